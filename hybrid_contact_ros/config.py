@@ -1,0 +1,265 @@
+"""The configuration of the estimator: one set of names, units and defaults for the nodes and for replay.
+
+A configuration file is an ordinary ROS 2 parameter file, so that the same file serves ``ros2 launch`` and
+``hybrid-contact replay --config``. Every leaf below is a ROS parameter of the same dotted name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+
+def _leaf(default: Any, unit: str, low: float | None, high: float | None, text: str) -> Any:
+    """A parameter with its unit, its closed range and what it does."""
+    return field(default=default, metadata={"unit": unit, "low": low, "high": high, "text": text})
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """A plane {x : normal · x = offset} in the world frame; the robot is on the side that the normal points to."""
+
+    normal: tuple[float, ...] = _leaf((0.0, 0.0, 1.0), "-", None, None, "outward normal (x, y, z), any length")
+    offset: float = _leaf(0.0, "m", None, None, "distance of the plane from the world origin along the normal")
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """Contact points of one link. Several points make several contacts, named NAME_0, NAME_1, …"""
+
+    link: str = _leaf("", "-", None, None, "URDF link or frame that carries the points")
+    points: tuple[float, ...] = _leaf((0.0, 0.0, 0.0), "m", None, None, "x, y, z of each point in the link's frame")
+    radius: float = _leaf(0.0, "m", 0.0, 10.0, "of the sphere around each point; the gap is measured from it")
+    friction: float = _leaf(0.7, "-", 0.0, 10.0, "Coulomb coefficient")
+    restitution: float = _leaf(0.0, "-", 0.0, 1.0, "normal restitution")
+    environment: str = _leaf("ground", "-", None, None, "name of the plane that it may touch")
+
+
+@dataclass(frozen=True, slots=True)
+class ActivationConfig:
+    """When a measured gap counts as closed. All of these are statements about sensor noise."""
+
+    gap_on: float = _leaf(0.003, "m", -0.1, 0.5, "a contact may close below this gap")
+    gap_off: float = _leaf(0.008, "m", -0.1, 0.5, "a closed contact opens above this gap, whatever its force")
+    velocity_tolerance: float = _leaf(0.1, "m/s", 0.0, 10.0, "a gap that grows faster than this is not closed")
+    force_on: float = _leaf(5.0, "N", 0.0, 1e5, "a closing contact is closed once the model loads it by this much")
+    slip_on: float = _leaf(0.05, "m/s", 0.0, 10.0, "a contact point that moves faster along the surface slips")
+    slip_off: float = _leaf(0.02, "m/s", 0.0, 10.0, "a slipping one sticks again below this speed")
+    gap_sigma: float = _leaf(0.001, "m", 1e-9, 0.5, "standard deviation of the gap: probability and time bounds")
+    velocity_sigma: float = _leaf(0.02, "m/s", 1e-9, 10.0, "standard deviation of the gap's rate")
+    force_sigma: float = _leaf(5.0, "N", 1e-9, 1e5, "standard deviation of the model's normal force")
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionConfig:
+    """How far ahead events are looked for."""
+
+    horizon: float = _leaf(0.1, "s", 0.0, 10.0, "events later than this are not predicted")
+    bound_sigmas: float = _leaf(2.0, "-", 0.0, 10.0, "earliest and latest times are at this many standard deviations")
+
+
+@dataclass(frozen=True, slots=True)
+class StabilityConfig:
+    """Dead bands of the tri-state flags: inside them a flag is UNDECIDED."""
+
+    force_tolerance: float = _leaf(1.0, "N", 0.0, 1e5, "constraint stability and friction margin")
+    acceleration_tolerance: float = _leaf(0.2, "m/s^2", 0.0, 1e4, "sign of the released gap's acceleration")
+    grazing_speed: float = _leaf(0.1, "m/s", 0.0, 10.0, "a touchdown below this speed is grazing")
+    coupling_tolerance: float = _leaf(0.02, "-", 0.0, 1.0, "pairs below this cosine are not order sensitive")
+
+
+@dataclass(frozen=True, slots=True)
+class ImpactConfig:
+    """The post-impact velocity set."""
+
+    horizon: float = _leaf(0.05, "s", 0.0, 10.0, "a set is computed for touchdowns within this time")
+    window: float = _leaf(0.01, "s", 0.0, 1.0, "contacts that touch within this time of each other impact together")
+    samples: int = _leaf(256, "-", 1, 65536, "draws")
+    step: float = _leaf(1.0, "-", 1e-6, 100.0, "impulse increment h, in units of the largest single-contact impulse")
+    max_steps: int = _leaf(100, "-", 1, 100000, "increments a sample may take")
+    directions: int = _leaf(4, "-", 2, 32, "edges of the linearised friction cone; even")
+    deadline: float = _leaf(0.001, "s", 0.0, 10.0, "of the computation of one set; 0 for none")
+    seed: int = _leaf(0, "-", 0, 2**31 - 1, "of the draws; the same state and seed give the same set")
+
+
+@dataclass(frozen=True, slots=True)
+class ObserverConfig:
+    """The momentum observer that estimates contact forces."""
+
+    gain: float = _leaf(100.0, "1/s", 0.0, 1e4, "bandwidth; 0 switches it off")
+
+
+@dataclass(frozen=True, slots=True)
+class InputConfig:
+    """What counts as a fault of the input."""
+
+    stale_after: float = _leaf(0.1, "s", 0.0, 1e6, "a state older than this is used but reported; 0 for never")
+    odometry_timeout: float = _leaf(0.05, "s", 0.0, 1e6, "joint states further than this from an odometry are dropped")
+
+
+@dataclass(frozen=True, slots=True)
+class EstimatorConfig:
+    """Everything the estimator needs beside the URDF. ``environments`` and ``contacts`` are keyed by name."""
+
+    floating_base: bool = _leaf(True, "-", None, None, "the root link floats: odometry is needed")
+    contacts: Mapping[str, Contact] = field(default_factory=dict)
+    environments: Mapping[str, Environment] = field(default_factory=lambda: {"ground": Environment()})
+    joint_limits: tuple[str, ...] = _leaf((), "-", None, None, "joints whose position limits are contacts")
+    activation: ActivationConfig = field(default_factory=ActivationConfig)
+    prediction: PredictionConfig = field(default_factory=PredictionConfig)
+    stability: StabilityConfig = field(default_factory=StabilityConfig)
+    impact: ImpactConfig = field(default_factory=ImpactConfig)
+    observer: ObserverConfig = field(default_factory=ObserverConfig)
+    input: InputConfig = field(default_factory=InputConfig)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> EstimatorConfig:
+        """Read a ROS 2 parameter file (``/**: ros__parameters: …``) or the bare mapping inside one.
+
+        Raises:
+            ValueError: naming the file, the entry and what would be right.
+        """
+        try:
+            data = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ValueError(f"cannot read the configuration {path}: {error.strerror}") from None
+        except yaml.YAMLError as error:
+            raise ValueError(f"{path} is not valid YAML: {error}") from None
+        if not isinstance(data, dict):
+            raise ValueError(f"{path} holds no mapping of parameters")
+        try:
+            return cls.from_mapping(_ros_parameters(data))
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+
+    @classmethod
+    def from_mapping(cls, data: Mapping[str, Any]) -> EstimatorConfig:
+        """Make a configuration from nested mappings, refusing unknown names and values out of range.
+
+        ``contact_names`` and ``environment_names`` give the order where the mapping has none of its own (ROS
+        parameters), and must then name every entry.
+        """
+        known = {f.name: f for f in fields(cls)}
+        values: dict[str, Any] = {}
+        for key, value in data.items():
+            if key in ("contact_names", "environment_names", *IGNORED):
+                continue
+            if key not in known:
+                raise ValueError(f"unknown parameter {key!r}; known are {', '.join(known)}")
+            if key == "contacts":
+                values[key] = _named(Contact, key, value, data.get("contact_names"))
+            elif key == "environments":
+                values[key] = _named(Environment, key, value, data.get("environment_names"))
+            elif key in _GROUPS:
+                values[key] = _group(_GROUPS[key], key, value)
+            else:
+                values[key] = _checked(known[key], key, value)
+        config = cls(**values)
+        for name, contact in config.contacts.items():
+            if not contact.link:
+                raise ValueError(f"contacts.{name}.link is missing: name the URDF link that carries the contact")
+            if len(contact.points) % 3 or not contact.points:
+                raise ValueError(f"contacts.{name}.points has {len(contact.points)} numbers; x, y, z of each is needed")
+            if contact.environment not in config.environments:
+                raise ValueError(
+                    f"contacts.{name}.environment is {contact.environment!r}; "
+                    f"known are {', '.join(config.environments) or 'none'}"
+                )
+        for name, environment in config.environments.items():
+            if len(environment.normal) != 3 or not sum(x * x for x in environment.normal) > 0:
+                raise ValueError(f"environments.{name}.normal must be three numbers, not all zero")
+        if config.activation.gap_off < config.activation.gap_on:
+            raise ValueError("activation.gap_off must not be below activation.gap_on")
+        if config.activation.slip_off > config.activation.slip_on:
+            raise ValueError("activation.slip_off must not be above activation.slip_on")
+        if config.impact.directions % 2:
+            raise ValueError("impact.directions must be even")
+        return config
+
+
+# Parameters of nodes that may stand in the same file; they are not the estimator's.
+IGNORED = ("use_sim_time", "qos_overrides", "robot_description", "start_type_description_service", "node")
+
+_GROUPS: dict[str, type] = {
+    "activation": ActivationConfig,
+    "prediction": PredictionConfig,
+    "stability": StabilityConfig,
+    "impact": ImpactConfig,
+    "observer": ObserverConfig,
+    "input": InputConfig,
+}
+
+
+def _ros_parameters(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The one ``ros__parameters`` block of a parameter file, or the mapping itself when it has none."""
+    blocks = [v["ros__parameters"] for v in data.values() if isinstance(v, dict) and "ros__parameters" in v]
+    if not blocks:
+        return data
+    merged: dict[str, Any] = {}
+    for block in blocks:
+        merged.update(block or {})
+    return merged
+
+
+def _named(kind: type, key: str, value: Any, order: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{key} must be a mapping from names to entries")
+    names = list(order) if order is not None else list(value)
+    missing = [n for n in value if n not in names] + [n for n in names if n not in value]
+    if missing:
+        raise ValueError(f"{key[:-1]}_names and {key} do not name the same entries: {', '.join(missing)}")
+    if len(set(names)) != len(names):
+        raise ValueError(f"{key[:-1]}_names holds a name twice: {', '.join(names)}")
+    return {name: _group(kind, f"{key}.{name}", value[name]) for name in names}
+
+
+def _group(kind: type, key: str, value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{key} must be a mapping, got {value!r}")
+    known: dict[str, Field[Any]] = {f.name: f for f in fields(kind)}
+    unknown = [k for k in value if k not in known]
+    if unknown:
+        raise ValueError(f"unknown parameter {key}.{unknown[0]}; known are {', '.join(known)}")
+    return kind(**{k: _checked(known[k], f"{key}.{k}", v) for k, v in value.items()})
+
+
+def _checked(spec: Field[Any], key: str, value: Any) -> Any:
+    """Convert one value to the type of its default, and check its range."""
+    default = spec.default if spec.default is not MISSING else None
+    unit = spec.metadata.get("unit", "-")
+    if isinstance(default, bool):
+        if not isinstance(value, bool):
+            raise ValueError(f"{key} must be true or false, got {value!r}")
+        return value
+    if isinstance(default, str):
+        if not isinstance(value, str):
+            raise ValueError(f"{key} must be a string, got {value!r}")
+        return value
+    if isinstance(default, tuple):
+        if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
+            raise ValueError(f"{key} must be a list, got {value!r}")
+        items = tuple(value)
+        if key == "joint_limits":
+            return tuple(str(item) for item in items)
+        return tuple(_number(key, item, unit) for item in items)
+    number = _number(key, value, unit)
+    if isinstance(default, int):
+        if number != int(number):
+            raise ValueError(f"{key} must be a whole number, got {value!r}")
+        number = int(number)
+    low, high = spec.metadata.get("low"), spec.metadata.get("high")
+    if (low is not None and number < low) or (high is not None and number > high):
+        raise ValueError(f"{key} = {value!r} is outside [{low}, {high}] {unit}")
+    return number
+
+
+def _number(key: str, value: Any, unit: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{key} must be a number ({unit}), got {value!r}")
+    if value != value or value in (float("inf"), float("-inf")):
+        raise ValueError(f"{key} must be finite, got {value!r}")
+    return float(value)

@@ -1,0 +1,1 @@
+"""The main job: a simulated robot, the suite beside it, and what a person sees of it."""

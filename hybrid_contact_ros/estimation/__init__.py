@@ -1,0 +1,1 @@
+"""What the sensors say: contact tracking, events, momentum observer."""

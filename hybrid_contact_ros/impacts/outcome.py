@@ -1,0 +1,63 @@
+"""What an impact law answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.kernels.status import Status
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ImpactOutcome:
+    """One velocity after an impact.
+
+    Attributes:
+        velocity: v⁺ (nv,).
+        impulse: Λ (m, 1 + d), N s, normal first; zero rows for contacts that took no part.
+        status: SOLVED, or why not; the other fields are finite in any case.
+        residual: largest violation of the law's conditions, in scaled units (velocities over the speed of the
+            approach, impulses over the impulse that stops it), found without the solver.
+        steps: pivots, or impulse increments, that it took.
+    """
+
+    velocity: Array
+    impulse: Array
+    status: Status
+    residual: float
+    steps: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VelocitySet:
+    """A set of velocities after an impact, sampled from the inside and bounded from the outside.
+
+    Attributes:
+        velocities: v⁺ (n, nv), one a sample; only terminated samples are post-impact velocities.
+        impulses: ΣΛ (n, m, 1 + d), N s.
+        steps: increments each sample took (n,), int64.
+        terminated: (n,) bool: no contact approached any more when the sample stopped.
+        lower, upper: (nv,) bounds that every outcome that the model allows satisfies, sampled or not.
+        coverage: lower confidence bound on the probability that one more draw lands within ``coverage_radius``
+            of the set; 0 where there are too few samples to say.
+        coverage_radius: ε of ``coverage``, in the kinetic norm ‖·‖_M, √J.
+        confidence: of that bound.
+        status: SOLVED; DEADLINE if stopped in time; STEP_LIMIT if a sample did not terminate; INACCURATE.
+        residual: the largest over all increments, scaled as in :class:`ImpactOutcome`.
+    """
+
+    velocities: Array
+    impulses: Array
+    steps: NDArray[np.int64]
+    terminated: NDArray[np.bool_]
+    lower: Array
+    upper: Array
+    coverage: float
+    coverage_radius: float
+    confidence: float
+    status: Status
+    residual: float

@@ -1,0 +1,44 @@
+"""The state of a robot at one instant, in Pinocchio's coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RobotState:
+    """One measured state.
+
+    Attributes:
+        stamp_ns: time of the measurement, integer nanoseconds.
+        q: configuration (nq,), Pinocchio order. A free-flyer comes first: position (m, world), quaternion
+            x, y, z, w; then the joints (rad or m; a continuous joint is cos, sin).
+        v: velocity (nv,), Pinocchio order. A free-flyer comes first: linear (m/s) then angular (rad/s), both in
+            the base frame; then the joint rates (rad/s or m/s).
+        effort: generalised actuation Sᵀτ (nv,), N m or N, zero on the free-flyer; ``None`` where none was measured.
+
+    The arrays are read, never written. Nothing is checked here, because this is made for every message; use
+    :meth:`fault` at the boundary where data comes in.
+    """
+
+    stamp_ns: int
+    q: Vector
+    v: Vector
+    effort: Vector | None = None
+
+    def fault(self, nq: int, nv: int) -> str | None:
+        """Say what is wrong with this state for a model of ``nq`` and ``nv``, or ``None`` if nothing is."""
+        for name, array, size in (("q", self.q, nq), ("v", self.v, nv), ("effort", self.effort, nv)):
+            if array is None:
+                continue
+            if array.shape != (size,):
+                return f"{name} has shape {array.shape}, the model needs ({size},)"
+            if not np.isfinite(array).all():
+                bad = int(np.flatnonzero(~np.isfinite(array))[0])
+                return f"{name}[{bad}] is {array[bad]}, every entry must be finite"
+        return None

@@ -1,0 +1,1 @@
+"""Which contacts hold: complementarity over contact modes (Johnson, Burden, Koditschek)."""

@@ -1,0 +1,197 @@
+"""What the estimator answers for one state: contact mode, stability flags, and the set after an impact.
+
+Plain arrays along the contacts, in the order of the configuration, so that the live node and the replay can be
+compared to the bit. The ROS messages (``hybrid_contact_msgs``) carry the same fields and values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.kernels.status import Status
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.uint8]
+
+
+class ContactStatus(IntEnum):
+    """Of one contact; the values of ``ContactState.msg``."""
+
+    UNKNOWN = 0
+    OPEN = 1
+    STICKING = 2
+    SLIPPING = 3
+
+
+class EventKind(IntEnum):
+    """What a contact does next; the values of ``ContactEvent.msg``."""
+
+    NONE = 0
+    TOUCHDOWN = 1
+    LIFTOFF = 2
+    SLIP = 3
+    STICK = 4
+
+
+class Flag(IntEnum):
+    """A tri-state answer; the values of ``ConstraintStability.msg``."""
+
+    UNDECIDED = 0
+    HOLDS = 1
+    FAILS = 2
+
+
+class Validity(IntFlag):
+    """Which parts of a prediction may be used; the bits of ``ContactMode.validity``."""
+
+    STATE = 1
+    EFFORT = 2
+    MODE_UNIQUE = 4
+    FORCE_ESTIMATE = 8
+    BASE = 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModePrediction:
+    """Contact mode of one state and each contact's next event. Arrays run along the m contacts.
+
+    Attributes:
+        status: :class:`ContactStatus` (m,) uint8.
+        probability: that the contact is closed (m,), [0, 1].
+        probability_valid: whether it is calibrated (False: a monotone score from gap and load).
+        position, normal: contact point (m) and unit normal, world frame, (m, 3).
+        gap, gap_velocity, gap_acceleration: φ, φ̇, φ̈ (m,), m; φ̈ under the forces of the predicted mode.
+        tangential_velocity: (m, 3) m/s, world frame.
+        force_model: (m, 3) N, world frame, environment on robot; zero for open contacts.
+        force_estimate: (m, 3) N, world frame; NaN where there is none.
+        friction_coefficient: μ (m,). friction_margin: μ f_n − |f_t| (m,) N.
+        next_event: :class:`EventKind` (m,) uint8; time_to_event, earliest, latest: (m,) s, NaN for NONE.
+        validity: :class:`Validity` bits. residual: scaled violation of the complementarity conditions.
+    """
+
+    stamp_ns: int
+    status: Codes
+    probability: Array
+    probability_valid: bool
+    position: Array
+    normal: Array
+    gap: Array
+    gap_velocity: Array
+    gap_acceleration: Array
+    tangential_velocity: Array
+    force_model: Array
+    force_estimate: Array
+    friction_coefficient: Array
+    friction_margin: Array
+    next_event: Codes
+    time_to_event: Array
+    earliest: Array
+    latest: Array
+    validity: int
+    residual: float
+
+    @property
+    def closed(self) -> NDArray[np.bool_]:
+        """(m,) bool: sticking or slipping."""
+        return self.status >= ContactStatus.STICKING
+
+    @property
+    def bitmask(self) -> int:
+        """Bit i is set when contact i is closed."""
+        mask = 0
+        for i in np.flatnonzero(self.closed):
+            mask |= 1 << int(i)
+        return mask
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StabilityPrediction:
+    """Stability flags of each contact and order sensitivity of pairs, with the margins they were decided on.
+
+    Flags are :class:`Flag` uint8 arrays. Names, units and meaning: ``ConstraintStability.msg``. The pair arrays
+    run along the listed pairs (first < second).
+    """
+
+    stamp_ns: int
+    closed: NDArray[np.bool_]
+    constraint_stability: Codes
+    constraint_force: Array
+    bounded_time_stability: Codes
+    gap_acceleration: Array
+    zeno: Codes
+    chatter_end: Array
+    grazing: Codes
+    touchdown_speed: Array
+    friction: Codes
+    friction_margin: Array
+    pair_first: NDArray[np.uint32]
+    pair_second: NDArray[np.uint32]
+    pair_coupling: Array
+    pair_order_sensitive: Codes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ImpactPrediction:
+    """The post-impact velocity set of an impact that is about to happen.
+
+    Attributes:
+        contacts: indices of those that take part (k,).
+        time_to_impact: s after the stamp.
+        velocity_minus: v⁻ (nv,). nominal: v⁺ (nv,) with all contacts resolved at once (H 31).
+        velocities: outcomes (n, nv), all separating. lower, upper: (nv,) bounds on all outcomes.
+        coverage, coverage_radius, confidence: as in :class:`~hybrid_contact_ros.impacts.outcome.VelocitySet`.
+        kinetic_energy_minus, kinetic_energy_min, kinetic_energy_max: J.
+        law: name of the impact law. truncated: a deadline or thinning cut the set short.
+        terminated: every sample drawn ended separating (the others are dropped). residual, status: of the sampling.
+    """
+
+    stamp_ns: int
+    contacts: NDArray[np.intp]
+    time_to_impact: float
+    velocity_minus: Array
+    nominal: Array
+    velocities: Array
+    lower: Array
+    upper: Array
+    coverage: float
+    coverage_radius: float
+    confidence: float
+    kinetic_energy_minus: float
+    kinetic_energy_min: float
+    kinetic_energy_max: float
+    law: str
+    truncated: bool
+    terminated: bool
+    residual: float
+    status: Status
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Event:
+    """Something that a contact did, seen in the contact mode (source DETECTED), or will do (PREDICTED).
+
+    Times are integer nanoseconds; ``contact`` is an index.
+    """
+
+    stamp_ns: int
+    contact: int
+    kind: EventKind
+    detected: bool
+    time_ns: int
+    earliest_ns: int
+    latest_ns: int
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prediction:
+    """Everything said of one state. ``impact`` is None unless an impact is within the horizon."""
+
+    mode: ModePrediction
+    stability: StabilityPrediction
+    impact: ImpactPrediction | None
+    events: tuple[Event, ...]

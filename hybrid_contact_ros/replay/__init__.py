@@ -1,0 +1,1 @@
+"""Bags in; predictions, scores and reports out. No rclpy."""

@@ -1,0 +1,1 @@
+"""How outcomes vary with the state (Pace, Burden)."""

@@ -1,0 +1,1 @@
+"""Whether contacts stay: constraint stability and Zeno (Or, Ames)."""

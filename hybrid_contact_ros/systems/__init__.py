@@ -1,0 +1,1 @@
+"""The papers' textbook systems, one short file each."""
