@@ -1,0 +1,73 @@
+"""Hybrid rigid-body contact models as a real-time predictor beside a robot's state streams.
+
+The names below are the public interface. They import without ROS, and each only when it is first used, so that a
+command that needs one does not pay for numba, Pinocchio and scipy.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hybrid_contact_ros.config import EstimatorConfig
+    from hybrid_contact_ros.estimator import ContactEstimator, Parts
+    from hybrid_contact_ros.impacts.bounds import outcome_bounds
+    from hybrid_contact_ros.impacts.outcome import ImpactOutcome, VelocitySet
+    from hybrid_contact_ros.impacts.plastic import plastic_impact
+    from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
+    from hybrid_contact_ros.impacts.velocity_set import post_impact_set
+    from hybrid_contact_ros.kernels.status import Status
+    from hybrid_contact_ros.mechanics.model import RigidBodyModel
+    from hybrid_contact_ros.mechanics.problem import ContactProblem
+    from hybrid_contact_ros.mechanics.state import RobotState
+    from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
+    from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
+    from hybrid_contact_ros.modes.pseudo_impulse import pseudo_impulse_mode
+    from hybrid_contact_ros.modes.solution import ModeSolution
+    from hybrid_contact_ros.prediction import ContactStatus, EventKind, Flag, Prediction
+    from hybrid_contact_ros.replay.run import replay_bag
+    from hybrid_contact_ros.sensitivity.angles import constraint_angles
+    from hybrid_contact_ros.stability.constraint import constraint_stability
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "EstimatorConfig": "config",
+    "ContactEstimator": "estimator",
+    "Parts": "estimator",
+    "outcome_bounds": "impacts.bounds",
+    "ImpactOutcome": "impacts.outcome",
+    "VelocitySet": "impacts.outcome",
+    "plastic_impact": "impacts.plastic",
+    "simultaneous_impact": "impacts.simultaneous",
+    "post_impact_set": "impacts.velocity_set",
+    "Status": "kernels.status",
+    "RigidBodyModel": "mechanics.model",
+    "ContactProblem": "mechanics.problem",
+    "RobotState": "mechanics.state",
+    "force_acceleration_mode": "modes.force_acceleration",
+    "impulse_velocity_mode": "modes.impulse_velocity",
+    "pseudo_impulse_mode": "modes.pseudo_impulse",
+    "ModeSolution": "modes.solution",
+    "ContactStatus": "prediction",
+    "EventKind": "prediction",
+    "Flag": "prediction",
+    "Prediction": "prediction",
+    "replay_bag": "replay.run",
+    "constraint_angles": "sensitivity.angles",
+    "constraint_stability": "stability.constraint",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})
