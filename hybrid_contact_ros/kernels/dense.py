@@ -1,0 +1,129 @@
+"""Small dense linear algebra on preallocated arrays, for use inside other kernels.
+
+For the sizes here (up to some tens) plain loops are faster than LAPACK called from numba, allocate nothing, and say
+what the rank was instead of raising. All matrices are C-contiguous float64; only the leading ``n`` rows and columns
+of an argument are read or written, so that scratch may be larger than the problem.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def cholesky_factor(n, tolerance, A, L):
+    """Factor a symmetric positive definite A = L Lᵀ.
+
+    Args:
+        n: size. tolerance: a pivot below ``tolerance`` times the largest diagonal entry of A counts as zero.
+        A: (n, n), read in its lower triangle.
+        L: out, (n, n), lower triangle written; may be A itself.
+
+    Returns:
+        The number of pivots found before the first that is not positive: n when A is definite.
+    """
+    largest = 0.0
+    for i in range(n):
+        if A[i, i] > largest:
+            largest = A[i, i]
+    floor = tolerance * largest
+    for j in range(n):
+        pivot = A[j, j]
+        for k in range(j):
+            pivot -= L[j, k] * L[j, k]
+        if not pivot > floor:  # also catches NaN
+            return j
+        root = pivot**0.5
+        L[j, j] = root
+        inverse = 1.0 / root
+        for i in range(j + 1, n):
+            total = A[i, j]
+            for k in range(j):
+                total -= L[i, k] * L[j, k]
+            L[i, j] = total * inverse
+    return n
+
+
+@njit(cache=True, nogil=True)
+def cholesky_solve(n, L, x):
+    """Solve L Lᵀ x = b in place: ``x`` (n,) holds b on entry."""
+    forward_solve(n, L, x)
+    for i in range(n - 1, -1, -1):
+        total = x[i]
+        for k in range(i + 1, n):
+            total -= L[k, i] * x[k]
+        x[i] = total / L[i, i]
+
+
+@njit(cache=True, nogil=True)
+def forward_solve(n, L, x):
+    """Solve L y = b in place, the first half of :func:`cholesky_solve`."""
+    for i in range(n):
+        total = x[i]
+        for k in range(i):
+            total -= L[i, k] * x[k]
+        x[i] = total / L[i, i]
+
+
+@njit(cache=True, nogil=True)
+def lu_factor(n, tolerance, A, order):
+    """Factor a square A in place with partial pivoting, P A = L U.
+
+    Args:
+        n: size. tolerance: a pivot below ``tolerance`` times the largest entry of its column of A counts as zero.
+        A: in and out, (n, n): L below the diagonal (unit diagonal), U on and above it.
+        order: out, (n,) int64: row i of the factors is row order[i] of A.
+
+    Returns:
+        The number of pivots found before the first that is zero: n when A is regular. This is a lower bound on the
+        rank, and equal to it when the columns are in general position.
+    """
+    for i in range(n):
+        order[i] = i
+    for j in range(n):
+        largest = 0.0
+        for i in range(n):
+            value = abs(A[i, j])
+            if value > largest:
+                largest = value
+        best = j
+        size = abs(A[j, j])
+        for i in range(j + 1, n):
+            value = abs(A[i, j])
+            if value > size:
+                best = i
+                size = value
+        # Of the whole column, U included: an eliminated column that cancelled has kept its size above the diagonal.
+        if not size > tolerance * largest:
+            return j
+        if best != j:
+            for k in range(n):
+                swap = A[j, k]
+                A[j, k] = A[best, k]
+                A[best, k] = swap
+            row = order[j]
+            order[j] = order[best]
+            order[best] = row
+        inverse = 1.0 / A[j, j]
+        for i in range(j + 1, n):
+            factor = A[i, j] * inverse
+            A[i, j] = factor
+            if factor != 0.0:
+                for k in range(j + 1, n):
+                    A[i, k] -= factor * A[j, k]
+    return n
+
+
+@njit(cache=True, nogil=True)
+def lu_solve(n, A, order, b, x):
+    """Solve with the factors of :func:`lu_factor`. b (n,) is read, x (n,) is written; they must not overlap."""
+    for i in range(n):
+        total = b[order[i]]
+        for k in range(i):
+            total -= A[i, k] * x[k]
+        x[i] = total
+    for i in range(n - 1, -1, -1):
+        total = x[i]
+        for k in range(i + 1, n):
+            total -= A[i, k] * x[k]
+        x[i] = total / A[i, i]

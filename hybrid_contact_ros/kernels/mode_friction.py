@@ -1,0 +1,342 @@
+"""Contact forces and modes with Coulomb friction in contact space: force-acceleration complementarity (J 38).
+
+Find λ with a = G λ + b, for each touching contact
+
+    0 ≤ λ_n ⊥ a_n ≥ 0,  and  λ_t = −μ λ_n u_t/‖u_t‖  where the contact slides,
+    ‖λ_t‖ ≤ μ λ_n,  λ_t = −μ λ_n a_t/‖a_t‖ unless a_t = 0  where it is at rest.
+
+Active set with Newton steps on the slip directions, which in most states ends after one or two small linear systems;
+where it cycles, Gauss-Seidel sweeps over single contacts (which cannot cycle between modes for want of an answer) find
+the mode, and Newton steps finish. Redundant contacts make G singular: it is regularised by ``shift`` times each
+contact's own inverse mass g_i, so that among the forces that hold the mode those least in Σ g_i ‖λ_i‖² are chosen; the
+acceleration is off by ``shift`` relative to b, far below the tolerance.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from hybrid_contact_ros.kernels.dense import lu_factor, lu_solve
+from hybrid_contact_ros.kernels.mode_local import OPEN, SLIP, STICK, moving_contact, resting_contact
+from hybrid_contact_ros.kernels.status import Status
+
+_SOLVED = int(Status.SOLVED)
+_INACCURATE = int(Status.INACCURATE)
+SHIFT = 1e-10
+# Change of a slip direction between Newton steps that still counts as one
+_DIRECTION = 1e-7
+_NEWTON_STEPS = 12
+_ROUNDS = 6
+
+
+@njit(cache=True, nogil=True)
+def solve_modes(d, tolerance, G, b, friction, touching, moving, slip, state, A, work, order, forces, accelerations):
+    """Solve the problem of this module's heading.
+
+    Args:
+        d: tangents per contact, 1 or 2. tolerance: on the scaled residual, e.g. 1e-8.
+        G: (n, n), n = m (1 + d). b: (n,), m/s². friction: μ (m,). touching: (m,) uint8, the others get no force.
+        moving: (m,) uint8: the contact slides along the unit vector ``slip`` (m, d).
+        state: in and out, (m,) int64: first guess, then OPEN, STICK or SLIP of the active set.
+        A: scratch, (n, n). work: scratch, (2, n). order: scratch, (2 n,) int64.
+        forces: out, (n,), N. accelerations: out, (n,): G λ + b, m/s², of all contacts.
+
+    ``slip`` of a contact that is not moving is written: the direction in which it starts to slide.
+
+    Returns:
+        (status, residual, iterations): SOLVED, or INACCURATE with the best that was found; the residual of
+        :func:`mode_residual`; linear systems solved plus sweeps made.
+    """
+    m = friction.shape[0]
+    scale = 0.0
+    for i in range(m):
+        if touching[i]:
+            for k in range(i * (1 + d), (i + 1) * (1 + d)):
+                scale = max(scale, abs(b[k]))
+    for i in range(m):
+        if not touching[i]:
+            state[i] = OPEN
+        elif state[i] == SLIP and not moving[i]:
+            state[i] = STICK  # its direction is not known yet
+        elif moving[i] and state[i] == STICK:
+            state[i] = SLIP
+    for k in range(m * (1 + d)):
+        forces[k] = 0.0
+    iterations = 0
+    residual = 0.0
+    for attempt in range(_ROUNDS):
+        for _ in range(_NEWTON_STEPS):
+            iterations += 1
+            if not _linear_system(
+                d, SHIFT, G, b, friction, moving, slip, state, A, work, order, forces, accelerations
+            ):
+                break
+            _accelerations(G, b, forces, accelerations)
+            if not _update_states(
+                d, tolerance * scale, SHIFT, G, friction, touching, moving, slip, state, forces, accelerations
+            ):
+                break
+        _accelerations(G, b, forces, accelerations)
+        residual = mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations)
+        if residual <= tolerance:
+            return _SOLVED, residual, iterations
+        sweeps = 8 << attempt
+        iterations += sweeps
+        _sweep(d, sweeps, SHIFT, G, b, friction, touching, moving, slip, state, work, forces)
+        _accelerations(G, b, forces, accelerations)
+        residual = mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations)
+        if residual <= tolerance:
+            return _SOLVED, residual, iterations
+        for i in range(m):
+            if state[i] == SLIP and not moving[i]:
+                size = 0.0
+                for k in range(d):
+                    size += forces[i * (1 + d) + 1 + k] ** 2
+                size = math.sqrt(size)
+                for k in range(d):
+                    slip[i, k] = -forces[i * (1 + d) + 1 + k] / size if size > 0.0 else 0.0
+    return _INACCURATE, residual, iterations
+
+
+@njit(cache=True, nogil=True)
+def mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations):
+    """Largest violation of the conditions, over ``scale`` (the largest |b| of a touching contact), forces times g_i.
+
+    Made from the definition and not from the active set; 0 where ``scale`` is.
+    """
+    worst = 0.0
+    if scale <= 0.0:
+        return worst
+    for i in range(friction.shape[0]):
+        if not touching[i]:
+            continue
+        f = i * (1 + d)
+        g = contact_scale(d, f, G)
+        normal = forces[f] * g
+        worst = max(worst, abs(min(normal, accelerations[f])))
+        limit = friction[i] * normal
+        size = 0.0
+        rate = 0.0
+        for k in range(d):
+            size += (g * forces[f + 1 + k]) ** 2
+            rate += accelerations[f + 1 + k] ** 2
+        size = math.sqrt(size)
+        rate = math.sqrt(rate)
+        worst = max(worst, size - max(limit, 0.0))
+        against = 0.0
+        for k in range(d):
+            if moving[i]:
+                direction = slip[i, k]
+            else:
+                direction = accelerations[f + 1 + k] / rate if rate > 0.0 else 0.0
+            against += (g * forces[f + 1 + k] + limit * direction) ** 2
+        against = math.sqrt(against)
+        if not moving[i]:
+            against = min(against, rate)
+        worst = max(worst, against)
+    return worst / scale
+
+
+@njit(cache=True, nogil=True)
+def contact_scale(d, first, G):
+    """g_i, 1/kg: mean of the contact's own diagonal of G; between force and acceleration scales."""
+    total = 0.0
+    for k in range(1 + d):
+        total += G[first + k, first + k]
+    return max(total / (1 + d), 1e-300)
+
+
+@njit(cache=True, nogil=True)
+def _accelerations(G, b, forces, accelerations):
+    n = b.shape[0]
+    for i in range(n):
+        accelerations[i] = b[i]
+    for j in range(n):
+        force = forces[j]
+        if force != 0.0:
+            for i in range(n):
+                accelerations[i] += G[j, i] * force  # by rows: G is symmetric
+
+
+@njit(cache=True, nogil=True)
+def _linear_system(d, shift, G, b, friction, moving, slip, state, A, work, order, forces, accelerations):
+    """Solve for the forces that hold the mode ``state``; False where its matrix is singular."""
+    m = friction.shape[0]
+    w = 1 + d
+    size = 0
+    index = order[G.shape[0] :]  # row of the whole problem for each unknown
+    for i in range(m):
+        if state[i] == OPEN:
+            continue
+        f = i * w
+        index[size] = f
+        size += 1
+        if state[i] == STICK or (not moving[i] and d == 2):
+            for k in range(d):
+                index[size] = f + 1 + k
+                size += 1
+    right = work[0]
+    r = 0
+    for i in range(m):
+        if state[i] == OPEN:
+            continue
+        f = i * w
+        if state[i] == STICK:
+            g = shift * contact_scale(d, f, G)
+            for k in range(w):
+                _row(d, size, f + k, G, friction, moving, slip, state, index, A[r])
+                A[r, r] += g
+                right[r] = -b[f + k]
+                r += 1
+            continue
+        g = contact_scale(d, f, G)
+        _row(d, size, f, G, friction, moving, slip, state, index, A[r])
+        A[r, r] += shift * g
+        right[r] = -b[f]
+        r += 1
+        if moving[i] or d == 1:
+            continue
+        # λ_t + μ λ_n s(a_t) = 0, linearised; times g to be of the size of the other rows
+        ax = accelerations[f + 1] + shift * g * forces[f + 1]
+        ay = accelerations[f + 2] + shift * g * forces[f + 2]
+        sx = slip[i, 0]
+        sy = slip[i, 1]
+        rate = ax * sx + ay * sy
+        bend = 0.0
+        if rate > 0.0 and forces[f] > 0.0:
+            bend = g * friction[i] * forces[f] / rate
+            if bend > 1e6:
+                bend = 0.0
+        for k in range(2):
+            right[r + k] = 0.0
+            for c in range(size):
+                A[r + k, c] = 0.0
+        if bend > 0.0:
+            _row(d, size, f + 1, G, friction, moving, slip, state, index, work[1])
+            for c in range(size):
+                A[r, c] += bend * sy * sy * work[1, c]
+                A[r + 1, c] -= bend * sx * sy * work[1, c]
+            _row(d, size, f + 2, G, friction, moving, slip, state, index, work[1])
+            for c in range(size):
+                A[r, c] -= bend * sx * sy * work[1, c]
+                A[r + 1, c] += bend * sx * sx * work[1, c]
+            across = sy * b[f + 1] - sx * b[f + 2]
+            right[r] -= bend * sy * across
+            right[r + 1] += bend * sx * across
+        A[r, r] += g
+        A[r + 1, r + 1] += g
+        A[r, r - 1] += g * friction[i] * sx
+        A[r + 1, r - 1] += g * friction[i] * sy
+        r += 2
+    solution = work[1]
+    if lu_factor(size, 1e-16, A, order) < size:
+        return False
+    lu_solve(size, A, order, right, solution)
+    for k in range(forces.shape[0]):
+        forces[k] = 0.0
+    for c in range(size):
+        forces[index[c]] = solution[c]
+    for i in range(m):
+        if state[i] == SLIP and (moving[i] or d == 1):
+            f = i * w
+            for k in range(d):
+                forces[f + 1 + k] = -friction[i] * forces[f] * slip[i, k]
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _row(d, size, row, G, friction, moving, slip, state, index, out):
+    """One row of G over the unknowns; the tangents of a fixed slip direction are folded into its normal."""
+    for c in range(size):
+        j = index[c]
+        value = G[row, j]
+        contact = j // (1 + d)
+        if j == contact * (1 + d) and state[contact] == SLIP and (moving[contact] or d == 1):
+            for k in range(d):
+                value -= friction[contact] * G[row, j + 1 + k] * slip[contact, k]
+        out[c] = value
+
+
+@njit(cache=True, nogil=True)
+def _update_states(d, small, shift, G, friction, touching, moving, slip, state, forces, accelerations):
+    """Move contacts whose condition fails to another state; True where anything changed."""
+    changed = False
+    for i in range(friction.shape[0]):
+        if not touching[i]:
+            continue
+        f = i * (1 + d)
+        if state[i] == OPEN:
+            if accelerations[f] < -small:
+                state[i] = SLIP if moving[i] else STICK
+                changed = True
+            continue
+        g = contact_scale(d, f, G)
+        if forces[f] * g < -small:
+            state[i] = OPEN
+            changed = True
+            continue
+        if moving[i]:
+            continue
+        if state[i] == STICK:
+            size = 0.0
+            for k in range(d):
+                size += forces[f + 1 + k] ** 2
+            size = math.sqrt(size)
+            if (size - friction[i] * forces[f]) * g > small:
+                state[i] = SLIP
+                for k in range(d):
+                    slip[i, k] = -forces[f + 1 + k] / size
+                changed = True
+            continue
+        rate = 0.0
+        along = 0.0
+        for k in range(d):
+            a = accelerations[f + 1 + k] + shift * g * forces[f + 1 + k]
+            rate += a * a
+            along += a * slip[i, k]
+        rate = math.sqrt(rate)
+        if along < -small:
+            state[i] = STICK
+            changed = True
+        elif rate > small and d == 2:
+            turn = 0.0
+            for k in range(d):
+                direction = (accelerations[f + 1 + k] + shift * g * forces[f + 1 + k]) / rate
+                turn += (direction - slip[i, k]) ** 2
+                slip[i, k] = direction
+            if turn > _DIRECTION * _DIRECTION:
+                changed = True
+    return changed
+
+
+@njit(cache=True, nogil=True)
+def _sweep(d, sweeps, shift, G, b, friction, touching, moving, slip, state, work, forces):
+    """Gauss-Seidel: solve each contact's own problem in turn, with the newest forces of the others."""
+    n = forces.shape[0]
+    w = 1 + d
+    residual = work[0]
+    force = work[1]
+    for i in range(friction.shape[0]):
+        if state[i] == OPEN or forces[i * w] < 0.0 or not math.isfinite(forces[i * w]):
+            for k in range(w):
+                forces[i * w + k] = 0.0
+    for _ in range(sweeps):
+        for i in range(friction.shape[0]):
+            if not touching[i]:
+                continue
+            f = i * w
+            for k in range(w):
+                total = b[f + k]
+                for j in range(n):
+                    if j < f or j >= f + w:
+                        total += G[f + k, j] * forces[j]
+                residual[k] = total
+            g = shift * contact_scale(d, f, G)
+            if moving[i]:
+                state[i] = moving_contact(d, f, friction[i], g, G, slip[i], residual, force)
+            else:
+                state[i] = resting_contact(d, f, friction[i], g, G, residual, force)
+            for k in range(w):
+                forces[f + k] = force[k]

@@ -1,0 +1,41 @@
+"""Freeze the kernels after warm-up, so that an array of an unexpected type is an error and not a second's stall."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from numba.core.dispatcher import Dispatcher
+
+from hybrid_contact_ros import kernels
+
+
+def dispatchers() -> Iterator[tuple[str, Dispatcher]]:
+    """Every kernel of the package once, as (module.name, dispatcher)."""
+    seen = set()
+    for name in kernels.MODULES:
+        module = sys.modules[f"{kernels.__name__}.{name}"]
+        for value in vars(module).values():
+            if isinstance(value, Dispatcher) and id(value) not in seen and value.__module__ == module.__name__:
+                seen.add(id(value))
+                yield f"{name}.{value.__name__}", value
+
+
+def disable_compilation() -> None:
+    """After this a kernel called with types that it has not been compiled for raises TypeError."""
+    for _, dispatcher in dispatchers():
+        dispatcher.disable_compile(True)
+
+
+def enable_compilation() -> None:
+    """Undo :func:`disable_compilation`."""
+    for _, dispatcher in dispatchers():
+        dispatcher.disable_compile(False)
+
+
+def signatures() -> dict[str, int]:
+    """How many signatures each kernel has been compiled for in this process (0: not called from Python or a kernel).
+
+    A kernel that only other kernels call is compiled within them, and counted once it was compiled on its own.
+    """
+    return {name: len(dispatcher.signatures) for name, dispatcher in dispatchers()}

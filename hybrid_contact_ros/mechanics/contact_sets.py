@@ -1,0 +1,47 @@
+"""Sets of contacts of a problem: which are named, which touch, and which rows they close."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+
+
+def contact_set(name: str, contacts: Iterable[int], count: int) -> frozenset[int]:
+    """The given indices as a set.
+
+    Raises:
+        ValueError: one is not an integer in 0..count − 1; ``name`` says of which argument.
+    """
+    found = set()
+    for contact in contacts:
+        try:
+            index = int(contact)
+        except (TypeError, ValueError):
+            raise ValueError(f"{name} holds {contact!r}; indices of contacts are needed") from None
+        if index != contact or not 0 <= index < count:
+            raise ValueError(f"{name} holds {contact!r}; contacts are numbered 0..{count - 1}")
+        found.add(index)
+    return frozenset(found)
+
+
+def touching_contacts(
+    problem: ContactProblem, gap_tolerance: float = 1e-9, velocity_tolerance: float = 1e-9
+) -> frozenset[int]:
+    """Contacts with no gap that do not separate (J 33): φ ≤ ``gap_tolerance`` (m), φ̇ ≤ ``velocity_tolerance`` (m/s)."""
+    rate = problem.normal_jacobian @ problem.velocity
+    return frozenset(np.flatnonzero((problem.gap <= gap_tolerance) & (rate <= velocity_tolerance)).tolist())
+
+
+def closed_rows(
+    problem: ContactProblem, closed: Iterable[int], sliding: Iterable[int] = ()
+) -> NDArray[np.bool_]:
+    """Which rows (m, 1 + d) a mode closes: the normal, and the tangents of a contact with friction that sticks."""
+    slides = frozenset(sliding)
+    held = np.zeros((problem.contacts, 1 + problem.tangents), dtype=bool)
+    for i in closed:
+        held[i, : 1 if i in slides or problem.friction[i] == 0.0 else 1 + problem.tangents] = True
+    return held

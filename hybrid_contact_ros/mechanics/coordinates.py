@@ -1,0 +1,85 @@
+"""Coordinates of the model: Pinocchio's, less those of joints that mimic another."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.mechanics.urdf import Urdf
+
+Array = NDArray[np.float64]
+
+
+class Coordinates:
+    """Independent coordinates (q, v) of a model, and the full ones of its Pinocchio model.
+
+    A mimic joint is an exact linear constraint, v_full = T v with T constant, so that M = Tᵀ M_full T, h = Tᵀ h_full
+    and J = J_full T, with no further terms. (Pinocchio's own mimic joints serve crba and rnea only.) Without mimic
+    joints both are the same and nothing is copied.
+
+    Attributes:
+        nq, nv: of the independent coordinates. joints: names of the joints that have them, Pinocchio's order.
+        position_index, velocity_index: first index of each of those joints in q and v.
+        continuous: which of them are (cos, sin) pairs in q.
+        followers: names of the mimic joints. reduction: T (nv_full, nv), or None without mimic joints.
+    """
+
+    def __init__(self, model: pin.Model, urdf: Urdf, floating_base: bool) -> None:
+        first = 2 if floating_base else 1
+        ids = range(first, model.njoints)
+        self.followers = tuple(model.names[j] for j in ids if model.names[j] in urdf.mimics)
+        follows = {j for j in ids if model.names[j] in urdf.mimics}
+        self.joints = tuple(model.names[j] for j in ids if j not in follows)
+        dropped_q = [model.joints[j].idx_q for j in follows]
+        dropped_v = [model.joints[j].idx_v for j in follows]
+        self._kept_q = np.delete(np.arange(model.nq), dropped_q)
+        kept_v = np.delete(np.arange(model.nv), dropped_v)
+        self.nq, self.nv = len(self._kept_q), len(kept_v)
+        q_of, v_of = np.full(model.nq, -1), np.full(model.nv, -1)
+        q_of[self._kept_q], v_of[kept_v] = np.arange(self.nq), np.arange(self.nv)
+        independent = [model.joints[j] for j in ids if j not in follows]
+        self.position_index = np.array([q_of[joint.idx_q] for joint in independent], dtype=np.intp)
+        self.velocity_index = np.array([v_of[joint.idx_v] for joint in independent], dtype=np.intp)
+        self.continuous = np.array([joint.nq == 2 for joint in independent], dtype=bool)
+
+        self._model = model
+        self._base = np.zeros(model.nq)
+        self._expansion = np.zeros((model.nq, self.nq))
+        self._expansion[self._kept_q, np.arange(self.nq)] = 1.0
+        reduction = np.zeros((model.nv, self.nv))
+        reduction[kept_v, np.arange(self.nv)] = 1.0
+        for j in follows:
+            leader, multiplier, offset = _resolve(model.names[j], urdf)
+            lead = model.joints[model.getJointId(leader)]
+            self._expansion[model.joints[j].idx_q, q_of[lead.idx_q]] = multiplier
+            self._base[model.joints[j].idx_q] = offset
+            reduction[model.joints[j].idx_v, v_of[lead.idx_v]] = multiplier
+        self.reduction: Array | None = reduction if follows else None
+
+    def full_position(self, q: Array) -> Array:
+        """Configuration of the Pinocchio model (nq_full,) for the independent one (nq,)."""
+        return q if self.reduction is None else self._base + self._expansion @ q
+
+    def reduced_position(self, full: Array) -> Array:
+        """The independent configuration (nq,) of the Pinocchio model's (nq_full,)."""
+        return full if self.reduction is None else full[self._kept_q]
+
+    def full_velocity(self, v: Array) -> Array:
+        """Velocity of the Pinocchio model (nv_full,) for the independent one (nv,)."""
+        return v if self.reduction is None else self.reduction @ v
+
+    def integrate(self, q: Array, step: Array) -> Array:
+        """Configuration reached from q (nq,) by the displacement ``step`` (nv,), a velocity times a time."""
+        return self.reduced_position(pin.integrate(self._model, self.full_position(q), self.full_velocity(step)))
+
+
+def _resolve(name: str, urdf: Urdf) -> tuple[str, float, float]:
+    """The joint that ``name`` follows in the end, through followers of followers, with multiplier and offset."""
+    mimic = urdf.mimics[name]
+    leader, multiplier, offset = mimic.leader, mimic.multiplier, mimic.offset
+    while leader in urdf.mimics:
+        mimic = urdf.mimics[leader]
+        leader, offset = mimic.leader, multiplier * mimic.offset + offset
+        multiplier *= mimic.multiplier
+    return leader, multiplier, offset

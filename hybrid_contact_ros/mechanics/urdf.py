@@ -1,0 +1,145 @@
+"""Reading a URDF: text or file in, a Pinocchio model without meshes out, or an error that says what to change."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+
+import pinocchio as pin
+
+# Not "root_joint", Pinocchio's default: a URDF may have a joint of that name.
+FREE_FLYER = "floating_base_free_flyer"
+_SUPPORTED = ("revolute", "continuous", "prismatic", "fixed")
+
+
+@dataclass(frozen=True, slots=True)
+class Mimic:
+    """q_follower = multiplier · q_leader + offset."""
+
+    leader: str
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True, slots=True)
+class Urdf:
+    """A URDF that was read and looked through.
+
+    Attributes:
+        text: all of it. root: name of the root link. joint_types: of each joint, by name. mimics: by follower.
+    """
+
+    text: str
+    root: str
+    joint_types: dict[str, str]
+    mimics: dict[str, Mimic]
+
+    def pinocchio_model(self, floating_base: bool) -> pin.Model:
+        """Build the kinematic and inertial model (no meshes, no collision geometry). Followers of a mimic joint
+        have coordinates of their own in it; :mod:`~hybrid_contact_ros.mechanics.coordinates` takes them out.
+
+        Raises:
+            ValueError: Pinocchio could not make a model of it.
+        """
+        try:
+            if floating_base:
+                return pin.buildModelFromXML(self.text, pin.JointModelFreeFlyer(), FREE_FLYER)
+            return pin.buildModelFromXML(self.text)
+        except (RuntimeError, ValueError, IndexError) as error:
+            raise ValueError(f"Pinocchio cannot read this URDF: {error}") from None
+
+
+def read_urdf(source: str | Path) -> Urdf:
+    """Read URDF text (it starts with ``<``) or the file of that path.
+
+    Raises:
+        ValueError: no such file, not XML, not a URDF (an SDF, a MuJoCo model, a xacro that was not expanded), no
+            single root link, a joint of an unknown or unsupported type, or a mimic joint that cannot be followed.
+    """
+    text = _text(source)
+    try:
+        robot = ElementTree.fromstring(text.lstrip().encode("utf-8"))
+    except (ElementTree.ParseError, ValueError) as error:
+        raise ValueError(f"the robot description is not valid XML: {error}") from None
+    if robot.tag != "robot":
+        raise ValueError(f"the robot description is not a URDF: its root element is <{robot.tag}>, <robot> is needed")
+    if any("xacro" in element.tag for element in robot.iter() if isinstance(element.tag, str)):
+        raise ValueError("the robot description still holds xacro macros: expand it first (`xacro robot.urdf.xacro`)")
+    links = [link.get("name", "") for link in robot.findall("link")]
+    if not links:
+        raise ValueError("the URDF has no links")
+    joints = robot.findall("joint")
+    types = {joint.get("name", ""): joint.get("type", "") for joint in joints}
+    _check_types(types)
+    children = {_link_of(joint, "child") for joint in joints}
+    roots = [link for link in links if link not in children]
+    if len(roots) != 1:
+        raise ValueError(f"the URDF must have one root link, it has {len(roots)}: {', '.join(roots) or 'a loop'}")
+    mimics = {
+        joint.get("name", ""): _mimic(joint, tag)
+        for joint in joints
+        if (tag := joint.find("mimic")) is not None and joint.get("type") != "fixed"  # reduced models weld both
+    }
+    _check_mimics(mimics, types)
+    return Urdf(text=text, root=roots[0], joint_types=types, mimics=mimics)
+
+
+def _text(source: str | Path) -> str:
+    if isinstance(source, str):
+        if source.lstrip("\ufeff \t\r\n").startswith("<"):
+            return source.lstrip("\ufeff")
+        if not source.strip():
+            raise ValueError("the robot description is empty")
+        if "\n" in source or len(source) > 4096:
+            raise ValueError("the robot description is neither URDF text (it would start with '<') nor a path")
+    try:
+        return Path(source).read_text(encoding="utf-8").lstrip("\ufeff")
+    except UnicodeDecodeError:
+        raise ValueError(f"{source} is not a text file in UTF-8") from None
+    except OSError as error:
+        raise ValueError(f"cannot read the URDF {source}: {error.strerror}") from None
+
+
+def _link_of(joint: ElementTree.Element, tag: str) -> str:
+    element = joint.find(tag)
+    if element is None or not element.get("link"):
+        raise ValueError(f"joint {joint.get('name', '')!r} has no <{tag} link=…>")
+    return str(element.get("link"))
+
+
+def _check_types(types: dict[str, str]) -> None:
+    for name, kind in types.items():
+        if kind == "floating":
+            raise ValueError(
+                f"joint {name!r} is a floating joint: remove it from the URDF and set floating_base: true, "
+                "which puts a free-flyer on the root link"
+            )
+        if kind not in _SUPPORTED:
+            raise ValueError(f"joint {name!r} is of type {kind!r}; supported are {', '.join(_SUPPORTED)}")
+
+
+def _mimic(joint: ElementTree.Element, tag: ElementTree.Element) -> Mimic:
+    name = joint.get("name", "")
+    try:
+        return Mimic(tag.get("joint", ""), float(tag.get("multiplier", "1")), float(tag.get("offset", "0")))
+    except ValueError:
+        raise ValueError(f"joint {name!r}: multiplier and offset of its <mimic> must be numbers") from None
+
+
+def _check_mimics(mimics: dict[str, Mimic], types: dict[str, str]) -> None:
+    for name, mimic in mimics.items():
+        chain = [name]
+        while chain[-1] in mimics:
+            leader = mimics[chain[-1]].leader
+            if leader in chain:
+                raise ValueError(f"joints mimic each other in a circle: {' → '.join([*chain, leader])}")
+            if leader not in types:
+                raise ValueError(f"joint {chain[-1]!r} mimics {leader!r}, which the URDF does not have")
+            chain.append(leader)
+        for joint in (name, mimic.leader):
+            if types[joint] not in ("revolute", "prismatic"):
+                raise ValueError(
+                    f"joint {name!r} mimics {mimic.leader!r}, but {joint!r} is {types[joint]}: only revolute and "
+                    "prismatic joints can follow or be followed"
+                )

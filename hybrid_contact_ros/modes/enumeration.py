@@ -1,0 +1,117 @@
+"""All contact modes that satisfy a predicate of the form of J 31, by enumeration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from hybrid_contact_ros.mechanics.block_inverse import ConstrainedMotion, constrained_motion
+from hybrid_contact_ros.mechanics.contact_sets import closed_rows
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+
+Array = NDArray[np.float64]
+
+LARGEST = 12
+"""Most contacts that are enumerated: 2^12 modes."""
+
+# Edges of the cone within the friction cone in which forces of redundant contacts are looked for
+_EDGES = 32
+
+
+class ModeTable:
+    """Reactions of every subset of some contacts, each computed when it is first asked for.
+
+    A subset is a bit mask over ``contacts``. Contact i closes its normal, and its tangents where it has friction and
+    is not in ``sliding`` (J Assumption A12).
+
+    Args:
+        force: (nv,), target: (m, 1 + d): right-hand sides of the block equations, see ``constrained_motion``.
+    """
+
+    def __init__(
+        self, problem: ContactProblem, contacts: Sequence[int], sliding: frozenset[int], force: Array, target: Array
+    ) -> None:
+        self.problem = problem
+        self.contacts = list(contacts)
+        self.sliding = sliding
+        self._force = force
+        self._target = target
+        self._rows = problem.jacobian().reshape(problem.contacts, 1 + problem.tangents, problem.nv)
+        self._known: dict[int, tuple[ConstrainedMotion, Array]] = {}
+
+    def members(self, mask: int) -> list[int]:
+        """The contacts of a mask."""
+        return [c for bit, c in enumerate(self.contacts) if mask >> bit & 1]
+
+    def solve(self, mask: int) -> tuple[ConstrainedMotion, Array]:
+        """Motion of a mode and its reactions (m, 1 + d)."""
+        if mask not in self._known:
+            members = self.members(mask)
+            held = closed_rows(self.problem, members, self.sliding & set(members))
+            rows = self._rows[held]
+            points = self._rows[members].reshape(-1, self.problem.nv)
+            solution = constrained_motion(self.problem.mass, rows, points, self._force, self._target[held])
+            reaction = np.zeros(held.shape)
+            reaction[held] = solution.reaction
+            if solution.redundancy.shape[1] and not (cone_margin(self.problem, members, reaction) >= 0.0).all():
+                reaction[held] = self._within_cones(held, solution)
+            self._known[mask] = solution, reaction
+        return self._known[mask]
+
+    def _within_cones(self, held: NDArray[np.bool_], solution: ConstrainedMotion) -> Array:
+        """Another reaction with the same effect and inside the (slightly narrowed) cones, if there is one."""
+        columns = []
+        index = np.cumsum(held.reshape(-1)).reshape(held.shape) - 1
+        for i in np.flatnonzero(held[:, 0]):
+            edges = 1 if not held[i, 1] else 2 if held.shape[1] == 2 else _EDGES
+            for edge in range(edges):
+                column = np.zeros(solution.reaction.shape[0])
+                column[index[i, 0]] = 1.0
+                if edges > 1:
+                    angle = 2.0 * np.pi * edge / edges
+                    column[index[i, 1]] = self.problem.friction[i] * np.cos(angle)
+                    if held.shape[1] == 3:
+                        column[index[i, 2]] = self.problem.friction[i] * np.sin(angle)
+                columns.append(column)
+        generators = np.array(columns).T
+        spare = solution.redundancy
+        effect = np.eye(spare.shape[0]) - spare @ spare.T
+        weights, error = nnls(effect @ generators, solution.reaction)
+        if error > 1e-9 * max(1e-300, float(np.abs(solution.reaction).max())):
+            return solution.reaction
+        return generators @ weights
+
+
+def cone_margin(problem: ContactProblem, members: Sequence[int], reaction: Array) -> Array:
+    """How far inside its cone the reaction of each member is: min(λ_n, μ λ_n − ‖λ_t‖), and λ_n without tangents."""
+    normal = reaction[members, 0]
+    tangent = np.sqrt((reaction[members, 1:] ** 2).sum(axis=1))
+    held = tangent > 0.0
+    return np.minimum(normal, np.where(held, problem.friction[members] * normal - tangent, normal))
+
+
+def modes_of(count: int, holds: Callable[[int, int], bool | None]) -> tuple[list[int], bool]:
+    """All masks J over ``count`` contacts with (k ∈ J) ⇔ holds(J ∪ {k}, k) for every k (J 31).
+
+    ``holds`` returns None where the mode has no block inverse. A mode J is then refused when k ∈ J, and when k ∉ J
+    counts as not to be added: a contact that cannot be closed is not.
+
+    Returns:
+        The masks, ascending, and whether any ``None`` was met.
+    """
+    found = []
+    singular = False
+    for mask in range(1 << count):
+        fits = True
+        for k in range(count):
+            answer = holds(mask | 1 << k, k)
+            singular |= answer is None
+            if bool(answer) != bool(mask >> k & 1):
+                fits = False
+                break
+        if fits:
+            found.append(mask)
+    return found, singular

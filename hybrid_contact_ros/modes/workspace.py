@@ -1,0 +1,90 @@
+"""The force-acceleration solve of every message: arrays made once, one kernel call a state."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.kernels.mode_forces import force_acceleration
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+
+Array = NDArray[np.float64]
+
+TOLERANCE = 1e-8
+
+
+class ModeWorkspace:
+    """Scratch and results of the force-acceleration solve for problems of one size.
+
+    The results are views into the workspace: the next call overwrites them. One workspace serves one thread.
+
+    Attributes, written by :meth:`solve`; n = m (1 + d):
+        delassus: G (n, n), 1/kg. free: b (n,), contact accelerations without contact forces, m/s².
+        forces: λ (m, 1 + d), N. contact_acceleration: G λ + b (m, 1 + d), m/s², of all contacts.
+        acceleration: v̇ (nv,). contact_status: (m,) uint8, values of ContactStatus.
+        slip_direction: (m, d) unit vector along which a contact slides or starts to; zero for the others.
+        moving: (m,) uint8, the contact slides already (or has no friction), so that its friction is given.
+    """
+
+    def __init__(self, nv: int, contacts: int, tangents: int) -> None:
+        m, d = contacts, tangents
+        n = m * (1 + d)
+        self.nv, self.contacts, self.tangents = nv, m, d
+        self.delassus = np.zeros((n, n))
+        self.free = np.zeros(n)
+        self._forces = np.zeros(n)
+        self._contact_acceleration = np.zeros(n)
+        self.forces: Array = self._forces.reshape(m, 1 + d)
+        self.contact_acceleration: Array = self._contact_acceleration.reshape(m, 1 + d)
+        self.acceleration = np.zeros(nv)
+        self.contact_status = np.ones(m, dtype=np.uint8)
+        self.slip_direction = np.zeros((m, d))
+        self.moving = np.zeros(m, dtype=np.uint8)
+        self._rows = np.zeros((m, 1 + d, nv))
+        self._flat_rows = self._rows.reshape(n, nv)
+        self._factor = np.zeros((nv, nv))
+        self._half = np.zeros((n + 1, nv))
+        self._matrix = np.zeros((n, n))
+        self._work = np.zeros((2, n))
+        self._order = np.zeros(2 * n, dtype=np.int64)
+        self._state = np.zeros(m, dtype=np.int64)
+
+    def solve(
+        self, problem: ContactProblem, touching: NDArray[np.uint8], slip_speed: float, tolerance: float = TOLERANCE
+    ) -> tuple[int, float, int]:
+        """Solve for the contacts flagged in ``touching`` (m,) uint8.
+
+        ``problem`` must have the workspace's sizes (unchecked: this is the path of every message). A contact point
+        faster than ``slip_speed`` (m/s) slides, and friction opposes its velocity; a slower one is at rest.
+
+        Returns:
+            (status, residual, iterations), as :func:`~hybrid_contact_ros.kernels.mode_forces.force_acceleration`.
+        """
+        self._rows[:, 0] = problem.normal_jacobian
+        self._rows[:, 1:] = problem.tangent_jacobian
+        return force_acceleration(
+            self.tangents,
+            slip_speed,
+            tolerance,
+            problem.mass,
+            problem.bias_force,
+            self._flat_rows,
+            problem.jacobian_drift.reshape(-1),
+            problem.friction,
+            problem.velocity,
+            touching,
+            self._factor,
+            self._half,
+            self._matrix,
+            self._work,
+            self._order,
+            self.moving,
+            self.slip_direction,
+            self._state,
+            self.delassus,
+            self.free,
+            self._forces,
+            self._contact_acceleration,
+            self.acceleration,
+            self.contact_status,
+        )

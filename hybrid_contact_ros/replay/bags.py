@@ -1,0 +1,211 @@
+"""rosbag2 recordings (MCAP and sqlite3) in and out, with errors that say what to do."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+from rosbags.highlevel import AnyReader
+from rosbags.interfaces import Connection, Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
+from rosbags.rosbag2 import StoragePlugin, Writer
+
+from hybrid_contact_ros.replay.messages import typestore
+
+SUFFIXES = {".mcap": StoragePlugin.MCAP, ".db3": StoragePlugin.SQLITE3}
+
+
+class BagError(ValueError):
+    """A recording that cannot be used, and why."""
+
+
+class BagReader:
+    """One recording, opened for reading.
+
+    Args:
+        path: a rosbag2 folder, or a single .mcap or .db3 file.
+
+    Raises:
+        BagError: no such recording, not one, or damaged.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        _check_is_bag(self.path)
+        try:
+            self._reader = AnyReader([self.path], default_typestore=typestore())
+            self._reader.open()
+        except Exception as error:
+            # rosbags, sqlite, zstd and struct all raise their own kinds for a damaged file.
+            raise BagError(_damaged(self.path, error)) from error
+
+    def __enter__(self) -> BagReader:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> Literal[False]:
+        self.close()
+        return False
+
+    def close(self) -> None:
+        self._reader.close()
+
+    @property
+    def topics(self) -> dict[str, str]:
+        """Type of each topic."""
+        return {c.topic: c.msgtype for c in self._reader.connections}
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first message to the last."""
+        return max(0.0, (self._reader.duration - 1) * 1e-9)
+
+    def count(self, topics: Sequence[str]) -> int:
+        """Messages on these topics."""
+        return sum(c.msgcount for c in self._reader.connections if c.topic in topics)
+
+    def require(self, wanted: dict[str, str]) -> None:
+        """Check that each topic of ``wanted`` is there, has that type and is not empty.
+
+        Raises:
+            BagError: naming what is there instead.
+        """
+        present = self.topics
+        for topic, kind in wanted.items():
+            if topic not in present:
+                listed = "".join(f"\n  {name}  {present[name]}" for name in sorted(present)) or " nothing"
+                raise BagError(f"{self.path} has no topic {topic} ({kind}). It holds:{listed}")
+            if present[topic] != kind:
+                raise BagError(f"{topic} in {self.path} is a {present[topic]}, a {kind} is needed")
+            if self.count([topic]) == 0:
+                raise BagError(f"{topic} in {self.path} is empty: nothing was recorded on it")
+
+    def messages(self, topics: Sequence[str]) -> Iterator[tuple[str, int, Any]]:
+        """Topic, time of recording (ns) and message, in the order of recording.
+
+        Raises:
+            BagError: where the recording is damaged.
+        """
+        connections = [c for c in self._reader.connections if c.topic in topics]
+        if not connections:
+            return
+        stream = self._reader.messages(connections=connections)
+        while True:
+            try:
+                connection, time_ns, data = next(stream)
+                message = self._reader.deserialize(data, connection.msgtype)
+            except StopIteration:
+                return
+            except Exception as error:
+                raise BagError(_damaged(self.path, error)) from error
+            yield connection.topic, time_ns, message
+
+
+class BagWriter:
+    """A new recording. It appears under its name when it is complete, and not at all when an error ends the block.
+
+    Args:
+        path: ``NAME.mcap`` or ``NAME.db3`` for a single file, otherwise a rosbag2 folder.
+        storage: of a folder, "mcap" or "sqlite3".
+        force: replace what is there.
+
+    Raises:
+        BagError: something is there already, or the folder above cannot be written.
+    """
+
+    def __init__(self, path: str | Path, storage: str = "mcap", force: bool = False) -> None:
+        self.path = Path(path)
+        self._single = self.path.suffix in SUFFIXES
+        plugin = SUFFIXES[self.path.suffix] if self._single else StoragePlugin[storage.upper()]
+        if self.path.exists():
+            if not force:
+                raise BagError(f"{self.path} exists already; give another name, or --force to replace it")
+            if self.path.is_dir() and not (self.path / "metadata.yaml").exists() and any(self.path.iterdir()):
+                raise BagError(f"{self.path} is a folder but no recording; it is not replaced")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._scratch = Path(tempfile.mkdtemp(prefix=f".{self.path.stem}-", dir=self.path.parent))
+        except OSError as error:
+            raise BagError(f"cannot write {self.path}: {error.strerror}") from None
+        # Named like the result: the name of the file inside follows from it.
+        self._part = self._scratch / (self.path.stem if self._single else self.path.name)
+        self._writer = Writer(self._part, version=9, storage_plugin=plugin)
+        self._writer.open()
+        self._connections: dict[str, Connection] = {}
+        self._serialize = typestore().serialize_cdr
+
+    def __enter__(self) -> BagWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> Literal[False]:
+        try:
+            self._writer.close()
+            if kind is None:
+                self._publish()
+        finally:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+        return False
+
+    def add(self, topic: str, kind: str, latched: bool = False) -> None:
+        """Announce a topic. A latched one is offered to late subscribers when the recording is played."""
+        qos = [_LATCHED] if latched else []
+        self._connections[topic] = self._writer.add_connection(
+            topic, kind, typestore=typestore(), offered_qos_profiles=qos
+        )
+
+    def write(self, topic: str, time_ns: int, message: Any) -> None:
+        connection = self._connections[topic]
+        self._writer.write(connection, time_ns, self._serialize(message, connection.msgtype))
+
+    def _publish(self) -> None:
+        source = self._part
+        if self._single:
+            source = next(self._part.glob(f"*{self.path.suffix}"))
+        if self.path.is_dir():
+            shutil.rmtree(self.path)
+        elif self.path.exists():
+            self.path.unlink()
+        source.rename(self.path)
+
+
+_FOREVER = QosTime(9223372036, 854775807)
+_LATCHED = Qos(
+    QosHistory.KEEP_LAST,
+    1,
+    QosReliability.RELIABLE,
+    QosDurability.TRANSIENT_LOCAL,
+    _FOREVER,
+    _FOREVER,
+    QosLiveliness.AUTOMATIC,
+    _FOREVER,
+    False,
+)
+
+
+def _check_is_bag(path: Path) -> None:
+    if not path.exists():
+        raise BagError(f"no such recording: {path}")
+    if path.is_dir():
+        if (path / "metadata.yaml").exists():
+            return
+        inside: list[Path] = []
+        with suppress(OSError):
+            inside = sorted(p for p in path.iterdir() if p.suffix in SUFFIXES)
+        hint = f"; name the file itself ({inside[0]}), or run `ros2 bag reindex`" if inside else ""
+        raise BagError(f"{path} is not a rosbag2 recording: it has no metadata.yaml{hint}")
+    if path.suffix == ".bag":
+        raise BagError(f"{path} is a ROS 1 bag; `rosbags-convert --src {path} --dst NAME` makes a rosbag2 of it")
+    if path.suffix not in SUFFIXES:
+        raise BagError(f"{path} is not a rosbag2 recording: a folder, or a .mcap or .db3 file, is needed")
+
+
+def _damaged(path: Path, error: Exception) -> str:
+    text = str(error).strip() or type(error).__name__
+    return f"{path} is damaged, truncated or not a recording ({text}); `mcap recover` or `ros2 bag reindex` may help"

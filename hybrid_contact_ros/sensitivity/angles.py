@@ -1,0 +1,67 @@
+"""Angles between constraints: whether the order of impacts changes the outcome (Pace, Burden)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.mechanics.contact_sets import contact_set
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+
+Array = NDArray[np.float64]
+
+# A constraint whose ⟨Dφ, Dφ⟩ is this small beside the largest is one that no motion changes
+_ZERO = 1e-14
+
+
+def constraint_angles(problem: ContactProblem) -> Array:
+    """Cosines (m, m) between the constraints, ⟨Dφ_i, Dφ_j⟩ / (‖Dφ_i‖ ‖Dφ_j‖) in the inner product of M⁻¹ (P 14).
+
+    Zero: the two impacts can happen in either order, or together, with the same plastic outcome (P Assumption 4 for
+    this pair); ±1: one constraint, twice. The diagonal is 1. Impacts are taken to be frictionless, as in P. A row Dφ
+    that is zero gives zeros, on the diagonal too.
+
+    Raises:
+        ValueError: M is singular, so that ⟨·,·⟩_{M⁻¹} does not exist (P assumes it regular).
+    """
+    try:
+        factor = np.linalg.cholesky(problem.mass)
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            "mass is singular: angles in the metric of its inverse do not exist; "
+            "give massless limbs a small inertia, or leave them out"
+        ) from None
+    half = np.linalg.solve(factor, problem.normal_jacobian.T)
+    products = half.T @ half
+    size = np.sqrt(np.diag(products))
+    inverse = np.zeros_like(size)
+    moves = size > np.sqrt(_ZERO) * size.max(initial=0.0)
+    inverse[moves] = 1.0 / size[moves]
+    cosines = products * inverse[:, None] * inverse
+    np.clip(cosines, -1.0, 1.0, out=cosines)
+    np.fill_diagonal(cosines, moves.astype(np.float64))
+    return cosines
+
+
+def order_sensitive_pairs(
+    problem: ContactProblem, tolerance: float = 1e-9, contacts: Iterable[int] | None = None
+) -> list[tuple[int, int, float]]:
+    """Pairs (i, j, cosine), i < j, whose order of impact changes the outcome: |cosine| > ``tolerance``.
+
+    ``contacts`` limits the pairs to those among them (the ones that may touch together); all by default.
+
+    Raises:
+        ValueError: as :func:`constraint_angles`, or for an index out of range.
+    """
+    chosen = sorted(
+        contact_set("contacts", range(problem.contacts) if contacts is None else contacts, problem.contacts)
+    )
+    cosines = constraint_angles(problem)
+    return [
+        (i, j, float(cosines[i, j]))
+        for a, i in enumerate(chosen)
+        for j in chosen[a + 1 :]
+        if abs(cosines[i, j]) > tolerance
+    ]
