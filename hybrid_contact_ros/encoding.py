@@ -100,10 +100,14 @@ class MessageTypes:
 class ModelNames(Protocol):
     """What of a :class:`~hybrid_contact_ros.mechanics.model.RigidBodyModel` goes into messages."""
 
-    contact_names: Sequence[str]
-    contact_frames: Sequence[str]
-    velocity_names: Sequence[str]
-    hash: int
+    @property
+    def contact_names(self) -> Sequence[str]: ...
+    @property
+    def contact_frames(self) -> Sequence[str]: ...
+    @property
+    def velocity_names(self) -> Sequence[str]: ...
+    @property
+    def hash(self) -> int: ...
 
 
 class Encoder:

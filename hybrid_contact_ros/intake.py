@@ -4,9 +4,10 @@ Shared by the live nodes and by replay, so that both refuse the same inputs and 
 attributes alone (``sensor_msgs/JointState``, ``nav_msgs/Odometry``), whoever made the message: rclpy or ``rosbags``.
 
 Pairing. Joint states set the pace. One is answered at once when the odometry of its stamp is here. If the two streams
-run in step (the last pair had one stamp), a joint state waits for its own odometry, which may arrive just after it;
-the next joint state ends that wait. If they do not, the newest odometry within ``input.odometry_timeout`` is carried
-along its own twist to the stamp of the joint state.
+run in step (the last joint states had an odometry of their own stamp each), a joint state waits for its own, which may
+arrive just after it; the next joint state ends that wait. If they do not, the newest odometry within
+``input.odometry_timeout`` is carried along its own twist to the stamp of the joint state. A body without joints needs
+its odometry only.
 """
 
 from __future__ import annotations
@@ -47,6 +48,9 @@ REASONS: dict[str, str] = {
 _SET_BACK = 10
 """That many older stamps in a row, in order among themselves, are a clock that was set back (a bag that starts over,
 a simulator's reset), not a stray message or a second publisher."""
+
+_IN_STEP = 2
+"""That many matches in a row are streams in step. One is not: 200 Hz odometry meets each fifth joint state at 1 kHz."""
 
 
 class Model(Protocol):
@@ -223,7 +227,9 @@ class Intake:
         self._joint_order, self._base_order = _Order(), _Order()
         self._bases: list[tuple[int, BaseMeasurement]] = []  # newest last, two at most
         self._held: tuple[int, Any] | None = None
-        self._in_step = True
+        # Joint states in a row that had an odometry of their own stamp. New streams get the benefit of the doubt.
+        self._matches = _IN_STEP
+        self._matched = True
         self._was_set_back = False
 
     def joint_state(self, msg: Any, receive_ns: int) -> RobotState | None:
@@ -241,12 +247,13 @@ class Intake:
                 return self._state(stamp, msg, None)
             held, self._held = self._held, None
             if held is not None:
-                self._in_step = False
                 self._count("odometry_late" if self._bases else "no_odometry")
+            self._matches = self._matches + 1 if self._matched else 0
             base = self._base_at(stamp)
+            self._matched = base is not None
             if base is not None:
                 return self._state(stamp, msg, base)
-            if self._in_step:
+            if self._matches >= _IN_STEP:
                 self._held = (stamp, msg)
                 return None
             return self._state(stamp, msg, self._carried(stamp))
@@ -270,11 +277,10 @@ class Intake:
                 return self._free_state(stamp, base)
             self._bases = [*self._bases[-1:], (stamp, base)]
             if stamp == self._joint_order.last:
-                self._in_step = True
+                self._matched = True
             if self._held is None or stamp < self._held[0]:
                 return None
             (at, joints), self._held = self._held, None
-            self._in_step = stamp == at
             exact = self._base_at(at)
             return self._state(at, joints, exact if exact is not None else self._carried(at))
         except RefusedError as fault:

@@ -9,10 +9,12 @@ from hybrid_contact_ros.kernels.status import Status
 SOLVED = int(Status.SOLVED)
 SINGULAR = int(Status.SINGULAR)
 _PIVOT = 1e-14  # of the largest diagonal entry of M: below, M counts as singular
+_ROUNDING = 1e-15  # of the sum of its parts' sizes: a contact velocity below is rounding of zero
+_SLOW = 1e-5  # of ‖v‖_M: least velocity scale, so that rounding of v is never the measure of accuracy
 _MASSLESS = 1e-14  # of the largest G_nn: a normal row below counts as zero and keeps its scale
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def factor(M, L):
     """Cholesky factor of the mass matrix, M = L Lᵀ, reading the lower triangle only.
 
@@ -40,7 +42,7 @@ def factor(M, L):
     return SOLVED
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def delassus(M, J, v, L, Y, R, G, u):
     """G = J M⁻¹ Jᵀ, u = J v and R = M⁻¹ Jᵀ of one configuration.
 
@@ -64,9 +66,12 @@ def delassus(M, J, v, L, Y, R, G, u):
                 s -= L[k, i] * R[a, k]
             R[a, i] = s / L[i, i]
         s = 0.0
+        size = 0.0
         for i in range(n):
-            s += J[a, i] * v[i]
-        u[a] = s
+            part = J[a, i] * v[i]
+            s += part
+            size += abs(part)
+        u[a] = s if abs(s) > _ROUNDING * size else 0.0
         for b in range(a + 1):
             s = 0.0
             for i in range(n):
@@ -76,7 +81,7 @@ def delassus(M, J, v, L, Y, R, G, u):
     return SOLVED
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def axes(directions, d, A):
     """Unit vectors of the segments whose sum is the friction polygon with vertices at ``directions`` angles 2πj/k.
 
@@ -94,11 +99,11 @@ def axes(directions, d, A):
     return math.sin(math.pi / directions)
 
 
-@njit(cache=True, nogil=True)
-def condense(A, half, G, u, mu, scale, H, w, c):
-    """The contact problem on friction axes, scaled so that G_nn = 1 and the largest velocity is 1.
+@njit(cache=True, nogil=True, error_model="numpy")
+def condense(A, half, floor, G, u, mu, scale, H, w, c):
+    """The contact problem on friction axes, scaled so that G_nn = 1 and velocities are at most 1.
 
-    A (g, d) and half as from :func:`axes`; G (m (1 + d),)², u (m (1 + d),), mu (m,). Out: scale (m,) = √G_nn,
+    A (g, d) and half as from :func:`axes`; floor, the least V to use; G (m (1 + d),)², u (m (1 + d),), mu (m,). Out: scale (m,) = √G_nn,
     H (m (1 + g),)² scaled Delassus matrix on normals and axes, w (m (1 + g),) scaled velocities, c (m,) bound of an
     axis per normal impulse. Returns V: u = V scale w and λ = V λ_scaled / scale. V = 0 if nothing moves.
     """
@@ -110,9 +115,11 @@ def condense(A, half, G, u, mu, scale, H, w, c):
         largest = max(largest, G[i * (1 + d), i * (1 + d)])
     for i in range(m):
         inertia = G[i * (1 + d), i * (1 + d)]
-        scale[i] = math.sqrt(inertia) if inertia > _MASSLESS * largest else max(math.sqrt(largest), 1e-300)
+        if not inertia > _MASSLESS * largest:
+            inertia = largest if largest > 0.0 else 1.0
+        scale[i] = math.sqrt(inertia)
         c[i] = mu[i] * half
-    V = 0.0
+    V = floor
     for i in range(m):
         a = i * (1 + d)
         e = i * (1 + g)
@@ -152,7 +159,97 @@ def condense(A, half, G, u, mu, scale, H, w, c):
     return V
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
+def prepare(directions, M, J, v, mu, L, Y, R, G, u, A, scale, H, w, c):
+    """Everything that the impact solvers need of one configuration: :func:`delassus`, :func:`axes`, :func:`condense`.
+
+    Returns (status, V); V = 0 if nothing moves.
+    """
+    status = delassus(M, J, v, L, Y, R, G, u)
+    if status != SOLVED:
+        return status, 0.0
+    energy = 0.0
+    n = v.shape[0]
+    for i in range(n):
+        s = 0.0
+        for k in range(i, n):
+            s += L[k, i] * v[k]
+        energy += s * s
+    half = axes(directions, A.shape[1], A)
+    return SOLVED, condense(A, half, _SLOW * math.sqrt(energy), G, u, mu, scale, H, w, c)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def outer_bounds(L, Y, v, Q, lower, upper):
+    """Componentwise bounds of every v⁺ with ‖v⁺‖_M ≤ ‖v‖_M that impulses at the contacts can cause.
+
+    L (n, n), Y (r, n) as from :func:`delassus`, v (n,); scratch Q (n + 1, n); lower, upper (n,) out. In x = Lᵀ v,
+    whose length is the kinetic norm, the part orthogonal to the rows of Y does not change, and the rest ends within
+    the ball of its present length. Widened by 1e-9 for rounding.
+    """
+    n = v.shape[0]
+    rank = 0
+    for a in range(Y.shape[0]):
+        if rank == n:
+            break
+        q = Q[rank]
+        size = 0.0
+        for k in range(n):
+            q[k] = Y[a, k]
+            size += q[k] * q[k]
+        if size == 0.0:
+            continue
+        size = math.sqrt(size)
+        for _ in range(2):  # twice is enough to be orthogonal to rounding
+            for b in range(rank):
+                s = 0.0
+                for k in range(n):
+                    s += Q[b, k] * q[k]
+                for k in range(n):
+                    q[k] -= s * Q[b, k]
+        rest = 0.0
+        for k in range(n):
+            rest += q[k] * q[k]
+        rest = math.sqrt(rest)
+        if rest > 1e-11 * size:
+            for k in range(n):
+                q[k] /= rest
+            rank += 1
+    x = Q[n]
+    energy = 0.0
+    for i in range(n):
+        s = 0.0
+        for k in range(i, n):
+            s += L[k, i] * v[k]
+        x[i] = s
+        energy += s * s
+        upper[i] = 0.0
+    moving = 0.0
+    for b in range(rank):
+        s = 0.0
+        for k in range(n):
+            s += Q[b, k] * x[k]
+        moving += s * s
+        for k in range(n):
+            x[k] -= s * Q[b, k]
+    for b in range(rank + 1):
+        y = Q[b] if b < rank else x
+        for i in range(n - 1, -1, -1):
+            s = y[i]
+            for k in range(i + 1, n):
+                s -= L[k, i] * y[k]
+            y[i] = s / L[i, i]
+        if b < rank:
+            for i in range(n):
+                upper[i] += y[i] * y[i]
+    radius = math.sqrt(moving) * (1.0 + 1e-9) + 1e-12 * math.sqrt(energy)
+    for i in range(n):
+        half = radius * math.sqrt(upper[i]) + 1e-12 * abs(x[i])
+        lower[i] = x[i] - half
+        upper[i] = x[i] + half
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def expand(A, scale, V, z, impulse):
     """Impulses in N s, (m, 1 + d) out, from scaled ones on axes, z (m (1 + g),)."""
     g = A.shape[0]
@@ -168,7 +265,7 @@ def expand(A, scale, V, z, impulse):
             impulse[i, 1 + x] = s * unit
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def apply(v, R, impulse, out):
     """v⁺ = v + M⁻¹ Jᵀ Λ. v (n,), R (m (1 + d), n) rows M⁻¹ Jᵀ, impulse (m, 1 + d); out (n,)."""
     for k in range(v.shape[0]):

@@ -6,16 +6,17 @@ import math
 
 from numba import njit
 
-from hybrid_contact_ros.kernels.mode_friction import contact_scale, solve_modes
+from hybrid_contact_ros.kernels.mode_enumerate import enumerate_modes
+from hybrid_contact_ros.kernels.mode_friction import contact_accelerations, mode_residual, problem_scale, solve_modes
 from hybrid_contact_ros.kernels.mode_local import OPEN, SLIP, STICK
+from hybrid_contact_ros.kernels.mode_names import name_modes
 from hybrid_contact_ros.kernels.mode_space import contact_space, generalised_acceleration
 from hybrid_contact_ros.kernels.status import Status
 
 _SINGULAR = int(Status.SINGULAR)
-# The values of prediction.ContactStatus
-_OPEN, _STICKING, _SLIPPING = 1, 2, 3
-# An acceleration below this times the scale of b counts as zero when a solution is put into words
-_ZERO = 1e-6
+_SOLVED = int(Status.SOLVED)
+# Most touching contacts for which all modes are tried when the solver fails: 3^4
+_TRIED = 4
 
 
 @njit(cache=True, nogil=True)
@@ -38,6 +39,10 @@ def force_acceleration(
     moving,
     slip,
     state,
+    intended,
+    other_slip,
+    found,
+    other_forces,
     G,
     b,
     forces,
@@ -53,7 +58,7 @@ def force_acceleration(
         touching: (m,) uint8.
         L (nv, nv), half (n + 1, nv), A (n, n), work (2, n), order (2 n,) int64, moving (m,) uint8: scratch.
         slip: scratch and out (m, d): unit direction in which each contact slides, or starts to.
-        state: scratch (m,) int64.
+        state, intended: scratch (m,) int64. other_slip (m, d), found (1, m) uint8, other_forces (1, n): scratch.
         G (n, n), b (n,): out, Delassus matrix and free contact acceleration, of all contacts.
         forces (n,), accelerations (n,): out, λ and a = G λ + b of all contacts. acceleration (nv,): out, v̇.
         status: out (m,) uint8, the values of prediction.ContactStatus.
@@ -83,38 +88,43 @@ def force_acceleration(
     code, residual, iterations = solve_modes(
         d, tolerance, G, b, friction, touching, moving, slip, state, A, work, order, forces, accelerations
     )
+    count = 0
+    for i in range(m):
+        count += touching[i]
+    if code != _SOLVED and count <= _TRIED:
+        for i in range(m):
+            for k in range(d):
+                other_slip[i, k] = slip[i, k] if moving[i] else 0.0
+        known = enumerate_modes(
+            d,
+            1,
+            tolerance,
+            G,
+            b,
+            friction,
+            touching,
+            moving,
+            other_slip,
+            state,
+            intended,
+            A,
+            work,
+            order,
+            accelerations,
+            status,
+            found,
+            other_forces,
+        )
+        if known:
+            code = _SOLVED
+            for k in range(m * w):
+                forces[k] = other_forces[0, k]
+            for i in range(m):
+                for k in range(d):
+                    slip[i, k] = other_slip[i, k]
+        contact_accelerations(G, b, forces, accelerations)
+        scale = problem_scale(d, b, touching)
+        residual = mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations)
     generalised_acceleration(L, bias, rows, forces, acceleration)
-    name_modes(d, G, b, friction, touching, moving, slip, forces, accelerations, status)
+    name_modes(d, G, b, touching, moving, slip, forces, accelerations, status)
     return code, residual, iterations
-
-
-@njit(cache=True, nogil=True)
-def name_modes(d, G, b, friction, touching, moving, slip, forces, accelerations, status):
-    """Write OPEN, STICKING or SLIPPING for each contact of a solution.
-
-    By its motion and not by the active set: a touching contact that does not accelerate away is closed, loaded or not
-    (the ⪰ of J 38), and a closed one sticks when it neither slides nor starts to, though its force be at the edge of
-    the cone.
-    """
-    w = 1 + d
-    scale = 0.0
-    for i in range(friction.shape[0]):
-        if touching[i]:
-            for k in range(i * w, (i + 1) * w):
-                scale = max(scale, abs(b[k]))
-    for i in range(friction.shape[0]):
-        f = i * w
-        status[i] = _OPEN
-        if not touching[i]:
-            continue
-        g = contact_scale(d, f, G)
-        if accelerations[f] > _ZERO * scale and forces[f] * g <= _ZERO * scale:
-            continue
-        rate = 0.0
-        speed = 0.0
-        for k in range(d):
-            rate += accelerations[f + 1 + k] ** 2
-            speed += slip[i, k] ** 2
-        status[i] = _STICKING
-        if math.sqrt(rate) > _ZERO * scale or (moving[i] and speed > 0.5):
-            status[i] = _SLIPPING

@@ -50,11 +50,7 @@ def solve_modes(d, tolerance, G, b, friction, touching, moving, slip, state, A, 
         :func:`mode_residual`; linear systems solved plus sweeps made.
     """
     m = friction.shape[0]
-    scale = 0.0
-    for i in range(m):
-        if touching[i]:
-            for k in range(i * (1 + d), (i + 1) * (1 + d)):
-                scale = max(scale, abs(b[k]))
+    scale = problem_scale(d, b, touching)
     for i in range(m):
         if not touching[i]:
             state[i] = OPEN
@@ -69,23 +65,23 @@ def solve_modes(d, tolerance, G, b, friction, touching, moving, slip, state, A, 
     for attempt in range(_ROUNDS):
         for _ in range(_NEWTON_STEPS):
             iterations += 1
-            if not _linear_system(
+            if not hold_mode(
                 d, SHIFT, G, b, friction, moving, slip, state, A, work, order, forces, accelerations
             ):
                 break
-            _accelerations(G, b, forces, accelerations)
+            contact_accelerations(G, b, forces, accelerations)
             if not _update_states(
                 d, tolerance * scale, SHIFT, G, friction, touching, moving, slip, state, forces, accelerations
             ):
                 break
-        _accelerations(G, b, forces, accelerations)
+        contact_accelerations(G, b, forces, accelerations)
         residual = mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations)
         if residual <= tolerance:
             return _SOLVED, residual, iterations
         sweeps = 8 << attempt
         iterations += sweeps
         _sweep(d, sweeps, SHIFT, G, b, friction, touching, moving, slip, state, work, forces)
-        _accelerations(G, b, forces, accelerations)
+        contact_accelerations(G, b, forces, accelerations)
         residual = mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations)
         if residual <= tolerance:
             return _SOLVED, residual, iterations
@@ -140,6 +136,17 @@ def mode_residual(d, scale, G, friction, touching, moving, slip, forces, acceler
 
 
 @njit(cache=True, nogil=True)
+def problem_scale(d, b, touching):
+    """Largest |b| of a touching contact, m/s²: what accelerations and g_i λ are measured against."""
+    scale = 0.0
+    for i in range(touching.shape[0]):
+        if touching[i]:
+            for k in range(i * (1 + d), (i + 1) * (1 + d)):
+                scale = max(scale, abs(b[k]))
+    return scale
+
+
+@njit(cache=True, nogil=True)
 def contact_scale(d, first, G):
     """g_i, 1/kg: mean of the contact's own diagonal of G; between force and acceleration scales."""
     total = 0.0
@@ -149,7 +156,7 @@ def contact_scale(d, first, G):
 
 
 @njit(cache=True, nogil=True)
-def _accelerations(G, b, forces, accelerations):
+def contact_accelerations(G, b, forces, accelerations):
     n = b.shape[0]
     for i in range(n):
         accelerations[i] = b[i]
@@ -161,7 +168,7 @@ def _accelerations(G, b, forces, accelerations):
 
 
 @njit(cache=True, nogil=True)
-def _linear_system(d, shift, G, b, friction, moving, slip, state, A, work, order, forces, accelerations):
+def hold_mode(d, shift, G, b, friction, moving, slip, state, A, work, order, forces, accelerations):
     """Solve for the forces that hold the mode ``state``; False where its matrix is singular."""
     m = friction.shape[0]
     w = 1 + d

@@ -64,3 +64,9 @@ def generalised_acceleration(L, bias, rows, forces, acceleration):
             for k in range(nv):
                 acceleration[k] += rows[i, k] * force
     cholesky_solve(nv, L, acceleration)
+
+
+@njit(cache=True, nogil=True)
+def is_regular(mass, L):
+    """Whether M (nv, nv) is positive definite; L (nv, nv) is scratch."""
+    return cholesky_factor(mass.shape[0], _MASS_PIVOT, mass, L) == mass.shape[0]

@@ -39,7 +39,7 @@ _TIE = 1e-13  # blocking variables this close: the one with the larger entry lea
 _NO_CAP = 1e-13  # relative to the largest: such contacts take no part
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _perturbation(i, size, attempt):
     """δ_i, from an irrational rotation; from the second attempt on of either sign."""
     phase = (i + 1) * 0.6180339887498949 + attempt * 0.7548776662466927
@@ -49,8 +49,8 @@ def _perturbation(i, size, attempt):
     return size * (0.5 + phase)
 
 
-@njit(cache=True, nogil=True)
-def _fill(g, H, w, cap, c, top, size, attempt, T, side, place, basic, nonbasic):
+@njit(cache=True, nogil=True, error_model="numpy")
+def _fill(g, H, w, cap, c, top, size, attempt, T, side, place, basic):
     """Tableau at t = 0: all y basic, approaching contacts at their cap, axes sliding against their velocity."""
     p = H.shape[0]
     n = 1 + g
@@ -65,9 +65,7 @@ def _fill(g, H, w, cap, c, top, size, attempt, T, side, place, basic, nonbasic):
         place[i] = -1 - i
         place[p + i] = i
         basic[i] = p + i
-        nonbasic[i] = i
     place[2 * p] = -1 - p
-    nonbasic[p] = 2 * p
     for i in range(p):
         s = side[i]
         rising = 0.0
@@ -85,7 +83,7 @@ def _fill(g, H, w, cap, c, top, size, attempt, T, side, place, basic, nonbasic):
         T[i, p + 2] *= s
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _entry(T, place, variable, entering, column):
     """Entry of a variable's expression in a column of the tableau that is entering (1 for the entering itself)."""
     r = place[variable]
@@ -94,14 +92,14 @@ def _entry(T, place, variable, entering, column):
     return 1.0 if variable == entering else 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _value(T, place, variable, column):
     """Present value of a variable, from a constant column; a nonbasic one is 0."""
     r = place[variable]
     return T[r, column] if r >= 0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _width(T, place, side, cap, c, top, n, i, entering, column, constant):
     """Width of x_i: its entry in the entering column (constant < 0) or its value in a constant column."""
     p = T.shape[0]
@@ -124,7 +122,7 @@ def _width(T, place, side, cap, c, top, n, i, entering, column, constant):
     return 2.0 * c[k] * ((cap[k] / top) * t - x)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _add(T, place, variable, factor, out):
     """out += factor × expression of a variable in the nonbasic ones and the constants."""
     r = place[variable]
@@ -135,7 +133,7 @@ def _add(T, place, variable, factor, out):
         out[-1 - r] += factor
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _slack(T, place, side, cap, c, top, n, i, out):
     """out = expression of width − x_i."""
     p = T.shape[0]
@@ -153,7 +151,7 @@ def _slack(T, place, side, cap, c, top, n, i, out):
     _add(T, place, i, -1.0, out)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _exchange(T, column, row, pivot):
     """Solve the leaving variable's expression ``pivot`` for the entering one and put it in everywhere.
 
@@ -176,7 +174,7 @@ def _exchange(T, column, row, pivot):
             T[row, j] = pivot[j]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _turn_axes(T, place, side, c, g, a):
     """Turn the axes of an open contact that is about to close so that their complements are non-negative."""
     p = T.shape[0]
@@ -195,13 +193,13 @@ def _turn_axes(T, place, side, c, g, a):
             T[q, j] = -T[q, j]
 
 
-@njit(cache=True, nogil=True)
-def solve(g, limit, H, w, cap, c, size, attempt, T, pivot, side, place, basic, nonbasic, x, z):
+@njit(cache=True, nogil=True, error_model="numpy")
+def solve(g, limit, H, w, cap, c, size, attempt, T, pivot, side, place, basic, x, z):
     """Solve one increment LCP; see the module.
 
     g axes a contact, at most ``limit`` pivots; H (p, p), w (p,), cap (m,), c (m,), size of the perturbation and
-    number of the attempt; scratch T (p, p + 3), pivot (p + 3,), side, basic (p,), place (2 p + 1,),
-    nonbasic (p + 1,) int64, x (p,); z (p,) out. Returns (status, pivots).
+    number of the attempt; scratch T (p, p + 3), pivot (p + 3,), side, basic (p,) and place (2 p + 1,)
+    int64, x (p,); z (p,) out. Returns (status, pivots).
     """
     p = H.shape[0]
     m = cap.shape[0]
@@ -213,7 +211,7 @@ def solve(g, limit, H, w, cap, c, size, attempt, T, pivot, side, place, basic, n
         top = max(top, cap[k])
     if not top > 0.0:
         return SOLVED, 0
-    _fill(g, H, w, cap, c, top, size, attempt, T, side, place, basic, nonbasic)
+    _fill(g, H, w, cap, c, top, size, attempt, T, side, place, basic)
     t = 2 * p
     exact = p + 1
     bent = p + 2
@@ -304,7 +302,6 @@ def solve(g, limit, H, w, cap, c, size, attempt, T, pivot, side, place, basic, n
             _exchange(T, column, leaving, pivot)
         basic[leaving] = entering
         place[entering] = leaving
-        nonbasic[column] = variable
         place[variable] = -1 - column
         entering = variable + p if variable < p else variable - p
         column = -1 - place[entering]
@@ -313,7 +310,7 @@ def solve(g, limit, H, w, cap, c, size, attempt, T, pivot, side, place, basic, n
     return PIVOT_LIMIT, limit
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _read(g, cap, c, top, step, entering, column, T, side, place, x, z):
     """Impulses at t = 1, the entering variable at ``step``, from the unperturbed column."""
     p = T.shape[0]

@@ -10,7 +10,7 @@ import math
 from numba import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def axes_residual(g, H, w, cap, c, z, out):
     """Violation on friction axes, everything scaled; out (p,) is w' = w + H z, computed afresh.
 
@@ -34,13 +34,13 @@ def axes_residual(g, H, w, cap, c, z, out):
     return worst
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _larger(a, b):
     """max that keeps a NaN."""
-    return a if a >= b else b
+    return a if a >= b or a != a else b
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _polygon_distance(directions, radius, px, py, zx, zy):
     """Distance from z to the projection of p onto the regular polygon with vertices radius (cos, sin)(2πj/k)."""
     k = directions
@@ -76,7 +76,7 @@ def _polygon_distance(directions, radius, px, py, zx, zy):
     return math.hypot(bx - zx, by - zy)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def increment_residual(directions, G, u, mu, cap, V, impulse, after):
     """Violation of H (72)–(74), or of (31c, d) where cap = inf, by an impulse.
 
@@ -104,7 +104,9 @@ def increment_residual(directions, G, u, mu, cap, V, impulse, after):
     for i in range(m):
         a = i * rows
         inertia = G[a, a]
-        scale = math.sqrt(inertia) if inertia > 1e-14 * largest else max(math.sqrt(largest), 1e-300)
+        if not inertia > 1e-14 * largest:
+            inertia = largest if largest > 0.0 else 1.0
+        scale = math.sqrt(inertia)
         unit = V / scale
         speed = V * scale
         z = impulse[i, 0] / unit

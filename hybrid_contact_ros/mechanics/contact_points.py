@@ -72,6 +72,9 @@ def contact_table(config: EstimatorConfig, urdf: Urdf, model: pin.Model) -> Cont
                 f"contacts.{name}.link {contact.link!r} is welded to the world: it never touches or leaves anything"
                 + ("" if config.floating_base else " (or should floating_base be true?)")
             )
+        if contact.environment not in config.environments:
+            known = ", ".join(config.environments) or "none"
+            raise ValueError(f"contacts.{name}.environment is {contact.environment!r}; known are {known}")
         plane = config.environments[contact.environment]
         length = float(np.linalg.norm(plane.normal))
         normal = np.asarray(plane.normal) / length

@@ -36,9 +36,7 @@ def touching_contacts(
     return frozenset(np.flatnonzero((problem.gap <= gap_tolerance) & (rate <= velocity_tolerance)).tolist())
 
 
-def closed_rows(
-    problem: ContactProblem, closed: Iterable[int], sliding: Iterable[int] = ()
-) -> NDArray[np.bool_]:
+def closed_rows(problem: ContactProblem, closed: Iterable[int], sliding: Iterable[int] = ()) -> NDArray[np.bool_]:
     """Which rows (m, 1 + d) a mode closes: the normal, and the tangents of a contact with friction that sticks."""
     slides = frozenset(sliding)
     held = np.zeros((problem.contacts, 1 + problem.tangents), dtype=bool)

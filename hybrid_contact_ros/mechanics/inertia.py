@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import NDArray
 
 from hybrid_contact_ros.mechanics.coordinates import Coordinates
 
@@ -30,8 +31,8 @@ def check_inertia(model: pin.Model, coordinates: Coordinates) -> None:
         least = float(np.linalg.eigvalsh(inertia.inertia)[0])
         if not (inertia.mass >= 0 and least >= -_MASSLESS - 1e-9 * float(np.abs(inertia.inertia).max())):
             raise ValueError(
-                f"the inertia of link(s) {', '.join(_links(model, {joint}))} is not physical: mass {inertia.mass:g} kg, "
-                f"least principal moment {least:g} kg m² (both must be ≥ 0)"
+                f"the inertia of link(s) {', '.join(_links(model, {joint}))} is not physical: "
+                f"mass {inertia.mass:g} kg, least principal moment {least:g} kg m² (both must be ≥ 0)"
             )
     if coordinates.nv == 0:
         raise ValueError("the robot cannot move: floating_base is false and the URDF has no moving joint")
@@ -40,12 +41,12 @@ def check_inertia(model: pin.Model, coordinates: Coordinates) -> None:
     neutral = pin.neutral(model)
     for trial in range(1 + _TRIALS):
         step = rng.uniform(-np.pi, np.pi, model.nv) if trial else np.zeros(model.nv)
-        full = np.array(pin.crba(model, data, pin.integrate(model, neutral, step)))
+        full = np.array(pin.crba(model, data, pin.integrate(model, neutral, step))).reshape(model.nv, model.nv)
         mass = full if coordinates.reduction is None else coordinates.reduction.T @ full @ coordinates.reduction
         _check_mass(model, coordinates, mass)
 
 
-def _check_mass(model: pin.Model, coordinates: Coordinates, mass: np.ndarray) -> None:
+def _check_mass(model: pin.Model, coordinates: Coordinates, mass: NDArray[np.float64]) -> None:
     diagonal = np.diag(mass)
     if not np.isfinite(mass).all():
         raise ValueError("the mass matrix is not finite: look for inf or nan in the URDF's inertials and origins")
@@ -64,8 +65,8 @@ def _check_mass(model: pin.Model, coordinates: Coordinates, mass: np.ndarray) ->
         joints = {_joint_of(model, coordinates, int(k)) for k in np.flatnonzero(size > 0.1 * size.max())}
         raise ValueError(
             "the mass matrix is singular: moving joint(s) "
-            f"{', '.join(model.names[j] for j in sorted(joints))} together moves no inertia; give the links between them "
-            f"({', '.join(_links(model, joints))}) an <inertial> with mass and moments"
+            f"{', '.join(model.names[j] for j in sorted(joints))} together moves no inertia; "
+            f"give the links between them ({', '.join(_links(model, joints))}) an <inertial> with mass and moments"
         )
 
 

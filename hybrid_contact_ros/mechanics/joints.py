@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +15,7 @@ from hybrid_contact_ros.mechanics.coordinates import Coordinates
 from hybrid_contact_ros.mechanics.state import RobotState
 
 Array = NDArray[np.float64]
+Numbers: TypeAlias = Sequence[float] | Array
 
 # How far from one the norm of a quaternion may be and still be rounding, of float32 or of text.
 QUATERNION_TOLERANCE = 1e-2
@@ -28,10 +30,10 @@ class BaseMeasurement:
         linear_velocity: (3,) m/s, of the root link's origin, base frame. angular_velocity: (3,) rad/s, base frame.
     """
 
-    position: ArrayLike
-    quaternion_xyzw: ArrayLike
-    linear_velocity: ArrayLike
-    angular_velocity: ArrayLike
+    position: Numbers
+    quaternion_xyzw: Numbers
+    linear_velocity: Numbers
+    angular_velocity: Numbers
 
 
 class JointMap:
@@ -52,7 +54,8 @@ class JointMap:
         missing = [name for name in self.joints if name not in place]
         if missing:
             listed = ", ".join(missing[:12]) + (f" and {len(missing) - 12} more" if len(missing) > 12 else "")
-            hint = closest(missing[0], self.names) if self.names else "; the message names no joints"
+            strangers = [name for name in self.names if name not in self.joints]
+            hint = closest(missing[0], strangers) if self.names else "; the message names no joints"
             raise ValueError(f"{len(missing)} of {len(self.joints)} joints are missing: {listed}{hint}")
         known = set(self.joints)
         self.ignored = tuple(name for name in self.names if name not in known)
@@ -87,7 +90,8 @@ class JointMap:
             ValueError: arrays of a wrong length, an entry of a joint of the model that is not finite, no base for a
                 floating base, or a quaternion that is none; the text names what.
         """
-        q, v = np.empty(self._nq), np.empty(self._nv)
+        both = np.empty(self._nq + self._nv)  # one block, so that one look tells whether all is finite
+        q, v = both[: self._nq], both[self._nq :]
         angle = self._read("position", position)
         rate = self._read("velocity", velocity)
         if self._floating:
@@ -99,9 +103,8 @@ class JointMap:
             turn = angle[self._turn_source]
             q[self._cosine], q[self._cosine + 1] = np.cos(turn), np.sin(turn)
         v[self._velocity] = rate[self._source]
-        # A sum is finite exactly when every term is (bar overflow), and costs a third of isfinite().all().
-        if not math.isfinite(q.sum() + v.sum()):
-            self._refuse(angle, rate, q, v)
+        if not np.isfinite(both).all():
+            self._refuse(angle, rate)
         return RobotState(stamp_ns, q, v, self._effort(effort))
 
     def _read(self, name: str, values: ArrayLike) -> Array:
@@ -121,17 +124,16 @@ class JointMap:
         measured = self._read("effort", array)[self._source]
         full = np.zeros(self._nv)
         full[self._velocity] = measured
-        if not math.isfinite(full.sum()):
+        if not np.isfinite(full).all():
             if np.isnan(measured).all():
                 return None
             self._name("effort", measured)
         return full
 
-    def _refuse(self, angle: Array, rate: Array, q: Array, v: Array) -> None:
+    def _refuse(self, angle: Array, rate: Array) -> None:
         self._name("position", angle[self._source])
         self._name("velocity", rate[self._source])
-        if not (np.isfinite(q).all() and np.isfinite(v).all()):
-            raise ValueError("the base has a position or velocity that is not finite")
+        raise ValueError("the base has a position or velocity that is not finite")
 
     def _name(self, kind: str, values: Array) -> None:
         bad = np.flatnonzero(~np.isfinite(values))
@@ -140,7 +142,7 @@ class JointMap:
 
 
 def _fill_base(base: BaseMeasurement, q: Array, v: Array) -> None:
-    x, y, z, w = base.quaternion_xyzw  # type: ignore[misc, union-attr]
+    x, y, z, w = base.quaternion_xyzw
     norm = math.sqrt(x * x + y * y + z * z + w * w)
     if not abs(norm - 1.0) <= QUATERNION_TOLERANCE:
         raise ValueError(

@@ -44,7 +44,8 @@ class RigidBodyModel:
         contact_normals (m, 3), contact_tangents (m, 2, 3): world frame; zero for joint limits. Never written.
         contact_positions: (m, 3) m, world frame, of the last state given to :meth:`problem`: the point of each sphere
             nearest to its plane, or the origin of the joint, for a limit.
-        pinocchio_model, pinocchio_data: where mimic joints still have coordinates of their own; see :attr:`coordinates`.
+        pinocchio_model, pinocchio_data: where mimic joints still have coordinates of their own (see
+            :attr:`coordinates`).
     """
 
     def __init__(self, urdf: Urdf, config: EstimatorConfig) -> None:
@@ -88,7 +89,9 @@ class RigidBodyModel:
         self._first = np.array([0, *(joint.idx_v for joint in list(model.joints)[1:])], dtype=np.int64)
         self._size = np.array([0, *(joint.nv for joint in list(model.joints)[1:])], dtype=np.int64)
         # Pinocchio's Python arrays are views on its data: taken once here, they follow every later computation.
-        self._columns, self._upper, self._nonlinear = data.J.T, data.M.T, data.nle
+        # It hands out matrices of one column as vectors.
+        self._columns, self._upper = data.J.T.reshape(model.nv, 6), data.M.T.reshape(model.nv, model.nv)
+        self._nonlinear = data.nle
         k = len(table.joint)
         self._spheres = k
         self._normal, self._tangent = table.normal[:k].copy(), table.tangent[:k].copy()
@@ -101,11 +104,26 @@ class RigidBodyModel:
         self._velocity = np.zeros(model.nv)
         self._configuration = np.zeros(model.nq)
         self._twist = np.zeros((model.njoints, 12))
-        # Compiles (or loads) the kernels, and shows that the views are what they are taken for.
-        q = self.neutral()
-        self.problem(RobotState(0, q, np.zeros(self.nv)))
-        if not np.array_equal(self._upper.T, data.M) or not np.array_equal(self._nonlinear, data.nle):
+        self._compile()
+        shared = ((self._columns, data.J), (self._upper, data.M), (self._nonlinear, data.nle))
+        if not all(np.shares_memory(view, array) for view, array in shared):
             raise RuntimeError("Pinocchio's arrays are copies in this build; this suite needs a build that shares them")
+
+    def _compile(self) -> None:
+        """Compile or load all three kernels, whether this robot needs them or not: a node forbids it afterwards."""
+        table = self._table
+        m, nv = self.contacts, self.pinocchio_model.nv
+        joint_limit_rows(
+            self._spheres,
+            table.limit_sign,
+            table.limit_bound,
+            table.limit_position,
+            table.limit_velocity,
+            self._configuration,
+            np.empty(m),
+            np.empty((m, nv)),
+        )
+        self.problem(RobotState(0, self.neutral(), np.zeros(self.nv)))
 
     def neutral(self) -> Array:
         """The configuration (nq,) with all joints at zero and the base at the origin."""
@@ -196,7 +214,7 @@ class RigidBodyModel:
         )
 
     def integrate(self, q: Array, step: Array) -> Array:
-        """The configuration (nq,) that is reached from q by the displacement ``step`` (nv,): a velocity times a time."""
+        """The configuration (nq,) reached from q by the displacement ``step`` (nv,), a velocity times a time."""
         return self.coordinates.integrate(q, step)
 
     def momentum(self, state: RobotState) -> tuple[Array, Array]:
@@ -207,8 +225,10 @@ class RigidBodyModel:
         """
         model, data, coordinates = self.pinocchio_model, self.pinocchio_data, self.coordinates
         q, v = coordinates.full_position(state.q), coordinates.full_velocity(state.v)
-        momentum = pin.crba(model, data, q) @ v
-        rate = pin.computeCoriolisMatrix(model, data, q, v).T @ v - pin.computeGeneralizedGravity(model, data, q)
+        square = (model.nv, model.nv)
+        momentum = pin.crba(model, data, q).reshape(square) @ v
+        coriolis = pin.computeCoriolisMatrix(model, data, q, v).reshape(square)
+        rate = coriolis.T @ v - pin.computeGeneralizedGravity(model, data, q)
         if coordinates.reduction is not None:
             return coordinates.reduction.T @ momentum, coordinates.reduction.T @ rate
         return momentum, rate

@@ -48,6 +48,10 @@ class ModeWorkspace:
         self._work = np.zeros((2, n))
         self._order = np.zeros(2 * n, dtype=np.int64)
         self._state = np.zeros(m, dtype=np.int64)
+        self._intended = np.zeros(m, dtype=np.int64)
+        self._other_slip = np.zeros((m, d))
+        self._found = np.zeros((1, m), dtype=np.uint8)
+        self._other_forces = np.zeros((1, n))
 
     def solve(
         self, problem: ContactProblem, touching: NDArray[np.uint8], slip_speed: float, tolerance: float = TOLERANCE
@@ -81,6 +85,10 @@ class ModeWorkspace:
             self.moving,
             self.slip_direction,
             self._state,
+            self._intended,
+            self._other_slip,
+            self._found,
+            self._other_forces,
             self.delassus,
             self.free,
             self._forces,

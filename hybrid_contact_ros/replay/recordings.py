@@ -76,7 +76,7 @@ def read_cube(path: Path, episode: int | None = None) -> Recording:
         raise ValueError(f"{path} has no toss {episode}; it has {ids[0]} … {ids[-1]} ({len(ids)})")
     chosen = range(len(ids)) if episode is None else [ids.index(episode)]
     step = 1.0 / float(data["sample_rate_hz"])
-    parts: list[tuple[Array, ...]] = []
+    parts: list[tuple[Any, ...]] = []
     offsets: dict[int, float] = {}
     begin = 0.0
     for i in chosen:
@@ -236,16 +236,11 @@ def read(kind: str, path: str | Path, episode: int | None = None) -> Recording:
 def _load(path: Path) -> Mapping[str, Any]:
     try:
         with np.load(path, allow_pickle=False) as data:
-            return _Arrays({name: data[name] for name in data.files})
+            return {name: data[name] for name in data.files}
     except FileNotFoundError:
         raise ValueError(f"no such file: {path}") from None
     except Exception as error:  # zipfile, zlib and numpy raise their own kinds for a damaged file
         raise ValueError(f"{path} cannot be read as an .npz file: {error}") from None
-
-
-class _Arrays(dict[str, Any]):
-    def __missing__(self, key: str) -> Any:
-        raise KeyError(key)
 
 
 def _names(array: Any) -> tuple[str, ...]:
@@ -273,7 +268,8 @@ def _twist(position: Array, quaternion: Array, step: float) -> tuple[Array, Arra
 def _impacts(
     time: Array, v: Array, closed: NDArray[np.bool_], vertical: Array, names: Sequence[str]
 ) -> tuple[Impact, ...]:
-    rises = np.argwhere(closed[1:] & ~closed[:-1]) + [1, 0]
+    rises = np.argwhere(closed[1:] & ~closed[:-1])
+    rises[:, 0] += 1
     found: list[Impact] = []
     i = 0
     while i < len(rises):

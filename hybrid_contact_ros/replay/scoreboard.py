@@ -34,7 +34,7 @@ class Series:
     """Rows of one shape, appended one at a time into memory that doubles."""
 
     def __init__(self, width: int, dtype: type) -> None:
-        self._data = np.empty((1024, width), dtype)
+        self._data: NDArray[Any] = np.empty((1024, width), dtype)
         self._rows = 0
 
     def append(self, row: Any) -> None:

@@ -7,9 +7,9 @@ import dataclasses
 import numpy as np
 import pinocchio as pin
 import pytest
-from conftest import full_kinematics, joint, link, load, random_state, robot
+from mechanics_robots import full_kinematics, joint, link, load, random_state, robot
 
-from hybrid_contact_ros.config import Contact, EstimatorConfig, Environment
+from hybrid_contact_ros.config import Contact, Environment, EstimatorConfig
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.state import RobotState
@@ -89,21 +89,17 @@ def test_gaps_and_positions_are_those_of_spheres_on_planes(any_robot, seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_free_acceleration_is_that_of_aba(any_robot, seed):
-    if any_robot.coordinates.reduction is not None:
-        pytest.skip("aba knows no mimic joints; see test_mimic.py")
-    state = random_state(any_robot, seed)
-    p = any_robot.problem(state)
-    model, data = any_robot.pinocchio_model, any_robot.pinocchio_model.createData()
+def test_free_acceleration_is_that_of_aba(plain_robot, seed):
+    state = random_state(plain_robot, seed)
+    p = plain_robot.problem(state)
+    model, data = plain_robot.pinocchio_model, plain_robot.pinocchio_model.createData()
     acceleration = pin.aba(model, data, state.q, state.v, state.effort)
     np.testing.assert_allclose(p.mass @ acceleration, -p.bias_force, atol=1e-9 * np.abs(p.bias_force).max())
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_generalised_contact_forces_are_those_of_wrenches_at_the_contact_points(any_robot, seed):
-    """M v̇ + h = Sᵀτ + Jᵀλ with v̇ from aba under spatial forces on the bodies: J from another route."""
-    if any_robot.coordinates.reduction is not None:
-        pytest.skip("aba knows no mimic joints; see test_mimic.py")
+    """M v̇ + h − Jᵀλ is rnea's torque under spatial forces on the bodies: J from another route."""
     state = random_state(any_robot, seed)
     p = any_robot.problem(state)
     rng = np.random.default_rng(seed)
@@ -111,14 +107,20 @@ def test_generalised_contact_forces_are_those_of_wrenches_at_the_contact_points(
     forces = pin.StdVec_Force()
     for _ in range(model.njoints):
         forces.append(pin.Force.Zero())
-    force = rng.normal(size=(any_robot.contacts, 3))
+    k = len(any_robot._table.joint)
+    force = rng.normal(size=(k, 3))
     for i, j in enumerate(any_robot._table.joint):
         f = force[i, 0] * any_robot.contact_normals[i] + force[i, 1:] @ any_robot.contact_tangents[i]
         world = pin.Force(f, np.cross(any_robot.contact_positions[i], f))
         forces[int(j)] = forces[int(j)] + data.oMi[int(j)].actInv(world)
-    acceleration = pin.aba(model, model.createData(), state.q, state.v, state.effort, forces)
-    left = p.mass @ acceleration + p.bias_force
-    np.testing.assert_allclose(left, p.jacobian().T @ force.ravel(), atol=1e-9 * np.abs(p.bias_force).max())
+    acceleration = rng.normal(size=any_robot.nv)
+    coordinates = any_robot.coordinates
+    full = (coordinates.full_position(state.q), *map(coordinates.full_velocity, (state.v, acceleration)))
+    torque = pin.rnea(model, model.createData(), *full, forces)
+    if coordinates.reduction is not None:
+        torque = coordinates.reduction.T @ torque
+    left = p.mass @ acceleration + p.bias_force + state.effort - p.jacobian()[: 3 * k].T @ force.ravel()
+    np.testing.assert_allclose(left, torque, atol=1e-11 * max(1.0, np.abs(torque).max()))
 
 
 def test_bias_force_without_effort_is_h_alone(go2):
@@ -130,14 +132,12 @@ def test_bias_force_without_effort_is_h_alone(go2):
     np.testing.assert_allclose(without - with_effort, state.effort, atol=1e-12)
 
 
-def test_mass_is_that_of_compute_all_terms(any_robot):
-    if any_robot.coordinates.reduction is not None:
-        pytest.skip("see test_mimic.py")
-    state = random_state(any_robot, 1)
-    data = any_robot.pinocchio_model.createData()
-    pin.computeAllTerms(any_robot.pinocchio_model, data, state.q, state.v)
+def test_mass_is_that_of_compute_all_terms(plain_robot):
+    state = random_state(plain_robot, 1)
+    data = plain_robot.pinocchio_model.createData()
+    pin.computeAllTerms(plain_robot.pinocchio_model, data, state.q, state.v)
     upper = np.triu(data.M)
-    p = any_robot.problem(state)
+    p = plain_robot.problem(state)
     np.testing.assert_allclose(p.mass, upper + np.triu(data.M, 1).T, atol=1e-13)
     np.testing.assert_array_equal(p.mass, p.mass.T)
     assert 0.5 * state.v @ p.mass @ state.v == pytest.approx(data.kinetic_energy, rel=1e-12)

@@ -1,0 +1,41 @@
+"""``./run bench [NAME ...]``: runs every benchmark of this folder that has a main(), or those named."""
+
+import argparse
+import ast
+import importlib
+import sys
+import time
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+
+
+def available() -> list[str]:
+    """Names of the modules here with a top-level main(), found without importing them."""
+    names = []
+    for path in sorted(FOLDER.glob("[!_]*.py")):
+        body = ast.parse(path.read_text()).body
+        if any(isinstance(node, ast.FunctionDef) and node.name == "main" for node in body):
+            names.append(path.stem)
+    return names
+
+
+def main() -> int:
+    names = available()
+    parser = argparse.ArgumentParser(prog="./run bench", description="Measures the suite on this machine.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names)}; without any, all of them")
+    chosen = parser.parse_args().names or names
+    unknown = sorted(set(chosen) - set(names))
+    if unknown:
+        parser.error(f"no benchmark named {', '.join(unknown)}; there are {', '.join(names)}")
+    sys.argv = sys.argv[:1]  # a benchmark may parse arguments of its own
+    for name in chosen:
+        print(f"\n== {name} ==", flush=True)
+        start = time.perf_counter()
+        importlib.import_module(f"benchmarks.{name}").main()
+        print(f"({time.perf_counter() - start:.0f} s)", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

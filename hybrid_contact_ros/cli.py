@@ -1,0 +1,72 @@
+"""``hybrid-contact VERB``. Each verb lives in a module with ``add_arguments(parser)`` and ``run(args) -> int``, which
+is imported when the verb is used, so that ``--help`` is quick and a verb needs only what it uses."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from hybrid_contact_ros import __version__
+
+VERBS = {
+    "demo": ("hybrid_contact_ros.nodes.demo_command", "a simulated robot dog, the nodes, and a live table"),
+    "replay": ("hybrid_contact_ros.replay.command", "predictions and scores from a rosbag2 recording"),
+    "convert": ("hybrid_contact_ros.replay.convert", "published recordings (.npz) into rosbag2"),
+    "check": ("hybrid_contact_ros.check", "what is seen of a URDF and a configuration"),
+}
+
+FAILED = 2
+"""Exit code of a mistake in the input, argparse's own for a mistake in the arguments."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a verb; the exit code. Mistakes of the user end in one line on stderr, a traceback with ``--debug``."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    verb = next((a for a in arguments if not a.startswith("-")), None)
+    parser = argparse.ArgumentParser(
+        prog="hybrid-contact",
+        description="Hybrid rigid-body contact models as a real-time predictor.",
+        epilog="`hybrid-contact VERB --help` tells the arguments of a verb.",
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    parser.add_argument("--debug", action="store_true", help="show tracebacks")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    debug = "--debug" in arguments
+    run = None
+    try:
+        for name, (module, text) in VERBS.items():
+            sub = verbs.add_parser(name, help=text, description=text)
+            sub.add_argument("--debug", action="store_true", help="show tracebacks")
+            if name == verb:
+                home = import_module(module)
+                home.add_arguments(sub)
+                run = home.run
+        args = parser.parse_args(arguments)
+        assert run is not None  # argparse has refused every other verb
+        return int(run(args))
+    except (ValueError, OSError, ModuleNotFoundError) as error:
+        if debug or (isinstance(error, ModuleNotFoundError) and _ours(error)):
+            raise
+        print(f"hybrid-contact {verb}: {_sentence(error)}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        return 130
+
+
+def _ours(error: ModuleNotFoundError) -> bool:
+    """A module of the suite itself is missing: that is a fault of the suite, not of the set-up."""
+    return (error.name or "").partition(".")[0] == "hybrid_contact_ros"
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, ModuleNotFoundError):
+        return f"{error}: a package that this verb needs is not installed"
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    return str(error) or type(error).__name__
+
+
+if __name__ == "__main__":
+    sys.exit(main())

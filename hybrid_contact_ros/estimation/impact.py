@@ -1,0 +1,98 @@
+"""The post-impact velocity set of the impact that is about to happen."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.config import ImpactConfig
+from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
+from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
+from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.prediction import EventKind, ImpactPrediction
+
+Array = NDArray[np.float64]
+_LAW = "inelastic"
+
+
+def impacting_contacts(
+    config: ImpactConfig, closed: NDArray[np.uint8], kind: NDArray[np.uint8], times: Array
+) -> tuple[NDArray[np.intp], float]:
+    """Which contacts take part in the next impact, and when (s) it is.
+
+    All that are predicted to touch within ``config.window`` of the first, and all that stand; none, and infinity,
+    where no touchdown is predicted within ``config.horizon``.
+    """
+    touching = kind == EventKind.TOUCHDOWN
+    if not touching.any():
+        return np.zeros(0, dtype=np.intp), np.inf
+    when = np.where(touching, times[:, 0], np.inf)
+    first = float(when.min())
+    if first > config.horizon:
+        return np.zeros(0, dtype=np.intp), np.inf
+    return np.flatnonzero((when <= first + config.window) | (closed != 0)), first
+
+
+def predict_impact(
+    stamp_ns: int,
+    time_to_impact: float,
+    problem: ContactProblem,
+    contacts: NDArray[np.intp],
+    config: ImpactConfig,
+    samples: int,
+    seed: int,
+    deadline_ns: int | None,
+) -> ImpactPrediction:
+    """The set for the given contacts of a problem at the instant of impact, whose velocity is v⁻.
+
+    ``config.step`` is taken in units of the impulse that stops the fastest approaching contact alone, so that one
+    value serves all robots and speeds. Samples that did not end separating are dropped. Where nothing approaches, or
+    the mass matrix cannot be inverted, the set is v⁻ alone or empty, and ``status`` says so.
+
+    ``deadline_ns`` is a duration from now, for the whole of this call.
+    """
+    begin = time.perf_counter_ns()
+    part = problem.select(contacts)
+    nominal = simultaneous_impact(part, config.directions)
+    unit = impulse_scale(part)
+    left = None if deadline_ns is None else max(1, deadline_ns - (time.perf_counter_ns() - begin))
+    found = post_impact_set(
+        part,
+        config.step * unit if unit > 0.0 else 1.0,
+        samples,
+        config.max_steps,
+        seed,
+        config.directions,
+        _LAW,
+        left,
+    )
+    velocities = np.ascontiguousarray(found.velocities[found.terminated])
+    mass, before = part.mass, part.velocity
+    energies = 0.5 * np.einsum("ij,ij->i", velocities @ mass, velocities)
+    status = found.status
+    if status == Status.SOLVED and nominal.status != Status.SOLVED:
+        status = nominal.status
+    return ImpactPrediction(
+        stamp_ns=stamp_ns,
+        contacts=contacts,
+        time_to_impact=time_to_impact,
+        velocity_minus=before,
+        nominal=nominal.velocity,
+        velocities=velocities,
+        lower=found.lower,
+        upper=found.upper,
+        coverage=found.coverage,
+        coverage_radius=found.coverage_radius,
+        confidence=found.confidence,
+        kinetic_energy_minus=0.5 * float(before @ mass @ before),
+        kinetic_energy_min=float(energies.min()) if energies.size else np.nan,
+        kinetic_energy_max=float(energies.max()) if energies.size else np.nan,
+        law=_LAW,
+        truncated=found.status == Status.DEADLINE,
+        terminated=bool(found.terminated.all()),
+        residual=max(found.residual, nominal.residual),
+        status=status,
+    )

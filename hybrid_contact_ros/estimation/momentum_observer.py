@@ -1,0 +1,89 @@
+"""Contact forces from what moves: the generalised-momentum observer (De Luca, Mattone 2003; Bledt et al. 2018)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# Longer pauses between states than this (s) are not integrated over: the observer starts anew.
+LONGEST_PAUSE = 0.1
+# The observer has settled after this many of its time constants.
+_SETTLED = 5.0
+# Relative to the mean of the diagonal of G: what redundant contacts cannot tell apart gets the least force.
+_SHIFT = 1e-8
+
+
+class MomentumObserver:
+    """Residual r ≈ Jᵀλ, the first-order low-pass with bandwidth ``gain`` (1/s) of the generalised external force.
+
+    r = K (p − ∫ (Sᵀτ + Cᵀv − g + r) dt), p = M v. The integral is taken by the trapezoidal rule in the known terms and
+    implicitly in r, so that it is stable for any rate of the states. It needs efforts and, for a floating base, its
+    measured velocity. Limits: what is not a contact force (a push on the trunk, friction in the joints, a payload)
+    is in r all the same; noise of v comes through amplified by ``gain`` M.
+
+    Attributes:
+        residual: r (nv,). settled: it has run long enough since the last reset.
+    """
+
+    def __init__(self, nv: int, gain: float) -> None:
+        self.gain = gain
+        self.residual = np.zeros(nv)
+        self._integral = np.zeros(nv)
+        self._known = np.zeros(nv)
+        self._age = -1.0
+
+    @property
+    def settled(self) -> bool:
+        return self.gain > 0.0 and self._age * self.gain >= _SETTLED
+
+    def reset(self) -> None:
+        """Start anew: the next state defines p(0), with r = 0."""
+        self._age = -1.0
+        self.residual[:] = 0.0
+
+    def update(self, dt: float, momentum: Array, rate: Array, effort: Array) -> Array:
+        """One state, ``dt`` s after the last. Starts anew where dt is not within (0, ``LONGEST_PAUSE``].
+
+        Args:
+            momentum: p (nv,). rate: Cᵀv − g (nv,). effort: Sᵀτ (nv,).
+
+        Returns:
+            r (nv,), a view that the next update overwrites.
+        """
+        known = effort + rate
+        if self._age < 0.0 or not 0.0 < dt <= LONGEST_PAUSE:
+            self._integral[:] = momentum
+            self.residual[:] = 0.0
+            self._age = 0.0
+        else:
+            self._integral += 0.5 * dt * (self._known + known)
+            self.residual[:] = self.gain * (momentum - self._integral) / (1.0 + self.gain * dt)
+            self._integral += dt * self.residual
+            self._age += dt
+        self._known[:] = known
+        return self.residual
+
+
+def contact_forces(delassus: Array, response: Array, width: int, chosen: NDArray[np.intp]) -> Array:
+    """Forces at the chosen contacts that explain an external generalised force best: J_cᵀ f ≈ r, least squares in M⁻¹.
+
+    The normal equations are G_cc f = J_c M⁻¹ r. All of r is laid to the chosen contacts. With redundant contacts, the
+    parts of f that change no motion (internal forces) are undetermined: the least ones are returned.
+
+    Args:
+        delassus: G (m width, m width). response: J M⁻¹ r (m width,). width: 1 + d rows a contact.
+
+    Returns:
+        (m, width), N, normal first; NaN for the contacts that are not chosen.
+    """
+    m = response.shape[0] // width
+    force = np.full((m, width), np.nan)
+    if chosen.size:
+        index = (chosen[:, None] * width + np.arange(width)).reshape(-1)
+        matrix = delassus[index[:, None], index]
+        diagonal = np.einsum("ii->i", matrix)
+        diagonal += _SHIFT * max(float(diagonal.mean()), 1e-300)
+        force[chosen] = np.linalg.solve(matrix, response[index]).reshape(-1, width)
+    return force

@@ -1,0 +1,83 @@
+"""Which contacts hold, followed from state to state."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.config import ActivationConfig
+from hybrid_contact_ros.kernels.contact_tracking import candidates, closed_scores, contact_statuses
+
+Array = NDArray[np.float64]
+
+
+class ContactTracker:
+    """Active set with hysteresis in gap, load and slip speed.
+
+    All that is remembered is which contacts were closed and which slid. The thresholds are those of
+    :class:`~hybrid_contact_ros.config.ActivationConfig`: statements about the noise of the sensors, not about the
+    robot. Deviation from a plain active set within tolerances (J 33): a contact that is near but not loaded by the
+    model is open, so that a foot that skims the ground, or lifts off within the tolerance of the gap, is told apart
+    from one that stands.
+
+    Attributes (arrays of m that :meth:`near` and :meth:`decide` overwrite):
+        touching: uint8, contacts that may carry force now. closed, slipping: uint8. status: ContactStatus, uint8.
+        probability: score that the contact is closed; monotone, not calibrated.
+    """
+
+    def __init__(self, contacts: int, config: ActivationConfig) -> None:
+        self.config = config
+        self.touching = np.zeros(contacts, dtype=np.uint8)
+        self.closed = np.zeros(contacts, dtype=np.uint8)
+        self.slipping = np.zeros(contacts, dtype=np.uint8)
+        self.status = np.ones(contacts, dtype=np.uint8)
+        self.probability = np.zeros(contacts)
+
+    def reset(self) -> None:
+        """Forget the past: all contacts are open until a state says otherwise."""
+        self.closed[:] = 0
+        self.slipping[:] = 0
+        self.status[:] = 1
+
+    def near(self, gap: Array, rate: Array) -> NDArray[np.uint8]:
+        """The contacts (m,) uint8 that may carry force, from gaps (m) and gap velocities (m/s). Remembers nothing."""
+        c = self.config
+        candidates(c.gap_on, c.gap_off, c.velocity_tolerance, self.closed, gap, rate, self.touching)
+        return self.touching
+
+    def decide(self, gap: Array, rate: Array, speed: Array, load: Array, trusted: bool) -> NDArray[np.uint8]:
+        """Statuses (m,) of this state, after :meth:`near`; this is the step in time.
+
+        Args:
+            gap: m. rate: m/s. speed: of the contact point along the surface, m/s.
+            load: N, negative where the contact would have to be pulled; read only if efforts are ``trusted``.
+        """
+        c = self.config
+        contact_statuses(
+            c.velocity_tolerance,
+            c.force_on,
+            c.slip_on,
+            c.slip_off,
+            int(trusted),
+            self.touching,
+            rate,
+            speed,
+            load,
+            self.closed,
+            self.slipping,
+            self.status,
+        )
+        # The middle of the two gaps: a contact there is closed or open depending on where it comes from.
+        closed_scores(
+            0.5 * (c.gap_on + c.gap_off),
+            c.velocity_tolerance,
+            c.gap_sigma,
+            c.velocity_sigma,
+            c.force_sigma,
+            int(trusted),
+            gap,
+            rate,
+            load,
+            self.probability,
+        )
+        return self.status

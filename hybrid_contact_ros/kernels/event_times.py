@@ -1,0 +1,173 @@
+"""When a contact touches, leaves, slips or sticks, by extrapolation from one state."""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+# The values of prediction.EventKind
+_NONE, _TOUCHDOWN, _LIFTOFF, _SLIP, _STICK = 0, 1, 2, 3, 4
+
+
+@njit(cache=True, nogil=True)
+def first_root(gap, rate, acceleration):
+    """Least t ≥ 0 with gap + rate t + ½ acceleration t² ≤ 0 (s), or infinity if there is none.
+
+    Stable where the acceleration or the rate vanish. A gap that is zero or negative touches now if it is not growing;
+    if it grows, the search is for its return.
+    """
+    if gap <= 0.0:
+        if rate < 0.0 or (rate == 0.0 and acceleration <= 0.0):
+            return 0.0
+        if acceleration >= 0.0:
+            return math.inf
+        return -2.0 * rate / acceleration
+    discriminant = rate * rate - 2.0 * acceleration * gap
+    if discriminant < 0.0:
+        return math.inf
+    # t = 2 gap / (−rate + √(rate² − 2 acceleration gap)): the least positive root, without cancellation or division by
+    # a vanishing acceleration
+    denominator = -rate + math.sqrt(discriminant)
+    if denominator <= 0.0:
+        return math.inf
+    return 2.0 * gap / denominator
+
+
+@njit(cache=True, nogil=True)
+def touchdown_time(sigmas, gap_sigma, velocity_sigma, gap, rate, acceleration, out):
+    """Touchdown under a parabola, with bounds.
+
+    The gap at time t is uncertain by √(σ_φ² + σ_φ̇² t²); the bounds are where the parabola shifted by ``sigmas`` of it
+    crosses zero, found from the spread at the nominal time and once again from that at the bound itself.
+
+    Args:
+        out: (3,), time, earliest, latest, s; latest infinite where it may not happen; time infinite where there is none.
+    """
+    out[0] = first_root(gap, rate, acceleration)
+    out[1] = out[0]
+    out[2] = out[0]
+    if math.isinf(out[0]):
+        return
+    for side in (-1.0, 1.0):
+        t = out[0]
+        for _ in range(2):
+            if math.isinf(t):
+                break
+            spread = sigmas * math.sqrt(gap_sigma * gap_sigma + velocity_sigma * velocity_sigma * t * t)
+            t = first_root(gap + side * spread, rate, acceleration)
+        if side < 0.0:
+            out[1] = min(t, out[0])
+        else:
+            out[2] = max(t, out[0])
+
+
+@njit(cache=True, nogil=True)
+def follow_line(dt, time_constant, measured, track):
+    """Fading-memory line through a signal (a critically damped g-h filter; Morrison 1969, ch. 13).
+
+    Args:
+        dt: s since the last sample. time_constant: s. measured: the sample.
+        track: in and out (3,), value, rate, age (s); a negative age starts anew.
+    """
+    if track[2] < 0.0 or dt <= 0.0:
+        track[0] = measured
+        track[1] = 0.0
+        track[2] = 0.0
+        return
+    keep = math.exp(-dt / time_constant)
+    ahead = track[0] + track[1] * dt
+    error = measured - ahead
+    track[0] = ahead + (1.0 - keep * keep) * error
+    track[1] += (1.0 - keep) * (1.0 - keep) * error / dt
+    track[2] += dt
+
+
+@njit(cache=True, nogil=True)
+def _decline(level, rate, spread, out):
+    """Time at which ``level`` falls to zero at ``rate`` with bounds from ± ``spread``; infinite where it does not."""
+    out[0] = math.inf
+    if level <= 0.0:
+        out[0] = 0.0
+    elif rate < 0.0:
+        out[0] = -level / rate
+    out[1] = out[0]
+    out[2] = out[0]
+    if math.isinf(out[0]):
+        return
+    out[1] = max(0.0, level - spread) / -rate if rate < 0.0 else 0.0
+    out[2] = max(0.0, level + spread) / -rate if rate < 0.0 else math.inf
+
+
+@njit(cache=True, nogil=True)
+def next_events(
+    horizon,
+    sigmas,
+    time_constant,
+    gap_sigma,
+    velocity_sigma,
+    force_sigma,
+    trusted,
+    dt,
+    closed,
+    slipping,
+    friction,
+    gap,
+    rate,
+    speed,
+    load,
+    margin,
+    accelerations,
+    slip_rate,
+    tracks,
+    scratch,
+    kind,
+    times,
+):
+    """The next event of every contact within ``horizon`` s, and when.
+
+    Open contacts: touchdown under the second-order extrapolation of the gap. Closed ones: the first of liftoff (their
+    load falls to zero along its recent line), slip (a sticking contact's friction margin does), and stick (a sliding
+    contact's speed does, at its present deceleration). Forces are used only where efforts are ``trusted``.
+
+    Args:
+        sigmas: of the bounds. time_constant: s, memory of the lines. dt: s since the last state; ≤ 0 for none.
+        closed, slipping (m,) uint8; friction, gap, rate, speed, load, margin (m,); accelerations (m, 1 + d), normal
+        first; slip_rate (m,): d‖v_t‖/dt, m/s².
+        tracks: in and out (m, 2, 3), the lines of load and margin. scratch: (3,).
+        kind: out (m,) uint8, values of EventKind. times: out (m, 3), time, earliest, latest; NaN for NONE.
+    """
+    for i in range(gap.shape[0]):
+        kind[i] = _NONE
+        times[i, 0] = math.inf
+        if not closed[i]:
+            tracks[i, 0, 2] = -1.0
+            tracks[i, 1, 2] = -1.0
+            touchdown_time(sigmas, gap_sigma, velocity_sigma, gap[i], rate[i], accelerations[i, 0], scratch)
+            _take(_TOUCHDOWN, i, scratch, kind, times)
+        else:
+            if trusted:
+                follow_line(dt, time_constant, load[i], tracks[i, 0])
+                follow_line(dt, time_constant, margin[i], tracks[i, 1])
+                if load[i] < 0.0 or tracks[i, 0, 2] > 2.0 * time_constant:
+                    _decline(load[i], tracks[i, 0, 1], sigmas * force_sigma, scratch)
+                    _take(_LIFTOFF, i, scratch, kind, times)
+                if not slipping[i] and friction[i] > 0.0 and tracks[i, 1, 2] > 2.0 * time_constant:
+                    _decline(margin[i], tracks[i, 1, 1], sigmas * force_sigma, scratch)
+                    _take(_SLIP, i, scratch, kind, times)
+            if slipping[i] and friction[i] > 0.0 and trusted:
+                _decline(speed[i], slip_rate[i], sigmas * velocity_sigma, scratch)
+                _take(_STICK, i, scratch, kind, times)
+        if not times[i, 0] <= horizon:
+            kind[i] = _NONE
+            times[i, 0] = math.nan
+            times[i, 1] = math.nan
+            times[i, 2] = math.nan
+
+
+@njit(cache=True, nogil=True)
+def _take(event, i, found, kind, times):
+    if found[0] < times[i, 0]:
+        kind[i] = event
+        for k in range(3):
+            times[i, k] = found[k]

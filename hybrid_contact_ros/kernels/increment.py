@@ -1,0 +1,96 @@
+"""One increment of an impact, checked: H eq. 72–75 with caps, eq. 31–35 without."""
+
+from numba import njit
+
+from hybrid_contact_ros.kernels.pivoting import solve
+from hybrid_contact_ros.kernels.residual import axes_residual
+from hybrid_contact_ros.kernels.status import Status
+
+SOLVED = int(Status.SOLVED)
+INACCURATE = int(Status.INACCURATE)
+
+TOLERANCE = 1e-9
+"""Largest residual of an answer that counts as solved, scaled."""
+
+_GOOD = 1e-10  # an attempt this good ends the search
+_ATTEMPTS = 8
+_FREE = 100.0  # cap, in velocity scales, that stands for none
+_FREER = 1e4
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def increment(g, H, w, cap, c, floats, ints, z, after):
+    """Solve the increment LCP, scaled, and check the answer from the data.
+
+    H (p, p), w (p,), cap, c (m,); scratch floats (p + 2, p + 3), ints (4, 2 p + 1) int64; out: z (p,), after (p,)
+    = w + H z. Attempts differ in the perturbation that resolves degeneracy; the best is kept. Returns (status,
+    residual, pivots): the status is SOLVED, INACCURATE, or what stopped the best attempt.
+    """
+    p = H.shape[0]
+    best = 1e300
+    total = 0
+    outcome = SOLVED
+    for attempt in range(_ATTEMPTS + 1):
+        last = attempt == _ATTEMPTS  # repeats the best, which was overwritten
+        which = outcome if last else attempt
+        size = 1e-11
+        if which % 4 == 2:
+            size = 1e-12
+        elif which % 4 == 3:
+            size = 1e-10
+        elif which == 4:
+            size = 1e-13
+        status, pivots = solve(
+            g,
+            20 * (p + 2),
+            H,
+            w,
+            cap,
+            c,
+            size,
+            which,
+            floats[:p],
+            floats[p],
+            ints[0],
+            ints[1],
+            ints[2],
+            floats[p + 1],
+            z,
+        )
+        residual = axes_residual(g, H, w, cap, c, z, after)
+        total += pivots
+        if last:
+            if residual <= TOLERANCE:
+                return SOLVED, residual, total
+            return (INACCURATE if status == SOLVED else status), residual, total
+        if residual <= _GOOD:
+            return SOLVED, residual, total
+        if residual < best:
+            best = residual
+            outcome = attempt
+    return INACCURATE, best, total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def simultaneous(g, H, w, cap, c, floats, ints, z, after):
+    """Solve Anitescu and Potra's LCP (H 31–35), scaled: all contacts at once, no caps.
+
+    The increment LCP with a cap that no impulse reaches is the same problem. cap (m,) is scratch; the rest as in
+    :func:`increment`. The residual is that of the problem without caps.
+    """
+    status = INACCURATE
+    residual = 0.0
+    total = 0
+    free = _FREE
+    while True:
+        cap[:] = free
+        status, residual, pivots = increment(g, H, w, cap, c, floats, ints, z, after)
+        total += pivots
+        cap[:] = 1e300
+        residual = axes_residual(g, H, w, cap, c, z, after)
+        if residual <= TOLERANCE:
+            return SOLVED, residual, total
+        if free >= _FREER:
+            break
+        free *= 10.0
+    return (INACCURATE if status == SOLVED else status), residual, total

@@ -1,0 +1,185 @@
+"""Every force-acceleration mode with Coulomb friction, by trying all of them: the slow reference of mode_friction."""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from hybrid_contact_ros.kernels.mode_names import name_modes
+from hybrid_contact_ros.kernels.mode_friction import SHIFT, contact_accelerations, hold_mode, mode_residual, problem_scale
+from hybrid_contact_ros.kernels.mode_local import OPEN, SLIP, STICK
+
+_NEWTON_STEPS = 12
+
+
+@njit(cache=True, nogil=True)
+def enumerate_modes(
+    d,
+    limit,
+    tolerance,
+    G,
+    b,
+    friction,
+    touching,
+    moving,
+    slip,
+    state,
+    intended,
+    A,
+    work,
+    order,
+    accelerations,
+    status,
+    found,
+    forces,
+):
+    """Try open, sticking and sliding for every touching contact: 3^m modes, 2 states for a contact that moves.
+
+    A mode counts when its forces satisfy the conditions by definition (``mode_residual`` ≤ tolerance). The direction
+    in which a contact starts to slide in space is found by Newton's method from where its sticking force points, so
+    that here, and only here, a solution could be missed.
+
+    Args: as mode_friction.solve_modes, and
+        limit: stop after this many modes.
+        intended: scratch (m,) int64. status: scratch (m,) uint8.
+        found: out, (limit, m) uint8: the different modes, named as in name_modes.
+        forces: out, (limit, n). slip and accelerations: out, those of the last mode tried.
+
+    Returns:
+        The number of different modes found.
+    """
+    m = friction.shape[0]
+    scale = problem_scale(d, b, touching)
+    total = 1
+    for i in range(m):
+        if touching[i]:
+            total *= 3
+    count = 0
+    for number in range(total):
+        rest = number
+        skip = False
+        for i in range(m):
+            intended[i] = OPEN
+            if touching[i]:
+                digit = rest % 3
+                rest //= 3
+                intended[i] = STICK if digit == 0 else SLIP if digit == 1 else OPEN
+                if moving[i] and digit == 0:
+                    skip = True
+        if skip:
+            continue
+        trial = forces[count]
+        if not _try(
+            d,
+            scale,
+            tolerance,
+            G,
+            b,
+            friction,
+            touching,
+            moving,
+            slip,
+            state,
+            intended,
+            A,
+            work,
+            order,
+            trial,
+            accelerations,
+        ):
+            continue
+        name_modes(d, G, b, touching, moving, slip, trial, accelerations, status)
+        known = False
+        for j in range(count):
+            same = True
+            for i in range(m):
+                same &= found[j, i] == status[i]
+            known |= same
+        if known:
+            continue
+        for i in range(m):
+            found[count, i] = status[i]
+        count += 1
+        if count == limit:
+            break
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _try(
+    d, scale, tolerance, G, b, friction, touching, moving, slip, state, intended, A, work, order, trial, accelerations
+):
+    """Forces of the mode ``intended`` into ``trial``; whether they satisfy the conditions."""
+    m = friction.shape[0]
+    starts = 0
+    for i in range(m):
+        state[i] = intended[i]
+        if intended[i] == SLIP and not moving[i]:
+            starts += 1
+    if d == 1 or starts == 0:
+        for sign in range(1 << starts):
+            bit = 0
+            for i in range(m):
+                if state[i] == SLIP and not moving[i]:
+                    slip[i, 0] = 1.0 if sign >> bit & 1 else -1.0
+                    bit += 1
+            if not hold_mode(d, SHIFT, G, b, friction, moving, slip, state, A, work, order, trial, accelerations):
+                return False
+            contact_accelerations(G, b, trial, accelerations)
+            if mode_residual(d, scale, G, friction, touching, moving, slip, trial, accelerations) <= tolerance:
+                return True
+        return False
+    for without_friction in range(2):
+        if not _start(
+            d, without_friction, G, b, friction, moving, slip, state, intended, A, work, order, trial, accelerations
+        ):
+            continue
+        for _ in range(_NEWTON_STEPS):
+            if not hold_mode(d, SHIFT, G, b, friction, moving, slip, state, A, work, order, trial, accelerations):
+                break
+            contact_accelerations(G, b, trial, accelerations)
+            if mode_residual(d, scale, G, friction, touching, moving, slip, trial, accelerations) <= tolerance:
+                return True
+            _turn(slip, moving, state, accelerations)
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _start(
+    d, without_friction, G, b, friction, moving, slip, state, intended, A, work, order, trial, accelerations
+):
+    """First directions in space: against the sticking forces, or along the motion without friction."""
+    for i in range(state.shape[0]):
+        state[i] = intended[i]
+        if intended[i] == SLIP and not moving[i]:
+            slip[i, 0] = 0.0
+            slip[i, 1] = 0.0
+            if not without_friction:
+                state[i] = STICK
+    for k in range(trial.shape[0]):
+        trial[k] = 0.0  # no curvature in the first step
+        accelerations[k] = 0.0
+    held = hold_mode(d, SHIFT, G, b, friction, moving, slip, state, A, work, order, trial, accelerations)
+    contact_accelerations(G, b, trial, accelerations)
+    for i in range(state.shape[0]):
+        if intended[i] == SLIP and not moving[i]:
+            state[i] = SLIP
+            if not without_friction:
+                for k in range(2):
+                    accelerations[3 * i + 1 + k] = -trial[3 * i + 1 + k]
+    _turn(slip, moving, state, accelerations)
+    for k in range(trial.shape[0]):
+        trial[k] = 0.0
+    return held
+
+
+@njit(cache=True, nogil=True)
+def _turn(slip, moving, state, accelerations):
+    """Let contacts that start to slide in space do so along their acceleration."""
+    for i in range(state.shape[0]):
+        if state[i] == SLIP and not moving[i]:
+            rate = math.hypot(accelerations[3 * i + 1], accelerations[3 * i + 2])
+            for k in range(2):
+                if rate > 0.0:
+                    slip[i, k] = accelerations[3 * i + 1 + k] / rate

@@ -1,0 +1,67 @@
+"""Which contacts hold after an impact when steady forces act during it: the pseudo-impulse (J 55–59)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.modes.enumeration import ModeTable, cone_margin, modes_of
+from hybrid_contact_ros.modes.impulse_velocity import impact_solution, impact_table, impulse_predicate
+from hybrid_contact_ros.modes.solution import Law, ModeSolution
+
+
+def pseudo_impulse_mode(
+    problem: ContactProblem,
+    touching: Iterable[int] | None = None,
+    duration: float = 0.03,
+    sliding: Iterable[int] = (),
+    tolerance: float = 1e-9,
+) -> ModeSolution:
+    """Solve PIV: as IV, but a contact also holds if its impulse plus δt times its steady force is in the cone (J 58).
+
+    The steady force is A†(Υ − C v − N) of the mode (J 56), without J's drift term, as in the paper. It decides which
+    contacts hold and adds no momentum: v⁺ and the impulses are those of the plastic impact into the mode, so that the
+    impulse of a contact held by the pseudo-impulse only may pull. The mode contains the one of IV (J 59).
+
+    Args:
+        duration: δt, s: impacts whose bounce would end sooner are taken to stick (J uses 0.03 s).
+        The others: as :func:`~hybrid_contact_ros.modes.impulse_velocity.impulse_velocity_mode`.
+
+    Returns:
+        law PSEUDO_IMPULSE. Where IV itself has no solution, the modes are only asked to satisfy the predicate.
+
+    Raises:
+        ValueError: as impulse_velocity_mode; or a negative duration.
+    """
+    if not (math.isfinite(duration) and duration >= 0.0):
+        raise ValueError(f"duration must be a number of seconds ≥ 0, got {duration}")
+    table = impact_table(problem, touching, sliding)
+    steady = ModeTable(
+        problem,
+        table.contacts,
+        table.sliding,
+        -problem.bias_force,
+        np.zeros((problem.contacts, 1 + problem.tangents)),
+    )
+    by_impulse = impulse_predicate(table, tolerance)
+    count = len(table.contacts)
+    floor = 1e-12 * (
+        float(np.abs(problem.mass @ problem.velocity).max(initial=0.0))
+        + duration * float(np.abs(problem.bias_force).max(initial=0.0))
+    )
+
+    def holds(mask: int, k: int) -> bool | None:
+        answer = by_impulse(mask, k)
+        if answer is not False:
+            return answer
+        total = table.solve(mask)[1] + duration * steady.solve(mask)[1]
+        slack = tolerance * float(np.abs(total).max(initial=0.0)) + floor
+        return bool(cone_margin(problem, [table.contacts[k]], total)[0] >= -slack)
+
+    plain = impact_solution(Law.IMPULSE_VELOCITY, table, *modes_of(count, by_impulse)).mode
+    found, singular = modes_of(count, holds)
+    within = [mask for mask in found if plain <= set(table.members(mask))]
+    return impact_solution(Law.PSEUDO_IMPULSE, table, within, singular)

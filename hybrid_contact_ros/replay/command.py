@@ -1,0 +1,79 @@
+"""``hybrid-contact replay``: a recording in; predictions as a new recording and scores out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from hybrid_contact_ros.replay.report import show
+from hybrid_contact_ros.replay.run import replay_bag
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("bag", type=Path, help="rosbag2 folder, or a single .mcap or .db3 file")
+    parser.add_argument("--config", type=Path, required=True, help="parameter file (YAML), the one of the nodes")
+    parser.add_argument("--urdf", type=Path, help="robot model; without it the recording's /robot_description")
+    parser.add_argument("--out", type=Path, help="NAME.mcap, NAME.db3 or a folder (default: BAG_predictions.mcap)")
+    parser.add_argument("--no-out", action="store_true", help="write no predictions")
+    parser.add_argument("--force", action="store_true", help="replace OUT")
+    parser.add_argument(
+        "--truth", action="append", default=[], metavar="TOPIC",
+        help="score against this topic: ContactMode (which contacts touch) or PostImpactVelocitySet (outcomes of "
+        "impacts); may be given several times",
+    )  # fmt: skip
+    parser.add_argument("--joint-states", default="/joint_states", metavar="TOPIC", help="default: %(default)s")
+    parser.add_argument("--odometry", default="/odom", metavar="TOPIC", help="default: %(default)s")
+    parser.add_argument(
+        "--robot-description", default="/robot_description", metavar="TOPIC", help="default: %(default)s"
+    )
+    parser.add_argument("--twist-in-world", action="store_true", help="the odometry's twist is in the world's axes")
+    parser.add_argument(
+        "--keep-deadline", action="store_true",
+        help="cut post-impact sets at impact.deadline, as the live node does; sets then depend on the machine",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print the result as JSON, and nothing else")
+
+
+def run(args: argparse.Namespace) -> int:
+    """0: done. 1: the recording is damaged, or no state came of it (what could be read is written)."""
+    if args.urdf is not None and not args.urdf.is_file():
+        raise ValueError(f"no such URDF: {args.urdf}")
+    out = None if args.no_out else args.out or default_output(args.bag)
+    console = Console(stderr=args.json)
+    columns = (TextColumn("replay"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("replay", total=None)
+        result = replay_bag(
+            args.bag,
+            args.config,
+            args.urdf,
+            out,
+            joint_states=args.joint_states,
+            odometry=args.odometry,
+            robot_description=args.robot_description,
+            truth=args.truth,
+            twist_in_world=args.twist_in_world,
+            keep_deadline=args.keep_deadline,
+            force=args.force,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    if args.json:
+        json.dump(result.to_dict(), sys.stdout, indent=2)
+        print()
+    else:
+        show(result, console)
+        if args.truth and result.scores is None:
+            console.print("[yellow]no score:[/] the truth says nothing about the time of the predictions")
+    return 0 if result.states and result.damage is None else 1
+
+
+def default_output(bag: Path) -> Path:
+    """A new name beside the recording."""
+    bag = bag.resolve()
+    stem = bag.stem if bag.is_file() else bag.name
+    return bag.with_name(f"{stem}_predictions.mcap")

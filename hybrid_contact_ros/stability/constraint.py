@@ -1,0 +1,139 @@
+"""Constraint stability of each contact (Or, Ames 2011), with friction, grazing and Zeno flags beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.kernels.mode_stability import BOUNDED_TIME, CONSTRAINT, FRICTION, GRAZING, ZENO
+from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.mechanics.contact_sets import contact_set, touching_contacts
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.modes.workspace import ModeWorkspace
+from hybrid_contact_ros.prediction import ContactStatus
+from hybrid_contact_ros.stability.workspace import StabilityWorkspace
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConstraintStability:
+    """Tri-state flags of each contact (values of :class:`~hybrid_contact_ros.prediction.Flag`) and their margins.
+
+    Attributes, all (m,):
+        closed: bool, closed in the force-acceleration mode.
+        constraint_stability: after any small bounce the contact returns, bounces ever less, and carries load (O
+            Definition 7). Margin ``constraint_force``: the normal force with the contact held, N (O Corollary 1).
+        bounded_time_stability: bounces near this state end in bounded time (BTLS, O Definition 4). Margin
+            ``gap_acceleration``: φ̈ with the contact released, m/s² (O Theorem 2; negative is stable).
+        zeno: an open contact is heading into infinitely many bounces in finite time. ``chatter_end``: s from now until
+            they are over, NaN where the flag does not hold.
+        grazing: the next touchdown is slower than the grazing speed; UNDECIDED for a miss as narrow. Margin
+            ``touchdown_speed``, m/s, NaN where no touchdown is coming.
+        friction: the force is inside the friction cone; FAILS for a slipping contact, UNDECIDED for an open one.
+            Margin ``friction_margin``: μ λ_n − ‖λ_t‖, N.
+        cosines: (m, m) between the constraints (P 14).
+        status, residual: of the mode they all rest on. With SINGULAR (massless limbs) all flags are UNDECIDED.
+    """
+
+    closed: NDArray[np.bool_]
+    constraint_stability: Codes
+    constraint_force: Array
+    bounded_time_stability: Codes
+    gap_acceleration: Array
+    zeno: Codes
+    chatter_end: Array
+    grazing: Codes
+    touchdown_speed: Array
+    friction: Codes
+    friction_margin: Array
+    cosines: Array
+    status: Status
+    residual: float
+
+
+def constraint_stability(
+    problem: ContactProblem,
+    closed: Iterable[int] | None = None,
+    force_tolerance: float = 1e-6,
+    acceleration_tolerance: float = 1e-6,
+    grazing_speed: float = 1e-3,
+    slip_speed: float = 1e-6,
+) -> ConstraintStability:
+    """Decide the flags of :class:`ConstraintStability` for one state.
+
+    What is proved: O's Theorem 2 and Corollary 1, for one contact without friction and e < 1; then λ > 0 and φ̈ < 0
+    are the same condition. What is extended, and so a necessary check rather than a proof: with several contacts or
+    friction, the released contact's φ̈ is that of the force-acceleration problem of the others, and an open contact's
+    force is the normal force that would hold it, without friction, while the others stay in their modes. e = 1 leaves
+    both UNDECIDED, as bounces then do not die out. Bounces with e = 0 end at once, so that ``zeno`` fails there.
+
+    Zeno: with the present φ̈ < 0 the gap's bounces are a geometric series, which ends
+
+        t₁ + 2 e v₁ / (|φ̈| (1 − e)),  v₁ = √(φ̇² + 2 |φ̈| φ),  t₁ = (φ̇ + v₁) / |φ̈|
+
+    from now: exact for constant φ̈ and an independent contact, an estimate otherwise.
+
+    Args:
+        closed: contacts that touch and may carry load, by default those with no gap that do not separate (J 33).
+            They decide the mode; one of them may come out open.
+        force_tolerance (N), acceleration_tolerance (m/s²): dead bands. grazing_speed: m/s. slip_speed: m/s, faster
+            contact points slide.
+
+    Raises:
+        ValueError: an index out of range, or a negative tolerance.
+    """
+    for name, value in (
+        ("force_tolerance", force_tolerance),
+        ("acceleration_tolerance", acceleration_tolerance),
+        ("grazing_speed", grazing_speed),
+        ("slip_speed", slip_speed),
+    ):
+        if not value >= 0.0:
+            raise ValueError(f"{name} must be ≥ 0, got {value}")
+    scope = touching_contacts(problem) if closed is None else contact_set("closed", closed, problem.contacts)
+    m, d = problem.contacts, problem.tangents
+    touching = np.zeros(m, dtype=np.uint8)
+    touching[sorted(scope)] = 1
+    mode = ModeWorkspace(problem.nv, m, d)
+    code, residual, _ = mode.solve(problem, touching, slip_speed)
+    flags = StabilityWorkspace(m, d)
+    if code == Status.SINGULAR:
+        flags.margins[:] = np.nan
+        flags.cosines[:] = np.nan
+    else:
+        flags.evaluate(
+            problem,
+            problem.normal_jacobian @ problem.velocity,
+            touching,
+            mode.delassus,
+            mode.free,
+            mode.moving,
+            mode.slip_direction,
+            mode.contact_status,
+            mode.forces,
+            mode.contact_acceleration,
+            force_tolerance,
+            acceleration_tolerance,
+            grazing_speed,
+        )
+    return ConstraintStability(
+        mode.contact_status >= ContactStatus.STICKING,
+        flags.flags[CONSTRAINT],
+        flags.margins[CONSTRAINT],
+        flags.flags[BOUNDED_TIME],
+        flags.margins[BOUNDED_TIME],
+        flags.flags[ZENO],
+        flags.margins[ZENO],
+        flags.flags[GRAZING],
+        flags.margins[GRAZING],
+        flags.flags[FRICTION],
+        flags.margins[FRICTION],
+        flags.cosines,
+        Status(code),
+        float(residual),
+    )

@@ -1,0 +1,97 @@
+"""The stability flags of every message: arrays made once, one kernel call a state."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.kernels.mode_stability import normal_cosines, stability_flags
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+
+Array = NDArray[np.float64]
+
+TOLERANCE = 1e-8
+
+
+class StabilityWorkspace:
+    """Scratch and results of the stability flags for m contacts with d tangents.
+
+    The results are views: the next call overwrites them. One workspace serves one thread.
+
+    Attributes, written by :meth:`evaluate`:
+        flags: (5, m) uint8, values of prediction.Flag. margins: (5, m). Rows of both: constraint stability and the
+            held contact's normal force (N); bounded-time stability and the released gap's acceleration (m/s²); Zeno
+            and the end of chatter (s); grazing and the touchdown speed (m/s); friction and its margin (N).
+        cosines: (m, m) between the constraints (P 14).
+    """
+
+    def __init__(self, contacts: int, tangents: int) -> None:
+        m, d = contacts, tangents
+        n = m * (1 + d)
+        self.contacts, self.tangents = m, d
+        self.flags = np.zeros((5, m), dtype=np.uint8)
+        self.margins = np.zeros((5, m))
+        self.cosines = np.zeros((m, m))
+        self._matrix = np.zeros((n, n))
+        self._work = np.zeros((2, n))
+        self._order = np.zeros(2 * n, dtype=np.int64)
+        self._scope = np.zeros(m, dtype=np.uint8)
+        self._glide = np.zeros(m, dtype=np.uint8)
+        self._direction = np.zeros((m, d))
+        self._state = np.zeros(m, dtype=np.int64)
+        self._forces = np.zeros(n)
+        self._accelerations = np.zeros(n)
+
+    def evaluate(
+        self,
+        problem: ContactProblem,
+        gap_velocity: Array,
+        touching: NDArray[np.uint8],
+        delassus: Array,
+        free: Array,
+        moving: NDArray[np.uint8],
+        slip_direction: Array,
+        contact_status: NDArray[np.uint8],
+        forces: Array,
+        contact_acceleration: Array,
+        force_tolerance: float,
+        acceleration_tolerance: float,
+        grazing_speed: float,
+    ) -> None:
+        """Decide all flags of a state whose mode has been solved.
+
+        ``delassus`` to ``contact_acceleration`` are the attributes of those names of a
+        :class:`~hybrid_contact_ros.modes.workspace.ModeWorkspace` after its ``solve``; ``touching`` (m,) uint8 is what
+        that solve was given, ``gap_velocity`` φ̇ (m,) = J_n v. Tolerances in N, m/s² and m/s.
+        """
+        stability_flags(
+            self.tangents,
+            force_tolerance,
+            acceleration_tolerance,
+            grazing_speed,
+            TOLERANCE,
+            delassus,
+            free,
+            problem.friction,
+            problem.restitution,
+            problem.gap,
+            gap_velocity,
+            touching,
+            moving,
+            slip_direction,
+            contact_status,
+            forces.reshape(-1),
+            contact_acceleration.reshape(-1),
+            self._matrix,
+            self._work,
+            self._order,
+            self._scope,
+            self._glide,
+            self._direction,
+            self._state,
+            self._forces,
+            self._accelerations,
+            self.flags,
+            self.margins,
+        )
+        normal_cosines(self.tangents, delassus, self.cosines)

@@ -1,0 +1,44 @@
+"""The ament_python package. What pip needs to run it stands in requirements/, what rosdep needs in package.xml."""
+
+import re
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+NAME = "hybrid_contact_ros"
+HERE = Path(__file__).resolve().parent
+VERSION = re.search(r'^__version__ = "(.+)"$', (HERE / NAME / "__init__.py").read_text(), re.MULTILINE).group(1)
+NODES = ["contact_mode", "impact_set", "constraint_stability", "contact_markers", "contact_suite"]
+
+
+def files(folder: str, *patterns: str) -> list[str]:
+    """Relative to this file, as colcon's --symlink-install wants them."""
+    return sorted(str(path.relative_to(HERE)) for pattern in patterns for path in (HERE / folder).glob(pattern))
+
+
+setup(
+    name=NAME,
+    version=VERSION,
+    description="Contact modes, post-impact velocity sets and constraint stability beside a robot's state streams",
+    license="Apache-2.0",
+    python_requires=">=3.10",
+    packages=find_packages(include=[NAME, f"{NAME}.*"]),
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
+        (f"share/{NAME}", ["package.xml"]),
+        (f"share/{NAME}/launch", files("launch", "*.launch.py")),
+        (f"share/{NAME}/config", files("config", "*.yaml", "*.urdf", "*.xml")),
+    ],
+    install_requires=["setuptools"],
+    extras_require={
+        "demo": ["mujoco", "example-robot-data", "matplotlib", "rich"],
+        "test": ["pytest", "pytest-xdist", "hypothesis", "import-linter"],
+    },
+    zip_safe=True,
+    entry_points={
+        "console_scripts": [
+            "hybrid-contact = hybrid_contact_ros.cli:main",
+            *(f"{node} = hybrid_contact_ros.nodes.{node}:main" for node in NODES),
+        ],
+    },
+)

@@ -1,0 +1,59 @@
+"""What all tests share: a ROS domain of their own, reproducible hypothesis runs, and the reference recordings."""
+
+import atexit
+import os
+import shutil
+import socket
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Compilation of a kernel inside the first example would break any deadline.
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def _claim_ros_domain() -> socket.socket:
+    """Take a ROS domain that no other test process of this machine has, for as long as the socket is open.
+
+    Domains above 101 use UDP ports that Linux also hands out to anybody.
+    """
+    for domain in range(101, 0, -1):
+        claim = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            claim.bind(("127.0.0.1", 17400 + domain))
+        except OSError:
+            claim.close()
+            continue
+        os.environ["ROS_DOMAIN_ID"] = str(domain)
+        return claim
+    raise RuntimeError("all ROS domains from 1 to 101 are taken by other test runs; let one of them end")
+
+
+_claimed_domain = _claim_ros_domain()  # per process: xdist workers each import this file
+os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+os.environ.setdefault("FASTDDS_DEFAULT_PROFILES_FILE", str(ROOT / "config" / "fastdds_discovery.xml"))
+
+_log_directory = tempfile.mkdtemp(prefix="hybrid_contact_test_log_")
+atexit.register(shutil.rmtree, _log_directory, ignore_errors=True)
+os.environ["ROS_LOG_DIR"] = _log_directory  # the home directory may not be writable
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The reference recordings and published numbers, which are not part of the project."""
+    path = Path(os.environ.get("HYBRID_CONTACT_SHARED") or ROOT.parent / "shared")
+    if not (path / "data").is_dir():
+        pytest.skip(f"no reference data in {path}: name its folder in HYBRID_CONTACT_SHARED")
+    return path
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The root of the repository."""
+    return ROOT

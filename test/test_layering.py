@@ -1,0 +1,51 @@
+"""The direction of imports: the contracts of pyproject.toml, and who may know ROS."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+KNOWS_ROS = ("ros/", "nodes/", "cli.py")
+
+
+def test_contracts_of_the_layers_hold(root):
+    # In a process of its own: import-linter puts its own paths and loggers into the one that it runs in.
+    command = "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True))"
+    result = subprocess.run([sys.executable, "-c", command], cwd=root, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def imported_modules(path: Path) -> set[str]:
+    modules = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            modules.update(alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            modules.add(node.module.split(".")[0])
+    return modules
+
+
+def is_ros(module: str) -> bool:
+    return module in {"rclpy", "launch", "launch_ros", "ament_index_python"} or module.endswith(
+        ("_msgs", "_srvs", "_interfaces")
+    )
+
+
+def test_only_ros_and_nodes_know_rclpy_and_messages(root):
+    package = root / "hybrid_contact_ros"
+    found = {}
+    for path in sorted(package.rglob("*.py")):
+        name = path.relative_to(package).as_posix()
+        if not name.startswith(KNOWS_ROS):
+            found[name] = sorted(filter(is_ros, imported_modules(path)))
+    assert {name: modules for name, modules in found.items() if modules} == {}
+
+
+def test_public_names_import_without_ros_numba_or_pinocchio(root):
+    command = (
+        "import sys, hybrid_contact_ros; "
+        "loaded = {'rclpy', 'numba', 'pinocchio', 'scipy'} & set(sys.modules); "
+        "raise SystemExit(f'import hybrid_contact_ros also imports {loaded}' if loaded else 0)"
+    )
+    result = subprocess.run([sys.executable, "-c", command], cwd=root, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result.stderr
