@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntFlag
 
 import numpy as np
@@ -10,9 +11,9 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.events import EventLog, EventPredictor
 from hybrid_contact_ros.estimation.impact import impacting_contacts, predict_impact
-from hybrid_contact_ros.estimation.momentum_observer import MomentumObserver, contact_forces
+from hybrid_contact_ros.estimation.momentum_observer import LONGEST_PAUSE, MomentumObserver, contact_forces
 from hybrid_contact_ros.estimation.tracker import ContactTracker
-from hybrid_contact_ros.kernels.contact_tracking import contact_rates, model_loads
+from hybrid_contact_ros.kernels.contact_tracking import contact_quantities, contact_rates, model_loads
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.kernels.warm import disable_compilation
 from hybrid_contact_ros.mechanics.contact_sets import contact_set
@@ -20,16 +21,27 @@ from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.modes.workspace import ModeWorkspace
-from hybrid_contact_ros.prediction import ImpactPrediction, ModePrediction, Prediction, StabilityPrediction, Validity
+from hybrid_contact_ros.prediction import (
+    EventKind,
+    Flag,
+    ImpactPrediction,
+    ModePrediction,
+    Prediction,
+    StabilityPrediction,
+    Validity,
+)
 from hybrid_contact_ros.stability.workspace import StabilityWorkspace
 
 Array = NDArray[np.float64]
+Codes = NDArray[np.uint8]
 
 _WIDTH = 3  # rows of a contact: normal and two tangents
 # G_nn below this times the largest is that of a contact which no motion changes.
 _IMMOVABLE = 1e-12
-_OPEN, _STICKING, _SLIPPING = 1, 2, 3
-_UNDECIDED, _HOLDS, _FAILS = 0, 1, 2
+# A base quaternion may differ from unit length by this much: far above the rounding of float32.
+_QUATERNION = 1e-3
+_MOST_SAMPLES = 65536
+_MOST_PAIRS = 256
 
 
 class Parts(IntFlag):
@@ -39,3 +51,355 @@ class Parts(IntFlag):
     STABILITY = 2
     IMPACT = 4
     ALL = 7
+
+
+class ContactEstimator:
+    """Contact mode, stability flags and post-impact set of a stream of states.
+
+    Each state is answered with the forces of the contact mode that satisfies force-acceleration complementarity (J 38)
+    with the measured effort, for the contacts that gaps and gap velocities leave in question. Deterministic: the same
+    states give the same bits; the only clock is that of the impact set's deadline, and a set cut by it is a prefix of
+    the full one.
+
+    What is remembered from state to state: which contacts were closed and slid (hysteresis), the recent course of
+    loads and friction margins (liftoff and slip times), the momentum observer, and the events already told. A stamp
+    earlier than the last one forgets all of it, as :meth:`reset` does; one that is equal adds nothing to what depends
+    on time; a pause longer than ``LONGEST_PAUSE`` s starts the observer and the courses anew.
+
+    Without measured effort (``effort`` None) forces and accelerations are unknown: ``VALID_EFFORT`` is clear, statuses
+    come from geometry alone, touchdown times assume locked joints (free fall without contacts, no acceleration with),
+    liftoff and slip are not predicted, and flags are UNDECIDED. A single body has no joints and is not concerned.
+
+    One estimator (and its model) serves one thread at a time.
+    """
+
+    def __init__(self, model: RigidBodyModel, config: EstimatorConfig) -> None:
+        self.model, self.config = model, config
+        m = model.contacts
+        self._tracker = ContactTracker(m, config.activation)
+        self._predictor = EventPredictor(m, config.activation, config.prediction)
+        self._log = EventLog(m, config.prediction)
+        self._observer = MomentumObserver(model.nv, config.observer.gain)
+        self._modes = ModeWorkspace(model.nv, m, _WIDTH - 1)
+        self._flags = StabilityWorkspace(m, _WIDTH - 1)
+        # Own copies: a read-only array would be another type for the kernels.
+        self._normals, self._tangents = model.contact_normals.copy(), model.contact_tangents.copy()
+        self._friction = model.friction.copy()
+        self._load, self._slip_rate = np.zeros(m), np.zeros(m)
+        self._passive = model.floating_base and model.nv == 6
+        self._stamp: int | None = None
+
+    def reset(self) -> None:
+        """Forget all earlier states."""
+        self._stamp = None
+        self._tracker.reset()
+        self._predictor.reset()
+        self._log.reset()
+        self._observer.reset()
+
+    def warm(self) -> None:
+        """Compile every kernel that an update or an impact may need, then forbid further compilation in this process
+        (:func:`~hybrid_contact_ros.kernels.warm.disable_compilation`): the first state is then as fast as the
+        thousandth. Forgets earlier states."""
+        model = self.model
+        q, v = model.neutral(), np.zeros(model.nv)
+        if model.floating_base:
+            v[2] = -1.0
+        for stamp in range(3):
+            for effort in (np.zeros(model.nv), None):
+                state = RobotState(stamp * 1_000_000, q, v, effort)
+                self.update(state)
+                if model.contacts:
+                    self.impact(state, contacts=range(model.contacts), samples=16)
+        self.reset()
+        disable_compilation()
+
+    def update(self, state: RobotState, parts: Parts = Parts.ALL) -> Prediction:
+        """Answer for one state, the next in time.
+
+        Raises:
+            ValueError: an array of the wrong size, or not finite, or a base quaternion that is not of unit length. What
+                the estimator remembers is then unchanged.
+        """
+        state, problem = self._checked(state)
+        position = self.model.contact_positions
+        m = self.model.contacts
+        if self._stamp is not None and state.stamp_ns < self._stamp:
+            self.reset()
+        dt = 0.0 if self._stamp is None else 1e-9 * (state.stamp_ns - self._stamp)
+        if dt > LONGEST_PAUSE:
+            self._predictor.reset()
+            self._observer.reset()
+        trusted = state.effort is not None or self._passive
+
+        rate, tangential, speed = np.empty(m), np.empty((m, 3)), np.empty(m)
+        rows = problem.jacobian().reshape(m, _WIDTH, problem.nv)
+        contact_rates(rows, problem.velocity, self._normals, self._tangents, rate, tangential, speed)
+        tracker, modes = self._tracker, self._modes
+        touching = tracker.near(problem.gap, rate)
+        code, residual = self._solve(problem, touching)
+        tracker.decide(problem.gap, rate, speed, self._load, trusted)
+        released = (touching != 0) & (tracker.closed == 0)
+        if released.any() and (modes.forces[released, 0] > 0.0).any():
+            # What does not hold carries nothing: the others take over its load.
+            touching[:] = tracker.closed
+            code, residual = self._solve(problem, touching)
+        self._stamp = state.stamp_ns
+
+        if trusted:
+            accelerations, acceleration = modes.contact_acceleration.copy(), modes.acceleration.copy()
+            forces = modes.forces.copy()
+        else:
+            accelerations, acceleration = self._locked(problem, rows)
+            forces = np.zeros((m, _WIDTH))
+        force_model, margin = np.empty((m, 3)), np.empty(m)
+        contact_quantities(
+            self._normals,
+            self._tangents,
+            self._friction,
+            tangential,
+            speed,
+            forces,
+            accelerations,
+            force_model,
+            margin,
+            self._slip_rate,
+        )
+        estimate = self._observe(state, problem, rows, dt)
+        predictor = self._predictor
+        predictor.update(
+            dt,
+            trusted,
+            tracker.closed,
+            tracker.slipping,
+            self._friction,
+            problem.gap,
+            rate,
+            speed,
+            self._load,
+            margin,
+            accelerations,
+            self._slip_rate,
+        )
+        kind, times = predictor.kind.copy(), predictor.times
+        events = self._log.update(state.stamp_ns, tracker.status, problem.gap, tracker.probability, kind, times)
+        mode = ModePrediction(
+            stamp_ns=state.stamp_ns,
+            status=tracker.status.copy(),
+            probability=tracker.probability.copy(),
+            probability_valid=False,
+            position=position,
+            normal=self._normals.copy(),
+            gap=problem.gap,
+            gap_velocity=rate,
+            gap_acceleration=accelerations[:, 0].copy(),
+            tangential_velocity=tangential,
+            force_model=force_model,
+            force_estimate=estimate,
+            friction_coefficient=problem.friction,
+            friction_margin=margin,
+            next_event=kind,
+            time_to_event=times[:, 0].copy(),
+            earliest=times[:, 1].copy(),
+            latest=times[:, 2].copy(),
+            validity=int(self._validity(trusted, code)),
+            residual=residual,
+        )
+        stability = self._stability(state.stamp_ns, problem, rate, kind, trusted and bool(parts & Parts.STABILITY), parts)
+        impact = None
+        if parts & Parts.IMPACT:
+            impact = self._next_impact(state, acceleration, kind, times)
+        return Prediction(mode, stability, impact, events)
+
+    def impact(
+        self,
+        state: RobotState,
+        contacts: Iterable[int] | None = None,
+        gap_tolerance: float | None = None,
+        samples: int | None = None,
+        seed: int | None = None,
+        deadline_ns: int | None = None,
+    ) -> ImpactPrediction:
+        """The post-impact set of a state, as if the named contacts touched now. Nothing is remembered of it.
+
+        Args:
+            contacts: indices of those that take part; by default all with a gap of at most ``gap_tolerance`` (m, by
+                default ``activation.gap_on``).
+            samples, seed, deadline_ns: in place of the configured ones; a deadline of 0 is none.
+
+        Raises:
+            ValueError: a bad state, as :meth:`update`; an index out of range; samples, seed or deadline out of range.
+        """
+        config = self.config.impact
+        count = config.samples if samples is None else samples
+        number = config.seed if seed is None else seed
+        if not 1 <= count <= _MOST_SAMPLES:
+            raise ValueError(f"samples is {count}; 1..{_MOST_SAMPLES} are needed")
+        if not 0 <= number < 2**63:
+            raise ValueError(f"seed is {number}; it must lie in [0, 2⁶³)")
+        if deadline_ns is not None and deadline_ns < 0:
+            raise ValueError(f"deadline_ns is {deadline_ns}; it must be 0 (none) or more")
+        if gap_tolerance is not None and not np.isfinite(gap_tolerance):
+            raise ValueError(f"gap_tolerance is {gap_tolerance}; a number of metres is needed")
+        state, problem = self._checked(state)
+        if contacts is None:
+            limit = self.config.activation.gap_on if gap_tolerance is None else gap_tolerance
+            chosen = np.flatnonzero(problem.gap <= limit)
+        else:
+            chosen = np.array(sorted(contact_set("contacts", contacts, problem.contacts)), dtype=np.intp)
+        limit_ns = int(1e9 * config.deadline) if deadline_ns is None else deadline_ns
+        return predict_impact(state.stamp_ns, 0.0, problem, chosen, config, count, number, limit_ns or None)
+
+    def _checked(self, state: RobotState) -> tuple[RobotState, ContactProblem]:
+        """The state with float64 arrays and its problem, or ValueError; changes nothing that is remembered."""
+        model = self.model
+        arrays = [
+            None if x is None else np.ascontiguousarray(x, dtype=np.float64) for x in (state.q, state.v, state.effort)
+        ]
+        assert arrays[0] is not None and arrays[1] is not None
+        state = RobotState(state.stamp_ns, arrays[0], arrays[1], arrays[2])
+        fault = state.fault(model.nq, model.nv)
+        if fault is not None:
+            raise ValueError(fault)
+        if model.floating_base:
+            norm = float(np.sqrt((state.q[3:7] ** 2).sum()))
+            if not abs(norm - 1.0) <= _QUATERNION:
+                raise ValueError(f"the base quaternion q[3:7] has length {norm:g}; normalise it")
+        problem = model.problem(state)
+        if not (np.isfinite(problem.bias_force).all() and np.isfinite(problem.gap).all()):
+            raise ValueError("the state is too large to compute with: its forces or gaps are not finite numbers")
+        return state, problem
+
+    def _solve(self, problem: ContactProblem, touching: Codes) -> tuple[int, float]:
+        """Forces and accelerations of the mode of ``touching`` into the workspace, and the loads."""
+        modes = self._modes
+        code, residual, _ = modes.solve(problem, touching, self.config.activation.slip_on)
+        if code == Status.SINGULAR:
+            raise ValueError("the mass matrix of this state is not positive definite")
+        model_loads(_WIDTH, _IMMOVABLE, modes.delassus, modes.forces, modes.contact_acceleration, self._load)
+        return int(code), float(residual)
+
+    def _locked(self, problem: ContactProblem, rows: Array) -> tuple[Array, Array]:
+        """Accelerations without known efforts: of the contacts (m, 3) and of v (nv,), with the joints locked."""
+        m = problem.contacts
+        acceleration = np.zeros(problem.nv)
+        contacts = np.zeros((m, _WIDTH))
+        if self.model.floating_base and not self._tracker.closed.any():
+            acceleration[:6] = np.linalg.solve(problem.mass[:6, :6], -problem.bias_force[:6])
+            contacts = rows @ acceleration + problem.jacobian_drift
+        return contacts, acceleration
+
+    def _observe(self, state: RobotState, problem: ContactProblem, rows: Array, dt: float) -> Array:
+        """Forces by the momentum observer (m, 3), world frame; NaN without effort, and for open contacts."""
+        observer, m = self._observer, self.model.contacts
+        effort = np.zeros(problem.nv) if state.effort is None and self._passive else state.effort
+        if observer.gain <= 0.0 or effort is None:
+            observer.reset()
+            return np.full((m, 3), np.nan)
+        momentum, rate = self.model.momentum(state)
+        external = observer.update(dt, momentum, rate, effort)
+        chosen = np.flatnonzero(self._tracker.closed)
+        if not observer.settled or not chosen.size:
+            return np.full((m, 3), np.nan)
+        response = (rows @ np.linalg.solve(problem.mass, external)).reshape(-1)
+        force = contact_forces(self._modes.delassus, response, _WIDTH, chosen)
+        return force[:, :1] * self._normals + force[:, 1:2] * self._tangents[:, 0] + force[:, 2:] * self._tangents[:, 1]
+
+    def _validity(self, trusted: bool, code: int) -> Validity:
+        valid = Validity.STATE | Validity.BASE
+        if trusted:
+            valid |= Validity.EFFORT
+            if code == Status.SOLVED and not self._tracker.touching.any():
+                valid |= Validity.MODE_UNIQUE
+        if self._observer.settled:
+            valid |= Validity.FORCE_ESTIMATE
+        return valid
+
+    def _stability(
+        self, stamp_ns: int, problem: ContactProblem, rate: Array, kind: Codes, decide: bool, parts: Parts
+    ) -> StabilityPrediction:
+        """Flags of all contacts; UNDECIDED and NaN where not ``decide``."""
+        m, modes, found, config = problem.contacts, self._modes, self._flags, self.config.stability
+        closed = self._tracker.closed != 0
+        flags, margins = np.zeros((5, m), dtype=np.uint8), np.full((5, m), np.nan)
+        pairs = _no_pairs()
+        if parts & Parts.STABILITY:
+            found.evaluate(
+                problem,
+                rate,
+                self._tracker.touching,
+                modes.delassus,
+                modes.free,
+                modes.moving,
+                modes.slip_direction,
+                modes.contact_status,
+                modes.forces,
+                modes.contact_acceleration,
+                config.force_tolerance,
+                config.acceleration_tolerance,
+                config.grazing_speed,
+            )
+            pairs = _pairs(found.cosines, closed | (kind == EventKind.TOUCHDOWN), config.coupling_tolerance)
+        if decide:
+            flags, margins = found.flags.copy(), found.margins.copy()
+        return StabilityPrediction(
+            stamp_ns,
+            closed,
+            flags[0],
+            margins[0],
+            flags[1],
+            margins[1],
+            flags[2],
+            margins[2],
+            flags[3],
+            margins[3],
+            flags[4],
+            margins[4],
+            *pairs,
+        )
+
+    def _next_impact(
+        self, state: RobotState, acceleration: Array, kind: Codes, times: Array
+    ) -> ImpactPrediction | None:
+        """The set of the next impact, at the state extrapolated to it with the mode's acceleration."""
+        config = self.config.impact
+        contacts, when = impacting_contacts(config, self._tracker.closed, kind, times)
+        if not contacts.size:
+            return None
+        q = self.model.integrate(state.q, when * (state.v + 0.5 * when * acceleration))
+        v = state.v + when * acceleration
+        if not (np.isfinite(q).all() and np.isfinite(v).all()):
+            return None
+        problem = self.model.problem(RobotState(state.stamp_ns, q, v, state.effort))
+        return predict_impact(
+            state.stamp_ns,
+            when,
+            problem,
+            contacts,
+            config,
+            config.samples,
+            config.seed,
+            int(1e9 * config.deadline) or None,
+        )
+
+
+def _no_pairs() -> tuple[NDArray[np.uint32], NDArray[np.uint32], Array, Codes]:
+    return np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros(0), np.zeros(0, np.uint8)
+
+
+def _pairs(
+    cosines: Array, involved: NDArray[np.bool_], tolerance: float
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Array, Codes]:
+    """All pairs of the involved contacts with their cosines and whether they are order sensitive; of more than
+    ``_MOST_PAIRS`` those with the largest."""
+    chosen = np.flatnonzero(involved)
+    if chosen.size < 2:
+        return _no_pairs()
+    i, j = np.triu_indices(chosen.size, 1)
+    first, second = chosen[i], chosen[j]
+    cosine = cosines[first, second]
+    if cosine.size > _MOST_PAIRS:
+        kept = np.sort(np.argsort(-np.abs(cosine), kind="stable")[:_MOST_PAIRS])
+        first, second, cosine = first[kept], second[kept], cosine[kept]
+    sensitive = np.where(np.abs(cosine) > tolerance, Flag.HOLDS, Flag.FAILS).astype(np.uint8)
+    return first.astype(np.uint32), second.astype(np.uint32), cosine, sensitive

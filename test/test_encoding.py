@@ -134,6 +134,12 @@ def test_a_mode_message_carries_every_number_to_the_bit(types):
         np.testing.assert_array_equal(scalars, expected)
 
 
+def test_a_reused_mode_message_is_the_same_message(types):
+    fresh, reusing = Encoder(types, Names()), Encoder(types, Names(), reuse=True)
+    reusing.mode(mode(1))
+    assert repr(reusing.mode(mode(), 1, 2)) == repr(fresh.mode(mode(), 1, 2))
+
+
 def test_a_stability_message_carries_flags_margins_and_pairs(types):
     msg = Encoder(types, Names()).stability(stability(), 3)
     assert list(msg.contacts) == ["left", "right"] and list(msg.closed) == [True, False]

@@ -44,7 +44,8 @@ class MomentumObserver:
         self.residual[:] = 0.0
 
     def update(self, dt: float, momentum: Array, rate: Array, effort: Array) -> Array:
-        """One state, ``dt`` s after the last. Starts anew where dt is not within (0, ``LONGEST_PAUSE``].
+        """One state, ``dt`` s after the last. Starts anew where dt is not within [0, ``LONGEST_PAUSE``]; a second state
+        of the same time changes nothing.
 
         Args:
             momentum: p (nv,). rate: Cᵀv − g (nv,). effort: Sᵀτ (nv,).
@@ -52,6 +53,8 @@ class MomentumObserver:
         Returns:
             r (nv,), a view that the next update overwrites.
         """
+        if dt == 0.0 and self._age >= 0.0:
+            return self.residual
         known = effort + rate
         if self._age < 0.0 or not 0.0 < dt <= LONGEST_PAUSE:
             self._integral[:] = momentum

@@ -37,19 +37,20 @@ def contact_rates(rows, velocity, normal, tangents, rate, tangential, speed):
 def candidates(gap_on, gap_off, velocity_tolerance, closed, gap, rate, touching):
     """Contacts near enough to the surface, and slow enough, to carry force.
 
-    A contact that was closed stays a candidate up to ``gap_off``. One that was open becomes one below ``gap_on``; while
-    it still approaches faster than ``velocity_tolerance`` nothing has stopped it, so that it has not touched unless
-    its gap is gone. None grows its gap faster than ``velocity_tolerance``.
+    A contact that was closed stays a candidate up to ``gap_off``. One that was open becomes one below ``gap_off`` once
+    it is at rest within ``velocity_tolerance``, since something may have stopped it where the plane is not quite where
+    the map has it; below ``gap_on`` it does so while it moves away no faster than that, or while it approaches and its
+    gap is gone. (While it approaches faster and has a gap, nothing has stopped it yet.) None grows its gap faster than
+    ``velocity_tolerance``.
 
     Args:
         gap_on, gap_off: m. velocity_tolerance: m/s. closed (m,) uint8: before. gap, rate (m,).
         touching: out (m,) uint8.
     """
     for i in range(gap.shape[0]):
-        limit = gap_off if closed[i] else gap_on
-        near = gap[i] <= limit and rate[i] <= velocity_tolerance
-        if near and not closed[i] and rate[i] < -velocity_tolerance and gap[i] > 0.0:
-            near = False
+        near = rate[i] <= velocity_tolerance and gap[i] <= gap_off
+        if near and not closed[i] and rate[i] < -velocity_tolerance:
+            near = gap[i] <= min(gap_on, 0.0)
         touching[i] = 1 if near else 0
 
 
@@ -118,3 +119,27 @@ def closed_scores(
         if trusted:
             p *= 0.5 * math.erfc(-root * load[i] / force_sigma)
         probability[i] = p
+
+
+@njit(cache=True, nogil=True)
+def contact_quantities(
+    normals, tangents, friction, tangential, speed, forces, accelerations, world_force, margin, slip_rate
+):
+    """Forces in the world frame, friction margins and the rates of the slip speeds.
+
+    Args:
+        normals (m, 3), tangents (m, 2, 3), friction (m,). tangential (m, 3), speed (m,): of :func:`contact_rates`.
+        forces, accelerations (m, 3): normal and two tangents.
+        world_force: out (m, 3) N. margin: out (m,) N, μ λ_n − ‖λ_t‖. slip_rate: out (m,) m/s², d‖v_t‖/dt; zero at rest.
+    """
+    for i in range(friction.shape[0]):
+        along = 0.0
+        for k in range(3):
+            world_force[i, k] = (
+                forces[i, 0] * normals[i, k] + forces[i, 1] * tangents[i, 0, k] + forces[i, 2] * tangents[i, 1, k]
+            )
+            along += tangential[i, k] * (
+                accelerations[i, 1] * tangents[i, 0, k] + accelerations[i, 2] * tangents[i, 1, k]
+            )
+        margin[i] = friction[i] * forces[i, 0] - math.sqrt(forces[i, 1] ** 2 + forces[i, 2] ** 2)
+        slip_rate[i] = along / speed[i] if speed[i] > 0.0 else 0.0

@@ -68,12 +68,14 @@ def follow_line(dt, time_constant, measured, track):
 
     Args:
         dt: s since the last sample. time_constant: s. measured: the sample.
-        track: in and out (3,), value, rate, age (s); a negative age starts anew.
+        track: in and out (3,), value, rate, age (s); a negative age starts anew, dt ≤ 0 changes nothing else.
     """
-    if track[2] < 0.0 or dt <= 0.0:
+    if track[2] < 0.0:
         track[0] = measured
         track[1] = 0.0
         track[2] = 0.0
+        return
+    if dt <= 0.0:
         return
     keep = math.exp(-dt / time_constant)
     ahead = track[0] + track[1] * dt

@@ -6,9 +6,15 @@ import math
 
 from numba import njit
 
-from hybrid_contact_ros.kernels.mode_names import name_modes
-from hybrid_contact_ros.kernels.mode_friction import SHIFT, contact_accelerations, hold_mode, mode_residual, problem_scale
+from hybrid_contact_ros.kernels.mode_friction import (
+    SHIFT,
+    contact_accelerations,
+    hold_mode,
+    mode_residual,
+    problem_scale,
+)
 from hybrid_contact_ros.kernels.mode_local import OPEN, SLIP, STICK
+from hybrid_contact_ros.kernels.mode_names import name_modes
 
 _NEWTON_STEPS = 12
 
@@ -146,9 +152,7 @@ def _try(
 
 
 @njit(cache=True, nogil=True)
-def _start(
-    d, without_friction, G, b, friction, moving, slip, state, intended, A, work, order, trial, accelerations
-):
+def _start(d, without_friction, G, b, friction, moving, slip, state, intended, A, work, order, trial, accelerations):
     """First directions in space: against the sticking forces, or along the motion without friction."""
     for i in range(state.shape[0]):
         state[i] = intended[i]

@@ -65,9 +65,7 @@ def solve_modes(d, tolerance, G, b, friction, touching, moving, slip, state, A, 
     for attempt in range(_ROUNDS):
         for _ in range(_NEWTON_STEPS):
             iterations += 1
-            if not hold_mode(
-                d, SHIFT, G, b, friction, moving, slip, state, A, work, order, forces, accelerations
-            ):
+            if not hold_mode(d, SHIFT, G, b, friction, moving, slip, state, A, work, order, forces, accelerations):
                 break
             contact_accelerations(G, b, forces, accelerations)
             if not _update_states(

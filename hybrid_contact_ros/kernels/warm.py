@@ -24,7 +24,8 @@ def dispatchers() -> Iterator[tuple[str, Dispatcher]]:
 def disable_compilation() -> None:
     """After this a kernel called with types that it has not been compiled for raises TypeError."""
     for _, dispatcher in dispatchers():
-        dispatcher.disable_compile(True)
+        # What disable_compile(True) does, also for a kernel that has not been compiled: it must not stall later.
+        dispatcher._can_compile = False
 
 
 def enable_compilation() -> None:

@@ -43,10 +43,10 @@ def check_inertia(model: pin.Model, coordinates: Coordinates) -> None:
         step = rng.uniform(-np.pi, np.pi, model.nv) if trial else np.zeros(model.nv)
         full = np.array(pin.crba(model, data, pin.integrate(model, neutral, step))).reshape(model.nv, model.nv)
         mass = full if coordinates.reduction is None else coordinates.reduction.T @ full @ coordinates.reduction
-        _check_mass(model, coordinates, mass)
+        _check_mass(model, coordinates, mass, "at a random" if trial else "in the neutral")
 
 
-def _check_mass(model: pin.Model, coordinates: Coordinates, mass: NDArray[np.float64]) -> None:
+def _check_mass(model: pin.Model, coordinates: Coordinates, mass: NDArray[np.float64], where: str) -> None:
     diagonal = np.diag(mass)
     if not np.isfinite(mass).all():
         raise ValueError("the mass matrix is not finite: look for inf or nan in the URDF's inertials and origins")
@@ -64,7 +64,7 @@ def _check_mass(model: pin.Model, coordinates: Coordinates, mass: NDArray[np.flo
         size = np.abs(vectors[:, 0])
         joints = {_joint_of(model, coordinates, int(k)) for k in np.flatnonzero(size > 0.1 * size.max())}
         raise ValueError(
-            "the mass matrix is singular: moving joint(s) "
+            f"the mass matrix is singular {where} configuration: moving joint(s) "
             f"{', '.join(model.names[j] for j in sorted(joints))} together moves no inertia; "
             f"give the links between them ({', '.join(_links(model, joints))}) an <inertial> with mass and moments"
         )

@@ -10,9 +10,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from hybrid_contact_ros.replay.report import show
-from hybrid_contact_ros.replay.run import replay_bag
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("bag", type=Path, help="rosbag2 folder, or a single .mcap or .db3 file")
@@ -41,6 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0: done. 1: the recording is damaged, or no state came of it (what could be read is written)."""
+    # Imported here, because numba, Pinocchio and rosbags take a second that --help need not wait for.
+    from hybrid_contact_ros.replay.report import show
+    from hybrid_contact_ros.replay.run import replay_bag
+
     if args.urdf is not None and not args.urdf.is_file():
         raise ValueError(f"no such URDF: {args.urdf}")
     out = None if args.no_out else args.out or default_output(args.bag)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,12 +31,17 @@ WALKER = """<robot name="walker">
 )
 
 
-def shared(*names: str) -> Path:
+@pytest.fixture
+def shared() -> Callable[..., Path]:
     """A file of the shared data, or a skip."""
-    path = SHARED.joinpath("data", *names)
-    if not path.exists():
-        pytest.skip(f"the shared data is not here: {path.name} (HYBRID_CONTACT_SHARED)")
-    return path
+
+    def find(*names: str) -> Path:
+        path = SHARED.joinpath("data", *names)
+        if not path.exists():
+            pytest.skip(f"the shared data is not here: {path.name} (HYBRID_CONTACT_SHARED)")
+        return path
+
+    return find
 
 
 @pytest.fixture

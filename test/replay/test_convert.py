@@ -12,8 +12,6 @@ from hybrid_contact_ros.replay import convert
 from hybrid_contact_ros.replay.bags import BagReader
 from hybrid_contact_ros.replay.recordings import START_NS, read
 
-from .conftest import shared
-
 
 def command(*arguments: str) -> int:
     parser = argparse.ArgumentParser()
@@ -51,7 +49,7 @@ def test_a_recording_survives_the_round_trip_to_the_bit(fall, tmp_path, name):
     assert description.data == fall.urdf
 
 
-def test_cube_tosses_have_twists_that_are_the_poses_differences(tmp_path):
+def test_cube_tosses_have_twists_that_are_the_poses_differences(shared, tmp_path):
     path = shared("cube_tosses", "trajectories.npz")
     recording = read("cube", path, 4)
     with np.load(path) as data:
@@ -65,7 +63,7 @@ def test_cube_tosses_have_twists_that_are_the_poses_differences(tmp_path):
     assert '<mass value="0.37"/>' in messages(tmp_path / "toss.mcap", "/robot_description")[0][1].data
 
 
-def test_observed_impacts_of_tosses_are_in_the_base_frame_and_lose_energy():
+def test_observed_impacts_of_tosses_are_in_the_base_frame_and_lose_energy(shared):
     recording = read("cube", shared("cube_tosses", "trajectories.npz"))
     assert len(recording.impacts) > 500
     mass = np.array([0.37] * 3 + [0.00081] * 3)
@@ -75,7 +73,7 @@ def test_observed_impacts_of_tosses_are_in_the_base_frame_and_lose_energy():
     assert (np.diff(recording.time) > 0).all()
 
 
-def test_go2_episodes_end_where_they_are_valid_and_carry_effort_and_forces(tmp_path):
+def test_go2_episodes_end_where_they_are_valid_and_carry_effort_and_forces(shared, tmp_path):
     path = shared("go2_mujoco", "drop_10.npz")
     with np.load(path) as data:
         rows = data["time"] <= data["valid_until"]
@@ -89,10 +87,11 @@ def test_go2_episodes_end_where_they_are_valid_and_carry_effort_and_forces(tmp_p
     (_, impact) = messages(tmp_path / "drop", "/truth/impact")[0]
     k = int(np.searchsorted(time, impact.impact_time.sec - 1 + impact.impact_time.nanosec * 1e-9 - 1e-6))
     np.testing.assert_array_equal(impact.v_minus, v[k - 1].astype(float))
-    assert impact.v_minus[2] < -2.0 and abs(np.asarray(impact.velocities)[2]) < 0.7
+    # The legs fold, so the trunk goes on falling for a while; it is the joints that jump.
+    assert impact.v_minus[2] < -2.0 and np.abs(impact.velocities - impact.v_minus).max() > 5.0
 
 
-def test_cassie_landings_have_their_twist_in_the_base_and_effort_where_there_are_motors(tmp_path):
+def test_cassie_landings_have_their_twist_in_the_base_and_effort_where_there_are_motors(shared, tmp_path):
     path = shared("cassie_jump", "jump_01.npz")
     recording = read("cassie", path)
     with np.load(path) as data:
@@ -107,13 +106,13 @@ def test_cassie_landings_have_their_twist_in_the_base_and_effort_where_there_are
     assert command("cassie", path, tmp_path / "jump.db3") == 0
 
 
-def test_icub_walking_is_converted_without_effort(tmp_path):
+def test_icub_walking_is_converted_without_effort(shared, tmp_path):
     assert command("icub", shared("icub_walking", "walking.npz"), tmp_path / "walk.mcap") == 0
     time, msg = messages(tmp_path / "walk.mcap", "/joint_states")[5]
     assert len(msg.name) == 26 and len(msg.effort) == 0 and time > START_NS
 
 
-def test_the_hopper_is_a_fixed_base_with_joints_that_can_be_renamed(tmp_path, capsys):
+def test_the_hopper_is_a_fixed_base_with_joints_that_can_be_renamed(shared, tmp_path, capsys):
     path = shared("hopper_jump", "hopper_jump.npz")
     assert command("hopper", path, tmp_path / "hop.mcap", "--joint-names", "z,HFE,KFE") == 0
     with BagReader(tmp_path / "hop.mcap") as reader:

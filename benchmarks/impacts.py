@@ -1,0 +1,163 @@
+"""Times of the impact solvers: per increment LCP, one simultaneous impact, one set of 256 samples.
+
+Run from the repository root: ``python benchmarks/impacts.py``. The LCPs are streams from Algorithm 1: increments at
+uniform caps until no contact approaches, then afresh.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from numba import njit
+
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "test" / "impacts")]
+
+from impact_problems import box, halm_posa_lcp, random_problem
+
+from hybrid_contact_ros.impacts.contact_space import ContactSpace
+from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
+from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
+from hybrid_contact_ros.kernels.increment import increment
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.systems.rocking_block import rocking_block_impact
+
+DIRECTIONS = 4
+REPEATS = 2000
+
+
+def problems() -> dict[str, ContactProblem]:
+    """The impacts that are timed."""
+    rng = np.random.default_rng(1)
+    found = {"rocking block": rocking_block_impact().problem}
+    quadruped = go2_landing()
+    if quadruped is not None:
+        found["Go2 landing (URDF)"] = quadruped
+    found["random m=4 d=2 nv=18"] = _wide(rng)
+    tilted = np.array([0.1, 0.05, -1.0, 0.2, -0.3, 0.1])
+    for corners in (4, 8):
+        found[f"box{corners}"] = box(rng, corners).with_velocity(tilted)
+    return found
+
+
+def _wide(rng: np.random.Generator) -> ContactProblem:
+    while True:
+        problem = random_problem(rng, "plain", m=4, d=2)
+        if problem.nv == 18 and (problem.normal_jacobian @ problem.velocity < 0).all():
+            return problem
+
+
+def go2_landing() -> ContactProblem | None:
+    """Go2 from the example-robot-data package, about to land on four feet; None where that is not installed."""
+    try:
+        from hybrid_contact_ros.config import EstimatorConfig
+        from hybrid_contact_ros.mechanics.example_data import example_urdf
+        from hybrid_contact_ros.mechanics.model import RigidBodyModel
+        from hybrid_contact_ros.mechanics.state import RobotState
+
+        urdf = example_urdf("go2_description/urdf/go2.urdf")
+        config = EstimatorConfig.from_file(Path(__file__).parents[1] / "config" / "go2.yaml")
+        model = RigidBodyModel.from_urdf(urdf, config)
+        q = np.zeros(model.nq)
+        q[2], q[6], q[7:] = 0.35, 1.0, np.tile([0.0, 0.9, -1.8], 4)
+        v = np.zeros(model.nv)
+        v[:6] = 0.1, 0.05, -1.0, 0.3, -0.2, 0.1
+        return model.problem(RobotState(0, q, v))
+    except (ImportError, OSError, ValueError) as error:
+        print(f"(no Go2: {error})", file=sys.stderr)
+        return None
+
+
+@njit
+def _stream(repeats, g, H, w, c, caps, floats, ints, z, after, now):
+    pivots = 0
+    for i in range(repeats):
+        approaching = False
+        for k in range(c.shape[0]):
+            if now[k * (1 + g)] < -1e-9:
+                approaching = True
+        if not approaching:
+            now[:] = w
+        _, _, count = increment(g, H, now, caps[i % caps.shape[0]], c, floats, ints, z, after)
+        now[:] = after
+        pivots += count
+    return pivots
+
+
+def time_increment(problem: ContactProblem, rounds: int = 200, repeats: int = 50) -> tuple[float, float, float]:
+    """Median and 99 % quantile (µs) of the mean over ``repeats`` LCPs, and pivots each."""
+    space = ContactSpace(problem, DIRECTIONS)
+    rng, p = np.random.default_rng(0), space.w.size
+    unit = impulse_scale(problem) * space.scale.max() / space.speed
+    caps = rng.uniform(0, unit, (1009, problem.contacts))
+    z, after, now = np.empty(p), np.empty(p), space.w.copy()
+    arguments = (space.g, space.H, space.w, space.c, caps, space.floats, space.ints, z, after, now)
+    pivots = _stream(1000, *arguments) / 1000
+    times = np.empty(rounds)
+    for i in range(rounds):
+        begin = time.perf_counter_ns()
+        _stream(repeats, *arguments)
+        times[i] = (time.perf_counter_ns() - begin) / repeats / 1e3
+    return float(np.median(times)), float(np.quantile(times, 0.99)), pivots
+
+
+def time_call(call, rounds: int) -> tuple[float, float]:
+    """Median and 99 % quantile of a Python call, µs."""
+    call()
+    times = np.empty(rounds)
+    for i in range(rounds):
+        begin = time.perf_counter_ns()
+        call()
+        times[i] = (time.perf_counter_ns() - begin) / 1e3
+    return float(np.median(times)), float(np.quantile(times, 0.99))
+
+
+def time_quantecon(problem: ContactProblem) -> float | None:
+    """Mean µs of quantecon's numba Lemke on H (75) for fresh draws, within njit; None if not installed."""
+    try:
+        from quantecon.optimize import lcp_lemke
+    except ImportError:
+        return None
+    rng, unit = np.random.default_rng(0), impulse_scale(problem)
+    W, w, _ = halm_posa_lcp(problem, np.ones(problem.contacts), DIRECTIONS)
+    n, m = len(w), problem.contacts
+    rights = np.tile(w, (200, 1))
+    rights[:, :m] = rng.uniform(0, unit, (200, m))
+    tableau, basis, z = np.empty((n, 2 * n + 2)), np.empty(n, dtype=np.int64), np.empty(n)
+    cover = np.ones(n)
+
+    @njit
+    def run(W, rights, cover, tableau, basis, z):
+        solved = 0
+        for i in range(rights.shape[0]):
+            solved += lcp_lemke(W, rights[i], cover, 10**6, tableau=tableau, basis=basis, z=z).success
+        return solved
+
+    run(W, rights, cover, tableau, basis, z)
+    begin = time.perf_counter_ns()
+    for _ in range(5):
+        run(W, rights, cover, tableau, basis, z)
+    return (time.perf_counter_ns() - begin) / 5 / len(rights) / 1e3
+
+
+def main() -> None:
+    """Print the table."""
+    head = ("problem", "m", "LCP p50", "p99", "pivots", "quantecon", "simult. p50", "p99", "256 samples p50", "p99", "LCPs")
+    print("µs; LCP: mean of 50 in a compiled loop; the others: one call from Python, everything included")
+    print(("{:<22}{:>3}" + "{:>12}" * 9).format(*head))
+    for name, problem in problems().items():
+        step = impulse_scale(problem)
+        lcp, lcp99, pivots = time_increment(problem)
+        other = time_quantecon(problem)
+        one, one99 = time_call(lambda problem=problem: simultaneous_impact(problem), REPEATS)
+        many, many99 = time_call(lambda problem=problem, step=step: post_impact_set(problem, step, 256, 100), REPEATS // 10)
+        result = post_impact_set(problem, step, 256, 100)
+        cells = [f"{lcp:.2f}", f"{lcp99:.2f}", f"{pivots:.1f}", "-" if other is None else f"{other:.2f}"]
+        cells += [f"{one:.1f}", f"{one99:.1f}", f"{many:.0f}", f"{many99:.0f}", f"{result.steps.mean():.2f}"]
+        print(("{:<22}{:>3}" + "{:>12}" * 9).format(name, problem.contacts, *cells))
+
+
+if __name__ == "__main__":
+    main()

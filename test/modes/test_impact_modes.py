@@ -1,0 +1,128 @@
+"""J §2.6–2.7: impulse-velocity complementarity and the pseudo-impulse."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mode_problems import GRAVITY, foot, frictionless, massless_leg, random_problem, rod, seeds
+
+from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
+from hybrid_contact_ros.modes.pseudo_impulse import pseudo_impulse_mode
+
+counts = st.integers(0, 5)
+
+
+@given(seeds, counts)
+def test_johnson_theorem_2_impulse_form_is_the_velocity_form(seed, count):
+    problem = frictionless(seed, count, moving=True)
+    solution = impulse_velocity_mode(problem, range(count))
+    assert solution.status is Status.SOLVED
+    assert solution.unique
+    rate = problem.normal_jacobian @ solution.velocity  # J 51–52
+    for i in range(count):
+        if i in solution.mode:
+            assert abs(rate[i]) < 1e-8
+            assert solution.impulses[i, 0] > -1e-8
+        else:
+            assert rate[i] > -1e-8
+            assert solution.impulses[i, 0] == 0.0
+    change = problem.mass @ (solution.velocity - problem.velocity)
+    np.testing.assert_allclose(change, problem.normal_jacobian.T @ solution.impulses[:, 0], atol=1e-7)
+
+
+@given(seeds, counts)
+def test_impact_never_adds_energy(seed, count):
+    problem = frictionless(seed, count, moving=True)
+    velocity = impulse_velocity_mode(problem, range(count)).velocity
+    assert velocity @ problem.mass @ velocity <= problem.velocity @ problem.mass @ problem.velocity + 1e-9
+
+
+@given(seeds, counts, st.floats(0.0, 0.5))
+def test_johnson_eq_59_pseudo_impulse_keeps_the_mode_of_the_impulse(seed, count, duration):
+    problem = frictionless(seed, count, moving=True)
+    solution = pseudo_impulse_mode(problem, range(count), duration)
+    if solution.status is Status.SOLVED:  # its existence is J's Assumption A10
+        assert impulse_velocity_mode(problem, range(count)).mode <= solution.mode
+
+
+@given(seeds, counts)
+def test_no_pseudo_impulse_without_duration(seed, count):
+    problem = frictionless(seed, count, moving=True)
+    assert pseudo_impulse_mode(problem, range(count), 0.0).mode == impulse_velocity_mode(problem, range(count)).mode
+
+
+@given(seeds, st.floats(0.01, 100.0))
+def test_johnson_lemma_10_mode_does_not_depend_on_the_speed(seed, factor):
+    problem = frictionless(seed, 3, moving=True)
+    # the first contact impacts, the others are closed already
+    held = problem.normal_jacobian[1:]
+    inverse = np.linalg.solve(problem.mass, held.T)
+    velocity = problem.velocity - inverse @ np.linalg.solve(held @ inverse, held @ problem.velocity)
+    slow = impulse_velocity_mode(problem.with_velocity(velocity), range(3))
+    assert slow.mode == impulse_velocity_mode(problem.with_velocity(factor * velocity), range(3)).mode
+
+
+def test_pseudo_impulse_holds_the_far_end_of_a_slow_rod_but_not_of_a_fast_one():
+    for speed, held in ((0.01, True), (2.0, False)):
+        # turning about the left end, the right end lands; the left one would lift
+        problem = rod(friction=0.0, velocity=(0.0, -0.5 * speed, -speed))
+        assert impulse_velocity_mode(problem, [0, 1]).mode == {1}
+        assert (0 in pseudo_impulse_mode(problem, [0, 1], 0.03).mode) == held
+
+
+def test_pseudo_impulse_threshold_of_the_rod():
+    # Right end at speed 1, M = diag(1, 1, 1/12): Λ in mode {0, 1} is −1/6 at the left end; the weight puts
+    # g/2 on it, so that δt = (1/6) / (g/2) decides.
+    problem = rod(friction=0.0, velocity=(0.0, -0.5, -1.0))
+    threshold = (1.0 / 6.0) / (0.5 * GRAVITY)
+    assert 0 in pseudo_impulse_mode(problem, [0, 1], 1.01 * threshold).mode
+    assert 0 not in pseudo_impulse_mode(problem, [0, 1], 0.99 * threshold).mode
+
+
+def test_impact_of_a_massless_leg():
+    solution = impulse_velocity_mode(massless_leg(velocity=(0.4, -1.0, 2.0)), [0])
+    assert solution.mode == {0}
+    np.testing.assert_allclose(solution.impulses, [[3.0, 0.0]], atol=1e-12)
+    away = impulse_velocity_mode(massless_leg(velocity=(0.4, 1.0, 2.0)), [0])
+    assert away.mode == frozenset()  # J 50 needs no separation velocity
+    assert away.status is Status.SOLVED
+
+
+def test_massless_foot_that_can_slide_breaks_assumption_a5():
+    solution = impulse_velocity_mode(massless_leg(velocity=(0.4, -1.0, 2.0)), [0], sliding=[0])
+    assert solution.mode == frozenset()
+    assert np.isfinite(solution.velocity).all()
+
+
+def test_flat_foot_lands_on_all_its_corners():
+    # redundant contacts (J Assumption A2 fails): the least impulses are equal here
+    solution = impulse_velocity_mode(foot(np.zeros(6), velocity=(0.0, 0.0, -1.0, 0.0, 0.0, 0.0)), range(4))
+    assert solution.mode == {0, 1, 2, 3}
+    np.testing.assert_allclose(solution.impulses[:, 0], 0.25, atol=1e-12)
+    np.testing.assert_allclose(solution.velocity, 0.0, atol=1e-12)
+
+
+def test_scope_is_what_touches_and_does_not_separate():
+    problem = random_problem(1, 4, 2, friction=0.0)
+    rows = problem.normal_jacobian
+    velocity = np.linalg.lstsq(rows, [-1.0, -1.0], rcond=None)[0]
+    far = ContactProblem(problem.mass, velocity, rows, problem.tangent_jacobian, [0.0, 0.0], gap=[0.0, 0.1])
+    assert impulse_velocity_mode(far).mode <= {0}
+
+
+def test_no_contacts_no_mode():
+    solution = impulse_velocity_mode(random_problem(0, 3, 0, moving=True))
+    assert solution.mode == frozenset()
+    assert solution.unique
+
+
+def test_bad_arguments_are_refused():
+    problem = random_problem(0, 4, 2, moving=True)
+    with pytest.raises(ValueError, match="numbered"):
+        impulse_velocity_mode(problem, [2])
+    with pytest.raises(ValueError, match="duration"):
+        pseudo_impulse_mode(problem, [0], -1.0)
+    with pytest.raises(ValueError, match="enumerated"):
+        impulse_velocity_mode(random_problem(0, 20, 13), range(13))
