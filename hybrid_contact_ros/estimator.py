@@ -138,7 +138,7 @@ class ContactEstimator:
         tracker, modes = self._tracker, self._modes
         touching = tracker.near(problem.gap, rate)
         code, residual = self._solve(problem, touching)
-        tracker.decide(problem.gap, rate, speed, self._load, trusted)
+        tracker.decide(dt, problem.gap, rate, tangential, self._load, trusted)
         released = (touching != 0) & (tracker.closed == 0)
         if released.any() and (modes.forces[released, 0] > 0.0).any():
             # What does not hold carries nothing: the others take over its load.
@@ -182,7 +182,9 @@ class ContactEstimator:
             self._slip_rate,
         )
         kind, times = predictor.kind.copy(), predictor.times
-        events = self._log.update(state.stamp_ns, tracker.status, problem.gap, tracker.probability, kind, times)
+        events = self._log.update(
+            state.stamp_ns, tracker.status, problem.gap, self._load, tracker.probability, kind, times
+        )
         mode = ModePrediction(
             stamp_ns=state.stamp_ns,
             status=tracker.status.copy(),
@@ -205,7 +207,9 @@ class ContactEstimator:
             validity=int(self._validity(trusted, code)),
             residual=residual,
         )
-        stability = self._stability(state.stamp_ns, problem, rate, kind, trusted and bool(parts & Parts.STABILITY), parts)
+        stability = self._stability(
+            state.stamp_ns, problem, rate, kind, trusted and bool(parts & Parts.STABILITY), parts
+        )
         impact = None
         if parts & Parts.IMPACT:
             impact = self._next_impact(state, acceleration, kind, times)

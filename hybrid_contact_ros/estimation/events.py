@@ -85,7 +85,8 @@ class EventLog:
     """Turns predictions and changes of the contact mode into events, each told once.
 
     A change of mode between two states is a DETECTED event: a touchdown or a liftoff at the zero of the gap, by linear
-    interpolation, where it changes sign between the two, else half way; its bounds are the two stamps. A prediction
+    interpolation, where it changes sign between the two, else half way; its bounds are the two stamps. A liftoff that was
+    held back by the hysteresis of the load is dated back to the state at which the load first was gone. A prediction
     is told when it is new, and again when its time leaves the bounds that were told last.
     """
 
@@ -100,10 +101,11 @@ class EventLog:
         self._stamp: int | None = None
         self._status = np.zeros(self._contacts, dtype=np.uint8)
         self._gap = np.zeros(self._contacts)
+        self._unloaded = np.full(self._contacts, -1, dtype=np.int64)  # stamp since when a closed contact has no load
         self._told: list[tuple[int, int, int]] = [(0, 0, 0)] * self._contacts
 
     def update(
-        self, stamp_ns: int, status: Codes, gap: Array, probability: Array, kind: Codes, times: Array
+        self, stamp_ns: int, status: Codes, gap: Array, load: Array, probability: Array, kind: Codes, times: Array
     ) -> tuple[Event, ...]:
         """The events of one state; detected ones first. Keeps copies of ``status`` and ``gap``."""
         events: list[Event] = []
@@ -115,6 +117,9 @@ class EventLog:
                 event = self._predicted(stamp_ns, i, int(kind[i]), times[i])
                 if event is not None:
                     events.append(event)
+        gone = (status >= ContactStatus.STICKING) & (load <= 0.0)
+        self._unloaded[~gone] = -1
+        self._unloaded[gone & (self._unloaded < 0)] = max(stamp_ns, 0)
         self._stamp = stamp_ns
         self._status[:] = status
         self._gap[:] = gap
@@ -124,7 +129,7 @@ class EventLog:
         assert self._stamp is not None
         before, now = float(self._gap[i]), float(gap[i])
         was_open, is_open = self._status[i] < ContactStatus.STICKING, status < ContactStatus.STICKING
-        part = 0.5
+        part, earliest = 0.5, self._stamp
         if was_open != is_open:
             kind = EventKind.LIFTOFF if is_open else EventKind.TOUCHDOWN
             if before * now <= 0.0 and before != now:
@@ -132,8 +137,10 @@ class EventLog:
         else:
             kind = EventKind.SLIP if status == ContactStatus.SLIPPING else EventKind.STICK
         time_ns = self._stamp + round(part * (stamp_ns - self._stamp))
+        if kind == EventKind.LIFTOFF and self._unloaded[i] >= 0:
+            time_ns = earliest = int(self._unloaded[i])
         confidence = 1.0 - probability if is_open else probability
-        return Event(stamp_ns, i, kind, True, time_ns, self._stamp, stamp_ns, confidence)
+        return Event(stamp_ns, i, kind, True, time_ns, earliest, stamp_ns, confidence)
 
     def _predicted(self, stamp_ns: int, i: int, kind: int, times: Array) -> Event | None:
         told, earliest_told, latest_told = self._told[i]

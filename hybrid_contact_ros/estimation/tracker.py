@@ -10,11 +10,14 @@ from hybrid_contact_ros.kernels.contact_tracking import candidates, closed_score
 
 Array = NDArray[np.float64]
 
+# Low-pass (s) of the contact points' velocities for telling stick from slip.
+SLIP_TIME_CONSTANT = 0.01
+
 
 class ContactTracker:
     """Active set with hysteresis in gap, load and slip speed.
 
-    All that is remembered is which contacts were closed and which slid. The thresholds are those of
+    Remembered are which contacts were closed, which slid, and their low-passed velocities along the surface. The thresholds are those of
     :class:`~hybrid_contact_ros.config.ActivationConfig`: statements about the noise of the sensors, not about the
     robot. Deviation from a plain active set within tolerances (J 33): a contact that is near but not loaded by the
     model is open, so that a foot that skims the ground, or lifts off within the tolerance of the gap, is told apart
@@ -32,6 +35,7 @@ class ContactTracker:
         self.slipping = np.zeros(contacts, dtype=np.uint8)
         self.status = np.ones(contacts, dtype=np.uint8)
         self.probability = np.zeros(contacts)
+        self._smooth = np.zeros((contacts, 3))
 
     def reset(self) -> None:
         """Forget the past: all contacts are open until a state says otherwise."""
@@ -45,11 +49,14 @@ class ContactTracker:
         candidates(c.gap_on, c.gap_off, c.velocity_tolerance, self.closed, gap, rate, self.touching)
         return self.touching
 
-    def decide(self, gap: Array, rate: Array, speed: Array, load: Array, trusted: bool) -> NDArray[np.uint8]:
+    def decide(
+        self, dt: float, gap: Array, rate: Array, tangential: Array, load: Array, trusted: bool
+    ) -> NDArray[np.uint8]:
         """Statuses (m,) of this state, after :meth:`near`; this is the step in time.
 
         Args:
-            gap: m. rate: m/s. speed: of the contact point along the surface, m/s.
+            dt: s since the last state, 0 for the first. gap: m. rate: m/s.
+            tangential: velocity of the contact points along the surface (m, 3), m/s.
             load: N, negative where the contact would have to be pulled; read only if efforts are ``trusted``.
         """
         c = self.config
@@ -58,13 +65,16 @@ class ContactTracker:
             c.force_on,
             c.slip_on,
             c.slip_off,
+            SLIP_TIME_CONSTANT,
             int(trusted),
+            dt,
             self.touching,
             rate,
-            speed,
+            tangential,
             load,
             self.closed,
             self.slipping,
+            self._smooth,
             self.status,
         )
         # The middle of the two gaps: a contact there is closed or open depending on where it comes from.

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels import delassus
+from hybrid_contact_ros.kernels.pivoting import BLOCK
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
@@ -33,7 +34,8 @@ class ContactSpace:
         self.L, self.Y, self.R = empty((n, n)), empty((r, n)), empty((r, n))
         self.G, self.u = empty((r, r)), empty(r)
         self.A, self.scale, self.H, self.w, self.c = empty((g, d)), empty(m), empty((p, p)), empty(p), empty(m)
-        self.floats, self.ints = empty((p + 2, p + 3)), empty((4, 2 * p + 1), dtype=np.int64)
+        width = -(-(p + 3) // BLOCK) * BLOCK
+        self.floats, self.ints = empty((p + 2, width)), empty((4, 2 * p + 1), dtype=np.int64)
         status, self.speed = delassus.prepare(
             directions,
             problem.mass,

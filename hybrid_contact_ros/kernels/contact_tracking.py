@@ -56,21 +56,39 @@ def candidates(gap_on, gap_off, velocity_tolerance, closed, gap, rate, touching)
 
 @njit(cache=True, nogil=True)
 def contact_statuses(
-    velocity_tolerance, force_on, slip_on, slip_off, trusted, touching, rate, speed, load, closed, slipping, status
+    velocity_tolerance,
+    force_on,
+    slip_on,
+    slip_off,
+    time_constant,
+    trusted,
+    dt,
+    touching,
+    rate,
+    tangential,
+    load,
+    closed,
+    slipping,
+    smooth,
+    status,
 ):
     """Close, keep or open each contact, and tell stick from slip; a Schmitt trigger each.
 
     ``load`` (m,) N is the normal force of the model, or, where that is zero, minus the force that would have to pull to
     keep the gap from opening. A candidate closes once it is loaded by ``force_on``, or is still being stopped; a
     closed one opens once it would have to be pulled by ``force_on``. Without ``trusted`` efforts the load is unknown:
-    every candidate is closed.
+    every candidate is closed. Slip is told by the low-passed velocity of the contact point: as a vector, so that the
+    noise of a contact at rest averages out and does not add up.
 
     Args:
-        velocity_tolerance: m/s. force_on: N. slip_on, slip_off: m/s. trusted: 0 or 1.
-        touching (m,) uint8, rate, speed, load (m,).
-        closed, slipping: in and out (m,) uint8. status: out (m,) uint8.
+        velocity_tolerance: m/s. force_on: N. slip_on, slip_off: m/s. time_constant: of the low-pass, s.
+        trusted: 0 or 1. dt: s since the last state.
+        touching (m,) uint8, rate, load (m,), tangential (m, 3).
+        closed, slipping: in and out (m,) uint8. smooth: in and out (m, 3) m/s. status: out (m,) uint8.
     """
+    keep = math.exp(-max(dt, 0.0) / time_constant)
     for i in range(load.shape[0]):
+        before = closed[i]
         if not touching[i]:
             closed[i] = 0
         elif not trusted:
@@ -83,7 +101,14 @@ def contact_statuses(
             slipping[i] = 0
             status[i] = _OPEN
             continue
-        slipping[i] = 1 if speed[i] > (slip_off if slipping[i] else slip_on) else 0
+        speed = 0.0
+        for k in range(3):
+            if before:
+                smooth[i, k] = keep * smooth[i, k] + (1.0 - keep) * tangential[i, k]
+            else:
+                smooth[i, k] = tangential[i, k]
+            speed += smooth[i, k] ** 2
+        slipping[i] = 1 if math.sqrt(speed) > (slip_off if slipping[i] else slip_on) else 0
         status[i] = _SLIPPING if slipping[i] else _STICKING
 
 

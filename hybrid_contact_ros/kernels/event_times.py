@@ -8,6 +8,8 @@ from numba import njit
 
 # The values of prediction.EventKind
 _NONE, _TOUCHDOWN, _LIFTOFF, _SLIP, _STICK = 0, 1, 2, 3, 4
+# A line through the recent past is extended into the future by at most this many of its time constants.
+_REACH = 3.0
 
 
 @njit(cache=True, nogil=True)
@@ -153,10 +155,12 @@ def next_events(
                 follow_line(dt, time_constant, margin[i], tracks[i, 1])
                 if load[i] < 0.0 or tracks[i, 0, 2] > 2.0 * time_constant:
                     _decline(load[i], tracks[i, 0, 1], sigmas * force_sigma, scratch)
-                    _take(_LIFTOFF, i, scratch, kind, times)
+                    if scratch[0] <= _REACH * time_constant:
+                        _take(_LIFTOFF, i, scratch, kind, times)
                 if not slipping[i] and friction[i] > 0.0 and tracks[i, 1, 2] > 2.0 * time_constant:
                     _decline(margin[i], tracks[i, 1, 1], sigmas * force_sigma, scratch)
-                    _take(_SLIP, i, scratch, kind, times)
+                    if scratch[0] <= _REACH * time_constant:
+                        _take(_SLIP, i, scratch, kind, times)
             if slipping[i] and friction[i] > 0.0 and trusted:
                 _decline(speed[i], slip_rate[i], sigmas * velocity_sigma, scratch)
                 _take(_STICK, i, scratch, kind, times)

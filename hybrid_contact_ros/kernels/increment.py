@@ -18,11 +18,12 @@ _FREE = 100.0  # cap, in velocity scales, that stands for none
 _FREER = 1e4
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def increment(g, H, w, cap, c, floats, ints, z, after):
     """Solve the increment LCP, scaled, and check the answer from the data.
 
-    H (p, p), w (p,), cap, c (m,); scratch floats (p + 2, p + 3), ints (4, 2 p + 1) int64; out: z (p,), after (p,)
+    H (p, p), w (p,), cap, c (m,); scratch floats (p + 2, p + 3 rounded up to whole
+    blocks of 8), ints (4, 2 p + 1) int64; out: z (p,), after (p,)
     = w + H z. Attempts differ in the perturbation that resolves degeneracy; the best is kept. Returns (status,
     residual, pivots): the status is SOLVED, INACCURATE, or what stopped the best attempt.
     """

@@ -85,6 +85,9 @@ def force_acceleration(
         state[i] = OPEN
         if touching[i]:
             state[i] = SLIP if moving[i] else STICK
+        for k in range(w):
+            forces[i * w + k] = 0.0
+            accelerations[i * w + k] = 0.0
     code, residual, iterations = solve_modes(
         d, tolerance, G, b, friction, touching, moving, slip, state, A, work, order, forces, accelerations
     )

@@ -26,7 +26,7 @@ _SOLVED = int(Status.SOLVED)
 _INACCURATE = int(Status.INACCURATE)
 SHIFT = 1e-10
 # Change of a slip direction between Newton steps that still counts as one
-_DIRECTION = 1e-7
+_DIRECTION = 1e-5
 _NEWTON_STEPS = 12
 _ROUNDS = 6
 
@@ -41,9 +41,10 @@ def solve_modes(d, tolerance, G, b, friction, touching, moving, slip, state, A, 
         moving: (m,) uint8: the contact slides along the unit vector ``slip`` (m, d).
         state: in and out, (m,) int64: first guess, then OPEN, STICK or SLIP of the active set.
         A: scratch, (n, n). work: scratch, (2, n). order: scratch, (2 n,) int64.
-        forces: out, (n,), N. accelerations: out, (n,): G λ + b, m/s², of all contacts.
+        forces: in and out, (n,), N. accelerations: in and out, (n,): G λ + b, m/s², of all contacts. Their first
+            values only curve the first Newton step of contacts that start as SLIP; zeros will do.
 
-    ``slip`` of a contact that is not moving is written: the direction in which it starts to slide.
+    ``slip`` of a contact that is not moving is in and out: the unit direction in which it starts to slide, or zero.
 
     Returns:
         (status, residual, iterations): SOLVED, or INACCURATE with the best that was found; the residual of
@@ -55,27 +56,29 @@ def solve_modes(d, tolerance, G, b, friction, touching, moving, slip, state, A, 
         if not touching[i]:
             state[i] = OPEN
         elif state[i] == SLIP and not moving[i]:
-            state[i] = STICK  # its direction is not known yet
+            size = 0.0
+            for k in range(d):
+                size += slip[i, k] * slip[i, k]
+            if size < 0.5:
+                state[i] = STICK  # its direction is not known yet
         elif moving[i] and state[i] == STICK:
             state[i] = SLIP
-    for k in range(m * (1 + d)):
-        forces[k] = 0.0
     iterations = 0
     residual = 0.0
     for attempt in range(_ROUNDS):
-        for _ in range(_NEWTON_STEPS):
+        for step in range(_NEWTON_STEPS + 2 * m):
             iterations += 1
             if not hold_mode(d, SHIFT, G, b, friction, moving, slip, state, A, work, order, forces, accelerations):
                 break
             contact_accelerations(G, b, forces, accelerations)
+            # Changing all states at once is fast and may cycle; one at a time is slow and, without friction, ends
+            single = step >= _NEWTON_STEPS
             if not _update_states(
-                d, tolerance * scale, SHIFT, G, friction, touching, moving, slip, state, forces, accelerations
+                d, single, tolerance * scale, SHIFT, G, friction, touching, moving, slip, state, forces, accelerations
             ):
-                break
-        contact_accelerations(G, b, forces, accelerations)
-        residual = mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations)
-        if residual <= tolerance:
-            return _SOLVED, residual, iterations
+                residual = mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations)
+                if residual <= tolerance:
+                    return _SOLVED, residual, iterations
         sweeps = 8 << attempt
         iterations += sweeps
         _sweep(d, sweeps, SHIFT, G, b, friction, touching, moving, slip, state, work, forces)
@@ -121,9 +124,8 @@ def mode_residual(d, scale, G, friction, touching, moving, slip, forces, acceler
         worst = max(worst, size - max(limit, 0.0))
         against = 0.0
         for k in range(d):
-            if moving[i]:
-                direction = slip[i, k]
-            else:
+            direction = slip[i, k]
+            if not moving[i]:
                 direction = accelerations[f + 1 + k] / rate if rate > 0.0 else 0.0
             against += (g * forces[f + 1 + k] + limit * direction) ** 2
         against = math.sqrt(against)
@@ -265,12 +267,14 @@ def _row(d, size, row, G, friction, moving, slip, state, index, out):
 
 
 @njit(cache=True, nogil=True)
-def _update_states(d, small, shift, G, friction, touching, moving, slip, state, forces, accelerations):
-    """Move contacts whose condition fails to another state; True where anything changed."""
+def _update_states(d, single, small, shift, G, friction, touching, moving, slip, state, forces, accelerations):
+    """Move contacts whose condition fails to another state, or only the first of them; True where any changed."""
     changed = False
     for i in range(friction.shape[0]):
         if not touching[i]:
             continue
+        if single and changed:
+            break
         f = i * (1 + d)
         if state[i] == OPEN:
             if accelerations[f] < -small:

@@ -76,6 +76,9 @@ def stability_flags(
         if closed:
             _mode_of(d, touching, moving, slip, status, scope, glide, direction, state)
             scope[i] = 0
+            for k in range(w * m):
+                trial_forces[k] = forces[k]
+                trial_accelerations[k] = accelerations[k]
             code, _, _ = solve_modes(
                 d,
                 tolerance,

@@ -34,38 +34,46 @@ SOLVED = int(Status.SOLVED)
 RAY = int(Status.RAY)
 PIVOT_LIMIT = int(Status.PIVOT_LIMIT)
 
+BLOCK = 8  # rows are padded to whole blocks, which the compiler turns into vector instructions
 _COEFFICIENT = 1e-11  # entries below count as zero in the ratio test
 _TIE = 1e-13  # blocking variables this close: the one with the larger entry leaves
+_TURN = 0.6180339887498949
+_ATTEMPT_TURN = 0.7548776662466927
 _NO_CAP = 1e-13  # relative to the largest: such contacts take no part
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _perturbation(i, size, attempt):
-    """δ_i, from an irrational rotation; from the second attempt on of either sign."""
-    phase = (i + 1) * 0.6180339887498949 + attempt * 0.7548776662466927
-    phase -= math.floor(phase)
-    if attempt % 2 == 1 and (i * 7 + attempt) % 3 == 0:
-        return -size * (0.5 + phase)
-    return size * (0.5 + phase)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def _fill(g, H, w, cap, c, top, size, attempt, T, side, place, basic):
-    """Tableau at t = 0: all y basic, approaching contacts at their cap, axes sliding against their velocity."""
+    """Tableau at t = 0: all y basic, approaching contacts at their cap, axes sliding against their velocity.
+
+    δ_i is of the order of ``size``, from an irrational rotation; in odd attempts every third is negative.
+    """
     p = H.shape[0]
     n = 1 + g
+    phase = 0.0
+    for i in range(attempt):
+        phase += _ATTEMPT_TURN
+        if phase >= 1.0:
+            phase -= 1.0
     for i in range(p):
-        delta = _perturbation(i, size, attempt)
+        for j in range(p + 3, T.shape[1]):
+            T[i, j] = 0.0
+        phase += _TURN
+        if phase >= 1.0:
+            phase -= 1.0
+        delta = size * (0.5 + phase)
+        if attempt % 2 == 1 and (i + attempt) % 3 == 0:
+            delta = -delta
         T[i, p + 1] = w[i]
         T[i, p + 2] = w[i] + delta
-        approaching = w[i] + delta < 0.0
-        if i % n == 0 and cap[i // n] <= _NO_CAP * top:
-            approaching = False
-        side[i] = -1 if approaching else 1
+        side[i] = -1 if w[i] + delta < 0.0 else 1
         place[i] = -1 - i
         place[p + i] = i
         basic[i] = p + i
     place[2 * p] = -1 - p
+    for k in range(cap.shape[0]):
+        if cap[k] <= _NO_CAP * top:
+            side[k * n] = 1  # takes no part: open
     for i in range(p):
         s = side[i]
         rising = 0.0
@@ -83,75 +91,51 @@ def _fill(g, H, w, cap, c, top, size, attempt, T, side, place, basic):
         T[i, p + 2] *= s
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _entry(T, place, variable, entering, column):
-    """Entry of a variable's expression in a column of the tableau that is entering (1 for the entering itself)."""
-    r = place[variable]
-    if r >= 0:
-        return T[r, column]
-    return 1.0 if variable == entering else 0.0
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def _blocks(value, rate, best, strength):
+    """Whether value + rate × step ≥ 0 ends the step before ``best``, or with it and with a larger pivot."""
+    if rate > -_COEFFICIENT:
+        return False
+    room = max(value, 0.0)
+    return room < (best - _TIE) * -rate or (room < (best + _TIE) * -rate and -rate > strength)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _value(T, place, variable, column):
-    """Present value of a variable, from a constant column; a nonbasic one is 0."""
-    r = place[variable]
-    return T[r, column] if r >= 0 else 0.0
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def _slack(T, place, side, c, share, a, i, out):
+    """out = expression of width − x_i, for a pair of the contact whose normal pair is a; t is basic.
 
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _width(T, place, side, cap, c, top, n, i, entering, column, constant):
-    """Width of x_i: its entry in the entering column (constant < 0) or its value in a constant column."""
-    p = T.shape[0]
-    k = i // n
-    a = k * n
-    if i == a:
-        if constant < 0:
-            return (cap[k] / top) * _entry(T, place, 2 * p, entering, column)
-        return (cap[k] / top) * _value(T, place, 2 * p, constant)
-    if side[a] > 0:
-        if constant < 0:
-            return 2.0 * c[k] * _entry(T, place, a, entering, column)
-        return 2.0 * c[k] * _value(T, place, a, constant)
-    if constant < 0:
-        t = _entry(T, place, 2 * p, entering, column)
-        x = _entry(T, place, a, entering, column)
-    else:
-        t = _value(T, place, 2 * p, constant)
-        x = _value(T, place, a, constant)
-    return 2.0 * c[k] * ((cap[k] / top) * t - x)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _add(T, place, variable, factor, out):
-    """out += factor × expression of a variable in the nonbasic ones and the constants."""
-    r = place[variable]
-    if r >= 0:
+    c and share = cap / largest cap of that contact.
+    """
+    t_row = place[2 * T.shape[0]]
+    row = place[i]
+    if row >= 0:
         for j in range(out.shape[0]):
-            out[j] += factor * T[r, j]
+            out[j] = -T[row, j]
     else:
-        out[-1 - r] += factor
+        for j in range(out.shape[0]):
+            out[j] = 0.0
+        out[-1 - row] = -1.0
+    by_t = share
+    by_normal = 0.0
+    if i != a:
+        by_normal = 2.0 * c
+        by_t = 0.0
+        if side[a] < 0:
+            by_normal = -2.0 * c
+            by_t = 2.0 * c * share
+    if by_t != 0.0:
+        for j in range(out.shape[0]):
+            out[j] += by_t * T[t_row, j]
+    if by_normal != 0.0:
+        row = place[a]
+        if row >= 0:
+            for j in range(out.shape[0]):
+                out[j] += by_normal * T[row, j]
+        else:
+            out[-1 - row] += by_normal
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _slack(T, place, side, cap, c, top, n, i, out):
-    """out = expression of width − x_i."""
-    p = T.shape[0]
-    k = i // n
-    a = k * n
-    for j in range(out.shape[0]):
-        out[j] = 0.0
-    if i == a:
-        _add(T, place, 2 * p, cap[k] / top, out)
-    elif side[a] > 0:
-        _add(T, place, a, 2.0 * c[k], out)
-    else:
-        _add(T, place, 2 * p, 2.0 * c[k] * (cap[k] / top), out)
-        _add(T, place, a, -2.0 * c[k], out)
-    _add(T, place, i, -1.0, out)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def _exchange(T, column, row, pivot):
     """Solve the leaving variable's expression ``pivot`` for the entering one and put it in everywhere.
 
@@ -167,14 +151,15 @@ def _exchange(T, column, row, pivot):
             factor = T[r, column]
             if factor != 0.0:
                 T[r, column] = 0.0
-                for j in range(width):
-                    T[r, j] += factor * pivot[j]
+                for block in range(0, width, BLOCK):
+                    for j in range(block, block + BLOCK):
+                        T[r, j] += factor * pivot[j]
     if row >= 0:
         for j in range(width):
             T[row, j] = pivot[j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def _turn_axes(T, place, side, c, g, a):
     """Turn the axes of an open contact that is about to close so that their complements are non-negative."""
     p = T.shape[0]
@@ -193,12 +178,13 @@ def _turn_axes(T, place, side, c, g, a):
             T[q, j] = -T[q, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def solve(g, limit, H, w, cap, c, size, attempt, T, pivot, side, place, basic, x, z):
     """Solve one increment LCP; see the module.
 
     g axes a contact, at most ``limit`` pivots; H (p, p), w (p,), cap (m,), c (m,), size of the perturbation and
-    number of the attempt; scratch T (p, p + 3), pivot (p + 3,), side, basic (p,) and place (2 p + 1,)
+    number of the attempt; scratch T (p, s) and pivot (s,) with s = p + 3
+    rounded up to whole blocks, side, basic (p,) and place (2 p + 1,)
     int64, x (p,); z (p,) out. Returns (status, pivots).
     """
     p = H.shape[0]
@@ -215,59 +201,86 @@ def solve(g, limit, H, w, cap, c, size, attempt, T, pivot, side, place, basic, x
     t = 2 * p
     exact = p + 1
     bent = p + 2
+    over = 1.0 / top
     entering = t
     column = p
     for pivots in range(limit):
+        # The ratio test. leaving: a row, or −2 for the entering variable's own bound; opposite: its width blocks.
         best = math.inf
         strength = 0.0
-        leaving = -1  # row; −2: the entering variable's own bound
+        leaving = -1
         opposite = False
         done = False
-        if entering == t:
-            best = top
-            strength = 1.0
-            done = True
-        elif entering < p:
-            falling = _width(T, place, side, cap, c, top, n, entering, entering, column, -1) - 1.0
-            if falling < -_COEFFICIENT:
-                room = _width(T, place, side, cap, c, top, n, entering, entering, column, bent)
-                best = max(room, 0.0) / -falling
-                strength = -falling
-                leaving = -2
-        for r in range(p):
-            variable = basic[r]
-            rate = T[r, column]
-            if variable >= p and variable < t:
-                if rate > -_COEFFICIENT:
-                    continue
-                i = variable - p
-                k = i // n
-                a = k * n
-                if i == a:
-                    if cap[k] <= _NO_CAP * top:
-                        continue
-                elif c[k] == 0.0 or (side[a] > 0 and place[a] < 0 and entering != a):
-                    continue
-                ratio = max(T[r, bent], 0.0) / -rate
-                if ratio < best - _TIE or (ratio < best + _TIE and -rate > strength):
-                    best, strength, leaving, opposite, done = ratio, -rate, r, False, False
+        t_row = place[t]
+        if t_row >= 0:
+            t_rate = T[t_row, column]
+            t_value = T[t_row, bent]
+            if _blocks(t_value, t_rate, best, strength):
+                best, strength, leaving = max(t_value, 0.0) / -t_rate, -t_rate, t_row
+            if _blocks(top - t_value, -t_rate, best, strength):
+                best, strength, leaving, done = max(top - t_value, 0.0) / t_rate, t_rate, t_row, True
+        else:
+            t_rate = 1.0
+            t_value = 0.0
+            best, strength, done = top, 1.0, True
+        for k in range(m):
+            share = cap[k] * over
+            if share <= _NO_CAP:
                 continue
-            if rate < -_COEFFICIENT:
-                ratio = max(T[r, bent], 0.0) / -rate
-                if ratio < best - _TIE or (ratio < best + _TIE and -rate > strength):
-                    best, strength, leaving, opposite, done = ratio, -rate, r, False, False
-            if variable == t:
-                if rate > _COEFFICIENT:
-                    ratio = max(top - T[r, bent], 0.0) / rate
-                    if ratio < best - _TIE or (ratio < best + _TIE and rate > strength):
-                        best, strength, leaving, opposite, done = ratio, rate, r, False, True
+            a = k * n
+            r = place[a]
+            span_rate = share * t_rate  # of z_n's width, t cap
+            span = share * t_value
+            rate = 0.0
+            value = 0.0
+            is_open = False
+            if r >= 0:
+                rate = T[r, column]
+                value = T[r, bent]
+                if _blocks(value, rate, best, strength):
+                    best, strength, leaving = max(value, 0.0) / -rate, -rate, r
+                    opposite = done = False
+                if _blocks(span - value, span_rate - rate, best, strength):
+                    best, strength, leaving = max(span - value, 0.0) / (rate - span_rate), rate - span_rate, r
+                    opposite, done = True, False
+            elif entering == a:
+                rate = 1.0
+                if _blocks(span, span_rate - 1.0, best, strength):
+                    best, strength, leaving = max(span, 0.0) / (1.0 - span_rate), 1.0 - span_rate, -2
+                    opposite = done = False
+            else:
+                is_open = side[a] > 0
+                r = place[p + a]
+                if r >= 0 and _blocks(T[r, bent], T[r, column], best, strength):
+                    best, strength, leaving = max(T[r, bent], 0.0) / -T[r, column], -T[r, column], r
+                    opposite = done = False
+            if c[k] == 0.0:
                 continue
-            falling = _width(T, place, side, cap, c, top, n, variable, entering, column, -1) - rate
-            if falling < -_COEFFICIENT:
-                room = _width(T, place, side, cap, c, top, n, variable, entering, column, bent) - T[r, bent]
-                ratio = max(room, 0.0) / -falling
-                if ratio < best - _TIE or (ratio < best + _TIE and -falling > strength):
-                    best, strength, leaving, opposite, done = ratio, -falling, r, True, False
+            if side[a] < 0:
+                rate = span_rate - rate
+                value = span - value
+            wide_rate = 2.0 * c[k] * rate  # of the axes' width, 2 c z_n
+            wide = 2.0 * c[k] * value
+            for i in range(a + 1, a + n):
+                r = place[i]
+                if r >= 0:
+                    rate = T[r, column]
+                    value = T[r, bent]
+                    if _blocks(value, rate, best, strength):
+                        best, strength, leaving = max(value, 0.0) / -rate, -rate, r
+                        opposite = done = False
+                    if _blocks(wide - value, wide_rate - rate, best, strength):
+                        best, strength, leaving = max(wide - value, 0.0) / (rate - wide_rate), rate - wide_rate, r
+                        opposite, done = True, False
+                elif entering == i:
+                    if _blocks(wide, wide_rate - 1.0, best, strength):
+                        best, strength, leaving = max(wide, 0.0) / (1.0 - wide_rate), 1.0 - wide_rate, -2
+                        opposite = done = False
+                elif not is_open:
+                    r = place[p + i]
+                    if r >= 0 and _blocks(T[r, bent], T[r, column], best, strength):
+                        best, strength, leaving = max(T[r, bent], 0.0) / -T[r, column], -T[r, column], r
+                        opposite = done = False
         if done:
             step = top if entering == t else (top - T[leaving, exact]) / T[leaving, column]
             _read(g, cap, c, top, step, entering, column, T, side, place, x, z)
@@ -276,7 +289,8 @@ def solve(g, limit, H, w, cap, c, size, attempt, T, pivot, side, place, basic, x
             return RAY, pivots
         if leaving == -2:
             i = entering
-            _slack(T, place, side, cap, c, top, n, i, pivot)
+            k = i // n
+            _slack(T, place, side, c[k], cap[k] * over, k * n, i, pivot)
             _exchange(T, column, -1, pivot)
             side[i] = -side[i]
             other = -1 - place[p + i]
@@ -290,7 +304,8 @@ def solve(g, limit, H, w, cap, c, size, attempt, T, pivot, side, place, basic, x
             return RAY, pivots  # back at t = 0
         if opposite:
             i = variable
-            _slack(T, place, side, cap, c, top, n, i, pivot)
+            k = i // n
+            _slack(T, place, side, c[k], cap[k] * over, k * n, i, pivot)
             _exchange(T, column, leaving, pivot)
             side[i] = -side[i]
             other = -1 - place[p + i]
@@ -310,7 +325,7 @@ def solve(g, limit, H, w, cap, c, size, attempt, T, pivot, side, place, basic, x
     return PIVOT_LIMIT, limit
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def _read(g, cap, c, top, step, entering, column, T, side, place, x, z):
     """Impulses at t = 1, the entering variable at ``step``, from the unperturbed column."""
     p = T.shape[0]

@@ -10,7 +10,7 @@ import math
 from numba import njit
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def axes_residual(g, H, w, cap, c, z, out):
     """Violation on friction axes, everything scaled; out (p,) is w' = w + H z, computed afresh.
 
@@ -34,7 +34,7 @@ def axes_residual(g, H, w, cap, c, z, out):
     return worst
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def _larger(a, b):
     """max that keeps a NaN."""
     return a if a >= b or a != a else b

@@ -85,7 +85,7 @@ def force_acceleration_mode(
         return _solution(
             solved.contact_status, solved.forces, solved.acceleration, count + (not same), Status.SOLVED, residual
         )
-    pushed = np.einsum("ijk,ij->k", problem.jacobian().reshape(m, 1 + d, -1), forces[0])
+    pushed = np.einsum("ijk,ij->k", problem.jacobian().reshape(m, 1 + d, problem.nv), forces[0])
     acceleration = np.linalg.solve(problem.mass, pushed - problem.bias_force)
     return _solution(statuses[0], forces[0], acceleration, count, Status.SOLVED, tolerance)
 

@@ -90,7 +90,7 @@ def impact_solution(law: Law, table: ModeTable, found: list[int], singular: bool
     velocity = solution.motion + solution.undecided @ problem.velocity
     for i in members:
         status[i] = ContactStatus.STICKING if held[i].all() else ContactStatus.SLIPPING
-    rows = problem.jacobian().reshape(m, 1 + d, -1)
+    rows = problem.jacobian().reshape(m, 1 + d, problem.nv)
     momentum = problem.mass @ (velocity - problem.velocity) - np.einsum("ijk,ij->k", rows, reaction)
     before = float(np.abs(np.einsum("ijk,k->ij", rows, problem.velocity)).max(initial=0.0))
     after = float(np.abs(np.einsum("ijk,k->ij", rows, velocity)[held]).max(initial=0.0))

@@ -62,7 +62,7 @@ def massless_mode(
     held = closed_rows(problem, members, sliding & set(members))
     for i in members:
         status[i] = ContactStatus.STICKING if held[i].all() else ContactStatus.SLIPPING
-    rows = problem.jacobian().reshape(m, 1 + d, -1)
+    rows = problem.jacobian().reshape(m, 1 + d, problem.nv)
     keep = np.eye(problem.nv) - solution.undecided.T  # forces on limbs left out (A6) move nothing here
     balance = keep @ (problem.mass @ solution.motion - force - np.einsum("ijk,ij->k", rows, reaction))
     still = (np.einsum("ijk,k->ij", rows, solution.motion) + problem.jacobian_drift)[held]

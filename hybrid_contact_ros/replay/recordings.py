@@ -20,7 +20,8 @@ Array = NDArray[np.float64]
 START_NS = 1_000_000_000
 """Stamp of a recording's time 0: a stamp of zero says "none" in ROS."""
 
-_IMPACT_QUIET = 0.008
+_ARRESTED = 0.1
+_LONGEST = 0.008
 _IMPACT_SPEED = 0.3
 _SLIP_SPEED = 0.05
 
@@ -102,8 +103,10 @@ def read_go2(path: Path, episode: int | None = None) -> Recording:
     """An episode of the Go2 in MuJoCo: ``time (n,), q (n, 19), v (n, 18), tau (n, 12), foot_force (n, 4, 3),
     foot_contact (n, 4), foot_vel (n, 4, 3), foot_names, joint_names``; samples after ``valid_until`` are left out.
 
-    An impact is one or several touchdowns (at least one faster than 0.3 m/s) followed by 8 ms without another: v⁻ is
-    the sample before the first, v⁺ the one at the end of the quiet time, because MuJoCo's soft contacts take some ms.
+    An impact begins with a touchdown (v⁻ is the sample before it) and ends at the first sample where every foot in it
+    has lost nine tenths of its approach speed (v⁺); feet that touch before that are in it too. MuJoCo's soft contacts
+    take 1 to 3 ms for it, in which other forces act as well. Impacts slower than 0.3 m/s or longer than 8 ms are left
+    out.
     """
     _no_episode(path, episode)
     data = _load(path)
@@ -273,17 +276,19 @@ def _impacts(
     found: list[Impact] = []
     i = 0
     while i < len(rises):
-        last = i
-        while last + 1 < len(rises) and time[rises[last + 1][0]] - time[rises[last][0]] <= _IMPACT_QUIET:
-            last += 1
-        group = rises[i : last + 1]
-        first, after = int(group[0][0]), int(np.searchsorted(time, time[group[-1][0]] + _IMPACT_QUIET))
-        # Two samples back: the one before the rise may already feel the impact.
-        speed = max(-vertical[max(first - 2, 0), foot] for _, foot in group)
-        if after < time.size and first >= 1 and speed > _IMPACT_SPEED:
-            contacts = tuple(names[foot] for foot in sorted({int(foot) for _, foot in group}))
-            found.append(Impact(float(time[first]), contacts, v[first - 1], v[after]))
-        i = last + 1
+        first, speed, feet, after = int(rises[i][0]), 0.0, [], 0
+        # Others that touch while this impact is still going on belong to it.
+        while i < len(rises) and (not feet or rises[i][0] <= after):
+            k, foot = (int(x) for x in rises[i])
+            # Two samples back: the one before the rise may already feel the impact.
+            approach = max(0.0, -float(vertical[max(k - 2, 0), foot]))
+            arrested = np.flatnonzero(vertical[k:, foot] >= -_ARRESTED * approach)
+            after = max(after, k + int(arrested[0]) if arrested.size else time.size)
+            speed = max(speed, approach)
+            feet.append(foot)
+            i += 1
+        if first >= 1 and after < time.size and time[after] - time[first] <= _LONGEST and speed > _IMPACT_SPEED:
+            found.append(Impact(float(time[first]), tuple(names[f] for f in sorted(set(feet))), v[first - 1], v[after]))
     return tuple(found)
 
 

@@ -67,16 +67,16 @@ def test_johnson_lemma_10_mode_does_not_depend_on_the_speed(seed, factor):
 def test_pseudo_impulse_holds_the_far_end_of_a_slow_rod_but_not_of_a_fast_one():
     for speed, held in ((0.01, True), (2.0, False)):
         # turning about the left end, the right end lands; the left one would lift
-        problem = rod(friction=0.0, velocity=(0.0, -0.5 * speed, -speed))
+        problem = rod((-0.2, 0.2), friction=0.0, velocity=(0.0, -0.5 * speed, -2.5 * speed))
         assert impulse_velocity_mode(problem, [0, 1]).mode == {1}
         assert (0 in pseudo_impulse_mode(problem, [0, 1], 0.03).mode) == held
 
 
 def test_pseudo_impulse_threshold_of_the_rod():
-    # Right end at speed 1, M = diag(1, 1, 1/12): Λ in mode {0, 1} is −1/6 at the left end; the weight puts
-    # g/2 on it, so that δt = (1/6) / (g/2) decides.
-    problem = rod(friction=0.0, velocity=(0.0, -0.5, -1.0))
-    threshold = (1.0 / 6.0) / (0.5 * GRAVITY)
+    # G = [1.48 0.52; 0.52 1.48] 1/kg, right end at speed 1: Λ in mode {0, 1} is −0.52/1.92 N s at the left end; the
+    # weight puts g/2 on it, so that δt = (0.52/1.92) / (g/2) decides.
+    problem = rod((-0.2, 0.2), friction=0.0, velocity=(0.0, -0.5, -2.5))
+    threshold = (0.52 / 1.92) / (0.5 * GRAVITY)
     assert 0 in pseudo_impulse_mode(problem, [0, 1], 1.01 * threshold).mode
     assert 0 not in pseudo_impulse_mode(problem, [0, 1], 0.99 * threshold).mode
 

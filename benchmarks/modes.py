@@ -1,0 +1,120 @@
+"""Force-acceleration modes and stability flags, as the estimator calls them, against the number of contacts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
+from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
+from hybrid_contact_ros.modes.workspace import ModeWorkspace
+from hybrid_contact_ros.prediction import ContactStatus
+from hybrid_contact_ros.stability.workspace import StabilityWorkspace
+
+PROBLEMS = 1000
+TANGENTS = 2
+
+
+def legged(rng: np.random.Generator, contacts: int) -> ContactProblem:
+    """A body on legs of three joints, each foot loaded inside or a little outside its friction cone."""
+    nv = 6 + 3 * contacts
+    root = rng.normal(size=(nv, nv))
+    mass = 0.02 * root @ root.T + np.diag(np.r_[np.full(3, 15.0), np.full(3, 0.5), np.full(nv - 6, 0.05)])
+    rows = np.zeros((contacts, 3, nv))
+    for i in range(contacts):
+        x, y, z = rng.uniform(-0.4, 0.4, 3) - (0.0, 0.0, 0.3)
+        lever = np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])
+        rows[i, :, :6] = np.hstack((np.eye(3), lever))[[2, 0, 1]]
+        rows[i, :, 6 + 3 * i : 9 + 3 * i] = rng.normal(scale=0.3, size=(3, 3))
+    loads = np.zeros((contacts, 3))
+    loads[:, 0] = rng.uniform(-10.0, 80.0, contacts)
+    loads[:, 1:] = rng.normal(scale=0.35, size=(contacts, 2)) * np.abs(loads[:, :1])
+    bias = np.einsum("ijk,ij->k", rows, loads) + rng.normal(scale=0.5, size=nv)
+    drift = rng.normal(scale=0.1, size=(contacts, 3))
+    return ContactProblem(
+        mass, np.zeros(nv), rows[:, 0], rows[:, 1:], np.full(contacts, 0.6), bias_force=bias, jacobian_drift=drift
+    )
+
+
+def sole(rng: np.random.Generator, contacts: int) -> ContactProblem:
+    """One free body on many points of a flat sole: redundant contacts, singular Delassus matrix."""
+    rows = np.zeros((contacts, 3, 6))
+    for i in range(contacts):
+        angle = 2.0 * np.pi * i / contacts
+        x, y, z = 0.1 * np.cos(angle), 0.06 * np.sin(angle), -0.05
+        lever = np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])
+        rows[i] = np.hstack((np.eye(3), lever))[[2, 0, 1]]
+    bias = np.array([0.0, 0.0, 9.81, 0.0, 0.0, 0.0]) + rng.normal(size=6) * [3.0, 3.0, 2.0, 0.2, 0.2, 0.2]
+    mass = np.diag([1.0, 1.0, 1.0, 0.01, 0.012, 0.02])
+    return ContactProblem(mass, np.zeros(6), rows[:, 0], rows[:, 1:], np.full(contacts, 0.6), bias_force=bias)
+
+
+def measure(name: str, make: Callable[[np.random.Generator, int], ContactProblem], contacts: int) -> None:
+    rng = np.random.default_rng(contacts)
+    problems = [make(rng, contacts) for _ in range(PROBLEMS)]
+    modes = ModeWorkspace(problems[0].nv, contacts, TANGENTS)
+    flags = StabilityWorkspace(contacts, TANGENTS)
+    touching = np.ones(contacts, dtype=np.uint8)
+    spent = np.empty((2, PROBLEMS))
+    failed = 0
+    named = np.zeros(4)
+    clock = time.perf_counter_ns
+    for repeat in range(2):  # the first pass compiles and warms the caches
+        failed = 0
+        named[:] = 0
+        for i, problem in enumerate(problems):
+            start = clock()
+            status, _, _ = modes.solve(problem, touching, 1e-3)
+            middle = clock()
+            flags.evaluate(
+                problem,
+                problem.normal_jacobian @ problem.velocity,
+                touching,
+                modes.delassus,
+                modes.free,
+                modes.moving,
+                modes.slip_direction,
+                modes.contact_status,
+                modes.forces,
+                modes.contact_acceleration,
+                1.0,
+                0.2,
+                0.1,
+            )
+            spent[:, i] = middle - start, clock() - middle
+            failed += status != 1
+            named += np.bincount(modes.contact_status, minlength=4)
+    p50, p99 = np.percentile(spent / 1000, (50, 99), axis=1)
+    share = named[[ContactStatus.OPEN, ContactStatus.STICKING, ContactStatus.SLIPPING]] / named.sum() * 100
+    print(
+        f"{name:<8}{contacts:>3}{problems[0].nv:>4}  {p50[0]:>8.1f}{p99[0]:>8.1f}  {p50[1]:>8.1f}{p99[1]:>8.1f}"
+        f"  {failed:>6}  {share[0]:>5.0f}{share[1]:>6.0f}{share[2]:>6.0f}"
+    )
+
+
+def main() -> None:
+    print(f"µs per call, {PROBLEMS} problems in space with stick and slip, cold start each, single thread")
+    print(f"{'':<15}  {'mode':>16}  {'flags':>16}  {'not':>6}  {'open stick slip':>17}")
+    print(f"{'problem':<8}{'m':>3}{'nv':>4}  {'p50':>8}{'p99':>8}  {'p50':>8}{'p99':>8}  {'solved':>6}  {'% of contacts':>17}")
+    for contacts in range(1, 9):
+        measure("legged", legged, contacts)
+    for contacts in (3, 4, 8):
+        measure("sole", sole, contacts)
+    print("\nms per call, all modes enumerated: force-acceleration with friction (3^m), impulse-velocity (2^m)")
+    for contacts in (2, 4, 6):
+        problem = legged(np.random.default_rng(0), contacts)
+        moving = problem.with_velocity(np.random.default_rng(1).normal(size=problem.nv))
+        force_acceleration_mode(problem, range(contacts), enumerate_all=True)
+        start = time.perf_counter()
+        force_acceleration_mode(problem, range(contacts), enumerate_all=True)
+        middle = time.perf_counter()
+        impulse_velocity_mode(moving, range(contacts))
+        end = time.perf_counter()
+        print(f"m = {contacts}: {1e3 * (middle - start):8.2f} {1e3 * (end - middle):8.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""Event times by extrapolation, and the events that are told."""
+
+import math
+
+import numpy as np
+import pytest
+
+from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
+from hybrid_contact_ros.estimation.events import EventLog, EventPredictor
+from hybrid_contact_ros.kernels.event_times import first_root, follow_line, touchdown_time
+from hybrid_contact_ros.prediction import EventKind
+
+ACTIVATION, PREDICTION = ActivationConfig(), PredictionConfig(horizon=1.0)
+
+
+@pytest.mark.parametrize("height, speed", [(0.3, 0.0), (0.01, -1.0), (0.2, 1.5), (1e-9, -3.0)])
+def test_a_thrown_ball_touches_down_when_the_closed_form_says(height, speed):
+    expected = (speed + math.sqrt(speed**2 + 2 * 9.81 * height)) / 9.81
+    assert first_root(height, speed, -9.81) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "gap, rate, acceleration, expected",
+    [
+        (0.1, -1.0, 0.0, 0.1),  # no acceleration
+        (0.1, -1.0, 1e-14, 0.1),
+        (0.1, -1.0, -1e-14, 0.1),
+        (0.1, 0.0, 0.0, math.inf),  # at rest
+        (0.1, 0.0, 1.0, math.inf),
+        (0.1, 1.0, 0.0, math.inf),
+        (0.1, -0.1, 1.0, math.inf),  # turns back before it touches: the discriminant is negative
+        (0.5, -1.0, 1.0, 1.0),  # grazes: the discriminant is zero
+        (0.0, -1.0, 5.0, 0.0),
+        (-0.01, 0.0, 0.0, 0.0),
+        (0.0, 1.0, -2.0, 1.0),  # leaves and returns
+        (0.0, 1.0, 0.0, math.inf),
+    ],
+)
+def test_roots_at_degenerate_coefficients(gap, rate, acceleration, expected):
+    assert first_root(gap, rate, acceleration) == pytest.approx(expected, rel=1e-9)
+
+
+def test_touchdown_bounds_contain_the_truth_at_the_stated_rate_under_the_stated_noise():
+    rng = np.random.default_rng(2)
+    sigmas, gap_sigma, velocity_sigma, out = 2.0, 0.001, 0.02, np.zeros(3)
+    inside = 0
+    for _ in range(4000):
+        gap, rate = rng.uniform(0.02, 0.1), rng.uniform(-2.0, -0.5)
+        truth = first_root(gap, rate, -9.81)
+        touchdown_time(
+            sigmas, gap_sigma, velocity_sigma, gap + gap_sigma * rng.normal(), rate + velocity_sigma * rng.normal(), -9.81, out
+        )  # fmt: skip
+        assert out[1] <= out[0] <= out[2]
+        inside += out[1] <= truth <= out[2]
+    assert inside / 4000 == pytest.approx(math.erf(sigmas / math.sqrt(2)), abs=0.015)
+
+
+def test_the_latest_touchdown_is_infinite_where_it_may_not_happen():
+    out = np.zeros(3)
+    touchdown_time(2.0, 0.001, 0.02, 0.0495, -1.0, 10.0, out)  # it would turn back 0.5 mm after the surface
+    assert math.isfinite(out[0]) and math.isinf(out[2])
+
+
+def test_the_fading_memory_line_follows_a_ramp_exactly_at_uneven_steps():
+    track = np.full(3, -1.0)
+    t = 0.0
+    rng = np.random.default_rng(3)
+    for _ in range(400):
+        dt = rng.uniform(5e-4, 3e-3)
+        t += dt
+        follow_line(dt, 0.01, 40.0 - 300.0 * t, track)
+    assert track[1] == pytest.approx(-300.0, rel=1e-6)
+    assert track[0] == pytest.approx(40.0 - 300.0 * t, rel=1e-6)
+
+
+def run(predictor, load, margin=1e3, closed=1, slipping=0, speed=0.0, slip_rate=0.0, gap=0.0, rate=0.0, trusted=True):
+    one = lambda x: np.array([float(x)])  # noqa: E731
+    predictor.update(
+        1e-3, trusted, np.array([closed], np.uint8), np.array([slipping], np.uint8), one(0.7), one(gap), one(rate),
+        one(speed), one(load), one(margin), np.array([[-9.81, 0.0, 0.0]]), one(slip_rate),
+    )  # fmt: skip
+    return EventKind(predictor.kind[0]), predictor.times[0].copy()
+
+
+def test_liftoff_under_a_steadily_falling_load_is_foretold_exactly():
+    predictor = EventPredictor(1, ACTIVATION, PREDICTION)
+    for i in range(180):
+        kind, times = run(predictor, load=100.0 - 0.5 * i)
+    assert kind == EventKind.LIFTOFF
+    assert times[0] == pytest.approx((100.0 - 0.5 * 179) / 500.0, rel=1e-3)
+    spread = PREDICTION.bound_sigmas * ACTIVATION.force_sigma / 500.0
+    assert times[2] - times[0] == pytest.approx(spread, rel=1e-2)
+
+
+def test_slip_is_foretold_where_the_friction_margin_falls_first_and_stick_from_deceleration():
+    predictor = EventPredictor(1, ACTIVATION, PREDICTION)
+    for i in range(190):
+        kind, times = run(predictor, load=200.0, margin=20.0 - 0.1 * i)
+    assert kind == EventKind.SLIP and times[0] == pytest.approx(1.1 / 100.0, rel=1e-3)
+    kind, times = run(predictor, load=200.0, slipping=1, speed=0.2, slip_rate=-4.0)
+    assert kind == EventKind.STICK and times[0] == pytest.approx(0.05)
+
+
+def test_without_trusted_effort_no_force_event_is_foretold():
+    predictor = EventPredictor(1, ACTIVATION, PREDICTION)
+    for i in range(100):
+        kind, times = run(predictor, load=100.0 - i, trusted=False)
+    assert kind == EventKind.NONE and np.isnan(times).all()
+
+
+def test_events_beyond_the_horizon_are_not_foretold():
+    predictor = EventPredictor(1, ACTIVATION, PredictionConfig(horizon=0.1))
+    assert run(predictor, 0.0, closed=0, gap=1.0)[0] == EventKind.NONE
+    assert run(predictor, 0.0, closed=0, gap=0.01)[0] == EventKind.TOUCHDOWN
+
+
+def log_step(log, stamp, status, gap, load=50.0, kind=0, times=(np.nan,) * 3):
+    one = lambda x: np.array([float(x)])  # noqa: E731
+    return log.update(
+        stamp,
+        np.array([status], np.uint8),
+        one(gap),
+        one(load),
+        one(0.9),
+        np.array([kind], np.uint8),
+        np.array([times]),
+    )
+
+
+def test_a_touchdown_between_two_states_is_told_once_at_the_zero_of_the_gap():
+    log = EventLog(1, PREDICTION)
+    assert log_step(log, 1_000, 1, 0.003) == ()
+    (event,) = log_step(log, 2_000, 2, -0.001)
+    assert (event.kind, event.detected, event.time_ns) == (EventKind.TOUCHDOWN, True, 1_750)
+    assert (event.earliest_ns, event.latest_ns) == (1_000, 2_000)
+    assert log_step(log, 3_000, 2, 0.0) == ()
+
+
+def test_a_liftoff_held_back_by_hysteresis_is_dated_back_to_the_loss_of_load():
+    log = EventLog(1, PREDICTION)
+    log_step(log, 1_000, 2, 0.0)
+    log_step(log, 2_000, 2, 0.0, load=-1.0)
+    log_step(log, 3_000, 2, 0.0001, load=-2.0)
+    (event,) = log_step(log, 4_000, 1, 0.001, load=-9.0)
+    assert (event.kind, event.time_ns, event.latest_ns) == (EventKind.LIFTOFF, 2_000, 4_000)
+
+
+def test_a_prediction_is_told_again_only_when_its_time_leaves_the_bounds_told():
+    log = EventLog(1, PREDICTION)
+    first = log_step(log, 0, 1, 0.1, kind=1, times=(0.05, 0.04, 0.06))
+    assert len(first) == 1 and not first[0].detected and first[0].time_ns == 50_000_000
+    assert log_step(log, 10_000_000, 1, 0.1, kind=1, times=(0.041, 0.03, 0.05)) == ()
+    (again,) = log_step(log, 20_000_000, 1, 0.1, kind=1, times=(0.06, 0.05, np.inf))
+    assert again.time_ns == 80_000_000 and again.latest_ns == 2**63 - 1
+    assert 0.9 < first[0].confidence < again.confidence < 1.0
