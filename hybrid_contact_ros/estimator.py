@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from enum import IntFlag
 
 import numpy as np
@@ -40,6 +41,7 @@ _WIDTH = 3  # rows of a contact: normal and two tangents
 _IMMOVABLE = 1e-12
 # A base quaternion may differ from unit length by this much: far above the rounding of float32.
 _QUATERNION = 1e-3
+_GRAVITY = 9.81
 _MOST_SAMPLES = 65536
 _MOST_PAIRS = 256
 
@@ -76,7 +78,7 @@ class ContactEstimator:
     def __init__(self, model: RigidBodyModel, config: EstimatorConfig) -> None:
         self.model, self.config = model, config
         m = model.contacts
-        self._tracker = ContactTracker(m, config.activation)
+        self._tracker = ContactTracker(m, replace(config.activation, force_on=_load_threshold(model, config)))
         self._predictor = EventPredictor(m, config.activation, config.prediction)
         self._log = EventLog(m, config.prediction)
         self._observer = MomentumObserver(model.nv, config.observer.gain)
@@ -385,6 +387,15 @@ class ContactEstimator:
             config.seed,
             int(1e9 * config.deadline) or None,
         )
+
+
+def _load_threshold(model: RigidBodyModel, config: EstimatorConfig) -> float:
+    """``force_on``, N, but at most a quarter of what each contact carries when all of a floating robot's share its
+    weight: a light body on many points never loads one of them by more."""
+    if not model.floating_base or not model.contacts:
+        return config.activation.force_on
+    weight = _GRAVITY * sum(inertia.mass for inertia in model.pinocchio_model.inertias)
+    return min(config.activation.force_on, 0.25 * weight / model.contacts)
 
 
 def _no_pairs() -> tuple[NDArray[np.uint32], NDArray[np.uint32], Array, Codes]:

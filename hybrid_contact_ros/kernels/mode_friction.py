@@ -27,7 +27,7 @@ _INACCURATE = int(Status.INACCURATE)
 SHIFT = 1e-10
 # Change of a slip direction between Newton steps that still counts as one
 _DIRECTION = 1e-5
-_NEWTON_STEPS = 12
+_NEWTON_STEPS = 7
 _ROUNDS = 6
 
 

@@ -43,13 +43,14 @@ _NO_CAP = 1e-13  # relative to the largest: such contacts take no part
 
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
-def _fill(g, H, w, cap, c, top, size, attempt, T, side, place, basic):
+def _fill(g, H, w, cap, c, top, size, attempt, T, side, place, basic, signs):
     """Tableau at t = 0: all y basic, approaching contacts at their cap, axes sliding against their velocity.
 
     δ_i is of the order of ``size``, from an irrational rotation; in odd attempts every third is negative.
     """
     p = H.shape[0]
     n = 1 + g
+    over = 1.0 / top
     phase = 0.0
     for i in range(attempt):
         phase += _ATTEMPT_TURN
@@ -75,18 +76,21 @@ def _fill(g, H, w, cap, c, top, size, attempt, T, side, place, basic):
         if cap[k] <= _NO_CAP * top:
             side[k * n] = 1  # takes no part: open
     for i in range(p):
-        s = side[i]
+        signs[i] = float(side[i])
+    for i in range(p):
+        s = signs[i]
+        for j in range(p):
+            T[i, j] = s * signs[j] * H[i, j]
         rising = 0.0
         for k in range(cap.shape[0]):
             a = k * n
-            normal = H[i, a]
-            for l in range(1, n):
-                normal -= side[a + l] * c[k] * H[i, a + l]
-                T[i, a + l] = s * side[a + l] * H[i, a + l]
-            T[i, a] = s * side[a] * normal
-            if side[a] < 0:
-                rising += normal * (cap[k] / top)
-        T[i, p] = s * rising
+            along = 0.0
+            for j in range(a + 1, a + n):
+                along += T[i, j]
+            T[i, a] -= signs[a] * c[k] * along
+            if signs[a] < 0.0:
+                rising -= T[i, a] * (cap[k] * over)
+        T[i, p] = rising
         T[i, p + 1] *= s
         T[i, p + 2] *= s
 
@@ -197,7 +201,7 @@ def solve(g, limit, H, w, cap, c, size, attempt, T, pivot, side, place, basic, x
         top = max(top, cap[k])
     if not top > 0.0:
         return SOLVED, 0
-    _fill(g, H, w, cap, c, top, size, attempt, T, side, place, basic)
+    _fill(g, H, w, cap, c, top, size, attempt, T, side, place, basic, x)
     t = 2 * p
     exact = p + 1
     bent = p + 2

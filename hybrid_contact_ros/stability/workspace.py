@@ -10,7 +10,7 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
 
-TOLERANCE = 1e-8
+TOLERANCE = 1e-7
 
 
 class StabilityWorkspace:

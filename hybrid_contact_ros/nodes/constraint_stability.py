@@ -1,0 +1,34 @@
+"""Lifecycle node ``constraint_stability``: whether contacts stay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hybrid_contact_ros.estimator import Parts
+from hybrid_contact_ros.nodes.engine_node import EngineNode, run
+from hybrid_contact_ros.nodes.outputs import StabilityOutput
+from hybrid_contact_ros.prediction import Prediction
+
+
+class ConstraintStabilityNode(EngineNode):
+    """Publishes ``constraint_stability``."""
+
+    parts = Parts.MODE | Parts.STABILITY
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__("constraint_stability", **options)
+
+    def create_outputs(self) -> None:
+        self._stability = StabilityOutput(self)
+
+    def publish(self, prediction: Prediction, compute_ns: int, age_ns: int) -> None:
+        self._stability.publish(prediction, compute_ns)
+
+
+def main() -> None:
+    """Run the node until it is interrupted."""
+    run(ConstraintStabilityNode)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+"""Lifecycle node ``contact_suite``: contact mode, impact set and stability in one process, on one subscription."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hybrid_contact_ros.estimator import Parts
+from hybrid_contact_ros.nodes.engine_node import EngineNode, run
+from hybrid_contact_ros.nodes.outputs import ImpactOutput, ModeOutput, StabilityOutput
+from hybrid_contact_ros.prediction import Prediction
+
+
+class ContactSuiteNode(EngineNode):
+    """Publishes everything; the default, with the lowest latency."""
+
+    parts = Parts.ALL
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__("contact_suite", **options)
+
+    def create_outputs(self) -> None:
+        self._mode = ModeOutput(self)
+        self._stability = StabilityOutput(self)
+        self._impact = ImpactOutput(self)
+
+    def publish(self, prediction: Prediction, compute_ns: int, age_ns: int) -> None:
+        self._mode.publish(prediction, compute_ns, age_ns)
+        self._stability.publish(prediction, compute_ns)
+        self._impact.publish(prediction, compute_ns)
+
+
+def main() -> None:
+    """Run the node until it is interrupted."""
+    run(ContactSuiteNode)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,282 @@
+"""What all nodes of the suite share: inputs, the engine, the lifecycle, diagnostics. Nodes differ in what they publish."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from nav_msgs.msg import Odometry
+from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.clock import Clock, ClockType
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from std_srvs.srv import SetBool, Trigger
+
+from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.encoding import Encoder
+from hybrid_contact_ros.estimator import ContactEstimator, Parts
+from hybrid_contact_ros.intake import Intake
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.prediction import Prediction
+from hybrid_contact_ros.ros.diagnostics import Monitor
+from hybrid_contact_ros.ros.executor import spin
+from hybrid_contact_ros.ros.messages import message_types
+from hybrid_contact_ros.ros.parameters import declare_config, read_config
+from hybrid_contact_ros.ros.qos import LATCHED, OUTPUT, STATE_INPUT, overridable
+
+SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+
+
+class EngineNode(LifecycleNode):
+    """A lifecycle node around one :class:`ContactEstimator`.
+
+    Configuring reads the parameters, waits for no one: the robot description comes from the parameter
+    ``robot_description`` (text), ``urdf_file``, or else the latched topic, which is listened to from the start, so that
+    it is there when ``configure`` is called; without it configuring fails and says so. Kernels are compiled and warmed
+    here. A bad parameter or URDF fails the transition by name and leaves the node unconfigured.
+
+    Subclasses name their ``parts`` and fill in ``create_outputs`` and ``publish``.
+    """
+
+    parts = Parts.MODE
+
+    def __init__(self, name: str, **options: Any) -> None:
+        super().__init__(name, **options)
+        declare_config(self)
+        self.declare_own("urdf_file", "", "URDF file; used when robot_description is empty")
+        self.declare_own("robot_description", "", "URDF text; empty: urdf_file, or the latched topic robot_description")
+        self.declare_own("twist_in_world", False, "the odometry's twist is in world axes instead of the base's")
+        self.declare_own("autostart", False, "configure and activate as soon as the robot description is there")
+        self.add_on_set_parameters_callback(self._refuse_changes)
+        self._wall = Clock(clock_type=ClockType.STEADY_TIME)
+        self._description = ""
+        self._enabled = True
+        self._active = False
+        self.estimator: ContactEstimator | None = None
+        self.encoder: Encoder | None = None
+        self.intake: Intake | None = None
+        self.monitor: Monitor | None = None
+        self._managed: list[tuple[Any, Any]] = []  # (destroy, entity), newest last
+        self._description_input = self.create_subscription(
+            String, "robot_description", self._on_description, LATCHED, qos_overriding_options=overridable()
+        )
+        self._starter = self.create_timer(0.1, self._autostart, clock=self._wall)
+
+    # ------------------------------------------------------------------ for subclasses
+
+    def create_outputs(self) -> None:
+        """Create publishers and services with :meth:`output` and :meth:`keep`."""
+        raise NotImplementedError
+
+    def publish(self, prediction: Prediction, compute_ns: int, age_ns: int) -> None:
+        """Publish what this node says of a state."""
+        raise NotImplementedError
+
+    def output(self, kind: type, topic: str, qos: QoSProfile = OUTPUT) -> Any:
+        """A publisher that lives until cleanup and is silent while inactive."""
+        publisher = self.create_lifecycle_publisher(kind, topic, qos, qos_overriding_options=overridable())
+        self.keep(self.destroy_publisher, publisher)
+        return publisher
+
+    def keep(self, destroy: Any, entity: Any) -> Any:
+        """Destroy ``entity`` at cleanup."""
+        self._managed.append((destroy, entity))
+        return entity
+
+    def now_ns(self) -> int:
+        return int(self.get_clock().now().nanoseconds)
+
+    # ------------------------------------------------------------------ lifecycle
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        try:
+            config = read_config(self)
+            model = RigidBodyModel.from_urdf(self._urdf(), config)
+            begin = time.perf_counter()
+            self.estimator = ContactEstimator(model, config)
+            self.estimator.warm()
+            self.encoder = Encoder(message_types(), model)
+        except ValueError as error:
+            self.get_logger().error(f"not configured: {error}")
+            self._destroy_all()
+            return FAILURE
+        self.intake = Intake(model, config.input, self.get_parameter("twist_in_world").value)
+        self.monitor = Monitor(f"{self.get_fully_qualified_name()}: contact prediction", self.get_name())
+        self._config: EstimatorConfig = config
+        self._subscribe(JointState, "joint_states", self._on_joint_state)
+        if model.floating_base:
+            self._subscribe(Odometry, "odom", self._on_odometry)
+        self._diagnostics = self.keep(
+            self.destroy_publisher, self.create_publisher(DiagnosticArray, "/diagnostics", OUTPUT)
+        )
+        self.keep(self.destroy_timer, self.create_timer(1.0, self._diagnose, clock=self._wall))
+        self.keep(self.destroy_service, self.create_service(Trigger, "~/reset", self._on_reset))
+        self.keep(self.destroy_service, self.create_service(SetBool, "~/enable", self._on_enable))
+        self.create_outputs()
+        self._diagnosed = time.perf_counter()
+        self.get_logger().info(
+            f"configured: {model.nv} velocity coordinates, contacts {', '.join(model.contact_names) or 'none'}; "
+            f"kernels ready in {time.perf_counter() - begin:.2f} s"
+        )
+        return SUCCESS
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        assert self.estimator is not None and self.intake is not None
+        self.estimator.reset()
+        self.intake.reset()
+        self._active = True
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self._active = False
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self._destroy_all()
+        return SUCCESS
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self._destroy_all()
+        return SUCCESS
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self._destroy_all()
+        return SUCCESS
+
+    def _destroy_all(self) -> None:
+        self._active = False
+        while self._managed:
+            destroy, entity = self._managed.pop()
+            destroy(entity)
+        self.estimator = self.encoder = self.intake = self.monitor = None
+
+    def _autostart(self) -> None:
+        if not self.get_parameter("autostart").value:
+            self._starter.cancel()
+            return
+        if not self._description and not self._given_urdf():
+            self.get_logger().info("waiting for robot_description", throttle_duration_sec=5.0)
+            return
+        self._starter.cancel()
+        if self.trigger_configure() == SUCCESS:
+            self.trigger_activate()
+
+    # ------------------------------------------------------------------ inputs
+
+    def _on_description(self, msg: String) -> None:
+        if self._description and msg.data != self._description and self.estimator is not None:
+            self.get_logger().warning("robot_description changed: it is used from the next configure on")
+        self._description = msg.data
+
+    def _on_joint_state(self, msg: JointState) -> None:
+        arrived = time.perf_counter_ns()
+        if self._active and self._enabled and self.intake is not None:
+            receive = self.now_ns()
+            self._answer(self.intake.joint_state(msg, receive), receive, arrived)
+
+    def _on_odometry(self, msg: Odometry) -> None:
+        arrived = time.perf_counter_ns()
+        if self._active and self._enabled and self.intake is not None:
+            receive = self.now_ns()
+            self._answer(self.intake.odometry(msg, receive), receive, arrived)
+
+    def _answer(self, state: RobotState | None, receive_ns: int, arrived: int) -> None:
+        intake, estimator, monitor = self.intake, self.estimator, self.monitor
+        assert intake is not None and estimator is not None and monitor is not None and self.encoder is not None
+        if state is None:
+            if intake.last_fault is not None:
+                self.get_logger().warning(intake.last_fault[1], throttle_duration_sec=5.0)
+            return
+        if intake.set_back:
+            estimator.reset()
+        try:
+            prediction = estimator.update(state, self.parts)
+        except ValueError as error:
+            monitor.failed("state", str(error))
+            self.get_logger().warning(f"state refused: {error}", throttle_duration_sec=5.0)
+            return
+        if intake.frame_id:
+            self.encoder.frame_id = intake.frame_id
+        self.publish(prediction, time.perf_counter_ns() - arrived, max(0, receive_ns - state.stamp_ns))
+        if prediction.impact is not None and prediction.impact.truncated:
+            monitor.missed()
+        monitor.answered(self.now_ns() - state.stamp_ns, time.perf_counter_ns() - arrived)
+
+    # ------------------------------------------------------------------ services, parameters, diagnostics
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        if self.estimator is None or self.intake is None or self.encoder is None:
+            response.success, response.message = False, "not configured"
+            return response
+        self.estimator.reset()
+        self.intake.reset()
+        response.success, response.message = True, "earlier states are forgotten"
+        return response
+
+    def _on_enable(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        self._enabled = bool(request.data)
+        response.success, response.message = True, "predicting" if self._enabled else "inputs are ignored"
+        return response
+
+    def _diagnose(self) -> None:
+        if self.monitor is None or self.intake is None:
+            return
+        now = time.perf_counter()
+        publishers = {
+            topic: self.count_publishers(self.resolve_topic_name(topic))
+            for topic in ("joint_states", "odom")[: 2 if self._config.floating_base else 1]
+        }
+        report = self.monitor.report(
+            max(now - self._diagnosed, 1e-3),
+            self._active and self._enabled,
+            self.intake.faults,
+            self.intake.received,
+            self.intake.last_fault,
+            publishers,
+        )
+        report.header.stamp = self.get_clock().now().to_msg()
+        self._diagnosed = now
+        self._diagnostics.publish(report)
+
+    def _subscribe(self, kind: type, topic: str, callback: Any) -> None:
+        self.keep(
+            self.destroy_subscription,
+            self.create_subscription(kind, topic, callback, STATE_INPUT, qos_overriding_options=overridable()),
+        )
+
+    def declare_own(self, name: str, default: Any, text: str) -> None:
+        if not self.has_parameter(name):
+            self.declare_parameter(name, default, ParameterDescriptor(description=text))
+
+    def _refuse_changes(self, parameters: list[Any]) -> Any:
+        from rcl_interfaces.msg import SetParametersResult
+
+        if self.estimator is not None:
+            fixed = [p.name for p in parameters if p.name != "use_sim_time" and self.has_parameter(p.name)]
+            if fixed:
+                return SetParametersResult(
+                    successful=False, reason=f"{fixed[0]} is read at configure: clean the node up first, then set it"
+                )
+        return SetParametersResult(successful=True)
+
+    def _given_urdf(self) -> str:
+        return str(self.get_parameter("robot_description").value or self.get_parameter("urdf_file").value)
+
+    def _urdf(self) -> str | Path:
+        given = self._given_urdf() or self._description
+        if not given:
+            raise ValueError("no robot description: set robot_description or urdf_file, or publish robot_description")
+        return given if given.lstrip().startswith("<") else Path(given)
+
+
+def run(make: Callable[[], EngineNode]) -> None:
+    """Body of every node's ``main``."""
+    rclpy.init()
+    spin(make())

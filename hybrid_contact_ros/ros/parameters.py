@@ -1,0 +1,95 @@
+"""ROS parameters from the estimator's configuration: names, types, defaults, units and ranges stand there once."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, Field, fields, is_dataclass
+from typing import Any
+
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rclpy.node import Node
+
+from hybrid_contact_ros.config import Contact, Environment, EstimatorConfig
+
+_NAMED = {"contacts": ("contact_names", Contact), "environments": ("environment_names", Environment)}
+
+
+def declare_config(node: Node) -> None:
+    """Declare every parameter of :class:`EstimatorConfig` that has a fixed name, and the two lists of names.
+
+    Entries below ``contacts.NAME`` and ``environments.NAME`` can be declared only once the names are known: see
+    :func:`read_config`. All of them are read when the node is configured and are then fixed.
+    """
+    default = EstimatorConfig()
+    for spec in fields(EstimatorConfig):
+        if spec.name in _NAMED:
+            continue
+        if is_dataclass(spec.type) or spec.metadata.get("text") is None:
+            group = getattr(default, spec.name)
+            for leaf in fields(group):
+                _declare(node, f"{spec.name}.{leaf.name}", leaf)
+        else:
+            _declare(node, spec.name, spec)
+    for names, _ in _NAMED.values():
+        text = f"names of the entries of {'contacts' if names == 'contact_names' else 'environments'}, in order"
+        initial = ["ground"] if names == "environment_names" else []
+        _declare_value(node, names, initial, ParameterDescriptor(description=text))
+
+
+def read_config(node: Node) -> EstimatorConfig:
+    """The configuration that the node's parameters make.
+
+    Raises:
+        ValueError: naming the parameter and what would be right.
+    """
+    data: dict[str, Any] = {}
+    for spec in fields(EstimatorConfig):
+        if spec.name in _NAMED:
+            data[spec.name] = _read_named(node, spec.name, *_NAMED[spec.name])
+        elif spec.metadata.get("text") is None:
+            group = getattr(EstimatorConfig(), spec.name)
+            data[spec.name] = {leaf.name: _value(node, f"{spec.name}.{leaf.name}") for leaf in fields(group)}
+        else:
+            data[spec.name] = _value(node, spec.name)
+    return EstimatorConfig.from_mapping(data)
+
+
+def _read_named(node: Node, key: str, names_key: str, kind: type) -> dict[str, Any]:
+    names = [str(name) for name in (_value(node, names_key) or [])]
+    given = {name.split(".")[1] for name in node._parameter_overrides if name.startswith(f"{key}.")}
+    unlisted = sorted(given - set(names))
+    if unlisted and names_key in node._parameter_overrides:
+        raise ValueError(f"{key}.{unlisted[0]} has parameters, but {names_key} does not list it")
+    entries: dict[str, Any] = {}
+    for name in names:
+        for leaf in fields(kind):
+            if not node.has_parameter(f"{key}.{name}.{leaf.name}"):
+                _declare(node, f"{key}.{name}.{leaf.name}", leaf)
+        entries[name] = {leaf.name: _value(node, f"{key}.{name}.{leaf.name}") for leaf in fields(kind)}
+    return entries
+
+
+def _value(node: Node, name: str) -> Any:
+    value = node.get_parameter(name).value
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _declare(node: Node, name: str, leaf: Field[Any]) -> None:
+    default = leaf.default if leaf.default is not MISSING else None
+    meta = leaf.metadata
+    descriptor = ParameterDescriptor(description=f"{meta['text']} [{meta['unit']}]")
+    low, high = meta.get("low"), meta.get("high")
+    if isinstance(default, bool | str | tuple) or low is None or high is None:
+        pass
+    elif isinstance(default, int):
+        descriptor.integer_range = [IntegerRange(from_value=int(low), to_value=int(high), step=0)]
+    else:
+        descriptor.floating_point_range = [FloatingPointRange(from_value=float(low), to_value=float(high), step=0.0)]
+    # A YAML file may say 1 where a float is meant, and an empty list has no type: from_mapping checks both.
+    descriptor.dynamic_typing = isinstance(default, tuple | float)
+    _declare_value(node, name, list(default) if isinstance(default, tuple) else default, descriptor)
+
+
+def _declare_value(node: Node, name: str, default: Any, descriptor: ParameterDescriptor) -> None:
+    if isinstance(default, list) and not default:
+        descriptor.dynamic_typing = True  # an empty list has no type of its own
+    node.declare_parameter(name, default, descriptor)

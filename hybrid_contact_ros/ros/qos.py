@@ -1,0 +1,25 @@
+"""Quality of service of the suite's topics. Every one can be overridden through ``qos_overrides`` parameters."""
+
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos_overriding_options import QoSOverridingOptions
+
+# An old state is worth nothing to a predictor: best effort, and only the newest is kept.
+STATE_INPUT = QoSProfile(
+    reliability=ReliabilityPolicy.BEST_EFFORT,
+    history=HistoryPolicy.KEEP_LAST,
+    depth=1,
+    durability=DurabilityPolicy.VOLATILE,
+)
+LATCHED = QoSProfile(
+    reliability=ReliabilityPolicy.RELIABLE,
+    history=HistoryPolicy.KEEP_LAST,
+    depth=1,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
+# Reliable for recorders and controllers alike; a best-effort subscriber matches it too.
+OUTPUT = QoSProfile(reliability=ReliabilityPolicy.RELIABLE, history=HistoryPolicy.KEEP_LAST, depth=10)
+
+
+def overridable() -> QoSOverridingOptions:
+    """Declare ``qos_overrides.<topic>.<publisher|subscription>.<policy>`` parameters for an endpoint."""
+    return QoSOverridingOptions.with_default_policies()

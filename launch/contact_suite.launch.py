@@ -1,0 +1,70 @@
+"""Start the contact suite beside a robot.
+
+    ros2 launch hybrid_contact_ros contact_suite.launch.py config:=my_robot.yaml namespace:=my_robot
+
+``composed:=true`` (default) runs contact mode, impact set and stability in one process on one subscription, with the
+lowest latency; ``composed:=false`` gives each a process of its own.
+"""
+
+from launch.actions import DeclareLaunchArgument
+from launch.conditions import IfCondition, UnlessCondition
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import LifecycleNode
+from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import FindPackageShare
+
+from launch import LaunchDescription
+
+ARGUMENTS = {
+    "config": (
+        PathJoinSubstitution([FindPackageShare("hybrid_contact_ros"), "config", "go2.yaml"]),
+        "parameter file: contacts, planes, tolerances",
+    ),
+    "namespace": ("", "of all nodes and topics"),
+    "composed": ("true", "one process (true) or one a node (false)"),
+    "autostart": ("true", "configure and activate as soon as the robot description is there"),
+    "use_sim_time": ("false", "take time from /clock"),
+    "urdf_file": ("", "URDF file; empty: the latched topic robot_description"),
+    "markers": ("false", "also publish contact_markers for RViz"),
+    "log_level": ("info", "debug, info, warn, error"),
+}
+SEPARATE = ("contact_mode", "impact_set", "constraint_stability")
+
+
+def node(name, condition):
+    """One lifecycle node. It brings itself up (its parameter autostart), because ``autostart`` of launch_ros's
+    LifecycleNode does not exist in every version."""
+    value = LaunchConfiguration
+    return LifecycleNode(
+        package="hybrid_contact_ros",
+        executable=name,
+        name=name,
+        namespace=value("namespace"),
+        output="screen",
+        condition=condition,
+        parameters=[
+            value("config"),
+            {
+                "autostart": ParameterValue(value("autostart"), value_type=bool),
+                "use_sim_time": ParameterValue(value("use_sim_time"), value_type=bool),
+                "urdf_file": ParameterValue(value("urdf_file"), value_type=str),
+            },
+        ],
+        arguments=["--ros-args", "--log-level", value("log_level")],
+    )
+
+
+def generate_launch_description():
+    """Arguments, then the nodes that they ask for."""
+    composed, markers = LaunchConfiguration("composed"), LaunchConfiguration("markers")
+    return LaunchDescription(
+        [
+            *(
+                DeclareLaunchArgument(name, default_value=default, description=text)
+                for name, (default, text) in ARGUMENTS.items()
+            ),
+            node("contact_suite", IfCondition(composed)),
+            *(node(name, UnlessCondition(composed)) for name in SEPARATE),
+            node("contact_markers", IfCondition(markers)),
+        ]
+    )
