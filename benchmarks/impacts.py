@@ -15,14 +15,14 @@ from numba import njit
 
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "test" / "impacts")]
 
-from impact_problems import box, halm_posa_lcp, random_problem
+from impact_problems import box, halm_posa_lcp, random_problem  # noqa: E402
 
-from hybrid_contact_ros.impacts.contact_space import ContactSpace
-from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
-from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
-from hybrid_contact_ros.kernels.increment import increment
-from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.systems.rocking_block import rocking_block_impact
+from hybrid_contact_ros.impacts.contact_space import ContactSpace  # noqa: E402
+from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact  # noqa: E402
+from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set  # noqa: E402
+from hybrid_contact_ros.kernels.increment import increment  # noqa: E402
+from hybrid_contact_ros.mechanics.problem import ContactProblem  # noqa: E402
+from hybrid_contact_ros.systems.rocking_block import rocking_block_impact  # noqa: E402
 
 DIRECTIONS = 4
 REPEATS = 2000
@@ -144,7 +144,19 @@ def time_quantecon(problem: ContactProblem) -> float | None:
 
 def main() -> None:
     """Print the table."""
-    head = ("problem", "m", "LCP p50", "p99", "pivots", "quantecon", "simult. p50", "p99", "256 samples p50", "p99", "LCPs")
+    head = (
+        "problem",
+        "m",
+        "LCP p50",
+        "p99",
+        "pivots",
+        "quantecon",
+        "simult. p50",
+        "p99",
+        "256 samples p50",
+        "p99",
+        "LCPs",
+    )
     print("µs; LCP: mean of 50 in a compiled loop; the others: one call from Python, everything included")
     print(("{:<22}{:>3}" + "{:>12}" * 9).format(*head))
     for name, problem in problems().items():
@@ -152,7 +164,9 @@ def main() -> None:
         lcp, lcp99, pivots = time_increment(problem)
         other = time_quantecon(problem)
         one, one99 = time_call(lambda problem=problem: simultaneous_impact(problem), REPEATS)
-        many, many99 = time_call(lambda problem=problem, step=step: post_impact_set(problem, step, 256, 100), REPEATS // 10)
+        many, many99 = time_call(
+            lambda problem=problem, step=step: post_impact_set(problem, step, 256, 100), REPEATS // 10
+        )
         result = post_impact_set(problem, step, 256, 100)
         cells = [f"{lcp:.2f}", f"{lcp99:.2f}", f"{pivots:.1f}", "-" if other is None else f"{other:.2f}"]
         cells += [f"{one:.1f}", f"{one99:.1f}", f"{many:.0f}", f"{many99:.0f}", f"{result.steps.mean():.2f}"]

@@ -62,7 +62,7 @@ def measure(name: str, make: Callable[[np.random.Generator, int], ContactProblem
     failed = 0
     named = np.zeros(4)
     clock = time.perf_counter_ns
-    for repeat in range(2):  # the first pass compiles and warms the caches
+    for _ in range(2):  # the first pass compiles and warms the caches
         failed = 0
         named[:] = 0
         for i, problem in enumerate(problems):
@@ -98,7 +98,10 @@ def measure(name: str, make: Callable[[np.random.Generator, int], ContactProblem
 def main() -> None:
     print(f"µs per call, {PROBLEMS} problems in space with stick and slip, cold start each, single thread")
     print(f"{'':<15}  {'mode':>16}  {'flags':>16}  {'not':>6}  {'open stick slip':>17}")
-    print(f"{'problem':<8}{'m':>3}{'nv':>4}  {'p50':>8}{'p99':>8}  {'p50':>8}{'p99':>8}  {'solved':>6}  {'% of contacts':>17}")
+    print(
+        f"{'problem':<8}{'m':>3}{'nv':>4}  {'p50':>8}{'p99':>8}  {'p50':>8}{'p99':>8}  {'solved':>6}"
+        f"  {'% of contacts':>17}"
+    )
     for contacts in range(1, 9):
         measure("legged", legged, contacts)
     for contacts in (3, 4, 8):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -79,24 +80,25 @@ def show(seen: dict[str, Any], console: Console) -> None:
         soft_wrap=True,
     )
     console.print(f"joints: {', '.join(seen['joints']) or 'none'}", highlight=False, soft_wrap=True)
-    table = Table(title="contacts at the neutral configuration")
-    for column in ("name", "frame"):
-        table.add_column(column, overflow="fold")
-    for column in ("position m", "normal", "gap m", "friction", "restitution", "effective mass kg"):
-        table.add_column(column, justify="right")
+    table = Table(title="contacts at the neutral configuration", box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    for column in ("contact", "frame"):
+        table.add_column(column, overflow="fold", min_width=7)
+    for column in ("position m", "normal", "gap m", "mu", "e", "felt"):  # eighty columns are enough for these
+        table.add_column(column, justify="right", no_wrap=True)
     for c in seen["contacts"]:
         mass = c["effective_mass"]
         table.add_row(
             c["name"],
             c["frame"],
-            " ".join(f"{x:+.3f}" for x in c["position"]),
-            " ".join(f"{x:+.2f}" for x in c["normal"]),
-            f"{c['gap']:+.4f}",
+            " ".join(f"{x:.3f}" for x in c["position"]),
+            " ".join(f"{x:.2g}" for x in c["normal"]),
+            f"{c['gap']:.4f}",
             f"{c['friction']:.3g}",
             f"{c['restitution']:.3g}",
-            "cannot move" if mass is None else f"{mass:.4g}",
+            "-" if mass is None else f"{mass:.4g}",
         )
     console.print(table)
+    console.print("mu: friction, e: restitution, felt: the mass (kg) that a push along the normal meets")
     if not seen["contacts"]:
         console.print("[yellow]no contact is configured: nothing will be predicted[/]")
 

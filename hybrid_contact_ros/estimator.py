@@ -13,7 +13,8 @@ from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.events import EventLog, EventPredictor
 from hybrid_contact_ros.estimation.impact import impacting_contacts, predict_impact
 from hybrid_contact_ros.estimation.momentum_observer import LONGEST_PAUSE, MomentumObserver, contact_forces
-from hybrid_contact_ros.estimation.tracker import ContactTracker
+from hybrid_contact_ros.estimation.pairs import no_pairs, order_sensitive
+from hybrid_contact_ros.estimation.tracker import ContactTracker, load_threshold
 from hybrid_contact_ros.kernels.contact_tracking import contact_quantities, contact_rates, model_loads
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.kernels.warm import disable_compilation
@@ -24,7 +25,6 @@ from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.modes.workspace import ModeWorkspace
 from hybrid_contact_ros.prediction import (
     EventKind,
-    Flag,
     ImpactPrediction,
     ModePrediction,
     Prediction,
@@ -41,9 +41,7 @@ _WIDTH = 3  # rows of a contact: normal and two tangents
 _IMMOVABLE = 1e-12
 # A base quaternion may differ from unit length by this much: far above the rounding of float32.
 _QUATERNION = 1e-3
-_GRAVITY = 9.81
 _MOST_SAMPLES = 65536
-_MOST_PAIRS = 256
 
 
 class Parts(IntFlag):
@@ -78,7 +76,7 @@ class ContactEstimator:
     def __init__(self, model: RigidBodyModel, config: EstimatorConfig) -> None:
         self.model, self.config = model, config
         m = model.contacts
-        self._tracker = ContactTracker(m, replace(config.activation, force_on=_load_threshold(model, config)))
+        self._tracker = ContactTracker(m, replace(config.activation, force_on=load_threshold(model, config.activation)))
         self._predictor = EventPredictor(m, config.activation, config.prediction)
         self._log = EventLog(m, config.prediction)
         self._observer = MomentumObserver(model.nv, config.observer.gain)
@@ -88,6 +86,7 @@ class ContactEstimator:
         self._normals, self._tangents = model.contact_normals.copy(), model.contact_tangents.copy()
         self._friction = model.friction.copy()
         self._load, self._slip_rate = np.zeros(m), np.zeros(m)
+        self._every_pair = np.triu_indices(m, 1)
         self._passive = model.floating_base and model.nv == 6
         self._stamp: int | None = None
 
@@ -328,7 +327,7 @@ class ContactEstimator:
         m, modes, found, config = problem.contacts, self._modes, self._flags, self.config.stability
         closed = self._tracker.closed != 0
         flags, margins = np.zeros((5, m), dtype=np.uint8), np.full((5, m), np.nan)
-        pairs = _no_pairs()
+        pairs = no_pairs()
         if parts & Parts.STABILITY:
             found.evaluate(
                 problem,
@@ -345,7 +344,9 @@ class ContactEstimator:
                 config.acceleration_tolerance,
                 config.grazing_speed,
             )
-            pairs = _pairs(found.cosines, closed | (kind == EventKind.TOUCHDOWN), config.coupling_tolerance)
+            pairs = order_sensitive(
+                self._every_pair, found.cosines, closed | (kind == EventKind.TOUCHDOWN), config.coupling_tolerance
+            )
         if decide:
             flags, margins = found.flags.copy(), found.margins.copy()
         return StabilityPrediction(
@@ -387,34 +388,3 @@ class ContactEstimator:
             config.seed,
             int(1e9 * config.deadline) or None,
         )
-
-
-def _load_threshold(model: RigidBodyModel, config: EstimatorConfig) -> float:
-    """``force_on``, N, but at most a quarter of what each contact carries when all of a floating robot's share its
-    weight: a light body on many points never loads one of them by more."""
-    if not model.floating_base or not model.contacts:
-        return config.activation.force_on
-    weight = _GRAVITY * sum(inertia.mass for inertia in model.pinocchio_model.inertias)
-    return min(config.activation.force_on, 0.25 * weight / model.contacts)
-
-
-def _no_pairs() -> tuple[NDArray[np.uint32], NDArray[np.uint32], Array, Codes]:
-    return np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros(0), np.zeros(0, np.uint8)
-
-
-def _pairs(
-    cosines: Array, involved: NDArray[np.bool_], tolerance: float
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32], Array, Codes]:
-    """All pairs of the involved contacts with their cosines and whether they are order sensitive; of more than
-    ``_MOST_PAIRS`` those with the largest."""
-    chosen = np.flatnonzero(involved)
-    if chosen.size < 2:
-        return _no_pairs()
-    i, j = np.triu_indices(chosen.size, 1)
-    first, second = chosen[i], chosen[j]
-    cosine = cosines[first, second]
-    if cosine.size > _MOST_PAIRS:
-        kept = np.sort(np.argsort(-np.abs(cosine), kind="stable")[:_MOST_PAIRS])
-        first, second, cosine = first[kept], second[kept], cosine[kept]
-    sensitive = np.where(np.abs(cosine) > tolerance, Flag.HOLDS, Flag.FAILS).astype(np.uint8)
-    return first.astype(np.uint32), second.astype(np.uint32), cosine, sensitive

@@ -117,7 +117,7 @@ def test_a_block_pulled_upwards_ever_harder_lifts_off_when_the_pull_reaches_its_
         if answer.mode.next_event[0] == EventKind.LIFTOFF and answer.mode.closed[0] and pull < weight:
             seen.append(1e-3 * i + answer.mode.time_to_event[0])
     assert len(seen) > 10
-    assert np.array(seen) == pytest.approx(weight / rate, abs=2e-4)
+    assert np.array(seen) == pytest.approx(weight / rate, abs=5e-4)
     assert not answer.mode.closed.any()
 
 

@@ -85,9 +85,9 @@ class EventLog:
     """Turns predictions and changes of the contact mode into events, each told once.
 
     A change of mode between two states is a DETECTED event: a touchdown or a liftoff at the zero of the gap, by linear
-    interpolation, where it changes sign between the two, else half way; its bounds are the two stamps. A liftoff that was
-    held back by the hysteresis of the load is dated back to the state at which the load first was gone. A prediction
-    is told when it is new, and again when its time leaves the bounds that were told last.
+    interpolation, where it changes sign between the two, else half way; its bounds are the two stamps. A liftoff that
+    was held back by the hysteresis of the load is dated back to the state at which the load first was gone. A
+    prediction is told when it is new, and again when its time leaves the bounds that were told last.
     """
 
     def __init__(self, contacts: int, config: PredictionConfig) -> None:

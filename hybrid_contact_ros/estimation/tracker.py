@@ -7,21 +7,23 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import ActivationConfig
 from hybrid_contact_ros.kernels.contact_tracking import candidates, closed_scores, contact_statuses
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
 
 Array = NDArray[np.float64]
 
 # Low-pass (s) of the contact points' velocities for telling stick from slip.
 SLIP_TIME_CONSTANT = 0.01
+_GRAVITY = 9.81
 
 
 class ContactTracker:
     """Active set with hysteresis in gap, load and slip speed.
 
-    Remembered are which contacts were closed, which slid, and their low-passed velocities along the surface. The thresholds are those of
-    :class:`~hybrid_contact_ros.config.ActivationConfig`: statements about the noise of the sensors, not about the
-    robot. Deviation from a plain active set within tolerances (J 33): a contact that is near but not loaded by the
-    model is open, so that a foot that skims the ground, or lifts off within the tolerance of the gap, is told apart
-    from one that stands.
+    Remembered are which contacts were closed, which slid, and their low-passed velocities along the surface. The
+    thresholds are those of :class:`~hybrid_contact_ros.config.ActivationConfig`: statements about the noise of the
+    sensors, not about the robot. Deviation from a plain active set within tolerances (J 33): a contact that is near
+    but not loaded by the model is open, so that a foot that skims the ground, or lifts off within the tolerance of the
+    gap, is told apart from one that stands.
 
     Attributes (arrays of m that :meth:`near` and :meth:`decide` overwrite):
         touching: uint8, contacts that may carry force now. closed, slipping: uint8. status: ContactStatus, uint8.
@@ -91,3 +93,12 @@ class ContactTracker:
             self.probability,
         )
         return self.status
+
+
+def load_threshold(model: RigidBodyModel, config: ActivationConfig) -> float:
+    """``force_on``, N, but at most a quarter of what each contact carries when all of a floating robot's share its
+    weight: a light body on many points never loads one of them by more."""
+    if not model.floating_base or not model.contacts:
+        return config.force_on
+    weight = _GRAVITY * sum(inertia.mass for inertia in model.pinocchio_model.inertias)
+    return min(config.force_on, 0.25 * weight / model.contacts)

@@ -131,7 +131,9 @@ def post_impact_set(
             if batch < 1:
                 break
     velocities, impulses, jumps = np.empty((done, n)), np.empty((done, m, 1 + d)), np.empty((done, n))
-    outcomes(space.A, space.scale, space.speed, problem.velocity, space.R, space.Y, 0, done, z, velocities, impulses, jumps)
+    outcomes(
+        space.A, space.scale, space.speed, problem.velocity, space.R, space.Y, 0, done, z, velocities, impulses, jumps
+    )
     half = done // 2
     hits, radius = near_count(RADIUS, half, done - half, info, jumps)
     info = info[:done]

@@ -16,6 +16,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -35,10 +36,8 @@ def _candidates() -> Iterator[Path]:
         yield Path(chosen)
     if xdg := os.environ.get("XDG_CACHE_HOME"):
         yield Path(xdg) / "hybrid_contact_ros"
-    try:
+    with suppress(RuntimeError):  # a user without a home directory
         yield Path.home() / ".cache" / "hybrid_contact_ros"
-    except RuntimeError:  # a user without a home directory
-        pass
     user = os.getuid() if hasattr(os, "getuid") else "user"
     yield Path(tempfile.gettempdir()) / f"hybrid_contact_ros-{user}"
 
@@ -63,14 +62,14 @@ MODULES = tuple(sorted(module.name for module in iter_modules(__path__) if modul
 
 
 def _import_all() -> None:
-    before = numba.config.CACHE_DIR
+    before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
     if CACHE_DIRECTORY is not None:
-        numba.config.CACHE_DIR = CACHE_DIRECTORY
+        numba.config.CACHE_DIR = CACHE_DIRECTORY  # type: ignore[attr-defined]
     try:
         for name in MODULES:
             import_module(f"{__name__}.{name}")
     finally:
-        numba.config.CACHE_DIR = before
+        numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
 
 
 _import_all()

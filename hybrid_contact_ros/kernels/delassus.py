@@ -92,10 +92,10 @@ def axes(directions, d, A):
     if d == 1:
         A[0, 0] = 1.0
         return 1.0
-    for l in range(directions // 2):
-        angle = math.pi * ((2 * l + 1) / directions + 0.5)
-        A[l, 0] = math.cos(angle)
-        A[l, 1] = math.sin(angle)
+    for axis in range(directions // 2):
+        angle = math.pi * ((2 * axis + 1) / directions + 0.5)
+        A[axis, 0] = math.cos(angle)
+        A[axis, 1] = math.sin(angle)
     return math.sin(math.pi / directions)
 
 
@@ -103,9 +103,9 @@ def axes(directions, d, A):
 def condense(A, half, floor, G, u, mu, scale, H, w, c):
     """The contact problem on friction axes, scaled so that G_nn = 1 and velocities are at most 1.
 
-    A (g, d) and half as from :func:`axes`; floor, the least V to use; G (m (1 + d),)², u (m (1 + d),), mu (m,). Out: scale (m,) = √G_nn,
-    H (m (1 + g),)² scaled Delassus matrix on normals and axes, w (m (1 + g),) scaled velocities, c (m,) bound of an
-    axis per normal impulse. Returns V: u = V scale w and λ = V λ_scaled / scale. V = 0 if nothing moves.
+    A (g, d) and half as from :func:`axes`; floor, the least V to use; G (m (1 + d))², u (m (1 + d),), mu (m,).
+    Out: scale (m,) = √G_nn, H (m (1 + g))² scaled Delassus matrix on normals and axes, w (m (1 + g),) velocities,
+    c (m,) bound of an axis per normal impulse. Returns V: u = V scale w and λ = V λ_scaled / scale.
     """
     g = A.shape[0]
     d = A.shape[1]
@@ -125,31 +125,31 @@ def condense(A, half, floor, G, u, mu, scale, H, w, c):
         e = i * (1 + g)
         w[e] = u[a] / scale[i]
         V = max(V, abs(w[e]))
-        for l in range(g):
+        for axis in range(g):
             s = 0.0
             for x in range(d):
-                s += A[l, x] * u[a + 1 + x]
-            w[e + 1 + l] = s / scale[i]
-            V = max(V, abs(w[e + 1 + l]))
+                s += A[axis, x] * u[a + 1 + x]
+            w[e + 1 + axis] = s / scale[i]
+            V = max(V, abs(w[e + 1 + axis]))
         for j in range(i + 1):
             b = j * (1 + d)
             f = j * (1 + g)
             over = 1.0 / (scale[i] * scale[j])
             H[e, f] = G[a, b] * over
-            for l in range(g):
+            for axis in range(g):
                 s = 0.0
                 t = 0.0
                 for x in range(d):
-                    s += A[l, x] * G[a + 1 + x, b]
-                    t += A[l, x] * G[a, b + 1 + x]
-                H[e + 1 + l, f] = s * over
-                H[e, f + 1 + l] = t * over
+                    s += A[axis, x] * G[a + 1 + x, b]
+                    t += A[axis, x] * G[a, b + 1 + x]
+                H[e + 1 + axis, f] = s * over
+                H[e, f + 1 + axis] = t * over
                 for q in range(g):
                     s = 0.0
                     for x in range(d):
                         for y in range(d):
-                            s += A[l, x] * A[q, y] * G[a + 1 + x, b + 1 + y]
-                    H[e + 1 + l, f + 1 + q] = s * over
+                            s += A[axis, x] * A[q, y] * G[a + 1 + x, b + 1 + y]
+                    H[e + 1 + axis, f + 1 + q] = s * over
             for p in range(1 + g):
                 for q in range(1 + g):
                     H[f + q, e + p] = H[e + p, f + q]
@@ -260,8 +260,8 @@ def expand(A, scale, V, z, impulse):
         impulse[i, 0] = z[e] * unit
         for x in range(d):
             s = 0.0
-            for l in range(g):
-                s += A[l, x] * z[e + 1 + l]
+            for axis in range(g):
+                s += A[axis, x] * z[e + 1 + axis]
             impulse[i, 1 + x] = s * unit
 
 

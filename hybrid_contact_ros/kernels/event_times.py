@@ -44,7 +44,7 @@ def touchdown_time(sigmas, gap_sigma, velocity_sigma, gap, rate, acceleration, o
     crosses zero, found from the spread at the nominal time and once again from that at the bound itself.
 
     Args:
-        out: (3,), time, earliest, latest, s; latest infinite where it may not happen; time infinite where there is none.
+        out: (3,), time, earliest, latest, s; all infinite where there is none, latest where it may not happen.
     """
     out[0] = first_root(gap, rate, acceleration)
     out[1] = out[0]

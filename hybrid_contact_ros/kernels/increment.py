@@ -15,7 +15,7 @@ TOLERANCE = 1e-9
 _GOOD = 1e-10  # an attempt this good ends the search
 _ATTEMPTS = 8
 _FREE = 100.0  # cap, in velocity scales, that stands for none
-_FREER = 1e4
+_FREER = 1e8  # the last that is tried: impulses may nearly jam
 
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)

@@ -27,7 +27,7 @@ _INACCURATE = int(Status.INACCURATE)
 SHIFT = 1e-10
 # Change of a slip direction between Newton steps that still counts as one
 _DIRECTION = 1e-5
-_NEWTON_STEPS = 7
+_NEWTON_STEPS = 10
 _ROUNDS = 6
 
 
@@ -66,15 +66,13 @@ def solve_modes(d, tolerance, G, b, friction, touching, moving, slip, state, A, 
     iterations = 0
     residual = 0.0
     for attempt in range(_ROUNDS):
-        for step in range(_NEWTON_STEPS + 2 * m):
+        for _ in range(_NEWTON_STEPS):
             iterations += 1
             if not hold_mode(d, SHIFT, G, b, friction, moving, slip, state, A, work, order, forces, accelerations):
                 break
             contact_accelerations(G, b, forces, accelerations)
-            # Changing all states at once is fast and may cycle; one at a time is slow and, without friction, ends
-            single = step >= _NEWTON_STEPS
             if not _update_states(
-                d, single, tolerance * scale, SHIFT, G, friction, touching, moving, slip, state, forces, accelerations
+                d, tolerance * scale, SHIFT, G, friction, touching, moving, slip, state, forces, accelerations
             ):
                 residual = mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations)
                 if residual <= tolerance:
@@ -94,24 +92,39 @@ def solve_modes(d, tolerance, G, b, friction, touching, moving, slip, state, A, 
                 size = math.sqrt(size)
                 for k in range(d):
                     slip[i, k] = -forces[i * (1 + d) + 1 + k] / size if size > 0.0 else 0.0
+    for k in range(b.shape[0]):
+        work[0, k] = 0.0
+    nothing = mode_residual(d, scale, G, friction, touching, moving, slip, work[0], b)
+    if not residual <= nothing:  # sweeps can diverge where sliding contacts jam
+        residual = nothing
+        for k in range(b.shape[0]):
+            forces[k] = 0.0
+            accelerations[k] = b[k]
     return _INACCURATE, residual, iterations
 
 
 @njit(cache=True, nogil=True)
 def mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations):
-    """Largest violation of the conditions, over ``scale`` (the largest |b| of a touching contact), forces times g_i.
+    """Largest violation of the conditions, forces times g_i, over the largest of |b| (``scale``) and g_i |λ_i|.
 
-    Made from the definition and not from the active set; 0 where ``scale`` is.
+    Made from the definition and not from the active set; 0 where ``scale`` is. Forces much larger than what moves the
+    contacts (wedging) set the scale, as their rounding does.
     """
     worst = 0.0
     if scale <= 0.0:
         return worst
+    for k in range(forces.shape[0]):
+        if not (math.isfinite(forces[k]) and math.isfinite(accelerations[k])):
+            return math.inf
+    largest = scale
     for i in range(friction.shape[0]):
         if not touching[i]:
             continue
         f = i * (1 + d)
         g = contact_scale(d, f, G)
         normal = forces[f] * g
+        for k in range(1 + d):
+            largest = max(largest, abs(forces[f + k]) * g)
         worst = max(worst, abs(min(normal, accelerations[f])))
         limit = friction[i] * normal
         size = 0.0
@@ -132,7 +145,7 @@ def mode_residual(d, scale, G, friction, touching, moving, slip, forces, acceler
         if not moving[i]:
             against = min(against, rate)
         worst = max(worst, against)
-    return worst / scale
+    return worst / largest
 
 
 @njit(cache=True, nogil=True)
@@ -267,14 +280,12 @@ def _row(d, size, row, G, friction, moving, slip, state, index, out):
 
 
 @njit(cache=True, nogil=True)
-def _update_states(d, single, small, shift, G, friction, touching, moving, slip, state, forces, accelerations):
-    """Move contacts whose condition fails to another state, or only the first of them; True where any changed."""
+def _update_states(d, small, shift, G, friction, touching, moving, slip, state, forces, accelerations):
+    """Move contacts whose condition fails to another state; True where any changed."""
     changed = False
     for i in range(friction.shape[0]):
         if not touching[i]:
             continue
-        if single and changed:
-            break
         f = i * (1 + d)
         if state[i] == OPEN:
             if accelerations[f] < -small:
@@ -328,7 +339,10 @@ def _sweep(d, sweeps, shift, G, b, friction, touching, moving, slip, state, work
     residual = work[0]
     force = work[1]
     for i in range(friction.shape[0]):
-        if state[i] == OPEN or forces[i * w] < 0.0 or not math.isfinite(forces[i * w]):
+        finite = True
+        for k in range(w):
+            finite &= math.isfinite(forces[i * w + k])
+        if state[i] == OPEN or forces[i * w] < 0.0 or not finite:
             for k in range(w):
                 forces[i * w + k] = 0.0
     for _ in range(sweeps):

@@ -52,7 +52,7 @@ def _fill(g, H, w, cap, c, top, size, attempt, T, side, place, basic, signs):
     n = 1 + g
     over = 1.0 / top
     phase = 0.0
-    for i in range(attempt):
+    for _ in range(attempt):
         phase += _ATTEMPT_TURN
         if phase >= 1.0:
             phase -= 1.0

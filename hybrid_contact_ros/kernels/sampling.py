@@ -121,8 +121,8 @@ def outcomes(A, scale, V, v, R, Y, first, count, z, velocities, impulses, jumps)
                 if x == 0:
                     s = z[sample, e]
                 else:
-                    for l in range(g):
-                        s += A[l, x - 1] * z[sample, e + 1 + l]
+                    for axis in range(g):
+                        s += A[axis, x - 1] * z[sample, e + 1 + axis]
                 s *= unit
                 impulses[sample, i, x] = s
                 if s != 0.0:

@@ -18,14 +18,14 @@ def dispatchers() -> Iterator[tuple[str, Dispatcher]]:
         for value in vars(module).values():
             if isinstance(value, Dispatcher) and id(value) not in seen and value.__module__ == module.__name__:
                 seen.add(id(value))
-                yield f"{name}.{value.__name__}", value
+                yield f"{name}.{value.py_func.__name__}", value
 
 
 def disable_compilation() -> None:
     """After this a kernel called with types that it has not been compiled for raises TypeError."""
     for _, dispatcher in dispatchers():
         # What disable_compile(True) does, also for a kernel that has not been compiled: it must not stall later.
-        dispatcher._can_compile = False
+        dispatcher._can_compile = False  # type: ignore[attr-defined]
 
 
 def enable_compilation() -> None:

@@ -78,7 +78,7 @@ def force_acceleration_mode(
         if solved.status is Status.SOLVED:  # a direction of sliding that the enumeration's own search missed
             return _solution(solved.contact_status, solved.forces, solved.acceleration, 1, Status.SOLVED, residual)
         nothing = np.zeros((m, 1 + d))
-        free = np.linalg.solve(problem.mass, -problem.bias_force)
+        free = np.linalg.solve(problem.mass, -problem.bias_force).astype(np.float64)
         return _solution(np.full(m, ContactStatus.OPEN, np.uint8), nothing, free, 0, Status.NONE_FOUND, residual)
     same = [j for j in range(min(count, _LIMIT)) if (statuses[j] == work.contact_status).all()]
     if solved.status is Status.SOLVED:
@@ -86,7 +86,7 @@ def force_acceleration_mode(
             solved.contact_status, solved.forces, solved.acceleration, count + (not same), Status.SOLVED, residual
         )
     pushed = np.einsum("ijk,ij->k", problem.jacobian().reshape(m, 1 + d, problem.nv), forces[0])
-    acceleration = np.linalg.solve(problem.mass, pushed - problem.bias_force)
+    acceleration = np.linalg.solve(problem.mass, pushed - problem.bias_force).astype(np.float64)
     return _solution(statuses[0], forces[0], acceleration, count, Status.SOLVED, tolerance)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +59,7 @@ def impact_table(problem: ContactProblem, touching: Iterable[int] | None, slidin
     return ModeTable(problem, sorted(scope), slides, problem.mass @ problem.velocity, target)
 
 
-def impulse_predicate(table: ModeTable, tolerance: float):
+def impulse_predicate(table: ModeTable, tolerance: float) -> Callable[[int, int], bool | None]:
     """U_k(P̂_J) ≥ 0, with ties inside ``tolerance`` of the largest impulse of the mode counting as ≥."""
     floor = 1e-12 * float(np.abs(table.problem.mass @ table.problem.velocity).max(initial=0.0))
 

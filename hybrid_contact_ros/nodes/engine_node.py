@@ -1,4 +1,4 @@
-"""What all nodes of the suite share: inputs, the engine, the lifecycle, diagnostics. Nodes differ in what they publish."""
+"""What all nodes of the suite share: inputs, engine, lifecycle, diagnostics. They differ in what they publish."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from nav_msgs.msg import Odometry
-from rcl_interfaces.msg import ParameterDescriptor
+from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import QoSProfile
@@ -28,7 +28,7 @@ from hybrid_contact_ros.prediction import Prediction
 from hybrid_contact_ros.ros.diagnostics import Monitor
 from hybrid_contact_ros.ros.executor import spin
 from hybrid_contact_ros.ros.messages import message_types
-from hybrid_contact_ros.ros.parameters import declare_config, read_config
+from hybrid_contact_ros.ros.parameters import declare_config, faults, read_config
 from hybrid_contact_ros.ros.qos import LATCHED, OUTPUT, STATE_INPUT, overridable
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
@@ -255,15 +255,15 @@ class EngineNode(LifecycleNode):
         if not self.has_parameter(name):
             self.declare_parameter(name, default, ParameterDescriptor(description=text))
 
-    def _refuse_changes(self, parameters: list[Any]) -> Any:
-        from rcl_interfaces.msg import SetParametersResult
-
+    def _refuse_changes(self, parameters: list[Any]) -> SetParametersResult:
         if self.estimator is not None:
             fixed = [p.name for p in parameters if p.name != "use_sim_time" and self.has_parameter(p.name)]
             if fixed:
                 return SetParametersResult(
                     successful=False, reason=f"{fixed[0]} is read at configure: clean the node up first, then set it"
                 )
+        for parameter in parameters:
+            faults(self).pop(parameter.name, None)
         return SetParametersResult(successful=True)
 
     def _given_urdf(self) -> str:

@@ -29,7 +29,7 @@ TRUTH = ("hybrid_contact_msgs/msg/ContactMode", "hybrid_contact_msgs/msg/PostImp
 OUTPUTS = {
     "/contact_mode": "hybrid_contact_msgs/msg/ContactMode",
     "/constraint_stability": "hybrid_contact_msgs/msg/ConstraintStability",
-    "/post_impact_set": "hybrid_contact_msgs/msg/PostImpactVelocitySet",
+    "/impact_set": "hybrid_contact_msgs/msg/PostImpactVelocitySet",
     "/contact_events": "hybrid_contact_msgs/msg/ContactEvent",
 }
 """What a replay writes: the topics of the live suite."""
@@ -106,7 +106,7 @@ def replay_bag(
     robot_description: str = "/robot_description",
     truth: str | Sequence[str] = (),
     twist_in_world: bool = False,
-    keep_deadline: bool = False,
+    complete_sets: bool = False,
     force: bool = False,
     on_prediction: Callable[[RobotState, Prediction], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -121,8 +121,9 @@ def replay_bag(
         joint_states, odometry, robot_description: topics. Odometry is read for a floating base only.
         truth: topics to score against (see :mod:`~hybrid_contact_ros.replay.scoreboard`).
         twist_in_world: the odometry's twist is in the world's axes, not in the base's.
-        keep_deadline: stop sets at ``impact.deadline`` of the clock as the live node does. Without it they are always
-            complete, so that two replays give the same bits.
+        complete_sets: do not stop post-impact sets at ``impact.deadline``. The live node does, and so does replay
+            unless this is set; which of a set's samples are drawn in time then depends on the machine, and on nothing
+            else. Slower, and two replays give the same bits in every message.
         force: replace ``out``.
         on_prediction: called with each state and what was predicted from it.
         progress: called with messages read and their total, about 100 times.
@@ -134,7 +135,7 @@ def replay_bag(
     begin = time.perf_counter()
     if not isinstance(config, EstimatorConfig):
         config = EstimatorConfig.from_file(config)
-    if not keep_deadline:
+    if complete_sets:
         config = replace(config, impact=replace(config.impact, deadline=0.0))
     truths = [truth] if isinstance(truth, str) else list(truth)
     if out is not None and Path(out).resolve() == Path(bag).resolve():
@@ -229,7 +230,7 @@ class _Run:
         writer.write("/contact_mode", time_ns, encoder.mode(prediction.mode, compute_ns, age))
         writer.write("/constraint_stability", time_ns, encoder.stability(prediction.stability, compute_ns))
         if prediction.impact is not None:
-            writer.write("/post_impact_set", time_ns, encoder.impact(prediction.impact, compute_ns))
+            writer.write("/impact_set", time_ns, encoder.impact(prediction.impact, compute_ns))
         for event in prediction.events:
             writer.write("/contact_events", time_ns, encoder.event(event))
 

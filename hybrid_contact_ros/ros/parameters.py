@@ -6,6 +6,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 from rclpy.node import Node
 
 from hybrid_contact_ros.config import Contact, Environment, EstimatorConfig
@@ -50,6 +51,8 @@ def read_config(node: Node) -> EstimatorConfig:
             data[spec.name] = {leaf.name: _value(node, f"{spec.name}.{leaf.name}") for leaf in fields(group)}
         else:
             data[spec.name] = _value(node, spec.name)
+    for name, text in faults(node).items():
+        raise ValueError(f"parameter {name}: {text}")
     return EstimatorConfig.from_mapping(data)
 
 
@@ -90,6 +93,19 @@ def _declare(node: Node, name: str, leaf: Field[Any]) -> None:
 
 
 def _declare_value(node: Node, name: str, default: Any, descriptor: ParameterDescriptor) -> None:
+    """Declare one; a value of the wrong type or out of range is kept in ``faults`` for configure to refuse."""
     if isinstance(default, list) and not default:
         descriptor.dynamic_typing = True  # an empty list has no type of its own
-    node.declare_parameter(name, default, descriptor)
+    try:
+        node.declare_parameter(name, default, descriptor)
+    except (InvalidParameterTypeException, InvalidParameterValueException) as error:
+        node.declare_parameter(name, default, descriptor, ignore_override=True)
+        faults(node)[name] = str(error)
+
+
+def faults(node: Node) -> dict[str, str]:
+    """Parameters that were given a value that their declaration refuses: name and what rclpy said. Setting such a
+    parameter anew is for the caller to strike it from here."""
+    if not hasattr(node, "parameter_faults"):
+        node.parameter_faults = {}  # type: ignore[attr-defined]
+    return node.parameter_faults  # type: ignore[attr-defined,no-any-return]

@@ -47,9 +47,8 @@ def test_touchdown_bounds_contain_the_truth_at_the_stated_rate_under_the_stated_
     for _ in range(4000):
         gap, rate = rng.uniform(0.02, 0.1), rng.uniform(-2.0, -0.5)
         truth = first_root(gap, rate, -9.81)
-        touchdown_time(
-            sigmas, gap_sigma, velocity_sigma, gap + gap_sigma * rng.normal(), rate + velocity_sigma * rng.normal(), -9.81, out
-        )  # fmt: skip
+        seen, seen_rate = gap + gap_sigma * rng.normal(), rate + velocity_sigma * rng.normal()
+        touchdown_time(sigmas, gap_sigma, velocity_sigma, seen, seen_rate, -9.81, out)
         assert out[1] <= out[0] <= out[2]
         inside += out[1] <= truth <= out[2]
     assert inside / 4000 == pytest.approx(math.erf(sigmas / math.sqrt(2)), abs=0.015)

@@ -38,7 +38,7 @@ def random_problem(rng: np.random.Generator, kind: str = "plain", m: int | None 
     if kind == "integers":
         mass, rows, v = np.round(mass) + nv * np.eye(nv), np.round(rows), np.round(v)
     if kind == "uneven masses":
-        size = 10.0 ** rng.uniform(-2, 2, nv)
+        size = 10.0 ** rng.uniform(-1, 1, nv)  # inertias over four decades
         mass = mass * size[:, None] * size
     if kind.startswith("duplicated") and m > 1:
         rows[m // 2 :] = rows[: m - m // 2]
@@ -69,7 +69,9 @@ def box(rng: np.random.Generator, corners: int = 8) -> ContactProblem:
     v = np.zeros(6)
     v[2] = -1.0
     v += rng.choice([0.0, 0.0, 0.5, 1.0], 6) * rng.normal(size=6)
-    return ContactProblem(np.diag([1, 1, 1, 0.6, 0.6, 0.6]), v, rows[:, 0], rows[:, 1:], np.full(corners, rng.choice([0, 0.3, 1.0])))
+    return ContactProblem(
+        np.diag([1, 1, 1, 0.6, 0.6, 0.6]), v, rows[:, 0], rows[:, 1:], np.full(corners, rng.choice([0, 0.3, 1.0]))
+    )
 
 
 def polygon(directions: int, d: int) -> np.ndarray:
@@ -85,7 +87,9 @@ def halm_posa_lcp(problem: ContactProblem, cap: np.ndarray | None, directions: i
     m, d = problem.contacts, problem.tangents
     D = polygon(directions, d)
     k = len(D)
-    rows = np.concatenate([problem.normal_jacobian, np.einsum("kx,mxn->mkn", D, problem.tangent_jacobian).reshape(m * k, -1)])
+    rows = np.concatenate(
+        [problem.normal_jacobian, np.einsum("kx,mxn->mkn", D, problem.tangent_jacobian).reshape(m * k, -1)]
+    )
     G = rows @ np.linalg.solve(problem.mass, rows.T)
     E = np.kron(np.eye(m), np.ones((k, 1)))
     size = m + m * k

@@ -28,12 +28,15 @@ def test_solved_by_residual_dissipative_and_within_bounds(kind, seed, directions
     assert kinetic(problem, outcome.velocity) <= before * (1 + 1e-9)
     speed = np.sqrt(2 * before)
     gap_speed = problem.normal_jacobian @ outcome.velocity
-    size = np.sqrt(np.einsum("mi,ij,mj->m", problem.normal_jacobian, np.linalg.inv(problem.mass), problem.normal_jacobian))
+    size = np.sqrt(
+        np.einsum("mi,ij,mj->m", problem.normal_jacobian, np.linalg.inv(problem.mass), problem.normal_jacobian)
+    )
     assert (gap_speed >= -1e-8 * speed * np.maximum(size, 1e-3)).all()
     momentum = problem.mass @ (outcome.velocity - problem.velocity)
     np.testing.assert_allclose(
-        momentum, problem.jacobian().T @ outcome.impulse.ravel(), atol=1e-9 * max(1.0, np.abs(outcome.impulse).max())
-        * max(1.0, np.abs(problem.mass).max())
+        momentum,
+        problem.jacobian().T @ outcome.impulse.ravel(),
+        atol=1e-9 * max(1.0, np.abs(outcome.impulse).max()) * max(1.0, np.abs(problem.mass).max()),
     )
     lower, upper = outcome_bounds(problem)
     assert (outcome.velocity >= lower - 1e-12).all()

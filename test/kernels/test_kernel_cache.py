@@ -17,7 +17,10 @@ ROOT = Path(__file__).parents[2]
 
 
 def _cache_directory(**environment: str) -> str:
-    code = "from hybrid_contact_ros import kernels; import numba; print(kernels.CACHE_DIRECTORY); print(repr(numba.config.CACHE_DIR))"
+    code = (
+        "from hybrid_contact_ros import kernels; import numba;"
+        "print(kernels.CACHE_DIRECTORY); print(repr(numba.config.CACHE_DIR))"
+    )
     env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
     result = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     directory, setting = result.stdout.splitlines()

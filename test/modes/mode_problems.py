@@ -44,9 +44,7 @@ def point_on_slope(angle, friction, speed=0.0, tangents=1):
     weight[-1] = mass * GRAVITY * np.cos(angle)
     velocity = np.zeros(1 + tangents)
     velocity[0] = speed
-    return ContactProblem(
-        mass * np.eye(1 + tangents), velocity, rows[:, 0], rows[:, 1:], [friction], bias_force=weight
-    )
+    return ContactProblem(mass * np.eye(1 + tangents), velocity, rows[:, 0], rows[:, 1:], [friction], bias_force=weight)
 
 
 def rod(positions=(-0.5, 0.5), force_at=0.0, friction=0.5, velocity=(0.0, 0.0, 0.0)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +11,6 @@ import pytest
 
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.replay.recordings import Impact, Recording
-
-ROOT = Path(__file__).resolve().parents[2]
-SHARED = Path(os.environ.get("HYBRID_CONTACT_SHARED", ROOT.parent / "shared"))
 
 # Two legs on a body, feet are points: small enough to read, big enough for a floating base, joints and two contacts.
 WALKER = """<robot name="walker">
@@ -32,13 +28,13 @@ WALKER = """<robot name="walker">
 
 
 @pytest.fixture
-def shared() -> Callable[..., Path]:
+def shared_file(shared: Path) -> Callable[..., Path]:
     """A file of the shared data, or a skip."""
 
     def find(*names: str) -> Path:
-        path = SHARED.joinpath("data", *names)
+        path = shared.joinpath("data", *names)
         if not path.exists():
-            pytest.skip(f"the shared data is not here: {path.name} (HYBRID_CONTACT_SHARED)")
+            pytest.skip(f"{path.name} is not in the shared data")
         return path
 
     return find

@@ -49,8 +49,8 @@ def test_a_recording_survives_the_round_trip_to_the_bit(fall, tmp_path, name):
     assert description.data == fall.urdf
 
 
-def test_cube_tosses_have_twists_that_are_the_poses_differences(shared, tmp_path):
-    path = shared("cube_tosses", "trajectories.npz")
+def test_cube_tosses_have_twists_that_are_the_poses_differences(shared_file, tmp_path):
+    path = shared_file("cube_tosses", "trajectories.npz")
     recording = read("cube", path, 4)
     with np.load(path) as data:
         i = data["toss_id"].tolist().index(4)
@@ -63,8 +63,8 @@ def test_cube_tosses_have_twists_that_are_the_poses_differences(shared, tmp_path
     assert '<mass value="0.37"/>' in messages(tmp_path / "toss.mcap", "/robot_description")[0][1].data
 
 
-def test_observed_impacts_of_tosses_are_in_the_base_frame_and_lose_energy(shared):
-    recording = read("cube", shared("cube_tosses", "trajectories.npz"))
+def test_observed_impacts_of_tosses_are_in_the_base_frame_and_lose_energy(shared_file):
+    recording = read("cube", shared_file("cube_tosses", "trajectories.npz"))
     assert len(recording.impacts) > 500
     mass = np.array([0.37] * 3 + [0.00081] * 3)
     lost = [impact.v_minus @ (mass * impact.v_minus) > impact.v_plus @ (mass * impact.v_plus) for impact in
@@ -73,8 +73,8 @@ def test_observed_impacts_of_tosses_are_in_the_base_frame_and_lose_energy(shared
     assert (np.diff(recording.time) > 0).all()
 
 
-def test_go2_episodes_end_where_they_are_valid_and_carry_effort_and_forces(shared, tmp_path):
-    path = shared("go2_mujoco", "drop_10.npz")
+def test_go2_episodes_end_where_they_are_valid_and_carry_effort_and_forces(shared_file, tmp_path):
+    path = shared_file("go2_mujoco", "drop_10.npz")
     with np.load(path) as data:
         rows = data["time"] <= data["valid_until"]
         tau, force, v, time = data["tau"][rows], data["foot_force"][rows], data["v"][rows], data["time"][rows]
@@ -91,8 +91,8 @@ def test_go2_episodes_end_where_they_are_valid_and_carry_effort_and_forces(share
     assert impact.v_minus[2] < -2.0 and np.abs(impact.velocities - impact.v_minus).max() > 5.0
 
 
-def test_cassie_landings_have_their_twist_in_the_base_and_effort_where_there_are_motors(shared, tmp_path):
-    path = shared("cassie_jump", "jump_01.npz")
+def test_cassie_landings_have_their_twist_in_the_base_and_effort_where_there_are_motors(shared_file, tmp_path):
+    path = shared_file("cassie_jump", "jump_01.npz")
     recording = read("cassie", path)
     with np.load(path) as data:
         rotation = Rotation.from_quat(np.roll(data["base_quat_wxyz"], -1, axis=1))
@@ -106,14 +106,14 @@ def test_cassie_landings_have_their_twist_in_the_base_and_effort_where_there_are
     assert command("cassie", path, tmp_path / "jump.db3") == 0
 
 
-def test_icub_walking_is_converted_without_effort(shared, tmp_path):
-    assert command("icub", shared("icub_walking", "walking.npz"), tmp_path / "walk.mcap") == 0
+def test_icub_walking_is_converted_without_effort(shared_file, tmp_path):
+    assert command("icub", shared_file("icub_walking", "walking.npz"), tmp_path / "walk.mcap") == 0
     time, msg = messages(tmp_path / "walk.mcap", "/joint_states")[5]
     assert len(msg.name) == 26 and len(msg.effort) == 0 and time > START_NS
 
 
-def test_the_hopper_is_a_fixed_base_with_joints_that_can_be_renamed(shared, tmp_path, capsys):
-    path = shared("hopper_jump", "hopper_jump.npz")
+def test_the_hopper_is_a_fixed_base_with_joints_that_can_be_renamed(shared_file, tmp_path, capsys):
+    path = shared_file("hopper_jump", "hopper_jump.npz")
     assert command("hopper", path, tmp_path / "hop.mcap", "--joint-names", "z,HFE,KFE") == 0
     with BagReader(tmp_path / "hop.mcap") as reader:
         assert "/odom" not in reader.topics

@@ -60,7 +60,7 @@ def directly(recording, config) -> dict[str, list]:
         found["/contact_mode"].append(encoder.mode(prediction.mode))
         found["/constraint_stability"].append(encoder.stability(prediction.stability))
         if prediction.impact is not None:
-            found["/post_impact_set"].append(encoder.impact(prediction.impact))
+            found["/impact_set"].append(encoder.impact(prediction.impact))
         found["/contact_events"] += [encoder.event(event) for event in prediction.events]
     return found
 
@@ -79,14 +79,14 @@ def assert_same_bits(one: dict[str, list], other: dict[str, list]) -> None:
 @pytest.mark.parametrize("name", ["fall.mcap", "fall.db3", "fall"])
 def test_predictions_of_a_recording_are_those_of_the_estimator_to_the_bit(fall, walker, tmp_path, name):
     write_recording(fall, tmp_path / name)
-    result = replay_bag(tmp_path / name, walker, out=tmp_path / "out.mcap")
+    result = replay_bag(tmp_path / name, walker, out=tmp_path / "out.mcap", complete_sets=True)
     assert result.states == fall.time.size and result.faults == {} and result.damage is None
     assert_same_bits(read_all(tmp_path / "out.mcap"), directly(fall, walker))
 
 
 def test_two_replays_give_the_same_bits(bag, walker, tmp_path):
-    replay_bag(bag, walker, out=tmp_path / "one")
-    replay_bag(bag, walker, out=tmp_path / "two.db3")
+    replay_bag(bag, walker, out=tmp_path / "one", complete_sets=True)
+    replay_bag(bag, walker, out=tmp_path / "two.db3", complete_sets=True)
     assert_same_bits(read_all(tmp_path / "one"), read_all(tmp_path / "two.db3"))
 
 
@@ -190,23 +190,23 @@ def test_bad_inputs_in_a_recording_are_counted_not_fatal(fall, walker, tmp_path)
     assert result.states == 197  # the joint state without its odometry was answered with the next one
 
 
-def test_go2_episodes_are_replayed_through_their_recording(shared, tmp_path):
+def test_go2_episodes_are_replayed_through_their_recording(shared_file, tmp_path):
     from hybrid_contact_ros.replay.convert import packaged_urdf
 
     urdf = packaged_urdf("go2_description/urdf/go2.urdf")
     if urdf is None:
         pytest.skip("the package example-robot-data is not installed")
-    recording = replace(read("go2", shared("go2_mujoco", "drop_10.npz")), urdf=urdf)
+    recording = replace(read("go2", shared_file("go2_mujoco", "drop_10.npz")), urdf=urdf)
     write_recording(recording, tmp_path / "drop.mcap")
     root = Path(__file__).resolve().parents[2]
     config = EstimatorConfig.from_file(root / "config" / "go2.yaml")
-    result = replay_bag(tmp_path / "drop.mcap", config, out=tmp_path / "out.mcap", truth=TRUTHS)
+    result = replay_bag(tmp_path / "drop.mcap", config, out=tmp_path / "out.mcap", truth=TRUTHS, complete_sets=True)
     assert_same_bits(read_all(tmp_path / "out.mcap"), directly(recording, config))
     assert result.scores.overall.f1 > 0.9 and result.scores.touchdown[0].p95 < 0.005
 
 
-def test_cube_tosses_are_replayed_from_odometry_alone(shared, tmp_path):
-    recording = read("cube", shared("cube_tosses", "trajectories.npz"), 4)
+def test_cube_tosses_are_replayed_from_odometry_alone(shared_file, tmp_path):
+    recording = read("cube", shared_file("cube_tosses", "trajectories.npz"), 4)
     write_recording(recording, tmp_path / "toss.mcap")
     root = Path(__file__).resolve().parents[2]
     result = replay_bag(tmp_path / "toss.mcap", root / "config" / "cube.yaml", truth="/truth/impact")

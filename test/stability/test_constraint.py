@@ -37,9 +37,7 @@ def test_or_ames_eq_5_and_21_one_constraint_force_and_released_acceleration_agre
     ("acceleration", "flag"), [(-1.0, Flag.HOLDS), (1.0, Flag.FAILS), (-0.05, Flag.UNDECIDED), (0.05, Flag.UNDECIDED)]
 )
 def test_dead_bands_leave_flags_undecided(acceleration, flag):
-    result = constraint_stability(
-        ball(acceleration=acceleration), [0], force_tolerance=0.5, acceleration_tolerance=0.1
-    )
+    result = constraint_stability(ball(acceleration=acceleration), [0], force_tolerance=0.5, acceleration_tolerance=0.1)
     assert result.constraint_stability[0] == flag
     assert result.bounded_time_stability[0] == flag
     np.testing.assert_allclose(result.constraint_force[0], -2.0 * acceleration, rtol=1e-6)
