@@ -80,7 +80,9 @@ def show(seen: dict[str, Any], console: Console) -> None:
         soft_wrap=True,
     )
     console.print(f"joints: {', '.join(seen['joints']) or 'none'}", highlight=False, soft_wrap=True)
-    table = Table(title="contacts at the neutral configuration", box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table = Table(
+        title="contacts at the neutral configuration", box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True
+    )
     for column in ("contact", "frame"):
         table.add_column(column, overflow="fold", min_width=7)
     for column in ("position m", "normal", "gap m", "mu", "e", "felt"):  # eighty columns are enough for these

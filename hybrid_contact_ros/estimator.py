@@ -17,7 +17,7 @@ from hybrid_contact_ros.estimation.pairs import no_pairs, order_sensitive
 from hybrid_contact_ros.estimation.tracker import ContactTracker, load_threshold
 from hybrid_contact_ros.kernels.contact_tracking import contact_quantities, contact_rates, model_loads
 from hybrid_contact_ros.kernels.status import Status
-from hybrid_contact_ros.kernels.warm import disable_compilation
+from hybrid_contact_ros.kernels.warm import disable_compilation, enable_compilation
 from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.problem import ContactProblem
@@ -102,10 +102,12 @@ class ContactEstimator:
         """Compile every kernel that an update or an impact may need, then forbid further compilation in this process
         (:func:`~hybrid_contact_ros.kernels.warm.disable_compilation`): the first state is then as fast as the
         thousandth. Forgets earlier states."""
+        enable_compilation()  # another robot of this process may have frozen kernels that it did not need
         model = self.model
-        q, v = model.neutral(), np.zeros(model.nv)
-        if model.floating_base:
-            v[2] = -1.0
+        q = model.neutral()
+        # Against all contacts at once, so that the impact solvers really run.
+        normals = model.problem(RobotState(0, q, np.zeros(model.nv))).normal_jacobian
+        v = -normals.sum(axis=0) if model.contacts else np.zeros(model.nv)
         for stamp in range(3):
             for effort in (np.zeros(model.nv), None):
                 state = RobotState(stamp * 1_000_000, q, v, effort)

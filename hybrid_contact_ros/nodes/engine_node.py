@@ -102,7 +102,7 @@ class EngineNode(LifecycleNode):
             begin = time.perf_counter()
             self.estimator = ContactEstimator(model, config)
             self.estimator.warm()
-            self.encoder = Encoder(message_types(), model)
+            self.encoder = Encoder(message_types(), model, reuse=True)
         except ValueError as error:
             self.get_logger().error(f"not configured: {error}")
             self._destroy_all()
@@ -120,7 +120,7 @@ class EngineNode(LifecycleNode):
         self.keep(self.destroy_service, self.create_service(Trigger, "~/reset", self._on_reset))
         self.keep(self.destroy_service, self.create_service(SetBool, "~/enable", self._on_enable))
         self.create_outputs()
-        self._diagnosed = time.perf_counter()
+        self._diagnosed, self._faults = time.perf_counter(), 0
         self.get_logger().info(
             f"configured: {model.nv} velocity coordinates, contacts {', '.join(model.contact_names) or 'none'}; "
             f"kernels ready in {time.perf_counter() - begin:.2f} s"
@@ -190,9 +190,11 @@ class EngineNode(LifecycleNode):
     def _answer(self, state: RobotState | None, receive_ns: int, arrived: int) -> None:
         intake, estimator, monitor = self.intake, self.estimator, self.monitor
         assert intake is not None and estimator is not None and monitor is not None and self.encoder is not None
+        if intake.faults.total() != self._faults:
+            self._faults = intake.faults.total()
+            assert intake.last_fault is not None
+            self.get_logger().warning(intake.last_fault[1], throttle_duration_sec=5.0)
         if state is None:
-            if intake.last_fault is not None:
-                self.get_logger().warning(intake.last_fault[1], throttle_duration_sec=5.0)
             return
         if intake.set_back:
             estimator.reset()

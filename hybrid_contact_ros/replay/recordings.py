@@ -276,7 +276,8 @@ def _impacts(
     found: list[Impact] = []
     i = 0
     while i < len(rises):
-        first, speed, feet, after = int(rises[i][0]), 0.0, [], 0
+        first, speed, after = int(rises[i][0]), 0.0, 0
+        feet: list[int] = []
         # Others that touch while this impact is still going on belong to it.
         while i < len(rises) and (not feet or rises[i][0] <= after):
             k, foot = (int(x) for x in rises[i])

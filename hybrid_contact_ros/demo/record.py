@@ -1,0 +1,230 @@
+"""What the demo heard: predictions beside the truth, and what they were worth.
+
+Messages are read by attribute alone, so that nothing here needs ROS. Times are seconds since the first prediction.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.demo.landings import Landing, find_landings
+from hybrid_contact_ros.replay.scoreboard import HORIZONS, Scoreboard, Series
+
+Array = NDArray[np.float64]
+
+STATUS = ("unknown", "open", "sticking", "slipping")
+EVENT = ("", "touchdown", "liftoff", "slip", "stick")
+FLAG = ("undecided", "holds", "fails")
+_RECENT = 1000  # predictions that the live latency is taken over
+_SETS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One prediction as the scoreboard reads it (:class:`~hybrid_contact_ros.prediction.ModePrediction`)."""
+
+    stamp_ns: int
+    closed: NDArray[np.bool_]
+    probability: Array
+    next_event: NDArray[np.uint8]
+    time_to_event: Array
+
+
+@dataclass(frozen=True, slots=True)
+class HeardSet:
+    """One post-impact set: outcomes (n, nv), with what it was predicted from and for."""
+
+    stamp_ns: int
+    contacts: tuple[str, ...]
+    time_to_impact: float
+    velocity_minus: Array
+    nominal: Array
+    velocities: Array
+    lower: Array
+    upper: Array
+    coverage: float
+    truncated: bool
+
+
+class DemoRecord:
+    """Collects; :meth:`snapshot` is for the live table, :meth:`summary` for the end.
+
+    Args:
+        contacts: names, in the order of the predictions. mass: M (nv, nv) at a configuration (nq,).
+        normals: J_n (m, nv) at a configuration.
+    """
+
+    def __init__(
+        self, contacts: Sequence[str], mass: Callable[[Array], Array], normals: Callable[[Array], Array]
+    ) -> None:
+        self.contacts = tuple(contacts)
+        self._mass, self._normals = mass, normals
+        m = len(self.contacts)
+        self._board = Scoreboard(self.contacts, self.contacts, lambda state: mass(state.q))
+        self.latency = Series(1, np.float64)
+        self.stamps, self.closed, self.force = Series(1, np.int64), Series(m, np.bool_), Series(m, np.float64)
+        self.truth_stamps, self.truth_closed = Series(1, np.int64), Series(m, np.bool_)
+        self.truth_force = Series(m, np.float64)
+        self.state_stamps = Series(1, np.int64)
+        self._states: tuple[Series, Series] | None = None
+        self.sets: deque[HeardSet] = deque(maxlen=_SETS)
+        self.events: Counter[str] = Counter()
+        self._mode: Any = None
+        self._truth: Any = None
+        self._flags: Any = None
+
+    # ------------------------------------------------------------------ in
+
+    def mode(self, msg: Any, received_ns: int) -> None:
+        """A ``ContactMode`` of the suite."""
+        stamp = _ns(msg.header.stamp)
+        self._mode = msg
+        self.latency.append(1e-9 * (received_ns - stamp))
+        self.stamps.append(stamp)
+        closed = [c.status >= 2 for c in msg.contacts]
+        self.closed.append(closed)
+        self.force.append([_along(c.force_model, c.normal) for c in msg.contacts])
+        heard = Heard(
+            stamp,
+            np.array(closed),
+            np.array([c.probability for c in msg.contacts]),
+            np.array([c.next_event for c in msg.contacts], dtype=np.uint8),
+            np.array([c.time_to_event for c in msg.contacts]),
+        )
+        self._board.predicted(None, heard, None)  # type: ignore[arg-type]
+
+    def truth(self, msg: Any) -> None:
+        """A ``ContactMode`` of the simulator."""
+        self._truth = msg
+        self._board.truth(msg)
+        self.truth_stamps.append(_ns(msg.header.stamp))
+        self.truth_closed.append([c.status >= 2 for c in msg.contacts])
+        self.truth_force.append([c.force_estimate.z for c in msg.contacts])
+
+    def stability(self, msg: Any) -> None:
+        """A ``ConstraintStability`` of the suite."""
+        self._flags = msg
+
+    def event(self, msg: Any) -> None:
+        """A ``ContactEvent`` of the suite."""
+        self.events[f"{'predicted' if msg.source == 1 else 'detected'} {EVENT[msg.kind]}"] += 1
+
+    def impact(self, msg: Any) -> None:
+        """A ``PostImpactVelocitySet`` of the suite."""
+        self.sets.append(
+            HeardSet(
+                _ns(msg.header.stamp),
+                tuple(msg.contacts),
+                float(msg.time_to_impact),
+                np.array(msg.v_minus),
+                np.array(msg.v_nominal),
+                np.array(msg.velocities).reshape(int(msg.count), int(msg.dof)),
+                np.array(msg.lower),
+                np.array(msg.upper),
+                float(msg.coverage),
+                bool(msg.truncated),
+            )
+        )
+
+    def state(self, stamp_ns: int, q: Array, v: Array) -> None:
+        """A state of the robot, as the suite gets it."""
+        if self._states is None:
+            self._states = (Series(q.size, np.float64), Series(v.size, np.float64))
+        self.state_stamps.append(stamp_ns)
+        self._states[0].append(q)
+        self._states[1].append(v)
+
+    # ------------------------------------------------------------------ out
+
+    def landings(self) -> list[Landing]:
+        """Impacts out of flight, with the set that was predicted of each and where the truth lies in it."""
+        if self._states is None:
+            return []
+        return find_landings(
+            self.contacts,
+            self.truth_stamps.rows[:, 0],
+            self.truth_closed.rows,
+            self.state_stamps.rows[:, 0],
+            self._states[0].rows,
+            self._states[1].rows,
+            list(self.sets),
+            self._mass,
+            self._normals,
+        )
+
+    def snapshot(self) -> dict[str, Any]:
+        """What the live table shows; plain values."""
+        recent = self.latency.rows[-_RECENT:, 0]
+        rows = []
+        for i, name in enumerate(self.contacts):
+            row: dict[str, Any] = {"name": name, "mode": "unknown", "true": "unknown"}
+            if self._mode is not None:
+                c = self._mode.contacts[i]
+                row.update(
+                    mode=STATUS[c.status],
+                    force=_along(c.force_model, c.normal),
+                    event=EVENT[c.next_event],
+                    time=c.time_to_event,
+                    gap=c.gap,
+                )
+            if self._truth is not None:
+                row.update(true=STATUS[self._truth.contacts[i].status], true_force=float(self.truth_force.rows[-1, i]))
+            if self._flags is not None:
+                row.update(stability=FLAG[self._flags.constraint_stability[i]], friction=FLAG[self._flags.friction[i]])
+            rows.append(row)
+        return {
+            "seconds": self._seconds(),
+            "predictions": int(self.latency.rows.shape[0]),
+            "contacts": rows,
+            "order_sensitive": self._order_sensitive(),
+            "landings": [landing.to_dict() for landing in self.landings()],
+            "sets": len(self.sets),
+            "latency_p50": _quantile(recent, 50),
+            "latency_p99": _quantile(recent, 99),
+        }
+
+    def summary(self) -> dict[str, Any]:
+        """What it was worth; plain values, None where a number does not exist."""
+        scores = self._board.scores()
+        latency = self.latency.rows[:, 0]
+        return {
+            "predictions": int(latency.size),
+            "seconds": self._seconds(),
+            "latency": {f"p{q:g}": _quantile(latency, q) for q in (50, 99, 99.9)},
+            "landings": [landing.to_dict() for landing in self.landings()],
+            "events": dict(self.events),
+            "horizons": list(HORIZONS),
+            "scores": None if scores is None else scores.to_dict(),
+        }
+
+    def _seconds(self) -> float:
+        rows = self.stamps.rows[:, 0]
+        return 1e-9 * float(rows[-1] - rows[0]) if rows.size else 0.0
+
+    def _order_sensitive(self) -> list[list[str]]:
+        flags = self._flags
+        if flags is None:
+            return []
+        return [
+            [self.contacts[i], self.contacts[j]]
+            for i, j, yes in zip(flags.pair_first, flags.pair_second, flags.pair_order_sensitive, strict=True)
+            if yes == 1
+        ]
+
+
+def _ns(stamp: Any) -> int:
+    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
+
+
+def _along(force: Any, normal: Any) -> float:
+    return float(force.x * normal.x + force.y * normal.y + force.z * normal.z)
+
+
+def _quantile(values: Array, q: float) -> float | None:
+    return float(np.percentile(values, q)) if values.size else None
