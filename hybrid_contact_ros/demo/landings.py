@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,9 @@ _TOGETHER = 0.02  # s; touchdowns this close to the first are of one landing
 _SETTLED = 0.006  # s after the last touchdown of those that the set is about: the simulator's impacts take 2–6 ms
 
 
-class ImpactSet(Protocol):
-    """What is needed of a post-impact set."""
+@dataclass(frozen=True, slots=True)
+class HeardSet:
+    """One post-impact set: outcomes (n, nv), with what it was predicted from and for."""
 
     stamp_ns: int
     contacts: tuple[str, ...]
@@ -47,7 +48,7 @@ class Landing:
     time_ns: int
     spread: float
     feet: tuple[str, ...]
-    predicted: ImpactSet | None
+    predicted: HeardSet | None
     score: Containment | None
     normal_minus: Array
     normal_plus: Array
@@ -80,7 +81,7 @@ def find_landings(
     state_ns: NDArray[np.int64],
     q: Array,
     v: Array,
-    sets: Sequence[ImpactSet],
+    sets: Sequence[HeardSet],
     mass: Callable[[Array], Array],
     normals: Callable[[Array], Array],
 ) -> list[Landing]:
@@ -93,22 +94,17 @@ def find_landings(
     The velocity after an impact is read once the contacts of the set have settled, and before another foot touches;
     gravity and the motors act meanwhile, so that a few per cent of distance are not the set's.
     """
+    touching = np.concatenate(([True], closed.any(axis=1)))  # what came before the record was no flight
+    touchdowns = np.flatnonzero(touching[1:] & ~touching[:-1])
+    liftoffs = np.flatnonzero(~touching[1:] & touching[:-1])
     found: list[Landing] = []
-    aloft_since: int | None = None
-    before = -1
-    for k in range(truth_ns.size):
-        if not closed[k].any():
-            aloft_since = int(truth_ns[k]) if aloft_since is None else aloft_since
-            continue
-        first = int(truth_ns[k])
-        landed = aloft_since is not None and first - aloft_since >= _FLIGHT * 1e9 and first > before
-        aloft_since = None
-        if not landed or truth_ns[-1] - first < (_TOGETHER + 2 * _SETTLED) * 1e9:
-            continue
-        before = first
-        landing = _landing(contacts, truth_ns[k:], closed[k:], state_ns, q, v, sets, mass, normals)
-        if landing is not None:
-            found.append(landing)
+    for k in touchdowns:
+        begin = liftoffs[liftoffs < k][-1]
+        whole = truth_ns[-1] - truth_ns[k] >= (_TOGETHER + 2 * _SETTLED) * 1e9
+        if whole and truth_ns[k] - truth_ns[begin] >= _FLIGHT * 1e9:
+            landing = _landing(contacts, truth_ns[k:], closed[k:], state_ns, q, v, sets, mass, normals)
+            if landing is not None:
+                found.append(landing)
     return found
 
 
@@ -119,7 +115,7 @@ def _landing(
     state_ns: NDArray[np.int64],
     q: Array,
     v: Array,
-    sets: Sequence[ImpactSet],
+    sets: Sequence[HeardSet],
     mass: Callable[[Array], Array],
     normals: Callable[[Array], Array],
 ) -> Landing | None:
@@ -143,22 +139,24 @@ def _landing(
     later = np.flatnonzero(state_ns >= after_ns)
     if not later.size:
         return None
-    rows = normals(q[at])
+    gap_rows = normals(q[at])
     minus, plus = v[at], v[int(later[0])]
-    score, outcomes, nominal = None, np.zeros((0, len(contacts))), np.full(len(contacts), np.nan)
+    score: Containment | None = None
+    outcomes: Array = np.zeros((0, len(contacts)))
+    nominal: Array = np.full(len(contacts), np.nan)
     if predicted is not None and predicted.velocities.shape[0]:
         score = containment(
             predicted.velocities, predicted.nominal, predicted.lower, predicted.upper, minus, plus, mass(q[at])
         )
-        outcomes, nominal = predicted.velocities @ rows.T, rows @ predicted.nominal
+        outcomes, nominal = predicted.velocities @ gap_rows.T, gap_rows @ predicted.nominal
     return Landing(
         first,
         1e-9 * (max(touched.values()) - first),
         tuple(touched),
         predicted,
         score,
-        rows @ minus,
-        rows @ plus,
+        gap_rows @ minus,
+        gap_rows @ plus,
         outcomes,
         nominal,
     )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.demo.landings import Landing, find_landings
+from hybrid_contact_ros.demo.landings import HeardSet, Landing, find_landings
 from hybrid_contact_ros.replay.scoreboard import HORIZONS, Scoreboard, Series
 
 Array = NDArray[np.float64]
@@ -34,22 +34,6 @@ class Heard:
     probability: Array
     next_event: NDArray[np.uint8]
     time_to_event: Array
-
-
-@dataclass(frozen=True, slots=True)
-class HeardSet:
-    """One post-impact set: outcomes (n, nv), with what it was predicted from and for."""
-
-    stamp_ns: int
-    contacts: tuple[str, ...]
-    time_to_impact: float
-    velocity_minus: Array
-    nominal: Array
-    velocities: Array
-    lower: Array
-    upper: Array
-    coverage: float
-    truncated: bool
 
 
 class DemoRecord:

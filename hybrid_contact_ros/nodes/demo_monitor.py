@@ -16,10 +16,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import rclpy
 from lifecycle_msgs.msg import State
 from lifecycle_msgs.srv import GetState
 from nav_msgs.msg import Odometry
+from numpy.typing import NDArray
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
@@ -29,6 +31,7 @@ from hybrid_contact_ros.demo.picture import draw
 from hybrid_contact_ros.demo.record import DemoRecord
 from hybrid_contact_ros.intake import Intake
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.ros.executor import make_executor
 from hybrid_contact_ros.ros.qos import OUTPUT, STATE_INPUT
@@ -40,14 +43,12 @@ class DemoMonitor(Node):
     def __init__(self, urdf: str, config: EstimatorConfig) -> None:
         super().__init__("demo_monitor")
         model = RigidBodyModel.from_urdf(urdf, config)
-        zero = [0.0] * model.nv
+        rest = np.zeros(model.nv)
 
-        def problem(q: Any) -> Any:
-            return model.problem(RobotState(0, q, _array(zero)))
+        def problem(q: NDArray[np.float64]) -> ContactProblem:
+            return model.problem(RobotState(0, np.ascontiguousarray(q), rest))
 
-        self.record = DemoRecord(
-            model.contact_names, lambda q: problem(q).mass, lambda q: problem(q).normal_jacobian
-        )
+        self.record = DemoRecord(model.contact_names, lambda q: problem(q).mass, lambda q: problem(q).normal_jacobian)
         self._intake = Intake(model, config.input)
         record = self.record
         self._listen(ContactMode, "contact_mode", self._on_mode)
@@ -57,7 +58,7 @@ class DemoMonitor(Node):
         self._listen(ContactEvent, "contact_events", record.event)
         self.create_subscription(JointState, "joint_states", self._on_joints, STATE_INPUT)
         self.create_subscription(Odometry, "odom", self._on_odometry, STATE_INPUT)
-        self._state = self.create_client(GetState, "contact_suite/get_state")
+        self._state: Any = self.create_client(GetState, "contact_suite/get_state")
         self._asked: Any = None
         self.active = False
 
@@ -87,12 +88,6 @@ class DemoMonitor(Node):
     def _keep(self, state: RobotState | None) -> None:
         if state is not None:
             self.record.state(state.stamp_ns, state.q, state.v)
-
-
-def _array(values: Any) -> Any:
-    import numpy as np
-
-    return np.asarray(values, dtype=np.float64)
 
 
 def say(**line: Any) -> None:

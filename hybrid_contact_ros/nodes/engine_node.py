@@ -81,7 +81,7 @@ class EngineNode(LifecycleNode):
 
     def output(self, kind: type, topic: str, qos: QoSProfile = OUTPUT) -> Any:
         """A publisher that lives until cleanup and is silent while inactive."""
-        publisher = self.create_lifecycle_publisher(kind, topic, qos, qos_overriding_options=overridable())
+        publisher: Any = self.create_lifecycle_publisher(kind, topic, qos, qos_overriding_options=overridable())
         self.keep(self.destroy_publisher, publisher)
         return publisher
 

@@ -1,0 +1,105 @@
+"""The picture of the demo: contacts predicted and true, one post-impact set, and the latency."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")  # no display is needed
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.demo.landings import Landing
+from hybrid_contact_ros.demo.record import DemoRecord
+
+_PREDICTED, _TRUE, _NOMINAL, _OUTCOME = "#1f77b4", "#2b2b2b", "#d62728", "#8fb8de"
+
+
+def draw(record: DemoRecord, path: Path) -> None:
+    """Write the picture of a record to ``path`` (PNG by its ending)."""
+    figure = plt.figure(figsize=(13, 9), constrained_layout=True)
+    grid = figure.add_gridspec(3, 2, height_ratios=(1.1, 1.1, 1.2))
+    begin = int(record.stamps.rows[0, 0])
+    landings = record.landings()
+    whole, zoom = figure.add_subplot(grid[0, :]), figure.add_subplot(grid[1, :])
+    for axes in (whole, zoom):
+        _timeline(axes, record, begin)
+    whole.set_title("contacts: predicted (blue) over true (black)")
+    if landings:
+        at = 1e-9 * (landings[0].time_ns - begin)
+        zoom.set_xlim(at - 0.05, at + 0.45)
+        zoom.set_title("the first landing")
+    else:
+        zoom.set_xlim(0.0, 1.0)
+    _outcomes(figure.add_subplot(grid[2, 0]), record, landings)
+    _latency(figure.add_subplot(grid[2, 1]), record.latency.rows[:, 0])
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def _timeline(axes: Axes, record: DemoRecord, begin: int) -> None:
+    """Two bars a foot: what was predicted, and what was."""
+    series = (
+        (record.truth_stamps.rows[:, 0], record.truth_closed.rows, _TRUE, -0.32),
+        (record.stamps.rows[:, 0], record.closed.rows, _PREDICTED, 0.04),
+    )
+    for stamps, closed, colour, offset in series:
+        t = 1e-9 * (stamps - begin)
+        for i in range(len(record.contacts)):
+            axes.broken_barh(_bars(t, closed[:, i]), (i + offset, 0.28), color=colour, linewidth=0)
+    axes.set_yticks(range(len(record.contacts)), record.contacts)
+    axes.invert_yaxis()
+    axes.set_xlabel("time [s]")
+    axes.set_xlim(0.0, max(1e-3, 1e-9 * float(record.stamps.rows[-1, 0] - begin)))
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _bars(t: NDArray[np.float64], closed: NDArray[np.bool_]) -> list[tuple[float, float]]:
+    """(start, length) of every stretch of contact."""
+    padded = np.concatenate(([False], closed, [False]))
+    starts, ends = np.flatnonzero(padded[1:] & ~padded[:-1]), np.flatnonzero(~padded[1:] & padded[:-1])
+    return [(float(t[a]), float(t[min(b, t.size - 1)] - t[a])) for a, b in zip(starts, ends, strict=True)]
+
+
+def _outcomes(axes: Axes, record: DemoRecord, landings: list[Landing]) -> None:
+    """The largest predicted set among the landings, in the normal velocities of the two contacts that vary most."""
+    shown = max(
+        (x for x in landings if x.normal_outcomes.shape[0]),
+        key=lambda x: x.score.radius if x.score else 0.0,
+        default=None,
+    )
+    axes.set_title("post-impact velocity set of a landing")
+    if shown is None:
+        axes.text(0.5, 0.5, "no set was predicted for a landing", ha="center", transform=axes.transAxes)
+        return
+    i, j = sorted(np.argsort(np.ptp(shown.normal_outcomes, axis=0))[-2:].tolist())
+    axes.axhline(0.0, color="#bbbbbb", linewidth=0.8)
+    axes.axvline(0.0, color="#bbbbbb", linewidth=0.8)
+    outcomes = shown.normal_outcomes
+    axes.plot(outcomes[:, i], outcomes[:, j], "o", color=_OUTCOME, markersize=4, label=f"{len(outcomes)} outcomes")
+    nominal, plus, minus = shown.normal_nominal, shown.normal_plus, shown.normal_minus
+    axes.plot(nominal[i], nominal[j], "s", color=_NOMINAL, markersize=8, label="single outcome (all at once)")
+    axes.plot(plus[i], plus[j], "*", color=_TRUE, markersize=14, label="true, once settled")
+    axes.set_xlabel(f"normal velocity of {record.contacts[i]} after [m/s]   (before: {minus[i]:.2f})")
+    axes.set_ylabel(f"of {record.contacts[j]} [m/s]   (before: {minus[j]:.2f})")
+    axes.legend(loc="best", fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _latency(axes: Axes, latency: NDArray[np.float64]) -> None:
+    milliseconds = 1e3 * latency
+    p50, p99 = np.percentile(milliseconds, (50, 99))
+    low, high = max(milliseconds.min(), 1e-2), max(milliseconds.max(), 2e-2)
+    axes.hist(milliseconds, bins=np.geomspace(low, high * 1.001, 80).tolist(), color=_PREDICTED)
+    axes.set_xscale("log")
+    for value, name in ((p50, "p50"), (p99, "p99")):
+        axes.axvline(value, color=_NOMINAL, linewidth=1)
+        axes.annotate(f" {name} {value:.2f} ms", (value, 0.95), xycoords=("data", "axes fraction"), fontsize=9)
+    axes.set_xlabel("latency, stamp of the measurement to prediction received [ms]")
+    axes.set_ylabel("predictions")
+    axes.set_title(f"latency over {milliseconds.size} predictions")
+    axes.spines[["top", "right"]].set_visible(False)
