@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.demo.trot import SIDES, Trot, TrotController, Trunk, Vector, force_torques, leg_angles
+from hybrid_contact_ros.demo.trot import HIP_OFFSET, SIDES, Trot, TrotController, Trunk, Vector, force_torques, leg_angles
 from hybrid_contact_ros.mechanics.example_data import example_urdf
 
 Array = NDArray[np.float64]
@@ -25,9 +25,11 @@ FOOT_RADIUS = 0.020  # m
 SLIPPING = 0.05  # m/s, speed along the ground from which on a loaded foot counts as slipping
 _LOADED = 1.0  # N; a foot that skims the ground carries less
 
-_PHYSICS_STEP = 0.0005  # s
+_PHYSICS_STEP = 0.00025  # s
 _CONTROL_STEP = 0.001  # s
 _FRICTION = 0.7
+_GRAVITY = 9.81  # m/s², MuJoCo's default
+_STANCE_HEIGHT = 0.28  # m, hips above the feet's centres
 
 
 def go2_model(urdf: str, step: float = _PHYSICS_STEP) -> mujoco.MjModel:
@@ -95,19 +97,25 @@ class _Hop:
 
     low: float = 0.20  # m, hips above the feet
     high: float = 0.33
-    crouch: float = 0.5  # s
+    crouch: float = 0.6  # s
     acceleration: float = 8.0  # m/s²
     retract: float = 0.12  # s
 
-    def height(self, time: float, neutral: float) -> tuple[float, float, bool]:
-        """Hip height (m), acceleration (m/s²), and whether the legs carry, ``time`` s after the crouch began."""
+    def height(self, time: float, neutral: float) -> tuple[float, float]:
+        """Hip height (m) and the weight that the legs are to push with, as a multiple, ``time`` s after its beginning."""
         if time < self.crouch:
-            return neutral + (self.low - neutral) * _smooth(time / (0.8 * self.crouch)), 0.0, True
+            return neutral + (self.low - neutral) * _smooth(time / (0.8 * self.crouch)), 1.0
         time -= self.crouch
         push = math.sqrt(2.0 * (self.high - self.low) / self.acceleration)
         if time < push:
-            return self.low + 0.5 * self.acceleration * time * time, self.acceleration, True
-        return self.high + (neutral - self.high) * _smooth((time - push) / self.retract), 0.0, False
+            return self.low + 0.5 * self.acceleration * time * time, 1.0 + self.acceleration / _GRAVITY
+        time -= push
+        return self.high + (neutral - self.high) * _smooth(time / self.retract), _taken_over(time)
+
+
+def _taken_over(airborne: float) -> float:
+    """Part of the weight that feedforward carries, so long (s) after the feet left the ground; landings are plain PD."""
+    return _smooth((airborne - 0.6) / 0.5)
 
 
 def _smooth(part: float) -> float:
@@ -138,10 +146,131 @@ class Go2Simulation:
         self.data = mujoco.MjData(self.model)
         self.joint_names = tuple(self.model.joint(i).name for i in range(1, self.model.njnt))
         self._feet = {self.model.geom(name).id: k for k, name in enumerate(self.foot_names)}
-        effort = [float(j.find("limit").get("effort")) for j in map(self._joint_element, self.joint_names)]
-        self._effort = np.array(effort)
-        self._weight = float(self.model.body_subtreemass[0]) * 9.81
+        limits = {j.get("name"): j.find("limit") for j in ElementTree.fromstring(self.urdf_text).iter("joint")}
+        self._effort = [float(limits[name].get("effort")) for name in self.joint_names]
+        self._weight = float(self.model.body_subtreemass[0]) * _GRAVITY
         self._hop = _Hop()
-        self._place(np.random.default_rng(seed))
+        self._neutral = self._under_the_centre_of_mass()
+        self._trot = TrotController(self._neutral, self._weight, self.scenario.speed, Trot())
         self._tau = np.zeros(12)
+        self._place(np.random.default_rng(seed))
         self._control()
+        mujoco.mj_forward(self.model, self.data)
+
+    @property
+    def time(self) -> float:
+        """s since the drop."""
+        return float(self.data.time)
+
+    def step(self) -> None:
+        """Advance by ``1 / rate_hz``; the controller acts every millisecond."""
+        for _ in range(self._controls):
+            mujoco.mj_step(self.model, self.data, self._substeps)
+            self._control()
+        # Contact forces of the new state, not of the last substep's beginning.
+        mujoco.mj_forward(self.model, self.data)
+
+    def state(self) -> tuple[Array, Array, Array]:
+        """``q`` (19,), ``v`` (18,) and the joint torques ``tau`` (12,) that act from now on, N m.
+
+        Pinocchio's order: base position (m, world), quaternion x, y, z, w, joints (rad); base linear and angular
+        velocity in the BASE frame (m/s, rad/s), joints (rad/s).
+        """
+        q, v = self.data.qpos.copy(), self.data.qvel.copy()
+        q[3:7] = self.data.qpos[[4, 5, 6, 3]]
+        v[:3] = v[:3] @ self.data.body("base").xmat.reshape(3, 3)  # MuJoCo: world axes, but body axes for the rotation
+        return q, v, self._tau.copy()
+
+    def contacts(self) -> tuple[Flags, Array, Flags]:
+        """Which feet carry load (4,), the ground's force on each (4, 3) in world axes, N, and which of them slip (4,)."""
+        model, data = self.model, self.data
+        force, slipping = np.zeros((4, 3)), np.zeros(4, dtype=bool)
+        local, velocity = np.zeros(6), np.zeros(6)
+        for index in range(data.ncon):
+            contact = data.contact[index]
+            foot = self._feet.get(int(contact.geom2))
+            if foot is None:
+                continue
+            mujoco.mj_contactForce(model, data, index, local)
+            force[foot] = local[:3] @ contact.frame.reshape(3, 3)
+            mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_GEOM, contact.geom2, velocity, 0)
+            along = velocity[3:] + np.cross(velocity[:3], contact.pos - data.geom_xpos[contact.geom2])
+            slipping[foot] = math.hypot(along[0], along[1]) > SLIPPING
+        closed = force[:, 2] > _LOADED
+        return closed, force, slipping & closed
+
+    def tilt(self) -> float:
+        """Angle between the trunk's own up and the vertical, rad."""
+        return math.acos(max(-1.0, min(1.0, float(self.data.body("base").xmat[8]))))
+
+    def others_touching(self) -> tuple[str, ...]:
+        """What touches the floor although it should not: ``base`` or ``*_calf``."""
+        touching = {int(c.geom2) for c in self.data.contact[: self.data.ncon]} - self._feet.keys()
+        return tuple(sorted(self.model.geom(i).name for i in touching))
+
+    def _under_the_centre_of_mass(self) -> Vector:
+        """Where FL's foot stands, from its hip: every foot below its thigh joint, shifted to below the centre of mass."""
+        shift = 0.0
+        for _ in range(3):  # the legs' own mass moves along
+            neutral = (shift, HIP_OFFSET, -_STANCE_HEIGHT)
+            self._pose(neutral)
+            mujoco.mj_fwdPosition(self.model, self.data)
+            shift = float(self.data.subtree_com[1, 0])
+        return neutral
+
+    def _pose(self, neutral: Vector) -> None:
+        self.data.qpos[:7] = [0, 0, 0, 1, 0, 0, 0]
+        for leg, side in enumerate(SIDES):
+            foot = (neutral[0], side * neutral[1], neutral[2])
+            self.data.qpos[7 + 3 * leg : 10 + 3 * leg] = leg_angles(foot, side)
+
+    def _place(self, rng: np.random.Generator) -> None:
+        """In the air, tilted a little, turning a little."""
+        self._pose(self._neutral)
+        tilt, direction = math.radians(rng.uniform(1.5, 3.0)), rng.uniform(0.0, 2.0 * math.pi)
+        roll, pitch = tilt * math.cos(direction), tilt * math.sin(direction)
+        mujoco.mju_euler2Quat(self.data.qpos[3:7], np.array([roll, pitch, 0.0]), "xyz")
+        self.data.qvel[3:6] = rng.normal(0.0, 0.05, 3)
+        mujoco.mj_fwdPosition(self.model, self.data)
+        lowest = min(float(self.data.geom_xpos[i, 2]) for i in self._feet) - FOOT_RADIUS
+        self.data.qpos[2] = self.scenario.drop - lowest
+
+    def _control(self) -> None:
+        """Joint torques from the scenario: targets by inverse kinematics, PD, and the weight as feedforward."""
+        time, scenario, neutral = self.time + 1e-9, self.scenario, self._neutral
+        forces, kp, kd = [0.0] * 4, 80.0, 2.0
+        hop = time - max((t for t in scenario.hops if t <= time), default=math.inf)
+        if time >= scenario.trot:
+            feet, forces = self._trot.targets(time - scenario.trot, _CONTROL_STEP, self._trunk())
+            kp, kd = 120.0, 3.0
+        else:
+            height, share = -neutral[2], _taken_over(time)
+            if hop >= 0.0:
+                height, share = self._hop.height(hop, height)
+            forces = [0.25 * share * self._weight] * 4
+            feet = [(neutral[0], side * neutral[1], -height) for side in SIDES]
+        q, v = self.data.qpos[7:].tolist(), self.data.qvel[6:].tolist()
+        for leg, side in enumerate(SIDES):
+            first = 3 * leg
+            target = leg_angles(feet[leg], side)
+            angles = (q[first], q[first + 1], q[first + 2])
+            feedforward = force_torques(angles, side, (0.0, 0.0, forces[leg]))
+            for k in range(3):
+                i = first + k
+                torque = kp * (target[k] - q[i]) - kd * v[i] + feedforward[k]
+                self._tau[i] = min(max(torque, -self._effort[i]), self._effort[i])
+        self.data.qfrc_applied[6:] = self._tau
+
+    def _trunk(self) -> Trunk:
+        m = self.data.body("base").xmat.tolist()
+        heading = math.atan2(m[3], m[0])
+        x, y, _, roll_rate, pitch_rate, _ = self.data.qvel[:6].tolist()
+        sin, cos = math.sin(heading), math.cos(heading)
+        return Trunk(
+            roll=math.atan2(m[7], m[8]),
+            pitch=-math.asin(max(-1.0, min(1.0, m[6]))),
+            forward=cos * x + sin * y,
+            left=cos * y - sin * x,
+            roll_rate=roll_rate,
+            pitch_rate=pitch_rate,
+        )

@@ -27,7 +27,7 @@ from rich.live import Live
 from hybrid_contact_ros.demo.table import line, live_table, summary_table
 
 READY_TIMEOUT = 300.0  # s; kernels that were never compiled on this machine take about a minute
-_NEEDED = ("rclpy", "hybrid_contact_msgs.msg", "mujoco", "example_robot_data", "matplotlib")
+_NEEDED = ("rclpy", "hybrid_contact_msgs.msg", "mujoco", "matplotlib")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         ValueError: bad arguments, or what the demo needs is missing.
     """
-    missing = [name for name in _NEEDED if find_spec(name.partition(".")[0]) is None or _absent(name)]
+    missing = [name for name in _NEEDED if _absent(name)]
     if missing:
         raise ValueError(f"the demo needs {', '.join(missing)}; ./run setup installs everything")
     if not 1.0 <= args.seconds <= 3600.0:
@@ -189,8 +189,8 @@ def _environment(domain: int | None) -> dict[str, str]:
 
 
 def _absent(name: str) -> bool:
-    """A submodule that is missing: a checkout's folder hybrid_contact_msgs is not the built package."""
-    return "." in name and find_spec(name) is None
+    """A submodule is asked for where a checkout's folder has the name of the package that is built from it."""
+    return find_spec(name.partition(".")[0]) is None or find_spec(name) is None
 
 
 def _packaged_config() -> Path:
