@@ -182,7 +182,17 @@ class EstimatorConfig:
 
 
 # Parameters of nodes that may stand in the same file; they are not the estimator's.
-IGNORED = ("use_sim_time", "qos_overrides", "robot_description", "start_type_description_service", "node")
+IGNORED = (
+    "use_sim_time",
+    "qos_overrides",
+    "start_type_description_service",
+    "robot_description",
+    "urdf_file",
+    "twist_in_world",
+    "autostart",
+    "marker_rate",
+    "marker_size",
+)
 
 _GROUPS: dict[str, type] = {
     "activation": ActivationConfig,

@@ -4,7 +4,9 @@ import atexit
 import os
 import shutil
 import socket
+import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -57,3 +59,11 @@ def shared() -> Path:
 def root() -> Path:
     """The root of the repository."""
     return ROOT
+
+
+@pytest.fixture(autouse=True)
+def compilation_allowed() -> Iterator[None]:
+    """A test that configures an estimator freezes the kernels; the next one may need others of them."""
+    yield
+    if "hybrid_contact_ros.kernels.warm" in sys.modules:
+        sys.modules["hybrid_contact_ros.kernels.warm"].enable_compilation()

@@ -14,7 +14,17 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.demo.trot import HIP_OFFSET, SIDES, Trot, TrotController, Trunk, Vector, force_torques, leg_angles
+from hybrid_contact_ros.demo.trot import (
+    HIP_OFFSET,
+    HIPS,
+    SIDES,
+    Trot,
+    TrotController,
+    Trunk,
+    Vector,
+    force_torques,
+    leg_angles,
+)
 from hybrid_contact_ros.mechanics.example_data import example_urdf
 
 Array = NDArray[np.float64]
@@ -28,6 +38,7 @@ _LOADED = 1.0  # N; a foot that skims the ground carries less
 _PHYSICS_STEP = 0.00025  # s
 _CONTROL_STEP = 0.001  # s
 _FRICTION = 0.7
+_SWAY = 100.0  # N s/m, what standing feet hold against the trunk's horizontal velocity
 _GRAVITY = 9.81  # m/s², MuJoCo's default
 _STANCE_HEIGHT = 0.28  # m, hips above the feet's centres
 
@@ -137,7 +148,9 @@ class Go2Simulation:
         """``rate_hz``: of ``step()``, at most 1000 and a divisor of it; the seed draws tilt and spin of the drop."""
         controls = 1.0 / (rate_hz * _CONTROL_STEP) if rate_hz > 0 else 0.0
         if round(controls) < 1 or abs(controls - round(controls)) > 1e-9:
-            raise ValueError(f"rate_hz = {rate_hz}: give a divisor of {1 / _CONTROL_STEP:.0f} Hz, the controller's rate")
+            raise ValueError(
+                f"rate_hz = {rate_hz}: give a divisor of {1 / _CONTROL_STEP:.0f} Hz, the controller's rate"
+            )
         self._controls = round(controls)
         self._substeps = round(_CONTROL_STEP / _PHYSICS_STEP)
         self.scenario = scenario or Scenario()
@@ -240,21 +253,25 @@ class Go2Simulation:
         time, scenario, neutral = self.time + 1e-9, self.scenario, self._neutral
         forces, kp, kd = [0.0] * 4, 80.0, 2.0
         hop = time - max((t for t in scenario.hops if t <= time), default=math.inf)
+        trunk, along, across = self._trunk(), 0.0, 0.0
         if time >= scenario.trot:
-            feet, forces = self._trot.targets(time - scenario.trot, _CONTROL_STEP, self._trunk())
+            feet, forces = self._trot.targets(time - scenario.trot, _CONTROL_STEP, trunk)
             kp, kd = 120.0, 3.0
         else:
             height, share = -neutral[2], _taken_over(time)
             if hop >= 0.0:
                 height, share = self._hop.height(hop, height)
-            forces = [0.25 * share * self._weight] * 4
             feet = [(neutral[0], side * neutral[1], -height) for side in SIDES]
+            for leg, (foot, hip) in enumerate(zip(feet, HIPS, strict=True)):
+                level = trunk.levelling(hip[0] + foot[0], hip[1] + foot[1])
+                forces[leg] = max(0.25 * share * (self._weight + level), 0.0)
+            along, across = -0.25 * _SWAY * share * trunk.forward, -0.25 * _SWAY * share * trunk.left
         q, v = self.data.qpos[7:].tolist(), self.data.qvel[6:].tolist()
         for leg, side in enumerate(SIDES):
             first = 3 * leg
             target = leg_angles(feet[leg], side)
             angles = (q[first], q[first + 1], q[first + 2])
-            feedforward = force_torques(angles, side, (0.0, 0.0, forces[leg]))
+            feedforward = force_torques(angles, side, (along, across, forces[leg]))
             for k in range(3):
                 i = first + k
                 torque = kp * (target[k] - q[i]) - kd * v[i] + feedforward[k]

@@ -59,6 +59,30 @@ def force_torques(angles: Vector, side: float, force: Vector) -> Vector:
 
 
 @dataclass(frozen=True, slots=True)
+class Trunk:
+    """What the controller knows of the trunk: tilt, velocity in its heading frame, and angular velocity.
+
+    Attributes:
+        roll, pitch: rad.
+        forward, left: m/s, horizontal velocity along and across the heading.
+        roll_rate, pitch_rate: rad/s, trunk axes.
+    """
+
+    roll: float
+    pitch: float
+    forward: float
+    left: float
+    roll_rate: float
+    pitch_rate: float
+
+    def levelling(self, x: float, y: float) -> float:
+        """Vertical force (N) that a foot at ``x``, ``y`` of the trunk adds, to be shared among those that stand."""
+        roll_moment = 150.0 * self.roll + 12.0 * self.roll_rate
+        pitch_moment = 150.0 * self.pitch + 12.0 * self.pitch_rate
+        return pitch_moment / x - roll_moment / y
+
+
+@dataclass(frozen=True, slots=True)
 class Trot:
     """Schedule of a trot: FL and RR swing together, FR and RL half a period later.
 
@@ -82,24 +106,6 @@ class Trot:
     def clearance(self, swing: float) -> float:
         """Height (m) of a swing foot's target over the ground; leaves and arrives without vertical speed."""
         return self.height * 0.5 * (1.0 - math.cos(2.0 * math.pi * swing)) - self.press * swing
-
-
-@dataclass(frozen=True, slots=True)
-class Trunk:
-    """What the controller knows of the trunk: tilt, velocity in its heading frame, and angular velocity.
-
-    Attributes:
-        roll, pitch: rad.
-        forward, left: m/s, horizontal velocity along and across the heading.
-        roll_rate, pitch_rate: rad/s, trunk axes.
-    """
-
-    roll: float
-    pitch: float
-    forward: float
-    left: float
-    roll_rate: float
-    pitch_rate: float
 
 
 class TrotController:
@@ -128,8 +134,6 @@ class TrotController:
         across = (0.5 * stance_time + 0.05) * trunk.left
         swings = [gait.swing(leg, time) for leg in range(4)]
         standing = sum(s < 0.0 for s in swings)
-        roll_moment = -150.0 * trunk.roll - 12.0 * trunk.roll_rate
-        pitch_moment = -150.0 * trunk.pitch - 12.0 * trunk.pitch_rate
         feet: list[Vector] = []
         forces = []
         for leg, swing in enumerate(swings):
@@ -138,7 +142,7 @@ class TrotController:
                 foot[0] -= speed * step
                 self._from[leg][:] = foot
                 x, y = HIPS[leg][0] + foot[0], HIPS[leg][1] + foot[1]
-                force = self.weight / standing + (roll_moment / y - pitch_moment / x) / standing
+                force = (self.weight + trunk.levelling(x, y)) / standing
                 forces.append(min(max(force, 0.0), self.weight))
                 feet.append((foot[0], foot[1], -self.height))
             else:

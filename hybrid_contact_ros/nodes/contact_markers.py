@@ -11,6 +11,7 @@ from hybrid_contact_ros.estimator import Parts
 from hybrid_contact_ros.nodes.engine_node import EngineNode, run
 from hybrid_contact_ros.prediction import Prediction
 from hybrid_contact_ros.ros.markers import markers
+from hybrid_contact_ros.ros.parameters import declare_own
 
 
 class ContactMarkersNode(EngineNode):
@@ -20,8 +21,8 @@ class ContactMarkersNode(EngineNode):
 
     def __init__(self, **options: Any) -> None:
         super().__init__("contact_markers", **options)
-        self.declare_own("marker_rate", 30.0, "of the markers, at most [Hz]")
-        self.declare_own("marker_size", 0.03, "diameter of a contact point [m]")
+        declare_own(self, "marker_rate", 30.0, "of the markers, at most [Hz]")
+        declare_own(self, "marker_size", 0.03, "diameter of a contact point [m]")
 
     def create_outputs(self) -> None:
         self._markers = self.output(MarkerArray, "contact_markers")

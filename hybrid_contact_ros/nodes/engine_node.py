@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from nav_msgs.msg import Odometry
-from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
 from hybrid_contact_ros.config import EstimatorConfig
@@ -25,11 +24,12 @@ from hybrid_contact_ros.intake import Intake
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import Prediction
-from hybrid_contact_ros.ros.diagnostics import Monitor
+from hybrid_contact_ros.ros.description import RobotDescription
+from hybrid_contact_ros.ros.diagnostics import Monitor, unconfigured
 from hybrid_contact_ros.ros.executor import spin
 from hybrid_contact_ros.ros.messages import message_types
-from hybrid_contact_ros.ros.parameters import declare_config, faults, read_config
-from hybrid_contact_ros.ros.qos import LATCHED, OUTPUT, STATE_INPUT, overridable
+from hybrid_contact_ros.ros.parameters import declare_config, declare_own, faults, read_config
+from hybrid_contact_ros.ros.qos import OUTPUT, STATE_INPUT, overridable
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
@@ -50,13 +50,11 @@ class EngineNode(LifecycleNode):
     def __init__(self, name: str, **options: Any) -> None:
         super().__init__(name, **options)
         declare_config(self)
-        self.declare_own("urdf_file", "", "URDF file; used when robot_description is empty")
-        self.declare_own("robot_description", "", "URDF text; empty: urdf_file, or the latched topic robot_description")
-        self.declare_own("twist_in_world", False, "the odometry's twist is in world axes instead of the base's")
-        self.declare_own("autostart", False, "configure and activate as soon as the robot description is there")
+        self._description = RobotDescription(self)
+        declare_own(self, "twist_in_world", False, "the odometry's twist is in world axes instead of the base's")
+        declare_own(self, "autostart", False, "configure and activate as soon as the robot description is there")
         self.add_on_set_parameters_callback(self._refuse_changes)
         self._wall = Clock(clock_type=ClockType.STEADY_TIME)
-        self._description = ""
         self._enabled = True
         self._active = False
         self.estimator: ContactEstimator | None = None
@@ -64,9 +62,9 @@ class EngineNode(LifecycleNode):
         self.intake: Intake | None = None
         self.monitor: Monitor | None = None
         self._managed: list[tuple[Any, Any]] = []  # (destroy, entity), newest last
-        self._description_input = self.create_subscription(
-            String, "robot_description", self._on_description, LATCHED, qos_overriding_options=overridable()
-        )
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", OUTPUT)
+        self._diagnosed = time.perf_counter()
+        self.create_timer(1.0, self._diagnose, clock=self._wall)
         self._starter = self.create_timer(0.1, self._autostart, clock=self._wall)
 
     # ------------------------------------------------------------------ for subclasses
@@ -82,7 +80,7 @@ class EngineNode(LifecycleNode):
     def output(self, kind: type, topic: str, qos: QoSProfile = OUTPUT) -> Any:
         """A publisher that lives until cleanup and is silent while inactive."""
         publisher: Any = self.create_lifecycle_publisher(kind, topic, qos, qos_overriding_options=overridable())
-        self.keep(self.destroy_publisher, publisher)
+        self.keep(self.destroy_lifecycle_publisher, publisher)
         return publisher
 
     def keep(self, destroy: Any, entity: Any) -> Any:
@@ -98,7 +96,7 @@ class EngineNode(LifecycleNode):
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         try:
             config = read_config(self)
-            model = RigidBodyModel.from_urdf(self._urdf(), config)
+            model = RigidBodyModel.from_urdf(self._description.urdf(), config)
             begin = time.perf_counter()
             self.estimator = ContactEstimator(model, config)
             self.estimator.warm()
@@ -107,20 +105,20 @@ class EngineNode(LifecycleNode):
             self.get_logger().error(f"not configured: {error}")
             self._destroy_all()
             return FAILURE
+        except Exception:  # rclpy would swallow it and go to on_error without a word
+            self.get_logger().error(f"configuring failed:\n{traceback.format_exc()}")
+            raise
         self.intake = Intake(model, config.input, self.get_parameter("twist_in_world").value)
-        self.monitor = Monitor(f"{self.get_fully_qualified_name()}: contact prediction", self.get_name())
+        self.monitor = Monitor(self.get_fully_qualified_name(), self.get_name())
         self._config: EstimatorConfig = config
         self._subscribe(JointState, "joint_states", self._on_joint_state)
         if model.floating_base:
             self._subscribe(Odometry, "odom", self._on_odometry)
-        self._diagnostics = self.keep(
-            self.destroy_publisher, self.create_publisher(DiagnosticArray, "/diagnostics", OUTPUT)
-        )
-        self.keep(self.destroy_timer, self.create_timer(1.0, self._diagnose, clock=self._wall))
         self.keep(self.destroy_service, self.create_service(Trigger, "~/reset", self._on_reset))
         self.keep(self.destroy_service, self.create_service(SetBool, "~/enable", self._on_enable))
         self.create_outputs()
-        self._diagnosed, self._faults = time.perf_counter(), 0
+        self._faults = 0
+        self._description.in_use = True
         self.get_logger().info(
             f"configured: {model.nv} velocity coordinates, contacts {', '.join(model.contact_names) or 'none'}; "
             f"kernels ready in {time.perf_counter() - begin:.2f} s"
@@ -156,12 +154,13 @@ class EngineNode(LifecycleNode):
             destroy, entity = self._managed.pop()
             destroy(entity)
         self.estimator = self.encoder = self.intake = self.monitor = None
+        self._description.in_use = False
 
     def _autostart(self) -> None:
         if not self.get_parameter("autostart").value:
             self._starter.cancel()
             return
-        if not self._description and not self._given_urdf():
+        if not self._description.there:
             self.get_logger().info("waiting for robot_description", throttle_duration_sec=5.0)
             return
         self._starter.cancel()
@@ -169,11 +168,6 @@ class EngineNode(LifecycleNode):
             self.trigger_activate()
 
     # ------------------------------------------------------------------ inputs
-
-    def _on_description(self, msg: String) -> None:
-        if self._description and msg.data != self._description and self.estimator is not None:
-            self.get_logger().warning("robot_description changed: it is used from the next configure on")
-        self._description = msg.data
 
     def _on_joint_state(self, msg: JointState) -> None:
         arrived = time.perf_counter_ns()
@@ -204,6 +198,11 @@ class EngineNode(LifecycleNode):
             monitor.failed("state", str(error))
             self.get_logger().warning(f"state refused: {error}", throttle_duration_sec=5.0)
             return
+        except Exception as error:  # a fault of ours must not take a robot's node down: forget, tell, go on
+            estimator.reset()
+            monitor.failed("internal", f"internal error: {error!r}")
+            self.get_logger().error(traceback.format_exc(), throttle_duration_sec=5.0)
+            return
         if intake.frame_id:
             self.encoder.frame_id = intake.frame_id
         self.publish(prediction, time.perf_counter_ns() - arrived, max(0, receive_ns - state.stamp_ns))
@@ -229,6 +228,8 @@ class EngineNode(LifecycleNode):
 
     def _diagnose(self) -> None:
         if self.monitor is None or self.intake is None:
+            why = "not configured" + ("" if self._description.there else ": no robot description yet")
+            self._report(unconfigured(self.get_fully_qualified_name(), self.get_name(), why))
             return
         now = time.perf_counter()
         publishers = {
@@ -243,8 +244,11 @@ class EngineNode(LifecycleNode):
             self.intake.last_fault,
             publishers,
         )
-        report.header.stamp = self.get_clock().now().to_msg()
         self._diagnosed = now
+        self._report(report)
+
+    def _report(self, report: DiagnosticArray) -> None:
+        report.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(report)
 
     def _subscribe(self, kind: type, topic: str, callback: Any) -> None:
@@ -252,10 +256,6 @@ class EngineNode(LifecycleNode):
             self.destroy_subscription,
             self.create_subscription(kind, topic, callback, STATE_INPUT, qos_overriding_options=overridable()),
         )
-
-    def declare_own(self, name: str, default: Any, text: str) -> None:
-        if not self.has_parameter(name):
-            self.declare_parameter(name, default, ParameterDescriptor(description=text))
 
     def _refuse_changes(self, parameters: list[Any]) -> SetParametersResult:
         if self.estimator is not None:
@@ -267,15 +267,6 @@ class EngineNode(LifecycleNode):
         for parameter in parameters:
             faults(self).pop(parameter.name, None)
         return SetParametersResult(successful=True)
-
-    def _given_urdf(self) -> str:
-        return str(self.get_parameter("robot_description").value or self.get_parameter("urdf_file").value)
-
-    def _urdf(self) -> str | Path:
-        given = self._given_urdf() or self._description
-        if not given:
-            raise ValueError("no robot description: set robot_description or urdf_file, or publish robot_description")
-        return given if given.lstrip().startswith("<") else Path(given)
 
 
 def run(make: Callable[[], EngineNode]) -> None:

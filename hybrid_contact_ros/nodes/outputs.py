@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 
+from rclpy.time import Time
+
 from hybrid_contact_msgs.msg import ConstraintStability, ContactEvent, ContactMode, PostImpactVelocitySet
 from hybrid_contact_msgs.srv import PredictImpact
-from hybrid_contact_ros.intake import RefusedError, decode_base
+from hybrid_contact_ros.intake import Intake
+from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.nodes.engine_node import EngineNode
 from hybrid_contact_ros.prediction import Prediction
 from hybrid_contact_ros.ros.messages import nanoseconds
@@ -68,10 +71,7 @@ class ImpactOutput:
             unknown = [name for name in request.contacts if name not in names]
             if unknown:
                 raise ValueError(f"no contact is called {unknown[0]!r}; there are {', '.join(names)}")
-            base = decode_base(request.odometry) if model.floating_base else None
-            joints = request.joints
-            stamp = nanoseconds(joints.header.stamp)
-            state = model.joint_map(joints.name).state(stamp, joints.position, joints.velocity, joints.effort, base)
+            state = self._state(request)
             impact = estimator.impact(
                 state,
                 contacts=[names.index(name) for name in request.contacts] or None,
@@ -80,9 +80,30 @@ class ImpactOutput:
                 seed=request.seed,
                 deadline_ns=nanoseconds(request.deadline) or None,
             )
-        except (ValueError, RefusedError) as error:
+        except ValueError as error:
             response.success, response.message = False, str(error)
             return response
         response.success = True
         response.set = encoder.impact(impact, time.perf_counter_ns() - begin)
         return response
+
+    def _state(self, request: PredictImpact.Request) -> RobotState:
+        """The state that a request holds, refused for what the topics refuse; a stamp of 0 means now.
+
+        Raises:
+            ValueError: saying what is wrong.
+        """
+        estimator = self._node.estimator
+        assert estimator is not None
+        joints, odometry = request.joints, request.odometry
+        now = self._node.now_ns()
+        if nanoseconds(joints.header.stamp) == 0:
+            joints.header.stamp = Time(nanoseconds=now).to_msg()
+        odometry.header.stamp = joints.header.stamp
+        intake = Intake(estimator.model, estimator.config.input, self._node.get_parameter("twist_in_world").value)
+        state = intake.odometry(odometry, now)
+        if intake.last_fault is None or not estimator.model.floating_base:
+            state = intake.joint_state(joints, now) or state
+        if state is None:
+            raise ValueError(intake.last_fault[1] if intake.last_fault else "the state is incomplete")
+        return state

@@ -14,6 +14,17 @@ _KEPT = 4096  # latencies per period; at 1 Hz enough for 4 kHz
 _HARMLESS = ("stale", "future", "effort_not_finite", "odometry_late", "clock_set_back")
 
 
+_TITLE = "{}: contact prediction"
+
+
+def unconfigured(name: str, hardware_id: str, why: str) -> DiagnosticArray:
+    """What a node says before it is configured."""
+    status = DiagnosticStatus(
+        level=DiagnosticStatus.WARN, name=_TITLE.format(name), message=why, hardware_id=hardware_id
+    )
+    return DiagnosticArray(status=[status])
+
+
 class Monitor:
     """Counts of one period, folded into a ``DiagnosticArray`` by :meth:`report`. Bounded: old entries are overwritten.
 
@@ -22,7 +33,7 @@ class Monitor:
     """
 
     def __init__(self, name: str, hardware_id: str) -> None:
-        self._name, self._hardware_id = name, hardware_id
+        self._name, self._hardware_id = _TITLE.format(name), hardware_id
         self._latency, self._compute = np.zeros(_KEPT), np.zeros(_KEPT)
         self._count = 0
         self._misses = 0
@@ -100,6 +111,8 @@ class Monitor:
             return DiagnosticStatus.OK, "inactive"
         if not sum(arrived.values()):
             return DiagnosticStatus.STALE, "no input"
+        if fresh["internal"]:
+            return DiagnosticStatus.ERROR, self.failure
         if refused and not self._count:
             worst = max(refused, key=lambda reason: fresh[reason])
             return DiagnosticStatus.ERROR, f"no state could be used: {REASONS.get(worst, worst)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, Field, fields, is_dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
@@ -11,6 +12,7 @@ from rclpy.node import Node
 
 from hybrid_contact_ros.config import Contact, Environment, EstimatorConfig
 
+_FOREIGN = ("qos_overrides.", "use_sim_time", "start_type_description_service")
 _NAMED = {"contacts": ("contact_names", Contact), "environments": ("environment_names", Environment)}
 
 
@@ -36,11 +38,17 @@ def declare_config(node: Node) -> None:
         _declare_value(node, names, initial, ParameterDescriptor(description=text))
 
 
+def declare_own(node: Node, name: str, default: Any, text: str) -> None:
+    """Declare a parameter of the node itself, which is none of the estimator's."""
+    _declare_value(node, name, default, ParameterDescriptor(description=text))
+
+
 def read_config(node: Node) -> EstimatorConfig:
     """The configuration that the node's parameters make.
 
     Raises:
-        ValueError: naming the parameter and what would be right.
+        ValueError: naming the parameter and what would be right. A parameter that was given but that nobody declared,
+            a misspelling most likely, is such an error too.
     """
     data: dict[str, Any] = {}
     for spec in fields(EstimatorConfig):
@@ -53,6 +61,12 @@ def read_config(node: Node) -> EstimatorConfig:
             data[spec.name] = _value(node, spec.name)
     for name, text in faults(node).items():
         raise ValueError(f"parameter {name}: {text}")
+    strangers = [
+        name for name in node._parameter_overrides if not node.has_parameter(name) and not name.startswith(_FOREIGN)
+    ]
+    if strangers:
+        near = get_close_matches(strangers[0], node._parameters, 1)
+        raise ValueError(f"unknown parameter {strangers[0]}" + (f"; is {near[0]} meant?" if near else ""))
     return EstimatorConfig.from_mapping(data)
 
 

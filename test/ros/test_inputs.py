@@ -147,3 +147,19 @@ def test_use_sim_time_takes_ages_from_the_clock_topic(bench, modes):
     bench.send(stamp=stamp)
     bench.until(lambda: modes)
     assert modes[0].input_age.nanosec == 5_000_000
+
+
+def test_before_configuring_the_diagnostics_say_what_is_awaited(bench):
+    node = bench.start(ContactSuiteNode, configure=False, robot_description="")
+    level, text, _ = bench.diagnosis(node)
+    assert level == DiagnosticStatus.WARN
+    assert "no robot description" in text
+
+
+def test_an_internal_error_is_told_and_does_not_end_the_node(bench, node, modes, monkeypatch):
+    monkeypatch.setattr(node.estimator, "update", lambda *_: 1 / 0)
+    bench.send()
+    bench.until(lambda: bench.fault_count(node, "internal") == 1)
+    assert bench.diagnosis(node)[0] == DiagnosticStatus.ERROR
+    monkeypatch.undo()
+    bench.answer(modes)

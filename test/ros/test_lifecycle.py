@@ -69,7 +69,7 @@ def test_without_a_robot_description_configure_fails_and_can_be_tried_again(benc
     assert node.trigger_configure() == FAILURE
     assert state_of(node) == State.PRIMARY_STATE_UNCONFIGURED
     bench.describe()
-    bench.until(lambda: node._description)
+    bench.until(lambda: node._description.there)
     assert node.trigger_configure() == SUCCESS
 
 

@@ -102,3 +102,9 @@ def test_every_leaf_of_the_configuration_is_a_parameter_with_a_description(bench
     for name in ("activation.gap_on", "impact.samples", "contacts.foot.link", "environments.ground.normal"):
         assert node.has_parameter(name)
         assert "[" in node.describe_parameter(name).description
+
+
+def test_misspelled_parameter_fails_configure_and_names_the_right_one(bench, capfd):
+    node = bench.start(ContactSuiteNode, configure=False, **{"activation.gap_onn": 0.001})
+    assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
+    assert "activation.gap_on meant" in capfd.readouterr().err
