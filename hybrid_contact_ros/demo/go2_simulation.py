@@ -46,8 +46,8 @@ _STANCE_HEIGHT = 0.28  # m, hips above the feet's centres
 def go2_model(urdf: str, step: float = _PHYSICS_STEP) -> mujoco.MjModel:
     """The Go2 on a flat floor: the URDF's masses and joints, spheres for feet, no friction or damping in the joints.
 
-    Trunk and shanks are capsules that meet the floor only: ``base`` and ``*_calf`` among the geoms' names, ``floor`` the
-    ground, ``*_foot`` the feet.
+    Trunk and shanks are capsules that meet the floor only: ``base`` and ``*_calf`` among the geoms' names, ``floor``
+    the ground, ``*_foot`` the feet.
     """
     robot = ElementTree.fromstring(urdf)
     for link in robot.iter("link"):
@@ -113,7 +113,7 @@ class _Hop:
     retract: float = 0.12  # s
 
     def height(self, time: float, neutral: float) -> tuple[float, float]:
-        """Hip height (m) and the weight that the legs are to push with, as a multiple, ``time`` s after its beginning."""
+        """Hip height (m) and the multiple of the weight that the legs push with, ``time`` s after its beginning."""
         if time < self.crouch:
             return neutral + (self.low - neutral) * _smooth(time / (0.8 * self.crouch)), 1.0
         time -= self.crouch
@@ -125,7 +125,7 @@ class _Hop:
 
 
 def _taken_over(airborne: float) -> float:
-    """Part of the weight that feedforward carries, so long (s) after the feet left the ground; landings are plain PD."""
+    """Part of the weight that feedforward carries, so many s after the feet left the ground: landings are plain PD."""
     return _smooth((airborne - 0.6) / 0.5)
 
 
@@ -159,8 +159,9 @@ class Go2Simulation:
         self.data = mujoco.MjData(self.model)
         self.joint_names = tuple(self.model.joint(i).name for i in range(1, self.model.njnt))
         self._feet = {self.model.geom(name).id: k for k, name in enumerate(self.foot_names)}
-        limits = {j.get("name"): j.find("limit") for j in ElementTree.fromstring(self.urdf_text).iter("joint")}
-        self._effort = [float(limits[name].get("effort")) for name in self.joint_names]
+        joints = ElementTree.fromstring(self.urdf_text).iter("joint")
+        limits = {j.get("name"): limit.get("effort", "0") for j in joints if (limit := j.find("limit")) is not None}
+        self._effort = [float(limits[name]) for name in self.joint_names]
         self._weight = float(self.model.body_subtreemass[0]) * _GRAVITY
         self._hop = _Hop()
         self._neutral = self._under_the_centre_of_mass()
@@ -195,7 +196,7 @@ class Go2Simulation:
         return q, v, self._tau.copy()
 
     def contacts(self) -> tuple[Flags, Array, Flags]:
-        """Which feet carry load (4,), the ground's force on each (4, 3) in world axes, N, and which of them slip (4,)."""
+        """Which feet carry load (4,), the ground's force on each (4, 3) in world axes [N], which of them slip (4,)."""
         model, data = self.model, self.data
         force, slipping = np.zeros((4, 3)), np.zeros(4, dtype=bool)
         local, velocity = np.zeros(6), np.zeros(6)
@@ -222,7 +223,7 @@ class Go2Simulation:
         return tuple(sorted(self.model.geom(i).name for i in touching))
 
     def _under_the_centre_of_mass(self) -> Vector:
-        """Where FL's foot stands, from its hip: every foot below its thigh joint, shifted to below the centre of mass."""
+        """Where FL's foot stands, from its hip: feet below their thigh joints, shifted to below the centre of mass."""
         shift = 0.0
         for _ in range(3):  # the legs' own mass moves along
             neutral = (shift, HIP_OFFSET, -_STANCE_HEIGHT)

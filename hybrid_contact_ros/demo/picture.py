@@ -61,8 +61,9 @@ def _timeline(axes: Axes, record: DemoRecord, begin: int) -> None:
 def _bars(t: NDArray[np.float64], closed: NDArray[np.bool_]) -> list[tuple[float, float]]:
     """(start, length) of every stretch of contact."""
     padded = np.concatenate(([False], closed, [False]))
-    starts, ends = np.flatnonzero(padded[1:] & ~padded[:-1]), np.flatnonzero(~padded[1:] & padded[:-1])
-    return [(float(t[a]), float(t[min(b, t.size - 1)] - t[a])) for a, b in zip(starts, ends, strict=True)]
+    starts = np.flatnonzero(padded[1:] & ~padded[:-1])
+    ends = np.minimum(np.flatnonzero(~padded[1:] & padded[:-1]), t.size - 1)
+    return list(zip(t[starts].tolist(), (t[ends] - t[starts]).tolist(), strict=True))
 
 
 def _outcomes(axes: Axes, record: DemoRecord, landings: list[Landing]) -> None:
@@ -76,7 +77,7 @@ def _outcomes(axes: Axes, record: DemoRecord, landings: list[Landing]) -> None:
     if shown is None:
         axes.text(0.5, 0.5, "no set was predicted for a landing", ha="center", transform=axes.transAxes)
         return
-    i, j = sorted(np.argsort(np.ptp(shown.normal_outcomes, axis=0))[-2:].tolist())
+    i, j = sorted(int(k) for k in np.argsort(np.ptp(shown.normal_outcomes, axis=0))[-2:])
     axes.axhline(0.0, color="#bbbbbb", linewidth=0.8)
     axes.axvline(0.0, color="#bbbbbb", linewidth=0.8)
     outcomes = shown.normal_outcomes
