@@ -89,10 +89,11 @@ class ContactEstimator:
         self._every_pair = np.triu_indices(m, 1)
         self._passive = model.floating_base and model.nv == 6
         self._stamp: int | None = None
+        self._latest: tuple[RobotState, Array, Codes, Array] | None = None
 
     def reset(self) -> None:
         """Forget all earlier states."""
-        self._stamp = None
+        self._stamp = self._latest = None
         self._tracker.reset()
         self._predictor.reset()
         self._log.reset()
@@ -213,10 +214,37 @@ class ContactEstimator:
         stability = self._stability(
             state.stamp_ns, problem, rate, kind, trusted and bool(parts & Parts.STABILITY), parts
         )
-        impact = None
-        if parts & Parts.IMPACT:
-            impact = self._next_impact(state, acceleration, kind, times)
-        return Prediction(mode, stability, impact, events)
+        self._latest = (state, acceleration, kind, times)
+        return Prediction(mode, stability, self.next_impact() if parts & Parts.IMPACT else None, events)
+
+    def next_impact(self) -> ImpactPrediction | None:
+        """The set of the next impact after the state last updated, extrapolated with the mode's acceleration.
+
+        None when no touchdown is predicted within ``impact.horizon``. ``update`` with ``Parts.IMPACT`` is ``update``
+        without it and then this: a driver that publishes in between has its modes out before the set is computed.
+        """
+        if self._latest is None:
+            return None
+        state, acceleration, kind, times = self._latest
+        config = self.config.impact
+        contacts, when = impacting_contacts(config, self._tracker.closed, kind, times)
+        if not contacts.size:
+            return None
+        q = self.model.integrate(state.q, when * (state.v + 0.5 * when * acceleration))
+        v = state.v + when * acceleration
+        if not (np.isfinite(q).all() and np.isfinite(v).all()):
+            return None
+        problem = self.model.problem(RobotState(state.stamp_ns, q, v, state.effort))
+        return predict_impact(
+            state.stamp_ns,
+            when,
+            problem,
+            contacts,
+            config,
+            config.samples,
+            config.seed,
+            int(1e9 * config.deadline) or None,
+        )
 
     def impact(
         self,
@@ -365,28 +393,4 @@ class ContactEstimator:
             flags[4],
             margins[4],
             *pairs,
-        )
-
-    def _next_impact(
-        self, state: RobotState, acceleration: Array, kind: Codes, times: Array
-    ) -> ImpactPrediction | None:
-        """The set of the next impact, at the state extrapolated to it with the mode's acceleration."""
-        config = self.config.impact
-        contacts, when = impacting_contacts(config, self._tracker.closed, kind, times)
-        if not contacts.size:
-            return None
-        q = self.model.integrate(state.q, when * (state.v + 0.5 * when * acceleration))
-        v = state.v + when * acceleration
-        if not (np.isfinite(q).all() and np.isfinite(v).all()):
-            return None
-        problem = self.model.problem(RobotState(state.stamp_ns, q, v, state.effort))
-        return predict_impact(
-            state.stamp_ns,
-            when,
-            problem,
-            contacts,
-            config,
-            config.samples,
-            config.seed,
-            int(1e9 * config.deadline) or None,
         )

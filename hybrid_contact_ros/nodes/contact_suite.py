@@ -7,7 +7,7 @@ from typing import Any
 from hybrid_contact_ros.estimator import Parts
 from hybrid_contact_ros.nodes.engine_node import EngineNode, run
 from hybrid_contact_ros.nodes.outputs import ImpactOutput, ModeOutput, StabilityOutput
-from hybrid_contact_ros.prediction import Prediction
+from hybrid_contact_ros.prediction import ImpactPrediction, Prediction
 
 
 class ContactSuiteNode(EngineNode):
@@ -26,7 +26,9 @@ class ContactSuiteNode(EngineNode):
     def publish(self, prediction: Prediction, compute_ns: int, age_ns: int) -> None:
         self._mode.publish(prediction, compute_ns, age_ns)
         self._stability.publish(prediction, compute_ns)
-        self._impact.publish(prediction, compute_ns)
+
+    def publish_impact(self, impact: ImpactPrediction, compute_ns: int) -> None:
+        self._impact.publish(impact, compute_ns)
 
 
 def main() -> None:

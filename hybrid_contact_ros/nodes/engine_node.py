@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 import traceback
 from collections.abc import Callable
@@ -23,7 +24,7 @@ from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.intake import Intake
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
-from hybrid_contact_ros.prediction import Prediction
+from hybrid_contact_ros.prediction import ImpactPrediction, Prediction
 from hybrid_contact_ros.ros.description import RobotDescription
 from hybrid_contact_ros.ros.diagnostics import Monitor, unconfigured
 from hybrid_contact_ros.ros.executor import spin
@@ -42,7 +43,7 @@ class EngineNode(LifecycleNode):
     it is there when ``configure`` is called; without it configuring fails and says so. Kernels are compiled and warmed
     here. A bad parameter or URDF fails the transition by name and leaves the node unconfigured.
 
-    Subclasses name their ``parts`` and fill in ``create_outputs`` and ``publish``.
+    Subclasses name their ``parts`` and fill in ``create_outputs`` and ``publish`` or ``publish_impact``.
     """
 
     parts = Parts.MODE
@@ -74,8 +75,10 @@ class EngineNode(LifecycleNode):
         raise NotImplementedError
 
     def publish(self, prediction: Prediction, compute_ns: int, age_ns: int) -> None:
-        """Publish what this node says of a state."""
-        raise NotImplementedError
+        """Publish what this node says of a state; the prediction's impact is not there yet."""
+
+    def publish_impact(self, impact: ImpactPrediction, compute_ns: int) -> None:
+        """Publish the set of the next impact; called after :meth:`publish`, where ``parts`` has IMPACT."""
 
     def output(self, kind: type, topic: str, qos: QoSProfile = OUTPUT) -> Any:
         """A publisher that lives until cleanup and is silent while inactive."""
@@ -119,6 +122,7 @@ class EngineNode(LifecycleNode):
         self.create_outputs()
         self._faults = 0
         self._description.in_use = True
+        gc.freeze()  # the garbage collector need not walk the compiler's objects again and again
         self.get_logger().info(
             f"configured: {model.nv} velocity coordinates, contacts {', '.join(model.contact_names) or 'none'}; "
             f"kernels ready in {time.perf_counter() - begin:.2f} s"
@@ -192,23 +196,25 @@ class EngineNode(LifecycleNode):
             return
         if intake.set_back:
             estimator.reset()
+        if intake.frame_id:
+            self.encoder.frame_id = intake.frame_id
         try:
-            prediction = estimator.update(state, self.parts)
+            prediction = estimator.update(state, self.parts & ~Parts.IMPACT)
+            self.publish(prediction, time.perf_counter_ns() - arrived, max(0, receive_ns - state.stamp_ns))
+            monitor.answered(self.now_ns() - state.stamp_ns, time.perf_counter_ns() - arrived)
+            # Mode and flags are on their way: they do not wait for a set, which takes several times as long.
+            impact = estimator.next_impact() if self.parts & Parts.IMPACT else None
+            if impact is not None:
+                self.publish_impact(impact, time.perf_counter_ns() - arrived)
+                if impact.truncated:
+                    monitor.missed()
         except ValueError as error:
             monitor.failed("state", str(error))
             self.get_logger().warning(f"state refused: {error}", throttle_duration_sec=5.0)
-            return
         except Exception as error:  # a fault of ours must not take a robot's node down: forget, tell, go on
             estimator.reset()
             monitor.failed("internal", f"internal error: {error!r}")
             self.get_logger().error(traceback.format_exc(), throttle_duration_sec=5.0)
-            return
-        if intake.frame_id:
-            self.encoder.frame_id = intake.frame_id
-        self.publish(prediction, time.perf_counter_ns() - arrived, max(0, receive_ns - state.stamp_ns))
-        if prediction.impact is not None and prediction.impact.truncated:
-            monitor.missed()
-        monitor.answered(self.now_ns() - state.stamp_ns, time.perf_counter_ns() - arrived)
 
     # ------------------------------------------------------------------ services, parameters, diagnostics
 

@@ -11,7 +11,7 @@ from hybrid_contact_msgs.srv import PredictImpact
 from hybrid_contact_ros.intake import Intake
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.nodes.engine_node import EngineNode
-from hybrid_contact_ros.prediction import Prediction
+from hybrid_contact_ros.prediction import ImpactPrediction, Prediction
 from hybrid_contact_ros.ros.messages import nanoseconds
 
 
@@ -52,11 +52,10 @@ class ImpactOutput:
         self._sets = node.output(PostImpactVelocitySet, "impact_set")
         node.keep(node.destroy_service, node.create_service(PredictImpact, "~/predict_impact", self._on_request))
 
-    def publish(self, prediction: Prediction, compute_ns: int) -> None:
+    def publish(self, impact: ImpactPrediction, compute_ns: int) -> None:
         encoder = self._node.encoder
         assert encoder is not None
-        if prediction.impact is not None:
-            self._sets.publish(encoder.impact(prediction.impact, compute_ns))
+        self._sets.publish(encoder.impact(impact, compute_ns))
 
     def _on_request(self, request: PredictImpact.Request, response: PredictImpact.Response) -> PredictImpact.Response:
         begin = time.perf_counter_ns()
