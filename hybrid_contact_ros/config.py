@@ -51,6 +51,7 @@ class ActivationConfig:
     slip_off: float = _leaf(0.02, "m/s", 0.0, 10.0, "a slipping one sticks again below this speed")
     gap_sigma: float = _leaf(0.001, "m", 1e-9, 0.5, "standard deviation of the gap: probability and time bounds")
     velocity_sigma: float = _leaf(0.02, "m/s", 1e-9, 10.0, "standard deviation of the gap's rate")
+    acceleration_sigma: float = _leaf(10.0, "m/s^2", 0.0, 1e4, "of the gap's acceleration from the model: time bounds")
     force_sigma: float = _leaf(5.0, "N", 1e-9, 1e5, "standard deviation of the model's normal force")
 
 

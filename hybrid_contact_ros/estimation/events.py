@@ -61,6 +61,7 @@ class EventPredictor:
             TIME_CONSTANT,
             t.gap_sigma,
             t.velocity_sigma,
+            t.acceleration_sigma,
             t.force_sigma,
             int(trusted),
             dt,

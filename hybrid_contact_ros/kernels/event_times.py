@@ -37,10 +37,10 @@ def first_root(gap, rate, acceleration):
 
 
 @njit(cache=True, nogil=True)
-def touchdown_time(sigmas, gap_sigma, velocity_sigma, gap, rate, acceleration, out):
+def touchdown_time(sigmas, gap_sigma, velocity_sigma, acceleration_sigma, gap, rate, acceleration, out):
     """Touchdown under a parabola, with bounds.
 
-    The gap at time t is uncertain by √(σ_φ² + σ_φ̇² t²); the bounds are where the parabola shifted by ``sigmas`` of it
+    The gap at time t is uncertain by √(σ_φ² + σ_φ̇² t² + ¼ σ_φ̈² t⁴); the bounds are where the parabola shifted by ``sigmas`` of it
     crosses zero, found from the spread at the nominal time and once again from that at the bound itself.
 
     Args:
@@ -56,7 +56,9 @@ def touchdown_time(sigmas, gap_sigma, velocity_sigma, gap, rate, acceleration, o
         for _ in range(2):
             if math.isinf(t):
                 break
-            spread = sigmas * math.sqrt(gap_sigma * gap_sigma + velocity_sigma * velocity_sigma * t * t)
+            drift = velocity_sigma * t
+            bend = 0.5 * acceleration_sigma * t * t
+            spread = sigmas * math.sqrt(gap_sigma * gap_sigma + drift * drift + bend * bend)
             t = first_root(gap + side * spread, rate, acceleration)
         if side < 0.0:
             out[1] = min(t, out[0])
@@ -110,6 +112,7 @@ def next_events(
     time_constant,
     gap_sigma,
     velocity_sigma,
+    acceleration_sigma,
     force_sigma,
     trusted,
     dt,
@@ -130,9 +133,10 @@ def next_events(
 ):
     """The next event of every contact within ``horizon`` s, and when.
 
-    Open contacts: touchdown under the second-order extrapolation of the gap. Closed ones: the first of liftoff (their
-    load falls to zero along its recent line), slip (a sticking contact's friction margin does), and stick (a sliding
-    contact's speed does, at its present deceleration). Forces are used only where efforts are ``trusted``.
+    Open contacts: touchdown under the second-order extrapolation of the gap. Closed ones: liftoff (their load falls to
+    zero along its recent line); where none is near, the first of slip (a sticking contact's friction margin falls to
+    zero) and stick (a sliding contact's speed does, at its present deceleration): a foot that is unloaded nearly always
+    slips a moment before it leaves, which would hide the liftoff. Forces are used only where efforts are ``trusted``.
 
     Args:
         sigmas: of the bounds. time_constant: s, memory of the lines. dt: s since the last state; ≤ 0 for none.
@@ -147,7 +151,16 @@ def next_events(
         if not closed[i]:
             tracks[i, 0, 2] = -1.0
             tracks[i, 1, 2] = -1.0
-            touchdown_time(sigmas, gap_sigma, velocity_sigma, gap[i], rate[i], accelerations[i, 0], scratch)
+            touchdown_time(
+                sigmas,
+                gap_sigma,
+                velocity_sigma,
+                acceleration_sigma,
+                gap[i],
+                rate[i],
+                accelerations[i, 0],
+                scratch,
+            )
             _take(_TOUCHDOWN, i, scratch, kind, times)
         else:
             if trusted:
@@ -157,11 +170,12 @@ def next_events(
                     _decline(load[i], tracks[i, 0, 1], sigmas * force_sigma, scratch)
                     if scratch[0] <= _REACH * time_constant:
                         _take(_LIFTOFF, i, scratch, kind, times)
-                if not slipping[i] and friction[i] > 0.0 and tracks[i, 1, 2] > 2.0 * time_constant:
+                lifts = times[i, 0] <= horizon
+                if not lifts and not slipping[i] and friction[i] > 0.0 and tracks[i, 1, 2] > 2.0 * time_constant:
                     _decline(margin[i], tracks[i, 1, 1], sigmas * force_sigma, scratch)
                     if scratch[0] <= _REACH * time_constant:
                         _take(_SLIP, i, scratch, kind, times)
-            if slipping[i] and friction[i] > 0.0 and trusted:
+            if not times[i, 0] <= horizon and slipping[i] and friction[i] > 0.0 and trusted:
                 _decline(speed[i], slip_rate[i], sigmas * velocity_sigma, scratch)
                 _take(_STICK, i, scratch, kind, times)
         if not times[i, 0] <= horizon:

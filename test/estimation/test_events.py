@@ -42,13 +42,14 @@ def test_roots_at_degenerate_coefficients(gap, rate, acceleration, expected):
 
 def test_touchdown_bounds_contain_the_truth_at_the_stated_rate_under_the_stated_noise():
     rng = np.random.default_rng(2)
-    sigmas, gap_sigma, velocity_sigma, out = 2.0, 0.001, 0.02, np.zeros(3)
+    sigmas, gap_sigma, velocity_sigma, acceleration_sigma, out = 2.0, 0.001, 0.02, 2.0, np.zeros(3)
     inside = 0
     for _ in range(4000):
         gap, rate = rng.uniform(0.02, 0.1), rng.uniform(-2.0, -0.5)
         truth = first_root(gap, rate, -9.81)
         seen, seen_rate = gap + gap_sigma * rng.normal(), rate + velocity_sigma * rng.normal()
-        touchdown_time(sigmas, gap_sigma, velocity_sigma, seen, seen_rate, -9.81, out)
+        bent = -9.81 + acceleration_sigma * rng.normal()
+        touchdown_time(sigmas, gap_sigma, velocity_sigma, acceleration_sigma, seen, seen_rate, bent, out)
         assert out[1] <= out[0] <= out[2]
         inside += out[1] <= truth <= out[2]
     assert inside / 4000 == pytest.approx(math.erf(sigmas / math.sqrt(2)), abs=0.015)
@@ -56,7 +57,7 @@ def test_touchdown_bounds_contain_the_truth_at_the_stated_rate_under_the_stated_
 
 def test_the_latest_touchdown_is_infinite_where_it_may_not_happen():
     out = np.zeros(3)
-    touchdown_time(2.0, 0.001, 0.02, 0.0495, -1.0, 10.0, out)  # it would turn back 0.5 mm after the surface
+    touchdown_time(2.0, 0.001, 0.02, 0.0, 0.0495, -1.0, 10.0, out)  # it would turn back 0.5 mm after the surface
     assert math.isfinite(out[0]) and math.isinf(out[2])
 
 
@@ -98,6 +99,13 @@ def test_slip_is_foretold_where_the_friction_margin_falls_first_and_stick_from_d
     assert kind == EventKind.SLIP and times[0] == pytest.approx(1.1 / 100.0, rel=1e-3)
     kind, times = run(predictor, load=200.0, slipping=1, speed=0.2, slip_rate=-4.0)
     assert kind == EventKind.STICK and times[0] == pytest.approx(0.05)
+
+
+def test_a_liftoff_is_not_hidden_by_the_slip_just_before_it():
+    predictor = EventPredictor(1, ACTIVATION, PREDICTION)
+    for i in range(190):
+        kind, times = run(predictor, load=100.0 - 0.5 * i, margin=19.5 - 0.1 * i)
+    assert kind == EventKind.LIFTOFF and times[0] == pytest.approx(5.5 / 500.0, rel=1e-2)
 
 
 def test_without_trusted_effort_no_force_event_is_foretold():
