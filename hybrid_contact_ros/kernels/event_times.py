@@ -136,7 +136,8 @@ def next_events(
     Open contacts: touchdown under the second-order extrapolation of the gap. Closed ones: liftoff (their load falls to
     zero along its recent line); where none is near, the first of slip (a sticking contact's friction margin falls to
     zero) and stick (a sliding contact's speed does, at its present deceleration): a foot that is unloaded nearly always
-    slips a moment before it leaves, which would hide the liftoff. Forces are used only where efforts are ``trusted``.
+    slips a moment before it leaves, which would hide the liftoff. Forces are used only where efforts are ``trusted``,
+    and level and rate both from the lines: those of a single state chatter, and each dip would foretell a liftoff.
 
     Args:
         sigmas: of the bounds. time_constant: s, memory of the lines. dt: s since the last state; ≤ 0 for none.
@@ -166,13 +167,13 @@ def next_events(
             if trusted:
                 follow_line(dt, time_constant, load[i], tracks[i, 0])
                 follow_line(dt, time_constant, margin[i], tracks[i, 1])
-                if load[i] < 0.0 or tracks[i, 0, 2] > 2.0 * time_constant:
-                    _decline(load[i], tracks[i, 0, 1], sigmas * force_sigma, scratch)
+                if tracks[i, 0, 2] > 2.0 * time_constant:
+                    _decline(tracks[i, 0, 0], tracks[i, 0, 1], sigmas * force_sigma, scratch)
                     if scratch[0] <= _REACH * time_constant:
                         _take(_LIFTOFF, i, scratch, kind, times)
                 lifts = times[i, 0] <= horizon
                 if not lifts and not slipping[i] and friction[i] > 0.0 and tracks[i, 1, 2] > 2.0 * time_constant:
-                    _decline(margin[i], tracks[i, 1, 1], sigmas * force_sigma, scratch)
+                    _decline(tracks[i, 1, 0], tracks[i, 1, 1], sigmas * force_sigma, scratch)
                     if scratch[0] <= _REACH * time_constant:
                         _take(_SLIP, i, scratch, kind, times)
             if not times[i, 0] <= horizon and slipping[i] and friction[i] > 0.0 and trusted:
