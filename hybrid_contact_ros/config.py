@@ -47,6 +47,7 @@ class ActivationConfig:
     gap_off: float = _leaf(0.008, "m", -0.1, 0.5, "a closed contact opens above this gap, whatever its force")
     velocity_tolerance: float = _leaf(0.1, "m/s", 0.0, 10.0, "a gap that grows faster than this is not closed")
     force_on: float = _leaf(5.0, "N", 0.0, 1e5, "a closing contact is closed once the model loads it by this much")
+    force_off: float = _leaf(2.0, "N", -1e5, 1e5, "a closed contact opens when its load, over some 3 ms, is below this")
     slip_on: float = _leaf(0.05, "m/s", 0.0, 10.0, "a contact point that moves faster along the surface slips")
     slip_off: float = _leaf(0.02, "m/s", 0.0, 10.0, "a slipping one sticks again below this speed")
     gap_sigma: float = _leaf(0.001, "m", 1e-9, 0.5, "standard deviation of the gap: probability and time bounds")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from enum import IntFlag
 
 import numpy as np
@@ -14,7 +13,7 @@ from hybrid_contact_ros.estimation.events import EventLog, EventPredictor
 from hybrid_contact_ros.estimation.impact import impacting_contacts, predict_impact
 from hybrid_contact_ros.estimation.momentum_observer import LONGEST_PAUSE, MomentumObserver, contact_forces
 from hybrid_contact_ros.estimation.pairs import no_pairs, order_sensitive
-from hybrid_contact_ros.estimation.tracker import ContactTracker, load_threshold
+from hybrid_contact_ros.estimation.tracker import ContactTracker, load_thresholds
 from hybrid_contact_ros.kernels.contact_tracking import contact_quantities, contact_rates, model_loads
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.kernels.warm import disable_compilation, enable_compilation
@@ -76,7 +75,7 @@ class ContactEstimator:
     def __init__(self, model: RigidBodyModel, config: EstimatorConfig) -> None:
         self.model, self.config = model, config
         m = model.contacts
-        self._tracker = ContactTracker(m, replace(config.activation, force_on=load_threshold(model, config.activation)))
+        self._tracker = ContactTracker(m, load_thresholds(model, config.activation))
         self._predictor = EventPredictor(m, config.activation, config.prediction)
         self._log = EventLog(m, config.prediction)
         self._observer = MomentumObserver(model.nv, config.observer.gain)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +15,8 @@ Array = NDArray[np.float64]
 
 # Low-pass (s) of the contact points' velocities for telling stick from slip.
 SLIP_TIME_CONSTANT = 0.01
+# Low-pass (s) of the loads of closed contacts: longer than a dip of chatter, shorter than a foot needs to leave.
+LOAD_TIME_CONSTANT = 0.003
 _GRAVITY = 9.81
 
 
@@ -38,6 +42,7 @@ class ContactTracker:
         self.status = np.ones(contacts, dtype=np.uint8)
         self.probability = np.zeros(contacts)
         self._smooth = np.zeros((contacts, 3))
+        self._mean_load = np.zeros(contacts)
 
     def reset(self) -> None:
         """Forget the past: all contacts are open until a state says otherwise."""
@@ -65,9 +70,11 @@ class ContactTracker:
         contact_statuses(
             c.velocity_tolerance,
             c.force_on,
+            c.force_off,
             c.slip_on,
             c.slip_off,
             SLIP_TIME_CONSTANT,
+            LOAD_TIME_CONSTANT,
             int(trusted),
             dt,
             self.touching,
@@ -77,6 +84,7 @@ class ContactTracker:
             self.closed,
             self.slipping,
             self._smooth,
+            self._mean_load,
             self.status,
         )
         # The middle of the two gaps: a contact there is closed or open depending on where it comes from.
@@ -95,10 +103,11 @@ class ContactTracker:
         return self.status
 
 
-def load_threshold(model: RigidBodyModel, config: ActivationConfig) -> float:
-    """``force_on``, N, but at most a quarter of what each contact carries when all of a floating robot's share its
-    weight: a light body on many points never loads one of them by more."""
-    if not model.floating_base or not model.contacts:
-        return config.force_on
-    weight = _GRAVITY * sum(inertia.mass for inertia in model.pinocchio_model.inertias)
-    return min(config.force_on, 0.25 * weight / model.contacts)
+def load_thresholds(model: RigidBodyModel, config: ActivationConfig) -> ActivationConfig:
+    """``force_on`` lowered to at most a quarter of what each contact carries when all of a floating robot's share its
+    weight, since a light body on many points never loads one of them by more; ``force_off`` to at most 0.4 of it."""
+    force_on = config.force_on
+    if model.floating_base and model.contacts:
+        weight = _GRAVITY * sum(inertia.mass for inertia in model.pinocchio_model.inertias)
+        force_on = min(force_on, 0.25 * weight / model.contacts)
+    return replace(config, force_on=force_on, force_off=min(config.force_off, 0.4 * force_on))

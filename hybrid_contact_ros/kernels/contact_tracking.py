@@ -58,9 +58,11 @@ def candidates(gap_on, gap_off, velocity_tolerance, closed, gap, rate, touching)
 def contact_statuses(
     velocity_tolerance,
     force_on,
+    force_off,
     slip_on,
     slip_off,
     time_constant,
+    load_time_constant,
     trusted,
     dt,
     touching,
@@ -70,23 +72,27 @@ def contact_statuses(
     closed,
     slipping,
     smooth,
+    mean_load,
     status,
 ):
     """Close, keep or open each contact, and tell stick from slip; a Schmitt trigger each.
 
     ``load`` (m,) N is the normal force of the model, or, where that is zero, minus the force that would have to pull to
     keep the gap from opening. A candidate closes once it is loaded by ``force_on``, or is still being stopped; a
-    closed one opens once it would have to be pulled by ``force_on``. Without ``trusted`` efforts the load is unknown:
+    closed one opens once it would have to be pulled by ``force_on``, or its low-passed load is below ``force_off``.
+    Without ``trusted`` efforts the load is unknown:
     every candidate is closed. Slip is told by the low-passed velocity of the contact point: as a vector, so that the
     noise of a contact at rest averages out and does not add up.
 
     Args:
-        velocity_tolerance: m/s. force_on: N. slip_on, slip_off: m/s. time_constant: of the low-pass, s.
+        velocity_tolerance: m/s. force_on, force_off: N. slip_on, slip_off: m/s.
+        time_constant, load_time_constant: of the low-passes of velocity and load, s.
         trusted: 0 or 1. dt: s since the last state.
         touching (m,) uint8, rate, load (m,), tangential (m, 3).
-        closed, slipping: in and out (m,) uint8. smooth: in and out (m, 3) m/s. status: out (m,) uint8.
+        closed, slipping: in and out (m,) uint8. smooth: in and out (m, 3) m/s. mean_load: in and out (m,) N. status: out (m,) uint8.
     """
     keep = math.exp(-max(dt, 0.0) / time_constant)
+    keep_load = math.exp(-max(dt, 0.0) / load_time_constant)
     for i in range(load.shape[0]):
         before = closed[i]
         if not touching[i]:
@@ -94,9 +100,12 @@ def contact_statuses(
         elif not trusted:
             closed[i] = 1
         elif closed[i]:
-            closed[i] = 1 if load[i] > -force_on else 0
+            if rate[i] >= -velocity_tolerance:  # the forces of a mode are not those that stop a contact
+                mean_load[i] += (1.0 - keep_load) * (load[i] - mean_load[i])
+            closed[i] = 1 if load[i] > -force_on and mean_load[i] >= force_off else 0
         else:
             closed[i] = 1 if load[i] >= force_on or rate[i] < -velocity_tolerance else 0
+            mean_load[i] = max(load[i], force_on)
         if not closed[i]:
             slipping[i] = 0
             status[i] = _OPEN

@@ -34,13 +34,24 @@ def test_a_contact_at_rest_and_loaded_closes_although_the_ground_is_some_millime
     assert step(ContactTracker(1, CONFIG), gap=0.5 * (CONFIG.gap_on + CONFIG.gap_off)) == ContactStatus.STICKING
 
 
-def test_closing_needs_load_and_opening_needs_a_pull():
+def test_closing_needs_load_and_opening_at_once_a_pull():
     tracker = ContactTracker(1, CONFIG)
     assert step(tracker, load=0.9 * CONFIG.force_on) == ContactStatus.OPEN
     assert step(tracker, load=1.1 * CONFIG.force_on) == ContactStatus.STICKING
     assert step(tracker, load=-0.9 * CONFIG.force_on) == ContactStatus.STICKING
     assert step(tracker, load=-1.1 * CONFIG.force_on) == ContactStatus.OPEN
     assert step(tracker, load=0.9 * CONFIG.force_on) == ContactStatus.OPEN
+
+
+def test_a_dip_of_the_load_does_not_open_a_contact_and_its_lasting_loss_does():
+    tracker = ContactTracker(1, CONFIG)
+    for _ in range(50):
+        assert step(tracker) == ContactStatus.STICKING
+        assert step(tracker, load=0.0) == ContactStatus.STICKING
+    steps = 0
+    while step(tracker, load=0.5 * CONFIG.force_off) == ContactStatus.STICKING:
+        steps += 1
+    assert 2 <= steps <= 20
 
 
 def test_without_effort_geometry_alone_decides():
