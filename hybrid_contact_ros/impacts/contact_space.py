@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.kernels import delassus
+from hybrid_contact_ros.kernels import delassus, outer_bounds
 from hybrid_contact_ros.kernels.pivoting import BLOCK
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
@@ -55,16 +55,24 @@ class ContactSpace:
         )
         self.status = Status(status)
 
-    def bounds(self, velocity: Array) -> tuple[Array, Array]:
-        """See :func:`hybrid_contact_ros.impacts.bounds.outcome_bounds`."""
-        n = velocity.shape[0]
+    def bounds(self, velocity: Array, friction: Array, back: Array) -> tuple[Array, Array, Array, Array]:
+        """Bounds of v⁺ (n,), lower and upper, and of the normal impulses (m,), N s, least and most.
+
+        See :func:`hybrid_contact_ros.impacts.bounds.outcome_bounds`; back as in :func:`~.outer_bounds.impulse_bounds`.
+        """
+        n, m = velocity.shape[0], friction.shape[0]
+        low, high = np.zeros(m), np.full(m, np.inf)
         if self.status != Status.SOLVED:
-            return np.full(n, -np.inf), np.full(n, np.inf)
+            return np.full(n, -np.inf), np.full(n, np.inf), low, high
         if not (self.w[:: 1 + self.g] < 0.0).any():
-            return velocity.copy(), velocity.copy()
+            high[:] = 0.0
+            return velocity.copy(), velocity.copy(), low, high
         lower, upper = np.empty(n), np.empty(n)
-        delassus.outer_bounds(self.L, self.Y, velocity, np.empty((n + 1, n)), lower, upper)
-        return lower, upper
+        d = self.Y.shape[0] // m - 1
+        outer_bounds.energy_bounds(self.L, self.Y, velocity, np.empty((n + 1, n)), lower, upper)
+        outer_bounds.impulse_bounds(d, self.G, self.u, friction, back, self.speed, np.empty((m, m)), low, high)
+        outer_bounds.tighten(d, self.R, velocity, friction, low, high, lower, upper)
+        return lower, upper, low, high
 
 
 def check_directions(directions: int) -> None:

@@ -80,7 +80,7 @@ def post_impact_set(
     draws = _check(problem, step, samples, max_steps, seed, directions, law, maximum_impulses)
     m, d, n = problem.tangent_jacobian.shape
     space = ContactSpace(problem, directions)
-    lower, upper = space.bounds(problem.velocity)
+    lower, upper, _, _ = space.bounds(problem.velocity, problem.friction, np.zeros(m))
     if space.status != Status.SOLVED:
         return _empty(n, m, d, lower, upper, space.status)
     per_step, last_step, separating = np.empty(m), np.zeros(m), np.full(m, _SEPARATING)

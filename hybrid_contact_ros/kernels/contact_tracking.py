@@ -89,7 +89,8 @@ def contact_statuses(
         time_constant, load_time_constant: of the low-passes of velocity and load, s.
         trusted: 0 or 1. dt: s since the last state.
         touching (m,) uint8, rate, load (m,), tangential (m, 3).
-        closed, slipping: in and out (m,) uint8. smooth: in and out (m, 3) m/s. mean_load: in and out (m,) N. status: out (m,) uint8.
+        closed, slipping: in and out (m,) uint8. smooth: in and out (m, 3) m/s. mean_load: in and out (m,) N.
+        status: out (m,) uint8.
     """
     keep = math.exp(-max(dt, 0.0) / time_constant)
     keep_load = math.exp(-max(dt, 0.0) / load_time_constant)

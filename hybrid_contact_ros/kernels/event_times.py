@@ -40,8 +40,8 @@ def first_root(gap, rate, acceleration):
 def touchdown_time(sigmas, gap_sigma, velocity_sigma, acceleration_sigma, gap, rate, acceleration, out):
     """Touchdown under a parabola, with bounds.
 
-    The gap at time t is uncertain by √(σ_φ² + σ_φ̇² t² + ¼ σ_φ̈² t⁴); the bounds are where the parabola shifted by ``sigmas`` of it
-    crosses zero, found from the spread at the nominal time and once again from that at the bound itself.
+    The gap at time t is uncertain by √(σ_φ² + σ_φ̇² t² + ¼ σ_φ̈² t⁴); the bounds are where the parabola shifted by
+    ``sigmas`` of it crosses zero, found from the spread at the nominal time and once again from that at the bound.
 
     Args:
         out: (3,), time, earliest, latest, s; all infinite where there is none, latest where it may not happen.
