@@ -7,6 +7,7 @@ This one starts them, draws what the listener says, and ends them.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import queue
@@ -17,14 +18,20 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from rich.console import Console
 from rich.live import Live
 
+from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.demo.frames import READY, Frame, read_frames
 from hybrid_contact_ros.demo.table import line, live_table, summary_table
+
+if TYPE_CHECKING:
+    from hybrid_contact_ros.nodes.demo_score import DemoScore
 
 READY_TIMEOUT = 300.0  # s; kernels that were never compiled on this machine take about a minute
 _NEEDED = ("rclpy", "hybrid_contact_msgs.msg", "mujoco", "matplotlib")
@@ -78,36 +85,40 @@ class _Demo:
     """The three processes. Standard error of each goes to this one's."""
 
     def __init__(self, args: argparse.Namespace, config: Path, scratch: Path, console: Console) -> None:
-        self._seconds, self._out, self._config, self._console = args.seconds, args.out, config, console
+        self._seconds, self._picture, self._config, self._console = args.seconds, args.out / "demo.png", config, console
         self._urdf = scratch / "go2.urdf"
         self._environment = _environment(args.domain)
-        self._processes: list[subprocess.Popen[str]] = []
-        self._lines: queue.Queue[dict[str, Any] | None] = queue.Queue()
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._frames: queue.SimpleQueue[Frame | None] = queue.SimpleQueue()
 
     def play(self) -> dict[str, Any]:
+        from hybrid_contact_ros.demo.picture import draw
         from hybrid_contact_ros.mechanics.example_data import example_urdf
+        from hybrid_contact_ros.nodes.demo_score import DemoScore
 
         self._urdf.write_text(example_urdf("go2_description/urdf/go2.urdf").read_text())
         module = "hybrid_contact_ros.nodes."
         suite = self._start(
             module + "contact_suite", "--ros-args", "--params-file", str(self._config), "-p", "autostart:=true"
         )
-        monitor = self._start(
-            module + "demo_monitor", str(self._urdf), str(self._config), str(self._out / "demo.png"), pipe=True
-        )
+        monitor = self._start(module + "demo_monitor", pipe=True)
         robot = self._start(module + "demo_robot", "--seconds", str(self._seconds), pipe=True)
         threading.Thread(target=self._read, args=(monitor,), daemon=True).start()
         self._console.print("starting: the kernels are compiled when the suite is configured for the first time …")
-        if not self._wait_for("ready", READY_TIMEOUT, (suite, monitor, robot)):
+        score = DemoScore(self._urdf.read_text(), EstimatorConfig.from_file(self._config))
+        if not self._wait_until_ready(suite, monitor, robot):
             return {"predictions": 0}
-        assert robot.stdin is not None and monitor.stdin is not None
-        robot.stdin.write("start\n")
-        robot.stdin.flush()
-        self._show(robot)
-        kept = robot.stdout.readline() if robot.stdout is not None and robot.poll() is not None else ""
-        monitor.stdin.write("stop\n")
-        monitor.stdin.flush()
-        summary = self._wait_for("summary", 60.0, (monitor,)) or {"predictions": 0}
+        _tell(robot)
+        self._show(robot, score)
+        kept = robot.stdout.readline() if robot.stdout is not None and robot.poll() is not None else b""
+        _tell(monitor)
+        while (frame := self._next(30.0)) is not None:
+            score.take(frame)
+        summary = score.record.summary()
+        if summary["predictions"]:
+            self._picture.parent.mkdir(parents=True, exist_ok=True)
+            draw(score.record, self._picture)
+            summary["picture"] = str(self._picture)
         if kept:
             summary["robot"] = json.loads(kept)
         return summary
@@ -122,56 +133,65 @@ class _Demo:
                 except subprocess.TimeoutExpired:
                     continue
 
-    def _start(self, module: str, *arguments: str, pipe: bool = False) -> subprocess.Popen[str]:
+    def _start(self, module: str, *arguments: str, pipe: bool = False) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
             [sys.executable, "-m", module, *arguments],
             stdin=subprocess.PIPE if pipe else subprocess.DEVNULL,
             stdout=subprocess.PIPE if pipe else sys.stderr,
-            text=True,
             env=self._environment,
             start_new_session=True,  # Ctrl-C is for this process, which ends the others in order
         )
         self._processes.append(process)
         return process
 
-    def _read(self, monitor: subprocess.Popen[str]) -> None:
+    def _read(self, monitor: subprocess.Popen[bytes]) -> None:
+        """Frames into the queue as they come, so that the pipe never blocks the listener; None at its end."""
         assert monitor.stdout is not None
-        for text in monitor.stdout:
-            self._lines.put(json.loads(text))
-        self._lines.put(None)
+        for frame in read_frames(cast(BinaryIO, monitor.stdout)):
+            self._frames.put(frame)
+        self._frames.put(None)
 
-    def _next(self, timeout: float) -> dict[str, Any] | None:
+    def _next(self, timeout: float) -> Frame | None:
         try:
-            return self._lines.get(timeout=timeout)
+            return self._frames.get(timeout=timeout)
         except queue.Empty:
             return None
 
-    def _wait_for(self, key: str, seconds: float, needed: tuple[subprocess.Popen[str], ...]) -> Any:
-        """The value of the next line with this key; None when it does not come, or a process that it needs ends."""
-        end = time.monotonic() + seconds
+    def _wait_until_ready(self, *needed: subprocess.Popen[bytes]) -> bool:
+        end = time.monotonic() + READY_TIMEOUT
         while time.monotonic() < end:
-            said = self._next(0.2)
-            if said is not None and key in said:
-                return said[key]
-            if said is None and any(process.poll() is not None for process in needed) and self._lines.empty():
-                return None
-        return None
+            frame = self._next(0.2)
+            if frame is not None and frame.topic == READY:
+                return True
+            if any(process.poll() is not None for process in needed):
+                return False
+        return False
 
-    def _show(self, robot: subprocess.Popen[str]) -> None:
-        """Draw snapshots until the robot's scenario is over."""
-        if not self._console.is_terminal:
-            due = 0.0
+    def _show(self, robot: subprocess.Popen[bytes], score: DemoScore) -> None:
+        """Take frames, and draw, until the robot's scenario is over."""
+        on_screen = self._console.is_terminal
+        period = 0.1 if on_screen else 1.0
+        due = time.monotonic() + period
+        with Live(console=self._console, auto_refresh=False) if on_screen else nullcontext() as live:
             while robot.poll() is None:
-                said = self._next(0.2)
-                if said is not None and "snapshot" in said and time.monotonic() >= due:
-                    due = time.monotonic() + 1.0
-                    self._console.print(line(said["snapshot"]), soft_wrap=True, highlight=False)
-            return
-        with Live(console=self._console, auto_refresh=False) as live:
-            while robot.poll() is None:
-                said = self._next(0.2)
-                if said is not None and "snapshot" in said:
-                    live.update(live_table(said["snapshot"]), refresh=True)
+                frame = self._next(0.05)
+                if frame is not None:
+                    score.take(frame)
+                if time.monotonic() < due or not score.record.latency.rows.size:
+                    continue
+                due = time.monotonic() + period
+                if live is not None:
+                    live.update(live_table(score.snapshot()), refresh=True)
+                else:
+                    self._console.print(line(score.snapshot()), soft_wrap=True, highlight=False)
+
+
+def _tell(process: subprocess.Popen[bytes]) -> None:
+    """A line on its standard input: to the robot, to start; to the listener, to end."""
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.write(b"\n")
+        process.stdin.flush()
 
 
 def _environment(domain: int | None) -> dict[str, str]:
