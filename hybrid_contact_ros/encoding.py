@@ -347,6 +347,47 @@ class Encoder:
             model_hash=self._hash,
         )
 
+    def true_impact(
+        self,
+        stamp_ns: int,
+        time_ns: int,
+        contacts: Sequence[str],
+        v_minus: NDArray[np.float64],
+        v_plus: NDArray[np.float64],
+    ) -> Any:
+        """An impact that was observed, as the ``PostImpactVelocitySet`` of one outcome that scores compare with.
+
+        ``time_ns``: of the impact; velocities (nv,) before and after it. What is not known is NaN, 0 or empty.
+        """
+        T = self.types
+        nan, empty = float("nan"), T.float64(np.empty(0))
+        return T.PostImpactVelocitySet(
+            header=self._header(stamp_ns),
+            impact_time=self._time(time_ns),
+            time_to_impact=(time_ns - stamp_ns) * 1e-9,
+            contacts=list(contacts),
+            velocity_names=[],
+            v_minus=T.float64(v_minus),
+            v_nominal=empty,
+            count=1,
+            dof=int(np.size(v_plus)),
+            velocities=T.float64(v_plus),
+            lower=empty,
+            upper=empty,
+            coverage=nan,
+            coverage_radius=nan,
+            confidence=nan,
+            kinetic_energy_minus=nan,
+            kinetic_energy_min=nan,
+            kinetic_energy_max=nan,
+            law="observed",
+            truncated=False,
+            terminated=True,
+            residual=nan,
+            compute_time=self._duration(0),
+            model_hash=0,
+        )
+
     def _header(self, stamp_ns: int) -> Any:
         return self.types.Header(stamp=self._time(stamp_ns), frame_id=self.frame_id)
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.demo.scenario import GRAVITY, Hop, Scenario, taken_over
 from hybrid_contact_ros.demo.trot import (
     HIP_OFFSET,
     HIPS,
@@ -39,8 +40,30 @@ _PHYSICS_STEP = 0.00025  # s
 _CONTROL_STEP = 0.001  # s
 _FRICTION = 0.7
 _SWAY = 100.0  # N s/m, what standing feet hold against the trunk's horizontal velocity
-_GRAVITY = 9.81  # m/s², MuJoCo's default
+_TILT = (0.3, 0.6)  # deg, of the drop: the four feet touch within a millisecond or two
 _STANCE_HEIGHT = 0.28  # m, hips above the feet's centres
+
+
+_FLIGHT = 0.05  # s in the air, before a touchdown is an impact to record
+_STOPPED = 0.05  # of the speed of approach: a foot that approaches slower has stopped
+_LONGEST_IMPACT = 0.003  # s; most take 1 ms
+
+
+@dataclass(frozen=True, slots=True)
+class TrueImpact:
+    """An impact that ended a flight, from the physics step before the first contact to the first at which no foot that
+    touched approaches any more. Four steps of gravity, springs and motors are in ``v_plus``: a per cent or so.
+
+    Attributes:
+        time: s, of its beginning. feet: that touched meanwhile.
+        q (19,), v_minus, v_plus (18,): as of :meth:`Go2Simulation.state`.
+    """
+
+    time: float
+    feet: tuple[str, ...]
+    q: Array
+    v_minus: Array
+    v_plus: Array
 
 
 def go2_model(urdf: str, step: float = _PHYSICS_STEP) -> mujoco.MjModel:
@@ -85,54 +108,6 @@ def go2_model(urdf: str, step: float = _PHYSICS_STEP) -> mujoco.MjModel:
     return spec.compile()
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
-    """When the robot does what; times in s since the drop.
-
-    Attributes:
-        drop: m, of the lowest foot above the ground at the start.
-        hops: when each hop's crouch begins.
-        trot: when the trot begins.
-        speed: m/s, forward, of the trot.
-    """
-
-    drop: float = 0.27
-    hops: tuple[float, ...] = (2.5, 4.5)
-    trot: float = 6.5
-    speed: float = 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class _Hop:
-    """Crouch, push off at constant acceleration, and draw the legs in again for the landing."""
-
-    low: float = 0.20  # m, hips above the feet
-    high: float = 0.33
-    crouch: float = 0.6  # s
-    acceleration: float = 8.0  # m/s²
-    retract: float = 0.12  # s
-
-    def height(self, time: float, neutral: float) -> tuple[float, float]:
-        """Hip height (m) and the multiple of the weight that the legs push with, ``time`` s after its beginning."""
-        if time < self.crouch:
-            return neutral + (self.low - neutral) * _smooth(time / (0.8 * self.crouch)), 1.0
-        time -= self.crouch
-        push = math.sqrt(2.0 * (self.high - self.low) / self.acceleration)
-        if time < push:
-            return self.low + 0.5 * self.acceleration * time * time, 1.0 + self.acceleration / _GRAVITY
-        time -= push
-        return self.high + (neutral - self.high) * _smooth(time / self.retract), _taken_over(time)
-
-
-def _taken_over(airborne: float) -> float:
-    """Part of the weight that feedforward carries, so many s after the feet left the ground: landings are plain PD."""
-    return _smooth((airborne - 0.6) / 0.5)
-
-
-def _smooth(part: float) -> float:
-    return 0.5 * (1.0 - math.cos(math.pi * min(max(part, 0.0), 1.0)))
-
-
 class Go2Simulation:
     """A Go2 that is dropped on four feet, hops twice and then trots slowly forward; the same for the same seed.
 
@@ -162,14 +137,18 @@ class Go2Simulation:
         joints = ElementTree.fromstring(self.urdf_text).iter("joint")
         limits = {j.get("name"): limit.get("effort", "0") for j in joints if (limit := j.find("limit")) is not None}
         self._effort = [float(limits[name]) for name in self.joint_names]
-        self._weight = float(self.model.body_subtreemass[0]) * _GRAVITY
-        self._hop = _Hop()
+        self._weight = float(self.model.body_subtreemass[0]) * GRAVITY
+        self._hop = Hop()
         self._neutral = self._under_the_centre_of_mass()
         self._trot = TrotController(self._neutral, self._weight, self.scenario.speed, Trot())
         self._tau = np.zeros(12)
         self._place(np.random.default_rng(seed))
         self._control()
         mujoco.mj_forward(self.model, self.data)
+        self.impacts: list[TrueImpact] = []
+        self._flight = math.inf  # s in the air; only to be compared with _FLIGHT
+        self._impact: TrueImpact | None = None
+        self._rates = np.zeros(4)
 
     @property
     def time(self) -> float:
@@ -179,10 +158,41 @@ class Go2Simulation:
     def step(self) -> None:
         """Advance by ``1 / rate_hz``; the controller acts every millisecond."""
         for _ in range(self._controls):
-            mujoco.mj_step(self.model, self.data, self._substeps)
+            left = self._substeps
+            while left and self._flight >= _FLIGHT:
+                self._watch()
+                left -= 1
+            if left:
+                mujoco.mj_step(self.model, self.data, left)
+                self._flight = 0.0 if self.data.ncon else self._flight + left * _PHYSICS_STEP
             self._control()
         # Contact forces of the new state, not of the last substep's beginning.
         mujoco.mj_forward(self.model, self.data)
+
+    def _watch(self) -> None:
+        """One physics step in flight or during the impact that ends it."""
+        q, v, _ = self.state()
+        heights = self._heights()
+        mujoco.mj_step(self.model, self.data)
+        mujoco.mj_forward(self.model, self.data)
+        rates = (self._heights() - heights) / _PHYSICS_STEP
+        feet = {self._feet[int(c.geom2)] for c in self.data.contact[: self.data.ncon] if int(c.geom2) in self._feet}
+        if feet and self._impact is None:
+            self._impact = TrueImpact(self.time - _PHYSICS_STEP, (), q, v, v)
+            self._approach, self._touched = self._rates, set()
+        self._rates = rates
+        if self._impact is None:
+            return
+        self._touched |= feet
+        members = sorted(self._touched)
+        over = (rates[members] >= _STOPPED * self._approach[members]).all()
+        if over or self.time - self._impact.time > _LONGEST_IMPACT:
+            names = tuple(self.foot_names[k] for k in members)
+            self.impacts.append(replace(self._impact, feet=names, v_plus=self.state()[1]))
+            self._impact, self._flight = None, 0.0
+
+    def _heights(self) -> Array:
+        return np.array([self.data.geom_xpos[index, 2] for index in self._feet])
 
     def state(self) -> tuple[Array, Array, Array]:
         """``q`` (19,), ``v`` (18,) and the joint torques ``tau`` (12,) that act from now on, N m.
@@ -241,7 +251,7 @@ class Go2Simulation:
     def _place(self, rng: np.random.Generator) -> None:
         """In the air, tilted a little, turning a little."""
         self._pose(self._neutral)
-        tilt, direction = math.radians(rng.uniform(1.5, 3.0)), rng.uniform(0.0, 2.0 * math.pi)
+        tilt, direction = math.radians(rng.uniform(*_TILT)), rng.uniform(0.0, 2.0 * math.pi)
         roll, pitch = tilt * math.cos(direction), tilt * math.sin(direction)
         mujoco.mju_euler2Quat(self.data.qpos[3:7], np.array([roll, pitch, 0.0]), "xyz")
         self.data.qvel[3:6] = rng.normal(0.0, 0.05, 3)
@@ -259,7 +269,7 @@ class Go2Simulation:
             feet, forces = self._trot.targets(time - scenario.trot, _CONTROL_STEP, trunk)
             kp, kd = 120.0, 3.0
         else:
-            height, share = -neutral[2], _taken_over(time)
+            height, share = -neutral[2], taken_over(time)
             if hop >= 0.0:
                 height, share = self._hop.height(hop, height)
             feet = [(neutral[0], side * neutral[1], -height) for side in SIDES]

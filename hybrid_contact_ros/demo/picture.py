@@ -44,7 +44,7 @@ def draw(record: DemoRecord, path: Path) -> None:
 def _timeline(axes: Axes, record: DemoRecord, begin: int) -> None:
     """Two bars a foot: what was predicted, and what was."""
     series = (
-        (record.truth_stamps.rows[:, 0], record.truth_closed.rows, _TRUE, -0.32),
+        (record.truth_stamps.rows[:, 0], record.truth_closed(), _TRUE, -0.32),
         (record.stamps.rows[:, 0], record.closed.rows, _PREDICTED, 0.04),
     )
     for stamps, closed, colour, offset in series:

@@ -13,16 +13,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.demo.landings import HeardSet, Landing, find_landings
+from hybrid_contact_ros.demo.landings import HeardSet, Landing, landing
 from hybrid_contact_ros.replay.scoreboard import HORIZONS, Scoreboard, Series
+from hybrid_contact_ros.replay.scores import debounce
 
 Array = NDArray[np.float64]
 
 STATUS = ("unknown", "open", "sticking", "slipping")
 EVENT = ("", "touchdown", "liftoff", "slip", "stick")
 FLAG = ("undecided", "holds", "fails")
+CHATTER = 0.025, 0.005  # s, shortest openings and contacts of the truth: stiff simulated contacts chatter
 _RECENT = 1000  # predictions that the live latency is taken over
-_SETS = 4096
+_SETS = 256  # that are kept until their impact
+_FRESH_NS = 50_000_000  # a set older than this was of another impact
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +53,12 @@ class DemoRecord:
         self.contacts = tuple(contacts)
         self._mass, self._normals = mass, normals
         m = len(self.contacts)
-        self._board = Scoreboard(self.contacts, self.contacts, lambda state: mass(state.q))
+        self._board = Scoreboard(self.contacts, self.contacts, lambda state: mass(state.q), *CHATTER)
         self.latency = Series(1, np.float64)
         self.stamps, self.closed, self.force = Series(1, np.int64), Series(m, np.bool_), Series(m, np.float64)
-        self.truth_stamps, self.truth_closed = Series(1, np.int64), Series(m, np.bool_)
+        self.truth_stamps, self._truth_raw = Series(1, np.int64), Series(m, np.bool_)
         self.truth_force = Series(m, np.float64)
-        self.state_stamps = Series(1, np.int64)
-        self._states: tuple[Series, Series] | None = None
+        self._landings: list[Landing] = []
         self.sets: deque[HeardSet] = deque(maxlen=_SETS)
         self.events: Counter[str] = Counter()
         self._mode: Any = None
@@ -88,7 +90,7 @@ class DemoRecord:
         self._truth = msg
         self._board.truth(msg)
         self.truth_stamps.append(_ns(msg.header.stamp))
-        self.truth_closed.append([c.status >= 2 for c in msg.contacts])
+        self._truth_raw.append([c.status >= 2 for c in msg.contacts])
         self.truth_force.append([c.force_estimate.z for c in msg.contacts])
 
     def stability(self, msg: Any) -> None:
@@ -116,31 +118,31 @@ class DemoRecord:
             )
         )
 
-    def state(self, stamp_ns: int, q: Array, v: Array) -> None:
-        """A state of the robot, as the suite gets it."""
-        if self._states is None:
-            self._states = (Series(q.size, np.float64), Series(v.size, np.float64))
-        self.state_stamps.append(stamp_ns)
-        self._states[0].append(q)
-        self._states[1].append(v)
+    def true_impact(self, msg: Any, q: Array) -> None:
+        """A ``PostImpactVelocitySet`` of the simulator: what came of an impact; q (nq,), the configuration at it."""
+        time_ns = _ns(msg.impact_time)
+        near = [s for s in self.sets if s.stamp_ns < time_ns and time_ns - s.stamp_ns < _FRESH_NS]
+        self._landings.append(
+            landing(
+                time_ns,
+                tuple(msg.contacts),
+                np.array(msg.v_minus),
+                np.array(msg.velocities),
+                near[-1] if near else None,
+                self._mass(q),
+                self._normals(q),
+            )
+        )
 
     # ------------------------------------------------------------------ out
 
+    def truth_closed(self) -> NDArray[np.bool_]:
+        """The truth (n, m) without chatter, at ``truth_stamps``."""
+        return debounce(1e-9 * self.truth_stamps.rows[:, 0], self._truth_raw.rows, *CHATTER)
+
     def landings(self) -> list[Landing]:
         """Impacts out of flight, with the set that was predicted of each and where the truth lies in it."""
-        if self._states is None:
-            return []
-        return find_landings(
-            self.contacts,
-            self.truth_stamps.rows[:, 0],
-            self.truth_closed.rows,
-            self.state_stamps.rows[:, 0],
-            self._states[0].rows,
-            self._states[1].rows,
-            list(self.sets),
-            self._mass,
-            self._normals,
-        )
+        return self._landings
 
     def snapshot(self) -> dict[str, Any]:
         """What the live table shows; plain values."""
@@ -167,7 +169,7 @@ class DemoRecord:
             "predictions": int(self.latency.rows.shape[0]),
             "contacts": rows,
             "order_sensitive": self._order_sensitive(),
-            "landings": [landing.to_dict() for landing in self.landings()],
+            "landings": [x.to_dict() for x in self._landings],
             "sets": len(self.sets),
             "latency_p50": _quantile(recent, 50),
             "latency_p99": _quantile(recent, 99),
@@ -181,7 +183,7 @@ class DemoRecord:
             "predictions": int(latency.size),
             "seconds": self._seconds(),
             "latency": {f"p{q:g}": _quantile(latency, q) for q in (50, 99, 99.9)},
-            "landings": [landing.to_dict() for landing in self.landings()],
+            "landings": [x.to_dict() for x in self._landings],
             "events": dict(self.events),
             "horizons": list(HORIZONS),
             "scores": None if scores is None else scores.to_dict(),

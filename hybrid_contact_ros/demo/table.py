@@ -79,7 +79,7 @@ def summary_table(summary: dict[str, Any]) -> RenderableType:
 
 
 def _landing(landing: dict[str, Any]) -> str:
-    feet = f"{len(landing['feet'])} feet within {1e3 * landing['spread']:.0f} ms"
+    feet = f"{len(landing['feet'])} feet"
     if not landing["outcomes"]:
         return f"landing, {feet}: no set was predicted"
     return (

@@ -30,6 +30,7 @@ from hybrid_contact_ros.ros.qos import OUTPUT, STATE_INPUT
 TOPICS: tuple[tuple[str, type, Any], ...] = (
     ("contact_mode", ContactMode, OUTPUT),
     ("truth/contact_mode", ContactMode, OUTPUT),
+    ("truth/impact", PostImpactVelocitySet, OUTPUT),
     ("constraint_stability", ConstraintStability, OUTPUT),
     ("impact_set", PostImpactVelocitySet, OUTPUT),
     ("contact_events", ContactEvent, OUTPUT),

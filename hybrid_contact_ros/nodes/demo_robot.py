@@ -2,9 +2,9 @@
 
     python -m hybrid_contact_ros.nodes.demo_robot
 
-It publishes ``joint_states`` and ``odom`` at 500 Hz, ``robot_description``, and its own true contacts and forces on
-``truth/contact_mode``, which the suite does not listen to. It stands still in the air until a line comes on standard
-input (or at once with ``--now``), and then plays its scenario.
+It publishes ``joint_states`` and ``odom`` at 500 Hz, ``robot_description``, and, for scoring only, its own true contacts
+and forces on ``truth/contact_mode`` and its true impacts on ``truth/impact``; the suite listens to neither. It stands
+still in the air until a line comes on standard input (or at once with ``--now``), and then plays its scenario.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from hybrid_contact_msgs.msg import ContactMode
+from hybrid_contact_msgs.msg import ContactMode, PostImpactVelocitySet
 from hybrid_contact_ros.demo.go2_simulation import Go2Simulation
 from hybrid_contact_ros.encoding import Encoder
 from hybrid_contact_ros.ros.messages import message_types
@@ -53,6 +53,7 @@ class DemoRobot(Node):
         self._joints = self.create_publisher(JointState, "joint_states", STATE_INPUT)
         self._odometry = self.create_publisher(Odometry, "odom", STATE_INPUT)
         self._truth = self.create_publisher(ContactMode, "truth/contact_mode", OUTPUT)
+        self._impacts = self.create_publisher(PostImpactVelocitySet, "truth/impact", OUTPUT)
         self._joint_msg = JointState(name=list(simulation.joint_names))
         self._base_msg = Odometry(child_frame_id="base")
         self._base_msg.header.frame_id = "odom"
@@ -75,6 +76,12 @@ class DemoRobot(Node):
         self._joints.publish(joints)
         closed, force, slipping = self.simulation.contacts()
         self._truth.publish(self._encoder.truth(now.nanoseconds, closed.tolist(), force, slipping.tolist()))
+        for impact in self.simulation.impacts:
+            time_ns = now.nanoseconds + round(1e9 * (impact.time - self.simulation.time))
+            self._impacts.publish(
+                self._encoder.true_impact(now.nanoseconds, time_ns, impact.feet, impact.v_minus, impact.v_plus)
+            )
+        self.simulation.impacts.clear()
 
 
 def play(robot: DemoRobot, seconds: float) -> dict[str, float]:

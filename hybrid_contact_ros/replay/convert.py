@@ -110,35 +110,8 @@ class _Messages:
         )
 
     def impact(self, impact: Impact, stamp: int) -> Any:
-        nan, empty = float("nan"), self._none
         time = START_NS + round(impact.time * 1e9)
-        return self._make(
-            "hybrid_contact_msgs/msg/PostImpactVelocitySet",
-            header=self._header(stamp, "world"),
-            impact_time=self._time(time),
-            time_to_impact=(time - stamp) * 1e-9,
-            contacts=list(impact.contacts),
-            velocity_names=[],
-            v_minus=impact.v_minus,
-            v_nominal=empty,
-            count=1,
-            dof=impact.v_plus.size,
-            velocities=impact.v_plus,
-            lower=empty,
-            upper=empty,
-            coverage=nan,
-            coverage_radius=nan,
-            confidence=nan,
-            kinetic_energy_minus=nan,
-            kinetic_energy_min=nan,
-            kinetic_energy_max=nan,
-            law="observed",
-            truncated=False,
-            terminated=True,
-            residual=nan,
-            compute_time=self._make("builtin_interfaces/msg/Duration", sec=0, nanosec=0),
-            model_hash=0,
-        )
+        return self._encoder.true_impact(stamp, time, impact.contacts, impact.v_minus, impact.v_plus)
 
     def _time(self, stamp: int) -> Any:
         sec, nanosec = divmod(stamp, 1_000_000_000)

@@ -104,10 +104,19 @@ class Scoreboard:
     Args:
         names, frames: of the predicted contacts.
         mass: mass matrix (nv, nv) of a state, for distances between velocities.
+        opening, contact: s, shortest of the truth that count (:func:`~.scores.debounce`); 0: all.
     """
 
-    def __init__(self, names: Sequence[str], frames: Sequence[str], mass: Callable[[RobotState], Array]) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        frames: Sequence[str],
+        mass: Callable[[RobotState], Array],
+        opening: float = 0.0,
+        contact: float = 0.0,
+    ) -> None:
         self._names, self._frames, self._mass = list(names), list(frames), mass
+        self._shortest = opening, contact
         m = len(self._names)
         self._t, self._closed = Series(1, np.int64), Series(m, np.bool_)
         self._probability, self._time = Series(m, np.float64), Series(m, np.float64)
@@ -147,7 +156,8 @@ class Scoreboard:
         t = (self._t.rows[:, 0] - origin) * 1e-9
         truth_t = (self._truth_t.rows[:, 0] - origin) * 1e-9
         order = np.argsort(truth_t, kind="stable")
-        truth_t, truth = truth_t[order], self._truth.rows[order]
+        truth_t = truth_t[order]
+        truth = scores.debounce(truth_t, self._truth.rows[order], *self._shortest)
         closed, probability = self._grouped()
         at, known = scores.at_stamps(t, truth_t, truth)
         if not known.any():

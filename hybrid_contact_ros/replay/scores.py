@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,6 +107,19 @@ class EventTiming:
     def bias(self) -> float:
         """Median of the signed error, s: positive when predictions come late."""
         return float(np.median(self.errors)) if self.errors.size else float("nan")
+
+
+def debounce(t: Array, closed: Bools, opening: float, contact: float) -> Bools:
+    """The same without chatter: openings that last less than ``opening`` (s) are filled, then contacts shorter than
+    ``contact`` are taken out. t (n,) s, closed (n, m); a stretch lasts until the sample after it."""
+    result = closed.copy()
+    for column in result.T:
+        for value, shortest in ((False, opening), (True, contact)):
+            edges = np.flatnonzero(np.diff(column)) + 1
+            for first, end in pairwise(edges):  # stretches with a beginning and an end
+                if column[first] == value and t[end] - t[first] < shortest:
+                    column[first:end] = not value
+    return result
 
 
 def event_timing(
