@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.demo.landings import Landing
 from hybrid_contact_ros.demo.record import DemoRecord
 
-_PREDICTED, _TRUE, _NOMINAL, _OUTCOME = "#1f77b4", "#2b2b2b", "#d62728", "#8fb8de"
+_PREDICTED, _TRUE, _NOMINAL = "#1f77b4", "#2b2b2b", "#d62728"
 
 
 def draw(record: DemoRecord, path: Path) -> None:
@@ -67,27 +67,49 @@ def _bars(t: NDArray[np.float64], closed: NDArray[np.bool_]) -> list[tuple[float
 
 
 def _outcomes(axes: Axes, record: DemoRecord, landings: list[Landing]) -> None:
-    """The largest predicted set among the landings, in the normal velocities of the two contacts that vary most."""
-    shown = max(
-        (x for x in landings if x.normal_outcomes.shape[0]),
-        key=lambda x: x.score.radius if x.score else 0.0,
-        default=None,
-    )
-    axes.set_title("post-impact velocity set of a landing")
-    if shown is None:
+    """The set of the landing with the most feet, in the normal velocities of its contacts: a row each."""
+    shown = max((x for x in landings if x.normal_outcomes.shape[0]), key=lambda x: len(x.feet), default=None)
+    if shown is None or shown.predicted is None or shown.score is None:
+        axes.set_title("post-impact velocity set of a landing")
         axes.text(0.5, 0.5, "no set was predicted for a landing", ha="center", transform=axes.transAxes)
         return
-    i, j = sorted(int(k) for k in np.argsort(np.ptp(shown.normal_outcomes, axis=0))[-2:])
-    axes.axhline(0.0, color="#bbbbbb", linewidth=0.8)
+    axes.set_title(
+        f"post-impact set at {1e-9 * (shown.time_ns - int(record.stamps.rows[0, 0])):.2f} s, predicted "
+        f"{1e-6 * (shown.time_ns - shown.predicted.stamp_ns):.0f} ms ahead: radius {shown.score.radius:.1%}, "
+        f"truth {shown.score.distance:.0%} of the jump away",
+        fontsize=10,
+    )
+    rows = [i for i, name in enumerate(record.contacts) if name in shown.predicted.contacts]
+    outcomes, count = shown.normal_outcomes, shown.normal_outcomes.shape[0]
+    spread = np.linspace(-0.22, 0.22, count)  # so that outcomes on one another are seen to be many
+    for row, i in enumerate(rows):
+        first = row == 0
+        axes.plot(
+            shown.normal_minus[i], row, "o", mfc="none", color=_TRUE, markersize=9, label="before" if first else None
+        )
+        axes.plot(
+            outcomes[:, i],
+            row + spread,
+            ".",
+            color=_PREDICTED,
+            markersize=3,
+            label=f"{count} outcomes" if first else None,
+        )
+        axes.plot(
+            shown.normal_nominal[i],
+            row,
+            "s",
+            mfc="none",
+            color=_NOMINAL,
+            markersize=11,
+            label="all at once" if first else None,
+        )
+        axes.plot(shown.normal_plus[i], row, "*", color=_TRUE, markersize=12, label="true, after" if first else None)
     axes.axvline(0.0, color="#bbbbbb", linewidth=0.8)
-    outcomes = shown.normal_outcomes
-    axes.plot(outcomes[:, i], outcomes[:, j], "o", color=_OUTCOME, markersize=4, label=f"{len(outcomes)} outcomes")
-    nominal, plus, minus = shown.normal_nominal, shown.normal_plus, shown.normal_minus
-    axes.plot(nominal[i], nominal[j], "s", color=_NOMINAL, markersize=8, label="single outcome (all at once)")
-    axes.plot(plus[i], plus[j], "*", color=_TRUE, markersize=14, label="true, once settled")
-    axes.set_xlabel(f"normal velocity of {record.contacts[i]} after [m/s]   (before: {minus[i]:.2f})")
-    axes.set_ylabel(f"of {record.contacts[j]} [m/s]   (before: {minus[j]:.2f})")
-    axes.legend(loc="best", fontsize=8)
+    axes.set_yticks(range(len(rows)), [record.contacts[i] for i in rows])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_xlabel("normal velocity of the foot [m/s]")
+    axes.legend(loc="center", fontsize=8)
     axes.spines[["top", "right"]].set_visible(False)
 
 

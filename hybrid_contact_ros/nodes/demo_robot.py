@@ -2,7 +2,7 @@
 
     python -m hybrid_contact_ros.nodes.demo_robot
 
-It publishes ``joint_states`` and ``odom`` at 500 Hz, ``robot_description``, and, for scoring only, its own true contacts
+It publishes ``joint_states`` and ``odom`` at 500 Hz, ``robot_description``, and, for scoring only, its true contacts
 and forces on ``truth/contact_mode`` and its true impacts on ``truth/impact``; the suite listens to neither. It stands
 still in the air until a line comes on standard input (or at once with ``--now``), and then plays its scenario.
 """

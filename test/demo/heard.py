@@ -1,0 +1,67 @@
+"""Messages as the demo's record reads them, made by hand."""
+
+from types import SimpleNamespace as Message
+
+import numpy as np
+
+NAMES = ("left", "right")
+UP = Message(x=0.0, y=0.0, z=1.0)
+
+
+def stamp(seconds):
+    nanoseconds = round(seconds * 1e9)
+    return Message(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
+
+
+def header(seconds):
+    return Message(stamp=stamp(seconds))
+
+
+def mode(seconds, closed, event=0, time=float("nan"), force=10.0):
+    """A ContactMode of two feet."""
+    contacts = [
+        Message(
+            name=name,
+            frame=name,
+            status=2 if is_closed else 1,
+            probability=float(is_closed),
+            force_model=Message(x=0.0, y=0.0, z=force * is_closed),
+            force_estimate=Message(x=0.0, y=0.0, z=force * is_closed),
+            normal=UP,
+            next_event=event,
+            time_to_event=time,
+            gap=0.001,
+        )
+        for name, is_closed in zip(NAMES, closed, strict=True)
+    ]
+    return Message(header=header(seconds), contacts=contacts, mode=sum(1 << i for i, x in enumerate(closed) if x))
+
+
+def stability():
+    return Message(
+        constraint_stability=[1, 2], friction=[0, 1], pair_first=[0], pair_second=[1], pair_order_sensitive=[1]
+    )
+
+
+def impact(seconds, velocities, v_minus=(-1.0, -1.0), contacts=NAMES, at=None):
+    """A PostImpactVelocitySet of a robot whose two velocities are its feet's."""
+    rows = np.atleast_2d(np.asarray(velocities, float))
+    return Message(
+        header=header(seconds),
+        impact_time=stamp(seconds if at is None else at),
+        time_to_impact=0.01,
+        contacts=list(contacts),
+        v_minus=list(v_minus),
+        v_nominal=[0.0, 0.0],
+        count=len(rows),
+        dof=2,
+        velocities=rows.ravel().tolist(),
+        lower=[-0.5, -0.5],
+        upper=[0.5, 0.5],
+        coverage=0.9,
+        truncated=False,
+    )
+
+
+def event(kind=1, source=1):
+    return Message(kind=kind, source=source)

@@ -1,0 +1,111 @@
+"""What the demo keeps of what it hears, and what it says of it."""
+
+import heard
+import numpy as np
+import pytest
+from rich.console import Console
+
+from hybrid_contact_ros.demo.picture import draw
+from hybrid_contact_ros.demo.record import DemoRecord
+from hybrid_contact_ros.demo.table import line, live_table, summary_table
+
+
+def empty():
+    return DemoRecord(heard.NAMES, lambda q: np.diag([2.0, 2.0]), lambda q: np.eye(2))
+
+
+def filled(chatter=False):
+    """Both feet up, down from 0.5 s to 1 s, up again; predictions are right, and 20 ms late after liftoff."""
+    record = empty()
+    for k in range(750):
+        t = 1.0 + 0.002 * k
+        down = 250 <= k < 500
+        skips = chatter and down and k % 10 == 5
+        record.truth(heard.mode(t, (down and not skips, down and not skips)))
+        says = 250 <= k < 510
+        ahead = 0.002 * (250 - k)
+        event = (1, ahead) if 0 < ahead <= 0.05 else (0, float("nan"))
+        record.mode(heard.mode(t, (says, says), *event), round((t + 0.001) * 1e9))
+    record.stability(heard.stability())
+    record.event(heard.event())
+    return record
+
+
+def printed(renderable):
+    console = Console(width=200, record=True, quiet=False, file=None, force_terminal=False)
+    with console.capture() as capture:
+        console.print(renderable)
+    return capture.get()
+
+
+def test_the_summary_counts_scores_and_times():
+    summary = filled().summary()
+    assert summary["predictions"] == 750
+    assert summary["latency"]["p50"] == pytest.approx(0.001, abs=1e-6)
+    true, false = 2 * 250, 2 * 10
+    assert summary["scores"]["f1"] == pytest.approx(2 * true / (2 * true + false))
+    ten = summary["scores"]["touchdown"][0]
+    assert (ten["horizon"], ten["events"], ten["missed"], ten["false"]) == (0.01, 2, 0, 0)
+    assert ten["error_median"] == pytest.approx(0.0, abs=1e-6)
+    assert summary["events"] == {"predicted touchdown": 1}
+
+
+def test_chatter_of_the_truth_makes_no_events():
+    assert filled(chatter=True).summary()["scores"] == filled().summary()["scores"]
+
+
+def test_a_landing_is_compared_with_the_last_set_before_it():
+    record = filled()
+    record.impact(heard.impact(1.40, [[0.3, 0.3]]))
+    record.impact(heard.impact(1.49, [[0.0, 0.1], [0.1, 0.0]]))
+    record.impact(heard.impact(1.51, [[0.4, 0.4]]))
+    record.true_impact(heard.impact(1.502, [0.0, 0.2], at=1.5), np.zeros(2))
+    (landing,) = record.summary()["landings"]
+    jump = np.hypot(1.0, 1.2)
+    assert landing["outcomes"] == 2 and landing["feet"] == list(heard.NAMES)
+    assert landing["lead"] == pytest.approx(0.01)
+    assert landing["distance"] == pytest.approx(0.1 / jump)
+    assert landing["nominal_distance"] == pytest.approx(0.2 / jump)
+    assert landing["within_bounds"]
+
+
+def test_a_landing_without_a_fresh_set_says_so():
+    record = filled()
+    record.impact(heard.impact(1.40, [[0.3, 0.3]]))
+    record.true_impact(heard.impact(1.502, [0.0, 0.2], at=1.5), np.zeros(2))
+    assert record.summary()["landings"][0]["outcomes"] == 0
+    assert "no set was predicted" in printed(live_table(record.snapshot()))
+
+
+def test_the_live_table_shows_modes_events_flags_sets_and_latency():
+    record = filled()
+    record.mode(heard.mode(2.6, (True, False), 2, 0.012), round(2.602e9))
+    record.impact(heard.impact(1.49, [[0.0, 0.1]]))
+    record.true_impact(heard.impact(1.502, [0.0, 0.2], at=1.5), np.zeros(2))
+    text = printed(live_table(record.snapshot()))
+    for word in ("left", "sticking", "open", "liftoff", "12 ms", "10 N", "holds", "fails", "left–right", "1 outcomes",
+                 "p50 1.00 ms"):  # fmt: skip
+        assert word in text
+    assert "left=sticking right=open" in line(record.snapshot())
+    assert "F1" in printed(summary_table(record.summary()))
+
+
+def test_nothing_heard_is_shown_as_unknown_and_scored_as_nothing():
+    record = empty()
+    text = printed(live_table(record.snapshot()))
+    assert "unknown" in text and "–" in text
+    summary = record.summary()
+    assert summary["predictions"] == 0 and summary["scores"] is None and summary["latency"]["p50"] is None
+
+
+def test_the_picture_is_drawn_with_and_without_landings_and_truth(tmp_path):
+    record = filled()
+    draw(record, tmp_path / "plain.png")
+    record.impact(heard.impact(1.49, [[0.0, 0.1]]))
+    record.true_impact(heard.impact(1.502, [0.0, 0.2], at=1.5), np.zeros(2))
+    draw(record, tmp_path / "landing.png")
+    alone = empty()
+    alone.mode(heard.mode(1.0, (True, False)), 10**9 + 1)
+    draw(alone, tmp_path / "alone.png")
+    for name in ("plain", "landing", "alone"):
+        assert (tmp_path / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
