@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 _HEAD = struct.Struct("<BqI")
-READY = 255
-"""The topic of a frame that says that the suite is active."""
+READY, FAILED = 255, 254
+"""Topics of frames that say that the suite is active, and that it could not be configured."""
 LARGEST = 1 << 26  # bytes; a longer frame is a pipe that is out of step
 
 

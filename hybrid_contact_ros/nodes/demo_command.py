@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.live import Live
 
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.demo.frames import READY, Frame, read_frames
+from hybrid_contact_ros.demo.frames import FAILED, READY, Frame, read_frames
 from hybrid_contact_ros.demo.table import line, live_table, summary_table
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ class _Demo:
         from hybrid_contact_ros.nodes.demo_score import DemoScore
 
         self._urdf.write_text(example_urdf("go2_description/urdf/go2.urdf").read_text())
+        score = DemoScore(self._urdf.read_text(), EstimatorConfig.from_file(self._config))  # refuses a bad one
         module = "hybrid_contact_ros.nodes."
         suite = self._start(
             module + "contact_suite", "--ros-args", "--params-file", str(self._config), "-p", "autostart:=true"
@@ -105,7 +106,6 @@ class _Demo:
         robot = self._start(module + "demo_robot", "--seconds", str(self._seconds), pipe=True)
         threading.Thread(target=self._read, args=(monitor,), daemon=True).start()
         self._console.print("starting: the kernels are compiled when the suite is configured for the first time …")
-        score = DemoScore(self._urdf.read_text(), EstimatorConfig.from_file(self._config))
         if not self._wait_until_ready(suite, monitor, robot):
             return {"predictions": 0}
         _tell(robot)
@@ -161,8 +161,8 @@ class _Demo:
         end = time.monotonic() + READY_TIMEOUT
         while time.monotonic() < end:
             frame = self._next(0.2)
-            if frame is not None and frame.topic == READY:
-                return True
+            if frame is not None and frame.topic in (READY, FAILED):
+                return frame.topic == READY
             if any(process.poll() is not None for process in needed):
                 return False
         return False

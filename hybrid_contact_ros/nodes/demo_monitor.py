@@ -2,7 +2,8 @@
 
 A process of its own that does nothing else: messages stay serialised, and go as frames
 (:mod:`hybrid_contact_ros.demo.frames`) to standard output, so that neither scoring nor drawing delays the receptions
-whose latency is measured. A frame of ``READY`` says that the suite is active. It ends with its standard input.
+whose latency is measured. Frames of ``READY`` and ``FAILED`` say what became of the suite's configuration. It ends with
+its standard input.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from collections.abc import Callable
 from typing import Any
 
 import rclpy
-from lifecycle_msgs.msg import State
+from lifecycle_msgs.msg import State, TransitionEvent
 from lifecycle_msgs.srv import GetState
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from hybrid_contact_msgs.msg import ConstraintStability, ContactEvent, ContactMode, PostImpactVelocitySet
-from hybrid_contact_ros.demo.frames import READY, Frame, packed
+from hybrid_contact_ros.demo.frames import FAILED, READY, Frame, packed
 from hybrid_contact_ros.ros.executor import make_executor
 from hybrid_contact_ros.ros.qos import OUTPUT, STATE_INPUT
 
@@ -40,6 +41,9 @@ TOPICS: tuple[tuple[str, type, Any], ...] = (
 """Name, type and QoS; a frame's topic is the place in this list."""
 
 
+_UNCONFIGURED = State.PRIMARY_STATE_UNCONFIGURED
+
+
 class DemoMonitor(Node):
     """Hands every message to ``keep``, serialised."""
 
@@ -48,6 +52,7 @@ class DemoMonitor(Node):
         self._keep = keep
         for number, (topic, kind, qos) in enumerate(TOPICS):
             self.create_subscription(kind, topic, self._heard(number), qos, raw=True)
+        self.create_subscription(TransitionEvent, "contact_suite/transition_event", self._on_transition, 10)
         self._state: Any = self.create_client(GetState, "contact_suite/get_state")
         self._asked: Any = None
         self._active = False
@@ -58,6 +63,10 @@ class DemoMonitor(Node):
             self._keep(Frame(number, time.time_ns(), data))
 
         return heard
+
+    def _on_transition(self, event: TransitionEvent) -> None:
+        if (event.start_state.id, event.goal_state.id) == (State.TRANSITION_STATE_CONFIGURING, _UNCONFIGURED):
+            self._keep(Frame(FAILED, time.time_ns(), b""))
 
     def _ask(self) -> None:
         """Ask the suite whether it is active yet; the answer arrives with later callbacks."""

@@ -1,0 +1,56 @@
+"""``hybrid-contact demo`` as a whole."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+for module in ("rclpy", "hybrid_contact_msgs.msg", "mujoco"):
+    pytest.importorskip(module, reason=f"{module} is not there: ./run setup installs it")
+
+
+def demo(*arguments):
+    command = [sys.executable, "-m", "hybrid_contact_ros.cli", "demo", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=400)
+
+
+def test_five_seconds_are_predicted_scored_and_drawn(tmp_path):
+    done = demo("--seconds", 5, "--json", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert summary["predictions"] > 500  # of 2500; a machine that is busy answers fewer
+    assert summary["scores"]["f1"] > 0.8
+    assert len(summary["landings"]) == 2  # a drop and a hop
+    assert any(landing["outcomes"] >= 8 for landing in summary["landings"])
+    assert summary["latency"]["p50"] > 0.0
+    assert (tmp_path / "out" / "demo.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_no_predictions_is_exit_code_1_and_says_why(tmp_path, root):
+    wrong = tmp_path / "wrong.yaml"
+    text = (root / "config" / "go2.yaml").read_text()
+    wrong.write_text(text + "\n    twist_in_world: [1, 2]\n")  # the file is right, but the node cannot use it
+    done = demo("--seconds", 1, "--json", "--config", wrong, "--out", tmp_path / "out")
+    assert done.returncode == 1
+    assert "twist_in_world" in done.stderr and "no predictions came" in done.stderr
+    assert json.loads(done.stdout) == {"predictions": 0}
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_configuration_that_does_not_fit_the_robot_is_refused_at_once(tmp_path):
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("/**: {ros__parameters: {contact_names: [foot], contacts: {foot: {link: no_such_link}}}}")
+    done = demo("--config", wrong)
+    assert done.returncode == 2
+    assert "no_such_link" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [(("--seconds", "0"), "--seconds"), (("--config", "nowhere.yaml"), "nowhere.yaml")],
+)
+def test_bad_arguments_are_named(arguments, why):
+    done = demo(*arguments)
+    assert done.returncode != 0
+    assert why in done.stderr and "Traceback" not in done.stderr
