@@ -21,6 +21,7 @@ from hybrid_contact_ros.prediction import (
     StabilityPrediction,
     Validity,
 )
+from hybrid_contact_ros.truth import TruthEncoder
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -192,7 +193,9 @@ def test_events_are_numbered_without_holes(types):
 
 
 def test_a_truth_message_says_what_is_known_and_nothing_more(types):
-    msg = Encoder(types, Names()).truth(5, [True, False], np.array([[0.0, 0.0, 9.0], [0.0, 0.0, 0.0]]), [True, False])
+    msg = TruthEncoder(types, Names()).truth(
+        5, [True, False], np.array([[0.0, 0.0, 9.0], [0.0, 0.0, 0.0]]), [True, False]
+    )
     assert msg.mode == 1 and [c.status for c in msg.contacts] == [ContactStatus.SLIPPING, ContactStatus.OPEN]
     assert msg.contacts[0].force_estimate.z == 9.0 and np.isnan(msg.contacts[0].gap)
 

@@ -23,9 +23,9 @@ from std_msgs.msg import String
 
 from hybrid_contact_msgs.msg import ContactMode, PostImpactVelocitySet
 from hybrid_contact_ros.demo.go2_simulation import Go2Simulation
-from hybrid_contact_ros.encoding import Encoder
 from hybrid_contact_ros.ros.messages import message_types
 from hybrid_contact_ros.ros.qos import LATCHED, OUTPUT, STATE_INPUT
+from hybrid_contact_ros.truth import TruthEncoder
 
 RATE = 500.0
 _SPIN = 2e-4  # s before a deadline from which on it is waited for without sleeping: sleep wakes late
@@ -47,7 +47,7 @@ class DemoRobot(Node):
     def __init__(self, simulation: Go2Simulation) -> None:
         super().__init__("demo_robot")
         self.simulation = simulation
-        self._encoder = Encoder(message_types(), _Feet(simulation.foot_names), "odom")
+        self._encoder = TruthEncoder(message_types(), _Feet(simulation.foot_names), "odom")
         self._description = self.create_publisher(String, "robot_description", LATCHED)
         self._description.publish(String(data=simulation.urdf_text))
         self._joints = self.create_publisher(JointState, "joint_states", STATE_INPUT)

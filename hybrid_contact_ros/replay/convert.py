@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from hybrid_contact_ros.encoding import Encoder
 from hybrid_contact_ros.replay.bags import BagWriter
 from hybrid_contact_ros.replay.messages import message_types, typestore
 from hybrid_contact_ros.replay.recordings import READERS, START_NS, Impact, Recording, read
+from hybrid_contact_ros.truth import TruthEncoder
 
 TRUTH_MODE = "/truth/contact_mode"
 TRUTH_IMPACT = "/truth/impact"
@@ -85,7 +85,7 @@ class _Messages:
     def __init__(self, recording: Recording) -> None:
         self._r = recording
         self._types = typestore().types
-        self._encoder = Encoder(message_types(), _Names(recording.contacts, recording.frames), "world")
+        self._encoder = TruthEncoder(message_types(), _Names(recording.contacts, recording.frames), "world")
         self._zeros = np.zeros(36)
         self._none = np.empty(0)
 
