@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +39,8 @@ class Landing:
         predicted: the last set before it, or None; ``score`` says where the truth lies in it.
         normal_minus, normal_plus: (m,) true gap velocities just before and after, m/s.
         normal_outcomes (k, m), normal_nominal (m,): those of the set's outcomes and of its nominal one.
+        plane_outcomes (k, 2), plane_nominal (2,): the same velocities from the outcomes' mean, along
+            the two directions in which they differ most, in the kinetic norm, in units of the true jump.
     """
 
     time_ns: int
@@ -48,6 +51,8 @@ class Landing:
     normal_plus: Array
     normal_outcomes: Array
     normal_nominal: Array
+    plane_outcomes: Array
+    plane_nominal: Array
 
     def to_dict(self) -> dict[str, Any]:
         """For the table and for JSON; distances are in units of the velocity jump, in the kinetic norm."""
@@ -68,6 +73,20 @@ class Landing:
         }
 
 
+def stamp_at(time: float, stamps: Sequence[tuple[float, int]]) -> int:
+    """Stamp, ns, of a time of the simulation, from (time, stamp) of the states published around it, in order.
+
+    Between two states it stays between their stamps, however late the second was: what was predicted from a state
+    before an impact has an earlier stamp than the impact, what was predicted from one after it a later stamp.
+    """
+    before = [row for row in stamps if row[0] <= time + 1e-9]
+    after = [row for row in stamps if row[0] > time + 1e-9]
+    if not before:
+        return after[0][1] - round(1e9 * (after[0][0] - time))
+    stamp = before[-1][1] + 1 + round(1e9 * max(time - before[-1][0], 0.0))
+    return min(stamp, after[0][1] - 1) if after else stamp
+
+
 def landing(
     time_ns: int,
     feet: tuple[str, ...],
@@ -80,9 +99,20 @@ def landing(
     """Compare the true velocities (nv,) of an impact with the set predicted of it; M (nv, nv) and J_n (m, nv) there."""
     score: Containment | None = None
     outcomes, nominal = np.zeros((0, normals.shape[0])), np.full(normals.shape[0], np.nan)
+    plane = np.zeros((0, 2)), np.full(2, np.nan)
     if predicted is not None and predicted.velocities.shape[0]:
         score = containment(
             predicted.velocities, predicted.nominal, predicted.lower, predicted.upper, v_minus, v_plus, mass
         )
         outcomes, nominal = predicted.velocities @ normals.T, normals @ predicted.nominal
-    return Landing(time_ns, feet, predicted, score, normals @ v_minus, normals @ v_plus, outcomes, nominal)
+        plane = _plane(predicted, v_minus, v_plus, mass)
+    return Landing(time_ns, feet, predicted, score, normals @ v_minus, normals @ v_plus, outcomes, nominal, *plane)
+
+
+def _plane(predicted: HeardSet, v_minus: Array, v_plus: Array, mass: Array) -> tuple[Array, Array]:
+    """``Landing.plane_*``: principal components, after a change of coordinates that makes M the identity."""
+    factor = np.linalg.cholesky(mass)  # |x @ factor|² = xᵀ M x
+    mean = predicted.velocities.mean(axis=0)
+    scaled = (predicted.velocities - mean) @ factor
+    axes = np.linalg.svd(scaled)[2][:2] / np.linalg.norm((v_plus - v_minus) @ factor)
+    return scaled @ axes.T, axes @ ((predicted.nominal - mean) @ factor)

@@ -22,7 +22,7 @@ _PREDICTED, _TRUE, _NOMINAL = "#1f77b4", "#2b2b2b", "#d62728"
 def draw(record: DemoRecord, path: Path) -> None:
     """Write the picture of a record to ``path`` (PNG by its ending)."""
     figure = plt.figure(figsize=(13, 9), constrained_layout=True)
-    grid = figure.add_gridspec(3, 2, height_ratios=(1.1, 1.1, 1.2))
+    grid = figure.add_gridspec(3, 3, height_ratios=(1.1, 1.1, 1.4))
     begin = int(record.stamps.rows[0, 0])
     landings = record.landings()
     whole, zoom = figure.add_subplot(grid[0, :]), figure.add_subplot(grid[1, :])
@@ -35,8 +35,16 @@ def draw(record: DemoRecord, path: Path) -> None:
         zoom.set_title("the first landing")
     else:
         zoom.set_xlim(0.0, 1.0)
-    _outcomes(figure.add_subplot(grid[2, 0]), record, landings)
-    _latency(figure.add_subplot(grid[2, 1]), record.latency.rows[:, 0])
+    normals, plane, latency = (figure.add_subplot(grid[2, column]) for column in range(3))
+    shown = max((x for x in landings if x.normal_outcomes.shape[0]), key=lambda x: len(x.feet), default=None)
+    if shown is None:
+        for axes in (normals, plane):
+            axes.set_title("post-impact velocity set of a landing")
+            axes.text(0.5, 0.5, "no set was predicted for a landing", ha="center", transform=axes.transAxes)
+    else:
+        _normals(normals, shown, record, 1e-9 * (shown.time_ns - begin))
+        _plane(plane, shown)
+    _latency(latency, record.latency.rows[:, 0])
     figure.savefig(path, dpi=110)
     plt.close(figure)
 
@@ -66,19 +74,11 @@ def _bars(t: NDArray[np.float64], closed: NDArray[np.bool_]) -> list[tuple[float
     return list(zip(t[starts].tolist(), (t[ends] - t[starts]).tolist(), strict=True))
 
 
-def _outcomes(axes: Axes, record: DemoRecord, landings: list[Landing]) -> None:
-    """The set of the landing with the most feet, in the normal velocities of its contacts: a row each."""
-    shown = max((x for x in landings if x.normal_outcomes.shape[0]), key=lambda x: len(x.feet), default=None)
-    if shown is None or shown.predicted is None or shown.score is None:
-        axes.set_title("post-impact velocity set of a landing")
-        axes.text(0.5, 0.5, "no set was predicted for a landing", ha="center", transform=axes.transAxes)
-        return
-    axes.set_title(
-        f"post-impact set at {1e-9 * (shown.time_ns - int(record.stamps.rows[0, 0])):.2f} s, predicted "
-        f"{1e-6 * (shown.time_ns - shown.predicted.stamp_ns):.0f} ms ahead: radius {shown.score.radius:.1%}, "
-        f"truth {shown.score.distance:.0%} of the jump away",
-        fontsize=10,
-    )
+def _normals(axes: Axes, shown: Landing, record: DemoRecord, at: float) -> None:
+    """The set in the normal velocities of its contacts: a row each."""
+    assert shown.predicted is not None
+    ahead = 1e-6 * (shown.time_ns - shown.predicted.stamp_ns)
+    axes.set_title(f"landing at {at:.2f} s, predicted {ahead:.1f} ms before the first contact", fontsize=10)
     rows = [i for i, name in enumerate(record.contacts) if name in shown.predicted.contacts]
     outcomes, count = shown.normal_outcomes, shown.normal_outcomes.shape[0]
     spread = np.linspace(-0.22, 0.22, count)  # so that outcomes on one another are seen to be many
@@ -113,6 +113,28 @@ def _outcomes(axes: Axes, record: DemoRecord, landings: list[Landing]) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
+def _plane(axes: Axes, shown: Landing) -> None:
+    """The set alone, magnified, along the two directions in which it is widest.
+
+    The truth is not drawn: it is away mostly in other directions, and its projection would look near.
+    """
+    assert shown.score is not None
+    outcomes, nominal = 100.0 * shown.plane_outcomes, 100.0 * shown.plane_nominal
+    axes.plot(*outcomes.T, ".", color=_PREDICTED, markersize=5)
+    axes.plot(*nominal, "s", mfc="none", color=_NOMINAL, markersize=11)
+    reach = 1.25 * max(float(np.abs(outcomes).max()), float(np.abs(nominal).max()), 1e-3)
+    axes.set_xlim(-reach, reach)
+    axes.set_ylim(-reach, reach)
+    axes.set_title(
+        f"the set magnified: radius {shown.score.radius:.1%} of the jump;\n"
+        f"the truth is {shown.score.distance:.0%} of the jump away (not drawn)",
+        fontsize=10,
+    )
+    axes.set_xlabel("widest direction [% of the jump]")
+    axes.set_ylabel("second widest [% of the jump]")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
 def _latency(axes: Axes, latency: NDArray[np.float64]) -> None:
     milliseconds = 1e3 * latency
     p50, p99 = np.percentile(milliseconds, (50, 99))
@@ -122,7 +144,7 @@ def _latency(axes: Axes, latency: NDArray[np.float64]) -> None:
     for value, name in ((p50, "p50"), (p99, "p99")):
         axes.axvline(value, color=_NOMINAL, linewidth=1)
         axes.annotate(f" {name} {value:.2f} ms", (value, 0.95), xycoords=("data", "axes fraction"), fontsize=9)
-    axes.set_xlabel("latency, stamp of the measurement to prediction received [ms]")
+    axes.set_xlabel("stamp of the measurement to reception [ms]")
     axes.set_ylabel("predictions")
     axes.set_title(f"latency over {milliseconds.size} predictions")
     axes.spines[["top", "right"]].set_visible(False)

@@ -14,6 +14,7 @@ import gc
 import json
 import sys
 import time
+from collections import deque
 
 import rclpy
 from nav_msgs.msg import Odometry
@@ -23,6 +24,7 @@ from std_msgs.msg import String
 
 from hybrid_contact_msgs.msg import ContactMode, PostImpactVelocitySet
 from hybrid_contact_ros.demo.go2_simulation import Go2Simulation
+from hybrid_contact_ros.demo.landings import stamp_at
 from hybrid_contact_ros.ros.messages import message_types
 from hybrid_contact_ros.ros.qos import LATCHED, OUTPUT, STATE_INPUT
 from hybrid_contact_ros.truth import TruthEncoder
@@ -54,6 +56,7 @@ class DemoRobot(Node):
         self._odometry = self.create_publisher(Odometry, "odom", STATE_INPUT)
         self._truth = self.create_publisher(ContactMode, "truth/contact_mode", OUTPUT)
         self._impacts = self.create_publisher(PostImpactVelocitySet, "truth/impact", OUTPUT)
+        self._stamps: deque[tuple[float, int]] = deque(maxlen=16)  # more cycles than an impact lasts
         self._joint_msg = JointState(name=list(simulation.joint_names))
         self._base_msg = Odometry(child_frame_id="base")
         self._base_msg.header.frame_id = "odom"
@@ -75,9 +78,10 @@ class DemoRobot(Node):
         self._odometry.publish(base)
         self._joints.publish(joints)
         closed, force, slipping = self.simulation.contacts()
+        self._stamps.append((self.simulation.time, now.nanoseconds))
         self._truth.publish(self._encoder.truth(now.nanoseconds, closed.tolist(), force, slipping.tolist()))
         for impact in self.simulation.impacts:
-            time_ns = now.nanoseconds + round(1e9 * (impact.time - self.simulation.time))
+            time_ns = stamp_at(impact.time, self._stamps)
             self._impacts.publish(
                 self._encoder.true_impact(now.nanoseconds, time_ns, impact.feet, impact.v_minus, impact.v_plus)
             )

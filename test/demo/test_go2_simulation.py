@@ -5,8 +5,12 @@ import pytest
 
 pytest.importorskip("mujoco", reason="MuJoCo is not there: ./run setup installs it")
 
+import mujoco
+
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.demo.go2_simulation import FOOT_RADIUS, Go2Simulation
+from hybrid_contact_ros.demo.go2_model import FOOT_RADIUS
+from hybrid_contact_ros.demo.go2_simulation import Go2Simulation
+from hybrid_contact_ros.demo.ground_truth import LOADED, UNLOADED
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.state import RobotState
@@ -16,12 +20,13 @@ from hybrid_contact_ros.mechanics.state import RobotState
 def scenario(request):
     """The whole 20 s at 500 Hz: rows of (time, tilt, base position, feet closed), and the simulation afterwards."""
     simulation = Go2Simulation(500.0, seed=request.param)
-    rows, others = [], set()
+    rows, others, before = [], set(), np.zeros(4, bool)
     for _ in range(10_000):
         simulation.step()
         q, _, _ = simulation.state()
         closed, force, _ = simulation.contacts()
-        assert (force[~closed, 2] <= 1.0).all() and (force[closed, 2] > 1.0).all()
+        assert (closed == (force[:, 2] > np.where(before, UNLOADED, LOADED))).all()
+        before = closed
         others.update(simulation.others_touching())
         rows.append((simulation.time, simulation.tilt(), *q[:3], *closed))
     return np.array(rows, float), simulation, others
@@ -68,6 +73,51 @@ def test_the_engine_predicts_its_impacts_although_it_does_not_know_them(scenario
             return np.sqrt(x @ mass @ x)
 
         assert length(predicted - impact.v_plus) < 0.2 * length(impact.v_plus - impact.v_minus)
+
+
+def kinetic_energy(model, q, v):
+    return 0.5 * v @ model.problem(RobotState(0, q, v)).mass @ v
+
+
+def test_no_impact_makes_energy(scenario, root):
+    _, simulation, _ = scenario
+    model = RigidBodyModel.from_urdf(simulation.urdf_text, EstimatorConfig.from_file(root / "config" / "go2.yaml"))
+    for impact in simulation.impacts:
+        before = kinetic_energy(model, impact.q, impact.v_minus)
+        assert 0.5 * before < kinetic_energy(model, impact.q, impact.v_plus) < before
+
+
+def test_an_impact_is_over_when_no_foot_of_it_approaches(scenario, root):
+    """An end that is set by the longest time allowed would leave a foot that still falls."""
+    _, simulation, _ = scenario
+    model = RigidBodyModel.from_urdf(simulation.urdf_text, EstimatorConfig.from_file(root / "config" / "go2.yaml"))
+    for impact in simulation.impacts:
+        rows = [model.contact_names.index(foot) for foot in impact.feet]
+        normals = model.problem(RobotState(0, impact.q, impact.v_minus)).normal_jacobian[rows]
+        assert (normals @ impact.v_plus > 0.1 * (normals @ impact.v_minus)).all()
+        assert 0.0 < impact.duration < 0.008
+
+
+def test_the_forces_of_the_truth_are_the_change_of_momentum():
+    """m dv_com/dt = sum of the ground's forces + m g, cycle by cycle, through drop, impact and standing."""
+    simulation = Go2Simulation()
+    model, data = simulation.model, simulation.data
+    mass = float(model.body_subtreemass[0])
+
+    def momentum():
+        mujoco.mj_forward(model, data)
+        mujoco.mj_subtreeVel(model, data)
+        return mass * data.subtree_linvel[1].copy()
+
+    last, largest = momentum(), 0.0
+    for _ in range(500):
+        simulation.step()
+        now = momentum()
+        force = simulation.contacts()[1].sum(axis=0)
+        largest = max(largest, force[2])
+        np.testing.assert_allclose((now - last) / 0.002, force + mass * model.opt.gravity, atol=2.0)
+        last = now
+    assert largest > 10.0 * mass * 9.81 / 2.0
 
 
 def test_its_feet_touch_where_the_configuration_says(root):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from hybrid_contact_ros.demo.landings import stamp_at
 from hybrid_contact_ros.demo.picture import draw
 from hybrid_contact_ros.demo.record import DemoRecord
 from hybrid_contact_ros.demo.table import line, live_table, summary_table
@@ -67,6 +68,62 @@ def test_a_landing_is_compared_with_the_last_set_before_it():
     assert landing["distance"] == pytest.approx(0.1 / jump)
     assert landing["nominal_distance"] == pytest.approx(0.2 / jump)
     assert landing["within_bounds"]
+
+
+def test_the_plane_of_a_set_is_in_units_of_the_jump_from_the_mean():
+    """M = 2 I cancels; outcomes differ along (1, -1) only."""
+    record = filled()
+    record.impact(heard.impact(1.49, [[0.0, 0.1], [0.1, 0.0]]))
+    record.true_impact(heard.impact(1.502, [0.0, 0.2], at=1.5), np.zeros(2))
+    (landing,) = record.landings()
+    jump = np.hypot(1.0, 1.2)
+    assert np.abs(landing.plane_outcomes) == pytest.approx(np.array([[0.05, 0.0], [0.05, 0.0]]) * np.sqrt(2) / jump)
+    assert landing.plane_nominal[0] == pytest.approx(0.0, abs=1e-12)  # it is off along (1, 1) only
+
+
+def test_a_bounce_of_more_than_a_few_milliseconds_is_not_hidden():
+    record = empty()
+    for k in range(300):
+        record.truth(heard.mode(1.0 + 0.002 * k, (k not in (100, 101), not 100 <= k < 105)))
+    openings = (~record.truth_closed()).sum(axis=0)
+    assert openings.tolist() == [0, 5]
+
+
+def test_missing_numbers_are_dashes_in_table_line_and_summary():
+    record = empty()
+    record.mode(heard.mode(1.0, (True, False), 0, float("nan"), float("nan")), 10**9)
+    snapshot = record.snapshot()
+    for row in snapshot["contacts"]:
+        row.update(force=None, gap=float("inf"), event=None)
+    snapshot["latency_p50"] = None
+    for text in (printed(live_table(snapshot)), line(snapshot)):
+        assert "nan" not in text and "inf" not in text and "–" in text
+    assert "nan" not in printed(summary_table(record.summary()))
+
+
+def test_a_set_that_comes_after_the_news_of_its_impact_still_counts():
+    """A suite that is behind publishes late, but the stamp says what the set was predicted from."""
+    record = empty()
+    record.mode(heard.mode(1.0, (False, False)), 10**9)
+    record.true_impact(heard.impact(1.502, [0.0, 0.2], at=1.5), np.zeros(2))
+    assert record.snapshot()["landings"] == []
+    record.impact(heard.impact(1.49, [[0.0, 0.1]]))
+    record.impact(heard.impact(1.51, [[9.0, 9.0]]))
+    record.mode(heard.mode(1.71, (True, True)), round(1.72e9))
+    (landing,) = record.snapshot()["landings"]
+    assert landing["outcomes"] == 1 and landing["lead"] == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("late", [0, 3_000_000, 500_000_000])
+def test_an_impact_stays_between_the_states_around_it_however_late_the_second_is(late):
+    stamps = [(0.998, 7_000_000), (1.0, 9_000_000), (1.002, 11_000_000 + late), (1.004, 13_000_000 + late)]
+    assert stamp_at(1.0015, stamps) == 10_500_001
+    assert 9_000_000 < stamp_at(1.0, stamps) < 11_000_000
+    assert stamp_at(1.0025, stamps) == 11_500_001 + late
+
+
+def test_an_impact_never_passes_the_state_after_it_when_stamps_are_close():
+    assert stamp_at(1.0019, [(1.0, 0), (1.002, 500_000)]) == 499_999
 
 
 def test_a_landing_without_a_fresh_set_says_so():
