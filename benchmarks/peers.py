@@ -2,7 +2,7 @@
 
 The others are no dependencies: ``.venv/bin/pip install --no-deps quantecon drake`` brings those that are timed
 besides Pinocchio; what is absent is left out. The first table solves increment LCPs (H 75) with random caps: ours in
-contact space, the others the LCP as the paper prints it. A failure is an answer with a residual above 1e-6, or none. quantecon
+contact space, the others the LCP as the paper prints it. A failure is no answer, or a residual above 1e-6. quantecon
 runs in a compiled loop as ours does. Drake's Moby solver is called through pydrake, where ``Solve`` takes its
 regularised Lemke route, and building the program is left out of the time. (lemkelcp 0.1 does not run on Python 3.)
 The second table is the simultaneous impact beside Pinocchio's PGS and ADMM at 1e-10, solved as the complementarity
