@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.impacts.bounds import outcome_bounds
     from hybrid_contact_ros.impacts.outcome import ImpactOutcome, VelocitySet
     from hybrid_contact_ros.impacts.plastic import plastic_impact
+    from hybrid_contact_ros.impacts.sequential import sequential_impact
     from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
     from hybrid_contact_ros.impacts.velocity_set import post_impact_set
     from hybrid_contact_ros.kernels.status import Status
@@ -38,6 +39,7 @@ _HOMES = {
     "ImpactOutcome": "impacts.outcome",
     "VelocitySet": "impacts.outcome",
     "plastic_impact": "impacts.plastic",
+    "sequential_impact": "impacts.sequential",
     "simultaneous_impact": "impacts.simultaneous",
     "post_impact_set": "impacts.velocity_set",
     "Status": "kernels.status",

@@ -13,6 +13,7 @@ from hybrid_contact_ros import __version__
 VERBS = {
     "demo": ("hybrid_contact_ros.nodes.demo_command", "a simulated robot dog, the nodes, and a live table"),
     "replay": ("hybrid_contact_ros.replay.command", "predictions and scores from a rosbag2 recording"),
+    "identify": ("hybrid_contact_ros.replay.identify_command", "restitution and friction from a recording of impacts"),
     "convert": ("hybrid_contact_ros.replay.convert", "published recordings (.npz) into rosbag2"),
     "check": ("hybrid_contact_ros.check", "what is seen of a URDF and a configuration"),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +33,20 @@ class ImpactOutcome:
     steps: int
 
 
+class Outcomes(list[ImpactOutcome]):
+    """Several outcomes of one impact, all different in velocity.
+
+    Attributes:
+        complete: whether there are certainly no others, but for those between the ends of a continuum.
+        continuum: whether some of the outcomes are ends of a continuum, all of which are outcomes too.
+    """
+
+    def __init__(self, outcomes: Iterable[ImpactOutcome] = (), complete: bool = True, continuum: bool = False) -> None:
+        super().__init__(outcomes)
+        self.complete = complete
+        self.continuum = continuum
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class VelocitySet:
     """A set of velocities after an impact, sampled from the inside and bounded from the outside.
@@ -48,6 +63,10 @@ class VelocitySet:
         confidence: of that bound.
         status: SOLVED; DEADLINE if stopped in time; STEP_LIMIT if a sample did not terminate; INACCURATE.
         residual: the largest over all increments, scaled as in :class:`ImpactOutcome`.
+        unique: whether every increment had one solution only (H Assumption 6): True where that was proven, for this
+            configuration or increment by increment; False where several were met; None where not all were searched.
+        searched: part of the increments that were searched for other solutions, one of which was drawn then.
+        several: part of the searched increments that had several.
     """
 
     velocities: Array
@@ -61,3 +80,6 @@ class VelocitySet:
     confidence: float
     status: Status
     residual: float
+    unique: bool | None = None
+    searched: float = 0.0
+    several: float = 0.0

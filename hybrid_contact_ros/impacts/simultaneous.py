@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal, overload
+
 import numpy as np
 
-from hybrid_contact_ros.impacts.contact_space import ContactSpace, check_directions
-from hybrid_contact_ros.impacts.outcome import ImpactOutcome
+from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace, check_directions
+from hybrid_contact_ros.impacts.outcome import ImpactOutcome, Outcomes
+from hybrid_contact_ros.impacts.solution_search import SolutionSearch
 from hybrid_contact_ros.kernels import delassus
 from hybrid_contact_ros.kernels.increment import TOLERANCE, simultaneous
 from hybrid_contact_ros.kernels.residual import increment_residual
@@ -13,7 +16,23 @@ from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 
-def simultaneous_impact(problem: ContactProblem, directions: int = 4) -> ImpactOutcome:
+@overload
+def simultaneous_impact(
+    problem: ContactProblem, directions: int = 4, all_solutions: Literal[False] = False
+) -> ImpactOutcome: ...
+
+
+@overload
+def simultaneous_impact(problem: ContactProblem, directions: int = 4, *, all_solutions: Literal[True]) -> Outcomes: ...
+
+
+@overload
+def simultaneous_impact(problem: ContactProblem, directions: int, all_solutions: Literal[True]) -> Outcomes: ...
+
+
+def simultaneous_impact(
+    problem: ContactProblem, directions: int = 4, all_solutions: bool = False
+) -> ImpactOutcome | Outcomes:
     """Solve the simultaneous inelastic impact with polygonal Coulomb friction, H eq. (31).
 
     0 ≤ Λ_n ⊥ J_n v⁺ ≥ 0, and Λ_t maximally dissipative at v⁺ within the friction polygon of radius μ Λ_n with its
@@ -22,7 +41,13 @@ def simultaneous_impact(problem: ContactProblem, directions: int = 4) -> ImpactO
     restitution is not used (this is the inelastic law). A solution exists always (H Proposition 2), energy never
     rises; where there are several, one of them is returned.
 
-    Deviations: solved as the increment LCP (H 75) with caps that no impulse reaches, in contact space.
+    With ``all_solutions`` the answer is a list of all outcomes with different velocities (:class:`~.outcome.Outcomes`,
+    which says whether it is complete), by a search over the contacts' modes: exact, and meant for some five contacts in
+    the plane or three in space. Where several impulses cause one velocity, one of them is given. Where solutions form
+    a continuum of velocities, its ends are in the list and ``continuum`` is set. ``steps`` is 0 for these.
+
+    Deviations: one solution is found as that of the increment LCP (H 75) with caps that no impulse reaches, in contact
+    space; the published code enumerates the complementary bases of (32)–(33) instead, with the same outcomes.
 
     Raises:
         ValueError: if ``directions`` is odd or below 2.
@@ -30,12 +55,24 @@ def simultaneous_impact(problem: ContactProblem, directions: int = 4) -> ImpactO
     check_directions(directions)
     m, d = problem.contacts, problem.tangents
     space = ContactSpace(problem, directions)
-    impulse = np.zeros((m, 1 + d))
-    velocity = problem.velocity.copy()
     if space.status != Status.SOLVED or m == 0 or space.speed == 0.0:
-        return ImpactOutcome(velocity, impulse, space.status, 0.0, 0)
+        still = ImpactOutcome(problem.velocity.copy(), np.zeros((m, 1 + d)), space.status, 0.0, 0)
+        return Outcomes([still], complete=space.status == Status.SOLVED) if all_solutions else still
+    if all_solutions:
+        found = SolutionSearch(space).all(space.w, np.full(m, np.inf))
+        outcomes = [impact_outcome(problem, directions, space, z, Status.SOLVED, 0) for z in found.z]
+        return Outcomes(outcomes, found.complete, found.continuum)
     z, after, cap = np.empty(space.w.size), np.empty(space.w.size), np.empty(m)
     code, _, pivots = simultaneous(space.g, space.H, space.w, cap, space.c, space.floats, space.ints, z, after)
+    return impact_outcome(problem, directions, space, z, Status(code), pivots)
+
+
+def impact_outcome(
+    problem: ContactProblem, directions: int, space: ContactSpace, z: Array, status: Status, steps: int
+) -> ImpactOutcome:
+    """The outcome of scaled impulses z (p,) of H (31), checked by the residual that knows nothing of the solver."""
+    m, d = problem.contacts, problem.tangents
+    impulse, velocity = np.zeros((m, 1 + d)), problem.velocity.copy()
     delassus.expand(space.A, space.scale, space.speed, z, impulse)
     delassus.apply(problem.velocity, space.R, impulse, velocity)
     residual = increment_residual(
@@ -48,7 +85,6 @@ def simultaneous_impact(problem: ContactProblem, directions: int = 4) -> ImpactO
         impulse,
         np.empty(space.u.size),
     )
-    status = Status(code)
     if status == Status.SOLVED and not residual <= 10 * TOLERANCE:
         status = Status.INACCURATE
-    return ImpactOutcome(velocity, impulse, status, residual, pivots)
+    return ImpactOutcome(velocity, impulse, status, residual, steps)

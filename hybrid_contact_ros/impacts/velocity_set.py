@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,11 +11,14 @@ from numpy.typing import ArrayLike
 from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace, check_directions
 from hybrid_contact_ros.impacts.coverage import CONFIDENCE, RADIUS, lower_confidence_bound
 from hybrid_contact_ros.impacts.outcome import VelocitySet
+from hybrid_contact_ros.impacts.restitution import LAWS, Material, Range, RestitutionWalk
+from hybrid_contact_ros.impacts.solution_search import ALL_NODES, SolutionSearch
 from hybrid_contact_ros.kernels.sampling import near_count, outcomes, sample_batch
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
-LAWS = ("inelastic",)
+SOLUTIONS = ("sampled", "all", "one")
+Density = Callable[[np.random.Generator, tuple[int, ...]], ArrayLike]
 _SEPARATING = 1e-9  # scaled: a contact approaching no faster than this has separated
 _REFERENCE_SEPARATING = 1e-8  # m/s, of the published implementation
 _LAST_STEP = 0.05  # ε of Algorithm 2, scaled
@@ -46,39 +50,66 @@ def post_impact_set(
     law: str = "inelastic",
     deadline_ns: int | None = None,
     maximum_impulses: ArrayLike | None = None,
+    solutions: str = "sampled",
+    density: Density | None = None,
+    restitution: Range | None = None,
+    friction: Range | None = None,
+    common_material: bool = True,
 ) -> VelocitySet:
-    """Sample the velocities that a simultaneous inelastic impact may end with (H Algorithms 1 and 2).
+    """Sample the velocities that a simultaneous impact may end with (H Algorithms 1 and 2; with restitution if asked).
 
     A sample repeats: draw caps λ_max uniformly from [0, step]^m; solve the increment LCP (H 72–75); go on from v';
     until no contact approaches (by more than 1e-9 of the fastest contact velocity, each over √G_nn) or ``max_steps``
     increments were taken. As line 5 of Algorithm 2, a sample that still approaches then gets one more increment with
     caps ε/(3ψ), here in the kinetic norm with ε = 5 % of the fastest; for the others that step is zero (H Lemma 8).
 
+    With restitution, what compression leaves in a contact is given back in increments too, in any order and at any
+    relative rate, and what that presses together is compressed again, until no contact approaches and nothing is left
+    (:mod:`~hybrid_contact_ros.kernels.restitution`). Kinetic energy never rises, whatever e and μ.
+
     Args:
-        problem: with v⁻ as its velocity; restitution is not used.
+        problem: with v⁻ as its velocity; its restitution and friction are used unless given below.
         step: h, the largest impulse increment of a contact, N s, > 0.
         samples: M ≥ 1. max_steps: N ≥ 1.
         seed: sample i depends on (seed, i) alone, so that a set stopped in time is a prefix of the full one.
         directions: k, even; vertices of the friction polygon (see ``simultaneous_impact``).
-        law: "inelastic".
+        law: "inelastic" (restitution is not used); "stronge": a contact gives back e² of the normal work of its
+            compression, which is energetically consistent by itself; "poisson": e of its impulse, cut where kinetic
+            energy would rise above that of v⁻.
         deadline_ns: time that this call may take, ns. At least 8 samples are drawn in any case.
         maximum_impulses: (samples, max_steps, m) N s, replaces the draws, to compare with other implementations
             sample by sample. Then the conventions of the published one hold: a sample ends at min J_n v ≥ −1e-8 m/s,
             and there is no last ε-step. ``step`` is not used.
+        solutions: what to do where an increment may have several solutions (H Assumption 6 fails). "sampled": search
+            for the others with a probability that keeps the search cheap (always, up to three contacts in the plane or
+            two in space), and draw one of all uniformly. "all": do so always, at any cost. "one": take the solver's.
+            Where the configuration's matrix shows that solutions are unique there is nothing to search.
+        density: p(λ_n) of Algorithm 1, instead of the uniform one: draws numbers in [0, 1], given a generator seeded
+            with ``seed`` and the shape (samples, max_steps, m); they are multiplied by ``step``.
+        restitution, friction: e and μ in place of the problem's: a number, (m,) numbers, or an interval as a tuple
+            (low, high) of these. Each sample draws from the intervals, and their ends come up too.
+        common_material: the contacts of a sample stand at the same place in their intervals (one material that is not
+            known exactly); otherwise each is drawn by itself.
 
     Returns:
         The set; only its terminated samples are post-impact velocities. Empty, with status SINGULAR, if M is not
         positive definite.
 
-    Where an increment has several solutions (H Assumption 6 fails) the solver picks one, always the same, so that the
-    set may lack outcomes that the model allows; the bounds hold for all of them.
+    Where an increment was not searched, the solver picks a solution, always the same; ``unique``, ``searched`` and
+    ``several`` say how often. Every solution can be drawn; the bounds hold for all of them in any case.
 
     Raises:
         ValueError: if an argument is out of range.
     """
     begin = time.perf_counter_ns()
     draws = _check(problem, step, samples, max_steps, seed, directions, law, maximum_impulses)
+    if solutions not in SOLUTIONS:
+        raise ValueError(f"solutions is {solutions!r}; one of {', '.join(SOLUTIONS)} is needed")
     m, d, n = problem.tangent_jacobian.shape
+    material = None
+    if law != "inelastic" or restitution is not None or friction is not None:
+        material = Material(problem, law, restitution, friction, common_material)
+        problem = material.most_friction(problem)
     space = ContactSpace(problem, directions)
     lower, upper, _, _ = space.bounds(problem.velocity, problem.friction, np.zeros(m))
     if space.status != Status.SOLVED:
@@ -86,41 +117,72 @@ def post_impact_set(
     per_step, last_step, separating = np.empty(m), np.zeros(m), np.full(m, _SEPARATING)
     if m and space.speed > 0.0:
         np.multiply(space.scale, step / space.speed, out=per_step)
-        if draws.size:
+        if draws.size:  # the conventions of the published implementation
             draws = draws * (space.scale / space.speed)
             separating = _REFERENCE_SEPARATING / (space.speed * space.scale)
         else:
             stretch = np.sqrt(np.trace(space.H))  # ≥ σ_max of L⁻¹ Jᵀ, scaled
             psi = stretch * m * (1.0 + problem.friction.max()) + 1.0
             last_step[:] = _LAST_STEP / (3.0 * psi)
+            if density is not None:
+                draws = _drawn(density, seed, (samples, max_steps, m)) * per_step
+    search = SolutionSearch(space)
+    chance = {"sampled": search.chance, "all": 1.0 if search.chance else 0.0, "one": 0.0}[solutions]
+    nodes = ALL_NODES if solutions == "all" else search.nodes
+    walk = None if material is None else RestitutionWalk(space, material)
     p = space.w.size
-    z, info = np.empty((samples, p)), np.empty((samples, 3))
+    z, info = np.empty((samples, p)), np.empty((samples, 6))
     cap, vectors = np.empty(m), np.empty((3, p))
     end = None if deadline_ns is None else begin + int(_RESERVE * deadline_ns)
     done, batch, worst = 0, samples if end is None else _FIRST_BATCH, int(Status.SOLVED)
     while done < samples:
         count = min(batch, samples - done)
         started = time.perf_counter_ns()
-        code = sample_batch(
-            space.g,
-            done,
-            count,
-            seed,
-            per_step,
-            last_step,
-            max_steps,
-            space.H,
-            space.w,
-            space.c,
-            separating,
-            draws,
-            space.floats,
-            space.ints,
-            cap,
-            vectors,
-            z,
-            info,
-        )
+        if walk is not None:
+            code = walk.batch(
+                done,
+                count,
+                seed,
+                per_step,
+                last_step,
+                max_steps,
+                chance,
+                nodes,
+                separating,
+                draws,
+                search,
+                z,
+                info,
+            )
+        else:
+            code = sample_batch(
+                space.g,
+                done,
+                count,
+                seed,
+                per_step,
+                last_step,
+                max_steps,
+                chance,
+                nodes,
+                space.H,
+                space.w,
+                space.c,
+                separating,
+                draws,
+                space.floats,
+                space.ints,
+                cap,
+                vectors,
+                search.T,
+                search.A,
+                search.states,
+                search.modes,
+                search.z,
+                search.after,
+                z,
+                info,
+            )
         done += count
         if code != Status.SOLVED:
             worst = code
@@ -138,6 +200,8 @@ def post_impact_set(
     hits, radius = near_count(RADIUS, half, done - half, info, jumps)
     info = info[:done]
     terminated = info[:, 1] > 0.0
+    # proven for any velocities and caps, so for restitution too, but for one friction
+    proven = search.unique if material is None or material.exact_friction else None
     status = Status(worst)
     if status == Status.SOLVED:
         if done < samples:
@@ -156,7 +220,26 @@ def post_impact_set(
         confidence=CONFIDENCE,
         status=status,
         residual=float(info[:, 2].max()),
+        unique=_uniqueness(proven, info),
+        searched=float(info[:, 3].sum() / max(info[:, 0].sum(), 1.0)),
+        several=float(info[:, 4].sum() / max(info[:, 3].sum(), 1.0)),
     )
+
+
+def _uniqueness(known: bool | None, info: Array) -> bool | None:
+    """VelocitySet.unique from the configuration's answer and the samples' info (n, 6)."""
+    if info[:, 4].any():
+        return False
+    if known or (info[:, 3].sum() == info[:, 0].sum() and not info[:, 5].any()):
+        return True
+    return None
+
+
+def _drawn(density: Density, seed: int, shape: tuple[int, ...]) -> Array:
+    draws = np.array(density(np.random.default_rng(seed), shape), dtype=np.float64, order="C")
+    if draws.shape != shape or not ((draws >= 0.0) & (draws <= 1.0)).all():
+        raise ValueError(f"density must give numbers in [0, 1] of shape {shape}")
+    return draws
 
 
 def _check(

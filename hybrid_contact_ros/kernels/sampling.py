@@ -3,7 +3,9 @@
 import numpy as np
 from numba import njit
 
+from hybrid_contact_ros.kernels.all_solutions import search
 from hybrid_contact_ros.kernels.increment import increment
+from hybrid_contact_ros.kernels.residual import axes_residual
 from hybrid_contact_ros.kernels.status import Status
 
 SOLVED = int(Status.SOLVED)
@@ -13,6 +15,8 @@ _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX2 = np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 _UNIT = 1.0 / 9007199254740992.0  # 2⁻⁵³
+_CHOICES = np.uint64(0xD1B54A32D192ED03)  # the choices among solutions have streams of their own
+_TURNS = 1 << 30
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -45,18 +49,74 @@ def _slowest(g, w, speed):
     return least
 
 
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def _choose(g, limit, state, H, w, cap, c, T, A, ints, modes, found, ends, known, z, after, tally):
+    """Replace the solver's answer to an increment by one drawn uniformly from all solutions with different velocities.
+
+    z, after (p,): the solver's, kept bit for bit if it is the only one; known: 1 if it is an answer, 0 if the solver
+    failed. Scratch as in :func:`~.all_solutions.search`, whose z and after are found and ends here. tally (3,) counts
+    searches, those that found several, and those that may have missed some. Returns (state of the stream, solutions).
+    """
+    p = w.shape[0]
+    for i in range(p):
+        found[0, i] = z[i]
+        ends[0, i] = after[i]
+    state, draw = uniform(state)
+    turn = 1 + int(draw * _TURNS)
+    count, _, _, unresolved, complete = search(
+        g, limit, found.shape[0] - 3, turn, H, w, cap, c, T, A, ints, modes, ints[:0], known, found, ends
+    )
+    tally[0] += 1.0
+    tally[1] += 1.0 if count > 1 else 0.0
+    tally[2] += 0.0 if complete and unresolved == 0 else 1.0
+    state, draw = uniform(state)
+    chosen = int(draw * count)
+    if chosen >= known and count > 0:
+        for i in range(p):
+            z[i] = found[chosen, i]
+            after[i] = ends[chosen, i]
+    return state, count
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def sample_batch(
-    g, first, count, seed, step, last_step, max_steps, H, w, c, speed, given, floats, ints, cap, vectors, z, info
+    g,
+    first,
+    count,
+    seed,
+    step,
+    last_step,
+    max_steps,
+    chance,
+    limit,
+    H,
+    w,
+    c,
+    speed,
+    given,
+    floats,
+    ints,
+    cap,
+    vectors,
+    T,
+    A,
+    states,
+    modes,
+    found,
+    ends,
+    z,
+    info,
 ):
     """Run samples first … first + count − 1 of Algorithm 1 (line 1–6), then Algorithm 2's last step (line 5).
 
     Everything scaled. step (m,) is the largest cap of an increment, drawn uniformly below it; last_step (m,) the caps
-    of the last step that a sample which still approaches after max_steps gets (0: none); H (p, p), w (p,), c (m,).
-    A sample ends once w'_n ≥ −speed for every contact, speed (m,) > 0. ``given`` (samples, max_steps, m) replaces
-    the draws unless it has no rows. Scratch as in :func:`~.increment.increment`, and cap (m,), vectors (3, p).
-    Out, rows first … : z (samples, p) total impulse, info (samples, 3): steps, terminated, largest residual.
-    Returns the worst status.
+    of the last step that a sample which still approaches after max_steps gets (0: none); chance: with which probability
+    an increment is searched for other solutions, of which one is drawn then, visiting ``limit`` nodes at most;
+    H (p, p), w (p,), c (m,). A sample ends once w'_n ≥ −speed for every contact, speed (m,) > 0. ``given``
+    (samples, max_steps, m) replaces the draws of caps unless it has no rows. Scratch as in
+    :func:`~.increment.increment`, cap (m,), vectors (3, p), and of the search, :func:`_choose`, from T to ends. Out,
+    rows first … : z (samples, p) total impulse, info (samples, 6): steps, terminated, largest residual, increments
+    searched, those with several solutions, those where some may have been missed. Returns the worst status.
     """
     p = H.shape[0]
     m = c.shape[0]
@@ -66,9 +126,12 @@ def sample_batch(
     push = vectors[2]
     for sample in range(first, first + count):
         state = stream(seed, sample)
+        choices = stream(np.uint64(seed) ^ _CHOICES, sample)
         for i in range(p):
             now[i] = w[i]
             z[sample, i] = 0.0
+        for i in range(3, 6):
+            info[sample, i] = 0.0
         largest = 0.0
         steps = 0
         while _slowest(g, now, speed) < -1.0 and steps <= max_steps:
@@ -85,6 +148,32 @@ def sample_batch(
                     state, draw = uniform(state)
                     cap[k] = step[k] * draw
             status, residual, _ = increment(g, H, now, cap, c, floats, ints, push, after)
+            if chance > 0.0:
+                choices, draw = uniform(choices)
+                if draw < chance:
+                    known = 1 if status == SOLVED else 0
+                    choices, several = _choose(
+                        g,
+                        limit,
+                        choices,
+                        H,
+                        now,
+                        cap,
+                        c,
+                        T,
+                        A,
+                        states,
+                        modes,
+                        found,
+                        ends,
+                        known,
+                        push,
+                        after,
+                        info[sample, 3:6],
+                    )
+                    if several > known:
+                        residual = axes_residual(g, H, now, cap, c, push, after)
+                        status = SOLVED
             if status != SOLVED:
                 worst = status
             largest = max(largest, residual)

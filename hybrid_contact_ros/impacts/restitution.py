@@ -1,0 +1,162 @@
+"""Restitution for sets of post-impact velocities: what is known of e and μ, and the walk that draws from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace
+from hybrid_contact_ros.impacts.solution_search import SolutionSearch
+from hybrid_contact_ros.kernels.restitution import restitution_batch
+from hybrid_contact_ros.kernels.restitution_stores import POISSON, STRONGE
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+
+Range = ArrayLike | tuple[ArrayLike, ArrayLike]
+"""A number or (m,) numbers, or a tuple (low, high) of these: an interval. A list is always one number a contact."""
+
+LAWS = {"inelastic": STRONGE, "stronge": STRONGE, "poisson": POISSON}
+"""Impact laws of sets by name. The inelastic one is Stronge's with e = 0."""
+
+
+class Material:
+    """What is known of the contacts: e and μ of each between two ends, (m,) each.
+
+    Args:
+        problem: whose own restitution and friction are taken where ``None`` is given.
+        law: of :data:`LAWS`. restitution, friction: between 0 and 1, and ≥ 0.
+        common: one material: a draw stands at the same place in every contact's interval.
+
+    Raises:
+        ValueError: a range that is empty, out of bounds or of the wrong shape, or restitution for the inelastic law.
+    """
+
+    def __init__(
+        self, problem: ContactProblem, law: str, restitution: Range | None, friction: Range | None, common: bool
+    ) -> None:
+        m = problem.contacts
+        self.law, self.common = law, common
+        self.e_low, self.e_high = _ends("restitution", problem.restitution if restitution is None else restitution, m)
+        if (self.e_high > 1.0).any():
+            raise ValueError(f"restitution must lie in [0, 1], got {self.e_high.max():g}")
+        if law == "inelastic":
+            if restitution is not None and self.e_high.any():
+                raise ValueError('law is "inelastic", which has no restitution; choose "stronge" or "poisson"')
+            self.e_low, self.e_high = np.zeros(m), np.zeros(m)
+        self.mu_low, self.mu_high = _ends("friction", problem.friction if friction is None else friction, m)
+
+    @property
+    def exact_friction(self) -> bool:
+        """Whether μ is one number a contact."""
+        return bool((self.mu_low == self.mu_high).all())
+
+    def most_friction(self, problem: ContactProblem) -> ContactProblem:
+        """The problem with the high ends of μ."""
+        return ContactProblem.trusted(
+            problem.mass,
+            problem.velocity,
+            problem.normal_jacobian,
+            problem.tangent_jacobian,
+            self.mu_high,
+            self.e_high,
+            problem.gap,
+            problem.bias_force,
+            problem.jacobian_drift,
+            problem.names,
+        )
+
+
+class RestitutionWalk:
+    """Samples of an impact with restitution (:mod:`~hybrid_contact_ros.kernels.restitution`), and its scratch.
+
+    space: with :meth:`Material.most_friction`.
+    """
+
+    def __init__(self, space: ContactSpace, material: Material) -> None:
+        m = space.c.size
+        self._space, self._law, self._common = space, LAWS[material.law], material.common
+        self._e_low, self._e_high = material.e_low, material.e_high
+        # c of the space is that of the most friction
+        share = np.divide(material.mu_low, material.mu_high, out=np.ones(m), where=material.mu_high > 0.0)
+        self._c_low, self._c_high = space.c * share, space.c.copy()
+        self._contacts, self._vectors = np.empty((9, m)), np.empty((5, space.w.size))
+
+    def batch(
+        self,
+        first: int,
+        count: int,
+        seed: int,
+        step: Array,
+        last_step: Array,
+        max_steps: int,
+        chance: float,
+        limit: int,
+        speed: Array,
+        given: Array,
+        search: SolutionSearch,
+        z: Array,
+        info: Array,
+    ) -> int:
+        """As :func:`~hybrid_contact_ros.kernels.sampling.sample_batch`."""
+        space = self._space
+        return restitution_batch(
+            self._law,
+            space.g,
+            first,
+            count,
+            seed,
+            self._common,
+            step,
+            last_step,
+            max_steps,
+            chance,
+            limit,
+            space.H,
+            space.w,
+            self._e_low,
+            self._e_high,
+            self._c_low,
+            self._c_high,
+            speed,
+            given,
+            space.floats,
+            space.ints,
+            self._contacts,
+            self._vectors,
+            search.T,
+            search.A,
+            search.states,
+            search.modes,
+            search.z,
+            search.after,
+            z,
+            info,
+        )
+
+
+def _ends(name: str, value: Range | Sequence[float], m: int) -> tuple[Array, Array]:
+    """Lower and upper ends (m,) of a :data:`Range` of numbers ≥ 0.
+
+    Raises:
+        ValueError: naming what is wrong.
+    """
+    pair = value if isinstance(value, tuple) else (value, value)
+    if len(pair) != 2:
+        raise ValueError(f"{name} is a tuple of {len(pair)}; an interval is a tuple (low, high)")
+    low, high = (_per_contact(name, end, m) for end in pair)
+    if (low > high).any():
+        raise ValueError(f"{name} has an interval whose low end {low.max():g} is above its high end")
+    return low, high
+
+
+def _per_contact(name: str, value: ArrayLike, m: int) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} is not made of numbers: {error}") from None
+    if array.shape not in ((), (m,)):
+        raise ValueError(f"{name} has shape {array.shape}; a number or ({m},), one a contact, is needed")
+    if not (np.isfinite(array) & (array >= 0.0)).all():
+        raise ValueError(f"{name} must be finite and ≥ 0, got {array}")
+    return np.full(m, array) if array.ndim == 0 else array.copy()

@@ -1,0 +1,153 @@
+"""What H proves of Algorithms 1 and 2, in numbers: when impacts terminate, and how many samples cover their outcomes.
+
+These bounds are worst cases. The examples of H terminate in some three increments where Theorem 8 promises some
+hundred, and Theorem 9's sample counts are astronomic: H says that they are of no practical use.
+:func:`~.velocity_set.post_impact_set` reports a statistical coverage instead.
+"""
+
+from __future__ import annotations
+
+from math import ceil, exp, isfinite, log, log1p, sqrt
+
+import numpy as np
+from scipy.optimize import linprog
+
+from hybrid_contact_ros.impacts.contact_space import Array, check_directions
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+
+
+def friction_vertices(directions: int, tangents: int) -> Array:
+    """D, the vertices (k, d) of the friction polygon of radius 1: at angles 2πj/k in space, ±1 in the plane."""
+    check_directions(directions)
+    if tangents == 1:
+        return np.array([[1.0], [-1.0]])
+    angle = 2 * np.pi * np.arange(directions) / directions
+    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+
+def net_force_direction(problem: ContactProblem, directions: int = 4) -> Array | None:
+    """r (nv,) with r · M⁻¹ J̄ᵀ λ̄ ≥ ‖λ_n‖₁ for all forces in the linearised friction cones (H Lemma 6, 77).
+
+    Every impulse increment moves v along r by at least its normal impulse. r has unit of the inverse velocity of a unit
+    impulse; of all such, the one with the least ‖r‖₁, by a linear program. None if there is none: the friction cone is
+    not pointed (H Assumption 2), as of an object jammed between two walls, and termination is not guaranteed.
+
+    Raises:
+        ValueError: M is singular, or ``directions`` is odd or below 2.
+    """
+    m, d, nv = problem.tangent_jacobian.shape
+    vertices = friction_vertices(directions, d)
+    pushed = problem.friction[:, None, None] * np.einsum("kx,mxn->mkn", vertices, problem.tangent_jacobian)
+    extreme = (problem.normal_jacobian[:, None] + pushed).reshape(-1, nv)
+    try:
+        moved = np.linalg.solve(problem.mass, extreme.T).T  # velocities that the cone's edges cause
+    except np.linalg.LinAlgError:
+        raise ValueError("mass is singular: a unit impulse may cause any velocity") from None
+    if m == 0:
+        return np.zeros(nv)
+    size = np.linalg.norm(moved, axis=1).max()
+    sides = np.hstack([moved, -moved]) / size  # r as a difference of two non-negative vectors
+    answer = linprog(np.ones(2 * nv), A_ub=-sides, b_ub=-np.ones(len(moved)), bounds=(0, None))
+    if answer.status != 0:
+        return None
+    r = (answer.x[:nv] - answer.x[nv:]) / size
+    return r / min(1.0, float((moved @ r).min()))  # the solver's tolerance is not to cost the inequality
+
+
+def termination_constant(problem: ContactProblem, step: float, directions: int = 4) -> int | None:
+    """c of H (78): c ⌈‖v⁻‖_M⌉ + k increments suffice but with probability e^{−k/(m + 1)²} (Theorem 8).
+
+    c = 4 ⌈(m + 1) ‖r‖₂ / (h √σ)⌉, r of :func:`net_force_direction`, σ the least eigenvalue of M, h = ``step`` (N s),
+    for uniform draws. In SI units: ‖v⁻‖_M is in √J and rounded up, so that the bound depends on the units chosen. None
+    if the friction cone is not pointed.
+    """
+    if not 0.0 < step < np.inf:
+        raise ValueError(f"step is {step}; a positive, finite impulse in N s is needed")
+    r = net_force_direction(problem, directions)
+    if r is None:
+        return None
+    least = float(np.linalg.eigvalsh(problem.mass)[0])
+    return 4 * ceil((problem.contacts + 1) * float(np.linalg.norm(r)) / (step * sqrt(least)))
+
+
+def sufficient_steps(problem: ContactProblem, step: float, failure: float, directions: int = 4) -> int | None:
+    """Increments after which a sample has terminated with probability ≥ 1 − ``failure`` (H Theorem 8).
+
+    None if the friction cone is not pointed. Good as ``max_steps`` of ``post_impact_set``; usually far too large.
+    """
+    _check_probability("failure", failure)
+    c = termination_constant(problem, step, directions)
+    if c is None:
+        return None
+    v = problem.velocity
+    energy_norm = sqrt(max(float(v @ problem.mass @ v), 0.0))
+    return c * ceil(energy_norm) + max(1, ceil((problem.contacts + 1) ** 2 * log(1.0 / failure)))
+
+
+def step_response(problem: ContactProblem, directions: int = 4) -> float:
+    """ψ of Algorithm 2, line 2: σ_max(M⁻¹ J̄ᵀ) m (1 + max μ) + 1: ‖v' − v‖₂ ≤ ψ ε for caps ε in every contact."""
+    m, d, nv = problem.tangent_jacobian.shape
+    rows = np.einsum("kx,mxn->mkn", friction_vertices(directions, d), problem.tangent_jacobian).reshape(-1, nv)
+    stacked = np.vstack([problem.normal_jacobian, rows])
+    largest = np.linalg.norm(np.linalg.solve(problem.mass, stacked.T), 2) if m else 0.0
+    return float(largest) * m * (1.0 + float(problem.friction.max(initial=0.0))) + 1.0
+
+
+def covering_samples(size: float, lipschitz: float, dimensions: int, radius: float, failure: float) -> int:
+    """N of H Lemma 1: so many uniform draws x from [0, h]ⁿ make g(x) an ε-net of g([0, h]ⁿ), but with probability δ.
+
+    h = ``size``, n = ``dimensions``, ε = ``radius``, δ = ``failure``, g with constant L = ``lipschitz``:
+    N ≥ ln(δΩ) / ln(1 − Ω), Ω = ⌈h L √n / ε⌉^{−n}. Exact while 1/Ω < 10¹², rounded up by a little beyond.
+    """
+    _check_probability("failure", failure)
+    for name, value in (("size", size), ("lipschitz", lipschitz), ("radius", radius)):
+        if not 0.0 < value < np.inf:
+            raise ValueError(f"{name} is {value}; a positive, finite number is needed")
+    if dimensions < 1:
+        raise ValueError(f"dimensions is {dimensions}; 1 or more is needed")
+    ratio = size * lipschitz * sqrt(dimensions) / radius
+    if not isfinite(ratio):
+        raise ValueError("size × lipschitz / radius overflows")
+    return _net(max(ceil(ratio), 1), dimensions, failure)
+
+
+def covering_probability(samples: int, size: float, lipschitz: float, dimensions: int, radius: float) -> float:
+    """1 − (1 − Ω)^N / Ω of H (1), or 0 where that is negative: the probability that N draws make an ε-net."""
+    ratio = max(ceil(size * lipschitz * sqrt(dimensions) / radius), 1)
+    cells = ratio**dimensions
+    if cells == 1:
+        return 1.0 if samples >= 1 else 0.0
+    exponent = samples * log1p(-1.0 / cells) if cells < 10**300 else -samples / cells
+    missing = exponent + dimensions * log(ratio)
+    return max(0.0, 1.0 - exp(missing)) if missing < 0.0 else 0.0
+
+
+def outcome_set_samples(step: float, contacts: int, steps: int, lipschitz: float, radius: float, failure: float) -> int:
+    """M of H Theorem 9: samples of ``steps`` increments that are a ``radius``-net of what N increments can reach.
+
+    M ≥ ln(δΩ) / ln(1 − Ω), Ω = ⌈h L^N √(N m) / ε'⌉^{−N m}, h = ``step``, m = ``contacts``, N = ``steps``, L a Lipschitz
+    constant of the increment f_q (H Lemma 7: finite where increments are unique, but not given by a formula), ε' =
+    ``radius``, in the Euclidean norm of v. An integer of any size.
+    """
+    if contacts < 1 or steps < 1:
+        raise ValueError(f"contacts ({contacts}) and steps ({steps}) must be 1 or more")
+    try:
+        power = lipschitz**steps
+    except OverflowError:
+        power = np.inf
+    return covering_samples(step, power, steps * contacts, radius, failure)
+
+
+def _net(ratio: int, dimensions: int, failure: float) -> int:
+    cells = ratio**dimensions
+    if cells == 1:
+        return 1
+    inside = log(1.0 / failure) + dimensions * log(ratio)  # −ln(δΩ)
+    if cells < 10**12:
+        return ceil(inside / -log1p(-1.0 / cells))
+    return (ceil(inside * 2**20) * cells >> 20) + 1  # −ln(1 − Ω) > Ω
+
+
+def _check_probability(name: str, value: float) -> None:
+    if not 0.0 < value < 1.0:
+        raise ValueError(f"{name} is {value}; a probability between 0 and 1 is needed")

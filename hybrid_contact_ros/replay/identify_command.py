@@ -1,0 +1,108 @@
+"""``hybrid-contact identify``: restitution and friction from a recording of impacts."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from hybrid_contact_ros.replay.identify import Estimate, Identification
+
+_MUCH = 0.03  # of the jump, unexplained
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("bag", type=Path, help="rosbag2 folder, or a single .mcap or .db3 file")
+    parser.add_argument("--config", type=Path, required=True, help="parameter file (YAML), the one of the nodes")
+    parser.add_argument("--urdf", type=Path, help="robot model; without it the recording's /robot_description")
+    parser.add_argument(
+        "--speed", type=float, default=0.15, metavar="M_PER_S",
+        help="a jump of a contact's normal velocity that makes an impact, m/s (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--reach", type=float, default=0.02, metavar="M",
+        help="a contact with a larger gap cannot be in an impact, m (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--together", type=float, default=0.003, metavar="M",
+        help="contacts this much above the lowest are in its impact, m (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument("--joint-states", default="/joint_states", metavar="TOPIC", help="default: %(default)s")
+    parser.add_argument("--odometry", default="/odom", metavar="TOPIC", help="default: %(default)s")
+    parser.add_argument(
+        "--robot-description", default="/robot_description", metavar="TOPIC", help="default: %(default)s"
+    )
+    parser.add_argument("--twist-in-world", action="store_true", help="the odometry's twist is in the world's axes")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON, and nothing else")
+
+
+def run(args: argparse.Namespace) -> int:
+    """0: identified. Too few impacts are an error."""
+    # Imported here, because numba, Pinocchio and rosbags take a second that --help need not wait for.
+    from hybrid_contact_ros.replay.identify import identify_material
+
+    if args.urdf is not None and not args.urdf.is_file():
+        raise ValueError(f"no such URDF: {args.urdf}")
+    found = identify_material(
+        args.bag,
+        args.config,
+        args.urdf,
+        joint_states=args.joint_states,
+        odometry=args.odometry,
+        robot_description=args.robot_description,
+        twist_in_world=args.twist_in_world,
+        speed=args.speed,
+        reach=args.reach,
+        together=args.together,
+    )
+    if args.json:
+        json.dump(found.to_dict(), sys.stdout, indent=2)
+        print()
+    else:
+        _show(found, Console())
+    return 0
+
+
+def _show(found: Identification, console: Console) -> None:
+    from hybrid_contact_ros.replay.identify import TOLERANCES
+
+    console.print(
+        f"{found.impacts} impacts in {found.states} states; {found.used} of one contact and explained by its impulse"
+    )
+    console.print(f"restitution {_text(found.restitution)}")
+    console.print(f"  slower half of the approaches: {found.slow:.3f}, faster half: {found.fast:.3f}")
+    if found.friction is not None:
+        console.print(f"friction    {_text(found.friction)}")
+    elif found.friction_at_least is not None:
+        console.print(f"friction    at least {found.friction_at_least:.3f}: too few impacts slid to their end")
+    console.print(f"part of a jump that no impulse at the contacts explains: {found.unexplained:.3f} (median)")
+    if found.unexplained > _MUCH:
+        console.print(
+            "  [yellow]rather much:[/] check centre of mass, inertia and contact points of the model, and the "
+            "velocities' timing, before widening intervals"
+        )
+    if found.radius is not None:
+        parts = ", ".join(
+            f"{100 * c:.0f} % at {100 * t:.0f} %" for c, t in zip(found.contained, TOLERANCES, strict=True)
+        )
+        console.print(
+            f"sets with these intervals, identified from the other half of the recording, contain v+ of {found.tested} "
+            f"impacts: {parts} of the jump; median radius {found.radius:.2f}"
+        )
+    e, mu = found.restitution, found.friction
+    friction = "" if mu is None else f", friction=({mu.from_:.3f}, {mu.to:.3f})"
+    console.print(
+        f'use: post_impact_set(…, law="poisson", restitution=({e.from_:.3f}, {e.to:.3f}){friction})', highlight=False
+    )
+
+
+def _text(x: Estimate) -> str:
+    return (
+        f"{x.value:.3f} (95 % interval {x.low:.3f} to {x.high:.3f}); single impacts {x.from_:.3f} to {x.to:.3f} "
+        f"(5 to 95 % of {x.count})"
+    )
