@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.events import EventLog, EventPredictor
-from hybrid_contact_ros.estimation.impact import impacting_contacts, predict_impact
+from hybrid_contact_ros.estimation.impact import impact_law, impacting_contacts, predict_impact
 from hybrid_contact_ros.estimation.momentum_observer import LONGEST_PAUSE, MomentumObserver, contact_forces
 from hybrid_contact_ros.estimation.pairs import no_pairs, order_sensitive
 from hybrid_contact_ros.estimation.tracker import ContactTracker, load_thresholds
@@ -86,6 +86,7 @@ class ContactEstimator:
         self._friction = model.friction.copy()
         self._load, self._slip_rate = np.zeros(m), np.zeros(m)
         self._every_pair = np.triu_indices(m, 1)
+        self._law = impact_law(config.impact, model.restitution)
         self._passive = model.floating_base and model.nv == 6
         self._stamp: int | None = None
         self._latest: tuple[RobotState, Array, Codes, Array] | None = None
@@ -240,6 +241,7 @@ class ContactEstimator:
             problem,
             contacts,
             config,
+            self._law,
             config.samples,
             config.seed,
             int(1e9 * config.deadline) or None,
@@ -282,7 +284,7 @@ class ContactEstimator:
         else:
             chosen = np.array(sorted(contact_set("contacts", contacts, problem.contacts)), dtype=np.intp)
         limit_ns = int(1e9 * config.deadline) if deadline_ns is None else deadline_ns
-        return predict_impact(state.stamp_ns, 0.0, problem, chosen, config, count, number, limit_ns or None)
+        return predict_impact(state.stamp_ns, 0.0, problem, chosen, config, self._law, count, number, limit_ns or None)
 
     def _checked(self, state: RobotState) -> tuple[RobotState, ContactProblem]:
         """The state with float64 arrays and its problem, or ValueError; changes nothing that is remembered."""

@@ -320,6 +320,32 @@ def test_after_warming_nothing_is_left_to_compile():
         enable_compilation()
 
 
+def test_contacts_with_restitution_bounce_in_the_set_and_leave_nothing_to_compile():
+    thing = body([0, 0, 0], contact={"radius": 0.1, "restitution": 0.5, "friction": 0.0}, impact={"deadline": 0.0})
+    thing.warm()
+    found = thing.impact(free(0, 0.1, (0, 0, -2.0)), contacts=[0], samples=64)
+    assert found.law == "poisson"
+    np.testing.assert_allclose(found.velocities[:, 2], 1.0, atol=1e-6)
+    assert (found.velocities >= found.lower).all() and (found.velocities <= found.upper).all()
+
+
+def test_margins_of_restitution_and_friction_widen_the_set_and_keep_it_bounded():
+    thing = body(
+        [0, 0, 0],
+        contact={"radius": 0.1, "restitution": 0.5},
+        impact={"deadline": 0.0, "restitution_margin": 0.1, "friction_margin": 0.2},
+    )
+    found = thing.impact(free(0, 0.1, (1.0, 0, -2.0)), contacts=[0], samples=256)
+    up = found.velocities[:, 2]
+    assert up.min() == pytest.approx(0.8, abs=1e-6) and up.max() == pytest.approx(1.2, abs=1e-6)
+    assert (found.velocities >= found.lower).all() and (found.velocities <= found.upper).all()
+
+
+def test_an_unknown_impact_law_is_refused_by_name():
+    with pytest.raises(ValueError, match="impact.law is 'elastic'; one of inelastic, stronge, poisson"):
+        block(impact={"law": "elastic"})
+
+
 def test_noise_of_the_configured_size_does_not_make_a_standing_block_chatter():
     thing, rng = block(), np.random.default_rng(4)
     told: list[Prediction] = []

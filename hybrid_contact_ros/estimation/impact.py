@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import ImpactConfig
+from hybrid_contact_ros.impacts.restitution import LAWS
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
 from hybrid_contact_ros.kernels.status import Status
@@ -15,7 +16,6 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.prediction import EventKind, ImpactPrediction
 
 Array = NDArray[np.float64]
-_LAW = "inelastic"
 
 
 def impacting_contacts(
@@ -36,12 +36,31 @@ def impacting_contacts(
     return np.flatnonzero((when <= first + config.window) | (closed != 0)), first
 
 
+def impact_law(config: ImpactConfig, restitution: Array) -> str:
+    """The law to use for contacts with these coefficients (m,): without any restitution all are the inelastic one.
+
+    Raises:
+        ValueError: the configured law does not exist.
+    """
+    if config.law not in LAWS:
+        raise ValueError(f"impact.law is {config.law!r}; one of {', '.join(LAWS)} is needed")
+    return config.law if restitution.any() or config.restitution_margin > 0.0 else "inelastic"
+
+
+def around(values: Array, margin: Array | float, most: float) -> tuple[Array, Array] | None:
+    """The interval of ``margin`` about values (m,), within 0 and ``most``; None where there is no margin."""
+    if not np.any(margin):
+        return None
+    return np.maximum(values - margin, 0.0), np.minimum(values + margin, most)
+
+
 def predict_impact(
     stamp_ns: int,
     time_to_impact: float,
     problem: ContactProblem,
     contacts: NDArray[np.intp],
     config: ImpactConfig,
+    law: str,
     samples: int,
     seed: int,
     deadline_ns: int | None,
@@ -52,6 +71,7 @@ def predict_impact(
     value serves all robots and speeds. Samples that did not end separating are dropped. Where nothing approaches, or
     the mass matrix cannot be inverted, the set is v⁻ alone or empty, and ``status`` says so.
 
+    The nominal outcome is that of all contacts at once without restitution.
     ``deadline_ns`` is a duration from now, for the whole of this call.
     """
     begin = time.perf_counter_ns()
@@ -66,8 +86,10 @@ def predict_impact(
         config.max_steps,
         seed,
         config.directions,
-        _LAW,
+        law,
         left,
+        restitution=None if law == "inelastic" else around(part.restitution, config.restitution_margin, 1.0),
+        friction=around(part.friction, config.friction_margin * part.friction, np.inf),
     )
     velocities = np.ascontiguousarray(found.velocities[found.terminated])
     mass, before = part.mass, part.velocity
@@ -90,7 +112,7 @@ def predict_impact(
         kinetic_energy_minus=0.5 * float(before @ mass @ before),
         kinetic_energy_min=float(energies.min()) if energies.size else np.nan,
         kinetic_energy_max=float(energies.max()) if energies.size else np.nan,
-        law=_LAW,
+        law=law,
         truncated=found.status == Status.DEADLINE,
         terminated=bool(found.terminated.all()),
         residual=max(found.residual, nominal.residual),

@@ -51,6 +51,14 @@ class Material:
         """Whether μ is one number a contact."""
         return bool((self.mu_low == self.mu_high).all())
 
+    @property
+    def back(self) -> Array:
+        """Part (m,) of its total impulse that a contact may give while it opens. By Poisson's law R ≤ e C, and so
+        R ≤ e / (1 + e) (C + R); by Stronge's it is bounded through the energy alone, so 1."""
+        if not self.e_high.any():
+            return np.zeros(self.e_high.size)
+        return self.e_high / (1.0 + self.e_high) if self.law == "poisson" else np.ones(self.e_high.size)
+
     def most_friction(self, problem: ContactProblem) -> ContactProblem:
         """The problem with the high ends of μ."""
         return ContactProblem.trusted(

@@ -111,9 +111,8 @@ def post_impact_set(
         material = Material(problem, law, restitution, friction, common_material)
         problem = material.most_friction(problem)
     space = ContactSpace(problem, directions)
-    lower, upper, _, _ = space.bounds(problem.velocity, problem.friction, np.zeros(m))
     if space.status != Status.SOLVED:
-        return _empty(n, m, d, lower, upper, space.status)
+        return _empty(n, m, d, space.status)
     per_step, last_step, separating = np.empty(m), np.zeros(m), np.full(m, _SEPARATING)
     if m and space.speed > 0.0:
         np.multiply(space.scale, step / space.speed, out=per_step)
@@ -200,6 +199,8 @@ def post_impact_set(
     hits, radius = near_count(RADIUS, half, done - half, info, jumps)
     info = info[:done]
     terminated = info[:, 1] > 0.0
+    back = np.zeros(m) if material is None else material.back
+    lower, upper, _, _ = space.bounds(problem.velocity, problem.friction, back, bool(terminated.all()))
     # proven for any velocities and caps, so for restitution too, but for one friction
     proven = search.unique if material is None or material.exact_friction else None
     status = Status(worst)
@@ -274,14 +275,14 @@ def _check(
     return draws
 
 
-def _empty(n: int, m: int, d: int, lower: Array, upper: Array, status: Status) -> VelocitySet:
+def _empty(n: int, m: int, d: int, status: Status) -> VelocitySet:
     return VelocitySet(
         velocities=np.empty((0, n)),
         impulses=np.empty((0, m, 1 + d)),
         steps=np.empty(0, dtype=np.int64),
         terminated=np.empty(0, dtype=np.bool_),
-        lower=lower,
-        upper=upper,
+        lower=np.full(n, -np.inf),
+        upper=np.full(n, np.inf),
         coverage=0.0,
         coverage_radius=0.0,
         confidence=CONFIDENCE,

@@ -34,6 +34,27 @@ def test_no_sample_of_any_step_leaves_the_bounds(kind, seed, step):
         assert (values >= lower - room).all() and (values <= upper + room).all()
 
 
+@settings(max_examples=60)
+@given(
+    kind=st.sampled_from(KINDS),
+    seed=st.integers(0, 10**6),
+    e=st.floats(0.0, 1.0),
+    law=st.sampled_from(["poisson", "stronge"]),
+)
+def test_the_bounds_of_a_set_hold_for_every_sample_terminated_or_not(kind, seed, e, law):
+    problem = random_problem(np.random.default_rng(seed), kind)
+    scale = impulse_scale(problem)
+    if not scale > 0.0:
+        return
+    found = post_impact_set(problem, 0.3 * scale, 24, 1 + seed % 40, seed=seed, law=law, restitution=(0.0, e))
+    room = 1e-9 * (1.0 + np.abs(found.velocities).max(initial=0.0))
+    assert (found.velocities >= found.lower - room).all() and (found.velocities <= found.upper + room).all()
+    lower, upper = outcome_bounds(problem, restitution=e)
+    if law == "poisson":
+        outcomes = found.velocities[found.terminated]
+        assert (outcomes >= lower - room).all() and (outcomes <= upper + room).all()
+
+
 def test_uncoupled_contacts_without_friction_are_bounded_to_the_point():
     lower, upper = outcome_bounds(ball(friction=0.0))
     np.testing.assert_allclose(lower, 0.0, atol=1e-6)
