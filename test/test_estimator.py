@@ -342,7 +342,7 @@ def test_margins_of_restitution_and_friction_widen_the_set_and_keep_it_bounded()
 
 
 def test_an_unknown_impact_law_is_refused_by_name():
-    with pytest.raises(ValueError, match="impact.law is 'elastic'; one of inelastic, stronge, poisson"):
+    with pytest.raises(ValueError, match=r"impact\.law is 'elastic'; one of inelastic, stronge, poisson"):
         block(impact={"law": "elastic"})
 
 
