@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.demo.go2_model import FOOT_NAMES, state_of
+from hybrid_contact_ros.demo.go2_model import FOOT_NAMES, FOOT_RADIUS, state_of
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -86,7 +86,7 @@ class Truth:
         force = self._sum[self._geoms] @ _AXES / self._steps
         self._sum[:], self._steps = 0.0, 0
         self._closed = force[:, 2] > np.where(self._closed, UNLOADED, LOADED)
-        return self._closed, force, self._closed & self._slipping()
+        return self._closed, force, self._slipping()
 
     def others_touching(self) -> tuple[str, ...]:
         """What touches the floor although it should not: ``base`` or ``*_calf``."""
@@ -100,14 +100,12 @@ class Truth:
         self._sum[geoms] += self._data.efc_force[-3 * geoms.size :].reshape(-1, 3)
 
     def _slipping(self) -> Flags:
-        slipping, velocity = np.zeros(4, dtype=bool), np.zeros(6)
-        for contact in self._data.contact[: self._data.ncon]:
-            geom = int(contact.geom2)
-            if (foot := self._foot[geom]) < 0:
-                continue
-            mujoco.mj_objectVelocity(self._model, self._data, mujoco.mjtObj.mjOBJ_GEOM, geom, velocity, 0)
-            along = velocity[3:] + np.cross(velocity[:3], contact.pos - self._data.geom_xpos[geom])
-            slipping[foot] = math.hypot(along[0], along[1]) > SLIPPING
+        """Of the closed feet: whether the lowest point moves along the ground."""
+        slipping, velocity = np.zeros(4, dtype=bool), np.zeros(6)  # angular, linear
+        for foot in np.flatnonzero(self._closed):
+            mujoco.mj_objectVelocity(self._model, self._data, mujoco.mjtObj.mjOBJ_GEOM, self._geoms[foot], velocity, 0)
+            turn_x, turn_y, _, x, y, _ = velocity.tolist()
+            slipping[foot] = math.hypot(x - FOOT_RADIUS * turn_y, y + FOOT_RADIUS * turn_x) > SLIPPING
         return slipping
 
     def _heights(self) -> Array:

@@ -10,6 +10,7 @@ still in the air until a line comes on standard input (or at once with ``--now``
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import json
 import sys
@@ -18,6 +19,7 @@ from collections import deque
 
 import rclpy
 from nav_msgs.msg import Odometry
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -79,7 +81,9 @@ class DemoRobot(Node):
         self._joints.publish(joints)
         closed, force, slipping = self.simulation.contacts()
         self._stamps.append((self.simulation.time, now.nanoseconds))
-        self._truth.publish(self._encoder.truth(now.nanoseconds, closed.tolist(), force, slipping.tolist()))
+        # A reliable publisher gives up after a while when a listener does not keep pace; that must not stop the robot.
+        with contextlib.suppress(rclpy_implementation.RCLError):
+            self._truth.publish(self._encoder.truth(now.nanoseconds, closed.tolist(), force, slipping.tolist()))
         for impact in self.simulation.impacts:
             time_ns = stamp_at(impact.time, self._stamps)
             self._impacts.publish(
