@@ -1,9 +1,10 @@
 """``./run bench bounds``: how tight the outer bounds are, by their widths over those of the sampled sets.
 
-For each system 4096 samples. Widths are per coordinate, and their geometric mean over the coordinates that the set moves
-is given (its n-th power is the ratio of the boxes' volumes): of the bounds of v⁺ from kinetic energy alone, of those that
-``outcome_bounds`` gives, and of those of the contacts' velocities. Where a set is nearly a point, as the Go2's, a ratio
-says little: the last column has the widest bound of a contact velocity over the speed of approach.
+For each system 4096 samples. Widths are per coordinate, and their geometric mean over the coordinates that the set
+moves is given (its n-th power is the ratio of the boxes' volumes): of the bounds of v⁺ from kinetic energy alone,
+of those that ``outcome_bounds`` gives, and of those of the contacts' velocities. Where a set is nearly a point, as
+the Go2's, a ratio says little: the last column has the widest bound of a contact velocity over the speed of
+approach.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class Process:
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.partner)
 
-    def until(self, condition, seconds=120.0):
+    def until(self, condition, seconds=300.0):
         end = time.monotonic() + seconds
         while not condition():
             assert self.popen.poll() is None, self.log.read_text()

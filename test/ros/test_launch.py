@@ -107,7 +107,7 @@ def test_a_real_launch_brings_the_nodes_up_in_their_namespace(
             [sys.executable, "-c", SCRIPT, str(file), *arguments], stdout=log, stderr=log, start_new_session=True
         )
     try:
-        end = time.monotonic() + 150.0
+        end = time.monotonic() + 300.0
         for name in {"contact_suite"} if composed == "true" else SEPARATE:
             client = node.create_client(GetState, f"/robot1/{name}/get_state")
             state = None
