@@ -71,7 +71,7 @@ def go2_landing() -> ContactProblem | None:
 
 
 @njit
-def _stream(repeats, g, H, w, c, caps, floats, ints, z, after, now):
+def _stream(repeats, g, H, w, c, caps, tableau, lines, z, after, now):
     pivots = 0
     for i in range(repeats):
         approaching = False
@@ -80,7 +80,7 @@ def _stream(repeats, g, H, w, c, caps, floats, ints, z, after, now):
                 approaching = True
         if not approaching:
             now[:] = w
-        _, _, count = increment(g, H, now, caps[i % caps.shape[0]], c, floats, ints, z, after)
+        _, _, count = increment(g, H, now, caps[i % caps.shape[0]], c, tableau, lines, z, after)
         now[:] = after
         pivots += count
     return pivots
@@ -93,7 +93,7 @@ def time_increment(problem: ContactProblem, rounds: int = 200, repeats: int = 50
     unit = impulse_scale(problem) * space.scale.max() / space.speed
     caps = rng.uniform(0, unit, (1009, problem.contacts))
     z, after, now = np.empty(p), np.empty(p), space.w.copy()
-    arguments = (space.g, space.H, space.w, space.c, caps, space.floats, space.ints, z, after, now)
+    arguments = (space.g, space.H, space.w, space.c, caps, space.tableau, space.lines, z, after, now)
     pivots = _stream(1000, *arguments) / 1000
     times = np.empty(rounds)
     for i in range(rounds):

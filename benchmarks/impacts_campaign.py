@@ -43,7 +43,7 @@ def run(number: int, seed: int = 0) -> dict[str, dict[str, float]]:
         space = ContactSpace(problem, directions)
         cap = rng.choice(CAPS) * rng.uniform(0, 1, m) * (rng.random(m) < 0.9)
         z, after, impulse = np.empty(space.w.size), np.empty(space.w.size), np.empty((m, 1 + d))
-        code, _, _ = increment(space.g, space.H, space.w, cap, space.c, space.floats, space.ints, z, after)
+        code, _, _ = increment(space.g, space.H, space.w, cap, space.c, space.tableau, space.lines, z, after)
         delassus.expand(space.A, space.scale, space.speed, z, impulse)
         caps, out = cap * space.speed / space.scale, np.empty(m * (1 + d))
         residual = increment_residual(directions, space.G, space.u, problem.friction, caps, space.speed, impulse, out)

@@ -110,11 +110,11 @@ def increments(problem: ContactProblem, caps: np.ndarray) -> float:
     z, after = np.empty(space.w.size), np.empty(space.w.size)
 
     @njit
-    def run(g, H, w, caps, c, floats, ints, z, after):
+    def run(g, H, w, caps, c, tableau, lines, z, after):
         for i in range(caps.shape[0]):
-            increment(g, H, w, caps[i], c, floats, ints, z, after)
+            increment(g, H, w, caps[i], c, tableau, lines, z, after)
 
-    return timed(run, (space.g, space.H, space.w, caps, space.c, space.floats, space.ints, z, after), len(caps))
+    return timed(run, (space.g, space.H, space.w, caps, space.c, space.tableau, space.lines, z, after), len(caps))
 
 
 def timed(run: Callable, arguments: tuple, each: int) -> float:
@@ -132,12 +132,12 @@ def ours(problem: ContactProblem) -> float:
     """µs of the simultaneous impact, without Python around it."""
     space = ContactSpace(problem, DIRECTIONS)
     z, after, cap = np.empty(space.w.size), np.empty(space.w.size), np.empty(problem.contacts)
-    arguments = (space.g, space.H, space.w, cap, space.c, space.floats, space.ints, z, after)
+    arguments = (space.g, space.H, space.w, cap, space.c, space.tableau, space.lines, z, after)
 
     @njit
-    def run(g, H, w, cap, c, floats, ints, z, after):
+    def run(g, H, w, cap, c, tableau, lines, z, after):
         for _ in range(50):
-            simultaneous(g, H, w, cap, c, floats, ints, z, after)
+            simultaneous(g, H, w, cap, c, tableau, lines, z, after)
 
     return timed(run, arguments, 50)
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels import delassus, outer_bounds
-from hybrid_contact_ros.kernels.pivoting import BLOCK
 from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.kernels.tableau import BLOCK, LINES
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
@@ -24,7 +24,7 @@ class ContactSpace:
             per normal impulse (m,); p = m (1 + g).
     """
 
-    __slots__ = ("A", "G", "H", "L", "R", "Y", "c", "floats", "g", "ints", "scale", "speed", "status", "u", "w")
+    __slots__ = ("A", "G", "H", "L", "R", "Y", "c", "g", "lines", "scale", "speed", "status", "tableau", "u", "w")
 
     def __init__(self, problem: ContactProblem, directions: int) -> None:
         m, d, n = problem.tangent_jacobian.shape
@@ -34,8 +34,7 @@ class ContactSpace:
         self.L, self.Y, self.R = empty((n, n)), empty((r, n)), empty((r, n))
         self.G, self.u = empty((r, r)), empty(r)
         self.A, self.scale, self.H, self.w, self.c = empty((g, d)), empty(m), empty((p, p)), empty(p), empty(m)
-        width = -(-(p + 3) // BLOCK) * BLOCK
-        self.floats, self.ints = empty((p + 2, width)), empty((4, 2 * p + 1), dtype=np.int64)
+        self.tableau, self.lines = empty((p + 3, -(-p // BLOCK) * BLOCK)), empty((LINES, p + 3))
         status, self.speed = delassus.prepare(
             directions,
             problem.mass,

@@ -77,7 +77,7 @@ def sequential_path(
         z[:] = 0.0
         if here[0] < 0.0:
             code, residual, _ = simultaneous(
-                space.g, blocks[k], here, cap, bounds[k], space.floats, space.ints, z, after
+                space.g, blocks[k], here, cap, bounds[k], space.tableau, space.lines, z, after
             )
             worst = max(worst, residual)
             failed = failed if code == Status.SOLVED else Status(code)

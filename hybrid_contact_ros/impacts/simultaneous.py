@@ -63,7 +63,7 @@ def simultaneous_impact(
         outcomes = [impact_outcome(problem, directions, space, z, Status.SOLVED, 0) for z in found.z]
         return Outcomes(outcomes, found.complete, found.continuum)
     z, after, cap = np.empty(space.w.size), np.empty(space.w.size), np.empty(m)
-    code, _, pivots = simultaneous(space.g, space.H, space.w, cap, space.c, space.floats, space.ints, z, after)
+    code, _, pivots = simultaneous(space.g, space.H, space.w, cap, space.c, space.tableau, space.lines, z, after)
     return impact_outcome(problem, directions, space, z, Status(code), pivots)
 
 

@@ -19,13 +19,12 @@ _FREER = 1e8  # the last that is tried: impulses may nearly jam
 
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
-def increment(g, H, w, cap, c, floats, ints, z, after):
+def increment(g, H, w, cap, c, tableau, lines, z, after):
     """Solve the increment LCP, scaled, and check the answer from the data.
 
-    H (p, p), w (p,), cap, c (m,); scratch floats (p + 2, p + 3 rounded up to whole
-    blocks of 8), ints (4, 2 p + 1) int64; out: z (p,), after (p,)
-    = w + H z. Attempts differ in the perturbation that resolves degeneracy; the best is kept. Returns (status,
-    residual, pivots): the status is SOLVED, INACCURATE, or what stopped the best attempt.
+    H (p, p) symmetric, w (p,), cap, c (m,); scratch tableau (p + 3, p rounded up to whole blocks), lines (5, p + 3), or
+    larger; out: z (p,), after (p,) = w + H z. Attempts differ in the perturbation that resolves degeneracy; the best is
+    kept. Returns (status, residual, pivots): the status is SOLVED, INACCURATE, or what stopped the best attempt.
     """
     p = H.shape[0]
     best = 1e300
@@ -50,12 +49,8 @@ def increment(g, H, w, cap, c, floats, ints, z, after):
             c,
             size,
             which,
-            floats[:p],
-            floats[p],
-            ints[0],
-            ints[1],
-            ints[2],
-            floats[p + 1],
+            tableau,
+            lines,
             z,
         )
         residual = axes_residual(g, H, w, cap, c, z, after)
@@ -73,7 +68,7 @@ def increment(g, H, w, cap, c, floats, ints, z, after):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def simultaneous(g, H, w, cap, c, floats, ints, z, after):
+def simultaneous(g, H, w, cap, c, tableau, lines, z, after):
     """Solve Anitescu and Potra's LCP (H 31–35), scaled: all contacts at once, no caps.
 
     The increment LCP with a cap that no impulse reaches is the same problem. cap (m,) is scratch; the rest as in
@@ -85,7 +80,7 @@ def simultaneous(g, H, w, cap, c, floats, ints, z, after):
     free = _FREE
     while True:
         cap[:] = free
-        status, residual, pivots = increment(g, H, w, cap, c, floats, ints, z, after)
+        status, residual, pivots = increment(g, H, w, cap, c, tableau, lines, z, after)
         total += pivots
         cap[:] = 1e300
         residual = axes_residual(g, H, w, cap, c, z, after)

@@ -116,8 +116,8 @@ def restitution_batch(
     c_high,
     speed,
     given,
-    floats,
-    ints,
+    tableau,
+    lines,
     contacts,
     vectors,
     T,
@@ -209,7 +209,7 @@ def restitution_batch(
                         store[k] = 0.0
                 drop = _lower(g, now, cap, release, reach, shifted)
                 caps = shifted[1, :m]
-                status, residual, _ = increment(g, H, shifted[0], caps, c, floats, ints, push, after)
+                status, residual, _ = increment(g, H, shifted[0], caps, c, tableau, lines, push, after)
                 if chance > 0.0:
                     choices, draw = uniform(choices)
                     if draw < chance:

@@ -94,8 +94,8 @@ def sample_batch(
     c,
     speed,
     given,
-    floats,
-    ints,
+    tableau,
+    lines,
     cap,
     vectors,
     T,
@@ -147,7 +147,7 @@ def sample_batch(
                 for k in range(m):
                     state, draw = uniform(state)
                     cap[k] = step[k] * draw
-            status, residual, _ = increment(g, H, now, cap, c, floats, ints, push, after)
+            status, residual, _ = increment(g, H, now, cap, c, tableau, lines, push, after)
             if chance > 0.0:
                 choices, draw = uniform(choices)
                 if draw < chance:

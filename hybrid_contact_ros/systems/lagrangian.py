@@ -143,9 +143,8 @@ class LagrangianSystem:
     def _coordinates(self, name: str, values: ArrayLike) -> Array:
         array = np.array(values, dtype=np.float64)
         if array.shape != (self.nv,) or not np.isfinite(array).all():
-            raise ValueError(
-                f"{self.name}: {name} must be {self.nv} finite numbers ({', '.join(map(str, self.coordinates))}), got {values}"
-            )
+            order = ", ".join(map(str, self.coordinates))
+            raise ValueError(f"{self.name}: {name} must be {self.nv} finite numbers ({order}), got {values}")
         return array
 
 

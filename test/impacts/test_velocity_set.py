@@ -40,7 +40,7 @@ def test_increment_lcp_is_solved_by_h72_to_h74(kind, seed, directions, size):
     m, d = problem.contacts, problem.tangents
     cap = size * rng.uniform(0, 1, m) * (rng.random(m) < 0.9)
     z, after, impulse = np.empty(space.w.size), np.empty(space.w.size), np.empty((m, 1 + d))
-    status, residual, _ = increment(space.g, space.H, space.w, cap, space.c, space.floats, space.ints, z, after)
+    status, residual, _ = increment(space.g, space.H, space.w, cap, space.c, space.tableau, space.lines, z, after)
     assert status == Status.SOLVED
     assert residual < 1e-9
     delassus.expand(space.A, space.scale, space.speed, z, impulse)

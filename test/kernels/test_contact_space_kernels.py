@@ -79,7 +79,7 @@ def test_both_residuals_are_zero_together(directions):
         problem = random_problem(rng, m=2, d=2)
         space = ContactSpace(problem, directions)
         z, after, cap = np.empty(space.w.size), np.empty(space.w.size), rng.uniform(0, 1, 2)
-        increment(space.g, space.H, space.w, cap, space.c, space.floats, space.ints, z, after)
+        increment(space.g, space.H, space.w, cap, space.c, space.tableau, space.lines, z, after)
         impulse = np.empty((2, 3))
         for change, right in ((0.0, True), (1e-3, False)):
             z[3 if directions > 4 else 1] += change
