@@ -86,9 +86,11 @@ def _stream(repeats, g, H, w, c, caps, tableau, lines, z, after, now):
     return pivots
 
 
-def time_increment(problem: ContactProblem, rounds: int = 200, repeats: int = 50) -> tuple[float, float, float]:
+def time_increment(
+    problem: ContactProblem, rounds: int = 200, repeats: int = 50, directions: int = DIRECTIONS
+) -> tuple[float, float, float]:
     """Median and 99 % quantile (µs) of the mean over ``repeats`` LCPs, and pivots each."""
-    space = ContactSpace(problem, DIRECTIONS)
+    space = ContactSpace(problem, directions)
     rng, p = np.random.default_rng(0), space.w.size
     unit = impulse_scale(problem) * space.scale.max() / space.speed
     caps = rng.uniform(0, unit, (1009, problem.contacts))

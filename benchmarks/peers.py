@@ -16,10 +16,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pinocchio as pin
-from impact_problems import halm_posa_lcp  # of the tests; benchmarks.impacts has put them on the path
 from numba import njit
 
-from benchmarks.impacts import DIRECTIONS, problems
+from benchmarks.impacts import DIRECTIONS, halm_posa_lcp, problems
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale
 from hybrid_contact_ros.kernels.increment import increment, simultaneous

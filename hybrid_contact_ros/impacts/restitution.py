@@ -1,4 +1,4 @@
-"""Restitution for sets of post-impact velocities: what is known of e and μ, and the walk that draws from it."""
+"""Restitution for sets of post-impact velocities: what is known of e and μ."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace
-from hybrid_contact_ros.impacts.solution_search import SolutionSearch
-from hybrid_contact_ros.kernels.restitution import restitution_batch
+from hybrid_contact_ros.impacts.contact_space import Array
 from hybrid_contact_ros.kernels.restitution_stores import POISSON, STRONGE
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
@@ -47,6 +45,12 @@ class Material:
         self.mu_low, self.mu_high = _ends("friction", problem.friction if friction is None else friction, m)
 
     @property
+    def least_friction(self) -> Array:
+        """The low end of μ (m,) over its high end."""
+        most = self.mu_high
+        return np.divide(self.mu_low, most, out=np.ones(most.size), where=most > 0.0)
+
+    @property
     def exact_friction(self) -> bool:
         """Whether μ is one number a contact."""
         return bool((self.mu_low == self.mu_high).all())
@@ -72,74 +76,6 @@ class Material:
             problem.bias_force,
             problem.jacobian_drift,
             problem.names,
-        )
-
-
-class RestitutionWalk:
-    """Samples of an impact with restitution (:mod:`~hybrid_contact_ros.kernels.restitution`), and its scratch.
-
-    space: with :meth:`Material.most_friction`.
-    """
-
-    def __init__(self, space: ContactSpace, material: Material) -> None:
-        m = space.c.size
-        self._space, self._law, self._common = space, LAWS[material.law], material.common
-        self._e_low, self._e_high = material.e_low, material.e_high
-        # c of the space is that of the most friction
-        share = np.divide(material.mu_low, material.mu_high, out=np.ones(m), where=material.mu_high > 0.0)
-        self._c_low, self._c_high = space.c * share, space.c.copy()
-        self._contacts, self._vectors = np.empty((9, m)), np.empty((5, space.w.size))
-
-    def batch(
-        self,
-        first: int,
-        count: int,
-        seed: int,
-        step: Array,
-        last_step: Array,
-        max_steps: int,
-        chance: float,
-        limit: int,
-        speed: Array,
-        given: Array,
-        search: SolutionSearch,
-        z: Array,
-        info: Array,
-    ) -> int:
-        """As :func:`~hybrid_contact_ros.kernels.sampling.sample_batch`."""
-        space = self._space
-        return restitution_batch(
-            self._law,
-            space.g,
-            first,
-            count,
-            seed,
-            self._common,
-            step,
-            last_step,
-            max_steps,
-            chance,
-            limit,
-            space.H,
-            space.w,
-            self._e_low,
-            self._e_high,
-            self._c_low,
-            self._c_high,
-            speed,
-            given,
-            space.tableau,
-            space.lines,
-            self._contacts,
-            self._vectors,
-            search.T,
-            search.A,
-            search.states,
-            search.modes,
-            search.z,
-            search.after,
-            z,
-            info,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,6 +69,13 @@ class SolutionSearch:
         if fold(space.g, limit, space.H, space.c, S, A, B, self.states) == 0:
             self.chance = min(self.chance, _SPOT)
         self.nodes = _NODES
+
+    def copy(self) -> SolutionSearch:
+        """The same with scratch of its own, for another thread."""
+        other = copy(self)
+        for name in ("T", "A", "states", "modes", "z", "after"):
+            setattr(other, name, np.empty_like(getattr(self, name)))
+        return other
 
     def all(self, w: Array, cap: Array, nodes: int = ALL_NODES) -> Solutions:
         """All solutions for scaled velocities w (p,) and caps (m,), which may be inf."""

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace, check_directions
 from hybrid_contact_ros.impacts.coverage import CONFIDENCE, RADIUS, lower_confidence_bound
 from hybrid_contact_ros.impacts.outcome import VelocitySet
-from hybrid_contact_ros.impacts.restitution import LAWS, Material, Range, RestitutionWalk
+from hybrid_contact_ros.impacts.restitution import LAWS, Material, Range
+from hybrid_contact_ros.impacts.sampler import SamplePlan, Sampler, run_shared
 from hybrid_contact_ros.impacts.solution_search import ALL_NODES, SolutionSearch
-from hybrid_contact_ros.kernels.sampling import near_count, outcomes, sample_batch
+from hybrid_contact_ros.kernels.sampling import near_count, outcomes
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
@@ -22,8 +23,6 @@ Density = Callable[[np.random.Generator, tuple[int, ...]], ArrayLike]
 _SEPARATING = 1e-9  # scaled: a contact approaching no faster than this has separated
 _REFERENCE_SEPARATING = 1e-8  # m/s, of the published implementation
 _LAST_STEP = 0.05  # ε of Algorithm 2, scaled
-_FIRST_BATCH = 8  # samples before the clock is looked at
-_BATCH = 64
 _RESERVE = 0.85  # part of the deadline for sampling; the rest is for outcomes, bounds and coverage
 _NO_DRAWS = np.zeros((0, 0, 0))
 
@@ -55,6 +54,7 @@ def post_impact_set(
     restitution: Range | None = None,
     friction: Range | None = None,
     common_material: bool = True,
+    threads: int = 1,
 ) -> VelocitySet:
     """Sample the velocities that a simultaneous impact may end with (H Algorithms 1 and 2; with restitution if asked).
 
@@ -76,7 +76,7 @@ def post_impact_set(
         law: "inelastic" (restitution is not used); "stronge": a contact gives back e² of the normal work of its
             compression, which is energetically consistent by itself; "poisson": e of its impulse, cut where kinetic
             energy would rise above that of v⁻.
-        deadline_ns: time that this call may take, ns. At least 8 samples are drawn in any case.
+        deadline_ns: time that this call may take, ns. The first sample is finished in any case.
         maximum_impulses: (samples, max_steps, m) N s, replaces the draws, to compare with other implementations
             sample by sample. Then the conventions of the published one hold: a sample ends at min J_n v ≥ −1e-8 m/s,
             and there is no last ε-step. ``step`` is not used.
@@ -90,6 +90,7 @@ def post_impact_set(
             (low, high) of these. Each sample draws from the intervals, and their ends come up too.
         common_material: the contacts of a sample stand at the same place in their intervals (one material that is not
             known exactly); otherwise each is drawn by itself.
+        threads: share the samples among so many threads; the result is the same. Not together with a deadline.
 
     Returns:
         The set; only its terminated samples are post-impact velocities. Empty, with status SINGULAR, if M is not
@@ -105,6 +106,8 @@ def post_impact_set(
     draws = _check(problem, step, samples, max_steps, seed, directions, law, maximum_impulses)
     if solutions not in SOLUTIONS:
         raise ValueError(f"solutions is {solutions!r}; one of {', '.join(SOLUTIONS)} is needed")
+    if threads < 1 or (threads > 1 and deadline_ns is not None):
+        raise ValueError(f"threads is {threads}; it must be 1 or more, and 1 with a deadline")
     m, d, n = problem.tangent_jacobian.shape
     material = None
     if law != "inelastic" or restitution is not None or friction is not None:
@@ -128,69 +131,16 @@ def post_impact_set(
     search = SolutionSearch(space)
     chance = {"sampled": search.chance, "all": 1.0 if search.chance else 0.0, "one": 0.0}[solutions]
     nodes = ALL_NODES if solutions == "all" else search.nodes
-    walk = None if material is None else RestitutionWalk(space, material)
     p = space.w.size
-    z, info = np.empty((samples, p)), np.empty((samples, 6))
-    cap, vectors = np.empty(m), np.empty((3, p))
-    end = None if deadline_ns is None else begin + int(_RESERVE * deadline_ns)
-    done, batch, worst = 0, samples if end is None else _FIRST_BATCH, int(Status.SOLVED)
-    while done < samples:
-        count = min(batch, samples - done)
-        started = time.perf_counter_ns()
-        if walk is not None:
-            code = walk.batch(
-                done,
-                count,
-                seed,
-                per_step,
-                last_step,
-                max_steps,
-                chance,
-                nodes,
-                separating,
-                draws,
-                search,
-                z,
-                info,
-            )
-        else:
-            code = sample_batch(
-                space.g,
-                done,
-                count,
-                seed,
-                per_step,
-                last_step,
-                max_steps,
-                chance,
-                nodes,
-                space.H,
-                space.w,
-                space.c,
-                separating,
-                draws,
-                space.tableau,
-                space.lines,
-                cap,
-                vectors,
-                search.T,
-                search.A,
-                search.states,
-                search.modes,
-                search.z,
-                search.after,
-                z,
-                info,
-            )
-        done += count
-        if code != Status.SOLVED:
-            worst = code
-        if end is not None:
-            now = time.perf_counter_ns()
-            each = max((now - started) // count, 1)
-            batch = min(_BATCH, (end - now) // each)
-            if batch < 1:
-                break
+    z, info = np.empty((samples, p)), np.empty((samples, 7))
+    plan = SamplePlan(space, material, search, chance, nodes, seed, per_step, last_step, max_steps, separating, draws)
+    done = samples
+    if deadline_ns is not None:
+        worst, done = Sampler(plan, z, info).run_until(samples, begin + int(_RESERVE * deadline_ns))
+    elif threads > 1:
+        worst = run_shared(plan, samples, threads, z, info)
+    else:
+        worst, _, _ = Sampler(plan, z, info).run(0, samples, np.inf)
     velocities, impulses, jumps = np.empty((done, n)), np.empty((done, m, 1 + d)), np.empty((done, n))
     outcomes(
         space.A, space.scale, space.speed, problem.velocity, space.R, space.Y, 0, done, z, velocities, impulses, jumps
@@ -228,7 +178,7 @@ def post_impact_set(
 
 
 def _uniqueness(known: bool | None, info: Array) -> bool | None:
-    """VelocitySet.unique from the configuration's answer and the samples' info (n, 6)."""
+    """VelocitySet.unique from the configuration's answer and the samples' info (n, 7)."""
     if info[:, 4].any():
         return False
     if known or (info[:, 3].sum() == info[:, 0].sum() and not info[:, 5].any()):

@@ -39,7 +39,7 @@ from hybrid_contact_ros.kernels.restitution_stores import (
     settle_poisson,
     settle_stronge,
 )
-from hybrid_contact_ros.kernels.sampling import _CHOICES, _choose, _slowest, stream, uniform
+from hybrid_contact_ros.kernels.sampling import _CHOICES, _affordable, _choose, _slowest, stream, uniform, work
 from hybrid_contact_ros.kernels.status import Status
 
 SOLVED = int(Status.SOLVED)
@@ -108,6 +108,7 @@ def restitution_batch(
     max_steps,
     chance,
     limit,
+    budget,
     H,
     w,
     e_low,
@@ -136,11 +137,12 @@ def restitution_batch(
     approach, restituting ones get s times their cap, s drawn from [0, 1] with 0 (all compress before any restitutes)
     having half the probability. With e = 0 and points for intervals the samples are those of sample_batch, bit by bit.
     Scratch and ``info`` as there, but contacts (9, m) and vectors (5, p). Increments of which something is restituted
-    are searched for other solutions like the rest. Returns the worst status.
+    are searched for other solutions like the rest. Returns as there.
     """
     p = H.shape[0]
     m = c_low.shape[0]
     worst = SOLVED
+    spent = 0.0
     now, after, push, shifted = vectors[0], vectors[1], vectors[2], vectors[3:5]
     cap, release, store, held = contacts[0], contacts[1], contacts[2], contacts[3]
     change, reach, left, e, c = contacts[4], contacts[5], contacts[6], contacts[7], contacts[8]
@@ -163,7 +165,7 @@ def restitution_batch(
             reach[k] = 1.0
             for i in range(k * (1 + g) + 1, (k + 1) * (1 + g)):
                 reach[k] += c[k] * math.sqrt(H[i, i])
-        for i in range(3, 6):
+        for i in range(3, 7):
             info[sample, i] = 0.0
         room = 0.0
         largest = 0.0
@@ -210,13 +212,13 @@ def restitution_batch(
                 drop = _lower(g, now, cap, release, reach, shifted)
                 caps = shifted[1, :m]
                 status, residual, _ = increment(g, H, shifted[0], caps, c, tableau, lines, push, after)
-                if chance > 0.0:
+                if chance >= 1.0 or (chance > 0.0 and sample > 0):
                     choices, draw = uniform(choices)
                     if draw < chance:
                         known = 1 if status == SOLVED else 0
                         choices, several = _choose(
                             g,
-                            limit,
+                            _affordable(sample, limit, budget - spent - work(steps, info[sample, 6])),
                             choices,
                             H,
                             shifted[0],
@@ -231,7 +233,7 @@ def restitution_batch(
                             known,
                             push,
                             after,
-                            info[sample, 3:6],
+                            info[sample, 3:7],
                         )
                         if several > known:
                             residual = axes_residual(g, H, shifted[0], caps, c, push, after)
@@ -253,7 +255,10 @@ def restitution_batch(
                 z[sample, i] += push[i]
                 now[i] = after[i]
             steps += 1
+            if sample > 0 and spent + work(steps, info[sample, 6]) > budget:
+                return worst, sample, spent + work(steps, info[sample, 6])
         info[sample, 0] = steps
         info[sample, 1] = 1.0 if not holding and _slowest(g, now, speed) >= -1.0 else 0.0
         info[sample, 2] = largest
-    return worst
+        spent += work(steps, info[sample, 6])
+    return worst, first + count, spent

@@ -54,8 +54,9 @@ def _choose(g, limit, state, H, w, cap, c, T, A, ints, modes, found, ends, known
     """Replace the solver's answer to an increment by one drawn uniformly from all solutions with different velocities.
 
     z, after (p,): the solver's, kept bit for bit if it is the only one; known: 1 if it is an answer, 0 if the solver
-    failed. Scratch as in :func:`~.all_solutions.search`, whose z and after are found and ends here. tally (3,) counts
-    searches, those that found several, and those that may have missed some. Returns (state of the stream, solutions).
+    failed. Scratch as in :func:`~.all_solutions.search`, whose z and after are found and ends here. tally (4,) counts
+    searches, those that found several, those that may have missed some, and nodes. Returns (state of the stream,
+    solutions).
     """
     p = w.shape[0]
     for i in range(p):
@@ -63,12 +64,13 @@ def _choose(g, limit, state, H, w, cap, c, T, A, ints, modes, found, ends, known
         ends[0, i] = after[i]
     state, draw = uniform(state)
     turn = 1 + int(draw * _TURNS)
-    count, _, _, unresolved, complete = search(
+    count, nodes, _, unresolved, complete = search(
         g, limit, found.shape[0] - 3, turn, H, w, cap, c, T, A, ints, modes, ints[:0], known, found, ends
     )
     tally[0] += 1.0
     tally[1] += 1.0 if count > 1 else 0.0
     tally[2] += 0.0 if complete and unresolved == 0 else 1.0
+    tally[3] += nodes
     state, draw = uniform(state)
     chosen = int(draw * count)
     if chosen >= known and count > 0:
@@ -76,6 +78,20 @@ def _choose(g, limit, state, H, w, cap, c, T, A, ints, modes, found, ends, known
             z[i] = found[chosen, i]
             after[i] = ends[chosen, i]
     return state, count
+
+
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def work(increments, nodes):
+    """Units of work, of the order of a third of a microsecond, with which sampling is stopped in time."""
+    return 3.0 * increments + nodes
+
+
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def _affordable(sample, limit, rest):
+    """Nodes that a search may visit: those that are left, since a sample that runs out of them is given up anyway."""
+    if sample == 0:
+        return limit
+    return int(min(limit, 1.0 + max(rest, 0.0)))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -89,6 +105,7 @@ def sample_batch(
     max_steps,
     chance,
     limit,
+    budget,
     H,
     w,
     c,
@@ -115,12 +132,17 @@ def sample_batch(
     H (p, p), w (p,), c (m,). A sample ends once w'_n ≥ −speed for every contact, speed (m,) > 0. ``given``
     (samples, max_steps, m) replaces the draws of caps unless it has no rows. Scratch as in
     :func:`~.increment.increment`, cap (m,), vectors (3, p), and of the search, :func:`_choose`, from T to ends. Out,
-    rows first … : z (samples, p) total impulse, info (samples, 6): steps, terminated, largest residual, increments
-    searched, those with several solutions, those where some may have been missed. Returns the worst status.
+    rows first … : z (samples, p) total impulse, info (samples, 7): steps, terminated, largest residual, increments
+    searched, those with several solutions, those where some may have been missed, nodes of the searches.
+
+    When more than ``budget`` units of :func:`work` were done, the sample under way is given up, unless it is sample 0,
+    which for that reason is searched only where searches are cheap (chance ≥ 1).
+    Returns (worst status, first sample that was not finished, units spent).
     """
     p = H.shape[0]
     m = c.shape[0]
     worst = SOLVED
+    spent = 0.0
     now = vectors[0]
     after = vectors[1]
     push = vectors[2]
@@ -130,7 +152,7 @@ def sample_batch(
         for i in range(p):
             now[i] = w[i]
             z[sample, i] = 0.0
-        for i in range(3, 6):
+        for i in range(3, 7):
             info[sample, i] = 0.0
         largest = 0.0
         steps = 0
@@ -148,13 +170,13 @@ def sample_batch(
                     state, draw = uniform(state)
                     cap[k] = step[k] * draw
             status, residual, _ = increment(g, H, now, cap, c, tableau, lines, push, after)
-            if chance > 0.0:
+            if chance >= 1.0 or (chance > 0.0 and sample > 0):
                 choices, draw = uniform(choices)
                 if draw < chance:
                     known = 1 if status == SOLVED else 0
                     choices, several = _choose(
                         g,
-                        limit,
+                        _affordable(sample, limit, budget - spent - work(steps, info[sample, 6])),
                         choices,
                         H,
                         now,
@@ -169,7 +191,7 @@ def sample_batch(
                         known,
                         push,
                         after,
-                        info[sample, 3:6],
+                        info[sample, 3:7],
                     )
                     if several > known:
                         residual = axes_residual(g, H, now, cap, c, push, after)
@@ -181,10 +203,13 @@ def sample_batch(
                 z[sample, i] += push[i]
                 now[i] = after[i]
             steps += 1
+            if sample > 0 and spent + work(steps, info[sample, 6]) > budget:
+                return worst, sample, spent + work(steps, info[sample, 6])
         info[sample, 0] = steps
         info[sample, 1] = 1.0 if _slowest(g, now, speed) >= -1.0 else 0.0
         info[sample, 2] = largest
-    return worst
+        spent += work(steps, info[sample, 6])
+    return worst, first + count, spent
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

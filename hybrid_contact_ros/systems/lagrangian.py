@@ -144,7 +144,7 @@ class LagrangianSystem:
         array = np.array(values, dtype=np.float64)
         if array.shape != (self.nv,) or not np.isfinite(array).all():
             order = ", ".join(map(str, self.coordinates))
-            raise ValueError(f"{self.name}: {name} must be {self.nv} finite numbers ({order}), got {values}")
+            raise ValueError(f"{self.name}: {name} must be {self.nv} finite numbers ({order}), got {array}")
         return array
 
 

@@ -233,8 +233,10 @@ def test_sets_are_reproducible_and_a_set_stopped_in_time_is_a_prefix(law):
     full = post_impact_set(problem, scale, 600, 80, **options)
     assert np.array_equal(full.velocities, post_impact_set(problem, scale, 600, 80, **options).velocities)
     short = post_impact_set(problem, scale, 600, 80, deadline_ns=1, **options)
-    assert short.status == Status.DEADLINE and len(short.velocities) == 8
-    assert np.array_equal(short.velocities, full.velocities[:8])
+    assert short.status == Status.DEADLINE and 1 <= len(short.velocities) < 600
+    assert np.array_equal(short.velocities, full.velocities[: len(short.velocities)])
+    shared = post_impact_set(problem, scale, 600, 80, threads=2, **options)
+    assert np.array_equal(shared.velocities, full.velocities)
 
 
 @pytest.mark.parametrize(

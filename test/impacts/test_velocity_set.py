@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from impact_problems import KINDS, halm_posa_lcp, random_problem
+from impact_problems import KINDS, box, halm_posa_lcp, random_problem
 
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.coverage import lower_confidence_bound
@@ -17,6 +17,8 @@ from hybrid_contact_ros.kernels.lemke import lemke
 from hybrid_contact_ros.kernels.residual import increment_residual
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.systems.compass_gait import compass_gait_impact
+from hybrid_contact_ros.systems.disk_stacking import disk_stacking_impact
 from hybrid_contact_ros.systems.rocking_block import rocking_block_impact
 
 BLOCK = rocking_block_impact()
@@ -112,11 +114,43 @@ def test_a_set_stopped_in_time_is_a_valid_prefix():
     full = block_set(20000)
     cut = block_set(20000, deadline_ns=200_000)
     n = len(cut.velocities)
-    assert 8 <= n < 20000
+    assert 1 <= n < 20000
     assert cut.status == Status.DEADLINE
     np.testing.assert_array_equal(cut.velocities, full.velocities[:n])
     np.testing.assert_array_equal(cut.terminated, full.terminated[:n])
     np.testing.assert_array_equal([cut.lower, cut.upper], [full.lower, full.upper])
+
+
+SEARCHED = {
+    "compass gait, always searched": compass_gait_impact().problem,
+    "disks, searched now and then": disk_stacking_impact().problem,
+    "box, hardly searched": box(np.random.default_rng(0), 8).with_velocity([0.1, 0.05, -1.0, 0.2, -0.3, 0.1]),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_a_set_stopped_within_a_search_is_a_prefix(name):
+    problem = SEARCHED[name]
+    step = impulse_scale(problem)
+    full = post_impact_set(problem, step, 60, 30, seed=5)
+    for deadline in (1, 300_000, 1_000_000, 3_000_000):
+        cut = post_impact_set(problem, step, 60, 30, seed=5, deadline_ns=deadline)
+        n = len(cut.velocities)
+        assert n >= 1
+        assert cut.status in (Status.DEADLINE, full.status)
+        np.testing.assert_array_equal(cut.velocities, full.velocities[:n])
+        np.testing.assert_array_equal(cut.terminated, full.terminated[:n])
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_threads_do_not_change_the_set(name):
+    problem = SEARCHED[name]
+    step = impulse_scale(problem)
+    one, three = (post_impact_set(problem, step, 40, 30, threads=threads) for threads in (1, 3))
+    for field in ("velocities", "impulses", "steps", "terminated", "coverage", "unique", "searched", "several"):
+        np.testing.assert_array_equal(getattr(one, field), getattr(three, field))
+    with pytest.raises(ValueError, match="threads is 2; it must be 1 or more, and 1 with a deadline"):
+        post_impact_set(problem, step, 40, 30, threads=2, deadline_ns=1_000_000)
 
 
 def test_deadline_far_away_gives_the_full_set():
