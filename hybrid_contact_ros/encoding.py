@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.prediction import Event, ImpactPrediction, ModePrediction, StabilityPrediction
+from hybrid_contact_ros.prediction import Event, ImpactPrediction, ModePrediction, ModeSequence, StabilityPrediction
 
 MAX_CONTACTS = 64
 """Contacts that a message may hold: bits of ``ContactMode.mode``."""
@@ -56,7 +56,7 @@ def _to_numpy(dtype: type) -> Adapter:
 
 @dataclass(frozen=True, slots=True)
 class MessageTypes:
-    """The message classes; how they hold ``float64[]``, ``uint8[]``, ``uint32[]`` and ``bool[]``; and
+    """The message classes; how they hold ``float64[]``, ``uint8[]``, ``uint32[]``, ``uint64[]`` and ``bool[]``; and
     ``blank_contact()``, a fresh ``ContactState`` whose nested messages are there to be filled."""
 
     Time: Any
@@ -72,6 +72,7 @@ class MessageTypes:
     float64: Adapter
     uint8: Adapter
     uint32: Adapter
+    uint64: Adapter
     boolean: Adapter
     blank_contact: Callable[[], Any]
 
@@ -85,6 +86,7 @@ class MessageTypes:
             float64=_to_array("d", np.float64),
             uint8=_to_array("B", np.uint8),
             uint32=_to_array("I", np.uint32),
+            uint64=_to_array("Q", np.uint64),
             boolean=lambda values: np.asarray(values, np.bool_).tolist(),
             blank_contact=classes["ContactState"],
         )
@@ -122,6 +124,7 @@ class MessageTypes:
             float64=_to_numpy(np.float64),
             uint8=_to_numpy(np.uint8),
             uint32=_to_numpy(np.uint32),
+            uint64=_to_numpy(np.uint64),
             boolean=_to_numpy(np.bool_),
             blank_contact=blank_contact,
         )
@@ -218,12 +221,25 @@ class Encoder:
             header=self._header(mode.stamp_ns),
             mode=mode.bitmask,
             contacts=contacts,
+            **self._events(mode.sequence),
             validity=int(mode.validity),
             residual=float(mode.residual),
             compute_time=self._duration(compute_time_ns),
             input_age=self._duration(input_age_ns),
             model_hash=self._hash,
         )
+
+    def _events(self, sequence: ModeSequence) -> dict[str, Any]:
+        """The fields ``sequence_*`` of a ``ContactMode``."""
+        T = self.types
+        return {
+            "sequence_contact": T.uint32(sequence.contact),
+            "sequence_kind": T.uint8(sequence.kind),
+            "sequence_time": T.float64(sequence.times[:, 0]),
+            "sequence_earliest": T.float64(sequence.times[:, 1]),
+            "sequence_latest": T.float64(sequence.times[:, 2]),
+            "sequence_mode": T.uint64(sequence.mode),
+        }
 
     def stability(self, flags: StabilityPrediction, compute_time_ns: int = 0) -> Any:
         """``ConstraintStability``."""

@@ -13,6 +13,7 @@ from hybrid_contact_ros.estimation.events import EventLog, EventPredictor
 from hybrid_contact_ros.estimation.impact import impact_law, impacting_contacts, predict_impact
 from hybrid_contact_ros.estimation.momentum_observer import LONGEST_PAUSE, MomentumObserver, contact_forces
 from hybrid_contact_ros.estimation.pairs import no_pairs, order_sensitive
+from hybrid_contact_ros.estimation.sequence import ModeRollout
 from hybrid_contact_ros.estimation.tracker import ContactTracker, load_thresholds
 from hybrid_contact_ros.kernels.contact_tracking import contact_quantities, contact_rates, model_loads
 from hybrid_contact_ros.kernels.status import Status
@@ -84,6 +85,9 @@ class ContactEstimator:
         # Own copies: a read-only array would be another type for the kernels.
         self._normals, self._tangents = model.contact_normals.copy(), model.contact_tangents.copy()
         self._friction = model.friction.copy()
+        self._rollout = ModeRollout(
+            m, _WIDTH - 1, self._friction, model.restitution, config.activation, config.prediction
+        )
         self._load, self._slip_rate = np.zeros(m), np.zeros(m)
         self._every_pair = np.triu_indices(m, 1)
         self._law = impact_law(config.impact, model.restitution)
@@ -186,6 +190,16 @@ class ContactEstimator:
             self._slip_rate,
         )
         kind, times = predictor.kind.copy(), predictor.times
+        sequence = self._rollout.follow(
+            modes.delassus,
+            modes.free,
+            problem.gap,
+            (rows @ problem.velocity).reshape(-1),
+            tracker.closed,
+            kind,
+            times,
+            trusted,
+        )
         events = self._log.update(
             state.stamp_ns, tracker.status, problem.gap, self._load, tracker.probability, kind, times
         )
@@ -208,6 +222,7 @@ class ContactEstimator:
             time_to_event=times[:, 0].copy(),
             earliest=times[:, 1].copy(),
             latest=times[:, 2].copy(),
+            sequence=sequence,
             validity=int(self._validity(trusted, code)),
             residual=residual,
         )

@@ -56,6 +56,26 @@ class Validity(IntFlag):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ModeSequence:
+    """The events that the hybrid model goes through next, in order of time, k of them.
+
+    Attributes:
+        contact: (k,) index. kind: (k,) :class:`EventKind`. times: (k, 3) time, earliest, latest, s after the stamp.
+        mode: (k,) bit mask of the closed contacts after each event.
+    """
+
+    contact: NDArray[np.int64]
+    kind: Codes
+    times: Array
+    mode: NDArray[np.int64]
+
+    @classmethod
+    def none(cls) -> ModeSequence:
+        """No events."""
+        return cls(np.zeros(0, np.int64), np.zeros(0, np.uint8), np.zeros((0, 3)), np.zeros(0, np.int64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ModePrediction:
     """Contact mode of one state and each contact's next event. Arrays run along the m contacts.
 
@@ -70,6 +90,7 @@ class ModePrediction:
         force_estimate: (m, 3) N, world frame; NaN where there is none.
         friction_coefficient: μ (m,). friction_margin: μ f_n − |f_t| (m,) N.
         next_event: :class:`EventKind` (m,) uint8; time_to_event, earliest, latest: (m,) s, NaN for NONE.
+        sequence: what follows in the next ``prediction.rollout`` seconds; empty without measured effort.
         validity: :class:`Validity` bits. residual: scaled violation of the complementarity conditions.
     """
 
@@ -91,6 +112,7 @@ class ModePrediction:
     time_to_event: Array
     earliest: Array
     latest: Array
+    sequence: ModeSequence
     validity: int
     residual: float
 

@@ -18,6 +18,7 @@ from hybrid_contact_ros.prediction import (
     Flag,
     ImpactPrediction,
     ModePrediction,
+    ModeSequence,
     StabilityPrediction,
     Validity,
 )
@@ -80,6 +81,12 @@ def mode(stamp_ns: int = 1_500_000_000) -> ModePrediction:
         time_to_event=np.array([0.02, np.nan]),
         earliest=np.array([0.01, np.nan]),
         latest=np.array([np.inf, np.nan]),
+        sequence=ModeSequence(
+            np.array([0, 1]),
+            np.array([1, 2], np.uint8),
+            np.array([[0.02, 0.01, 0.03], [0.04, 0.04, np.inf]]),
+            np.array([3, 1]),
+        ),
         validity=int(Validity.STATE | Validity.BASE),
         residual=1e-9,
     )
@@ -133,6 +140,9 @@ def test_a_mode_message_carries_every_number_to_the_bit(types):
             prediction.earliest[i], prediction.latest[i],
         ]  # fmt: skip
         np.testing.assert_array_equal(scalars, expected)
+    assert (list(msg.sequence_contact), list(msg.sequence_kind), list(msg.sequence_mode)) == ([0, 1], [1, 2], [3, 1])
+    times = [list(msg.sequence_time), list(msg.sequence_earliest), list(msg.sequence_latest)]
+    np.testing.assert_array_equal(times, prediction.sequence.times.T)
 
 
 def test_a_reused_mode_message_is_the_same_message(types):

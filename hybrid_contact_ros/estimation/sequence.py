@@ -1,0 +1,100 @@
+"""The sequence of contact modes in the next moments, by a short rollout of the hybrid model."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
+from hybrid_contact_ros.kernels.rollout import rollout
+from hybrid_contact_ros.modes.workspace import TOLERANCE
+from hybrid_contact_ros.prediction import ModeSequence
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.uint8]
+
+_MOST = 62  # contacts: the mask is a signed integer
+
+
+class ModeRollout:
+    """Follows the hybrid model (:mod:`hybrid_contact_ros.kernels.rollout`) from the mode that was found.
+
+    Geometry and actuation are those of now; touchdowns are plastic impacts with Coulomb friction, or bounce by the
+    contact's restitution. What the recent loads foretell (liftoffs) is taken from the event predictor.
+    """
+
+    def __init__(
+        self,
+        contacts: int,
+        tangents: int,
+        friction: Array,
+        restitution: Array,
+        tolerances: ActivationConfig,
+        config: PredictionConfig,
+    ) -> None:
+        m, d = contacts, tangents
+        n, k = m * (1 + d), config.rollout_events
+        self._d, self._on = d, config.rollout > 0.0 and 0 < m <= _MOST
+        self._friction, self._restitution = friction, restitution.copy()
+        self._tolerances, self._config = tolerances, config
+        self._scratch = (
+            np.zeros((n, n)),
+            np.zeros((2, n)),
+            np.zeros(2 * n, dtype=np.int64),
+            np.zeros((4, m), dtype=np.uint8),
+            np.zeros(m, dtype=np.int64),
+            np.zeros((m, d)),
+            np.zeros((5, n)),
+        )
+        self._contact, self._mode = np.zeros(k, dtype=np.int64), np.zeros(k, dtype=np.int64)
+        self._kind, self._times = np.zeros(k, dtype=np.uint8), np.zeros((k, 3))
+
+    def follow(
+        self,
+        delassus: Array,
+        free: Array,
+        gap: Array,
+        velocity: Array,
+        closed: Codes,
+        kind: Codes,
+        times: Array,
+        trusted: bool,
+    ) -> ModeSequence:
+        """The events from here on; none where efforts are not ``trusted``.
+
+        Args:
+            delassus (n, n), free (n,): as of :class:`~hybrid_contact_ros.modes.workspace.ModeWorkspace`.
+            gap (m,) m; velocity (n,) m/s of the contacts; closed (m,) uint8; kind (m,), times (m, 3): the next event of
+            each contact (:class:`~hybrid_contact_ros.estimation.events.EventPredictor`).
+        """
+        t, c = self._tolerances, self._config
+        count = 0
+        if self._on and trusted:
+            count = rollout(
+                self._d,
+                c.rollout,
+                t.slip_on,
+                TOLERANCE,
+                c.bound_sigmas,
+                t.gap_sigma,
+                t.velocity_sigma,
+                t.acceleration_sigma,
+                delassus,
+                free,
+                self._friction,
+                self._restitution,
+                gap,
+                velocity,
+                closed,
+                kind,
+                times,
+                *self._scratch,
+                self._contact,
+                self._kind,
+                self._times,
+                self._mode,
+            )
+        part = slice(count)
+        return ModeSequence(
+            self._contact[part].copy(), self._kind[part].copy(), self._times[part].copy(), self._mode[part].copy()
+        )
