@@ -71,7 +71,7 @@ def measure(name: str, make: Callable[[np.random.Generator, int], ContactProblem
             middle = clock()
             flags.evaluate(
                 problem,
-                problem.normal_jacobian @ problem.velocity,
+                (problem.jacobian() @ problem.velocity).reshape(contacts, -1),
                 touching,
                 modes.delassus,
                 modes.free,
@@ -83,6 +83,8 @@ def measure(name: str, make: Callable[[np.random.Generator, int], ContactProblem
                 1.0,
                 0.2,
                 0.1,
+                0.1,
+                0.03,
             )
             spent[:, i] = middle - start, clock() - middle
             failed += status != 1

@@ -258,6 +258,8 @@ class Encoder:
             touchdown_speed=T.float64(flags.touchdown_speed),
             friction=T.uint8(flags.friction),
             friction_margin=T.float64(flags.friction_margin),
+            pseudo_impulse=T.uint8(flags.pseudo_impulse),
+            pseudo_impulse_margin=T.float64(flags.pseudo_impulse_margin),
             pair_first=T.uint32(flags.pair_first),
             pair_second=T.uint32(flags.pair_second),
             pair_coupling=T.float64(flags.pair_coupling),

@@ -142,6 +142,7 @@ class ContactEstimator:
 
         rate, tangential, speed = np.empty(m), np.empty((m, 3)), np.empty(m)
         rows = problem.jacobian().reshape(m, _WIDTH, problem.nv)
+        velocity = rows @ problem.velocity
         contact_rates(rows, problem.velocity, self._normals, self._tangents, rate, tangential, speed)
         tracker, modes = self._tracker, self._modes
         touching = tracker.near(problem.gap, rate)
@@ -194,7 +195,7 @@ class ContactEstimator:
             modes.delassus,
             modes.free,
             problem.gap,
-            (rows @ problem.velocity).reshape(-1),
+            velocity.reshape(-1),
             tracker.closed,
             kind,
             times,
@@ -227,7 +228,7 @@ class ContactEstimator:
             residual=residual,
         )
         stability = self._stability(
-            state.stamp_ns, problem, rate, kind, trusted and bool(parts & Parts.STABILITY), parts
+            state.stamp_ns, problem, velocity, kind, trusted and bool(parts & Parts.STABILITY), parts
         )
         self._latest = (state, acceleration, kind, times)
         return Prediction(mode, stability, self.next_impact() if parts & Parts.IMPACT else None, events)
@@ -367,17 +368,17 @@ class ContactEstimator:
         return valid
 
     def _stability(
-        self, stamp_ns: int, problem: ContactProblem, rate: Array, kind: Codes, decide: bool, parts: Parts
+        self, stamp_ns: int, problem: ContactProblem, velocity: Array, kind: Codes, decide: bool, parts: Parts
     ) -> StabilityPrediction:
         """Flags of all contacts; UNDECIDED and NaN where not ``decide``."""
         m, modes, found, config = problem.contacts, self._modes, self._flags, self.config.stability
         closed = self._tracker.closed != 0
-        flags, margins = np.zeros((5, m), dtype=np.uint8), np.full((5, m), np.nan)
+        flags, margins = np.zeros((6, m), dtype=np.uint8), np.full((6, m), np.nan)
         pairs = no_pairs()
         if parts & Parts.STABILITY:
             found.evaluate(
                 problem,
-                rate,
+                velocity,
                 self._tracker.touching,
                 modes.delassus,
                 modes.free,
@@ -389,6 +390,8 @@ class ContactEstimator:
                 config.force_tolerance,
                 config.acceleration_tolerance,
                 config.grazing_speed,
+                self.config.prediction.horizon,
+                config.pseudo_impulse_duration,
             )
             pairs = order_sensitive(
                 self._every_pair, found.cosines, closed | (kind == EventKind.TOUCHDOWN), config.coupling_tolerance
@@ -408,5 +411,7 @@ class ContactEstimator:
             margins[3],
             flags[4],
             margins[4],
+            flags[5],
+            margins[5],
             *pairs,
         )

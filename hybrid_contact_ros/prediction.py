@@ -150,6 +150,8 @@ class StabilityPrediction:
     touchdown_speed: Array
     friction: Codes
     friction_margin: Array
+    pseudo_impulse: Codes
+    pseudo_impulse_margin: Array
     pair_first: NDArray[np.uint32]
     pair_second: NDArray[np.uint32]
     pair_coupling: Array

@@ -97,6 +97,7 @@ def stability() -> StabilityPrediction:
     numbers = np.array([1.5, np.nan])
     return StabilityPrediction(
         7, np.array([True, False]), flags, numbers, flags, numbers, flags, numbers, flags, numbers, flags, numbers,
+        flags, numbers,
         np.array([0], np.uint32), np.array([1], np.uint32), np.array([-0.5]), np.array([Flag.HOLDS], np.uint8),
     )  # fmt: skip
 

@@ -18,6 +18,7 @@ _UNDECIDED, _HOLDS, _FAILS = 0, 1, 2
 _OPEN, _STICKING = 1, 2
 # Rows of flags and of margins
 CONSTRAINT, BOUNDED_TIME, ZENO, GRAZING, FRICTION = 0, 1, 2, 3, 4
+PSEUDO_IMPULSE = 5  # of mode_pseudo_impulse
 
 
 @njit(cache=True, nogil=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.kernels.mode_stability import BOUNDED_TIME, CONSTRAINT, FRICTION, GRAZING, ZENO
+from hybrid_contact_ros.kernels.mode_stability import BOUNDED_TIME, CONSTRAINT, FRICTION, GRAZING, PSEUDO_IMPULSE, ZENO
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.contact_sets import contact_set, touching_contacts
 from hybrid_contact_ros.mechanics.problem import ContactProblem
@@ -36,6 +36,8 @@ class ConstraintStability:
             ``touchdown_speed``, m/s, NaN where no touchdown is coming.
         friction: the force is inside the friction cone; FAILS for a slipping contact, UNDECIDED for an open one.
             Margin ``friction_margin``: μ λ_n − ‖λ_t‖, N.
+        pseudo_impulse: the contact stays closed after its next impact, if bounces shorter than about ``duration`` count
+            as none (J 58); UNDECIDED where no impact comes. Margin ``pseudo_impulse_margin``, N s.
         cosines: (m, m) between the constraints (P 14).
         status, residual: of the mode they all rest on. With SINGULAR (massless limbs) all flags are UNDECIDED.
     """
@@ -51,6 +53,8 @@ class ConstraintStability:
     touchdown_speed: Array
     friction: Codes
     friction_margin: Array
+    pseudo_impulse: Codes
+    pseudo_impulse_margin: Array
     cosines: Array
     status: Status
     residual: float
@@ -63,6 +67,8 @@ def constraint_stability(
     acceleration_tolerance: float = 1e-6,
     grazing_speed: float = 1e-3,
     slip_speed: float = 1e-6,
+    horizon: float = 0.1,
+    duration: float = 0.03,
 ) -> ConstraintStability:
     """Decide the flags of :class:`ConstraintStability` for one state.
 
@@ -83,6 +89,7 @@ def constraint_stability(
             They decide the mode; one of them may come out open.
         force_tolerance (N), acceleration_tolerance (m/s²): dead bands. grazing_speed: m/s. slip_speed: m/s, faster
             contact points slide.
+        horizon: s, of touchdowns that the pseudo-impulse is found for. duration: δt of it, s (0.03 in J §3.5).
 
     Raises:
         ValueError: an index out of range, or a negative tolerance.
@@ -92,6 +99,8 @@ def constraint_stability(
         ("acceleration_tolerance", acceleration_tolerance),
         ("grazing_speed", grazing_speed),
         ("slip_speed", slip_speed),
+        ("horizon", horizon),
+        ("duration", duration),
     ):
         if not value >= 0.0:
             raise ValueError(f"{name} must be ≥ 0, got {value}")
@@ -108,7 +117,7 @@ def constraint_stability(
     else:
         flags.evaluate(
             problem,
-            problem.normal_jacobian @ problem.velocity,
+            (problem.jacobian() @ problem.velocity).reshape(m, 1 + d),
             touching,
             mode.delassus,
             mode.free,
@@ -120,6 +129,8 @@ def constraint_stability(
             force_tolerance,
             acceleration_tolerance,
             grazing_speed,
+            horizon,
+            duration,
         )
     return ConstraintStability(
         mode.contact_status >= ContactStatus.STICKING,
@@ -133,6 +144,8 @@ def constraint_stability(
         flags.margins[GRAZING],
         flags.flags[FRICTION],
         flags.margins[FRICTION],
+        flags.flags[PSEUDO_IMPULSE],
+        flags.margins[PSEUDO_IMPULSE],
         flags.cosines,
         Status(code),
         float(residual),

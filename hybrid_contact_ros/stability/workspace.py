@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.kernels.mode_pseudo_impulse import pseudo_impulse_flags
 from hybrid_contact_ros.kernels.mode_stability import normal_cosines, stability_flags
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
@@ -19,9 +20,10 @@ class StabilityWorkspace:
     The results are views: the next call overwrites them. One workspace serves one thread.
 
     Attributes, written by :meth:`evaluate`:
-        flags: (5, m) uint8, values of prediction.Flag. margins: (5, m). Rows of both: constraint stability and the
+        flags: (6, m) uint8, values of prediction.Flag. margins: (6, m). Rows of both: constraint stability and the
             held contact's normal force (N); bounded-time stability and the released gap's acceleration (m/s²); Zeno
-            and the end of chatter (s); grazing and the touchdown speed (m/s); friction and its margin (N).
+            and the end of chatter (s); grazing and the touchdown speed (m/s); friction and its margin (N); the pseudo-impulse and
+            its size (N s).
         cosines: (m, m) between the constraints (P 14).
     """
 
@@ -29,8 +31,8 @@ class StabilityWorkspace:
         m, d = contacts, tangents
         n = m * (1 + d)
         self.contacts, self.tangents = m, d
-        self.flags = np.zeros((5, m), dtype=np.uint8)
-        self.margins = np.zeros((5, m))
+        self.flags = np.zeros((6, m), dtype=np.uint8)
+        self.margins = np.zeros((6, m))
         self.cosines = np.zeros((m, m))
         self._matrix = np.zeros((n, n))
         self._work = np.zeros((2, n))
@@ -41,11 +43,12 @@ class StabilityWorkspace:
         self._state = np.zeros(m, dtype=np.int64)
         self._forces = np.zeros(n)
         self._accelerations = np.zeros(n)
+        self._at_impact = np.zeros(n)
 
     def evaluate(
         self,
         problem: ContactProblem,
-        gap_velocity: Array,
+        velocity: Array,
         touching: NDArray[np.uint8],
         delassus: Array,
         free: Array,
@@ -57,12 +60,15 @@ class StabilityWorkspace:
         force_tolerance: float,
         acceleration_tolerance: float,
         grazing_speed: float,
+        horizon: float,
+        duration: float,
     ) -> None:
         """Decide all flags of a state whose mode has been solved.
 
         ``delassus`` to ``contact_acceleration`` are the attributes of those names of a
         :class:`~hybrid_contact_ros.modes.workspace.ModeWorkspace` after its ``solve``; ``touching`` (m,) uint8 is what
-        that solve was given, ``gap_velocity`` φ̇ (m,) = J_n v. Tolerances in N, m/s² and m/s.
+        that solve was given, ``velocity`` (m, 1 + d) = J v, normal first. Tolerances in N, m/s² and m/s;
+        ``horizon`` and ``duration`` in s, see :mod:`~hybrid_contact_ros.kernels.mode_pseudo_impulse`.
         """
         stability_flags(
             self.tangents,
@@ -75,7 +81,7 @@ class StabilityWorkspace:
             problem.friction,
             problem.restitution,
             problem.gap,
-            gap_velocity,
+            velocity[:, 0].copy(),
             touching,
             moving,
             slip_direction,
@@ -93,5 +99,32 @@ class StabilityWorkspace:
             self._accelerations,
             self.flags,
             self.margins,
+        )
+        pseudo_impulse_flags(
+            self.tangents,
+            horizon,
+            duration,
+            force_tolerance,
+            delassus,
+            free,
+            problem.friction,
+            problem.gap,
+            velocity.reshape(-1),
+            moving,
+            slip_direction,
+            contact_status,
+            forces.reshape(-1),
+            contact_acceleration.reshape(-1),
+            self._matrix,
+            self._work,
+            self._order,
+            self._glide,
+            self._direction,
+            self._state,
+            self._forces,
+            self._at_impact,
+            self._accelerations,
+            self.flags[5],
+            self.margins[5],
         )
         normal_cosines(self.tangents, delassus, self.cosines)
