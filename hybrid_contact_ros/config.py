@@ -108,6 +108,8 @@ class InputConfig:
     stale_after: float = _leaf(0.1, "s", 0.0, 1e6, "a state older than this is used but reported; 0 for never")
     odometry_timeout: float = _leaf(0.05, "s", 0.0, 1e6, "joint states further than this from an odometry are dropped")
 
+    use_covariance: bool = _leaf(True, "-", None, None, "covariances of the odometry, if any, widen the time bounds")
+
 
 @dataclass(frozen=True, slots=True)
 class EstimatorConfig:

@@ -89,6 +89,8 @@ class ContactEstimator:
             m, _WIDTH - 1, self._friction, model.restitution, config.activation, config.prediction
         )
         self._load, self._slip_rate = np.zeros(m), np.zeros(m)
+        self._gap_sigma = np.full(m, config.activation.gap_sigma)
+        self._velocity_sigma = np.full(m, config.activation.velocity_sigma)
         self._every_pair = np.triu_indices(m, 1)
         self._law = impact_law(config.impact, model.restitution)
         self._passive = model.floating_base and model.nv == 6
@@ -175,7 +177,7 @@ class ContactEstimator:
             self._slip_rate,
         )
         estimate = self._observe(state, problem, rows, dt)
-        predictor = self._predictor
+        predictor, sigmas = self._predictor, self._sigmas(state, rows)
         predictor.update(
             dt,
             trusted,
@@ -189,6 +191,7 @@ class ContactEstimator:
             margin,
             accelerations,
             self._slip_rate,
+            *sigmas,
         )
         kind, times = predictor.kind.copy(), predictor.times
         sequence = self._rollout.follow(
@@ -200,6 +203,7 @@ class ContactEstimator:
             kind,
             times,
             trusted,
+            *sigmas,
         )
         events = self._log.update(
             state.stamp_ns, tracker.status, problem.gap, self._load, tracker.probability, kind, times
@@ -309,7 +313,7 @@ class ContactEstimator:
             None if x is None else np.ascontiguousarray(x, dtype=np.float64) for x in (state.q, state.v, state.effort)
         ]
         assert arrays[0] is not None and arrays[1] is not None
-        state = RobotState(state.stamp_ns, arrays[0], arrays[1], arrays[2])
+        state = RobotState(state.stamp_ns, arrays[0], arrays[1], arrays[2], state.base_covariance)
         fault = state.fault(model.nq, model.nv)
         if fault is not None:
             raise ValueError(fault)
@@ -330,6 +334,16 @@ class ContactEstimator:
             raise ValueError("the mass matrix of this state is not positive definite")
         model_loads(_WIDTH, _IMMOVABLE, modes.delassus, modes.forces, modes.contact_acceleration, self._load)
         return int(code), float(residual)
+
+    def _sigmas(self, state: RobotState, rows: Array) -> tuple[Array, Array]:
+        """Standard deviations of gaps and gap velocities (m,): the configured ones, and those of the base."""
+        if state.base_covariance is None or not self.model.floating_base:
+            return self._gap_sigma, self._velocity_sigma
+        by_base = rows[:, 0, :6]
+        pose, twist = ((by_base @ part * by_base).sum(axis=1) for part in state.base_covariance)
+        return np.sqrt(self._gap_sigma**2 + np.maximum(pose, 0.0)), np.sqrt(
+            self._velocity_sigma**2 + np.maximum(twist, 0.0)
+        )
 
     def _locked(self, problem: ContactProblem, rows: Array) -> tuple[Array, Array]:
         """Accelerations without known efforts: of the contacts (m, 3) and of v (nv,), with the joints locked."""

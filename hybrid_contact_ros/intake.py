@@ -87,12 +87,13 @@ def stamp_of(msg: Any) -> int:
     return sec * 1_000_000_000 + nanosec
 
 
-def decode_base(msg: Any, twist_in_world: bool = False) -> BaseMeasurement:
+def decode_base(msg: Any, twist_in_world: bool = False, use_covariance: bool = False) -> BaseMeasurement:
     """Pose and twist of a ``nav_msgs/Odometry``.
 
     Args:
         msg: its twist is in the child frame, as the message definition says (Pinocchio's free-flyer convention).
         twist_in_world: the driver publishes the twist in the axes of ``header.frame_id`` instead; it is turned.
+        use_covariance: read both covariances too (zeros, and what is no covariance, count as none).
 
     Raises:
         RefusedError: ``not_finite`` or ``quaternion_norm``.
@@ -115,7 +116,27 @@ def decode_base(msg: Any, twist_in_world: bool = False) -> BaseMeasurement:
     if twist_in_world:
         rotation = _rotation(quaternion / norm)
         linear, angular = rotation.T @ linear, rotation.T @ angular
-    return BaseMeasurement(np.array((p.x, p.y, p.z)), quaternion, linear, angular)
+    covariance = decode_covariance(msg, quaternion / norm, twist_in_world) if use_covariance else None
+    return BaseMeasurement(np.array((p.x, p.y, p.z)), quaternion, linear, angular, covariance)
+
+
+def decode_covariance(msg: Any, quaternion: NDArray[np.float64], twist_in_world: bool) -> NDArray[np.float64] | None:
+    """Covariances (2, 6, 6) of pose and twist, both in the base frame; None where the message has neither.
+
+    A block that is all zeros, not finite or with a negative variance (drivers mark "unknown" with −1) counts as zero.
+    """
+    found = np.array((msg.pose.covariance, msg.twist.covariance), dtype=np.float64).reshape(2, 6, 6)
+    if not found.any():
+        return None
+    for block in found:
+        if not (np.isfinite(block).all() and (np.diagonal(block) >= 0.0).all()):
+            block[:] = 0.0
+    turn = np.zeros((6, 6))
+    turn[:3, :3] = turn[3:, 3:] = _rotation(quaternion).T
+    found[0] = turn @ found[0] @ turn.T  # of the pose: along and about the axes of the world
+    if twist_in_world:
+        found[1] = turn @ found[1] @ turn.T
+    return found if found.any() else None
 
 
 def carry(base: BaseMeasurement, seconds: float) -> BaseMeasurement:
@@ -144,7 +165,8 @@ def carry(base: BaseMeasurement, seconds: float) -> BaseMeasurement:
     turned /= sqrt(float(turned @ turned))
     # The linear velocity keeps its world direction, so its coordinates in the turned base change.
     linear = _rotation(turned).T @ velocity_W
-    return BaseMeasurement(np.asarray(base.position, np.float64) + velocity_W * seconds, turned, linear, angular)
+    position = np.asarray(base.position, np.float64) + velocity_W * seconds
+    return BaseMeasurement(position, turned, linear, angular, base.covariance)
 
 
 def _rotation(quaternion_xyzw: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -212,7 +234,7 @@ class Intake:
         self._no_effort = np.zeros(model.nv)  # of a body without joints: known, since nothing drives it
         self._timeout_ns = round(config.odometry_timeout * 1e9)
         self._stale_ns = round(config.stale_after * 1e9)
-        self._twist_in_world = twist_in_world
+        self._twist_in_world, self._use_covariance = twist_in_world, config.use_covariance
         self.faults: Counter[str] = Counter()
         self.received: Counter[str] = Counter()
         self.last_fault: tuple[str, str] | None = None
@@ -268,7 +290,7 @@ class Intake:
             return None
         try:
             stamp = stamp_of(msg)
-            base = decode_base(msg, self._twist_in_world)
+            base = decode_base(msg, self._twist_in_world, self._use_covariance)
             if self._base_order.check(stamp):
                 self._start_anew(stamp)
             self._age(stamp, receive_ns)
@@ -343,7 +365,7 @@ class Intake:
         state = self._joint_map(()).state(stamp, (), (), None, base)
         self.states += 1
         self.set_back, self._was_set_back = self._was_set_back, False
-        return RobotState(stamp, state.q, state.v, self._no_effort)
+        return RobotState(stamp, state.q, state.v, self._no_effort, state.base_covariance)
 
     def _joint_map(self, names: Sequence[str]) -> JointMap:
         key = tuple(names)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -119,6 +119,24 @@ def test_a_block_pulled_upwards_ever_harder_lifts_off_when_the_pull_reaches_its_
     assert len(seen) > 10
     assert np.array(seen) == pytest.approx(weight / rate, abs=5e-4)
     assert not answer.mode.closed.any()
+
+
+def test_covariance_of_the_base_widens_the_bounds_of_a_touchdown_and_nothing_else():
+    """Of the height: 5 mm; of the vertical speed: 0.1 m/s. Bounds: two standard deviations over the speed."""
+    plain, wide = body([0.0, 0.0, 0.0]), body([0.0, 0.0, 0.0])
+    state = free(0, 0.05, (0, 0, -1.0))
+    covariance = np.zeros((2, 6, 6))
+    covariance[0, 2, 2], covariance[1, 2, 2] = 0.005**2, 0.1**2
+    a, b = plain.update(state).mode, wide.update(replace(state, base_covariance=covariance)).mode
+    assert a.time_to_event[0] == b.time_to_event[0] and (a.status == b.status).all()
+    assert b.earliest[0] < a.earliest[0] < a.latest[0] < b.latest[0]
+    t = float(b.time_to_event[0])
+    config = plain.config.activation
+    gap = np.hypot(config.gap_sigma, 0.005)
+    drift, bend = np.hypot(config.velocity_sigma, 0.1) * t, config.acceleration_sigma * t**2 / 2
+    expected = 2 * np.sqrt(gap**2 + drift**2 + bend**2) / (1.0 + 9.81 * t)
+    assert b.latest[0] - b.earliest[0] == pytest.approx(2 * expected, rel=0.1)
+    np.testing.assert_allclose(b.sequence.times[0], [t, b.earliest[0], b.latest[0]])
 
 
 def test_landing_is_told_once_a_contact_and_leaves_all_closed():

@@ -57,11 +57,11 @@ def xyz(values) -> Space:
     return Space(**dict(zip("xyzw", values, strict=False)))
 
 
-def odometry(ns: int, p=(0, 0, 0), o=(0, 0, 0, 1), u=(0, 0, 0), w=(0, 0, 0)) -> Space:
+def odometry(ns: int, p=(0, 0, 0), o=(0, 0, 0, 1), u=(0, 0, 0), w=(0, 0, 0), P=(0.0,) * 36, V=(0.0,) * 36) -> Space:
     return Space(
         header=Space(stamp=stamp(ns), frame_id="odom"),
-        pose=Space(pose=Space(position=xyz(p), orientation=xyz(o))),
-        twist=Space(twist=Space(linear=xyz(u), angular=xyz(w))),
+        pose=Space(pose=Space(position=xyz(p), orientation=xyz(o)), covariance=P),
+        twist=Space(twist=Space(linear=xyz(u), angular=xyz(w)), covariance=V),
     )
 
 
@@ -100,6 +100,32 @@ def test_slower_odometry_is_carried_along_its_twist_without_waiting():
     assert [s.stamp_ns for s in states] == [14 * MS, 16 * MS]
     assert states[0].q[0] == pytest.approx(1 + 2 * 0.004) and states[1].q[0] == pytest.approx(1 + 2 * 0.006)
     assert streams.faults == {"odometry_late": 1}
+
+
+def test_covariances_come_in_the_axes_of_the_base():
+    """The message has the pose's in the axes of the world, the twist's in those of the base."""
+    turn = Rotation.from_rotvec([0.0, 0.0, np.pi / 2])
+    P, V = np.diag([1.0, 4.0, 9.0, 0.1, 0.2, 0.3]), np.diag([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    streams = intake()
+    (state,) = feed(streams, odometry(MS, o=turn.as_quat(), P=P.reshape(-1), V=V.reshape(-1)), joints(MS))
+    np.testing.assert_allclose(np.diag(state.base_covariance[0]), [4.0, 1.0, 9.0, 0.2, 0.1, 0.3])
+    np.testing.assert_allclose(state.base_covariance[1], V, atol=1e-12)
+    in_world = Intake(FLOATING, InputConfig(), twist_in_world=True)
+    (state,) = feed(in_world, odometry(MS, o=turn.as_quat(), V=V.reshape(-1)), joints(MS))
+    np.testing.assert_allclose(np.diag(state.base_covariance[1]), [2.0, 1.0, 3.0, 5.0, 4.0, 6.0])
+
+
+@pytest.mark.parametrize("numbers", [np.zeros(36), np.full(36, np.nan), -np.eye(6).reshape(-1), np.full(36, np.inf)])
+def test_what_is_no_covariance_counts_as_none(numbers):
+    (state,) = feed(intake(), odometry(MS, P=numbers, V=numbers), joints(MS))
+    assert state.base_covariance is None
+    (state,) = feed(intake(), odometry(MS, P=numbers, V=np.eye(6).reshape(-1)), joints(MS))
+    assert not state.base_covariance[0].any() and state.base_covariance[1].any()
+
+
+def test_covariances_are_left_alone_where_they_are_not_wanted():
+    (state,) = feed(intake(use_covariance=False), odometry(MS, P=np.eye(6).reshape(-1)), joints(MS))
+    assert state.base_covariance is None
 
 
 def test_streams_that_fall_into_step_again_wait_for_each_other_again():

@@ -52,6 +52,8 @@ class EventPredictor:
         margin: Array,
         accelerations: Array,
         slip_rate: Array,
+        gap_sigma: Array,
+        velocity_sigma: Array,
     ) -> None:
         """One state, ``dt`` s after the last (0: none). Arguments as of :func:`~...event_times.next_events`."""
         t, c = self.tolerances, self.config
@@ -59,8 +61,8 @@ class EventPredictor:
             c.horizon,
             c.bound_sigmas,
             TIME_CONSTANT,
-            t.gap_sigma,
-            t.velocity_sigma,
+            gap_sigma,
+            velocity_sigma,
             t.acceleration_sigma,
             t.force_sigma,
             int(trusted),

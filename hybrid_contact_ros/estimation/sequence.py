@@ -59,6 +59,8 @@ class ModeRollout:
         kind: Codes,
         times: Array,
         trusted: bool,
+        gap_sigma: Array,
+        velocity_sigma: Array,
     ) -> ModeSequence:
         """The events from here on; none where efforts are not ``trusted``.
 
@@ -66,6 +68,7 @@ class ModeRollout:
             delassus (n, n), free (n,): as of :class:`~hybrid_contact_ros.modes.workspace.ModeWorkspace`.
             gap (m,) m; velocity (n,) m/s of the contacts; closed (m,) uint8; kind (m,), times (m, 3): the next event of
             each contact (:class:`~hybrid_contact_ros.estimation.events.EventPredictor`).
+            gap_sigma (m,) m, velocity_sigma (m,) m/s: of the bounds.
         """
         t, c = self._tolerances, self._config
         count = 0
@@ -76,8 +79,8 @@ class ModeRollout:
                 t.slip_on,
                 TOLERANCE,
                 c.bound_sigmas,
-                t.gap_sigma,
-                t.velocity_sigma,
+                gap_sigma,
+                velocity_sigma,
                 t.acceleration_sigma,
                 delassus,
                 free,

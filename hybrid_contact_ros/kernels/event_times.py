@@ -140,7 +140,8 @@ def next_events(
     and level and rate both from the lines: those of a single state chatter, and each dip would foretell a liftoff.
 
     Args:
-        sigmas: of the bounds. time_constant: s, memory of the lines. dt: s since the last state; ≤ 0 for none.
+        sigmas: of the bounds, in standard deviations gap_sigma (m,) m, velocity_sigma (m,) m/s, acceleration_sigma
+            m/s², force_sigma N. time_constant: s, memory of the lines. dt: s since the last state; ≤ 0 for none.
         closed, slipping (m,) uint8; friction, gap, rate, speed, load, margin (m,); accelerations (m, 1 + d), normal
         first; slip_rate (m,): d‖v_t‖/dt, m/s².
         tracks: in and out (m, 2, 3), the lines of load and margin. scratch: (3,).
@@ -154,8 +155,8 @@ def next_events(
             tracks[i, 1, 2] = -1.0
             touchdown_time(
                 sigmas,
-                gap_sigma,
-                velocity_sigma,
+                gap_sigma[i],
+                velocity_sigma[i],
                 acceleration_sigma,
                 gap[i],
                 rate[i],
@@ -177,7 +178,7 @@ def next_events(
                     if scratch[0] <= _REACH * time_constant:
                         _take(_SLIP, i, scratch, kind, times)
             if not times[i, 0] <= horizon and slipping[i] and friction[i] > 0.0 and trusted:
-                _decline(speed[i], slip_rate[i], sigmas * velocity_sigma, scratch)
+                _decline(speed[i], slip_rate[i], sigmas * velocity_sigma[i], scratch)
                 _take(_STICK, i, scratch, kind, times)
         if not times[i, 0] <= horizon:
             kind[i] = _NONE

@@ -94,7 +94,7 @@ def rollout(
     """Follow the hybrid model for ``horizon`` s, or until the arrays for events are full.
 
     Args, n = m (1 + d):
-        sigmas, gap_sigma, velocity_sigma, acceleration_sigma: of the bounds, as for
+        sigmas, gap_sigma (m,), velocity_sigma (m,), acceleration_sigma: of the bounds, as for
             :func:`~.event_times.next_events`, whose answers next_kind (m,) and next_times (m, 3) are used for liftoffs,
             and for the bounds of each contact's first event.
         G (n, n), b (n,), friction, restitution, gap (m,), velocity (n,) of the contacts, normal first;
@@ -185,9 +185,9 @@ def rollout(
             fresh[which] = 0
             continue
         approach = -u[which * w]
-        drift = velocity_sigma * now
+        drift = velocity_sigma[which] * now
         bend = 0.5 * acceleration_sigma * now * now
-        spread = sigmas * math.sqrt(gap_sigma * gap_sigma + drift * drift + bend * bend) / max(approach, _SLOWEST)
+        spread = sigmas * math.sqrt(gap_sigma[which] ** 2 + drift * drift + bend * bend) / max(approach, _SLOWEST)
         phi[which] = 0.0
         on[which] = 1
         count = _tell(count, which, event, now, spread, contacts, kinds, times, modes, on)

@@ -28,12 +28,14 @@ class BaseMeasurement:
     Attributes:
         position: (3,) m, world. quaternion_xyzw: (4,), rotates base vectors into the world.
         linear_velocity: (3,) m/s, of the root link's origin, base frame. angular_velocity: (3,) rad/s, base frame.
+        covariance: (2, 6, 6) as of :class:`~hybrid_contact_ros.mechanics.state.RobotState`, or None.
     """
 
     position: Numbers
     quaternion_xyzw: Numbers
     linear_velocity: Numbers
     angular_velocity: Numbers
+    covariance: Array | None = None
 
 
 class JointMap:
@@ -105,7 +107,8 @@ class JointMap:
         v[self._velocity] = rate[self._source]
         if not np.isfinite(both).all():
             self._refuse(angle, rate)
-        return RobotState(stamp_ns, q, v, self._effort(effort))
+        covariance = base.covariance if self._floating and base is not None else None
+        return RobotState(stamp_ns, q, v, self._effort(effort), covariance)
 
     def _read(self, name: str, values: ArrayLike) -> Array:
         array = np.asarray(values, dtype=np.float64)

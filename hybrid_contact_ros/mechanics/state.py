@@ -21,6 +21,8 @@ class RobotState:
         v: velocity (nv,), Pinocchio order. A free-flyer comes first: linear (m/s) then angular (rad/s), both in
             the base frame; then the joint rates (rad/s or m/s).
         effort: generalised actuation Sᵀτ (nv,), N m or N, zero on the free-flyer; ``None`` where none was measured.
+        base_covariance: (2, 6, 6) of the free-flyer's pose and of its velocity, in the order and the axes of v (base
+            frame: linear, angular); ``None`` where none is known.
 
     The arrays are read, never written. Nothing is checked here, because this is made for every message; use
     :meth:`fault` at the boundary where data comes in.
@@ -30,6 +32,7 @@ class RobotState:
     q: Vector
     v: Vector
     effort: Vector | None = None
+    base_covariance: Vector | None = None
 
     def fault(self, nq: int, nv: int) -> str | None:
         """Say what is wrong with this state for a model of ``nq`` and ``nv``, or ``None`` if nothing is."""
@@ -41,4 +44,6 @@ class RobotState:
             if not np.isfinite(array).all():
                 bad = int(np.flatnonzero(~np.isfinite(array))[0])
                 return f"{name}[{bad}] is {array[bad]}, every entry must be finite"
+        if self.base_covariance is not None and self.base_covariance.shape != (2, 6, 6):
+            return f"base_covariance has shape {self.base_covariance.shape}, (2, 6, 6) is needed"
         return None

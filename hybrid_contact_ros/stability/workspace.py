@@ -22,8 +22,8 @@ class StabilityWorkspace:
     Attributes, written by :meth:`evaluate`:
         flags: (6, m) uint8, values of prediction.Flag. margins: (6, m). Rows of both: constraint stability and the
             held contact's normal force (N); bounded-time stability and the released gap's acceleration (m/s²); Zeno
-            and the end of chatter (s); grazing and the touchdown speed (m/s); friction and its margin (N); the pseudo-impulse and
-            its size (N s).
+            and the end of chatter (s); grazing and the touchdown speed (m/s); friction and its margin (N); the
+            pseudo-impulse and its size (N s).
         cosines: (m, m) between the constraints (P 14).
     """
 

@@ -78,6 +78,7 @@ def run(predictor, load, margin=1e3, closed=1, slipping=0, speed=0.0, slip_rate=
     predictor.update(
         1e-3, trusted, np.array([closed], np.uint8), np.array([slipping], np.uint8), one(0.7), one(gap), one(rate),
         one(speed), one(load), one(margin), np.array([[-9.81, 0.0, 0.0]]), one(slip_rate),
+        one(ACTIVATION.gap_sigma), one(ACTIVATION.velocity_sigma),
     )  # fmt: skip
     return EventKind(predictor.kind[0]), predictor.times[0].copy()
 

@@ -33,6 +33,8 @@ def follow(problem, closed=(), horizon=1.0, events=16, kind=None, times=None, ac
         np.zeros(m, np.uint8) if kind is None else np.array(kind, np.uint8),
         np.full((m, 3), np.nan) if times is None else np.array(times, float),
         trusted,
+        np.full(m, activation.gap_sigma),
+        np.full(m, activation.velocity_sigma),
     )
 
 
