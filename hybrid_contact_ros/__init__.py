@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.replay.run import replay_bag
     from hybrid_contact_ros.sensitivity.angles import constraint_angles
     from hybrid_contact_ros.stability.constraint import constraint_stability
+    from hybrid_contact_ros.stability.truncation import Truncation, reliable_truncation
+    from hybrid_contact_ros.stability.zeno import ZenoAnalysis, zeno_analysis
 
 __version__ = "0.1.0"
 
@@ -57,6 +59,10 @@ _HOMES = {
     "replay_bag": "replay.run",
     "constraint_angles": "sensitivity.angles",
     "constraint_stability": "stability.constraint",
+    "Truncation": "stability.truncation",
+    "reliable_truncation": "stability.truncation",
+    "ZenoAnalysis": "stability.zeno",
+    "zeno_analysis": "stability.zeno",
 }
 
 __all__ = sorted(_HOMES)

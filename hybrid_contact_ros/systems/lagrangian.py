@@ -51,6 +51,10 @@ class LagrangianSystem:
         constraints: the contacts; those with friction need as many tangents as each other (one in the plane).
         force: f, zero by default.
 
+    Attributes:
+        symbols, expressions: what :meth:`problem` evaluates, without f: M, c + ∂V/∂q, the rows J contact by contact,
+            J̇ v and φ, in this order and row by row, in terms of the 2n symbols (q, v).
+
     Raises:
         ValueError: shapes that do not fit, or symbols that are not coordinates.
     """
@@ -102,6 +106,7 @@ class LagrangianSystem:
         if unknown:
             raise ValueError(f"{self.name}: {sorted(map(str, unknown))} are neither coordinates nor numbers")
         parts = [*M, *bias, *rows, *drift, *gaps]
+        self.symbols, self.expressions = (*q, *v), tuple(parts)
         self._ends = np.cumsum([n * n, n, m * (1 + d) * n, m * (1 + d), m])
         self._all = _compiled([*q, *v], parts)
         self._gap = _compiled([*q], [*gaps])

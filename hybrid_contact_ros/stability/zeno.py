@@ -1,0 +1,209 @@
+"""Zeno: whether a chatter near a state dies out, when, and where (O Theorems 1 and 2, Corollary 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hybrid_contact_ros.mechanics.block_inverse import constrained_motion
+from hybrid_contact_ros.mechanics.contact_sets import closed_rows, contact_set
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.prediction import Flag
+from hybrid_contact_ros.stability.chatter import chatter
+from hybrid_contact_ros.stability.constraint import constraint_stability
+from hybrid_contact_ros.stability.enclosure import Enclosure
+from hybrid_contact_ros.stability.interval_ranges import range_finder
+from hybrid_contact_ros.stability.neighbourhood import Neighbourhoods, neighbourhoods
+from hybrid_contact_ros.stability.ranges import System
+from hybrid_contact_ros.stability.truncation import checked_state, enclosed, unsuitable
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ZenoAnalysis:
+    """What is known of a chatter of the contacts from (q, v).
+
+    Attributes:
+        contacts: analysed together.
+        q, v: (n,) the state itself with its contacts closed: gaps and φ̇ projected to 0 along M⁻¹J_nᵀ.
+        equilibrium: the state given was a Zeno equilibrium: φ = φ̇ = 0, and not at rest for good (O Definition 3).
+        gap_acceleration, constraint_force: (k,) at (q, v): φ̈ of each contact released, m/s², and its force held, N.
+        bounded_time_stability: of (q, v), O Definition 4 by Theorem 2: HOLDS where φ̈ < 0 and e < 1.
+        constraint_stability: O Definition 7 by Corollary 1: HOLDS where the force is positive.
+        zeno_time, zeno_q, zeno_v: to first order, s from now; NaN where the chatter is not predicted to end.
+        proved: the bounds below hold: every execution from the state given is Zeno (e > 0) and ends in them.
+        guaranteed: that they rest on interval arithmetic; otherwise on samples.
+        zeno_time_bounds: s from now. q_bounds, v_bounds: (2, n) lower and upper of the Zeno point. NaN if not proved.
+        neighbourhoods: O's V, W′, W about (q, v), where asked for and found.
+        why: what stands against a proof; empty when ``proved``.
+    """
+
+    contacts: tuple[int, ...]
+    q: Array
+    v: Array
+    equilibrium: bool
+    gap_acceleration: Array
+    constraint_force: Array
+    bounded_time_stability: Flag
+    constraint_stability: Flag
+    zeno_time: float
+    zeno_q: Array
+    zeno_v: Array
+    proved: bool
+    guaranteed: bool
+    zeno_time_bounds: tuple[float, float]
+    q_bounds: Array
+    v_bounds: Array
+    neighbourhoods: Neighbourhoods | None
+    why: str
+
+
+def zeno_analysis(
+    system: System,
+    q: ArrayLike,
+    v: ArrayLike,
+    contact: int | Iterable[int] = 0,
+    *,
+    held: Iterable[int] = (),
+    neighbourhood: tuple[float, float, float] | None = None,
+    tolerance: float = 1e-9,
+    force_tolerance: float = 1e-6,
+    acceleration_tolerance: float = 1e-6,
+) -> ZenoAnalysis:
+    """Analyse the bounces of one contact, or of several, near (q, v).
+
+    What is proved: for one contact what O's Theorems 1 to 3 say, extended to friction and held contacts as in
+    :func:`~hybrid_contact_ros.stability.truncation.reliable_truncation`; the flags are O's for no friction. What is
+    heuristic: everything about several contacts. Their flags combine those of
+    :func:`~hybrid_contact_ros.stability.constraint.constraint_stability`, with all of them in the force-acceleration
+    problem: all must hold, with forces strictly positive, where O's conclusion needs a single one. Their Zeno time is
+    that of a chatter with constant accelerations and impacts one by one
+    (:func:`~hybrid_contact_ros.stability.chatter.chatter`), and nothing is proved.
+
+    To first order, with everything constant, gaps that end with φ = φ̇ = 0 leave the rest of the motion no choice,
+    however many impacts there were: with the state (q, v) projected to φ = φ̇ = 0 and a_c the acceleration with the
+    contacts closed, q∞ = q + v T + a_c T²/2 and v∞ = v + a_c T. For one contact T is the geometric series
+    t₁ + 2 e |φ̇₁⁻| / (|φ̈| (1 − e)). Friction of the bouncing contacts is left out of this.
+
+    Args:
+        contact: index or indices. held: contacts that are closed and stay so.
+        neighbourhood: (ε_q, ε_v, ε_t): find ``neighbourhoods`` for U = N(ε_q, ε_v) and ε_t (some 0.1 s of work).
+        tolerance: of φ (m) and φ̇ (m/s) for an equilibrium. force_tolerance (N), acceleration_tolerance (m/s²): dead
+            bands of the flags.
+
+    Raises:
+        ValueError: shapes, indices or tolerances that make no sense.
+    """
+    q_, v_, problem = checked_state(system, q, v)
+    chosen = sorted(contact_set("contact", contact if isinstance(contact, Iterable) else [contact], problem.contacts))
+    held_ = sorted(contact_set("held", held, problem.contacts))
+    if not chosen:
+        raise ValueError("contact is empty: name the contacts that bounce")
+    if neighbourhood is not None and not all(size > 0.0 for size in neighbourhood):
+        raise ValueError(f"neighbourhood is (ε_q, ε_v, ε_t), all > 0; got {neighbourhood}")
+    here_q, here_v = _closed_state(system, q_, v_, chosen, held_)
+    here = system.problem(here_q, here_v)
+    flags = constraint_stability(here, {*chosen, *held_}, force_tolerance, acceleration_tolerance)
+    time = _first_order_time(problem, chosen, held_)
+    acceleration = _acceleration(here, chosen, held_)
+    touching = (np.abs(problem.gap[chosen]) <= tolerance) & (np.abs(problem.normal_jacobian[chosen] @ v_) <= tolerance)
+    at_rest = not v_.any() and not problem.bias_force.any()
+    find = range_finder(system, problem, chosen[0], held_)
+    found: Enclosure | str
+    near: Neighbourhoods | None = None
+    if len(chosen) > 1:
+        found = "several contacts bounce, for which nothing is proved"
+    else:
+        found = unsuitable(problem, chosen[0], held_, tolerance)
+        if not found:
+            try:
+                found = enclosed(system, q_, v_, problem, chosen[0], held_)
+            except np.linalg.LinAlgError as error:
+                found = f"the linear system of the impact cannot be solved ({error})"
+            if neighbourhood is not None:
+                near = neighbourhoods(find, here_q, here_v, float(problem.restitution[chosen[0]]), *neighbourhood)
+    n = q_.size
+    proved = isinstance(found, Enclosure)
+    limits = np.array([found.limit.lo, found.limit.hi]) if isinstance(found, Enclosure) else np.full((2, 2 * n), np.nan)
+    return ZenoAnalysis(
+        tuple(chosen),
+        here_q,
+        here_v,
+        bool(touching.all()) and not at_rest,
+        flags.gap_acceleration[chosen],
+        flags.constraint_force[chosen],
+        _together(flags.bounded_time_stability[chosen]),
+        _together(flags.constraint_stability[chosen]),
+        time,
+        here_q + here_v * time + 0.5 * acceleration * time**2,
+        here_v + acceleration * time,
+        proved,
+        proved and find.guaranteed,
+        found.bounces.zeno_time if isinstance(found, Enclosure) else (np.nan, np.nan),
+        limits[:, :n],
+        limits[:, n:],
+        near,
+        "" if isinstance(found, Enclosure) else found,
+    )
+
+
+def _together(flags: NDArray[np.uint8]) -> Flag:
+    """One flag for all: one failure fails, one doubt is a doubt."""
+    if (flags == Flag.FAILS).any():
+        return Flag.FAILS
+    return Flag.HOLDS if (flags == Flag.HOLDS).all() else Flag.UNDECIDED
+
+
+def _held_motion(problem: ContactProblem, chosen: list[int], held: list[int], force: Array, target: Array) -> Array:
+    """a with M a = force + Jᵀλ and J a = target (m, 1 + d) for the normals of the chosen contacts and all rows of the
+    held ones; redundant ones share λ. NaN where massless limbs leave a open."""
+    m, d, n = problem.tangent_jacobian.shape
+    closed = closed_rows(problem, held)
+    closed[chosen, 0] = True
+    rows = problem.jacobian().reshape(m, 1 + d, n)[closed]
+    solution = constrained_motion(problem.mass, rows, rows, force, target[closed])
+    return solution.motion if solution.regular else np.full(n, np.nan)
+
+
+def _acceleration(problem: ContactProblem, chosen: list[int], held: list[int]) -> Array:
+    return _held_motion(problem, chosen, held, -problem.bias_force, -problem.jacobian_drift)
+
+
+def _closed_state(system: System, q: Array, v: Array, chosen: list[int], held: list[int]) -> tuple[Array, Array]:
+    """The state projected to φ = 0 (Newton's method along M⁻¹Jᵀ) and φ̇ = 0 (plastic impact without friction)."""
+    problem = system.problem(q, v)
+    none = np.zeros(q.size)
+    for _ in range(20):
+        target = np.zeros(problem.jacobian_drift.shape)
+        target[chosen, 0] = -problem.gap[chosen]
+        if np.abs(target).max() <= 1e-14:
+            break
+        q = q + _held_motion(problem, chosen, held, none, target)
+        problem = system.problem(q, v)
+    target = np.zeros(problem.jacobian_drift.shape)
+    target[chosen, 0] = -problem.normal_jacobian[chosen] @ v
+    return q, v + _held_motion(problem, chosen, held, none, target)
+
+
+def _first_order_time(problem: ContactProblem, chosen: list[int], held: list[int]) -> float:
+    """s, for constant accelerations; NaN without an end. The held contacts never open here."""
+    normal = problem.normal_jacobian[chosen]
+    free = _acceleration(problem, [], held)
+    none = np.zeros(problem.jacobian_drift.shape)
+    mobility = np.array([_held_motion(problem, [], held, row, none) for row in normal])  # rows of J M⁻¹
+    if not np.isfinite(free).all() or not np.isfinite(mobility).all():
+        return float("nan")
+    gap, speed = np.maximum(problem.gap[chosen], 0.0), normal @ problem.velocity
+    acceleration = normal @ free + problem.jacobian_drift[chosen, 0]
+    e = problem.restitution[chosen]
+    if len(chosen) == 1:
+        if not (acceleration[0] < 0.0 and e[0] < 1.0):
+            return float("nan")
+        impact = np.sqrt(speed[0] ** 2 - 2.0 * acceleration[0] * gap[0])
+        return float((speed[0] + impact + 2.0 * e[0] * impact / (1.0 - e[0])) / -acceleration[0])
+    end = chatter(gap, speed, acceleration, mobility @ normal.T, e)
+    return float("nan") if end is None else end.time
