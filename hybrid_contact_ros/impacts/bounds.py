@@ -6,49 +6,82 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
-from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace
+from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace, check_directions
+from hybrid_contact_ros.impacts.impulse_polyhedron import ImpulsePolyhedron
 from hybrid_contact_ros.kernels.outer_bounds import tighten
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
+EFFORTS = ("tight", "fast")
+
 
 def outcome_bounds(
-    problem: ContactProblem, rows: ArrayLike | None = None, restitution: ArrayLike = 0.0
+    problem: ContactProblem,
+    rows: ArrayLike | None = None,
+    restitution: ArrayLike = 0.0,
+    *,
+    effort: str = "tight",
+    directions: int | None = None,
 ) -> tuple[Array, Array]:
     """Componentwise bounds (lower, upper) on every velocity after the impact, sampled or not.
 
     They hold for every order of impacts, step, density and friction polygon, whichever solution an increment takes.
 
-    Two kinds are intersected. Kinetic energy does not rise (H Theorem 7) and impulses act at the contacts alone: v⁺ is
-    in a ball of the M-norm within the affine space v + range(M⁻¹ Jᵀ). And a contact pushes only while it approaches, so
-    that its total impulse lies in an interval (:func:`~hybrid_contact_ros.kernels.outer_bounds.impulse_bounds`); the
-    velocity then follows from impulses within friction cones over these intervals. Where contacts are coupled so
-    strongly that no interval follows, the ball remains. If no contact approaches, or there is none, v does not change
-    and both bounds are that. Where M is singular nothing is said: −inf and inf.
+    With effort "fast" two kinds are intersected. Kinetic energy does not rise (H Theorem 7) and impulses act at the
+    contacts alone: v⁺ is in a ball of the M-norm within the affine space v + range(M⁻¹ Jᵀ). And a contact pushes only
+    while it approaches, so that its total impulse lies in an interval
+    (:func:`~hybrid_contact_ros.kernels.outer_bounds.impulse_bounds`); the velocity then follows from impulses within
+    friction cones over these intervals. Where contacts are coupled so strongly that no interval follows, the ball
+    remains. These are the bounds that every :class:`~hybrid_contact_ros.impacts.outcome.VelocitySet` carries.
+
+    With effort "tight" a polyhedron of total impulses is cut down further by what contacts were doing when each of
+    many functions of the impulses last increased (:mod:`~hybrid_contact_ros.kernels.impulse_hull`): tens to hundreds of
+    milliseconds; seconds with restitution and polygons of many vertices at many contacts. Linear programs are certified
+    by their duals. Where impulses are not bounded (an object that may jam: the friction cone is not pointed) the fast
+    bounds are the answer.
+
+    If no contact approaches, or there is none, v does not change and both bounds are that. Where M is singular nothing
+    is said: −inf and inf.
 
     Args:
         rows: (k, nv), bounds of ``rows @ v⁺`` are returned instead of those of v⁺; with ``problem.jacobian()``, of the
             velocities of the contacts.
         restitution: largest Poisson restitution of the contacts, (m,) or one for all, 0 ≤ e ≤ 1.
+        effort: "tight" or "fast".
+        directions: k, even: tight bounds for the friction polygon with k vertices alone, which in space are much
+            tighter (in the plane there is one polygon only). None: for all polygons, and for the circle.
 
     Returns:
         (nv,) or (k,) each, in the units of v or of ``rows @ v``.
 
     Raises:
-        ValueError: rows that are not (k, nv) and finite, or a restitution out of range.
+        ValueError: rows that are not (k, nv) and finite, or another argument out of range.
     """
     m = problem.contacts
     e = np.array(np.broadcast_to(np.asarray(restitution, np.float64), (m,)))
     if not ((e >= 0.0) & (e <= 1.0)).all():
         raise ValueError(f"restitution is {e.tolist()}; it must lie in [0, 1]")
+    if effort not in EFFORTS:
+        raise ValueError(f"effort is {effort!r}; one of {', '.join(EFFORTS)} is needed")
+    if directions is not None:
+        check_directions(directions)
+    C = None if rows is None else np.ascontiguousarray(rows, dtype=np.float64)
+    if C is not None and (C.ndim != 2 or C.shape[1] != problem.nv or not np.isfinite(C).all()):
+        raise ValueError(f"rows has shape {C.shape}; a finite (k, {problem.nv}) is needed")
     space = ContactSpace(problem, 2)
     lower, upper, low, high = space.bounds(problem.velocity, problem.friction, e / (1.0 + e))
-    if rows is None:
+    if C is not None:
+        lower, upper = _of_rows(problem, space, C, low, high)
+    if effort == "fast" or space.status != Status.SOLVED or not high.any():
         return lower, upper
-    C = np.ascontiguousarray(rows, dtype=np.float64)
-    if C.ndim != 2 or C.shape[1] != problem.nv or not np.isfinite(C).all():
-        raise ValueError(f"rows has shape {C.shape}; a finite (k, {problem.nv}) is needed")
-    return _of_rows(problem, space, C, low, high)
+    queries = np.eye(problem.nv) if C is None else C
+    change = ImpulsePolyhedron(problem, space, e, directions, queries).bounds() if len(queries) else None
+    if change is not None:
+        base = queries @ problem.velocity
+        room = 1e-12 * (np.abs(queries) @ np.abs(problem.velocity))
+        lower = np.maximum(lower, base + change[0] - room)
+        upper = np.minimum(upper, base + change[1] + room)
+    return lower, upper
 
 
 def _of_rows(problem: ContactProblem, space: ContactSpace, C: Array, low: Array, high: Array) -> tuple[Array, Array]:

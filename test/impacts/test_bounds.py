@@ -5,9 +5,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from impact_problems import KINDS, random_problem
+from scipy.optimize import linprog
 
-from hybrid_contact_ros import ContactProblem, outcome_bounds, post_impact_set
+from hybrid_contact_ros import ContactProblem, outcome_bounds, post_impact_set, simultaneous_impact
+from hybrid_contact_ros.impacts.push_modes import contact_modes
+from hybrid_contact_ros.impacts.sequential import sequential_impact
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale
+from hybrid_contact_ros.kernels.linear_bound import maximum
+from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.systems.box_and_wall import box_and_wall_impact
+from hybrid_contact_ros.systems.compass_gait import compass_gait_impact
+from hybrid_contact_ros.systems.ramone import ramone_impact
 from hybrid_contact_ros.systems.rocking_block import rocking_block_impact
 
 
@@ -18,20 +26,166 @@ def ball(friction=0.5, coupling=0.0):
     return ContactProblem(M, np.array([-1.0, -1.0]), normals, np.zeros((2, 1, 2)), [friction, friction])
 
 
-@settings(max_examples=150)
-@given(kind=st.sampled_from(KINDS), seed=st.integers(0, 10**6), step=st.floats(0.05, 3.0))
-def test_no_sample_of_any_step_leaves_the_bounds(kind, seed, step):
-    problem = random_problem(np.random.default_rng(seed), kind)
-    scale = impulse_scale(problem)
-    if not scale > 0.0:
+def problems(rng, kind, m):
+    """A random problem; "coupled": impulses at different contacts act nearly alike; "jamming": no pointed cone."""
+    if kind not in ("coupled", "jamming"):
+        return random_problem(rng, kind, m=m)
+    p = random_problem(rng, "plain", m=max(m, 2))
+    normals = p.normal_jacobian.copy()
+    for i in range(1, p.contacts):
+        normals[i] = normals[0] + 0.2 * normals[i] if kind == "coupled" else normals[i]
+    if kind == "jamming":
+        normals[1] = -normals[0]
+    v = p.velocity - np.linalg.pinv(normals[:1]) @ (normals[:1] @ p.velocity + 1.0)
+    return ContactProblem(p.mass, v, normals, p.tangent_jacobian, p.friction)
+
+
+def outcomes_of(problem, seed, directions, steps, restitution=0.0):
+    """Terminated outcomes: sampled with several steps, in sequence, all at once."""
+    scale, found = impulse_scale(problem), []
+    law = {"law": "poisson", "restitution": (0.0, restitution)} if restitution else {}
+    for step in steps:
+        batch = post_impact_set(problem, step * scale, 24, 400, seed=seed, directions=directions, **law)
+        found.append(batch.velocities[batch.terminated])
+    order = np.random.default_rng(seed).permutation(problem.contacts)
+    few = problem.contacts * problem.tangents <= 2
+    at_once = simultaneous_impact(problem, directions, all_solutions=True) if few else []
+    for outcome in (simultaneous_impact(problem, directions), sequential_impact(problem, order, directions), *at_once):
+        if outcome.status == Status.SOLVED:
+            found.append(outcome.velocity[None])
+    return np.concatenate(found)
+
+
+def assert_within(values, bounds):
+    room = 1e-9 * (1.0 + np.abs(values).max(initial=0.0))
+    assert (values >= bounds[0] - room).all() and (values <= bounds[1] + room).all()
+
+
+@settings(max_examples=30)
+@given(
+    kind=st.sampled_from((*KINDS, "coupled", "coupled", "jamming")),
+    seed=st.integers(0, 10**6),
+    m=st.integers(1, 4),
+    step=st.floats(0.05, 3.0),
+    directions=st.sampled_from([2, 4, 6, 8, 12]),
+)
+def test_no_outcome_of_any_step_order_or_polygon_leaves_the_bounds(kind, seed, m, step, directions):
+    problem = problems(np.random.default_rng(seed), kind, m)
+    if not impulse_scale(problem) > 0.0:
         return
-    found = post_impact_set(problem, step * scale, 32, 400, seed=seed, directions=4 + 2 * (seed % 3))
-    outcomes = found.velocities[found.terminated]
+    outcomes = outcomes_of(problem, seed, directions, (step, 10.0))
     jacobian = problem.jacobian()
-    for rows, values in ((None, outcomes), (jacobian, outcomes @ jacobian.T)):
-        lower, upper = outcome_bounds(problem, rows)
-        room = 1e-9 * (1.0 + np.abs(values).max(initial=0.0))
-        assert (values >= lower - room).all() and (values <= upper + room).all()
+    assert_within(outcomes, outcome_bounds(problem))
+    assert_within(outcomes @ jacobian.T, outcome_bounds(problem, jacobian))
+    assert_within(outcomes, outcome_bounds(problem, directions=directions))
+    assert_within(outcomes, outcome_bounds(problem, effort="fast"))
+
+
+@settings(max_examples=15)
+@given(
+    kind=st.sampled_from((*KINDS, "coupled")), seed=st.integers(0, 10**6), m=st.integers(1, 3), e=st.floats(0.01, 1.0)
+)
+def test_no_outcome_with_poisson_restitution_leaves_the_bounds(kind, seed, m, e):
+    problem = problems(np.random.default_rng(seed), kind, m)
+    if not impulse_scale(problem) > 0.0:
+        return
+    outcomes = outcomes_of(problem, seed, 4, (0.1, 1.0), restitution=e)
+    assert_within(outcomes, outcome_bounds(problem, restitution=e))
+    assert_within(outcomes, outcome_bounds(problem, restitution=e, directions=4))
+
+
+@given(seed=st.integers(0, 10**6), d=st.integers(1, 2))
+@settings(max_examples=12)
+def test_tight_bounds_are_within_fast_ones_and_more_knowledge_never_loosens_them(seed, d):
+    problem = random_problem(np.random.default_rng(seed), "plain", m=2, d=d)
+    if not impulse_scale(problem) > 0.0:
+        return
+    fast, tight, one = (
+        outcome_bounds(problem, effort="fast"),
+        outcome_bounds(problem),
+        outcome_bounds(problem, directions=4),
+    )
+    assert (tight[0] >= fast[0]).all() and (tight[1] <= fast[1]).all()
+    assert (one[1] - one[0]).sum() <= (fast[1] - fast[0]).sum()
+
+
+@pytest.mark.parametrize(
+    ("impact", "most"),
+    [(rocking_block_impact, 1.1), (box_and_wall_impact, 1.5), (compass_gait_impact, 1.2), (ramone_impact, 1.3)],
+)
+def test_the_planar_examples_of_the_paper_are_bounded_nearly_to_their_sampled_sets(impact, most):
+    problem = impact().problem
+    outcomes = outcomes_of(problem, 1, 4, [0.1] + [1.0] * 12)
+    outcomes = np.concatenate([outcomes, *(outcomes_of(problem, k, 4, [0.5, 1.0]) for k in range(2, 20))])
+    lower, upper = outcome_bounds(problem)
+    assert_within(outcomes, (lower, upper))
+    width = np.ptp(outcomes, axis=0)
+    moved = width > 1e-5
+    assert np.exp(np.mean(np.log((upper - lower)[moved] / width[moved]))) < most
+
+
+@settings(max_examples=300)
+@given(
+    seed=st.integers(0, 10**9),
+    polygon=st.sampled_from([1, 2, 4, 6, 8, 14, 10**6]),
+    known=st.booleans(),
+    axis=st.integers(0, 40),
+)
+def test_every_increment_is_in_a_mode_that_allows_its_friction(seed, polygon, known, axis):
+    """Maximal dissipation over the polygon (1: in the plane; 10⁶: the circle), ties and sticking included."""
+    rng = np.random.default_rng(seed)
+    d, mu = (1 if polygon == 1 else 2), float(rng.uniform(0.1, 2.0))
+    angles = np.array([0.0, np.pi]) if d == 1 else 2.0 * np.pi * np.arange(min(polygon, 10**4)) / min(polygon, 10**4)
+    vertices = np.stack([np.cos(angles), np.sin(angles)], axis=1)[:, :d]
+    turn = np.pi * axis / 12 if axis < 24 else rng.uniform(0.0, 7.0)  # u_t at right angles to edges, too
+    slip = np.array([np.cos(turn), np.sin(turn)])[:d] * (0.0 if axis == 40 else 1.0)
+    slip = np.where(np.abs(slip) < 1e-12, 0.0, slip)
+    best = np.flatnonzero(vertices @ slip <= (vertices @ slip).min() + 1e-12)
+    friction = rng.dirichlet(np.ones(len(best))) @ vertices[best]
+    velocity = np.concatenate([[-rng.uniform()], slip])
+    normals, tangents = rng.normal(size=200), rng.normal(size=(200, d))
+    gain = normals + mu * tangents @ friction
+    given = None if not known or d == 1 or polygon == 10**6 else polygon
+    assert any(
+        (mode.velocity @ velocity <= 1e-9).all() and (mode.most(normals, tangents, mu) >= gain - 1e-9).all()
+        for mode in contact_modes(d, mu, given, True)
+    )
+
+
+def test_a_contact_that_may_jam_is_left_with_the_ball_of_energy():
+    problem = problems(np.random.default_rng(3), "jamming", 2)
+    np.testing.assert_array_equal(outcome_bounds(problem), outcome_bounds(problem, effort="fast"))
+
+
+def test_a_maximum_whose_simplex_method_is_stopped_early_is_still_an_upper_bound():
+    rows = np.array([[1.0, 0], [0, 1], [-1, 0], [0, -1], [0.6, 0.8], [0.8, 0.6]])
+    rhs, c, box = np.array([9.0, 9, 9, 9, 1, 1]), np.array([1.0, 1.0]), np.full(2, 9.0)
+    best = linprog(-c, rows, rhs, bounds=(None, None)).fun
+    values = []
+    for limit in range(6):
+        basis = np.array([0, 1])
+        values.append(
+            maximum(2, 6, limit, rows, rhs, c, box, basis, np.empty((2, 2)), np.empty((2, 2)), np.empty((4, 2)))
+        )
+    assert (np.array(values) >= -best).all() and values == sorted(values, reverse=True)
+    assert values[-1] == pytest.approx(-best, rel=1e-12)
+
+
+@settings(max_examples=200)
+@given(seed=st.integers(0, 10**9), p=st.integers(1, 6), extra=st.integers(1, 20))
+def test_maxima_are_those_of_linprog_or_certainly_empty(seed, p, extra):
+    rng = np.random.default_rng(seed)
+    rows = np.concatenate([np.eye(p), -np.eye(p), rng.integers(-3, 4, (extra, p)).astype(float)])
+    rhs = np.concatenate([np.full(2 * p, 5.0), rng.integers(-2, 5, extra).astype(float)])
+    c = rng.normal(size=p)
+    basis = np.where(c >= 0.0, np.arange(p), p + np.arange(p))
+    work, vectors = np.empty((2, p, p)), np.empty((4, p))
+    value = maximum(p, len(rows), 500, rows, rhs, c, np.full(p, 5.0), basis, work[0], work[1], vectors)
+    answer = linprog(-c, rows, rhs, bounds=(None, None))
+    if answer.status == 0:
+        assert value == pytest.approx(-answer.fun, rel=1e-8, abs=1e-8)
+    else:
+        assert answer.status == 2 and value == -np.inf
 
 
 @settings(max_examples=60)
@@ -88,3 +242,10 @@ def test_rows_of_the_wrong_shape_or_not_finite_are_refused(rows):
 def test_restitution_out_of_range_is_refused():
     with pytest.raises(ValueError, match="restitution"):
         outcome_bounds(ball(), restitution=1.5)
+
+
+def test_an_unknown_effort_and_odd_directions_are_refused():
+    with pytest.raises(ValueError, match="effort"):
+        outcome_bounds(ball(), effort="great")
+    with pytest.raises(ValueError, match="directions"):
+        outcome_bounds(ball(), directions=5)
