@@ -33,6 +33,7 @@ MESSAGES = {
     "Vector3": "geometry_msgs/msg/Vector3",
     "ContactState": "hybrid_contact_msgs/msg/ContactState",
     "ContactMode": "hybrid_contact_msgs/msg/ContactMode",
+    "ModeTransition": "hybrid_contact_msgs/msg/ModeTransition",
     "ContactEvent": "hybrid_contact_msgs/msg/ContactEvent",
     "PostImpactVelocitySet": "hybrid_contact_msgs/msg/PostImpactVelocitySet",
     "ConstraintStability": "hybrid_contact_msgs/msg/ConstraintStability",
@@ -56,7 +57,7 @@ def _to_numpy(dtype: type) -> Adapter:
 
 @dataclass(frozen=True, slots=True)
 class MessageTypes:
-    """The message classes; how they hold ``float64[]``, ``uint8[]``, ``uint32[]``, ``uint64[]`` and ``bool[]``; and
+    """The message classes; how they hold ``float64[]``, ``uint8[]``, ``uint32[]`` and ``bool[]``; and
     ``blank_contact()``, a fresh ``ContactState`` whose nested messages are there to be filled."""
 
     Time: Any
@@ -66,13 +67,13 @@ class MessageTypes:
     Vector3: Any
     ContactState: Any
     ContactMode: Any
+    ModeTransition: Any
     ContactEvent: Any
     PostImpactVelocitySet: Any
     ConstraintStability: Any
     float64: Adapter
     uint8: Adapter
     uint32: Adapter
-    uint64: Adapter
     boolean: Adapter
     blank_contact: Callable[[], Any]
 
@@ -86,7 +87,6 @@ class MessageTypes:
             float64=_to_array("d", np.float64),
             uint8=_to_array("B", np.uint8),
             uint32=_to_array("I", np.uint32),
-            uint64=_to_array("Q", np.uint64),
             boolean=lambda values: np.asarray(values, np.bool_).tolist(),
             blank_contact=classes["ContactState"],
         )
@@ -124,7 +124,6 @@ class MessageTypes:
             float64=_to_numpy(np.float64),
             uint8=_to_numpy(np.uint8),
             uint32=_to_numpy(np.uint32),
-            uint64=_to_numpy(np.uint64),
             boolean=_to_numpy(np.bool_),
             blank_contact=blank_contact,
         )
@@ -221,7 +220,7 @@ class Encoder:
             header=self._header(mode.stamp_ns),
             mode=mode.bitmask,
             contacts=contacts,
-            **self._events(mode.sequence),
+            sequence=self._transitions(mode.sequence),
             validity=int(mode.validity),
             residual=float(mode.residual),
             compute_time=self._duration(compute_time_ns),
@@ -229,17 +228,12 @@ class Encoder:
             model_hash=self._hash,
         )
 
-    def _events(self, sequence: ModeSequence) -> dict[str, Any]:
-        """The fields ``sequence_*`` of a ``ContactMode``."""
-        T = self.types
-        return {
-            "sequence_contact": T.uint32(sequence.contact),
-            "sequence_kind": T.uint8(sequence.kind),
-            "sequence_time": T.float64(sequence.times[:, 0]),
-            "sequence_earliest": T.float64(sequence.times[:, 1]),
-            "sequence_latest": T.float64(sequence.times[:, 2]),
-            "sequence_mode": T.uint64(sequence.mode),
-        }
+    def _transitions(self, sequence: ModeSequence) -> list[Any]:
+        columns = (sequence.contact, sequence.kind, sequence.times, sequence.mode)
+        return [
+            self.types.ModeTransition(contact=contact, kind=kind, time=time, earliest=low, latest=high, mode=mode)
+            for contact, kind, (time, low, high), mode in zip(*(c.tolist() for c in columns), strict=True)
+        ]
 
     def stability(self, flags: StabilityPrediction, compute_time_ns: int = 0) -> Any:
         """``ConstraintStability``."""

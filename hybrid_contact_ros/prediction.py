@@ -69,11 +69,6 @@ class ModeSequence:
     times: Array
     mode: NDArray[np.int64]
 
-    @classmethod
-    def none(cls) -> ModeSequence:
-        """No events."""
-        return cls(np.zeros(0, np.int64), np.zeros(0, np.uint8), np.zeros((0, 3)), np.zeros(0, np.int64))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModePrediction:

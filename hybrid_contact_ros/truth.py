@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.encoding import Encoder, fill
-from hybrid_contact_ros.prediction import ModeSequence
 
 
 class TruthEncoder(Encoder):
@@ -52,7 +51,7 @@ class TruthEncoder(Encoder):
             header=self._header(stamp_ns),
             mode=sum(1 << i for i, touches in enumerate(touching) if touches),
             contacts=contacts,
-            **self._events(ModeSequence.none()),
+            sequence=[],
             validity=0,
             residual=nan,
             compute_time=self._duration(0),

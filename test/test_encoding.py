@@ -141,9 +141,8 @@ def test_a_mode_message_carries_every_number_to_the_bit(types):
             prediction.earliest[i], prediction.latest[i],
         ]  # fmt: skip
         np.testing.assert_array_equal(scalars, expected)
-    assert (list(msg.sequence_contact), list(msg.sequence_kind), list(msg.sequence_mode)) == ([0, 1], [1, 2], [3, 1])
-    times = [list(msg.sequence_time), list(msg.sequence_earliest), list(msg.sequence_latest)]
-    np.testing.assert_array_equal(times, prediction.sequence.times.T)
+    told = [(e.contact, e.kind, e.time, e.earliest, e.latest, e.mode) for e in msg.sequence]
+    assert told == [(0, 1, 0.02, 0.01, 0.03, 3), (1, 2, 0.04, 0.04, np.inf, 1)]
 
 
 def test_a_reused_mode_message_is_the_same_message(types):

@@ -14,6 +14,7 @@ import setuptools
 ROSDEP_KEYS = {
     "numpy": "python3-numpy",
     "scipy": "python3-scipy",
+    "sympy": "python3-sympy",
     "numba": "python3-numba",
     "yaml": "python3-yaml",
     "rich": "python3-rich",

@@ -4,7 +4,14 @@ from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Point, Vector3
 from std_msgs.msg import Header
 
-from hybrid_contact_msgs.msg import ConstraintStability, ContactEvent, ContactMode, ContactState, PostImpactVelocitySet
+from hybrid_contact_msgs.msg import (
+    ConstraintStability,
+    ContactEvent,
+    ContactMode,
+    ContactState,
+    ModeTransition,
+    PostImpactVelocitySet,
+)
 from hybrid_contact_ros.encoding import MESSAGES, MessageTypes
 
 _CLASSES = (
@@ -15,6 +22,7 @@ _CLASSES = (
     Vector3,
     ContactState,
     ContactMode,
+    ModeTransition,
     ContactEvent,
     PostImpactVelocitySet,
     ConstraintStability,

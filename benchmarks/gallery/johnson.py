@@ -1,0 +1,162 @@
+"""Systems of J: the four curves, point and hill, settling block, ceiling, a robot of RHex's kind."""
+
+from __future__ import annotations
+
+import numpy as np
+from hybrid_contact_ros.executions.simulate import simulate
+from hybrid_contact_ros.systems.ceiling import ceiling
+from hybrid_contact_ros.systems.curves import STAYS, curve
+from hybrid_contact_ros.systems.planar_rhex import PlanarRHex
+from hybrid_contact_ros.systems.point_and_hill import point_and_hill, stopping_speed
+from hybrid_contact_ros.systems.settling_block import leaning, resting_speed, settling_block
+from matplotlib.figure import Figure
+
+from benchmarks.gallery.page import BLUE, GREY, RED, Entry, Row, plain
+
+
+def curves() -> tuple[Figure, list[Row]]:
+    figure = Figure(figsize=(10, 2.6), layout="constrained")
+    rows = []
+    for axes, (case, stays) in zip(figure.subplots(1, 4), STAYS.items(), strict=True):
+        system = curve(case)
+        execution = simulate(system, [0.0, 0.0], [1.0, 0.0], 1.5)
+        x = np.linspace(-1.5, 1.8, 200)
+        surface = {"a": -(x**2) / 4, "b": x**2 / 4, "c": -(x**3) / 8, "d": x**3 / 8}[case]
+        axes.fill_between(x, surface, surface.min() - 0.2, color=GREY, alpha=0.5)
+        axes.plot(*execution.q.T, color=BLUE)
+        axes.plot(0, 0, "o", color=RED, markersize=4)
+        axes.set_title(f"({case})")
+        axes.set_xlabel("x [m]")
+        plain(axes)
+        ours = "stays" if execution.modes[-1].closed else "leaves"
+        rows.append(Row(f"curve ({case})", "stays" if stays else "leaves", ours))
+    return figure, rows
+
+
+def hill() -> tuple[Figure, list[Row]]:
+    slope, duration = np.radians(30.0), 0.03
+    limit = stopping_speed(slope, duration)
+    figure = Figure(figsize=(8, 3), layout="constrained")
+    axes = figure.subplots()
+    axes.fill_between([-0.1, 0.0, 0.1], [0.0, 0.0, 0.1 * np.tan(slope)], -0.01, color=GREY, alpha=0.5)
+    rows = []
+    for factor, colour in ((0.9, BLUE), (1.1, RED)):
+        speed = factor * limit
+        run = simulate(point_and_hill(slope), [-0.05, 0.0], [speed, 0.0], 1.2, law="pseudo-impulse", duration=duration)
+        axes.plot(*run.q.T, color=colour, label=f"{factor} of the stopping speed: {' '.join(run.word)}")
+        ours = "rests at the foot" if len(run.modes[-1].closed) == 2 else "goes up the hill"
+        rows.append(Row(f"{factor} δt g tan θ", "rests at the foot" if factor < 1 else "goes up the hill", ours))
+    axes.legend(fontsize=8, frameon=False)
+    axes.set_xlabel("x [m]")
+    axes.set_ylabel("y [m]")
+    plain(axes)
+    return figure, rows
+
+
+def block() -> tuple[Figure, list[Row]]:
+    figure = Figure(figsize=(10, 3.2), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    system, start = settling_block(), leaning(0.2)
+    plain_run = simulate(system, start, np.zeros(3), 1.0)
+    cut = simulate(system, start, np.zeros(3), 1.0, law="pseudo-impulse", duration=0.03)
+    for run, colour, name in ((plain_run, GREY, "plastic impacts only"), (cut, BLUE, "with the pseudo-impulse")):
+        left.plot(run.times, np.degrees(run.q[:, 2]), color=colour, label=name)
+        right.plot(run.times, run.v[:, 1], color=colour, label=name)
+    limit = resting_speed()
+    for sign in (-1, 1):
+        right.axhline(sign * limit, color=RED, linewidth=0.8)
+    left.set_ylabel("θ [deg]")
+    right.set_ylabel("ż of the centre [m/s]; red: 6.3 cm/s")
+    for axes in (left, right):
+        axes.set_xlabel("t [s]")
+        plain(axes)
+    left.legend(fontsize=8, frameon=False)
+    impacts = [e for e in cut.events if e.kind.value == "touchdown"]
+    last = abs(impacts[-1].velocity_before[1])
+    before = min(abs(e.velocity_before[1]) for e in impacts[:-1]) if len(impacts) > 1 else np.inf
+    return figure, [
+        Row("comes to rest below", "6.3 cm/s", f"{100 * abs(limit):.2f} cm/s"),
+        Row("its last impact, the slowest before", "", f"{100 * last:.2f}, {100 * before:.2f} cm/s"),
+        Row("word", "{l} {r} … {l, r}", " ".join(cut.word)),
+    ]
+
+
+def under_ceiling() -> tuple[Figure, list[Row]]:
+    run = simulate(ceiling(), [0.0], [6.0], 1.5)
+    figure = Figure(figsize=(6, 2.6), layout="constrained")
+    axes = figure.subplots()
+    axes.axhline(1.0, color=GREY, linewidth=4)
+    axes.plot(run.times, run.q[:, 0], color=BLUE)
+    axes.set_xlabel("t [s]")
+    axes.set_ylabel("height [m]")
+    plain(axes)
+    return figure, [Row("transitions at the instant of the impact", "2", str(run.most_at_once))]
+
+
+def rhex() -> tuple[Figure, list[Row]]:
+    robot = PlanarRHex()
+    run = simulate(robot, robot.crouch(), np.zeros(5), 0.45)
+    figure = Figure(figsize=(10, 3.2), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(2, 1))
+    p = robot.parameters
+    for time in np.linspace(run.times[0], run.times[-1], 9):
+        q, _ = run.at(float(time))
+        c, s = np.cos(q[2]), np.sin(q[2])
+        body = q[:2] + np.array([[-0.5 * c, -0.5 * s], [0.5 * c, 0.5 * s]]) * p.body_length
+        left.plot(*body.T, color=BLUE, linewidth=3, alpha=0.3 + 0.7 * time / run.times[-1])
+        for side, angle in ((1, q[3]), (-1, q[4])):
+            hip = q[:2] + side * p.hip * np.array([c, s])
+            toe = hip + p.leg * np.array([np.sin(q[2] + angle), -np.cos(q[2] + angle)])
+            left.plot(*np.array([hip, toe]).T, color=RED, alpha=0.5)
+    left.axhline(0.0, color=GREY)
+    left.set_aspect("equal")
+    left.set_xlabel("x [m]")
+    right.plot(run.times, run.q[:, 1], color=BLUE)
+    right.set_xlabel("t [s]")
+    right.set_ylabel("height of the body [m]")
+    for axes in (left, right):
+        plain(axes)
+    return figure, [
+        Row("word", "parameters not in the paper", " ".join(run.word)),
+        Row("highest point of the centre", "", f"{run.q[:, 1].max():.2f} m"),
+        Row("how it ended", "", f"{run.status.value} at {run.times[-1]:.3f} s"),
+    ]
+
+
+ENTRIES = [
+    Entry(
+        "curves",
+        "Four curves (J Fig. 2)",
+        "A point touches a curve without normal speed. Whether the curve holds it is decided by the first derivative "
+        "of the gap that does not vanish (J Definition 1); in (c) and (d) that is the third.",
+        curves,
+    ),
+    Entry(
+        "hill",
+        "Point and hill (J Fig. 7)",
+        "A point slides to the foot of a hill. Without the pseudo-impulse it goes up at any speed; with δt = 0.03 s it "
+        "rests below δt g tan θ.",
+        hill,
+    ),
+    Entry(
+        "block",
+        "Rocking block (J Figs. 8 and 9)",
+        "Rocks from corner to corner, ever faster and lower: Zeno. The pseudo-impulse ends it. J (100)–(103) print "
+        "+2 I where the balance of momenta, and J's own 6.3 cm/s, have −2 I.",
+        block,
+    ),
+    Entry(
+        "ceiling",
+        "Ball under a ceiling (J §3.4)",
+        "The impact stops the ball, and gravity takes it away at once: two transitions at one instant, the most there "
+        "can be (J Theorem 8).",
+        under_ceiling,
+    ),
+    Entry(
+        "rhex",
+        "A leaping robot with massless legs (J Figs. 1, 3–6)",
+        "Planar, of RHex's size; J's parameters are not in the paper, ours stand in `systems/planar_rhex.py`. The "
+        "numbers of the paper are therefore not reproduced, its sequence of modes is of the same kind.",
+        rhex,
+    ),
+]
