@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hybrid_contact_ros.config import EstimatorConfig
     from hybrid_contact_ros.estimator import ContactEstimator, Parts
+    from hybrid_contact_ros.executions.execution import Execution
+    from hybrid_contact_ros.executions.simulate import simulate
     from hybrid_contact_ros.impacts.bounds import outcome_bounds
     from hybrid_contact_ros.impacts.outcome import ImpactOutcome, VelocitySet
     from hybrid_contact_ros.impacts.plastic import plastic_impact
@@ -37,6 +39,8 @@ _HOMES = {
     "EstimatorConfig": "config",
     "ContactEstimator": "estimator",
     "Parts": "estimator",
+    "Execution": "executions.execution",
+    "simulate": "executions.simulate",
     "outcome_bounds": "impacts.bounds",
     "ImpactOutcome": "impacts.outcome",
     "VelocitySet": "impacts.outcome",

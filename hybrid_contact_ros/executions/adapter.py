@@ -1,0 +1,95 @@
+"""What an execution needs of a system, and an adapter for systems that say less."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+
+Array = NDArray[np.float64]
+
+
+class System(Protocol):
+    """A mechanical system with v = q̇; the forces may depend on time and on which contacts are closed (J §4.6)."""
+
+    @property
+    def contact_names(self) -> tuple[str, ...]: ...
+    @property
+    def nv(self) -> int: ...
+    def problem(
+        self, q: ArrayLike, v: ArrayLike, time: float = 0.0, mode: frozenset[int] = frozenset()
+    ) -> ContactProblem: ...
+    def gap(self, q: ArrayLike) -> Array: ...
+
+
+class AdaptedSystem:
+    """A system of any kind behind the interface of :class:`System`.
+
+    Args:
+        system: has ``problem(q, v)``. Arguments ``time`` and ``mode`` are passed where it takes them; ``gap``,
+            ``contact_names`` and ``nv`` are taken from its problems where it lacks them. Where it has
+            ``limb_acceleration(q, v, time, mode) -> (nv,)``, that moves its massless limbs in the air (J A6).
+        q, v: a state, to ask for sizes.
+
+    Raises:
+        ValueError: no ``problem``, or q and v that are not as many finite numbers as each other and as velocities.
+    """
+
+    def __init__(self, system: Any, q: ArrayLike, v: ArrayLike) -> None:
+        ask = getattr(system, "problem", None)
+        if not callable(ask):
+            raise ValueError(f"{type(system).__name__} has no problem(q, v); a system with contact problems is needed")
+        takes = inspect.signature(ask).parameters
+        every = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in takes.values())
+        self.system = system
+        self._ask: Callable[..., ContactProblem] = ask
+        self._time, self._mode = every or "time" in takes, every or "mode" in takes
+        q_, v_ = _vector("q", q), _vector("v", v)
+        first = self.problem(q_, v_)
+        if q_.size != first.nv or v_.size != first.nv:
+            raise ValueError(
+                f"q and v have {q_.size} and {v_.size} numbers for {first.nv} velocities; executions need v = q̇ "
+                "(no quaternions: use coordinates whose rates are the velocities)"
+            )
+        self.nv, self.contacts, self.tangents = first.nv, first.contacts, first.tangents
+        self.friction, self.restitution = first.friction, first.restitution
+        named = getattr(system, "contact_names", None) or first.names
+        self.contact_names = tuple(named) or tuple(str(i) for i in range(first.contacts))
+        self.name = str(getattr(system, "name", type(system).__name__))
+        self._gap = getattr(system, "gap", None)
+        self._limbs = getattr(system, "limb_acceleration", None)
+
+    def problem(
+        self, q: ArrayLike, v: ArrayLike, time: float = 0.0, mode: frozenset[int] = frozenset()
+    ) -> ContactProblem:
+        """The contact problem at (q, v), with the forces of ``time`` and ``mode``."""
+        extra: dict[str, Any] = {}
+        if self._time:
+            extra["time"] = time
+        if self._mode:
+            extra["mode"] = mode
+        return self._ask(q, v, **extra)
+
+    def gap(self, q: ArrayLike) -> Array:
+        """φ(q), (m,)."""
+        if self._gap is not None:
+            return np.asarray(self._gap(q), dtype=np.float64)
+        return self.problem(q, np.zeros(self.nv)).gap
+
+    def limb_acceleration(self, q: Array, v: Array, time: float, mode: frozenset[int]) -> Array:
+        """Accelerations (nv,) that limbs without mass or contact have by themselves (J A6); zero unless given."""
+        if self._limbs is None:
+            return np.zeros(self.nv)
+        return np.asarray(self._limbs(q, v, time, mode), dtype=np.float64)
+
+
+def _vector(name: str, values: ArrayLike) -> Array:
+    array = np.array(values, dtype=np.float64)
+    if array.ndim != 1 or not np.isfinite(array).all():
+        raise ValueError(f"{name} must be a vector of finite numbers, got {values!r}")
+    return array

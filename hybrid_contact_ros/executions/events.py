@@ -1,0 +1,192 @@
+"""When a mode ends: functions that cross zero downwards along the flow, and where (J 78, §4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq, minimize_scalar
+
+from hybrid_contact_ros.executions.flow import Flow
+from hybrid_contact_ros.executions.mode import Mode
+
+Array = NDArray[np.float64]
+Path = Callable[[float], Array]
+SAMPLES = 4
+"""Per step of the integrator."""
+_LATE = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """A function whose fall below zero ends the mode.
+
+    ``kind``: "gap" of an open contact (J 21), "normal" force of a closed one, "cone" margin of a sticking one, "speed"
+    along its direction of a sliding one (J 70); "idle": minus the normal force that an idle
+    one would have if it closed.
+    """
+
+    kind: str
+    contact: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """The first crossing: its time, and what it was. ``grazing``: the function touches zero and does not cross."""
+
+    time: float
+    watch: Watch
+    grazing: bool = False
+
+
+def _closing(flow: Flow, contact: int) -> Flow:
+    """The flow of the mode that closes the normal of a contact besides."""
+    rough = flow.system.friction[contact] > 0.0
+    mode = Mode(flow.mode.closed | {contact}, flow.mode.sliding | ({contact} if rough else frozenset[int]()))
+    return Flow(flow.system, mode, flow.kinetic, flow.speed, flow.directions, flow.forcing)
+
+
+class Watcher:
+    """Follows the functions of one mode along a trajectory.
+
+    A function is armed once it is above its tolerance; one that starts at zero (a contact that has just opened, a force
+    that has just vanished) is not, and then only counts where it falls clearly below: its trend was taken care of when
+    the mode was chosen. A contact that bounces is armed from the start.
+    """
+
+    def __init__(self, flow: Flow, gap_tolerance: float, rising: dict[int, float]) -> None:
+        """``rising``: contacts that leave with normal speed, and the time until they are highest, estimated, s."""
+        self.flow = flow
+        system, mode = flow.system, flow.mode
+        self._n = system.nv
+        self.watches = [Watch("gap", i) for i in range(system.contacts) if i not in mode.closed]
+        self._gaps = len(self.watches)
+        for i in sorted(mode.closed):
+            self.watches.append(Watch("normal", i))
+            if system.friction[i] > 0.0:
+                self.watches.append(Watch("speed" if i in mode.sliding else "cone", i))
+        self._others = {i: _closing(flow, i) for i in sorted(flow.idle)}
+        self.watches += [Watch("idle", i) for i in self._others]
+        self._gap_tolerance = gap_tolerance
+        self.armed = np.array([w.kind == "gap" and w.contact in rising for w in self.watches], dtype=bool)
+        self._rising = rising
+        self._grazed: set[int] = set()
+        self._open = np.array([w.contact for w in self.watches[: self._gaps]], dtype=np.intp)
+        self._zero = np.zeros(self._gaps)
+
+    def values(self, time: float, state: Array) -> tuple[Array, Array]:
+        """The functions and their tolerances at a state."""
+        value, tolerance = np.empty(len(self.watches)), np.full(len(self.watches), self._gap_tolerance)
+        q = state[: self._n]
+        if self._gaps:
+            value[: self._gaps] = self.flow.system.gap(q)[self._open] - self._zero
+        if self._gaps == len(self.watches):
+            return value, tolerance
+        now = self.flow.dynamics(time, q, state[self._n :])
+        size = max(float(np.abs(now.force).max()), float(np.abs(now.problem.bias_force).max(initial=0.0)), 1e-300)
+        for k in range(self._gaps, len(self.watches)):
+            watch = self.watches[k]
+            i = watch.contact
+            tolerance[k] = 1e-9 * size
+            if watch.kind == "normal":
+                value[k] = now.force[i, 0]
+            elif watch.kind == "idle":
+                rests = self.flow.rests(now.problem, i)
+                tolerance[k] = 1e-7 * size  # so that a late one is beyond doubt for complementarity
+                value[k] = self._relief(i, time, state) if rests else 2.0 * tolerance[k]
+            elif watch.kind == "cone":
+                tangent = now.force[i, 1:]
+                value[k] = now.problem.friction[i] * now.force[i, 0] - np.sqrt(tangent @ tangent)
+            else:
+                velocity = now.problem.tangent_jacobian[i] @ now.problem.velocity
+                tolerance[k] = self.flow.speed
+                if now.problem.tangents == 1:
+                    value[k] = self.flow.direction(now.problem, i) @ velocity
+                else:
+                    value[k] = np.sqrt(velocity @ velocity) - self.flow.speed
+        return value, tolerance
+
+    def _relief(self, contact: int, time: float, state: Array) -> float:
+        """Minus the normal force that an idle contact would have if it closed."""
+        now = self._others[contact].dynamics(time, state[: self._n], state[self._n :])
+        return -float(now.force[contact, 0]) if now.solved else 1.0
+
+    def start(self, time: float, state: Array) -> None:
+        """Arm what is above its tolerance already; gaps within the tolerance are zero from here on."""
+        if self._gaps:
+            gap = self.flow.system.gap(state[: self._n])[self._open]
+            self._zero = np.where(gap <= self._gap_tolerance, gap, 0.0)
+        value, tolerance = self.values(time, state)
+        self.armed |= value > tolerance
+
+    def disarm(self, watch: Watch) -> None:
+        """Wait until the function is clearly positive again (its crossing changed nothing)."""
+        self.armed[self.watches.index(watch)] = False
+
+    def first(self, path: Path, begin: float, end: float, origin: float) -> Hit | None:
+        """The first crossing in a step of the integrator, from ``begin`` to ``end``; ``origin``: of the mode."""
+        times = list(np.linspace(begin, end, SAMPLES + 1))
+        for peak in self._rising.values():
+            if begin < origin + peak < end:
+                times.append(origin + peak)
+        times = sorted(set(times))
+        value, _ = self.values(times[0], path(times[0]))
+        hits: list[Hit] = []
+        for a, b in pairwise(times):
+            following, tolerance = self.values(b, path(b))
+            for k, watch in enumerate(self.watches):
+                floor = 0.0 if self.armed[k] else -_LATE * tolerance[k]
+                if following[k] < floor:
+                    hits.append(Hit(self._root(path, k, a, b, floor), watch))
+                elif watch.kind == "gap" and self.armed[k]:
+                    dip = self._dip(path, k, a, b, value[k], following[k])
+                    if dip is not None:
+                        hits.append(dip)
+            if hits:
+                return min(hits, key=lambda hit: hit.time)
+            self.armed |= following > tolerance
+            value = following
+        return None
+
+    def _one(self, path: Path, k: int, time: float) -> float:
+        if k < self._gaps:
+            return float(self.flow.system.gap(path(time)[: self._n])[self._open[k]] - self._zero[k])
+        return float(self.values(time, path(time))[0][k])
+
+    def _root(self, path: Path, k: int, a: float, b: float, floor: float) -> float:
+        """Where the function falls below ``floor`` between a and b."""
+        low = a
+        for _ in range(60):  # it may start at zero, rise, and fall again
+            if self._one(path, k, low) > floor:
+                break
+            low = a + (b - a) * 0.5 ** (_ + 1)
+        else:
+            return a
+        root = float(brentq(lambda t: self._one(path, k, t) - floor, low, b, xtol=1e-15, rtol=8.9e-16, maxiter=200))
+        step = 4e-16 * max(1.0, abs(root))
+        while root < b and self._one(path, k, root) - floor > self._tolerance(path, k, root):
+            root, step = min(root + step, b), 2.0 * step  # forces that jump: the first time after the jump
+        return root
+
+    def _tolerance(self, path: Path, k: int, time: float) -> float:
+        return float(self.values(time, path(time))[1][k])
+
+    def _dip(self, path: Path, k: int, a: float, b: float, left: float, right: float) -> Hit | None:
+        """A gap that closes and opens again between two samples."""
+        small = 1e-4 * (b - a)
+        down = (self._one(path, k, a + small) - left) / small
+        up = (right - self._one(path, k, b - small)) / small
+        if not (down < 0.0 < up) or left + down * (b - a) > 0.0 or right - up * (b - a) > 0.0:
+            return None
+        lowest = minimize_scalar(
+            lambda t: self._one(path, k, t), bounds=(a, b), method="bounded", options={"xatol": 1e-12}
+        )
+        if lowest.fun < -self._gap_tolerance:
+            return Hit(self._root(path, k, a, float(lowest.x), 0.0), self.watches[k])
+        if lowest.fun <= self._gap_tolerance and self.watches[k].contact not in self._grazed:
+            self._grazed.add(self.watches[k].contact)
+            return Hit(float(lowest.x), self.watches[k], True)
+        return None

@@ -1,0 +1,171 @@
+"""The vector field of a mode (J 12–13, 75), with Coulomb friction at sliding contacts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.executions.adapter import AdaptedSystem
+from hybrid_contact_ros.executions.mode import Mode
+from hybrid_contact_ros.mechanics.block_inverse import constrained_motion
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.modes.enumeration import ModeTable
+
+Array = NDArray[np.float64]
+_CONSISTENT = 1e-7
+TOUCHING = 1e-8
+"""Gap, m, up to which a limb that carries nothing touches."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dynamics:
+    """Motion and forces at one state in one mode.
+
+    Attributes:
+        problem: of the state. acceleration: v̇ (nv,). force: λ (m, 1 + d), N, normal first, λ_n ≥ 0 pushes.
+        solved: False where the mode has no dynamics: its block matrix is singular (J A5), or its rows contradict each
+            other; the other fields are zero then.
+    """
+
+    problem: ContactProblem
+    acceleration: Array
+    force: Array
+    solved: bool
+
+
+class Flow:
+    """F_I of one mode.
+
+    Sticking contacts hold all their rows and sliding ones their normal. With ``kinetic`` a sliding contact has
+    λ_t = −μ λ_n against its tangential velocity, otherwise none (J Assumption A12). Redundant rows share the least
+    forces, or some within the friction cones where the least are not; the motion does not depend on it. Massless
+    limbs without contact move by the system's ``limb_acceleration`` (A6).
+
+    Args:
+        mode: of the constraints. kinetic: see above. speed: below it (m/s) a sliding contact is at rest, and
+            ``directions`` (unit vectors (d,) by contact) says where to. forcing: the mode that the forces are those
+            of, by default ``mode.closed``. idle: open contacts of massless limbs that touch and carry nothing: while
+            they touch, such a limb gets out of the way rather than move into the surface, which costs no force.
+    """
+
+    def __init__(
+        self,
+        system: AdaptedSystem,
+        mode: Mode,
+        kinetic: bool,
+        speed: float,
+        directions: Mapping[int, Array] | None = None,
+        forcing: frozenset[int] | None = None,
+        idle: frozenset[int] = frozenset(),
+    ) -> None:
+        self.system, self.mode, self.kinetic, self.speed = system, mode, kinetic, speed
+        self.directions = dict(directions or {})
+        self.forcing = mode.closed if forcing is None else forcing
+        self.idle = idle
+        self._rubbing = [i for i in sorted(mode.sliding) if kinetic and system.friction[i] > 0.0]
+        self._held: NDArray[np.bool_] | None = None
+        self._regular: bool | None = None
+
+    def __call__(self, time: float, state: Array) -> Array:
+        n = self.system.nv
+        return np.concatenate((state[n:], self.dynamics(time, state[:n], state[n:]).acceleration))
+
+    def direction(self, problem: ContactProblem, contact: int) -> Array:
+        """Unit vector (d,) along which a sliding contact slides, or starts to."""
+        velocity = problem.tangent_jacobian[contact] @ problem.velocity
+        size = float(np.sqrt(velocity @ velocity))
+        along = self.directions.get(contact)
+        if problem.tangents == 1 and along is not None:
+            return along  # until the end of the interval, so that its end can be found as a change of sign
+        if size > self.speed:
+            return velocity / size
+        return along if along is not None else np.zeros(problem.tangents)
+
+    def dynamics(self, time: float, q: Array, v: Array) -> Dynamics:
+        """Motion and forces at a state."""
+        problem = self.system.problem(q, v, time, self.forcing)
+        m, d, n = problem.contacts, problem.tangents, problem.nv
+        if self._held is None:
+            self._held = self.mode.held(problem)
+        held = self._held
+        rows = problem.jacobian().reshape(m, 1 + d, n)
+        closed, goal = rows[held], -problem.jacobian_drift[held]
+        force = np.zeros((m, 1 + d))
+        k = closed.shape[0]
+        if self._regular is None or not (self._regular or self._rubbing):
+            general = self._general(time, q, problem, rows, held)
+            if self._regular is None:
+                self._regular = general[1]
+            if general[0] is None or not self._rubbing:
+                return general[0] or Dynamics(problem, np.zeros(n), force, False)
+        push = closed
+        slips = {}
+        if self._rubbing:
+            push = closed.copy()
+            row = np.cumsum(held.reshape(-1)).reshape(held.shape) - 1
+            for i in self._rubbing:
+                slips[i] = self.direction(problem, i)
+                push[row[i, 0]] -= problem.friction[i] * (slips[i] @ rows[i, 1:])
+        matrix = np.zeros((n + k, n + k))
+        matrix[:n, :n], matrix[:n, n:], matrix[n:, :n] = problem.mass, -push.T, closed
+        right = np.concatenate((-problem.bias_force, goal))
+        solution = _solve(matrix, right, bool(self._regular))
+        if solution is None:
+            return Dynamics(problem, np.zeros(n), force, False)
+        force[held] = solution[n:]
+        for i, slip in slips.items():
+            force[i, 1:] = -problem.friction[i] * force[i, 0] * slip
+        return Dynamics(problem, solution[:n], force, True)
+
+    def _general(
+        self, time: float, q: Array, problem: ContactProblem, rows: Array, held: NDArray[np.bool_]
+    ) -> tuple[Dynamics | None, bool | None]:
+        """Through the block inverse: any rank. Also says whether rows are independent and all limbs decided."""
+        members = sorted(self.mode.closed)
+        points = rows[members].reshape(-1, problem.nv)
+        target = -problem.jacobian_drift
+        found = constrained_motion(problem.mass, rows[held], points, -problem.bias_force, target[held])
+        if not (found.regular and found.consistent):
+            return None, None
+        force = np.zeros(held.shape)
+        force[held] = found.reaction
+        if found.redundancy.shape[1]:
+            sliding = self.mode.sliding | frozenset(i for i in members if problem.friction[i] == 0.0)
+            table = ModeTable(problem, members, sliding, -problem.bias_force, target)
+            force = table.solve((1 << len(members)) - 1)[1]
+        acceleration = found.motion
+        loose = bool(found.undecided.any())
+        if loose:
+            own = self.system.limb_acceleration(q, problem.velocity, time, self.forcing)
+            acceleration = acceleration + found.undecided @ own
+            acceleration = acceleration + self._evasion(problem, found.undecided, acceleration)
+        return Dynamics(problem, acceleration, force, True), not (loose or found.redundancy.shape[1])
+
+    def rests(self, problem: ContactProblem, contact: int) -> bool:
+        """Whether an open contact touches without normal speed."""
+        rate = float(problem.normal_jacobian[contact] @ problem.velocity)
+        return bool(problem.gap[contact] <= TOUCHING and abs(rate) <= 10.0 * self.speed)
+
+    def _evasion(self, problem: ContactProblem, free: Array, acceleration: Array) -> Array:
+        """What idle limbs have to accelerate besides so that they do not penetrate."""
+        second = problem.normal_jacobian @ acceleration + problem.jacobian_drift[:, 0]
+        late = [i for i in sorted(self.idle) if second[i] < 0.0 and self.rests(problem, i)]
+        if not late:
+            return np.zeros(problem.nv)
+        reach = problem.normal_jacobian[late] @ free
+        return np.asarray(free @ np.linalg.lstsq(reach, -second[late], rcond=1e-9)[0], dtype=np.float64)
+
+
+def _solve(matrix: Array, right: Array, regular: bool) -> Array | None:
+    if regular:
+        try:
+            solution: Array = np.asarray(np.linalg.solve(matrix, right), dtype=np.float64)
+        except np.linalg.LinAlgError:
+            return None
+        return solution if np.isfinite(solution).all() else None
+    nearest = np.asarray(np.linalg.lstsq(matrix, right, rcond=1e-11)[0], dtype=np.float64)
+    error = float(np.abs(matrix @ nearest - right).max(initial=0.0))
+    return nearest if error <= _CONSISTENT * max(1.0, float(np.abs(right).max(initial=0.0))) else None

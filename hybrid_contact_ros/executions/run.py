@@ -1,0 +1,284 @@
+"""The loop of a simulation: flow, event, transitions, and again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import DOP853
+
+from hybrid_contact_ros.executions.adapter import AdaptedSystem
+from hybrid_contact_ros.executions.events import Hit, Watcher
+from hybrid_contact_ros.executions.execution import Event, EventKind, Execution, ExecutionStatus, Interval
+from hybrid_contact_ros.executions.flow import Flow
+from hybrid_contact_ros.executions.mode import Mode
+from hybrid_contact_ros.executions.options import Options, Tolerances
+from hybrid_contact_ros.executions.transition import Settled, Transitions
+from hybrid_contact_ros.executions.zeno import Cut, came_to_rest, truncated
+
+Array = NDArray[np.float64]
+_CROWD, _MOMENT = 24, 1e-9  # so many events within so short a time (s) without impact are no progress
+_IDLE = 20
+_FAILURES = (ValueError, ArithmeticError, np.linalg.LinAlgError)  # of a system at states that it cannot do
+
+
+class Run:
+    """State of one simulation."""
+
+    def __init__(self, system: AdaptedSystem, options: Options, truncation: Tolerances | None, t_final: float) -> None:
+        self.system, self.options, self.truncation, self.t_final = system, options, truncation, t_final
+        self.transitions = Transitions(system, options)
+        self.intervals: list[Interval] = []
+        self.events: list[Event] = []
+        self.zeno_times: list[tuple[float, float]] = []
+        self.steps = self.most = 0
+        self.status: ExecutionStatus | None = None
+        self._next: Settled | None = None
+        self._idle: frozenset[int] = frozenset()
+        self.why = ""
+
+    def go(self, time: float, q: Array, v: Array, mode: Mode | None) -> Execution:
+        """From a state to the end; ``mode`` None starts in the one that J Theorem 9 leads to."""
+        time, q, v, mode, directions = self._settle(time, q, v, mode or Mode(), {}, initial=mode is None)
+        while self.status is None:
+            time, q, v, hit = self._flow(time, q, v, mode, directions)
+            if hit is None:
+                break
+            time, q, v, mode, directions = self._settle(time, q, v, mode, directions)
+            if self.status is None and len(self.events) >= self.options.max_events:
+                self._stop(ExecutionStatus.EVENT_LIMIT, f"{len(self.events)} events")
+        return Execution(
+            tuple(self.intervals),
+            tuple(self.events),
+            self.status or ExecutionStatus.FINISHED,
+            self.why,
+            self.system.contact_names,
+            tuple(self.zeno_times),
+            self.most,
+            self.transitions.gap_drift,
+            self.transitions.velocity_drift,
+            self.system,
+        )
+
+    def _stop(self, status: ExecutionStatus, why: str) -> None:
+        if self.status is None:
+            self.status, self.why = status, why
+
+    def _settle(
+        self,
+        time: float,
+        q: Array,
+        v: Array,
+        mode: Mode,
+        directions: Mapping[int, Array],
+        initial: bool = False,
+    ) -> tuple[float, Array, Array, Mode, Mapping[int, Array]]:
+        """Transitions at an instant; intervals of no length between them are recorded."""
+        started = bool(self.intervals)
+        if self._next is not None:
+            settled, self._next = self._next, None
+        else:
+            if started:
+                q, v = self.transitions.project(time, q, v, mode)
+            settled = self._transitions_at(time, q, v, mode, directions)
+        if settled.events:
+            q, v = settled.events[0].q, settled.events[0].velocity_before
+        if settled.status is not None:
+            self._stop(settled.status, settled.why)
+        if initial and not any(e.kind is EventKind.TOUCHDOWN for e in settled.events):
+            settled.events = []
+        if not started and (self.status is not None or settled.events):
+            self._instant(time, mode, q, v)
+        for i, event in enumerate(settled.events):
+            self.events.append(event)
+            if i + 1 < len(settled.events):
+                self._instant(time, event.after, q, event.velocity_after)
+        self.most = max(self.most, len(settled.events))
+        self._crowding()
+        q, v, self._idle = settled.q, settled.v, settled.idle
+        if settled.events:
+            rest = came_to_rest(settled, self.events, self.intervals[0].start)
+            if rest is not None:
+                self.zeno_times.append(rest)
+            bounced = settled.events[-1].bounced
+            if self.truncation is not None and len(bounced) == 1 and self.status is None:
+                (contact,) = bounced
+                cut = truncated(self.system, time, q, v, settled.mode, contact, self.truncation, self.options)
+                if cut is not None:
+                    return self._close(time, q, v, settled, contact, cut)
+        if self.status is not None:
+            self._instant(time, settled.mode, q, v)
+        return time, q, v, settled.mode, settled.directions
+
+    def _instant(self, time: float, mode: Mode, q: Array, v: Array) -> None:
+        self.intervals.append(
+            Interval(mode, np.array([time]), q[None].copy(), v[None].copy(), np.zeros((1, self.system.nv)))
+        )
+
+    def _flow(
+        self, time: float, q: Array, v: Array, mode: Mode, directions: Mapping[int, Array]
+    ) -> tuple[float, Array, Array, Hit | None]:
+        """Follow one mode to its end; an event that changes nothing does not end it."""
+        kinetic = self.transitions.kinetic(self.transitions.regular(time, q, v))
+        flow = Flow(self.system, mode, kinetic, self.options.velocity_tolerance, directions, idle=self._idle)
+        n = self.system.nv
+        state = np.concatenate((q, v))
+        here = flow.dynamics(time, q, v)
+        times, states, rates = [time], [state], [here.acceleration]
+        hit: Hit | None = None
+        if not np.isfinite(here.acceleration).all():
+            self._stop(ExecutionStatus.DIVERGED, "the acceleration is not finite")
+        elif not here.solved:
+            self._stop(ExecutionStatus.SINGULAR, f"mode {mode.label(self.system.contact_names)} has no dynamics")
+        else:
+            watcher = Watcher(flow, self.options.gap_tolerance, self._rising(flow, time, q, v))
+            watcher.start(time, state)
+            ignored = 0
+            while self.status is None and times[-1] < self.t_final:
+                hit = self._attempt(flow, watcher, time, times, states, rates)
+                if hit is None:
+                    break
+                if hit.grazing:
+                    self._graze(times[-1], mode, hit, states[-1])
+                elif self._ends(times[-1], states[-1], mode, directions, flow):
+                    break
+                if self._idle != flow.idle:
+                    flow.idle = self._idle
+                    watcher = Watcher(flow, self.options.gap_tolerance, {})
+                    watcher.start(times[-1], states[-1])
+                watcher.disarm(hit.watch)
+                ignored += 1
+                if ignored > _IDLE:
+                    self._stuck(times[-1], states[-1], mode, hit)
+                hit = None
+        array = np.array(states)
+        self.intervals.append(Interval(mode, np.array(times), array[:, :n], array[:, n:], np.array(rates)))
+        return times[-1], states[-1][:n].copy(), states[-1][n:].copy(), hit
+
+    def _stuck(self, time: float, state: Array, mode: Mode, hit: Hit) -> None:
+        """A function stays below zero, and complementarity finds nothing better: say why."""
+        i, n = hit.watch.contact, self.system.nv
+        name = self.system.contact_names[i]
+        why = f"the {hit.watch.kind} of {name!r} keeps falling below zero, and no other mode is right"
+        if hit.watch.kind == "gap":
+            closed = mode.closed | {i}
+            flows = (Flow(self.system, Mode(closed, sliding), False, 0.0) for sliding in (mode.sliding, closed))
+            if not any(flow.dynamics(time, state[:n], state[n:]).solved for flow in flows):
+                self._stop(ExecutionStatus.SINGULAR, f"{name!r} must close, and that has no dynamics (J Assumption A5)")
+        self._stop(ExecutionStatus.ALTERNATING, why)
+
+    def _ends(self, time: float, state: Array, mode: Mode, directions: Mapping[int, Array], flow: Flow) -> bool:
+        """Whether some transition is due; it is kept for :meth:`_settle`."""
+        n = self.system.nv
+        q, v = self.transitions.project(time, state[:n].copy(), state[n:].copy(), mode)
+        idle = frozenset[int]()
+        if flow.idle:
+            problem = self.system.problem(q, v, time, mode.closed)
+            idle = frozenset(i for i in flow.idle if flow.rests(problem, i))
+        settled = self._transitions_at(time, q, v, mode, directions, idle)
+        if not settled.events and settled.status is None:
+            self._idle |= settled.idle
+            return False
+        self._next = settled
+        return True
+
+    def _transitions_at(
+        self,
+        time: float,
+        q: Array,
+        v: Array,
+        mode: Mode,
+        directions: Mapping[int, Array],
+        idle: frozenset[int] = frozenset(),
+    ) -> Settled:
+        try:
+            return self.transitions.settle(time, q, v, mode, directions, idle)
+        except _FAILURES as error:
+            return Settled(mode, directions, q, v, [], ExecutionStatus.DIVERGED, str(error))
+
+    def _attempt(
+        self, flow: Flow, watcher: Watcher, origin: float, times: list[float], states: list[Array], rates: list[Array]
+    ) -> Hit | None:
+        try:
+            return self._integrate(flow, watcher, origin, times, states, rates)
+        except _FAILURES as error:
+            self._stop(ExecutionStatus.DIVERGED, str(error))
+            return None
+
+    def _integrate(
+        self, flow: Flow, watcher: Watcher, origin: float, times: list[float], states: list[Array], rates: list[Array]
+    ) -> Hit | None:
+        """Steps of the integrator until an event or the end; the lists grow."""
+        n = self.system.nv
+        begin = times[-1]
+        solver = DOP853(
+            flow,
+            begin,
+            states[-1],
+            self.t_final,
+            rtol=self.options.rtol,
+            atol=self.options.atol,
+            max_step=min(self.options.max_step, self.t_final - begin),
+        )
+        while solver.status == "running":
+            self.steps += 1
+            if self.steps > self.options.max_steps:
+                self._stop(ExecutionStatus.STEP_LIMIT, f"{self.options.max_steps} steps of the integrator")
+                return None
+            message = solver.step()
+            if solver.status == "failed" or not np.isfinite(solver.y).all():
+                self._stop(ExecutionStatus.DIVERGED, str(message))
+                return None
+            path = solver.dense_output()
+            hit = watcher.first(path, float(solver.t_old), float(solver.t), origin)
+            time = float(solver.t) if hit is None else hit.time
+            state = np.asarray(solver.y if hit is None else path(time), dtype=np.float64).copy()
+            now = flow.dynamics(time, state[:n], state[n:])
+            if not now.solved:
+                self._stop(ExecutionStatus.SINGULAR, "the block matrix of the mode became singular on the way")
+            times.append(time)
+            states.append(state)
+            rates.append(now.acceleration)
+            if hit is not None or self.status is not None:
+                return hit
+        return None
+
+    def _rising(self, flow: Flow, time: float, q: Array, v: Array) -> dict[int, float]:
+        """Contacts that leave with normal speed, and the time until they are highest."""
+        gap = self.system.gap(q)
+        now = flow.dynamics(time, q, v)
+        rate = now.problem.normal_jacobian @ v
+        second = now.problem.normal_jacobian @ now.acceleration + now.problem.jacobian_drift[:, 0]
+        found = {}
+        for i in range(self.system.contacts):
+            near = i not in flow.mode.closed and gap[i] <= self.options.gap_tolerance
+            if near and rate[i] > self.options.velocity_tolerance:
+                found[i] = float(rate[i] / -second[i]) if second[i] < 0.0 else np.inf
+        return found
+
+    def _graze(self, time: float, mode: Mode, hit: Hit, state: Array) -> None:
+        n = self.system.nv
+        q, v = state[:n].copy(), state[n:].copy()
+        nothing = np.zeros((self.system.contacts, 1 + self.system.tangents))
+        contacts = frozenset({hit.watch.contact})
+        self.events.append(Event(time, EventKind.GRAZING, contacts, mode, mode, q, v, v.copy(), nothing))
+
+    def _crowding(self) -> None:
+        recent = self.events[-_CROWD:]
+        if len(recent) == _CROWD and recent[-1].time - recent[0].time < _MOMENT and self.status is None:
+            self._stop(ExecutionStatus.ALTERNATING, f"{_CROWD} events within {_MOMENT:g} s")
+
+    def _close(
+        self, time: float, q: Array, v: Array, settled: Settled, contact: int, cut: Cut
+    ) -> tuple[float, Array, Array, Mode, Mapping[int, Array]]:
+        """Carry on from a truncation, with the contact closed."""
+        self._instant(time, settled.mode, q, v)
+        after_q, after_v = self.transitions.project(time, cut.q, cut.v, cut.mode)
+        self.zeno_times.append(cut.zeno_time)
+        nothing = np.zeros((self.system.contacts, 1 + self.system.tangents))
+        contacts = frozenset({contact})
+        self.events.append(
+            Event(time, EventKind.TRUNCATION, contacts, settled.mode, cut.mode, after_q, v, after_v, nothing)
+        )
+        return self._settle(time, after_q, after_v, cut.mode, settled.directions)

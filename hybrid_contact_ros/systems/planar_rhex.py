@@ -1,0 +1,101 @@
+"""A planar robot of RHex's kind, with massless legs that turn about its hips (J Figs. 1, 3–6).
+
+J's parameters are not in the paper (they are those of Johnson and Koditschek 2013a, Appendix G). Those here are of the
+size of X-RHex, chosen for this file: a body of 9 kg and half a metre, legs of 15 cm, and motors whose torque falls
+linearly with speed (J §3.2.4), within a limit. Legs are straight with a point toe, where RHex's are half circles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import sympy
+from numpy.typing import ArrayLike, NDArray
+
+from hybrid_contact_ros.systems.lagrangian import Constraint, LagrangianSystem
+
+Array = NDArray[np.float64]
+FRONT, REAR, NOSE, TAIL = range(4)
+
+
+@dataclass(frozen=True, slots=True)
+class RHexParameters:
+    """SI units. ``torque``: of all motors of one hip at rest; ``no_load_speed``: where it ends, rad/s.
+
+    ``retract_acceleration`` turns a leg in the air further (rad/s²), until ``retract_speed`` (rad/s): J A6, and the
+    note to J Fig. 1 that legs are turned out of the way once they have left the ground.
+    """
+
+    mass: float = 9.0
+    inertia: float = 0.2
+    hip: float = 0.22
+    leg: float = 0.15
+    body_length: float = 0.49
+    body_height: float = 0.08
+    friction: float = 2.0
+    torque: float = 30.0
+    no_load_speed: float = 30.0
+    start_delay: float = 0.01
+    stiffness: float = 300.0
+    damping: float = 6.0
+    retract_acceleration: float = 400.0
+    retract_speed: float = 20.0
+    rotor_inertia: float = 0.01
+    gravity: float = 9.81
+
+
+class PlanarRHex(LagrangianSystem):
+    """q = (x, z of the body, pitch, front and rear leg angle relative to the body), counter-clockwise.
+
+    A leg angle of 0 points down, and at more than 0 the toe is ahead of the hip. Contacts: the toes "front" and "rear",
+    with friction, and the body's lower corners "nose" and "tail", without (J §2.8). The motors turn the legs backward
+    (negative); the rear one starts ``start_delay`` after the front one (J note 2), at ``start``; a leg in the air is
+    not driven but retracts.
+    """
+
+    def __init__(self, parameters: RHexParameters | None = None, start: float = 0.0, stance: float = 1.0) -> None:
+        p = self.parameters = parameters or RHexParameters()
+        self.start, self.stance = start, stance
+        x, z, pitch, front, rear = q = sympy.symbols("x z pitch front rear")
+        toes, corners = [], []
+        for name, side, leg in (("front", 1, front), ("rear", -1, rear)):
+            place_x = x + side * p.hip * sympy.cos(pitch) + p.leg * sympy.sin(pitch + leg)
+            place_z = z + side * p.hip * sympy.sin(pitch) - p.leg * sympy.cos(pitch + leg)
+            tangent = sympy.Matrix([place_x]).jacobian(sympy.Matrix(q))
+            toes.append(Constraint(name, place_z, (tangent,), p.friction))
+        for name, side in (("nose", 1), ("tail", -1)):
+            half = side * p.body_length / 2
+            corners.append(Constraint(name, z + half * sympy.sin(pitch) - p.body_height / 2 * sympy.cos(pitch)))
+        super().__init__(
+            "planar RHex",
+            q,
+            sympy.diag(p.mass, p.mass, p.inertia, 0, 0),
+            p.mass * p.gravity * z,
+            [*toes, *corners],
+            self._torque,
+        )
+
+    def _torque(self, time: float, q: Array, v: Array, mode: frozenset[int]) -> Array:
+        p = self.parameters
+        force = np.zeros(5)
+        for leg, begin in ((FRONT, self.start), (REAR, self.start + p.start_delay)):
+            if time >= begin:
+                force[3 + leg] = -p.torque * min(1.0, 1.0 + v[3 + leg] / p.no_load_speed)
+            else:
+                force[3 + leg] = p.stiffness * (self.stance - q[3 + leg]) - p.damping * v[3 + leg]
+        return force
+
+    def limb_acceleration(self, q: ArrayLike, v: ArrayLike, time: float, mode: frozenset[int]) -> Array:
+        """Angular acceleration (5,) of legs in the air, relative to the body (J A6): the motor's, or retracting."""
+        p, rates = self.parameters, np.asarray(v, dtype=np.float64)
+        own = self._torque(time, np.asarray(q, dtype=np.float64), rates, mode) / p.rotor_inertia
+        for leg, begin in ((3 + FRONT, self.start), (3 + REAR, self.start + p.start_delay)):
+            if time >= begin:
+                turning = min(1.0, max(0.0, 1.0 + rates[leg] / p.retract_speed))
+                own[leg] = -p.retract_acceleration * turning
+        return own
+
+    def crouch(self) -> Array:
+        """Configuration (5,) with both toes on the ground and both legs in their stance."""
+        return np.array([0.0, self.parameters.leg * np.cos(self.stance), 0.0, self.stance, self.stance])
