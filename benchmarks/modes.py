@@ -1,4 +1,4 @@
-"""Force-acceleration modes and stability flags, as the estimator calls them, against the number of contacts."""
+"""Force-acceleration modes, stability flags and rollouts, as the estimator calls them, by number of contacts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
+from hybrid_contact_ros.estimation.sequence import ModeRollout
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
 from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
@@ -97,6 +99,35 @@ def measure(name: str, make: Callable[[np.random.Generator, int], ContactProblem
     )
 
 
+def rollouts() -> None:
+    """Sequences of the next 50 ms: legs of which half are in the air and come down."""
+    print("\nrollout over 50 ms, at most 8 events, half of the legs landing: µs per call, events")
+    print(f"{'m':>3}{'p50':>9}{'p99':>9}{'events':>9}")
+    activation = ActivationConfig()
+    for contacts in (1, 2, 4, 6, 8, 10, 12):
+        rng = np.random.default_rng(contacts)
+        modes = ModeWorkspace(6 + 3 * contacts, contacts, TANGENTS)
+        friction, none = np.full(contacts, 0.6), np.zeros(contacts)
+        rollout = ModeRollout(contacts, TANGENTS, friction, none, activation, PredictionConfig())
+        sigmas = np.full(contacts, activation.gap_sigma), np.full(contacts, activation.velocity_sigma)
+        closed = (np.arange(contacts) % 2 == 0).astype(np.uint8) if contacts > 1 else np.zeros(1, dtype=np.uint8)
+        kind, times = np.zeros(contacts, dtype=np.uint8), np.full((contacts, 3), np.nan)
+        spent, events = [], 0
+        for _ in range(PROBLEMS + 50):
+            modes.solve(legged(rng, contacts), closed, 1e-3)
+            gap = np.where(closed, 0.0, rng.uniform(0.001, 0.02, contacts))
+            velocity = np.zeros((contacts, 1 + TANGENTS))
+            velocity[closed == 0, 0] = -rng.uniform(0.2, 1.0, contacts)[closed == 0]
+            start = time.perf_counter_ns()
+            found = rollout.follow(
+                modes.delassus, modes.free, gap, velocity.reshape(-1), closed, kind, times, True, *sigmas
+            )
+            spent.append((time.perf_counter_ns() - start) / 1e3)
+            events += len(found.kind)
+        p50, p99 = np.percentile(spent[50:], (50, 99))
+        print(f"{contacts:>3}{p50:>9.1f}{p99:>9.1f}{events / len(spent):>9.1f}")
+
+
 def main() -> None:
     print(f"µs per call, {PROBLEMS} problems in space with stick and slip, cold start each, single thread")
     print(f"{'':<15}  {'mode':>16}  {'flags':>16}  {'not':>6}  {'open stick slip':>17}")
@@ -104,10 +135,11 @@ def main() -> None:
         f"{'problem':<8}{'m':>3}{'nv':>4}  {'p50':>8}{'p99':>8}  {'p50':>8}{'p99':>8}  {'solved':>6}"
         f"  {'% of contacts':>17}"
     )
-    for contacts in range(1, 9):
+    for contacts in (1, 2, 3, 4, 6, 8, 10, 12):
         measure("legged", legged, contacts)
     for contacts in (3, 4, 8):
         measure("sole", sole, contacts)
+    rollouts()
     print("\nms per call, all modes enumerated: force-acceleration with friction (3^m), impulse-velocity (2^m)")
     for contacts in (2, 4, 6):
         problem = legged(np.random.default_rng(0), contacts)
