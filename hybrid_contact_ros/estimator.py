@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.events import EventLog, EventPredictor
+from hybrid_contact_ros.estimation.flags import StabilityFlags
 from hybrid_contact_ros.estimation.impact import impact_law, impacting_contacts, predict_impact
 from hybrid_contact_ros.estimation.momentum_observer import LONGEST_PAUSE, MomentumObserver, contact_forces
-from hybrid_contact_ros.estimation.pairs import no_pairs, order_sensitive
 from hybrid_contact_ros.estimation.sequence import ModeRollout
 from hybrid_contact_ros.estimation.tracker import ContactTracker, load_thresholds
+from hybrid_contact_ros.estimation.uncertainty import GapUncertainty
 from hybrid_contact_ros.kernels.contact_tracking import contact_quantities, contact_rates, model_loads
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.kernels.warm import disable_compilation, enable_compilation
@@ -24,14 +25,11 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.modes.workspace import ModeWorkspace
 from hybrid_contact_ros.prediction import (
-    EventKind,
     ImpactPrediction,
     ModePrediction,
     Prediction,
-    StabilityPrediction,
     Validity,
 )
-from hybrid_contact_ros.stability.workspace import StabilityWorkspace
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.uint8]
@@ -81,7 +79,8 @@ class ContactEstimator:
         self._log = EventLog(m, config.prediction)
         self._observer = MomentumObserver(model.nv, config.observer.gain)
         self._modes = ModeWorkspace(model.nv, m, _WIDTH - 1)
-        self._flags = StabilityWorkspace(m, _WIDTH - 1)
+        self._flags = StabilityFlags(m, _WIDTH - 1, config)
+        self._uncertainty = GapUncertainty(m, config.activation)
         # Own copies: a read-only array would be another type for the kernels.
         self._normals, self._tangents = model.contact_normals.copy(), model.contact_tangents.copy()
         self._friction = model.friction.copy()
@@ -89,9 +88,6 @@ class ContactEstimator:
             m, _WIDTH - 1, self._friction, model.restitution, config.activation, config.prediction
         )
         self._load, self._slip_rate = np.zeros(m), np.zeros(m)
-        self._gap_sigma = np.full(m, config.activation.gap_sigma)
-        self._velocity_sigma = np.full(m, config.activation.velocity_sigma)
-        self._every_pair = np.triu_indices(m, 1)
         self._law = impact_law(config.impact, model.restitution)
         self._passive = model.floating_base and model.nv == 6
         self._stamp: int | None = None
@@ -177,7 +173,9 @@ class ContactEstimator:
             self._slip_rate,
         )
         estimate = self._observe(state, problem, rows, dt)
-        predictor, sigmas = self._predictor, self._sigmas(state, rows)
+        predictor = self._predictor
+        covariance = state.base_covariance if self.model.floating_base else None
+        sigmas = self._uncertainty.of(problem.normal_jacobian, covariance)
         predictor.update(
             dt,
             trusted,
@@ -231,8 +229,16 @@ class ContactEstimator:
             validity=int(self._validity(trusted, code)),
             residual=residual,
         )
-        stability = self._stability(
-            state.stamp_ns, problem, velocity, kind, trusted and bool(parts & Parts.STABILITY), parts
+        stability = self._flags.predict(
+            state.stamp_ns,
+            problem,
+            velocity,
+            tracker.touching,
+            tracker.closed,
+            modes,
+            kind,
+            bool(parts & Parts.STABILITY),
+            trusted,
         )
         self._latest = (state, acceleration, kind, times)
         return Prediction(mode, stability, self.next_impact() if parts & Parts.IMPACT else None, events)
@@ -335,16 +341,6 @@ class ContactEstimator:
         model_loads(_WIDTH, _IMMOVABLE, modes.delassus, modes.forces, modes.contact_acceleration, self._load)
         return int(code), float(residual)
 
-    def _sigmas(self, state: RobotState, rows: Array) -> tuple[Array, Array]:
-        """Standard deviations of gaps and gap velocities (m,): the configured ones, and those of the base."""
-        if state.base_covariance is None or not self.model.floating_base:
-            return self._gap_sigma, self._velocity_sigma
-        by_base = rows[:, 0, :6]
-        pose, twist = ((by_base @ part * by_base).sum(axis=1) for part in state.base_covariance)
-        return np.sqrt(self._gap_sigma**2 + np.maximum(pose, 0.0)), np.sqrt(
-            self._velocity_sigma**2 + np.maximum(twist, 0.0)
-        )
-
     def _locked(self, problem: ContactProblem, rows: Array) -> tuple[Array, Array]:
         """Accelerations without known efforts: of the contacts (m, 3) and of v (nv,), with the joints locked."""
         m = problem.contacts
@@ -380,52 +376,3 @@ class ContactEstimator:
         if self._observer.settled:
             valid |= Validity.FORCE_ESTIMATE
         return valid
-
-    def _stability(
-        self, stamp_ns: int, problem: ContactProblem, velocity: Array, kind: Codes, decide: bool, parts: Parts
-    ) -> StabilityPrediction:
-        """Flags of all contacts; UNDECIDED and NaN where not ``decide``."""
-        m, modes, found, config = problem.contacts, self._modes, self._flags, self.config.stability
-        closed = self._tracker.closed != 0
-        flags, margins = np.zeros((6, m), dtype=np.uint8), np.full((6, m), np.nan)
-        pairs = no_pairs()
-        if parts & Parts.STABILITY:
-            found.evaluate(
-                problem,
-                velocity,
-                self._tracker.touching,
-                modes.delassus,
-                modes.free,
-                modes.moving,
-                modes.slip_direction,
-                modes.contact_status,
-                modes.forces,
-                modes.contact_acceleration,
-                config.force_tolerance,
-                config.acceleration_tolerance,
-                config.grazing_speed,
-                self.config.prediction.horizon,
-                config.pseudo_impulse_duration,
-            )
-            pairs = order_sensitive(
-                self._every_pair, found.cosines, closed | (kind == EventKind.TOUCHDOWN), config.coupling_tolerance
-            )
-        if decide:
-            flags, margins = found.flags.copy(), found.margins.copy()
-        return StabilityPrediction(
-            stamp_ns,
-            closed,
-            flags[0],
-            margins[0],
-            flags[1],
-            margins[1],
-            flags[2],
-            margins[2],
-            flags[3],
-            margins[3],
-            flags[4],
-            margins[4],
-            flags[5],
-            margins[5],
-            *pairs,
-        )
