@@ -1,12 +1,13 @@
 """Our solvers beside others on the same impacts, in one run; ratios are what counts.
 
-The others are no dependencies: ``.venv/bin/pip install --no-deps quantecon drake`` brings those that are timed
-besides Pinocchio; what is absent is left out. The first table solves increment LCPs (H 75) with random caps: ours in
-contact space, the others the LCP as the paper prints it. A failure is no answer, or a residual above 1e-6. quantecon
-runs in a compiled loop as ours does. Drake's Moby solver is called through pydrake, where ``Solve`` takes its
-regularised Lemke route, and building the program is left out of the time. (lemkelcp 0.1 does not run on Python 3.)
-The second table is the simultaneous impact beside Pinocchio's PGS and ADMM at 1e-10, solved as the complementarity
-problem with the circular cone (ours: the polygon with 4 vertices), by the times that Pinocchio measures itself.
+The others are no dependencies: ``.venv/bin/pip install --no-deps quantecon drake lemkelcp`` brings those that are timed
+besides Pinocchio and MuJoCo; what is absent is left out. The first table solves increment LCPs (H 75) with random caps:
+ours in contact space, the others the LCP as the paper prints it. A failure is no answer, or a residual above 1e-6.
+quantecon runs in a compiled loop as ours does. Drake's Moby solver is called through pydrake, where ``Solve`` takes its
+regularised Lemke route, and building the program is left out of the time. lemkelcp 0.1 assigns to a range, which Python 3
+forbids; its module gets a ``range`` that makes lists. The second table is the simultaneous impact beside Pinocchio's PGS
+and ADMM at 1e-10, solved as the complementarity problem with the circular cone (ours: the polygon with 4 vertices), by
+the times that Pinocchio measures itself. MuJoCo solves another problem, a soft contact law, for the Go2 on its feet.
 """
 
 from __future__ import annotations
@@ -80,6 +81,21 @@ def quantecon(W: np.ndarray, rights: np.ndarray) -> tuple[float, float] | None:
         run(W, rights, cover, tableau, basis, z, answers)
         times.append((time.perf_counter_ns() - begin) / len(rights) / 1e3)
     return float(np.median(times)), float(np.mean([wrong(W, q, z) for q, z in zip(rights, answers, strict=True)]))
+
+
+def lemkelcp(W: np.ndarray, rights: np.ndarray) -> tuple[float, float] | None:
+    try:
+        import lemkelcp.lemkelcp as module
+    except ImportError:
+        return None
+    module.range = lambda *ends: list(range(*ends))
+
+    def solve(made):
+        z, code, _ = module.lemkelcp(made[0], made[1], 1000)
+        return z if code == 0 else None
+
+    with np.errstate(all="ignore"):
+        return one_by_one(W, rights, solve)
 
 
 def drake(W: np.ndarray, rights: np.ndarray) -> tuple[float, float] | None:
@@ -166,6 +182,34 @@ def pinocchio(problem: ContactProblem, kind: str) -> tuple[float, bool]:
     return float(np.median(times)), converged
 
 
+def mujoco_constraint() -> None:
+    """Print µs of MuJoCo's constraint solve with the Go2's four feet on the ground, where both are installed."""
+    try:
+        import mujoco
+
+        from hybrid_contact_ros.demo.go2_model import go2_model
+        from hybrid_contact_ros.mechanics.example_data import example_urdf
+
+        with open(example_urdf("go2_description/urdf/go2.urdf")) as file:
+            model = go2_model(file.read())
+    except (ImportError, OSError):
+        return
+    data = mujoco.MjData(model)
+    data.qpos[7:] = np.tile([0.0, 0.9, -1.8], 4)
+    mujoco.mj_forward(model, data)
+    feet = [data.geom(f"{leg}_foot").xpos[2] for leg in ("FL", "FR", "RL", "RR")]
+    data.qpos[2] -= min(feet) - 0.0195  # half a millimetre into the floor
+    data.qvel[2] = -1.0
+    mujoco.mj_forward(model, data)
+    times = []
+    for _ in range(500):
+        data.qacc_warmstart[:] = 0.0
+        begin = time.perf_counter_ns()
+        mujoco.mj_fwdConstraint(model, data)
+        times.append((time.perf_counter_ns() - begin) / 1e3)
+    print(f"\nMuJoCo, Go2 on {data.ncon} feet, soft law: mj_fwdConstraint {np.median(times):.1f} µs")
+
+
 def cell(found: tuple[float, float] | None, own: float) -> str:
     return f"{'-':>24}" if found is None else f"{found[0]:9.2f} ({found[0] / own:5.1f}×, {found[1]:4.0%})"
 
@@ -173,11 +217,11 @@ def cell(found: tuple[float, float] | None, own: float) -> str:
 def main() -> None:
     """Print both tables."""
     print("increment LCP, µs (times ours, part that failed)")
-    print(f"{'problem':<22}{'ours':>8}{'quantecon':>24}{'Drake Moby':>24}")
+    print(f"{'problem':<22}{'ours':>8}{'quantecon':>24}{'Drake Moby':>24}{'lemkelcp':>26}")
     for name, problem in problems().items():
         W, rights = lcps(problem)
         own = increments(problem, rights[:, : problem.contacts])
-        cells = "".join(cell(peer(W, rights), own) for peer in (quantecon, drake))
+        cells = "".join(cell(peer(W, rights), own) for peer in (quantecon, drake, lemkelcp))
         print(f"{name:<22}{own:8.2f}{cells}", flush=True)
     print("\nsimultaneous impact, µs (times ours)")
     print(f"{'problem':<22}{'ours':>8}{'PGS, 1e-10':>24}{'ADMM, 1e-10':>24}")
@@ -189,6 +233,7 @@ def main() -> None:
             found, converged = pinocchio(problem, kind)
             cells += f"{found:9.1f} ({found / own:5.1f}×{'' if converged else ', not converged'})".rjust(24)
         print(f"{name:<22}{own:8.2f}{cells}", flush=True)
+    mujoco_constraint()
 
 
 if __name__ == "__main__":
