@@ -11,6 +11,7 @@ from scipy.optimize import nnls
 from hybrid_contact_ros.mechanics.block_inverse import ConstrainedMotion, constrained_motion
 from hybrid_contact_ros.mechanics.contact_sets import closed_rows
 from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.modes.pivoting import pivot_to_mode
 
 Array = NDArray[np.float64]
 
@@ -19,6 +20,29 @@ LARGEST = 12
 
 # Edges of the cone within the friction cone in which forces of redundant contacts are looked for
 _EDGES = 32
+
+
+def find_modes(
+    count: int, holds: Callable[[int, int], bool | None], enumerate_all: bool | None, kept: int = 0
+) -> tuple[list[int], bool, bool]:
+    """The masks of :func:`modes_of` that contain ``kept``, or one of them by pivoting.
+
+    Args:
+        enumerate_all: True: enumerate; False: pivot; None: enumerate up to ``LARGEST`` contacts.
+
+    Returns:
+        The masks, whether a mode without block inverse was met, and whether all modes were tried.
+
+    Raises:
+        ValueError: an enumeration of more than ``LARGEST`` contacts.
+    """
+    if enumerate_all and count > LARGEST:
+        raise ValueError(f"{count} contacts touch; up to {LARGEST} are enumerated: leave enumerate_all out")
+    if enumerate_all or (enumerate_all is None and count <= LARGEST):
+        found, singular = modes_of(count, holds)
+        return [mask for mask in found if mask & kept == kept], singular, True
+    found, singular = pivot_to_mode(count, holds, kept)
+    return found, singular, False
 
 
 class ModeTable:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.contact_sets import closed_rows, contact_set, touching_contacts
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.modes.enumeration import LARGEST, ModeTable, cone_margin, modes_of
+from hybrid_contact_ros.modes.enumeration import ModeTable, cone_margin, find_modes
 from hybrid_contact_ros.modes.solution import Law, ModeSolution
 from hybrid_contact_ros.prediction import ContactStatus
 
@@ -22,6 +22,7 @@ def impulse_velocity_mode(
     touching: Iterable[int] | None = None,
     sliding: Iterable[int] = (),
     tolerance: float = 1e-9,
+    enumerate_all: bool | None = None,
 ) -> ModeSolution:
     """Solve IV: the mode J with (k ∈ J) ⇔ the impulse of k in the plastic impact into J ∪ {k} is in its cone (J 50).
 
@@ -36,24 +37,25 @@ def impulse_velocity_mode(
         problem: ``velocity`` is v⁻. M may be singular (J §2.3).
         touching: the scope I (J 33): contacts that may close, by default those with no gap that do not separate.
         sliding: contacts that hold their normal only. tolerance: relative, of "in the cone"; ties close.
+        enumerate_all: try all modes (up to 12 touching contacts) and say whether several hold. False: find one by
+            pivoting (:mod:`~hybrid_contact_ros.modes.pivoting`), and leave ``unique`` and ``count`` None. By default
+            modes are enumerated up to 12 contacts.
 
     Returns:
         law IMPULSE_VELOCITY. NONE_FOUND where no mode fits; SINGULAR where none fits and some had no block inverse.
         With several, the one with most contacts (the first of them in binary order).
 
     Raises:
-        ValueError: an index out of range, or more than 12 touching contacts.
+        ValueError: an index out of range, or an enumeration of more than 12 touching contacts.
     """
     table = impact_table(problem, touching, sliding)
-    found, singular = modes_of(len(table.contacts), impulse_predicate(table, tolerance))
-    return impact_solution(Law.IMPULSE_VELOCITY, table, found, singular)
+    found, singular, all_tried = find_modes(len(table.contacts), impulse_predicate(table, tolerance), enumerate_all)
+    return impact_solution(Law.IMPULSE_VELOCITY, table, found, singular, all_tried)
 
 
 def impact_table(problem: ContactProblem, touching: Iterable[int] | None, sliding: Iterable[int]) -> ModeTable:
     """Plastic impacts into every subset of the touching contacts."""
     scope = touching_contacts(problem) if touching is None else contact_set("touching", touching, problem.contacts)
-    if len(scope) > LARGEST:
-        raise ValueError(f"{len(scope)} contacts touch; up to {LARGEST} are enumerated: select fewer")
     slides = contact_set("sliding", sliding, problem.contacts)
     target = np.zeros((problem.contacts, 1 + problem.tangents))
     return ModeTable(problem, sorted(scope), slides, problem.mass @ problem.velocity, target)
@@ -73,8 +75,11 @@ def impulse_predicate(table: ModeTable, tolerance: float) -> Callable[[int, int]
     return holds
 
 
-def impact_solution(law: Law, table: ModeTable, found: list[int], singular: bool) -> ModeSolution:
+def impact_solution(
+    law: Law, table: ModeTable, found: list[int], singular: bool, all_tried: bool = True
+) -> ModeSolution:
     """Put the chosen one of the modes that were found into a solution."""
+    count = len(found) if all_tried else None
     problem = table.problem
     m, d = problem.contacts, problem.tangents
     status = np.full(m, ContactStatus.OPEN, dtype=np.uint8)
@@ -82,7 +87,8 @@ def impact_solution(law: Law, table: ModeTable, found: list[int], singular: bool
     if not regular:
         code = Status.SINGULAR if singular or found else Status.NONE_FOUND
         nothing = np.zeros((m, 1 + d))
-        return ModeSolution(law, frozenset(), status, nothing, problem.velocity.copy(), False, len(found), code, 0.0)
+        unique = False if all_tried else None
+        return ModeSolution(law, frozenset(), status, nothing, problem.velocity.copy(), unique, count, code, 0.0)
     mask = max(regular, key=lambda candidate: (candidate.bit_count(), -candidate))
     solution, reaction = table.solve(mask)
     members = table.members(mask)
@@ -101,5 +107,5 @@ def impact_solution(law: Law, table: ModeTable, found: list[int], singular: bool
         residual = max(residual, worst / (float(np.abs(reaction).max()) or 1.0))
     code = Status.SOLVED if residual <= 1e-7 else Status.INACCURATE
     return ModeSolution(
-        law, frozenset(members), status, reaction, velocity, len(found) == 1, len(found), code, residual
+        law, frozenset(members), status, reaction, velocity, count == 1 if all_tried else None, count, code, residual
     )

@@ -7,13 +7,17 @@ import numpy as np
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.contact_sets import closed_rows
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.modes.enumeration import LARGEST, ModeTable, cone_margin, modes_of
+from hybrid_contact_ros.modes.enumeration import ModeTable, cone_margin, find_modes
 from hybrid_contact_ros.modes.solution import Law, ModeSolution
 from hybrid_contact_ros.prediction import ContactStatus
 
 
 def massless_mode(
-    problem: ContactProblem, scope: frozenset[int], slip_speed: float, tolerance: float = 1e-9
+    problem: ContactProblem,
+    scope: frozenset[int],
+    slip_speed: float,
+    tolerance: float = 1e-9,
+    enumerate_all: bool | None = None,
 ) -> ModeSolution:
     """Solve FA in the form of J 38: (k ∈ J) ⇔ the force of k in mode J ∪ {k} is in its cone.
 
@@ -22,10 +26,8 @@ def massless_mode(
     leaves the friction cone; one that slides has no friction. Limbs without mass or contact get no acceleration (A6).
 
     Raises:
-        ValueError: more than 12 touching contacts.
+        ValueError: an enumeration of more than 12 touching contacts (by default, more are solved by pivoting).
     """
-    if len(scope) > LARGEST:
-        raise ValueError(f"{len(scope)} contacts touch and the mass is singular; up to {LARGEST} are enumerated")
     m, d, _ = problem.tangent_jacobian.shape
     speed = np.sqrt(((problem.tangent_jacobian @ problem.velocity) ** 2).sum(axis=1))
     sliding = frozenset(i for i in scope if speed[i] > slip_speed)
@@ -40,7 +42,8 @@ def massless_mode(
         slack = tolerance * float(np.abs(reaction).max(initial=0.0)) + floor
         return bool(cone_margin(problem, [table.contacts[k]], reaction)[0] >= -slack)
 
-    found, singular = modes_of(len(table.contacts), holds)
+    found, singular, all_tried = find_modes(len(table.contacts), holds, enumerate_all)
+    count = len(found) if all_tried else None
     status = np.full(m, ContactStatus.OPEN, dtype=np.uint8)
     regular = [mask for mask in found if table.solve(mask)[0].regular]
     if not regular:
@@ -51,8 +54,8 @@ def massless_mode(
             status,
             np.zeros((m, 1 + d)),
             np.zeros(problem.nv),
-            False,
-            len(found),
+            False if all_tried else None,
+            count,
             code,
             0.0,
         )
@@ -78,8 +81,8 @@ def massless_mode(
         status,
         reaction,
         solution.motion,
-        len(found) == 1,
-        len(found),
+        count == 1 if all_tried else None,
+        count,
         code,
         residual,
     )

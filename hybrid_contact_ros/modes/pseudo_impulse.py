@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.modes.enumeration import ModeTable, cone_margin, modes_of
+from hybrid_contact_ros.modes.enumeration import ModeTable, cone_margin, find_modes
 from hybrid_contact_ros.modes.impulse_velocity import impact_solution, impact_table, impulse_predicate
 from hybrid_contact_ros.modes.solution import Law, ModeSolution
 
@@ -19,6 +19,7 @@ def pseudo_impulse_mode(
     duration: float = 0.03,
     sliding: Iterable[int] = (),
     tolerance: float = 1e-9,
+    enumerate_all: bool | None = None,
 ) -> ModeSolution:
     """Solve PIV: as IV, but a contact also holds if its impulse plus δt times its steady force is in the cone (J 58).
 
@@ -61,7 +62,7 @@ def pseudo_impulse_mode(
         slack = tolerance * float(np.abs(total).max(initial=0.0)) + floor
         return bool(cone_margin(problem, [table.contacts[k]], total)[0] >= -slack)
 
-    plain = impact_solution(Law.IMPULSE_VELOCITY, table, *modes_of(count, by_impulse)).mode
-    found, singular = modes_of(count, holds)
-    within = [mask for mask in found if plain <= set(table.members(mask))]
-    return impact_solution(Law.PSEUDO_IMPULSE, table, within, singular)
+    plain = impact_solution(Law.IMPULSE_VELOCITY, table, *find_modes(count, by_impulse, enumerate_all)).mode
+    kept = sum(1 << bit for bit, contact in enumerate(table.contacts) if contact in plain)
+    found, singular, all_tried = find_modes(count, holds, enumerate_all, kept)
+    return impact_solution(Law.PSEUDO_IMPULSE, table, found, singular, all_tried)

@@ -125,4 +125,4 @@ def test_bad_arguments_are_refused():
     with pytest.raises(ValueError, match="duration"):
         pseudo_impulse_mode(problem, [0], -1.0)
     with pytest.raises(ValueError, match="enumerated"):
-        impulse_velocity_mode(random_problem(0, 20, 13), range(13))
+        impulse_velocity_mode(random_problem(0, 20, 13), range(13), enumerate_all=True)
