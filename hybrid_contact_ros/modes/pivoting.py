@@ -19,7 +19,7 @@ def pivot_to_mode(count: int, holds: Callable[[int, int], bool | None], kept: in
 
     Args:
         holds: None where the mode has no block inverse, as for :func:`~.enumeration.modes_of`.
-        kept: mask of contacts that J must contain whatever ``holds`` says of them.
+        kept: mask of contacts that J must contain: they never leave on the way, and must hold at its end.
 
     Returns:
         One mask, or none, and whether any ``None`` was met.
@@ -36,7 +36,8 @@ def pivot_to_mode(count: int, holds: Callable[[int, int], bool | None], kept: in
             if bool(answer) != bool(mask >> k & 1):
                 wrong.append(k)
         if not wrong:
-            return [mask], singular
+            held = all(holds(mask, k) for k in range(count) if kept >> k & 1)
+            return [mask] if held else [], singular
         if len(wrong) < fewest:
             fewest, patience = len(wrong), _PATIENCE
         else:
