@@ -10,11 +10,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from hybrid_contact_ros.replay.arguments import add_recording, streams
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("bag", type=Path, help="rosbag2 folder, or a single .mcap or .db3 file")
-    parser.add_argument("--config", type=Path, required=True, help="parameter file (YAML), the one of the nodes")
-    parser.add_argument("--urdf", type=Path, help="robot model; without it the recording's /robot_description")
+    add_recording(parser)
     parser.add_argument("--out", type=Path, help="NAME.mcap, NAME.db3 or a folder (default: BAG_predictions.mcap)")
     parser.add_argument("--no-out", action="store_true", help="write no predictions")
     parser.add_argument("--force", action="store_true", help="replace OUT")
@@ -23,12 +23,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="score against this topic: ContactMode (which contacts touch) or PostImpactVelocitySet (outcomes of "
         "impacts); may be given several times",
     )  # fmt: skip
-    parser.add_argument("--joint-states", default="/joint_states", metavar="TOPIC", help="default: %(default)s")
-    parser.add_argument("--odometry", default="/odom", metavar="TOPIC", help="default: %(default)s")
-    parser.add_argument(
-        "--robot-description", default="/robot_description", metavar="TOPIC", help="default: %(default)s"
-    )
-    parser.add_argument("--twist-in-world", action="store_true", help="the odometry's twist is in the world's axes")
     parser.add_argument(
         "--complete-sets", action="store_true",
         help="do not stop post-impact sets at impact.deadline: slower, and the same on every machine",
@@ -42,8 +36,7 @@ def run(args: argparse.Namespace) -> int:
     from hybrid_contact_ros.replay.report import show
     from hybrid_contact_ros.replay.run import replay_bag
 
-    if args.urdf is not None and not args.urdf.is_file():
-        raise ValueError(f"no such URDF: {args.urdf}")
+    recording = streams(args)
     out = None if args.no_out else args.out or default_output(args.bag)
     console = Console(stderr=args.json)
     columns = (TextColumn("replay"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
@@ -54,11 +47,8 @@ def run(args: argparse.Namespace) -> int:
             args.config,
             args.urdf,
             out,
-            joint_states=args.joint_states,
-            odometry=args.odometry,
-            robot_description=args.robot_description,
+            **recording,
             truth=args.truth,
-            twist_in_world=args.twist_in_world,
             complete_sets=args.complete_sets,
             force=args.force,
             progress=lambda done, total: bar.update(task, completed=done, total=total),

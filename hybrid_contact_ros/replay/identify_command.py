@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+
+from hybrid_contact_ros.replay.arguments import add_recording, streams
 
 if TYPE_CHECKING:
     from hybrid_contact_ros.replay.identify import Estimate, Identification
@@ -17,9 +18,7 @@ _MUCH = 0.03  # of the jump, unexplained
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("bag", type=Path, help="rosbag2 folder, or a single .mcap or .db3 file")
-    parser.add_argument("--config", type=Path, required=True, help="parameter file (YAML), the one of the nodes")
-    parser.add_argument("--urdf", type=Path, help="robot model; without it the recording's /robot_description")
+    add_recording(parser)
     parser.add_argument(
         "--speed", type=float, default=0.15, metavar="M_PER_S",
         help="a jump of a contact's normal velocity that makes an impact, m/s (default: %(default)s)",
@@ -32,12 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--together", type=float, default=0.003, metavar="M",
         help="contacts this much above the lowest are in its impact, m (default: %(default)s)",
     )  # fmt: skip
-    parser.add_argument("--joint-states", default="/joint_states", metavar="TOPIC", help="default: %(default)s")
-    parser.add_argument("--odometry", default="/odom", metavar="TOPIC", help="default: %(default)s")
-    parser.add_argument(
-        "--robot-description", default="/robot_description", metavar="TOPIC", help="default: %(default)s"
-    )
-    parser.add_argument("--twist-in-world", action="store_true", help="the odometry's twist is in the world's axes")
     parser.add_argument("--json", action="store_true", help="print the result as JSON, and nothing else")
 
 
@@ -46,16 +39,11 @@ def run(args: argparse.Namespace) -> int:
     # Imported here, because numba, Pinocchio and rosbags take a second that --help need not wait for.
     from hybrid_contact_ros.replay.identify import identify_material
 
-    if args.urdf is not None and not args.urdf.is_file():
-        raise ValueError(f"no such URDF: {args.urdf}")
     found = identify_material(
         args.bag,
         args.config,
         args.urdf,
-        joint_states=args.joint_states,
-        odometry=args.odometry,
-        robot_description=args.robot_description,
-        twist_in_world=args.twist_in_world,
+        **streams(args),
         speed=args.speed,
         reach=args.reach,
         together=args.together,

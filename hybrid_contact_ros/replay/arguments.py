@@ -1,0 +1,32 @@
+"""The arguments that name a recording and its robot, which the replaying commands share."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+
+def add_recording(parser: argparse.ArgumentParser) -> None:
+    """``BAG --config --urdf --joint-states --odometry --robot-description --twist-in-world``."""
+    parser.add_argument("bag", type=Path, help="rosbag2 folder, or a single .mcap or .db3 file")
+    parser.add_argument("--config", type=Path, required=True, help="parameter file (YAML), the one of the nodes")
+    parser.add_argument("--urdf", type=Path, help="robot model; without it the recording's /robot_description")
+    parser.add_argument("--joint-states", default="/joint_states", metavar="TOPIC", help="default: %(default)s")
+    parser.add_argument("--odometry", default="/odom", metavar="TOPIC", help="default: %(default)s")
+    parser.add_argument(
+        "--robot-description", default="/robot_description", metavar="TOPIC", help="default: %(default)s"
+    )
+    parser.add_argument("--twist-in-world", action="store_true", help="the odometry's twist is in the world's axes")
+
+
+def streams(args: argparse.Namespace) -> dict[str, Any]:
+    """The keyword arguments of a recording's streams.
+
+    Raises:
+        ValueError: the URDF that was named is not there.
+    """
+    if args.urdf is not None and not args.urdf.is_file():
+        raise ValueError(f"no such URDF: {args.urdf}")
+    names = ("joint_states", "odometry", "robot_description", "twist_in_world")
+    return {name: getattr(args, name) for name in names}
