@@ -60,9 +60,10 @@ class ContactEstimator:
     the full one.
 
     What is remembered from state to state: which contacts were closed and slid (hysteresis), the recent course of
-    loads and friction margins (liftoff and slip times), the momentum observer, and the events already told. A stamp
-    earlier than the last one forgets all of it, as :meth:`reset` does; one that is equal adds nothing to what depends
-    on time; a pause longer than ``LONGEST_PAUSE`` s starts the observer and the courses anew.
+    loads and friction margins (liftoff and slip times), the last mode (from which the next is solved), the momentum
+    observer, and the events already told. A stamp earlier than the last one forgets all of it, as :meth:`reset` does;
+    one that is equal adds nothing to what depends on time; a pause longer than ``LONGEST_PAUSE`` s starts the observer,
+    the courses and the solver anew.
 
     Without measured effort (``effort`` None) forces and accelerations are unknown: ``VALID_EFFORT`` is clear, statuses
     come from geometry alone, touchdown times assume locked joints (free fall without contacts, no acceleration with),
@@ -100,6 +101,7 @@ class ContactEstimator:
         self._predictor.reset()
         self._log.reset()
         self._observer.reset()
+        self._modes.forget()
 
     def warm(self) -> None:
         """Compile every kernel that an update or an impact may need, then forbid further compilation in this process
@@ -136,6 +138,7 @@ class ContactEstimator:
         if dt > LONGEST_PAUSE:
             self._predictor.reset()
             self._observer.reset()
+            self._modes.forget()
         trusted = state.effort is not None or self._passive
 
         rate, tangential, speed = np.empty(m), np.empty((m, 3)), np.empty(m)

@@ -6,15 +6,10 @@ import math
 
 from numba import njit
 
-from hybrid_contact_ros.kernels.mode_friction import (
-    SHIFT,
-    contact_accelerations,
-    hold_mode,
-    mode_residual,
-    problem_scale,
-)
+from hybrid_contact_ros.kernels.mode_friction import SHIFT, hold_mode
 from hybrid_contact_ros.kernels.mode_local import OPEN, SLIP, STICK
 from hybrid_contact_ros.kernels.mode_names import name_modes
+from hybrid_contact_ros.kernels.mode_residual import contact_accelerations, mode_residual, problem_scale
 
 _NEWTON_STEPS = 12
 

@@ -7,9 +7,10 @@ import math
 from numba import njit
 
 from hybrid_contact_ros.kernels.mode_enumerate import enumerate_modes
-from hybrid_contact_ros.kernels.mode_friction import contact_accelerations, mode_residual, problem_scale, solve_modes
+from hybrid_contact_ros.kernels.mode_friction import solve_modes
 from hybrid_contact_ros.kernels.mode_local import OPEN, SLIP, STICK
 from hybrid_contact_ros.kernels.mode_names import name_modes
+from hybrid_contact_ros.kernels.mode_residual import contact_accelerations, mode_residual, problem_scale
 from hybrid_contact_ros.kernels.mode_space import contact_space, generalised_acceleration
 from hybrid_contact_ros.kernels.status import Status
 
@@ -22,6 +23,7 @@ _TRIED = 4
 @njit(cache=True, nogil=True)
 def force_acceleration(
     d,
+    warm,
     slip_speed,
     tolerance,
     mass,
@@ -53,12 +55,15 @@ def force_acceleration(
     """Contact modes, forces and accelerations of one state (J 38 with Coulomb friction; see mode_friction).
 
     Args, n = m (1 + d):
-        d: tangents per contact. slip_speed: m/s; faster contact points slide. tolerance: of the scaled residual.
+        d: tangents per contact. warm: start from the mode, slip directions, forces and accelerations that ``state``,
+            ``slip``, ``forces`` and ``accelerations`` still hold of an earlier, solved state.
+        slip_speed: m/s; faster contact points slide. tolerance: of the scaled residual.
         mass (nv, nv), bias (nv,), rows (n, nv), drift (n,), friction (m,), velocity (nv,): of the contact problem.
         touching: (m,) uint8.
         L (nv, nv), half (n + 1, nv), A (n, n), work (2, n), order (2 n,) int64, moving (m,) uint8: scratch.
-        slip: scratch and out (m, d): unit direction in which each contact slides, or starts to.
-        state, intended: scratch (m,) int64. other_slip (m, d), found (1, m) uint8, other_forces (1, n): scratch.
+        slip: in (if warm) and out (m, d): unit direction in which each contact slides, or starts to.
+        state: in (if warm) and out (m,) int64.
+        intended (m,) int64, other_slip (m, d), found (1, m) uint8, other_forces (1, n): scratch.
         G (n, n), b (n,): out, Delassus matrix and free contact acceleration, of all contacts.
         forces (n,), accelerations (n,): out, λ and a = G λ + b of all contacts. acceleration (nv,): out, v̇.
         status: out (m,) uint8, the values of prediction.ContactStatus.
@@ -76,18 +81,26 @@ def force_acceleration(
             total = 0.0
             for j in range(velocity.shape[0]):
                 total += rows[i * w + 1 + k, j] * velocity[j]
-            slip[i, k] = total
+            work[0, k] = total
             speed += total * total
         speed = math.sqrt(speed)
         moving[i] = speed > slip_speed or friction[i] == 0.0
+        known = warm and state[i] == SLIP and not moving[i]
         for k in range(d):
-            slip[i, k] = slip[i, k] / speed if moving[i] and speed > slip_speed else 0.0
-        state[i] = OPEN
-        if touching[i]:
-            state[i] = SLIP if moving[i] else STICK
-        for k in range(w):
-            forces[i * w + k] = 0.0
-            accelerations[i * w + k] = 0.0
+            if speed > slip_speed:
+                slip[i, k] = work[0, k] / speed
+            elif not known:
+                slip[i, k] = 0.0
+        if not touching[i]:
+            state[i] = OPEN
+        elif moving[i]:
+            state[i] = SLIP
+        elif not warm:
+            state[i] = STICK
+        if not warm:
+            for k in range(w):
+                forces[i * w + k] = 0.0
+                accelerations[i * w + k] = 0.0
     code, residual, iterations = solve_modes(
         d, tolerance, G, b, friction, touching, moving, slip, state, A, work, order, forces, accelerations
     )

@@ -5,9 +5,10 @@ Find λ with a = G λ + b, for each touching contact
     0 ≤ λ_n ⊥ a_n ≥ 0,  and  λ_t = −μ λ_n u_t/‖u_t‖  where the contact slides,
     ‖λ_t‖ ≤ μ λ_n,  λ_t = −μ λ_n a_t/‖a_t‖ unless a_t = 0  where it is at rest.
 
-Active set with Newton steps on the slip directions, which in most states ends after one or two small linear systems;
-where it cycles, Gauss-Seidel sweeps over single contacts (which cannot cycle between modes for want of an answer) find
-the mode, and Newton steps finish. Redundant contacts make G singular: it is regularised by ``shift`` times each
+Active set with Newton steps on the slip directions. The first guess (the mode of the state before, or sticking) mostly
+holds, and one linear system shows it. Where it does not, a few Gauss-Seidel sweeps over single contacts find the mode,
+or nearly (they cannot cycle between modes for want of an answer), and Newton steps finish; where these cycle, longer
+sweeps follow. Redundant contacts make G singular: it is regularised by ``shift`` times each
 contact's own inverse mass g_i, so that among the forces that hold the mode those least in Σ g_i ‖λ_i‖² are chosen; the
 acceleration is off by ``shift`` relative to b, far below the tolerance.
 """
@@ -19,7 +20,9 @@ import math
 from numba import njit
 
 from hybrid_contact_ros.kernels.dense import lu_factor, lu_solve
-from hybrid_contact_ros.kernels.mode_local import OPEN, SLIP, STICK, moving_contact, resting_contact
+from hybrid_contact_ros.kernels.mode_local import OPEN, SLIP, STICK
+from hybrid_contact_ros.kernels.mode_residual import contact_accelerations, contact_scale, mode_residual, problem_scale
+from hybrid_contact_ros.kernels.mode_sweeps import sweep
 from hybrid_contact_ros.kernels.status import Status
 
 _SOLVED = int(Status.SOLVED)
@@ -27,7 +30,10 @@ _INACCURATE = int(Status.INACCURATE)
 SHIFT = 1e-10
 # Change of a slip direction between Newton steps that still counts as one
 _DIRECTION = 1e-5
-_NEWTON_STEPS = 10
+_FIRST_STEPS = 2  # of Newton from the first guess, which holds or is soon seen not to
+_NEWTON_STEPS = 5
+_SWEEPS = 16  # twice as many in each round
+_PATIENCE = 8  # sweeps without change that end those of the first round
 _ROUNDS = 6
 
 
@@ -66,7 +72,7 @@ def solve_modes(d, tolerance, G, b, friction, touching, moving, slip, state, A, 
     iterations = 0
     residual = 0.0
     for attempt in range(_ROUNDS):
-        for _ in range(_NEWTON_STEPS):
+        for _ in range(_NEWTON_STEPS if attempt > 0 else _FIRST_STEPS):
             iterations += 1
             if not hold_mode(d, SHIFT, G, b, friction, moving, slip, state, A, work, order, forces, accelerations):
                 break
@@ -77,13 +83,12 @@ def solve_modes(d, tolerance, G, b, friction, touching, moving, slip, state, A, 
                 residual = mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations)
                 if residual <= tolerance:
                     return _SOLVED, residual, iterations
-        sweeps = 8 << attempt
-        iterations += sweeps
-        _sweep(d, sweeps, SHIFT, G, b, friction, touching, moving, slip, state, work, forces)
+        most = _SWEEPS << attempt
+        patience = _PATIENCE if attempt == 0 else most
+        iterations += sweep(
+            d, most, patience, SHIFT, G, b, friction, touching, moving, slip, state, work, forces, accelerations
+        )
         contact_accelerations(G, b, forces, accelerations)
-        residual = mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations)
-        if residual <= tolerance:
-            return _SOLVED, residual, iterations
         for i in range(m):
             if state[i] == SLIP and not moving[i]:
                 size = 0.0
@@ -92,6 +97,9 @@ def solve_modes(d, tolerance, G, b, friction, touching, moving, slip, state, A, 
                 size = math.sqrt(size)
                 for k in range(d):
                     slip[i, k] = -forces[i * (1 + d) + 1 + k] / size if size > 0.0 else 0.0
+        residual = mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations)
+        if residual <= tolerance:
+            return _SOLVED, residual, iterations
     for k in range(b.shape[0]):
         work[0, k] = 0.0
     nothing = mode_residual(d, scale, G, friction, touching, moving, slip, work[0], b)
@@ -101,83 +109,6 @@ def solve_modes(d, tolerance, G, b, friction, touching, moving, slip, state, A, 
             forces[k] = 0.0
             accelerations[k] = b[k]
     return _INACCURATE, residual, iterations
-
-
-@njit(cache=True, nogil=True)
-def mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations):
-    """Largest violation of the conditions, forces times g_i, over the largest of |b| (``scale``) and g_i |λ_i|.
-
-    Made from the definition and not from the active set; 0 where ``scale`` is. Forces much larger than what moves the
-    contacts (wedging) set the scale, as their rounding does.
-    """
-    worst = 0.0
-    if scale <= 0.0:
-        return worst
-    for k in range(forces.shape[0]):
-        if not (math.isfinite(forces[k]) and math.isfinite(accelerations[k])):
-            return math.inf
-    largest = scale
-    for i in range(friction.shape[0]):
-        if not touching[i]:
-            continue
-        f = i * (1 + d)
-        g = contact_scale(d, f, G)
-        normal = forces[f] * g
-        for k in range(1 + d):
-            largest = max(largest, abs(forces[f + k]) * g)
-        worst = max(worst, abs(min(normal, accelerations[f])))
-        limit = friction[i] * normal
-        size = 0.0
-        rate = 0.0
-        for k in range(d):
-            size += (g * forces[f + 1 + k]) ** 2
-            rate += accelerations[f + 1 + k] ** 2
-        size = math.sqrt(size)
-        rate = math.sqrt(rate)
-        worst = max(worst, size - max(limit, 0.0))
-        against = 0.0
-        for k in range(d):
-            direction = slip[i, k]
-            if not moving[i]:
-                direction = accelerations[f + 1 + k] / rate if rate > 0.0 else 0.0
-            against += (g * forces[f + 1 + k] + limit * direction) ** 2
-        against = math.sqrt(against)
-        if not moving[i]:
-            against = min(against, rate)
-        worst = max(worst, against)
-    return worst / largest
-
-
-@njit(cache=True, nogil=True)
-def problem_scale(d, b, touching):
-    """Largest |b| of a touching contact, m/s²: what accelerations and g_i λ are measured against."""
-    scale = 0.0
-    for i in range(touching.shape[0]):
-        if touching[i]:
-            for k in range(i * (1 + d), (i + 1) * (1 + d)):
-                scale = max(scale, abs(b[k]))
-    return scale
-
-
-@njit(cache=True, nogil=True)
-def contact_scale(d, first, G):
-    """g_i, 1/kg: mean of the contact's own diagonal of G; between force and acceleration scales."""
-    total = 0.0
-    for k in range(1 + d):
-        total += G[first + k, first + k]
-    return max(total / (1 + d), 1e-300)
-
-
-@njit(cache=True, nogil=True)
-def contact_accelerations(G, b, forces, accelerations):
-    n = b.shape[0]
-    for i in range(n):
-        accelerations[i] = b[i]
-    for j in range(n):
-        force = forces[j]
-        if force != 0.0:
-            for i in range(n):
-                accelerations[i] += G[j, i] * force  # by rows: G is symmetric
 
 
 @njit(cache=True, nogil=True)
@@ -329,37 +260,3 @@ def _update_states(d, small, shift, G, friction, touching, moving, slip, state, 
             if turn > _DIRECTION * _DIRECTION:
                 changed = True
     return changed
-
-
-@njit(cache=True, nogil=True)
-def _sweep(d, sweeps, shift, G, b, friction, touching, moving, slip, state, work, forces):
-    """Gauss-Seidel: solve each contact's own problem in turn, with the newest forces of the others."""
-    n = forces.shape[0]
-    w = 1 + d
-    residual = work[0]
-    force = work[1]
-    for i in range(friction.shape[0]):
-        finite = True
-        for k in range(w):
-            finite &= math.isfinite(forces[i * w + k])
-        if state[i] == OPEN or forces[i * w] < 0.0 or not finite:
-            for k in range(w):
-                forces[i * w + k] = 0.0
-    for _ in range(sweeps):
-        for i in range(friction.shape[0]):
-            if not touching[i]:
-                continue
-            f = i * w
-            for k in range(w):
-                total = b[f + k]
-                for j in range(n):
-                    if j < f or j >= f + w:
-                        total += G[f + k, j] * forces[j]
-                residual[k] = total
-            g = shift * contact_scale(d, f, G)
-            if moving[i]:
-                state[i] = moving_contact(d, f, friction[i], g, G, slip[i], residual, force)
-            else:
-                state[i] = resting_contact(d, f, friction[i], g, G, residual, force)
-            for k in range(w):
-                forces[f + k] = force[k]

@@ -7,7 +7,8 @@ import math
 from numba import njit
 
 OPEN, STICK, SLIP = 0, 1, 2
-_BISECTIONS = 60
+_STEPS = 100  # of the search; it takes three to six
+_PRECISE = 1e-14
 
 
 @njit(cache=True, nogil=True)
@@ -34,16 +35,19 @@ def moving_contact(d, first, friction, shift, G, slip, residual, force):
 def resting_contact(d, first, friction, shift, G, residual, force):
     """Force on a contact at rest: open, sticking, or about to slide against its friction.
 
-    With a_t = −κ λ_t, κ ≥ 0, sliding is a one-dimensional search: κ = 0 is sticking, κ → ∞ is no friction; in
-    between ‖λ_t‖ − μ λ_n changes sign, so that bisection always ends at a solution. ``residual`` (1 + d,) is the
-    contact's acceleration at λ = 0; ``shift`` is added to the diagonal of G. Writes ``force`` and returns OPEN,
-    STICK or SLIP.
+    With a_t = −κ λ_t, κ ≥ 0, sliding is a one-dimensional search: κ = 0 is sticking, κ → ∞ is no friction, and in
+    between μ λ_n / ‖λ_t‖ − 1 changes sign. It is nearly linear in κ (1/‖λ_t‖ is, as in trust regions), so that Newton
+    steps, kept between two signs, end after a few. ``residual`` (1 + d,) is the contact's acceleration at λ = 0;
+    ``shift`` is added to the diagonal of G. Writes ``force`` and returns OPEN, STICK or SLIP.
     """
     for k in range(1 + d):
         force[k] = 0.0
     if residual[0] >= 0.0:
         return OPEN
     gnn = G[first, first] + shift
+    if friction <= 0.0:
+        force[0] = -residual[0] / gnn
+        return SLIP
     x = first + 1
     # Schur complement S on the tangents, in its eigenvectors (c, s), (−s, c); r: the free tangential acceleration
     gx = G[first, x]
@@ -56,44 +60,52 @@ def resting_contact(d, first, friction, shift, G, residual, force):
         ry = residual[2] - gy * residual[0] / gnn
         q = G[y, y] + shift - gy * gy / gnn
         off = G[x, y] - gx * gy / gnn
-        angle = 0.5 * math.atan2(2.0 * off, p - q)
-        c = math.cos(angle)
-        s = math.sin(angle)
-        p, q = c * c * p + 2.0 * c * s * off + s * s * q, s * s * p - 2.0 * c * s * off + c * c * q
-        rx, ry = c * rx + s * ry, c * ry - s * rx
-        gx, gy = c * gx + s * gy, c * gy - s * gx
+        if off != 0.0:  # Jacobi's rotation
+            slope = (q - p) / (2.0 * off)
+            tangent = 1.0 / (abs(slope) + math.sqrt(1.0 + slope * slope))
+            if slope < 0.0:
+                tangent = -tangent
+            c = 1.0 / math.sqrt(1.0 + tangent * tangent)
+            s = -tangent * c
+            p -= tangent * off
+            q += tangent * off
+            rx, ry = c * rx + s * ry, c * ry - s * rx
+            gx, gy = c * gx + s * gy, c * gy - s * gx
     floor = 1e-14 * gnn
     p = max(p, floor)
     q = max(q, floor)
-    tx = -rx / p
-    ty = -ry / q
-    normal = -(residual[0] + gx * tx + gy * ty) / gnn
     state = STICK
-    if math.sqrt(tx * tx + ty * ty) > friction * normal:
-        state = SLIP
-        low = 0.0
-        high = p + q
-        for _ in range(200):
-            tx = -rx / (p + high)
-            ty = -ry / (q + high)
-            normal = -(residual[0] + gx * tx + gy * ty) / gnn
-            if math.sqrt(tx * tx + ty * ty) <= friction * normal:
+    low = kappa = 0.0
+    high = math.inf
+    tx = ty = normal = 0.0
+    for _ in range(_STEPS):
+        tx = -rx / (p + kappa)
+        ty = -ry / (q + kappa)
+        normal = -(residual[0] + gx * tx + gy * ty) / gnn
+        size = math.sqrt(tx * tx + ty * ty)
+        if size <= friction * normal:
+            if kappa == 0.0:
                 break
-            low = high
-            high *= 4.0
-        for _ in range(_BISECTIONS):
-            middle = 0.5 * (low + high)
-            tx = -rx / (p + middle)
-            ty = -ry / (q + middle)
-            normal = -(residual[0] + gx * tx + gy * ty) / gnn
-            if math.sqrt(tx * tx + ty * ty) <= friction * normal:
-                high = middle
-            else:
-                low = middle
-            if high - low <= 1e-14 * high:
+            high = kappa
+        else:
+            state = SLIP
+            low = kappa
+        bend_x = tx / (p + kappa)
+        bend_y = ty / (q + kappa)
+        off = friction * normal - size
+        # derivative of μ λ_n / ‖λ_t‖ by κ, times ‖λ_t‖²
+        rise = size * friction * (gx * bend_x + gy * bend_y) / gnn
+        rise += friction * normal * (tx * bend_x + ty * bend_y) / size if size > 0.0 else 0.0
+        step = kappa - off * size / rise if rise > 0.0 else -1.0
+        if not low < step < high:
+            if abs(step - kappa) <= _PRECISE * kappa:
                 break
-        if normal < 0.0:
-            normal = 0.0
+            step = 0.5 * (low + high) if high < math.inf else max(4.0 * kappa, p + q)
+        if abs(step - kappa) <= _PRECISE * step:
+            break
+        kappa = step
+    if state == SLIP:
+        normal = max(normal, 0.0)
         size = math.sqrt(tx * tx + ty * ty)
         scale = friction * normal / size if size > 0.0 else 0.0
         tx *= scale

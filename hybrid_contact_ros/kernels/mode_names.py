@@ -6,7 +6,7 @@ import math
 
 from numba import njit
 
-from hybrid_contact_ros.kernels.mode_friction import contact_scale, problem_scale
+from hybrid_contact_ros.kernels.mode_residual import contact_scale, problem_scale
 
 # The values of prediction.ContactStatus
 _OPEN, _STICKING, _SLIPPING = 1, 2, 3

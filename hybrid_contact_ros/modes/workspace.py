@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.mode_forces import force_acceleration
+from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
 
 TOLERANCE = 1e-8
+_SOLVED, _SINGULAR, _INACCURATE = int(Status.SOLVED), int(Status.SINGULAR), int(Status.INACCURATE)
 
 
 class ModeWorkspace:
@@ -50,8 +52,13 @@ class ModeWorkspace:
         self._state = np.zeros(m, dtype=np.int64)
         self._intended = np.zeros(m, dtype=np.int64)
         self._other_slip = np.zeros((m, d))
+        self._warm = False
         self._found = np.zeros((1, m), dtype=np.uint8)
         self._other_forces = np.zeros((1, n))
+
+    def forget(self) -> None:
+        """Start the next solve from nothing instead of the last mode."""
+        self._warm = False
 
     def solve(
         self, problem: ContactProblem, touching: NDArray[np.uint8], slip_speed: float, tolerance: float = TOLERANCE
@@ -59,15 +66,29 @@ class ModeWorkspace:
         """Solve for the contacts flagged in ``touching`` (m,) uint8.
 
         ``problem`` must have the workspace's sizes (unchecked: this is the path of every message). A contact point
-        faster than ``slip_speed`` (m/s) slides, and friction opposes its velocity; a slower one is at rest.
+        faster than ``slip_speed`` (m/s) slides, and friction opposes its velocity; a slower one is at rest. The solve
+        starts from the mode of the one before, if that was solved: along a stream of states it mostly still holds, and
+        one linear system shows it. Where modes are not unique the one that was there stays.
 
         Returns:
             (status, residual, iterations), as :func:`~hybrid_contact_ros.kernels.mode_forces.force_acceleration`.
         """
+        answer = self._start(problem, touching, slip_speed, tolerance)
+        if self._warm and answer[0] == _INACCURATE:
+            self._warm = False
+            answer = self._start(problem, touching, slip_speed, tolerance)
+        if answer[0] != _SINGULAR:
+            self._warm = answer[0] == _SOLVED
+        return answer
+
+    def _start(
+        self, problem: ContactProblem, touching: NDArray[np.uint8], slip_speed: float, tolerance: float
+    ) -> tuple[int, float, int]:
         self._rows[:, 0] = problem.normal_jacobian
         self._rows[:, 1:] = problem.tangent_jacobian
         return force_acceleration(
             self.tangents,
+            self._warm,
             slip_speed,
             tolerance,
             problem.mass,

@@ -7,6 +7,7 @@ from mode_problems import foot, seeds
 
 from hybrid_contact_ros.kernels.dense import cholesky_factor, cholesky_solve, lu_factor, lu_solve
 from hybrid_contact_ros.kernels.mode_local import OPEN, SLIP, STICK, resting_contact
+from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.workspace import ModeWorkspace
 
 sizes = st.integers(0, 12)
@@ -77,16 +78,71 @@ def test_one_contact_at_rest_always_has_an_answer(seed, d, friction):
         np.testing.assert_allclose(rate * force[1:], -friction * force[0] * a[1:], atol=1e-5 * scale * (1.0 + size))
 
 
-def test_the_same_state_gives_the_same_bits_whatever_was_solved_before():
+def test_after_forget_a_state_gives_the_same_bits_whatever_was_solved_before():
     rng = np.random.default_rng(7)
     problems = [foot(np.array([0.0, 0.0, 9.8, 0.0, 0.0, 0.0]) + rng.normal(size=6)) for _ in range(20)]
     touching = np.ones(4, dtype=np.uint8)
     used, results = ModeWorkspace(6, 4, 2), []
     for problem in problems:
+        used.forget()
         used.solve(problem, touching, 1e-3)
         results.append((used.forces.tobytes(), used.acceleration.tobytes(), used.contact_status.tobytes()))
     for problem, result in reversed(list(zip(problems, results, strict=True))):
         fresh = ModeWorkspace(6, 4, 2)
+        used.forget()
         for work in (fresh, used):
             work.solve(problem, touching, 1e-3)
             assert (work.forces.tobytes(), work.acceleration.tobytes(), work.contact_status.tobytes()) == result
+
+
+def four_feet(rng, load, velocity):
+    """Feet that hardly disturb each other, so that there is one answer."""
+    coupling = 0.05 * rng.normal(size=(12, 12))
+    rows = np.eye(12).reshape(4, 3, 12)
+    mass = np.eye(12) + coupling + coupling.T
+    return ContactProblem(mass, velocity, rows[:, 0], rows[:, 1:], np.full(4, 0.5), bias_force=load)
+
+
+@given(seeds, st.floats(0.0, 0.5))
+def test_a_warm_start_finds_the_motion_that_a_cold_one_finds(seed, change):
+    """Feet touch, leave, slide and stop."""
+    rng = np.random.default_rng(seed)
+    load = rng.normal(size=12) + np.tile([2.0, 0.0, 0.0], 4)
+    warm, cold = ModeWorkspace(12, 4, 2), ModeWorkspace(12, 4, 2)
+    for _ in range(10):
+        load = load + change * rng.normal(size=12)
+        velocity = rng.normal(size=12) * rng.choice([0.0, 1e-2])
+        problem = four_feet(np.random.default_rng(seed), load, velocity)
+        touching = (rng.uniform(size=4) < 0.8).astype(np.uint8)
+        cold.forget()
+        for work in (warm, cold):
+            assert work.solve(problem, touching, 1e-3)[0] == 1
+        np.testing.assert_allclose(warm.acceleration, cold.acceleration, atol=1e-6 * np.abs(load).max())
+
+
+@given(seeds)
+def test_a_warm_start_solves_what_a_cold_one_solves(seed):
+    """Redundant contacts, whose answers with friction need not be unique."""
+    rng = np.random.default_rng(seed)
+    warm, cold = ModeWorkspace(6, 4, 2), ModeWorkspace(6, 4, 2)
+    touching = np.ones(4, dtype=np.uint8)
+    for _ in range(10):
+        load = np.array([0.0, 0.0, 9.8, 0.0, 0.0, 0.0]) + rng.normal(size=6)
+        problem = foot(load).with_velocity(rng.normal(size=6) * rng.choice([0.0, 1e-2]))
+        cold.forget()
+        if cold.solve(problem, touching, 1e-3)[0] == 1:
+            assert warm.solve(problem, touching, 1e-3)[0] == 1
+
+
+@given(seeds)
+def test_a_warm_start_on_the_same_state_takes_one_linear_system(seed):
+    rng = np.random.default_rng(seed)
+    touching = np.ones(4, dtype=np.uint8)
+    work = ModeWorkspace(12, 4, 2)
+    problem = four_feet(rng, rng.normal(size=12) + np.tile([2.0, 0.0, 0.0], 4), np.zeros(12))
+    assert work.solve(problem, touching, 1e-3)[0] == 1
+    forces = work.forces.copy()
+    status, residual, iterations = work.solve(problem, touching, 1e-3)
+    assert (status, iterations) == (1, 1)
+    assert residual <= 1e-8
+    np.testing.assert_allclose(work.forces, forces, atol=1e-6)
