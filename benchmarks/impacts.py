@@ -49,8 +49,11 @@ def _wide(rng: np.random.Generator) -> ContactProblem:
             return problem
 
 
-def go2_landing() -> ContactProblem | None:
-    """Go2 from the example-robot-data package, about to land on four feet; None where that is not installed."""
+def go2_landing(rng: np.random.Generator | None = None) -> ContactProblem | None:
+    """Go2 from the example-robot-data package, about to land on four feet; None where that is not installed.
+
+    With ``rng`` its posture and velocities are drawn about those that it has without.
+    """
     try:
         from hybrid_contact_ros.config import EstimatorConfig
         from hybrid_contact_ros.mechanics.example_data import example_urdf
@@ -64,6 +67,9 @@ def go2_landing() -> ContactProblem | None:
         q[2], q[6], q[7:] = 0.35, 1.0, np.tile([0.0, 0.9, -1.8], 4)
         v = np.zeros(model.nv)
         v[:6] = 0.1, 0.05, -1.0, 0.3, -0.2, 0.1
+        if rng is not None:
+            q[7:] += rng.normal(scale=0.15, size=12)
+            v += rng.normal(size=model.nv) * np.r_[0.5, 0.5, 0.3, 1.0, 1.0, 0.5, np.ones(12)]
         return model.problem(RobotState(0, q, v))
     except (ImportError, OSError, ValueError) as error:
         print(f"(no Go2: {error})", file=sys.stderr)
