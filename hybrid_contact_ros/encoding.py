@@ -248,6 +248,8 @@ class Encoder:
             gap_acceleration=T.float64(flags.gap_acceleration),
             zeno=T.uint8(flags.zeno),
             chatter_end=T.float64(flags.chatter_end),
+            chatter_end_earliest=T.float64(flags.chatter_end_earliest),
+            chatter_end_latest=T.float64(flags.chatter_end_latest),
             grazing=T.uint8(flags.grazing),
             touchdown_speed=T.float64(flags.touchdown_speed),
             friction=T.uint8(flags.friction),

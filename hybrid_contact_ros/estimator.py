@@ -240,6 +240,7 @@ class ContactEstimator:
             tracker.closed,
             modes,
             kind,
+            *sigmas,
             bool(parts & Parts.STABILITY),
             trusted,
         )

@@ -141,6 +141,8 @@ class StabilityPrediction:
     gap_acceleration: Array
     zeno: Codes
     chatter_end: Array
+    chatter_end_earliest: Array
+    chatter_end_latest: Array
     grazing: Codes
     touchdown_speed: Array
     friction: Codes

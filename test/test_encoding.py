@@ -96,8 +96,8 @@ def stability() -> StabilityPrediction:
     flags = np.array([Flag.HOLDS, Flag.FAILS], np.uint8)
     numbers = np.array([1.5, np.nan])
     return StabilityPrediction(
-        7, np.array([True, False]), flags, numbers, flags, numbers, flags, numbers, flags, numbers, flags, numbers,
-        flags, numbers,
+        7, np.array([True, False]), flags, numbers, flags, numbers, flags, numbers, numbers, numbers + 1,
+        flags, numbers, flags, numbers, flags, numbers,
         np.array([0], np.uint32), np.array([1], np.uint32), np.array([-0.5]), np.array([Flag.HOLDS], np.uint8),
     )  # fmt: skip
 

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.pairs import no_pairs, order_sensitive
+from hybrid_contact_ros.kernels.chatter_bounds import chatter_bounds
+from hybrid_contact_ros.kernels.mode_stability import BOUNDED_TIME, ZENO
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.workspace import ModeWorkspace
 from hybrid_contact_ros.prediction import EventKind, StabilityPrediction
@@ -23,6 +25,8 @@ class StabilityFlags:
 
     def __init__(self, contacts: int, tangents: int, config: EstimatorConfig) -> None:
         self._config, self._horizon = config.stability, config.prediction.horizon
+        self._sigmas, self._margin = config.prediction.bound_sigmas, config.impact.restitution_margin
+        self._acceleration_sigma = config.activation.acceleration_sigma
         self._work = StabilityWorkspace(contacts, tangents)
         self._every_pair = np.triu_indices(contacts, 1)
 
@@ -35,6 +39,8 @@ class StabilityFlags:
         closed: Codes,
         modes: ModeWorkspace,
         kind: Codes,
+        gap_sigma: Array,
+        rate_sigma: Array,
         wanted: bool,
         trusted: bool,
     ) -> StabilityPrediction:
@@ -43,9 +49,11 @@ class StabilityFlags:
         Args:
             velocity: of the contacts (m, 1 + d), m/s. touching: what ``modes`` was solved for. closed: by the tracker.
             modes: after its solve of this state. kind: next event of each contact (m,).
+            gap_sigma (m,), rate_sigma (m,): of gaps and their rates.
         """
         work, config, m = self._work, self._config, problem.contacts
         flags, margins = np.zeros((6, m), dtype=np.uint8), np.full((6, m), np.nan)
+        ends = np.full((2, m), np.nan)
         pairs, stands = no_pairs(), closed != 0
         if wanted:
             work.evaluate(
@@ -70,5 +78,19 @@ class StabilityFlags:
             )
             if trusted:
                 flags, margins = work.flags.copy(), work.margins.copy()
+                chatter_bounds(
+                    self._sigmas,
+                    self._acceleration_sigma,
+                    self._margin,
+                    problem.gap,
+                    velocity[:, 0].copy(),
+                    gap_sigma,
+                    rate_sigma,
+                    margins[BOUNDED_TIME],
+                    problem.restitution,
+                    flags[ZENO],
+                    ends,
+                )
         columns: list[Any] = [part[row] for row in range(6) for part in (flags, margins)]  # each flag and its margin
+        columns[2 * ZENO + 2 : 2 * ZENO + 2] = ends
         return StabilityPrediction(stamp_ns, stands, *(columns + list(pairs)))
