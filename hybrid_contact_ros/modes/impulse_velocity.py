@@ -15,6 +15,7 @@ from hybrid_contact_ros.modes.solution import Law, ModeSolution
 from hybrid_contact_ros.prediction import ContactStatus
 
 Array = NDArray[np.float64]
+_ROUNDING = 1e-12  # of the momentum: smaller impulses are none
 
 
 def impulse_velocity_mode(
@@ -63,7 +64,7 @@ def impact_table(problem: ContactProblem, touching: Iterable[int] | None, slidin
 
 def impulse_predicate(table: ModeTable, tolerance: float) -> Callable[[int, int], bool | None]:
     """U_k(P̂_J) ≥ 0, with ties inside ``tolerance`` of the largest impulse of the mode counting as ≥."""
-    floor = 1e-12 * float(np.abs(table.problem.mass @ table.problem.velocity).max(initial=0.0))
+    floor = _ROUNDING * float(np.abs(table.problem.mass @ table.problem.velocity).max(initial=0.0))
 
     def holds(mask: int, k: int) -> bool | None:
         solution, reaction = table.solve(mask)
@@ -98,12 +99,14 @@ def impact_solution(
         status[i] = ContactStatus.STICKING if held[i].all() else ContactStatus.SLIPPING
     rows = problem.jacobian().reshape(m, 1 + d, problem.nv)
     momentum = problem.mass @ (velocity - problem.velocity) - np.einsum("ijk,ij->k", rows, reaction)
-    before = float(np.abs(np.einsum("ijk,k->ij", rows, problem.velocity)).max(initial=0.0))
+    # Sums of absolute values: of a contact that only slides J_n v⁻ is rounding, which is no scale
+    before = float((np.abs(rows) @ np.abs(problem.velocity)).max(initial=0.0))
     after = float(np.abs(np.einsum("ijk,k->ij", rows, velocity)[held]).max(initial=0.0))
     scale = float(np.abs(problem.mass @ problem.velocity).max(initial=0.0))
     residual = max(after / (before or 1.0), float(np.abs(momentum).max(initial=0.0)) / (scale or 1.0))
     if law is Law.IMPULSE_VELOCITY and members:
-        worst = float(-cone_margin(problem, members, reaction).min())
+        # Impulses at massless limbs vanish up to rounding, and count as 0 there as in the predicate
+        worst = max(float(-cone_margin(problem, members, reaction).min()) - _ROUNDING * scale, 0.0)
         residual = max(residual, worst / (float(np.abs(reaction).max()) or 1.0))
     code = Status.SOLVED if residual <= 1e-7 else Status.INACCURATE
     return ModeSolution(

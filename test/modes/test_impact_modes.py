@@ -112,6 +112,29 @@ def test_scope_is_what_touches_and_does_not_separate():
     assert impulse_velocity_mode(far).mode <= {0}
 
 
+@given(st.floats(0.05, 1.2), st.floats(0.1, 5.0))
+def test_sliding_without_normal_speed_is_an_impact_of_none(slope, speed):
+    normal, along = np.array([-np.sin(slope), np.cos(slope)]), np.array([np.cos(slope), np.sin(slope)])
+    problem = ContactProblem(np.eye(2), speed * along, [normal], [[along]], [0.0])  # J_n v⁻ = 0 up to rounding
+    solution = impulse_velocity_mode(problem, [0])
+    assert solution.status is Status.SOLVED
+    np.testing.assert_allclose(solution.velocity, problem.velocity, atol=1e-14 * speed)
+
+
+@given(seeds)
+def test_massless_legs_touch_down_without_impulse(seed):
+    rng = np.random.default_rng(seed)
+    mass = np.zeros((7, 7))
+    mass[:3, :3] = np.diag(rng.uniform(0.1, 10.0, 3))
+    rows = np.zeros((2, 2, 7))  # two legs of two joints, both feet with friction
+    rows[:, :, :3] = rng.normal(size=(2, 2, 3))
+    rows[0, :, 3:5], rows[1, :, 5:] = rng.normal(size=(2, 2)), rng.normal(size=(2, 2))
+    problem = ContactProblem(mass, rng.normal(size=7), rows[:, 0], rows[:, 1:], [0.5, 2.0])
+    solution = impulse_velocity_mode(problem, [0, 1])
+    assert solution.status is Status.SOLVED
+    np.testing.assert_allclose(solution.velocity[:3], problem.velocity[:3], atol=1e-7)
+
+
 def test_no_contacts_no_mode():
     solution = impulse_velocity_mode(random_problem(0, 3, 0, moving=True))
     assert solution.mode == frozenset()
