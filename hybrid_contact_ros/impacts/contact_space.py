@@ -81,5 +81,5 @@ class ContactSpace:
 
 def check_directions(directions: int) -> None:
     """Raise ValueError unless the friction polygon is possible: an even number of vertices, 2 or more."""
-    if directions < 2 or directions % 2:
-        raise ValueError(f"directions is {directions}; an even number of friction directions, 2 or more, is needed")
+    if not isinstance(directions, (int, np.integer)) or directions < 2 or directions % 2:
+        raise ValueError(f"directions is {directions!r}; an even number of friction directions, 2 or more, is needed")

@@ -100,11 +100,7 @@ def covering_samples(size: float, lipschitz: float, dimensions: int, radius: flo
     N ≥ ln(δΩ) / ln(1 − Ω), Ω = ⌈h L √n / ε⌉^{−n}. Exact while 1/Ω < 10¹², rounded up by a little beyond.
     """
     _check_probability("failure", failure)
-    for name, value in (("size", size), ("lipschitz", lipschitz), ("radius", radius)):
-        if not 0.0 < value < np.inf:
-            raise ValueError(f"{name} is {value}; a positive, finite number is needed")
-    if dimensions < 1:
-        raise ValueError(f"dimensions is {dimensions}; 1 or more is needed")
+    _check_net(size, lipschitz, dimensions, radius)
     ratio = size * lipschitz * sqrt(dimensions) / radius
     if not isfinite(ratio):
         raise ValueError("size × lipschitz / radius overflows")
@@ -113,6 +109,9 @@ def covering_samples(size: float, lipschitz: float, dimensions: int, radius: flo
 
 def covering_probability(samples: int, size: float, lipschitz: float, dimensions: int, radius: float) -> float:
     """1 − (1 − Ω)^N / Ω of H (1), or 0 where that is negative: the probability that N draws make an ε-net."""
+    _check_net(size, lipschitz, dimensions, radius)
+    if samples < 0:
+        raise ValueError(f"samples is {samples}; 0 or more is needed")
     ratio = max(ceil(size * lipschitz * sqrt(dimensions) / radius), 1)
     cells = ratio**dimensions
     if cells == 1:
@@ -146,6 +145,14 @@ def _net(ratio: int, dimensions: int, failure: float) -> int:
     if cells < 10**12:
         return ceil(inside / -log1p(-1.0 / cells))
     return (ceil(inside * 2**20) * cells >> 20) + 1  # −ln(1 − Ω) > Ω
+
+
+def _check_net(size: float, lipschitz: float, dimensions: int, radius: float) -> None:
+    for name, value in (("size", size), ("lipschitz", lipschitz), ("radius", radius)):
+        if not 0.0 < value < np.inf:
+            raise ValueError(f"{name} is {value}; a positive, finite number is needed")
+    if dimensions < 1 or dimensions != int(dimensions):
+        raise ValueError(f"dimensions is {dimensions}; a whole number, 1 or more, is needed")
 
 
 def _check_probability(name: str, value: float) -> None:

@@ -106,7 +106,9 @@ def post_impact_set(
     draws = _check(problem, step, samples, max_steps, seed, directions, law, maximum_impulses)
     if solutions not in SOLUTIONS:
         raise ValueError(f"solutions is {solutions!r}; one of {', '.join(SOLUTIONS)} is needed")
-    if threads < 1 or (threads > 1 and deadline_ns is not None):
+    if deadline_ns is not None and not -np.inf < deadline_ns < np.inf:
+        raise ValueError(f"deadline_ns is {deadline_ns}; a number of nanoseconds, or None, is needed")
+    if not isinstance(threads, (int, np.integer)) or threads < 1 or (threads > 1 and deadline_ns is not None):
         raise ValueError(f"threads is {threads}; it must be 1 or more, and 1 with a deadline")
     m, d, n = problem.tangent_jacobian.shape
     material = None
@@ -206,6 +208,9 @@ def _check(
     check_directions(directions)
     if law not in LAWS:
         raise ValueError(f"law is {law!r}; one of {', '.join(LAWS)} is needed")
+    for name, number in (("samples", samples), ("max_steps", max_steps), ("seed", seed)):
+        if not isinstance(number, (int, np.integer)) or isinstance(number, bool):
+            raise ValueError(f"{name} is {number!r}; a whole number is needed")
     if samples < 1 or max_steps < 1:
         raise ValueError(f"samples ({samples}) and max_steps ({max_steps}) must be 1 or more")
     if not 0 <= seed < 2**63:

@@ -18,6 +18,7 @@ EXACT = 1e-12  # likewise: how far a store may be overdrawn
 _AIM = 1.0 - 1e-9  # of a store: so that rounding does not overdraw it
 _FAINT = 1e-4  # of the fastest approach: slower ones are inelastic, so that bouncing between contacts ends
 _JAMMED = 4.0  # times the impulse of compression: restitution that takes more does no work (the contact is wedged in)
+_RESTING = 1e-9  # scaled: slower slip is rounding of a contact that sticks, and has no direction
 _ROUNDING = 1e-14  # of the impact's energy, V²
 _TURNS = 4  # of Gauss and Seidel, to aim
 
@@ -69,9 +70,9 @@ def aim(g, H, c, now, release, store, drawn):
                 b = j * (1 + g)
                 response = H[a, b]
                 for i in range(b + 1, b + 1 + g):
-                    if now[i] > 0.0:
+                    if now[i] > _RESTING:
                         response -= c[j] * H[a, i]
-                    elif now[i] < 0.0:
+                    elif now[i] < -_RESTING:
                         response += c[j] * H[a, i]
                 if j == k:
                     own = response

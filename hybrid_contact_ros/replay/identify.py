@@ -111,6 +111,9 @@ def identify_material(
         BagError: the recording or its topics.
         ValueError: the configuration, the URDF, or too few impacts.
     """
+    for name, number in (("speed", speed), ("reach", reach), ("together", together)):
+        if not 0.0 <= number < np.inf:
+            raise ValueError(f"{name} is {number}; a finite number ≥ 0 is needed")
     if not isinstance(config, EstimatorConfig):
         config = EstimatorConfig.from_file(config)
     with BagReader(bag) as reader:

@@ -239,6 +239,29 @@ def test_sets_are_reproducible_and_a_set_stopped_in_time_is_a_prefix(law):
     assert np.array_equal(shared.velocities, full.velocities)
 
 
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("seed", [3, 8, 34])
+def test_outcomes_of_the_same_draws_do_not_depend_on_the_unit_of_mass(law, seed):
+    """Grams instead of kilograms change roundings only; a contact that sticks must not slip by its rounding's sign."""
+    problem = random_problem(np.random.default_rng(seed), "plain", m=3, d=1)
+    scale, options = impulse_scale(problem), {"law": law, "restitution": 0.4}
+    grams = ContactProblem(
+        1e3 * problem.mass, problem.velocity, problem.normal_jacobian, problem.tangent_jacobian, problem.friction
+    )
+    found = post_impact_set(problem, 0.5 * scale, 64, 100, **options)
+    again = post_impact_set(grams, 0.5e3 * scale, 64, 100, **options)
+    assert np.array_equal(found.steps, again.steps)
+    np.testing.assert_allclose(again.velocities, found.velocities, atol=1e-9 * np.abs(problem.velocity).max())
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_an_increment_whose_restitution_was_cut_counts_once_as_searched(law):
+    for seed in (8, 21, 34):
+        problem = random_problem(np.random.default_rng(seed), "plain", m=3, d=1)
+        found = post_impact_set(problem, 0.5 * impulse_scale(problem), 64, 100, law=law, restitution=0.4)
+        assert found.searched == 1.0 and found.several <= 1.0
+
+
 @pytest.mark.parametrize(
     "options, message",
     [

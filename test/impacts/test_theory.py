@@ -113,6 +113,8 @@ def test_wrong_arguments_are_named():
     problem = rocking_block_impact().problem
     for call, message in (
         (lambda: theory.termination_constant(problem, 0.0), "step"),
+        (lambda: theory.covering_probability(10, 1.0, 1.0, 1, 0.0), "radius is 0.0"),
+        (lambda: theory.covering_probability(-1, 1.0, 1.0, 1, 0.1), "samples is -1"),
         (lambda: theory.sufficient_steps(problem, 1.0, 1.0), "failure"),
         (lambda: theory.covering_samples(1.0, 1.0, 2, 0.0, 0.1), "radius"),
         (lambda: theory.covering_samples(1.0, np.inf, 2, 0.1, 0.1), "lipschitz"),

@@ -211,6 +211,12 @@ def test_impulse_scale_of_a_point_mass_is_its_momentum():
     [
         ({"step": 0.0}, "step"),
         ({"step": np.inf}, "step"),
+        ({"samples": 2.5}, "samples is 2.5; a whole number"),
+        ({"max_steps": 2.5}, "max_steps is 2.5; a whole number"),
+        ({"seed": 1.5}, "seed is 1.5; a whole number"),
+        ({"directions": 4.5}, "directions is 4.5; an even number"),
+        ({"threads": 1.5}, "threads is 1.5"),
+        ({"deadline_ns": np.nan}, "deadline_ns is nan"),
         ({"samples": 0}, "samples"),
         ({"max_steps": 0}, "max_steps"),
         ({"seed": -1}, "seed"),

@@ -109,6 +109,13 @@ def test_impacts_into_sustained_contact_are_left_out(config):
     assert find_impacts(model, states, 0.1, 0.02, 0.003) == []
 
 
+@pytest.mark.parametrize("name", ["speed", "reach", "together"])
+@pytest.mark.parametrize("number", [-1.0, float("nan")])
+def test_thresholds_that_no_impact_could_pass_are_refused(bag, config, name, number):
+    with pytest.raises(ValueError, match=f"{name} is {number}; a finite number ≥ 0 is needed"):
+        identify_material(bag, config, **{name: number})
+
+
 def test_a_recording_without_impacts_is_refused_saying_what_to_do(tmp_path, config):
     write_recording(bounces(2, (0.3, 0.4), (0.1, 0.2)), tmp_path / "few.mcap")
     with pytest.raises(ValueError, match=r"2 impacts in 80 states.*3 are needed"):
