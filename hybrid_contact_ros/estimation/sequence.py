@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
+from hybrid_contact_ros.kernels.mode_splitting import ROWS
 from hybrid_contact_ros.kernels.rollout import rollout
 from hybrid_contact_ros.modes.workspace import TOLERANCE
 from hybrid_contact_ros.prediction import ModeSequence
@@ -38,7 +39,7 @@ class ModeRollout:
         self._friction, self._restitution = friction, restitution.copy()
         self._tolerances, self._config = tolerances, config
         self._scratch = (
-            np.zeros((n, n)),
+            np.zeros((2 * n + ROWS, n)),
             np.zeros((2, n)),
             np.zeros(2 * n, dtype=np.int64),
             np.zeros((4, m), dtype=np.uint8),

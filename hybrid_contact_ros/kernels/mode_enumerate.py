@@ -10,6 +10,7 @@ from hybrid_contact_ros.kernels.mode_friction import SHIFT, hold_mode
 from hybrid_contact_ros.kernels.mode_local import OPEN, SLIP, STICK
 from hybrid_contact_ros.kernels.mode_names import name_modes
 from hybrid_contact_ros.kernels.mode_residual import contact_accelerations, mode_residual, problem_scale
+from hybrid_contact_ros.kernels.mode_splitting import split_forces
 
 _NEWTON_STEPS = 12
 
@@ -18,6 +19,7 @@ _NEWTON_STEPS = 12
 def enumerate_modes(
     d,
     limit,
+    steps,
     tolerance,
     G,
     b,
@@ -37,12 +39,14 @@ def enumerate_modes(
 ):
     """Try open, sticking and sliding for every touching contact: 3^m modes, 2 states for a contact that moves.
 
-    A mode counts when its forces satisfy the conditions by definition (``mode_residual`` ≤ tolerance). The direction
-    in which a contact starts to slide in space is found by Newton's method from where its sticking force points, so
-    that here, and only here, a solution could be missed.
+    A mode counts when its forces satisfy the conditions by definition (``mode_residual`` ≤ tolerance). Its linear
+    system gives all of these, but for two things. In space the direction in which a contact starts to slide is found by
+    Newton's method from where its sticking force points. And of the many forces of redundant contacts it gives the
+    least, when others may be the ones inside the cones. Every set of closed contacts without a solution is therefore
+    given to operator splitting as well; a second solution with other directions of sliding could still be missed.
 
     Args: as mode_friction.solve_modes, and
-        limit: stop after this many modes.
+        limit: stop after this many modes. steps: of splitting at most, for each set; 0: none.
         intended: scratch (m,) int64. status: scratch (m,) uint8.
         found: out, (limit, m) uint8: the different modes, named as in name_modes.
         forces: out, (limit, n). slip and accelerations: out, those of the last mode tried.
@@ -53,9 +57,11 @@ def enumerate_modes(
     m = friction.shape[0]
     scale = problem_scale(d, b, touching)
     total = 1
+    subsets = 1
     for i in range(m):
         if touching[i]:
             total *= 3
+            subsets *= 2
     count = 0
     for number in range(total):
         rest = number
@@ -91,20 +97,62 @@ def enumerate_modes(
         ):
             continue
         name_modes(d, G, b, touching, moving, slip, trial, accelerations, status)
-        known = False
-        for j in range(count):
-            same = True
-            for i in range(m):
-                same &= found[j, i] == status[i]
-            known |= same
-        if known:
-            continue
-        for i in range(m):
-            found[count, i] = status[i]
-        count += 1
+        count += _is_new(count, status, found)
         if count == limit:
-            break
+            return count
+    for number in range(subsets if steps > 0 else 0):
+        scope = found[count]  # of no use until a mode is kept
+        _closed_set(number, touching, scope)
+        if _covered(count, scope, found):
+            continue
+        residual, _ = split_forces(
+            d, steps, tolerance, scale, G, b, friction, scope, moving, slip, A, forces[count], accelerations
+        )
+        if residual > tolerance:
+            continue
+        if mode_residual(d, scale, G, friction, touching, moving, slip, forces[count], accelerations) > tolerance:
+            continue
+        name_modes(d, G, b, touching, moving, slip, forces[count], accelerations, status)
+        count += _is_new(count, status, found)
+        if count == limit:
+            return count
     return count
+
+
+@njit(cache=True, nogil=True)
+def _is_new(count, status, found):
+    """Write ``status`` into row ``count`` of ``found``; 1 unless an earlier row is the same."""
+    for j in range(count):
+        same = True
+        for i in range(status.shape[0]):
+            same &= found[j, i] == status[i]
+        if same:
+            return 0
+    for i in range(status.shape[0]):
+        found[count, i] = status[i]
+    return 1
+
+
+@njit(cache=True, nogil=True)
+def _closed_set(number, touching, scope):
+    """Write the subset of the touching contacts that the bits of ``number`` say."""
+    for i in range(touching.shape[0]):
+        scope[i] = 0
+        if touching[i]:
+            scope[i] = number & 1
+            number >>= 1
+
+
+@njit(cache=True, nogil=True)
+def _covered(count, scope, found):
+    """Whether a mode with just these contacts closed has been found."""
+    for j in range(count):
+        same = True
+        for i in range(scope.shape[0]):
+            same &= (found[j, i] > 1) == (scope[i] == 1)
+        if same:
+            return True
+    return False
 
 
 @njit(cache=True, nogil=True)

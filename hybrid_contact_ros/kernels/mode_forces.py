@@ -24,6 +24,7 @@ _TRIED = 4
 def force_acceleration(
     d,
     warm,
+    steps,
     slip_speed,
     tolerance,
     mass,
@@ -57,10 +58,11 @@ def force_acceleration(
     Args, n = m (1 + d):
         d: tangents per contact. warm: start from the mode, slip directions, forces and accelerations that ``state``,
             ``slip``, ``forces`` and ``accelerations`` still hold of an earlier, solved state.
-        slip_speed: m/s; faster contact points slide. tolerance: of the scaled residual.
+        steps: of splitting at most. slip_speed: m/s; faster contact points slide. tolerance: of the scaled residual.
         mass (nv, nv), bias (nv,), rows (n, nv), drift (n,), friction (m,), velocity (nv,): of the contact problem.
         touching: (m,) uint8.
-        L (nv, nv), half (n + 1, nv), A (n, n), work (2, n), order (2 n,) int64, moving (m,) uint8: scratch.
+        L (nv, nv), half (n + 1, nv), A (2 n + mode_splitting.ROWS, n), work (2, n): scratch.
+        order (2 n,) int64, moving (m,) uint8: scratch.
         slip: in (if warm) and out (m, d): unit direction in which each contact slides, or starts to.
         state: in (if warm) and out (m,) int64.
         intended (m,) int64, other_slip (m, d), found (1, m) uint8, other_forces (1, n): scratch.
@@ -102,7 +104,7 @@ def force_acceleration(
                 forces[i * w + k] = 0.0
                 accelerations[i * w + k] = 0.0
     code, residual, iterations = solve_modes(
-        d, tolerance, G, b, friction, touching, moving, slip, state, A, work, order, forces, accelerations
+        d, steps, tolerance, G, b, friction, touching, moving, slip, state, A, work, order, forces, accelerations
     )
     count = 0
     for i in range(m):
@@ -114,6 +116,7 @@ def force_acceleration(
         known = enumerate_modes(
             d,
             1,
+            0,
             tolerance,
             G,
             b,

@@ -7,8 +7,9 @@ Find λ with a = G λ + b, for each touching contact
 
 Active set with Newton steps on the slip directions. The first guess (the mode of the state before, or sticking) mostly
 holds, and one linear system shows it. Where it does not, a few Gauss-Seidel sweeps over single contacts find the mode,
-or nearly (they cannot cycle between modes for want of an answer), and Newton steps finish; where these cycle, longer
-sweeps follow. Redundant contacts make G singular: it is regularised by ``shift`` times each
+or nearly (they cannot cycle between modes for want of an answer), and Newton steps finish. Where these cycle, because
+redundant contacts leave the forces open or slip directions depend on each other, operator splitting
+(:mod:`.mode_splitting`) is slow and sure. Redundant contacts make G singular: it is regularised by ``shift`` times each
 contact's own inverse mass g_i, so that among the forces that hold the mode those least in Σ g_i ‖λ_i‖² are chosen; the
 acceleration is off by ``shift`` relative to b, far below the tolerance.
 """
@@ -22,6 +23,7 @@ from numba import njit
 from hybrid_contact_ros.kernels.dense import lu_factor, lu_solve
 from hybrid_contact_ros.kernels.mode_local import OPEN, SLIP, STICK
 from hybrid_contact_ros.kernels.mode_residual import contact_accelerations, contact_scale, mode_residual, problem_scale
+from hybrid_contact_ros.kernels.mode_splitting import split_forces
 from hybrid_contact_ros.kernels.mode_sweeps import sweep
 from hybrid_contact_ros.kernels.status import Status
 
@@ -34,19 +36,21 @@ _FIRST_STEPS = 2  # of Newton from the first guess, which holds or is soon seen 
 _NEWTON_STEPS = 5
 _SWEEPS = 16  # twice as many in each round
 _PATIENCE = 8  # sweeps without change that end those of the first round
-_ROUNDS = 6
+_ROUNDS = 2
 
 
 @njit(cache=True, nogil=True)
-def solve_modes(d, tolerance, G, b, friction, touching, moving, slip, state, A, work, order, forces, accelerations):
+def solve_modes(
+    d, steps, tolerance, G, b, friction, touching, moving, slip, state, A, work, order, forces, accelerations
+):
     """Solve the problem of this module's heading.
 
     Args:
-        d: tangents per contact, 1 or 2. tolerance: on the scaled residual, e.g. 1e-8.
+        d: tangents per contact, 1 or 2. steps: of splitting at most. tolerance: on the scaled residual, e.g. 1e-8.
         G: (n, n), n = m (1 + d). b: (n,), m/s². friction: μ (m,). touching: (m,) uint8, the others get no force.
         moving: (m,) uint8: the contact slides along the unit vector ``slip`` (m, d).
         state: in and out, (m,) int64: first guess, then OPEN, STICK or SLIP of the active set.
-        A: scratch, (n, n). work: scratch, (2, n). order: scratch, (2 n,) int64.
+        A: scratch, (2 n + ROWS, n). work: scratch, (2, n). order: scratch, (2 n,) int64.
         forces: in and out, (n,), N. accelerations: in and out, (n,): G λ + b, m/s², of all contacts. Their first
             values only curve the first Newton step of contacts that start as SLIP; zeros will do.
 
@@ -54,7 +58,7 @@ def solve_modes(d, tolerance, G, b, friction, touching, moving, slip, state, A, 
 
     Returns:
         (status, residual, iterations): SOLVED, or INACCURATE with the best that was found; the residual of
-        :func:`mode_residual`; linear systems solved plus sweeps made.
+        :func:`mode_residual`; linear systems solved, sweeps and steps made.
     """
     m = friction.shape[0]
     scale = problem_scale(d, b, touching)
@@ -70,8 +74,9 @@ def solve_modes(d, tolerance, G, b, friction, touching, moving, slip, state, A, 
         elif moving[i] and state[i] == STICK:
             state[i] = SLIP
     iterations = 0
-    residual = 0.0
-    for attempt in range(_ROUNDS):
+    residual = math.inf
+    spare = 2 * G.shape[0]
+    for attempt in range(_ROUNDS + 2):
         for _ in range(_NEWTON_STEPS if attempt > 0 else _FIRST_STEPS):
             iterations += 1
             if not hold_mode(d, SHIFT, G, b, friction, moving, slip, state, A, work, order, forces, accelerations):
@@ -83,32 +88,65 @@ def solve_modes(d, tolerance, G, b, friction, touching, moving, slip, state, A, 
                 residual = mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations)
                 if residual <= tolerance:
                     return _SOLVED, residual, iterations
-        most = _SWEEPS << attempt
-        patience = _PATIENCE if attempt == 0 else most
-        iterations += sweep(
-            d, most, patience, SHIFT, G, b, friction, touching, moving, slip, state, work, forces, accelerations
-        )
-        contact_accelerations(G, b, forces, accelerations)
-        for i in range(m):
-            if state[i] == SLIP and not moving[i]:
-                size = 0.0
-                for k in range(d):
-                    size += forces[i * (1 + d) + 1 + k] ** 2
-                size = math.sqrt(size)
-                for k in range(d):
-                    slip[i, k] = -forces[i * (1 + d) + 1 + k] / size if size > 0.0 else 0.0
-        residual = mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations)
+        if attempt > _ROUNDS:
+            break
+        if attempt == _ROUNDS:
+            residual, made = split_forces(
+                d, steps, tolerance, scale, G, b, friction, touching, moving, slip, A, forces, accelerations
+            )
+            iterations += made
+            for k in range(b.shape[0]):
+                A[spare, k] = forces[k]  # where the last Newton steps do not reach
+        else:
+            most = _SWEEPS << attempt
+            patience = _PATIENCE if attempt == 0 else most
+            iterations += sweep(
+                d, most, patience, SHIFT, G, b, friction, touching, moving, slip, state, work, forces, accelerations
+            )
+            contact_accelerations(G, b, forces, accelerations)
+            residual = mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations)
+        _name_states(d, tolerance, G, friction, touching, moving, slip, state, forces, accelerations)
         if residual <= tolerance:
             return _SOLVED, residual, iterations
     for k in range(b.shape[0]):
+        forces[k] = A[spare, k]
         work[0, k] = 0.0
+    contact_accelerations(G, b, forces, accelerations)
+    residual = mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations)
     nothing = mode_residual(d, scale, G, friction, touching, moving, slip, work[0], b)
-    if not residual <= nothing:  # sweeps can diverge where sliding contacts jam
+    if not residual <= nothing:  # steps can diverge where sliding contacts jam
         residual = nothing
         for k in range(b.shape[0]):
             forces[k] = 0.0
             accelerations[k] = b[k]
     return _INACCURATE, residual, iterations
+
+
+@njit(cache=True, nogil=True)
+def _name_states(d, tolerance, G, friction, touching, moving, slip, state, forces, accelerations):
+    """The active set that forces suggest, and the directions in which friction says that contacts start to slide."""
+    for i in range(friction.shape[0]):
+        if not touching[i]:
+            continue
+        f = i * (1 + d)
+        if moving[i]:
+            state[i] = SLIP if forces[f] > 0.0 else OPEN
+            continue
+        size = 0.0
+        rate = 0.0
+        for k in range(d):
+            size += forces[f + 1 + k] ** 2
+            rate += accelerations[f + 1 + k] ** 2
+        size = math.sqrt(size)
+        rate = math.sqrt(rate)
+        if not forces[f] > 0.0:
+            state[i] = OPEN
+        elif size < friction[i] * forces[f] * (1.0 - 1e-6) or rate <= tolerance * contact_scale(d, f, G) * forces[f]:
+            state[i] = STICK
+        else:
+            state[i] = SLIP
+            for k in range(d):
+                slip[i, k] = -forces[f + 1 + k] / size if size > 0.0 else 0.0
 
 
 @njit(cache=True, nogil=True)

@@ -24,6 +24,7 @@ PSEUDO_IMPULSE = 5  # of mode_pseudo_impulse
 @njit(cache=True, nogil=True)
 def stability_flags(
     d,
+    steps,
     force_tolerance,
     acceleration_tolerance,
     grazing_speed,
@@ -56,11 +57,11 @@ def stability_flags(
 
     Args, n = m (1 + d):
         force_tolerance (N), acceleration_tolerance (m/s²): dead bands, inside which a flag is UNDECIDED.
-        grazing_speed: m/s. tolerance: of the mode solver.
+        grazing_speed: m/s. steps, tolerance: of the mode solver.
         G (n, n), b (n,), friction, restitution, gap, gap_velocity (m,), touching (m,) uint8, moving (m,) uint8,
         slip (m, d), status (m,) uint8, forces (n,), accelerations (n,): of the problem and its solved mode.
-        A (n, n), work (2, n), order (2 n,) int64, scope (m,) uint8, glide (m,) uint8, direction (m, d),
-        state (m,) int64, trial_forces (n,), trial_accelerations (n,): scratch.
+        A (2 n + mode_splitting.ROWS, n), work (2, n), order (2 n,) int64, scope (m,) uint8, glide (m,) uint8,
+        direction (m, d), state (m,) int64, trial_forces (n,), trial_accelerations (n,): scratch.
         flags: out, (5, m) uint8. margins: out, (5, m): normal force of the held contact (N); gap acceleration with it
             released (m/s²); chatter end (s, NaN unless ZENO holds); touchdown speed (m/s, NaN without one); friction
             margin μ λ_n − ‖λ_t‖ (N, 0 for open contacts).
@@ -82,6 +83,7 @@ def stability_flags(
                 trial_accelerations[k] = accelerations[k]
             code, _, _ = solve_modes(
                 d,
+                steps,
                 tolerance,
                 G,
                 b,

@@ -20,6 +20,7 @@ from hybrid_contact_ros.kernels.mode_local import SLIP, STICK
 # The values of prediction.EventKind
 _TOUCHDOWN, _LIFTOFF, _STICK = 1, 2, 4
 _LEAVES = 2e-3  # m/s, m/s²: a contact that moves away faster has left; slower ones would be back at once
+_STEPS = 200  # of splitting, where an active set fails
 _SLOWEST = 1e-6  # m/s, of a touchdown whose bounds are given
 _BOUNCE = 1e-3  # m/s: slower rebounds count as none
 
@@ -134,7 +135,7 @@ def rollout(
         if count == most:
             break
         _begin(d, slip_speed, friction, on, u, moving, slip, state, touching, forces, a)
-        solve_modes(d, tolerance, G, b, friction, touching, moving, slip, state, A, work, order, forces, a)
+        solve_modes(d, _STEPS, tolerance, G, b, friction, touching, moving, slip, state, A, work, order, forces, a)
         for i in range(m):
             if on[i] and forces[i * w] <= 0.0 and a[i * w] > _LEAVES:
                 on[i] = 0
@@ -196,7 +197,7 @@ def rollout(
             times[count - 1, 2] = next_times[which, 2]
         fresh[which] = 0
         _begin(d, math.inf, friction, on, u, moving, slip, state, touching, forces, after)
-        solve_modes(d, tolerance, G, u, friction, touching, moving, slip, state, A, work, order, forces, after)
+        solve_modes(d, _STEPS, tolerance, G, u, friction, touching, moving, slip, state, A, work, order, forces, after)
         bounce = restitution[which] if restitution[which] * approach > _BOUNCE else 0.0
         for k in range(m * w):
             u[k] = after[k]

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.mode_enumerate import enumerate_modes
 from hybrid_contact_ros.kernels.mode_space import is_regular
+from hybrid_contact_ros.kernels.mode_splitting import ROWS
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.contact_sets import contact_set, touching_contacts
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.massless import massless_mode
 from hybrid_contact_ros.modes.solution import Law, ModeSolution
-from hybrid_contact_ros.modes.workspace import TOLERANCE, ModeWorkspace
+from hybrid_contact_ros.modes.workspace import PATIENT, TOLERANCE, ModeWorkspace
 from hybrid_contact_ros.prediction import ContactStatus
 
 Array = NDArray[np.float64]
@@ -22,6 +23,7 @@ Array = NDArray[np.float64]
 LARGEST_ENUMERATION = 8
 """Most touching contacts of an enumeration with friction: 3^8 modes."""
 _LIMIT = 64
+_STEPS = 2000  # of splitting, for each set of closed contacts
 
 
 def force_acceleration_mode(
@@ -68,7 +70,7 @@ def force_acceleration_mode(
     m, d = problem.contacts, problem.tangents
     flags = np.zeros(m, dtype=np.uint8)
     flags[sorted(scope)] = 1
-    work = ModeWorkspace(problem.nv, m, d)
+    work = ModeWorkspace(problem.nv, m, d, PATIENT)
     code, residual, _ = work.solve(problem, flags, slip_speed, tolerance)
     solved = _solution(work.contact_status, work.forces, work.acceleration, None, Status(code), residual)
     if not enumerate_all:
@@ -118,6 +120,7 @@ def _enumerate(
     count = enumerate_modes(
         d,
         _LIMIT,
+        _STEPS,
         tolerance,
         work.delassus,
         work.free,
@@ -127,7 +130,7 @@ def _enumerate(
         work.slip_direction.copy(),
         np.zeros(m, dtype=np.int64),
         np.zeros(m, dtype=np.int64),
-        np.zeros((n, n)),
+        np.zeros((2 * n + ROWS, n)),
         np.zeros((2, n)),
         np.zeros(2 * n, dtype=np.int64),
         np.zeros(n),

@@ -12,7 +12,7 @@ from hybrid_contact_ros.kernels.mode_stability import BOUNDED_TIME, CONSTRAINT, 
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.contact_sets import contact_set, touching_contacts
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.modes.workspace import ModeWorkspace
+from hybrid_contact_ros.modes.workspace import PATIENT, ModeWorkspace
 from hybrid_contact_ros.prediction import ContactStatus
 from hybrid_contact_ros.stability.workspace import StabilityWorkspace
 
@@ -108,9 +108,9 @@ def constraint_stability(
     m, d = problem.contacts, problem.tangents
     touching = np.zeros(m, dtype=np.uint8)
     touching[sorted(scope)] = 1
-    mode = ModeWorkspace(problem.nv, m, d)
+    mode = ModeWorkspace(problem.nv, m, d, PATIENT)
     code, residual, _ = mode.solve(problem, touching, slip_speed)
-    flags = StabilityWorkspace(m, d)
+    flags = StabilityWorkspace(m, d, PATIENT)
     if code == Status.SINGULAR:
         flags.margins[:] = np.nan
         flags.cosines[:] = np.nan

@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.mode_pseudo_impulse import pseudo_impulse_flags
+from hybrid_contact_ros.kernels.mode_splitting import ROWS
 from hybrid_contact_ros.kernels.mode_stability import normal_cosines, stability_flags
 from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.modes.workspace import STEPS
 
 Array = NDArray[np.float64]
 
@@ -27,14 +29,15 @@ class StabilityWorkspace:
         cosines: (m, m) between the constraints (P 14).
     """
 
-    def __init__(self, contacts: int, tangents: int) -> None:
+    def __init__(self, contacts: int, tangents: int, steps: int = STEPS) -> None:
         m, d = contacts, tangents
+        self._steps = steps
         n = m * (1 + d)
         self.contacts, self.tangents = m, d
         self.flags = np.zeros((6, m), dtype=np.uint8)
         self.margins = np.zeros((6, m))
         self.cosines = np.zeros((m, m))
-        self._matrix = np.zeros((n, n))
+        self._matrix = np.zeros((2 * n + ROWS, n))
         self._work = np.zeros((2, n))
         self._order = np.zeros(2 * n, dtype=np.int64)
         self._scope = np.zeros(m, dtype=np.uint8)
@@ -72,6 +75,7 @@ class StabilityWorkspace:
         """
         stability_flags(
             self.tangents,
+            self._steps,
             force_tolerance,
             acceleration_tolerance,
             grazing_speed,
