@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 LARGEST = 4096
 """Most modes that are all tried; where there are more, the solver's and its neighbours are."""
 _TOLERANCE = 1e-8
+_AT_REST = 2.0  # times the tolerance of speeds; in space a slide is watched for its end from there on
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,10 +71,11 @@ class ForceAcceleration:
     ) -> None:
         self.system, self.time, self.q, self.v = system, time, q, v
         self.current, self.kinetic, self.speed = current, kinetic, speed
+        self._resting = speed * (_AT_REST if system.tangents > 1 else 1.0)
         self.problem = system.problem(q, v, time, current.closed)
         self._order = 0
         rate = np.einsum("ijk,k->ij", self.problem.tangent_jacobian, v)
-        self.moving = {i for i in range(system.contacts) if np.sqrt(rate[i] @ rate[i]) > speed}
+        self.moving = {i for i in range(system.contacts) if np.sqrt(rate[i] @ rate[i]) > self._resting}
         self._slip = rate
 
     def select(self, scope: frozenset[int]) -> Selection:
@@ -108,7 +110,7 @@ class ForceAcceleration:
         return True
 
     def _along(self, condition: _Condition) -> Callable[[float, Array], list[float]]:
-        n = self.system.nv
+        n = self.system.nq
         return lambda time, state: [self._value(condition, time, state[:n], state[n:])]
 
     def _flow(self, mode: Mode, directions: Mapping[int, Array]) -> Flow:
@@ -176,7 +178,7 @@ class ForceAcceleration:
     def _guess(self, scope: frozenset[int]) -> Candidate | None:
         if not self.kinetic:
             return None
-        solution = force_acceleration_mode(self.problem, scope, self.speed)
+        solution = force_acceleration_mode(self.problem, scope, self._resting)
         if solution.status is not Status.SOLVED:
             return None
         sliding, directions = set(), {}
@@ -197,7 +199,8 @@ class ForceAcceleration:
         if guess is not None:
             yield guess
         contacts = sorted(scope)
-        choices: list[list[tuple[str, Array | None]]] = [self._choices(i, guess) for i in contacts]
+        leaning = self._leaning(guess)
+        choices: list[list[tuple[str, Array | None]]] = [self._choices(i, guess, leaning) for i in contacts]
         count = int(np.prod([len(c) for c in choices])) if choices else 1
         found = list(product(*choices)) if count <= LARGEST else list(_neighbours(choices, contacts, guess))
         weight = {"stick": 2, "slide": 1, "open": 0}
@@ -207,7 +210,18 @@ class ForceAcceleration:
             slides = {i: a for i, (s, a) in zip(contacts, states, strict=True) if s == "slide"}
             yield Candidate(Mode(closed, frozenset(slides)), {i: a for i, a in slides.items() if a is not None})
 
-    def _choices(self, contact: int, guess: Candidate | None) -> list[tuple[str, Array | None]]:
+    def _leaning(self, guess: Candidate | None) -> Mapping[int, Array]:
+        """Directions in space in which contacts that stick in the guess would start to slide: against their friction,
+        which is what it is at the edge of the cone, where sticking ends."""
+        if guess is None or self.problem.tangents == 1:
+            return {}
+        now = self._flow(guess.mode, guess.directions).dynamics(self.time, self.q, self.v)
+        rubs = [i for i in guess.mode.closed - guess.mode.sliding if self.problem.friction[i] > 0.0]
+        return {i: self._direction(i, now.force[i, 1:]) for i in rubs if now.solved and now.force[i, 1:].any()}
+
+    def _choices(
+        self, contact: int, guess: Candidate | None, leaning: Mapping[int, Array]
+    ) -> list[tuple[str, Array | None]]:
         if self.problem.friction[contact] == 0.0:
             return [("stick", None), ("open", None)]
         if contact in self.moving:
@@ -219,6 +233,8 @@ class ForceAcceleration:
             starts = [np.ones(1), -np.ones(1)]
         elif guess is not None and contact in guess.directions:
             starts = [guess.directions[contact]]
+        elif contact in leaning:
+            starts = [leaning[contact]]
         return [("stick", None), *(("slide", s) for s in starts), ("open", None)]
 
 

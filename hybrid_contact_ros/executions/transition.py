@@ -201,7 +201,8 @@ class Transitions:
             self.gap_drift = max(self.gap_drift, worst)
             if worst <= 1e-15:
                 break
-            q = q - np.linalg.lstsq(problem.normal_jacobian[closed], gap, rcond=1e-10)[0]
+            back = np.asarray(np.linalg.lstsq(problem.normal_jacobian[closed], gap, rcond=1e-10)[0], dtype=np.float64)
+            q = self.system.integrate(q, -back)
         problem = self.system.problem(q, v, time, mode.closed)
         rows = problem.jacobian().reshape(problem.contacts, -1, problem.nv)
         self.velocity_drift = max(self.velocity_drift, float(np.abs(rows[mode.held(problem)] @ v).max()))
