@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.executions.adapter import AdaptedSystem
 from hybrid_contact_ros.executions.flow import Dynamics, Flow
 from hybrid_contact_ros.executions.mode import Mode
+from hybrid_contact_ros.executions.slip_direction import leaning, slip_direction
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
 from hybrid_contact_ros.modes.trending import trending
@@ -199,8 +201,8 @@ class ForceAcceleration:
         if guess is not None:
             yield guess
         contacts = sorted(scope)
-        leaning = self._leaning(guess)
-        choices: list[list[tuple[str, Array | None]]] = [self._choices(i, guess, leaning) for i in contacts]
+        starts = self._leaning(guess)
+        choices: list[list[tuple[str, Array | None]]] = [self._choices(i, guess, starts) for i in contacts]
         count = int(np.prod([len(c) for c in choices])) if choices else 1
         found = list(product(*choices)) if count <= LARGEST else list(_neighbours(choices, contacts, guess))
         weight = {"stick": 2, "slide": 1, "open": 0}
@@ -211,13 +213,21 @@ class ForceAcceleration:
             yield Candidate(Mode(closed, frozenset(slides)), {i: a for i, a in slides.items() if a is not None})
 
     def _leaning(self, guess: Candidate | None) -> Mapping[int, Array]:
-        """Directions in space in which contacts that stick in the guess would start to slide: against their friction,
-        which is what it is at the edge of the cone, where sticking ends."""
+        """Directions in space in which contacts that stick in the guess, near the edge of their cones, would slide."""
         if guess is None or self.problem.tangents == 1:
             return {}
         now = self._flow(guess.mode, guess.directions).dynamics(self.time, self.q, self.v)
-        rubs = [i for i in guess.mode.closed - guess.mode.sliding if self.problem.friction[i] > 0.0]
-        return {i: self._direction(i, now.force[i, 1:]) for i in rubs if now.solved and now.force[i, 1:].any()}
+        found = {}
+        for i in sorted(guess.mode.closed - guess.mode.sliding):
+            near = leaning(now, i)
+            if near is not None:
+                found[i] = slip_direction(partial(self._sliding, guess, i), i, near)
+        return found
+
+    def _sliding(self, guess: Candidate, contact: int, along: Array) -> Dynamics:
+        """With a contact that sticks in the guess sliding."""
+        flow = self._flow(Mode(guess.mode.closed, guess.mode.sliding | {contact}), {**guess.directions, contact: along})
+        return flow.dynamics(self.time, self.q, self.v)
 
     def _choices(
         self, contact: int, guess: Candidate | None, leaning: Mapping[int, Array]

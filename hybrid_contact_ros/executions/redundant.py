@@ -53,7 +53,7 @@ def within(matrix: Array, solution: Array, cones: Array) -> Array:
     if here.min() >= -limit:
         return solution
     _, size, basis = np.linalg.svd(matrix)
-    free = basis[size <= RANK * size[0]].T
+    free = basis[int((size > RANK * size[0]).sum()) :].T
     if not free.shape[1]:
         return solution
     reach = cones @ free[n:]
