@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.stability.constraint import constraint_stability
     from hybrid_contact_ros.stability.truncation import Truncation, reliable_truncation
     from hybrid_contact_ros.stability.zeno import ZenoAnalysis, zeno_analysis
+    from hybrid_contact_ros.systems.robot import RobotSystem
 
 __version__ = "0.1.0"
 
@@ -67,6 +68,7 @@ _HOMES = {
     "reliable_truncation": "stability.truncation",
     "ZenoAnalysis": "stability.zeno",
     "zeno_analysis": "stability.zeno",
+    "RobotSystem": "systems.robot",
 }
 
 __all__ = sorted(_HOMES)

@@ -6,10 +6,10 @@ import argparse
 import sys
 import time
 
-from benchmarks.gallery import halm_posa, johnson, or_ames
+from benchmarks.gallery import halm_posa, johnson, or_ames, robots
 from benchmarks.gallery.page import IMAGES, ROOT, markdown
 
-ENTRIES = {entry.name: entry for part in (halm_posa, johnson, or_ames) for entry in part.ENTRIES}
+ENTRIES = {entry.name: entry for part in (halm_posa, johnson, or_ames, robots) for entry in part.ENTRIES}
 HEAD = """# Gallery
 
 The papers' systems as this suite computes them, and published numbers beside ours. `./run gallery` makes every picture

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.systems.robot import as_system
 
 Array = NDArray[np.float64]
 
 
 class System(Protocol):
-    """A mechanical system with v = q̇; the forces may depend on time and on which contacts are closed (J §4.6)."""
+    """A mechanical system; the forces may depend on time and on which contacts are closed (J §4.6)."""
 
     @property
     def contact_names(self) -> tuple[str, ...]: ...
@@ -33,14 +34,22 @@ class AdaptedSystem:
     Args:
         system: has ``problem(q, v)``. Arguments ``time`` and ``mode`` are passed where it takes them; ``gap``,
             ``contact_names`` and ``nv`` are taken from its problems where it lacks them. Where it has
-            ``limb_acceleration(q, v, time, mode) -> (nv,)``, that moves its massless limbs in the air (J A6).
+            ``limb_acceleration(q, v, time, mode) -> (nv,)``, that moves its massless limbs in the air (J A6). Where v
+            is not q̇ (quaternions), it has ``configuration_rate(q, v) -> (nq,)``, which is q̇, and
+            ``integrate(q, step) -> (nq,)``, which moves q by ``step`` (nv,), a velocity times a time, and with a step
+            of zero brings a q that rounding took off its manifold back to it; ``checked_state(q, v)``, if any, checks
+            both. A RigidBodyModel is wrapped in a :class:`~hybrid_contact_ros.systems.robot.RobotSystem`.
         q, v: a state, to ask for sizes.
 
+    Attributes:
+        nq, nv: sizes of q and v. curved: whether v is not q̇.
+
     Raises:
-        ValueError: no ``problem``, or q and v that are not as many finite numbers as each other and as velocities.
+        ValueError: no ``problem``, q and v of the wrong sizes or not finite, or q that is not on its manifold.
     """
 
     def __init__(self, system: Any, q: ArrayLike, v: ArrayLike) -> None:
+        system = as_system(system)
         ask = getattr(system, "problem", None)
         if not callable(ask):
             raise ValueError(f"{type(system).__name__} has no problem(q, v); a system with contact problems is needed")
@@ -49,12 +58,17 @@ class AdaptedSystem:
         self.system = system
         self._ask: Callable[..., ContactProblem] = ask
         self._time, self._mode = every or "time" in takes, every or "mode" in takes
-        q_, v_ = _vector("q", q), _vector("v", v)
+        self._rate: Any = getattr(system, "configuration_rate", None)
+        self._integrate: Any = getattr(system, "integrate", None)
+        self.curved = callable(self._rate) and callable(self._integrate)
+        check = getattr(system, "checked_state", None)
+        q_, v_ = check(q, v) if callable(check) else (_vector("q", q), _vector("v", v))
+        self.nq = q_.size
         first = self.problem(q_, v_)
-        if q_.size != first.nv or v_.size != first.nv:
+        if v_.size != first.nv or (q_.size != first.nv and not self.curved):
             raise ValueError(
-                f"q and v have {q_.size} and {v_.size} numbers for {first.nv} velocities; executions need v = q̇ "
-                "(no quaternions: use coordinates whose rates are the velocities)"
+                f"q and v have {q_.size} and {v_.size} numbers for {first.nv} velocities; executions need v = q̇, or a "
+                "system that says how q moves (configuration_rate and integrate)"
             )
         self.nv, self.contacts, self.tangents = first.nv, first.contacts, first.tangents
         self.friction, self.restitution = first.friction, first.restitution
@@ -80,6 +94,18 @@ class AdaptedSystem:
         if self._gap is not None:
             return np.asarray(self._gap(q), dtype=np.float64)
         return self.problem(q, np.zeros(self.nv)).gap
+
+    def configuration_rate(self, q: Array, v: Array) -> Array:
+        """q̇ (nq,)."""
+        return np.asarray(self._rate(q, v), dtype=np.float64) if self.curved else v
+
+    def integrate(self, q: Array, step: Array) -> Array:
+        """q moved by ``step`` (nv,)."""
+        return np.asarray(self._integrate(q, step), dtype=np.float64) if self.curved else q + step
+
+    def on_manifold(self, q: Array) -> Array:
+        """q, or the configuration nearby where its quaternions are of length 1."""
+        return self.integrate(q, np.zeros(self.nv)) if self.curved else q
 
     def limb_acceleration(self, q: Array, v: Array, time: float, mode: frozenset[int]) -> Array:
         """Accelerations (nv,) that limbs without mass or contact have by themselves (J A6); zero unless given."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.executions.adapter import AdaptedSystem
 from hybrid_contact_ros.executions.flow import Dynamics, Flow
 from hybrid_contact_ros.executions.mode import Mode
+from hybrid_contact_ros.executions.slip_direction import leaning, slip_direction
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
 from hybrid_contact_ros.modes.trending import trending
@@ -21,6 +23,7 @@ Array = NDArray[np.float64]
 LARGEST = 4096
 """Most modes that are all tried; where there are more, the solver's and its neighbours are."""
 _TOLERANCE = 1e-8
+_AT_REST = 2.0  # times the tolerance of speeds; in space a slide is watched for its end from there on
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,10 +73,11 @@ class ForceAcceleration:
     ) -> None:
         self.system, self.time, self.q, self.v = system, time, q, v
         self.current, self.kinetic, self.speed = current, kinetic, speed
+        self._resting = speed * (_AT_REST if system.tangents > 1 else 1.0)
         self.problem = system.problem(q, v, time, current.closed)
         self._order = 0
         rate = np.einsum("ijk,k->ij", self.problem.tangent_jacobian, v)
-        self.moving = {i for i in range(system.contacts) if np.sqrt(rate[i] @ rate[i]) > speed}
+        self.moving = {i for i in range(system.contacts) if np.sqrt(rate[i] @ rate[i]) > self._resting}
         self._slip = rate
 
     def select(self, scope: frozenset[int]) -> Selection:
@@ -108,7 +112,7 @@ class ForceAcceleration:
         return True
 
     def _along(self, condition: _Condition) -> Callable[[float, Array], list[float]]:
-        n = self.system.nv
+        n = self.system.nq
         return lambda time, state: [self._value(condition, time, state[:n], state[n:])]
 
     def _flow(self, mode: Mode, directions: Mapping[int, Array]) -> Flow:
@@ -176,7 +180,7 @@ class ForceAcceleration:
     def _guess(self, scope: frozenset[int]) -> Candidate | None:
         if not self.kinetic:
             return None
-        solution = force_acceleration_mode(self.problem, scope, self.speed)
+        solution = force_acceleration_mode(self.problem, scope, self._resting)
         if solution.status is not Status.SOLVED:
             return None
         sliding, directions = set(), {}
@@ -197,7 +201,8 @@ class ForceAcceleration:
         if guess is not None:
             yield guess
         contacts = sorted(scope)
-        choices: list[list[tuple[str, Array | None]]] = [self._choices(i, guess) for i in contacts]
+        starts = self._leaning(guess)
+        choices: list[list[tuple[str, Array | None]]] = [self._choices(i, guess, starts) for i in contacts]
         count = int(np.prod([len(c) for c in choices])) if choices else 1
         found = list(product(*choices)) if count <= LARGEST else list(_neighbours(choices, contacts, guess))
         weight = {"stick": 2, "slide": 1, "open": 0}
@@ -207,7 +212,26 @@ class ForceAcceleration:
             slides = {i: a for i, (s, a) in zip(contacts, states, strict=True) if s == "slide"}
             yield Candidate(Mode(closed, frozenset(slides)), {i: a for i, a in slides.items() if a is not None})
 
-    def _choices(self, contact: int, guess: Candidate | None) -> list[tuple[str, Array | None]]:
+    def _leaning(self, guess: Candidate | None) -> Mapping[int, Array]:
+        """Directions in space in which contacts that stick in the guess, near the edge of their cones, would slide."""
+        if guess is None or self.problem.tangents == 1:
+            return {}
+        now = self._flow(guess.mode, guess.directions).dynamics(self.time, self.q, self.v)
+        found = {}
+        for i in sorted(guess.mode.closed - guess.mode.sliding):
+            near = leaning(now, i)
+            if near is not None:
+                found[i] = slip_direction(partial(self._sliding, guess, i), i, near)
+        return found
+
+    def _sliding(self, guess: Candidate, contact: int, along: Array) -> Dynamics:
+        """With a contact that sticks in the guess sliding."""
+        flow = self._flow(Mode(guess.mode.closed, guess.mode.sliding | {contact}), {**guess.directions, contact: along})
+        return flow.dynamics(self.time, self.q, self.v)
+
+    def _choices(
+        self, contact: int, guess: Candidate | None, leaning: Mapping[int, Array]
+    ) -> list[tuple[str, Array | None]]:
         if self.problem.friction[contact] == 0.0:
             return [("stick", None), ("open", None)]
         if contact in self.moving:
@@ -219,6 +243,8 @@ class ForceAcceleration:
             starts = [np.ones(1), -np.ones(1)]
         elif guess is not None and contact in guess.directions:
             starts = [guess.directions[contact]]
+        elif contact in leaning:
+            starts = [leaning[contact]]
         return [("stick", None), *(("slide", s) for s in starts), ("open", None)]
 
 

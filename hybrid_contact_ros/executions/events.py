@@ -61,7 +61,7 @@ class Watcher:
         """``rising``: contacts that leave with normal speed, and the time until they are highest, estimated, s."""
         self.flow = flow
         system, mode = flow.system, flow.mode
-        self._n = system.nv
+        self._n = system.nq
         self.watches = [Watch("gap", i) for i in range(system.contacts) if i not in mode.closed]
         self._gaps = len(self.watches)
         for i in sorted(mode.closed):

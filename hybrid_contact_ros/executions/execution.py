@@ -78,7 +78,8 @@ class Event:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interval:
-    """One T_i of the time domain, in one mode: times (n,), q and v (n, nv) at the ends of the integrator's steps.
+    """One T_i of the time domain, in one mode: times (n,), q (n, nq) and v (n, nv) at the ends of the integrator's
+    steps, and v̇ there.
 
     It may be a single instant, between two transitions at one time; then n is 1.
     """
@@ -88,6 +89,7 @@ class Interval:
     q: Array
     v: Array
     rates: Array
+    system: AdaptedSystem
 
     @property
     def start(self) -> float:
@@ -106,9 +108,10 @@ class Interval:
         s = (time - float(self.times[i])) / step
         a, b = (1 + 2 * s) * (1 - s) ** 2, s * (1 - s) ** 2
         c, d = s**2 * (3 - 2 * s), s**2 * (s - 1)
-        q = a * self.q[i] + b * step * self.v[i] + c * self.q[i + 1] + d * step * self.v[i + 1]
+        first, last = (self.system.configuration_rate(self.q[k], self.v[k]) for k in (i, i + 1))
+        q = a * self.q[i] + b * step * first + c * self.q[i + 1] + d * step * last
         v = a * self.v[i] + b * step * self.rates[i] + c * self.v[i + 1] + d * step * self.rates[i + 1]
-        return q, v
+        return self.system.on_manifold(q), v
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,7 +145,7 @@ class Execution:
 
     @property
     def q(self) -> Array:
-        """Configurations (n, nv) at ``times``."""
+        """Configurations (n, nq) at ``times``."""
         return np.concatenate([part.q for part in self.intervals])
 
     @property

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.executions.adapter import AdaptedSystem
 from hybrid_contact_ros.executions.mode import Mode
+from hybrid_contact_ros.executions.redundant import RANK, cone_rows, within
 from hybrid_contact_ros.mechanics.block_inverse import constrained_motion
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.enumeration import ModeTable
@@ -70,8 +71,9 @@ class Flow:
         self._regular: bool | None = None
 
     def __call__(self, time: float, state: Array) -> Array:
-        n = self.system.nv
-        return np.concatenate((state[n:], self.dynamics(time, state[:n], state[n:]).acceleration))
+        n = self.system.nq
+        q, v = state[:n], state[n:]
+        return np.concatenate((self.system.configuration_rate(q, v), self.dynamics(time, q, v).acceleration))
 
     def direction(self, problem: ContactProblem, contact: int) -> Array:
         """Unit vector (d,) along which a sliding contact slides, or starts to."""
@@ -82,7 +84,11 @@ class Flow:
             return along  # until the end of the interval, so that its end can be found as a change of sign
         if size > self.speed:
             return velocity / size
-        return along if along is not None else np.zeros(problem.tangents)
+        if along is None:
+            return np.zeros(problem.tangents)
+        mixed = velocity + (self.speed - size) * along  # continuous, or the integrator would chatter at the tolerance
+        length = float(np.sqrt(mixed @ mixed))
+        return np.asarray(mixed / length, dtype=np.float64) if length > 0.0 else along
 
     def dynamics(self, time: float, q: Array, v: Array) -> Dynamics:
         """Motion and forces at a state."""
@@ -115,6 +121,8 @@ class Flow:
         solution = _solve(matrix, right, bool(self._regular))
         if solution is None:
             return Dynamics(problem, np.zeros(n), force, False)
+        if not self._regular:
+            solution = within(matrix, solution, cone_rows(problem, self.mode, held))
         force[held] = solution[n:]
         for i, slip in slips.items():
             force[i, 1:] = -problem.friction[i] * force[i, 0] * slip
@@ -166,6 +174,6 @@ def _solve(matrix: Array, right: Array, regular: bool) -> Array | None:
         except np.linalg.LinAlgError:
             return None
         return solution if np.isfinite(solution).all() else None
-    nearest = np.asarray(np.linalg.lstsq(matrix, right, rcond=1e-11)[0], dtype=np.float64)
+    nearest = np.asarray(np.linalg.lstsq(matrix, right, rcond=RANK)[0], dtype=np.float64)
     error = float(np.abs(matrix @ nearest - right).max(initial=0.0))
     return nearest if error <= _CONSISTENT * max(1.0, float(np.abs(right).max(initial=0.0))) else None

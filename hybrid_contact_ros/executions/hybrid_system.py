@@ -18,6 +18,7 @@ from hybrid_contact_ros.executions.options import Options
 from hybrid_contact_ros.executions.transition import Transitions
 from hybrid_contact_ros.impacts.plastic import plastic_impact
 from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.systems.robot import as_system
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -32,7 +33,7 @@ LARGEST = 10
 class Domain:
     """D_I: the mode's contacts touch and do not move in the closed rows, and nothing penetrates (J 74).
 
-    ``witness`` is a configuration (nv,) with these contacts closed.
+    ``witness`` is a configuration (nq,) with these contacts closed.
     """
 
     system: AdaptedSystem
@@ -90,7 +91,7 @@ class HybridSystem:
         self._transitions = Transitions(system, options)
 
     def vector_field(self, mode: Mode, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> Array:
-        """F_I (2 nv,): q̇ and v̇ (J 75).
+        """F_I (nq + nv,): q̇ and v̇ (J 75).
 
         Raises:
             ValueError: the mode has no dynamics here (J Assumption A5).
@@ -100,7 +101,7 @@ class HybridSystem:
         now = Flow(self.system, mode, kinetic, self.options.velocity_tolerance).dynamics(time, q_, v_)
         if not now.solved:
             raise ValueError(f"mode {mode.label(self.system.contact_names)} has no dynamics at q = {q_}")
-        return np.concatenate((v_, now.acceleration))
+        return np.concatenate((self.system.configuration_rate(q_, v_), now.acceleration))
 
     def next_mode(self, mode: Mode, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> Mode | None:
         """CP_G (J 82): J where the state is in the guard G_{I,J}, I where it is in none, None without a solution."""
@@ -170,15 +171,17 @@ def hybrid_system(
     proven. With friction each closed contact may stick or slide.
 
     Args:
-        q: (nv,) a configuration to search from, by default zeros. spread: standard deviation of the draws, m or rad.
-            seed: of the draws.
+        system: as for :func:`~.simulate.simulate`.
+        q: (nq,) a configuration to search from, by default zeros, or the neutral one of a RigidBodyModel. spread:
+            standard deviation of the draws, m or rad. seed: of the draws.
         options: of :class:`~.options.Options`, for the guards: law, duration, tolerances.
 
     Raises:
         ValueError: more than 10 contacts, options that make no sense, or a system that does not tell its size.
     """
-    start = np.zeros(_size(system)) if q is None else np.array(q, dtype=np.float64)
-    adapted = AdaptedSystem(system, start, np.zeros(start.size))
+    system = as_system(system)
+    start = _start(system) if q is None else np.array(q, dtype=np.float64)
+    adapted = AdaptedSystem(system, start, np.zeros(getattr(system, "nv", start.size)))
     return HybridSystem(adapted, list_domains(adapted, start, searches, spread, seed), Options(**options))
 
 
@@ -187,14 +190,16 @@ def list_modes(system: Any, q: ArrayLike | None = None, **search: Any) -> tuple[
     return hybrid_system(system, q, **search).modes
 
 
-def _size(system: Any) -> int:
-    """Number of velocities: what the system says, or the first that its problem takes."""
+def _start(system: Any) -> Array:
+    """A robot's neutral configuration, or zeros: as many as the system says, or the first number its problem takes."""
+    if hasattr(system, "neutral"):
+        return np.array(system.neutral(), dtype=np.float64)
     if hasattr(system, "nv"):
-        return int(system.nv)
+        return np.zeros(system.nv)
     for count in range(1, _MOST_VELOCITIES + 1):
         try:
             if system.problem(np.zeros(count), np.zeros(count)).nv == count:
-                return count
+                return np.zeros(count)
         except (ValueError, IndexError, AttributeError):
             continue
     raise ValueError(f"{type(system).__name__} does not tell its size; give q")
@@ -204,8 +209,8 @@ def list_domains(system: AdaptedSystem, q: Array, searches: int, spread: float, 
     """Domains of all modes that are found, by number of contacts."""
     if system.contacts > LARGEST:
         raise ValueError(f"{system.contacts} contacts have too many modes to list; up to {LARGEST} can be")
-    draws = q + spread * np.random.default_rng(seed).normal(size=(max(searches, 1) - 1, q.size))
-    starts = np.vstack((q[None], draws))
+    steps = spread * np.random.default_rng(seed).normal(size=(max(searches, 1) - 1, system.nv))
+    starts = np.vstack((q[None], *(system.integrate(q, step)[None] for step in steps)))
     found: list[Domain] = []
     possible: set[frozenset[int]] = set()
     every = range(system.contacts)
@@ -225,8 +230,11 @@ def _witness(system: AdaptedSystem, closed: frozenset[int], starts: Array) -> Ar
     """A configuration with exactly zero gap at ``closed`` and no negative gap, if one is found."""
     index = sorted(closed)
 
-    def misfit(q: Array) -> Array:
-        gap = system.gap(q)
+    def moved(start: Array, x: Array) -> Array:
+        return system.integrate(start, x) if system.curved else x
+
+    def misfit(x: Array, start: Array) -> Array:
+        gap = system.gap(moved(start, x))
         below = np.minimum(gap, 0.0)
         below[index] = gap[index]
         return below
@@ -234,7 +242,8 @@ def _witness(system: AdaptedSystem, closed: frozenset[int], starts: Array) -> Ar
     for start in starts:
         if not system.contacts:
             return start
-        answer = least_squares(misfit, start, xtol=1e-14, ftol=1e-14, gtol=1e-14, max_nfev=100)
+        begin = np.zeros(system.nv) if system.curved else start
+        answer = least_squares(misfit, begin, args=(start,), xtol=1e-14, ftol=1e-14, gtol=1e-14, max_nfev=100)
         if float(np.abs(answer.fun).max()) <= 1e-9:
-            return np.asarray(answer.x, dtype=np.float64)
+            return moved(start, np.asarray(answer.x, dtype=np.float64))
     return None

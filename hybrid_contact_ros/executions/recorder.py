@@ -39,6 +39,8 @@ class PathRecorder:
         for name, value in (("gap_tolerance", gap_tolerance), ("velocity_tolerance", velocity_tolerance)):
             if not 0.0 < value < np.inf:
                 raise ValueError(f"{name} is {value}; a positive, finite number is needed")
+        if hasattr(system, "pinocchio_model") or hasattr(system, "configuration_rate"):
+            raise ValueError("continuous-time paths are for planar systems with v = q̇; a robot in space has neither")
         q_, v_ = (np.array(x, dtype=np.float64) for x in (q, v))
         if q_.ndim != 1 or q_.shape != v_.shape or not (np.isfinite(q_).all() and np.isfinite(v_).all()):
             raise ValueError(f"q and v must be finite and of one length, got shapes {q_.shape} and {v_.shape}")

@@ -6,21 +6,20 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import DOP853
 
 from hybrid_contact_ros.executions.adapter import AdaptedSystem
-from hybrid_contact_ros.executions.events import Hit, Watcher
+from hybrid_contact_ros.executions.events import Hit
 from hybrid_contact_ros.executions.execution import Event, EventKind, Execution, ExecutionStatus, Interval
 from hybrid_contact_ros.executions.flow import Flow
 from hybrid_contact_ros.executions.mode import Mode
 from hybrid_contact_ros.executions.options import Options, Tolerances
+from hybrid_contact_ros.executions.stretch import FAILURES, Stretch
 from hybrid_contact_ros.executions.transition import Settled, Transitions
 from hybrid_contact_ros.executions.zeno import Cut, came_to_rest, truncated
 
 Array = NDArray[np.float64]
 _CROWD, _MOMENT = 24, 1e-9  # so many events within so short a time (s) without impact are no progress
 _IDLE = 20
-_FAILURES = (ValueError, ArithmeticError, np.linalg.LinAlgError)  # of a system at states that it cannot do
 
 
 class Run:
@@ -113,7 +112,7 @@ class Run:
 
     def _instant(self, time: float, mode: Mode, q: Array, v: Array) -> None:
         self.intervals.append(
-            Interval(mode, np.array([time]), q[None].copy(), v[None].copy(), np.zeros((1, self.system.nv)))
+            Interval(mode, np.array([time]), q[None].copy(), v[None].copy(), np.zeros((1, self.system.nv)), self.system)
         )
 
     def _flow(
@@ -122,56 +121,51 @@ class Run:
         """Follow one mode to its end; an event that changes nothing does not end it."""
         kinetic = self.transitions.kinetic(self.transitions.regular(time, q, v))
         flow = Flow(self.system, mode, kinetic, self.options.velocity_tolerance, directions, idle=self._idle)
-        n = self.system.nv
-        state = np.concatenate((q, v))
-        here = flow.dynamics(time, q, v)
-        times, states, rates = [time], [state], [here.acceleration]
+        stretch = Stretch(flow, self.options, self.t_final, self.steps, time, q, v)
         hit: Hit | None = None
-        if not np.isfinite(here.acceleration).all():
-            self._stop(ExecutionStatus.DIVERGED, "the acceleration is not finite")
-        elif not here.solved:
-            self._stop(ExecutionStatus.SINGULAR, f"mode {mode.label(self.system.contact_names)} has no dynamics")
-        else:
-            watcher = Watcher(flow, self.options.gap_tolerance, self._rising(flow, time, q, v))
-            watcher.start(time, state)
+        if stretch.status is None:
+            watcher = stretch.watcher(stretch.rising())
             ignored = 0
-            while self.status is None and times[-1] < self.t_final:
-                hit = self._attempt(flow, watcher, time, times, states, rates)
+            while self.status is None and stretch.time < self.t_final:
+                hit = stretch.advance(watcher)
+                if stretch.status is not None:
+                    self._stop(stretch.status, stretch.why)
                 if hit is None:
                     break
                 if hit.grazing:
-                    self._graze(times[-1], mode, hit, states[-1])
-                elif self._ends(times[-1], states[-1], mode, directions, flow):
+                    self._graze(hit, stretch)
+                elif self._ends(stretch, directions):
                     break
                 if self._idle != flow.idle:
                     flow.idle = self._idle
-                    watcher = Watcher(flow, self.options.gap_tolerance, {})
-                    watcher.start(times[-1], states[-1])
+                    watcher = stretch.watcher({})
                 watcher.disarm(hit.watch)
                 ignored += 1
                 if ignored > _IDLE:
-                    self._stuck(times[-1], states[-1], mode, hit)
+                    self._stuck(stretch, hit)
                 hit = None
-        array = np.array(states)
-        self.intervals.append(Interval(mode, np.array(times), array[:, :n], array[:, n:], np.array(rates)))
-        return times[-1], states[-1][:n].copy(), states[-1][n:].copy(), hit
+        else:
+            self._stop(stretch.status, stretch.why)
+        self.steps = stretch.steps
+        self.intervals.append(stretch.interval())
+        return stretch.time, stretch.q, stretch.v, hit
 
-    def _stuck(self, time: float, state: Array, mode: Mode, hit: Hit) -> None:
+    def _stuck(self, stretch: Stretch, hit: Hit) -> None:
         """A function stays below zero, and complementarity finds nothing better: say why."""
-        i, n = hit.watch.contact, self.system.nv
+        i, mode = hit.watch.contact, stretch.flow.mode
         name = self.system.contact_names[i]
         why = f"the {hit.watch.kind} of {name!r} keeps falling below zero, and no other mode is right"
         if hit.watch.kind == "gap":
             closed = mode.closed | {i}
             flows = (Flow(self.system, Mode(closed, sliding), False, 0.0) for sliding in (mode.sliding, closed))
-            if not any(flow.dynamics(time, state[:n], state[n:]).solved for flow in flows):
+            if not any(flow.dynamics(stretch.time, stretch.q, stretch.v).solved for flow in flows):
                 self._stop(ExecutionStatus.SINGULAR, f"{name!r} must close, and that has no dynamics (J Assumption A5)")
         self._stop(ExecutionStatus.ALTERNATING, why)
 
-    def _ends(self, time: float, state: Array, mode: Mode, directions: Mapping[int, Array], flow: Flow) -> bool:
+    def _ends(self, stretch: Stretch, directions: Mapping[int, Array]) -> bool:
         """Whether some transition is due; it is kept for :meth:`_settle`."""
-        n = self.system.nv
-        q, v = self.transitions.project(time, state[:n].copy(), state[n:].copy(), mode)
+        time, flow, mode = stretch.time, stretch.flow, stretch.flow.mode
+        q, v = self.transitions.project(time, stretch.q, stretch.v, mode)
         idle = frozenset[int]()
         if flow.idle:
             problem = self.system.problem(q, v, time, mode.closed)
@@ -179,6 +173,8 @@ class Run:
         settled = self._transitions_at(time, q, v, mode, directions, idle)
         if not settled.events and settled.status is None:
             self._idle |= settled.idle
+            if self.system.tangents > 1:  # a contact that came to rest for an instant slides on in another direction
+                flow.directions = dict(settled.directions)
             return False
         self._next = settled
         return True
@@ -194,75 +190,14 @@ class Run:
     ) -> Settled:
         try:
             return self.transitions.settle(time, q, v, mode, directions, idle)
-        except _FAILURES as error:
+        except FAILURES as error:
             return Settled(mode, directions, q, v, [], ExecutionStatus.DIVERGED, str(error))
 
-    def _attempt(
-        self, flow: Flow, watcher: Watcher, origin: float, times: list[float], states: list[Array], rates: list[Array]
-    ) -> Hit | None:
-        try:
-            return self._integrate(flow, watcher, origin, times, states, rates)
-        except _FAILURES as error:
-            self._stop(ExecutionStatus.DIVERGED, str(error))
-            return None
-
-    def _integrate(
-        self, flow: Flow, watcher: Watcher, origin: float, times: list[float], states: list[Array], rates: list[Array]
-    ) -> Hit | None:
-        """Steps of the integrator until an event or the end; the lists grow."""
-        n = self.system.nv
-        begin = times[-1]
-        solver = DOP853(
-            flow,
-            begin,
-            states[-1],
-            self.t_final,
-            rtol=self.options.rtol,
-            atol=self.options.atol,
-            max_step=min(self.options.max_step, self.t_final - begin),
-        )
-        while solver.status == "running":
-            self.steps += 1
-            if self.steps > self.options.max_steps:
-                self._stop(ExecutionStatus.STEP_LIMIT, f"{self.options.max_steps} steps of the integrator")
-                return None
-            message = solver.step()
-            if solver.status == "failed" or not np.isfinite(solver.y).all():
-                self._stop(ExecutionStatus.DIVERGED, str(message))
-                return None
-            path = solver.dense_output()
-            hit = watcher.first(path, float(solver.t_old), float(solver.t), origin)
-            time = float(solver.t) if hit is None else hit.time
-            state = np.asarray(solver.y if hit is None else path(time), dtype=np.float64).copy()
-            now = flow.dynamics(time, state[:n], state[n:])
-            if not now.solved:
-                self._stop(ExecutionStatus.SINGULAR, "the block matrix of the mode became singular on the way")
-            times.append(time)
-            states.append(state)
-            rates.append(now.acceleration)
-            if hit is not None or self.status is not None:
-                return hit
-        return None
-
-    def _rising(self, flow: Flow, time: float, q: Array, v: Array) -> dict[int, float]:
-        """Contacts that leave with normal speed, and the time until they are highest."""
-        gap = self.system.gap(q)
-        now = flow.dynamics(time, q, v)
-        rate = now.problem.normal_jacobian @ v
-        second = now.problem.normal_jacobian @ now.acceleration + now.problem.jacobian_drift[:, 0]
-        found = {}
-        for i in range(self.system.contacts):
-            near = i not in flow.mode.closed and gap[i] <= self.options.gap_tolerance
-            if near and rate[i] > self.options.velocity_tolerance:
-                found[i] = float(rate[i] / -second[i]) if second[i] < 0.0 else np.inf
-        return found
-
-    def _graze(self, time: float, mode: Mode, hit: Hit, state: Array) -> None:
-        n = self.system.nv
-        q, v = state[:n].copy(), state[n:].copy()
+    def _graze(self, hit: Hit, stretch: Stretch) -> None:
         nothing = np.zeros((self.system.contacts, 1 + self.system.tangents))
-        contacts = frozenset({hit.watch.contact})
-        self.events.append(Event(time, EventKind.GRAZING, contacts, mode, mode, q, v, v.copy(), nothing))
+        contacts, mode = frozenset({hit.watch.contact}), stretch.flow.mode
+        here = stretch.time, EventKind.GRAZING, contacts, mode, mode, stretch.q, stretch.v, stretch.v, nothing
+        self.events.append(Event(*here))
 
     def _crowding(self) -> None:
         recent = self.events[-_CROWD:]

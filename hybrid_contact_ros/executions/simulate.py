@@ -14,6 +14,7 @@ from hybrid_contact_ros.executions.execution import Execution
 from hybrid_contact_ros.executions.mode import Mode
 from hybrid_contact_ros.executions.options import Options, Tolerances
 from hybrid_contact_ros.executions.run import Run
+from hybrid_contact_ros.systems.robot import Effort, as_system
 
 
 def simulate(
@@ -22,6 +23,7 @@ def simulate(
     v: ArrayLike,
     t_final: float,
     *,
+    effort: Effort = None,
     law: str = "impulse-velocity",
     duration: float = 0.03,
     truncation: Tolerances | None = None,
@@ -49,8 +51,11 @@ def simulate(
     of frictional contacts on heavy links slide where J would drop the contact.
 
     Args:
-        system: with ``problem(q, v[, time][, mode])``: see :class:`~.adapter.AdaptedSystem`.
-        q, v: (nv,) each, v = q̇, at ``t_start``. t_final: s.
+        system: a RigidBodyModel, or anything with ``problem(q, v[, time][, mode])``: see
+            :class:`~.adapter.AdaptedSystem`.
+        q, v: (nq,) and (nv,), at ``t_start``; of a RigidBodyModel in Pinocchio's order, otherwise v = q̇. t_final: s.
+        effort: of a RigidBodyModel: (nv,) or of its joints, or a function (time, q, v, mode) -> such; None is none. See
+            :class:`~hybrid_contact_ros.systems.robot.RobotSystem`.
         law: of impacts: ``"impulse-velocity"`` (J 50), ``"pseudo-impulse"`` (J 58, with ``duration`` δt, s), or
             ``"simultaneous"`` (H 31; regular M).
         truncation: cut Zeno executions of bouncing contacts where that is reliable to these tolerances (O Theorem 3),
@@ -81,10 +86,10 @@ def simulate(
         gap_tolerance=gap_tolerance,
         velocity_tolerance=velocity_tolerance,
     )
-    adapted = AdaptedSystem(system, q, v)
+    adapted = AdaptedSystem(as_system(system, effort), q, v)
     if not (math.isfinite(t_final) and math.isfinite(t_start) and t_final > t_start):
         raise ValueError(f"t_final must be a time after t_start = {t_start}, got {t_final}")
-    q_, v_ = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
+    q_, v_ = adapted.on_manifold(np.array(q, dtype=np.float64)), np.array(v, dtype=np.float64)
     run = Run(adapted, options, truncation, float(t_final))
     deepest = float(adapted.gap(q_).min(initial=0.0))
     if deepest < -1e3 * gap_tolerance:

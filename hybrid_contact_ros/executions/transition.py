@@ -108,6 +108,8 @@ class Transitions:
             seen.add(key)
             changed = self.system.problem(here.q, here.v, time, selection.mode.closed)
             self._apply(here, event, selection.directions)
+            if self._stopped(here, changed):
+                continue
             if np.array_equal(changed.bias_force, problem.bias_force):
                 return self._rested(here, changed)  # CP_FA does not depend on the mode (J Theorem 8), if forces do not
         here.status, here.why = ExecutionStatus.ALTERNATING, f"more than {_MOST} transitions at one instant"
@@ -177,6 +179,13 @@ class Transitions:
             directions[i] = along / size if size > 0.0 else np.eye(along.size)[0]
         return Selection(found.mode, directions, found.decided, found.trend_order)
 
+    def _stopped(self, here: Settled, problem: ContactProblem) -> bool:
+        """Whether contacts that stick now have brought another to rest that the mode has sliding: corners of a face."""
+        slip = np.einsum("ijk,k->ij", problem.tangent_jacobian, here.v)
+        speed = np.sqrt((slip**2).sum(axis=1))
+        slow = any(speed[i] <= self.options.velocity_tolerance for i in here.mode.sliding)
+        return slow and problem.tangents > 1 and here.events[-1].kind is EventKind.STICK
+
     def _leaving(self, time: float, here: Settled, contacts: frozenset[int]) -> frozenset[int]:
         """Open contacts whose gap accelerates open as things are: not in a guard (J 78).
 
@@ -201,7 +210,8 @@ class Transitions:
             self.gap_drift = max(self.gap_drift, worst)
             if worst <= 1e-15:
                 break
-            q = q - np.linalg.lstsq(problem.normal_jacobian[closed], gap, rcond=1e-10)[0]
+            back = np.asarray(np.linalg.lstsq(problem.normal_jacobian[closed], gap, rcond=1e-10)[0], dtype=np.float64)
+            q = self.system.integrate(q, -back)
         problem = self.system.problem(q, v, time, mode.closed)
         rows = problem.jacobian().reshape(problem.contacts, -1, problem.nv)
         self.velocity_drift = max(self.velocity_drift, float(np.abs(rows[mode.held(problem)] @ v).max()))

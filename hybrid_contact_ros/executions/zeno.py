@@ -14,6 +14,7 @@ from hybrid_contact_ros.executions.execution import Event, EventKind
 from hybrid_contact_ros.executions.mode import Mode
 from hybrid_contact_ros.executions.options import Options, Tolerances
 from hybrid_contact_ros.executions.transition import Settled
+from hybrid_contact_ros.systems.robot import RobotSystem
 
 Array = NDArray[np.float64]
 _SHRINKING = 4  # intervals between impacts that get shorter in a row
@@ -66,7 +67,7 @@ def truncated(
 ) -> Cut | None:
     """The truncation of the bounces of a contact that has just left by restitution, if it is reliable (O Theorem 3)."""
     found = import_module("hybrid_contact_ros.stability.truncation").reliable_truncation(
-        system.system,
+        system.system.bound(time, mode.closed) if isinstance(system.system, RobotSystem) else system.system,
         q,
         v,
         contact,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
@@ -42,6 +44,8 @@ class Coordinates:
         self.position_index = np.array([q_of[joint.idx_q] for joint in independent], dtype=np.intp)
         self.velocity_index = np.array([v_of[joint.idx_v] for joint in independent], dtype=np.intp)
         self.continuous = np.array([joint.nq == 2 for joint in independent], dtype=bool)
+        self._floating = floating_base
+        self._cosine = self.position_index[self.continuous]
 
         self._model = model
         self._base = np.zeros(model.nq)
@@ -68,6 +72,49 @@ class Coordinates:
     def full_velocity(self, v: Array) -> Array:
         """Velocity of the Pinocchio model (nv_full,) for the independent one (nv,)."""
         return v if self.reduction is None else self.reduction @ v
+
+    def normalised(self, q: Array) -> Array:
+        """q (nq,) with unit quaternion and unit (cos, sin) pairs, as a new array."""
+        unit = q.copy()
+        if self._floating:
+            unit[3:7] /= math.sqrt(unit[3] ** 2 + unit[4] ** 2 + unit[5] ** 2 + unit[6] ** 2)
+        if self._cosine.size:
+            length = np.hypot(unit[self._cosine], unit[self._cosine + 1])
+            unit[self._cosine] /= length
+            unit[self._cosine + 1] /= length
+        return unit
+
+    def rate(self, q: Array, v: Array) -> Array:
+        """q̇ (nq,) of a velocity v (nv,). Linear in quaternions and (cos, sin) pairs, whose lengths it preserves."""
+        found = np.empty(self.nq)
+        found[self.position_index] = v[self.velocity_index]
+        if self._cosine.size:
+            turn = v[self.velocity_index[self.continuous]]
+            found[self._cosine], found[self._cosine + 1] = -turn * q[self._cosine + 1], turn * q[self._cosine]
+        if self._floating:
+            x, y, z, w = q[3:7].tolist()
+            a, b, c = v[3:6].tolist()
+            square = x * x + y * y + z * z + w * w
+            turned = np.array(
+                [
+                    [w * w + x * x - y * y - z * z, 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+                    [2.0 * (x * y + w * z), w * w - x * x + y * y - z * z, 2.0 * (y * z - w * x)],
+                    [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w - x * x - y * y + z * z],
+                ]
+            )
+            found[:3] = turned @ v[:3] / square  # world velocity of the base's origin
+            found[3:7] = (
+                0.5 * (w * a + y * c - z * b),
+                0.5 * (w * b + z * a - x * c),
+                0.5 * (w * c + x * b - y * a),
+                -0.5 * (x * a + y * b + z * c),
+            )
+        return found
+
+    @staticmethod
+    def base_slope(step: Array) -> Array:
+        """How the velocity of the base (6,) depends on the rate of ``step`` (6,), where it is q ⊕ step (6, 6)."""
+        return np.asarray(pin.Jexp6(step), dtype=np.float64)
 
     def integrate(self, q: Array, step: Array) -> Array:
         """Configuration reached from q (nq,) by the displacement ``step`` (nv,), a velocity times a time."""

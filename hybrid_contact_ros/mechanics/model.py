@@ -217,6 +217,12 @@ class RigidBodyModel:
         """The configuration (nq,) reached from q by the displacement ``step`` (nv,), a velocity times a time."""
         return self.coordinates.integrate(q, step)
 
+    def energy(self, q: Array, v: Array) -> float:
+        """Kinetic and potential energy, J; the latter is zero where all masses are at z = 0."""
+        full_q, full_v = self.coordinates.full_position(q), self.coordinates.full_velocity(v)
+        pin.computeMechanicalEnergy(self.pinocchio_model, self.pinocchio_data, full_q, full_v)
+        return float(self.pinocchio_data.mechanical_energy)
+
     def momentum(self, state: RobotState) -> tuple[Array, Array]:
         """Generalised momentum and its rate without actuation and contact, for momentum observers.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ from hybrid_contact_ros.stability.enclosure import Enclosure, enclose
 from hybrid_contact_ros.stability.interval_ranges import range_finder
 from hybrid_contact_ros.stability.intervals import Interval
 from hybrid_contact_ros.stability.ranges import System, bouncing
+from hybrid_contact_ros.systems.chart import in_rates
 
 Array = NDArray[np.float64]
 
@@ -79,7 +80,9 @@ def reliable_truncation(
     Errors of (q, v) themselves, as from an integrator or event location, are not covered (O leaves them out too).
 
     Args:
-        system: with ``problem(q, v)``; :class:`LagrangianSystem` without applied forces for guaranteed answers.
+        system: with ``problem(q, v)``; :class:`LagrangianSystem` without applied forces for guaranteed answers. Or a
+            RigidBodyModel: with a free-flyer ``q_bounds`` and ``v_bounds`` are of x (nv,) and ẋ, where the
+            configuration is q ⊕ x (:class:`~hybrid_contact_ros.systems.chart.RobotChart`).
         contact: the bouncing one. Other contacts that are not held must stay open, which is checked.
         epsilon_q, epsilon_v, epsilon_t: how far q and v may be from the Zeno point (m or rad, m/s; Euclidean norm) and
             the Zeno time from now (s).
@@ -90,6 +93,7 @@ def reliable_truncation(
     Raises:
         ValueError: shapes, indices or tolerances that make no sense.
     """
+    system, q, v, back = in_rates(system, q, v)
     q_, v_, problem = checked_state(system, q, v)
     (index,) = contact_set("contact", [contact], problem.contacts)
     held_ = sorted(contact_set("held", held, problem.contacts))
@@ -109,10 +113,12 @@ def reliable_truncation(
             why = f"the linear system of the impact cannot be solved ({error})"
         else:
             if isinstance(found, Enclosure):
-                return _judged(found, find.guaranteed, *closed, epsilon_q, epsilon_v, epsilon_t)
+                judged = _judged(found, find.guaranteed, *closed, epsilon_q, epsilon_v, epsilon_t)
+                after_q, after_v = back(judged.q, judged.v)
+                return replace(judged, q=after_q, v=after_v)
             why = found
     nothing = np.full((2, q_.size), np.nan)
-    state = closed or (q_, v_)
+    state = back(*(closed or (q_, v_)))
     return Truncation(False, find.guaranteed, *state, (np.nan, np.nan), nothing, nothing.copy(), np.nan, np.nan, why)
 
 

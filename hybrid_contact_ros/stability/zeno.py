@@ -19,6 +19,7 @@ from hybrid_contact_ros.stability.interval_ranges import range_finder
 from hybrid_contact_ros.stability.neighbourhood import Neighbourhoods, neighbourhoods
 from hybrid_contact_ros.stability.ranges import System
 from hybrid_contact_ros.stability.truncation import checked_state, enclosed, unsuitable
+from hybrid_contact_ros.systems.chart import in_rates
 
 Array = NDArray[np.float64]
 
@@ -90,6 +91,8 @@ def zeno_analysis(
     t₁ + 2 e |φ̇₁⁻| / (|φ̈| (1 − e)). Friction of the bouncing contacts is left out of this.
 
     Args:
+        system: as for :func:`~hybrid_contact_ros.stability.truncation.reliable_truncation`, which says what the bounds
+            of a RigidBodyModel are of. A :class:`~hybrid_contact_ros.systems.robot.RobotSystem` gives one an effort.
         contact: index or indices. held: contacts that are closed and stay so.
         neighbourhood: (ε_q, ε_v, ε_t): find ``neighbourhoods`` for U = N(ε_q, ε_v) and ε_t (some 0.1 s of work).
         tolerance: of φ (m) and φ̇ (m/s) for an equilibrium. force_tolerance (N), acceleration_tolerance (m/s²): dead
@@ -98,6 +101,7 @@ def zeno_analysis(
     Raises:
         ValueError: shapes, indices or tolerances that make no sense.
     """
+    system, q, v, back = in_rates(system, q, v)
     q_, v_, problem = checked_state(system, q, v)
     chosen = sorted(contact_set("contact", contact if isinstance(contact, Iterable) else [contact], problem.contacts))
     held_ = sorted(contact_set("held", held, problem.contacts))
@@ -129,18 +133,17 @@ def zeno_analysis(
     n = q_.size
     proved = isinstance(found, Enclosure)
     limits = np.array([found.limit.lo, found.limit.hi]) if isinstance(found, Enclosure) else np.full((2, 2 * n), np.nan)
+    end = back(here_q + here_v * time + 0.5 * acceleration * time**2, here_v + acceleration * time)
     return ZenoAnalysis(
         tuple(chosen),
-        here_q,
-        here_v,
+        *back(here_q, here_v),
         bool(touching.all()) and not at_rest,
         flags.gap_acceleration[chosen],
         flags.constraint_force[chosen],
         _together(flags.bounded_time_stability[chosen]),
         _together(flags.constraint_stability[chosen]),
         time,
-        here_q + here_v * time + 0.5 * acceleration * time**2,
-        here_v + acceleration * time,
+        *end,
         proved,
         proved and find.guaranteed,
         found.bounces.zeno_time if isinstance(found, Enclosure) else (np.nan, np.nan),

@@ -96,6 +96,17 @@ def test_sideways_force_bends_the_path_of_a_sliding_point_in_space_until_it_stic
     assert execution.word[-1] == "{ground}"  # 1.5 N is less than 0.4 · 9.81 N
 
 
+def test_point_in_space_slips_where_a_growing_force_leaves_the_friction_cone():
+    """From rest there is no velocity that friction could oppose: it opposes the force, which has no sign to try."""
+    pulled = point_in_space(0.4, force=lambda t, q, v, mode: [6.0 * t, t, 0.0])
+    execution = simulate(pulled, [0.0, 0.0, 0.0], [0.0, 0.0, 0.0], 1.0)
+    assert execution.word == ("{ground}", "{ground~}")
+    begin = 0.4 * GRAVITY / np.sqrt(37.0)
+    assert execution.events[0].time == pytest.approx(begin, abs=1e-6)
+    along = np.array([6.0, 1.0, 0.0]) / np.sqrt(37.0)
+    np.testing.assert_allclose(execution.v[-1], 0.5 * np.sqrt(37.0) * (1.0 - begin) ** 2 * along, atol=1e-5)
+
+
 def test_frictionless_sliding_of_assumption_a12_never_stops():
     execution = simulate(sliding_point(0.5), [0.0, 0.0], [1.0, 0.0], 0.5, sliding_friction=False)
     assert execution.word == ("{ground~}",)
