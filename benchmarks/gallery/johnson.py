@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.figure import Figure
+
+from benchmarks.gallery.page import BLUE, GREY, RED, Entry, Row, plain
 from hybrid_contact_ros.executions.simulate import simulate
 from hybrid_contact_ros.systems.ceiling import ceiling
 from hybrid_contact_ros.systems.curves import STAYS, curve
 from hybrid_contact_ros.systems.planar_rhex import PlanarRHex
 from hybrid_contact_ros.systems.point_and_hill import point_and_hill, stopping_speed
 from hybrid_contact_ros.systems.settling_block import leaning, resting_speed, settling_block
-from matplotlib.figure import Figure
-
-from benchmarks.gallery.page import BLUE, GREY, RED, Entry, Row, plain
 
 
 def curves() -> tuple[Figure, list[Row]]:
