@@ -46,13 +46,13 @@ def _begin(d, slip_speed, friction, on, u, moving, slip, state, touching, forces
 
 
 @njit(cache=True, nogil=True)
-def _tell(count, contact, kind, time, spread, contacts, kinds, times, modes, on):
+def _tell(count, contact, kind, time, early, late, contacts, kinds, times, modes, on):
     """Append an event and the mode after it."""
     contacts[count] = contact
     kinds[count] = kind
     times[count, 0] = time
-    times[count, 1] = max(time - spread, 0.0)
-    times[count, 2] = time + spread
+    times[count, 1] = max(time - early, 0.0)
+    times[count, 2] = time + late
     mask = 0
     for i in range(on.shape[0]):
         if on[i]:
@@ -100,7 +100,8 @@ def rollout(
             and for the bounds of each contact's first event.
         G (n, n), b (n,), friction, restitution, gap (m,), velocity (n,) of the contacts, normal first;
         closed (m,) uint8: the mode now, of fewer than 64 contacts.
-        A (n, n), work (2, n), order (2 n,), flags (4, m) uint8, state (m,) int64, slip (m, d), lines (5, n): scratch.
+        A (2 n + mode_splitting.ROWS, n), work (2, n), order (2 n,): scratch.
+        flags (4, m) uint8, state (m,) int64, slip (m, d), lines (5, n): scratch.
         contacts, modes (k,) int64, kinds (k,) uint8, times (k, 3): out; times are time, earliest, latest, s; modes the
             bit masks of the closed contacts after each event.
 
@@ -130,7 +131,8 @@ def rollout(
             u[i * w] = 0.0
     count = 0
     now = 0.0
-    spread = 0.0
+    early = 0.0  # than its time the latest event may be, and what it causes at the same instant
+    late = 0.0
     for _ in range(4 * most):
         if count == most:
             break
@@ -140,7 +142,7 @@ def rollout(
             if on[i] and forces[i * w] <= 0.0 and a[i * w] > _LEAVES:
                 on[i] = 0
                 if now > 0.0 and count < most:
-                    count = _tell(count, i, _LIFTOFF, now, spread, contacts, kinds, times, modes, on)
+                    count = _tell(count, i, _LIFTOFF, now, early, late, contacts, kinds, times, modes, on)
         step = math.inf
         which = -1
         event = 0
@@ -174,27 +176,28 @@ def rollout(
         now += step
         if event == _LIFTOFF:
             on[which] = 0
-            spread = next_times[which, 0] - next_times[which, 1]
+            early = next_times[which, 0] - next_times[which, 1]
+            late = next_times[which, 2] - next_times[which, 0]
             fresh[which] = 2
-            count = _tell(count, which, event, now, spread, contacts, kinds, times, modes, on)
-            times[count - 1, 2] = next_times[which, 2]
+            count = _tell(count, which, event, now, early, late, contacts, kinds, times, modes, on)
             continue
         if event == _STICK:
             for k in range(d):
                 u[which * w + 1 + k] = 0.0
-            count = _tell(count, which, event, now, spread, contacts, kinds, times, modes, on)
+            count = _tell(count, which, event, now, early, late, contacts, kinds, times, modes, on)
             fresh[which] = 0
             continue
         approach = -u[which * w]
         drift = velocity_sigma[which] * now
         bend = 0.5 * acceleration_sigma * now * now
-        spread = sigmas * math.sqrt(gap_sigma[which] ** 2 + drift * drift + bend * bend) / max(approach, _SLOWEST)
+        early = sigmas * math.sqrt(gap_sigma[which] ** 2 + drift * drift + bend * bend) / max(approach, _SLOWEST)
+        late = early
+        if fresh[which] == 1 and next_kind[which] == _TOUCHDOWN and abs(next_times[which, 0] - now) < 1e-9:
+            early = now - next_times[which, 1]
+            late = next_times[which, 2] - now
         phi[which] = 0.0
         on[which] = 1
-        count = _tell(count, which, event, now, spread, contacts, kinds, times, modes, on)
-        if fresh[which] == 1 and next_kind[which] == _TOUCHDOWN and abs(next_times[which, 0] - now) < 1e-9:
-            times[count - 1, 1] = next_times[which, 1]
-            times[count - 1, 2] = next_times[which, 2]
+        count = _tell(count, which, event, now, early, late, contacts, kinds, times, modes, on)
         fresh[which] = 0
         _begin(d, math.inf, friction, on, u, moving, slip, state, touching, forces, after)
         solve_modes(d, _STEPS, tolerance, G, u, friction, touching, moving, slip, state, A, work, order, forces, after)
@@ -211,7 +214,7 @@ def rollout(
             if u[i * w] > _LEAVES:
                 on[i] = 0
                 if count < most:
-                    count = _tell(count, i, _LIFTOFF, now, spread, contacts, kinds, times, modes, on)
+                    count = _tell(count, i, _LIFTOFF, now, early, late, contacts, kinds, times, modes, on)
             else:
                 u[i * w] = 0.0
     return count

@@ -139,6 +139,16 @@ def test_first_touchdown_has_the_predictors_bounds_and_later_ones_wider_ones():
     assert found.times[1, 1] < found.times[1, 0] < found.times[1, 2]
 
 
+def test_what_an_impact_causes_has_the_bounds_of_the_impact():
+    for heights in ((0.02,), (0.02, 0.05)):
+        found = follow(points(heights=heights, velocity=(0.0, -0.5), restitution=0.5))
+        hits = np.flatnonzero(np.array(found.kind) == TOUCHDOWN)
+        assert hits.size
+        for hit in hits:
+            if hit + 1 < len(found.kind) and found.kind[hit + 1] == LIFTOFF:
+                np.testing.assert_array_equal(found.times[hit + 1], found.times[hit])
+
+
 def test_bounds_hold_the_truth_of_states_with_the_configured_noise():
     """95 % of normal errors lie within two standard deviations."""
     rng = np.random.default_rng(0)
