@@ -5,12 +5,13 @@ the bounds hold for all. Widths are per coordinate, and their geometric mean ove
 given (its n-th power is the ratio of the boxes' volumes): of the bounds of v⁺ from kinetic energy alone, of those of
 ``effort="fast"`` (once the only ones) and "tight", and of these two for the velocities of the contacts. Where
 a set is nearly a point, as the Go2's, a ratio says little: the next column has the widest tight bound of a contact
-velocity over the speed of approach. Times are of v⁺, the best of five calls.
+velocity over the speed of approach. Times are of v⁺, the best of three calls.
 """
 
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,13 @@ from hybrid_contact_ros.systems.ramone import ramone_impact
 from hybrid_contact_ros.systems.rocking_block import rocking_block_impact
 
 STEPS = (0.1, 0.5, 1.0, 5.0)
+MATERIALS: tuple[tuple[Any, float, str], ...] = (
+    (None, 0.2, "inelastic"),
+    (0.3, 0.0, "poisson"),
+    (0.3, 0.0, "stronge"),
+    ((0.2, 0.4), 0.2, "poisson"),
+    ((0.2, 0.4), 0.2, "stronge"),
+)
 
 
 def ratio(bounds: tuple[np.ndarray, np.ndarray], values: np.ndarray) -> float:
@@ -41,23 +49,38 @@ def ratio(bounds: tuple[np.ndarray, np.ndarray], values: np.ndarray) -> float:
 def milliseconds(problem: ContactProblem, effort: str, directions: int | None) -> float:
     """Time of bounds of v⁺."""
     best = np.inf
-    for _ in range(5):
+    for _ in range(3):
         begin = time.perf_counter()
         outcome_bounds(problem, effort=effort, directions=directions)
         best = min(best, time.perf_counter() - begin)
     return 1e3 * float(best)
 
 
-def outcomes(problem: ContactProblem) -> np.ndarray:
-    """Sampled velocities after the impact."""
+def _few(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    return rng.random(shape) * (rng.random(shape) < 0.4)
+
+
+def _one(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    return rng.random(shape) * (np.arange(shape[2]) == rng.integers(shape[2], size=(*shape[:2], 1)))
+
+
+def outcomes(
+    problem: ContactProblem,
+    steps: tuple[float, ...] = STEPS,
+    samples: int = 1024,
+    orders: bool = False,
+    **material: Any,
+) -> np.ndarray:
+    """Sampled velocities after the impact; those of ``orders``: of few contacts, or one, at a time."""
     scale, found = impulse_scale(problem), []
-    for step in STEPS:
-        batch = post_impact_set(problem, step * scale, 1024, 400, seed=1)
-        found.append(batch.velocities[batch.terminated])
+    for step in steps:
+        for density in (_few, _one) if orders else (None,):
+            batch = post_impact_set(problem, step * scale, samples, 400, seed=1, density=density, **material)
+            found.append(batch.velocities[batch.terminated])
     return np.concatenate(found)
 
 
-def row(problem: ContactProblem, values: np.ndarray, directions: int | None) -> list[float]:
+def row(problem: ContactProblem, values: np.ndarray, more: np.ndarray, directions: int | None) -> list[float]:
     """All columns of one system."""
     space, n = ContactSpace(problem, 2), problem.nv
     energy = np.empty(n), np.empty(n)
@@ -66,10 +89,12 @@ def row(problem: ContactProblem, values: np.ndarray, directions: int | None) -> 
     at_contacts = values @ jacobian.T
     approach = max(-(problem.normal_jacobian @ problem.velocity).min(), 1e-12)
     contact = outcome_bounds(problem, jacobian, directions=directions)
+    tight = outcome_bounds(problem, directions=directions)
     return [
         ratio(energy, values),
         ratio(outcome_bounds(problem, effort="fast"), values),
-        ratio(outcome_bounds(problem, directions=directions), values),
+        ratio(tight, values),
+        ratio(tight, np.concatenate([values, more])),
         ratio(outcome_bounds(problem, jacobian, effort="fast"), at_contacts),
         ratio(contact, at_contacts),
         float((contact[1] - contact[0]).max() / approach),
@@ -78,8 +103,27 @@ def row(problem: ContactProblem, values: np.ndarray, directions: int | None) -> 
     ]
 
 
+def material_row(problem: ContactProblem, directions: int | None, e: Any, wide: float, law: str) -> list[float]:
+    """Columns of the second table: fast, tight, the same over all densities, tight at the contacts, ms."""
+    mu = problem.friction
+    material = {"law": law, "restitution": e, "friction": ((1.0 - wide) * mu, (1.0 + wide) * mu)}
+    values = outcomes(problem, (0.1, 1.0), 512, **material)
+    more = np.concatenate([values, outcomes(problem, (0.1, 1.0), 512, orders=True, **material)])
+    begin = time.perf_counter()
+    tight = outcome_bounds(problem, directions=directions, **material)
+    spent = time.perf_counter() - begin
+    jacobian = problem.jacobian()
+    return [
+        ratio(outcome_bounds(problem, effort="fast", **material), values),
+        ratio(tight, values),
+        ratio(tight, more),
+        ratio(outcome_bounds(problem, jacobian, directions=directions, **material), values @ jacobian.T),
+        1e3 * spent,
+    ]
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     systems: dict[str, tuple[ContactProblem, int | None]] = {
         "rocking block": (rocking_block_impact().problem, None),
         "box and wall": (box_and_wall_impact().problem, None),
@@ -91,14 +135,23 @@ def main() -> None:
     if quadruped is not None:
         systems["Go2, directions=4"] = (quadruped, 4)
         systems["Go2, any polygon"] = (quadruped, None)
-    names = ("energy", "fast", "tight", "contacts: fast", "tight", "widest", "fast, ms", "tight, ms")
+    names = ("energy", "fast", "tight", "orders", "contacts: fast", "tight", "widest", "fast, ms", "tight, ms")
     print(f"{'system':<18}" + "".join(f"{name:>15}" for name in names))
-    known: dict[int, np.ndarray] = {}
+    known: dict[int, tuple[np.ndarray, np.ndarray]] = {}
     for name, (problem, directions) in systems.items():
-        values = known.setdefault(id(problem), np.empty(0))
-        if not values.size:
-            values = known[id(problem)] = outcomes(problem)
-        print(f"{name:<18}" + "".join(f"{x:15.4g}" for x in row(problem, values, directions)), flush=True)
+        if id(problem) not in known:
+            known[id(problem)] = outcomes(problem), outcomes(problem, orders=True)
+        columns = row(problem, *known[id(problem)], directions)
+        print(f"{name:<18}" + "".join(f"{x:15.4g}" for x in columns), flush=True)
+    names = ("fast", "tight", "orders", "contacts: tight", "tight, ms")
+    print(f"\n{'system, e, width of μ, law':<44}" + "".join(f"{name:>16}" for name in names))
+    for name, (problem, directions) in systems.items():
+        if name in ("disks", "Go2, any polygon"):
+            continue
+        for e, wide, law in MATERIALS:
+            columns = material_row(problem, directions, e, wide, law)
+            title = f"{name}, {e}, ±{100 * wide:.0f} %, {law}"
+            print(f"{title:<44}" + "".join(f"{x:16.4g}" for x in columns), flush=True)
 
 
 if __name__ == "__main__":

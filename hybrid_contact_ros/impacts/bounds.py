@@ -8,6 +8,7 @@ from scipy.linalg import solve_triangular
 
 from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace, check_directions
 from hybrid_contact_ros.impacts.impulse_polyhedron import ImpulsePolyhedron
+from hybrid_contact_ros.impacts.restitution import LAWS, Material, Range
 from hybrid_contact_ros.kernels.outer_bounds import tighten
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
@@ -18,18 +19,21 @@ EFFORTS = ("tight", "fast")
 def outcome_bounds(
     problem: ContactProblem,
     rows: ArrayLike | None = None,
-    restitution: ArrayLike = 0.0,
+    restitution: Range | None = 0.0,
     *,
+    law: str = "poisson",
+    friction: Range | None = None,
     effort: str = "tight",
     directions: int | None = None,
 ) -> tuple[Array, Array]:
     """Componentwise bounds (lower, upper) on every velocity after the impact, sampled or not.
 
-    They hold for every order of impacts, step, density and friction polygon, whichever solution an increment takes.
+    They hold for every order of impacts, step, density and friction polygon, whichever solution an increment takes, and
+    for every e and μ in the intervals, whether contacts have them in common or not.
 
     With effort "fast" two kinds are intersected. Kinetic energy does not rise (H Theorem 7) and impulses act at the
-    contacts alone: v⁺ is in a ball of the M-norm within the affine space v + range(M⁻¹ Jᵀ). And a contact pushes only
-    while it approaches, so that its total impulse lies in an interval
+    contacts alone: v⁺ is in a ball of the M-norm within the affine space v + range(M⁻¹ Jᵀ). And compression pushes only
+    against what approaches, so that a contact's total impulse lies in an interval
     (:func:`~hybrid_contact_ros.kernels.outer_bounds.impulse_bounds`); the velocity then follows from impulses within
     friction cones over these intervals. Where contacts are coupled so strongly that no interval follows, the ball
     remains. These are the bounds that every :class:`~hybrid_contact_ros.impacts.outcome.VelocitySet` carries.
@@ -46,7 +50,10 @@ def outcome_bounds(
     Args:
         rows: (k, nv), bounds of ``rows @ v⁺`` are returned instead of those of v⁺; with ``problem.jacobian()``, of the
             velocities of the contacts.
-        restitution: largest Poisson restitution of the contacts, (m,) or one for all, 0 ≤ e ≤ 1.
+        restitution, friction: e and μ in place of the problem's (None): a number, (m,) numbers, or an interval as a
+            tuple (low, high) of these, as in :func:`~hybrid_contact_ros.impacts.velocity_set.post_impact_set`. Bounds
+            with e are those with all e from 0.
+        law: "inelastic", "poisson" or "stronge", which are the same for e = 0.
         effort: "tight" or "fast".
         directions: k, even: tight bounds for the friction polygon with k vertices alone, which in space are much
             tighter (in the plane there is one polygon only). None: for all polygons, and for the circle.
@@ -57,10 +64,9 @@ def outcome_bounds(
     Raises:
         ValueError: rows that are not (k, nv) and finite, or another argument out of range.
     """
-    m = problem.contacts
-    e = np.array(np.broadcast_to(np.asarray(restitution, np.float64), (m,)))
-    if not ((e >= 0.0) & (e <= 1.0)).all():
-        raise ValueError(f"restitution is {e.tolist()}; it must lie in [0, 1]")
+    if law not in LAWS:
+        raise ValueError(f"law is {law!r}; one of {', '.join(LAWS)} is needed")
+    material = Material(problem, law, restitution, friction, common=False)
     if effort not in EFFORTS:
         raise ValueError(f"effort is {effort!r}; one of {', '.join(EFFORTS)} is needed")
     if directions is not None:
@@ -68,14 +74,15 @@ def outcome_bounds(
     C = None if rows is None else np.ascontiguousarray(rows, dtype=np.float64)
     if C is not None and (C.ndim != 2 or C.shape[1] != problem.nv or not np.isfinite(C).all()):
         raise ValueError(f"rows has shape {C.shape}; a finite (k, {problem.nv}) is needed")
+    problem = material.most_friction(problem)
     space = ContactSpace(problem, 2)
-    lower, upper, low, high = space.bounds(problem.velocity, problem.friction, e / (1.0 + e))
+    lower, upper, low, high = space.bounds(problem.velocity, problem.friction, material.give, material.loose)
     if C is not None:
         lower, upper = _of_rows(problem, space, C, low, high)
     if effort == "fast" or space.status != Status.SOLVED or not high.any():
         return lower, upper
     queries = np.eye(problem.nv) if C is None else C
-    change = ImpulsePolyhedron(problem, space, e, directions, queries).bounds() if len(queries) else None
+    change = ImpulsePolyhedron(problem, space, material, directions, queries).bounds() if len(queries) else None
     if change is not None:
         base = queries @ problem.velocity
         room = 1e-12 * (np.abs(queries) @ np.abs(problem.velocity))

@@ -55,11 +55,11 @@ class ContactSpace:
         self.status = Status(status)
 
     def bounds(
-        self, velocity: Array, friction: Array, back: Array, separated: bool = True
+        self, velocity: Array, friction: Array, give: Array, loose: float, separated: bool = True
     ) -> tuple[Array, Array, Array, Array]:
         """Bounds of v⁺ (n,), lower and upper, and of the normal impulses (m,), N s, least and most.
 
-        See :func:`hybrid_contact_ros.impacts.bounds.outcome_bounds`; back as in
+        See :func:`hybrid_contact_ros.impacts.bounds.outcome_bounds`; give (m,) and loose as in
         :func:`~.outer_bounds.impulse_bounds`; not ``separated``, they hold on the way there too.
         """
         n, m = velocity.shape[0], friction.shape[0]
@@ -72,7 +72,7 @@ class ContactSpace:
         lower, upper = np.empty(n), np.empty(n)
         d = self.Y.shape[0] // m - 1
         outer_bounds.energy_bounds(self.L, self.Y, velocity, np.empty((n + 1, n)), lower, upper)
-        outer_bounds.impulse_bounds(d, self.G, self.u, friction, back, self.speed, np.empty((m, m)), low, high)
+        outer_bounds.impulse_bounds(d, self.G, self.u, friction, give, loose, self.speed, np.empty((m, m)), low, high)
         if not separated:
             low[:] = 0.0
         outer_bounds.tighten(d, self.R, velocity, friction, low, high, lower, upper)

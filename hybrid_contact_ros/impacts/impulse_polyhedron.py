@@ -6,8 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace
-from hybrid_contact_ros.impacts.push_modes import SECTORS, Mode, contact_modes, unit
-from hybrid_contact_ros.kernels.impulse_hull import descend, extremes, start
+from hybrid_contact_ros.impacts.impulse_laws import cone_rows, restitution_row
+from hybrid_contact_ros.impacts.impulse_templates import ContactBlocks, templates
+from hybrid_contact_ros.impacts.push_modes import Mode, contact_modes
+from hybrid_contact_ros.impacts.restitution import Material
+from hybrid_contact_ros.kernels.impulse_hull import OWN_CUTS, descend, extremes, start
 from hybrid_contact_ros.kernels.linear_bound import maximum
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
@@ -17,34 +20,36 @@ _ROUNDS = 12
 _WORK = 2e7  # of templates, modes and squared impulses: above, fewer rounds
 _CUTS = 100  # tangent planes of the ball of energy
 _FAR = 1e9  # impulse that stands for unbounded ones
-_MOST = 300  # functions whose bounds are lowered
-_SIZE = 2.4e6  # of modes, impulses and squared functions: above, fewer functions
+_MOST = 400  # functions whose bounds are lowered
+_SIZE = 2e7  # of modes, impulses and squared functions: above, fewer functions
 _SPARE = 0.4  # part of these that duals may ask for in addition
 _ALIKE = 1.0 - 1e-7  # cosine of templates that are the same
-_INSIDE = 1e-6  # so that rounding does not decide whether friction in an arc increases a function
 _INCREASE = 1e-12  # per impulse and 1 + μ
-_LONGEST = 256  # pivots of the first linear program
+_LONGEST = 1000  # pivots of the first linear program
 
 
 class ImpulsePolyhedron:
     """Rows on total impulses Λ, scaled: contact i's by √G_nn / ‖v‖, so that velocities and impulses are about 1.
 
-    Restitution is a contact of its own at the same place, that may push while it separates, and whose impulse is at
-    most e times that of the compression.
+    Restitution is a contact of its own at the same place, that may push while it separates; how much, the law says
+    (:func:`~hybrid_contact_ros.impacts.impulse_laws.restitution_row`).
+
+    Friction between two ends: impulses are in the cone of the largest μ; what a sliding contact demands is the same for
+    every μ, and what it can increase is decided at both ends.
 
     Args:
-        problem, space: of one configuration, M positive definite and some contact approaching.
-        restitution: Poisson's (m,). directions: of the friction polygon, or None for all polygons and the circle.
+        problem, space: of one configuration, with the largest μ; M positive definite and some contact approaching.
+        material: e, μ, and the law. directions: of the friction polygon, or None for all polygons and the circle.
         queries: (q, nv); their bounds are lowered on the way as well.
     """
 
     def __init__(
-        self, problem: ContactProblem, space: ContactSpace, restitution: Array, directions: int | None, queries: Array
+        self, problem: ContactProblem, space: ContactSpace, material: Material, directions: int | None, queries: Array
     ) -> None:
         m, d = problem.contacts, problem.tangents
         self.w = w = 1 + d
-        self.parents = np.concatenate([np.arange(m), np.flatnonzero(restitution > 0.0)])
-        self.mu = problem.friction[self.parents]
+        self.parents = np.concatenate([np.arange(m), np.flatnonzero(material.e_high > 0.0)])
+        self.mu, self.mu_low = problem.friction[self.parents], material.mu_low[self.parents]
         q, s, _ = np.linalg.svd(space.Y.T, full_matrices=False)
         q = q[:, s > 1e-11 * s[0]]
         x = q.T @ (space.L.T @ problem.velocity)
@@ -62,14 +67,10 @@ class ImpulsePolyhedron:
         self.response = (self.speed * (space.R @ queries.T) / own)[index].T  # queries' change per scaled impulse
         self.room = ROOM * max(1.0, float(np.linalg.norm(self.A, axis=1).max()))
         self.final_room = self.room + SEPARATED / (scale * self.speed)
+        self.blocks = ContactBlocks(self.A, self.mu, self.parents, w, directions)
         self._modes(d, directions)
-        self._templates(d, directions, q.T @ (np.linalg.solve(space.L, queries.T)))
-        self._rows(m, d, restitution, directions)
-
-    def _put(self, contact: int, local: tuple[float, ...] | Array) -> Array:
-        row = np.zeros(self.A.shape[0])
-        row[contact * self.w : (contact + 1) * self.w] = local
-        return row
+        self._templates(q.T @ (np.linalg.solve(space.L, queries.T)))
+        self._rows(material)
 
     def _modes(self, d: int, directions: int | None) -> None:
         first = int(self.u0.shape[0])
@@ -85,93 +86,49 @@ class ImpulsePolyhedron:
         self.conditions, self.sides = np.concatenate(rows), np.concatenate(sides)
         self.begin = np.array(begin)
 
-    def _templates(self, d: int, directions: int | None, queries: Array) -> None:
-        """Functions whose bounds are lowered: of one contact's impulse, of velocities, and of pairs of velocities."""
-        rows = []
-        if d == 1:
-            axes: list[tuple[float, ...]] = [(1.0,), (-1.0,)]
-            aside = 1.0
-        else:
-            count = SECTORS if directions is None else directions
-            axes = [unit(2.0 * np.pi * j / count) for j in range(count)]
-            aside = float(np.cos(np.pi / count + np.pi / 4.0)) - _INSIDE if directions is None else 1.0
-        for contact, mu in enumerate(self.mu):
-            rows += [self._put(contact, (sign,) + (0.0,) * d) for sign in (1.0, -1.0)]
-            if mu > 0.0:
-                rows += [self._put(contact, (0.0, *axis)) for axis in axes]
-                rows += [self._put(contact, (mu * aside, *axis)) for axis in axes]  # how far from sliding against axis
-        own = np.array(rows)
-        m, p = self.u0.shape[0], len(self.A)
-        most = min(_MOST, int(np.sqrt(_SIZE / (len(self.modes) * p))))
-        u = self.A[: m * self.w]
-        i, j = np.triu_indices(len(u), 1)
-        near = [np.concatenate([u[i] + c * u[j], u[i] - c * u[j]]) for c in (1.0, 0.5, 2.0, 0.25, 4.0)]
-        e = np.eye(p)
-        k, n = np.triu_indices(p, 1)
-        pushes = [np.concatenate([e[k] + c * e[n], e[k] - c * e[n]]) for c in (1.0, 0.5, 2.0)]
-        push, speed = (index.ravel() for index in np.indices((p, len(u))))
-        turned = u @ self.A.T
-        turned /= np.maximum(np.linalg.norm(turned, axis=1), 1e-300)[:, None]
-        both = np.concatenate([e[push] + turned[speed], e[push] - turned[speed]])
-        velocities, impulses = [u], [own]
-        room = most - len(own) - 2 * len(u)
-        for to, group in (
-            (velocities, queries.T), (velocities, near[0]), (impulses, pushes[0]), (impulses, both),
-            (impulses, pushes[1]), (impulses, pushes[2]), *((velocities, each) for each in near[1:]),
-        ):  # fmt: skip
-            if 2 * len(group) <= room:
-                to.append(group)
-                room -= 2 * len(group)
-        t = np.concatenate(velocities)
-        t = t[np.linalg.norm(t, axis=1) > 1e-9 * np.linalg.norm(t, axis=1).max()]
-        t = np.concatenate([t, -t])
+    def _templates(self, queries: Array) -> None:
+        """Rows whose bounds are lowered, with what is known of them at the start."""
+        most = min(_MOST, int(np.sqrt(_SIZE / (len(self.modes) * len(self.A)))))
+        impulses, velocities = templates(self.blocks, queries, most)
+        t = np.concatenate([velocities, -velocities])
         far = np.linalg.norm(t, axis=1) * (1.0 + ROOM) - t @ self.x0  # t (x − x0) within the ball of energy
-        pairs = np.concatenate([np.zeros((0, p)), *impulses[1:]])
-        T = np.concatenate([own, pairs, -pairs, t @ self.A.T])
-        bound = np.concatenate([np.full(len(T) - len(t), np.inf), np.maximum(far, 0.0)])
+        T = np.concatenate([impulses, t @ self.A.T])
+        bound = np.concatenate([np.full(len(impulses), np.inf), np.maximum(far, 0.0)])
         size = np.linalg.norm(T, axis=1)
         moving = size > 1e-12
-        self.T, self.bound = T[moving] / size[moving, None], bound[moving] / size[moving]
+        T, bound = T[moving] / size[moving, None], bound[moving] / size[moving]
+        _, first = np.unique(np.round(T, 8), axis=0, return_index=True)
+        self.T, self.bound = T[np.sort(first)], bound[np.sort(first)]
         self.spare = int(_SPARE * most) if len(self.T) < 1.5 * most else 0
 
     def _increases(self, T: Array) -> NDArray[np.bool_]:
         """Whether a mode (columns) can increase a template (rows)."""
-        answer = np.empty((len(T), len(self.modes)), dtype=np.bool_)
+        answer = np.zeros((len(T), len(self.modes)), dtype=np.bool_)
         for k, (contact, mode) in enumerate(self.modes):
             part = T[:, contact * self.w : (contact + 1) * self.w]
-            rate = mode.most(part[:, 0], part[:, 1:], float(self.mu[contact]))
-            answer[:, k] = rate > _INCREASE * (1.0 + self.mu[contact])
+            for mu in {float(self.mu[contact]), float(self.mu_low[contact])}:
+                answer[:, k] |= mode.most(part[:, 0], part[:, 1:], mu) > _INCREASE * (1.0 + mu)
         return answer
 
-    def _rows(self, m: int, d: int, restitution: Array, directions: int | None) -> None:
-        p = self.A.shape[0]
-        cone = []
-        for contact, mu in enumerate(self.mu):
-            cone.append(self._put(contact, (-1.0,) + (0.0,) * d))
-            sides: list[tuple[float, ...]] = [(1.0,), (-1.0,)] if d == 1 else []
-            radius = mu
-            if d == 2:
-                count, turn = (SECTORS, 0.0) if directions is None else (max(directions, 4), np.pi / max(directions, 4))
-                sides = [unit(2.0 * np.pi * j / count + turn) for j in range(count)]
-                radius = mu if directions in (None, 2) else mu * float(np.cos(turn))
-            cone += [self._put(contact, (-radius, *side)) for side in sides]
-        for contact in range(m, len(self.parents)):
-            parent = self.parents[contact]
-            first = (-restitution[parent],) + (0.0,) * d
-            cone.append(self._put(contact, (1.0,) + (0.0,) * d) + self._put(parent, first))
-        C = np.array(cone)
-        C /= np.linalg.norm(C, axis=1)[:, None]
+    def _rows(self, material: Material) -> None:
+        p, m = self.A.shape[0], len(self.u0)
+        C, known = cone_rows(self.blocks)
+        laws = [
+            restitution_row(self.blocks, block, material, self.u0, self.final_room) for block in range(m, len(self.mu))
+        ]
+        C = np.concatenate([C, *(row[None] for row, _ in laws)])
+        known = np.concatenate([known, [side for _, side in laws]])
         self.template = 2 * p + len(C)
         self.cut = self.template + len(self.T) + self.spare
         self.final = self.cut + _CUTS
         standing = self.final + m
         self.standing = standing
-        self.rows = np.zeros((standing + int(np.diff(self.begin).max()), p))
+        self.rows = np.zeros((standing + int(np.diff(self.begin).max()) + OWN_CUTS, p))
         self.rhs = np.full(len(self.rows), np.inf)
         self.rows[:p], self.rows[p : 2 * p] = np.eye(p), -np.eye(p)
         self.rhs[: 2 * p] = _FAR
         self.rows[2 * p : self.template] = C
-        self.rhs[2 * p : self.template] = 0.0
+        self.rhs[2 * p : self.template] = known
         given = slice(self.template, self.template + len(self.T))
         self.rows[given], self.rhs[given] = self.T, self.bound
         self.rows[self.final : standing] = -self.A[: m * self.w : self.w] @ self.A.T

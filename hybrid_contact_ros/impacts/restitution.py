@@ -17,6 +17,8 @@ Range = ArrayLike | tuple[ArrayLike, ArrayLike]
 LAWS = {"inelastic": STRONGE, "stronge": STRONGE, "poisson": POISSON}
 """Impact laws of sets by name. The inelastic one is Stronge's with e = 0."""
 
+_STRONGE_ROOM = 1e-4  # κ in √(E² + 2 δ N) ≤ E + κ N + δ / (2 κ), δ for residuals
+
 
 class Material:
     """What is known of the contacts: e and μ of each between two ends, (m,) each.
@@ -56,12 +58,16 @@ class Material:
         return bool((self.mu_low == self.mu_high).all())
 
     @property
-    def back(self) -> Array:
-        """Part (m,) of its total impulse that a contact may give while it opens. By Poisson's law R ≤ e C, and so
-        R ≤ e / (1 + e) (C + R); by Stronge's it is bounded through the energy alone, so 1."""
-        if not self.e_high.any():
-            return np.zeros(self.e_high.size)
-        return self.e_high / (1.0 + self.e_high) if self.law == "poisson" else np.ones(self.e_high.size)
+    def give(self) -> Array:
+        """Total impulse (m,) over that of compression alone, at most, as
+        :func:`~hybrid_contact_ros.kernels.outer_bounds.impulse_bounds` takes it."""
+        room = _STRONGE_ROOM if self.law == "stronge" and self.e_high.any() else 0.0
+        return 1.0 + self.e_high + room
+
+    @property
+    def loose(self) -> float:
+        """How many times the room for residuals bounds need: Stronge's law takes a root of the work of compression."""
+        return 2.5 / _STRONGE_ROOM if self.law == "stronge" and self.e_high.any() else 1.0
 
     def most_friction(self, problem: ContactProblem) -> ContactProblem:
         """The problem with the high ends of μ."""

@@ -151,8 +151,8 @@ def post_impact_set(
     hits, radius = near_count(RADIUS, half, done - half, info, jumps)
     info = info[:done]
     terminated = info[:, 1] > 0.0
-    back = np.zeros(m) if material is None else material.back
-    lower, upper, _, _ = space.bounds(problem.velocity, problem.friction, back, bool(terminated.all()))
+    give, loose = (np.ones(m), 1.0) if material is None else (material.give, material.loose)
+    lower, upper, _, _ = space.bounds(problem.velocity, problem.friction, give, loose, bool(terminated.all()))
     # proven for any velocities and caps, so for restitution too, but for one friction
     proven = search.unique if material is None or material.exact_friction else None
     status = Status(worst)

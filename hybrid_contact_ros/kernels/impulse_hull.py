@@ -6,7 +6,10 @@ from numba import njit
 
 from hybrid_contact_ros.kernels.linear_bound import maximum
 
-_LIMIT = 120  # pivots
+_LIMIT = 600  # pivots
+_TURNS = 4  # of a linear program and a plane that cuts its solution off
+_GAIN = 1e-3  # of a bound: a plane that lowers it by less is the last
+OWN_CUTS = _TURNS  # rows that a linear program may need behind those of its mode
 _PROGRESS = 1e-3  # of a bound: a round whose improvements are all smaller is the last
 _OUTSIDE = 1e-3  # of the ball of energy: a point further out gets a tangent plane
 _BALL = 1e-8  # room for a solver's residual
@@ -20,11 +23,8 @@ def start(p, c, basis):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _cut(A, x0, z, first_cut, cuts, used, rows, rhs):
-    """Add the plane that touches the ball |x0 + Aᵀ z| ≤ 1 nearest to z, if z is outside. Returns how many there are."""
-    if used == cuts:
-        return used
-    row = rows[first_cut + used]
+def _cut(A, x0, z, row, side):
+    """Make ``row`` the plane that touches the ball |x0 + Aᵀ z| ≤ 1 nearest to z, if z is outside; whether it is."""
     k = x0.shape[0]
     p = A.shape[0]
     size = 0.0
@@ -35,7 +35,7 @@ def _cut(A, x0, z, first_cut, cuts, used, rows, rhs):
         size += s * s
     size = math.sqrt(size)
     if not (1.0 + _OUTSIDE < size < 1e6):
-        return used
+        return False
     offset = 1.0 + _BALL
     for a in range(p):
         row[a] = 0.0
@@ -52,11 +52,11 @@ def _cut(A, x0, z, first_cut, cuts, used, rows, rhs):
         size += row[a] * row[a]
     size = math.sqrt(size)
     if not size > 1e-9:
-        return used
+        return False
     for a in range(p):
         row[a] /= size
-    rhs[first_cut + used] = offset / size
-    return used + 1
+    side[0] = offset / size
+    return True
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -90,14 +90,24 @@ def _of_mode(
         rhs[count] = sides[row]
         count += 1
     value = math.inf
-    for turn in range(3):
-        value = maximum(p, count, _LIMIT, rows, rhs, c, box, basis, work, inverse, vectors)
-        if turn == 2 or value <= best:
+    for turn in range(_TURNS):
+        now = maximum(p, count, _LIMIT, rows, rhs, c, box, basis, work, inverse, vectors)
+        if now == math.inf:  # rounding made the basis singular
+            start(p, c, basis)
+            now = maximum(p, count, _LIMIT, rows, rhs, c, box, basis, work, inverse, vectors)
+        if turn > 0 and not value - now > _GAIN * abs(value):
+            value = min(value, now)
             break
-        before = used
-        used = _cut(A, x0, vectors[1], first_cut, cuts, used, rows, rhs)
-        if used == before:
+        value = min(value, now)
+        if turn == _TURNS - 1 or value <= best:
             break
+        at = first_cut + used if used < cuts else count  # a lasting plane, or one for this program alone
+        if not _cut(A, x0, vectors[1], rows[at], rhs[at : at + 1]):
+            break
+        if used < cuts:
+            used += 1
+        else:
+            count += 1
     return value, used
 
 

@@ -9,23 +9,25 @@ _SEPARATED = 2e-8  # m/s; the published implementation takes contacts that appro
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def impulse_bounds(d, G, u, mu, back, speed, N, low, high):
+def impulse_bounds(d, G, u, mu, give, loose, speed, N, low, high):
     """Interval of the total normal impulse of every contact, N s, over all outcomes that have separated.
 
-    Used are three properties of every increment, and nothing else: a contact pushes only while it does not separate
-    (J_n v' ≤ 0 where λ_n > 0; complementarity of H 75), impulses lie in the friction cone, and in the end no contact
-    approaches. With κ_ij = max(0, G_ij + μ_j ‖G_i,jt‖), the most that a unit of normal impulse at j opens i: since its
-    last push at J_n v ≤ 0 contact i was opened by the others alone, so that
+    Used are properties of every increment, and nothing else: compression pushes only where the contact does not
+    separate in the end (J_n v' ≤ 0 where λ_n > 0; complementarity of H 75), impulses lie in the friction cone, and when
+    all is over no contact approaches. A unit of normal impulse at i opens it by a_i = G_ii − μ_i ‖G_i,it‖ or more, and
+    one at j closes it by ν_ij = max(0, μ_j ‖G_i,jt‖ − G_ij) or less. What compression opens was closed before:
 
-        u_i⁺ ≤ max(u_i⁻, 0) + Σ_{j≠i} κ_ij Λ_j,    and    u_i⁺ ≥ u_i⁻ + Σ_j (G_ij − μ_j ‖G_i,jt‖) Λ_j.
+        a_i C_i ≤ max(−u_i⁻, 0) + Σ_{j≠i} ν_ij Λ_j,
 
-    Together N Λ ≤ max(−u⁻, 0) with N_ij ≤ 0 off the diagonal. Where N is an M-matrix its inverse is not negative, and
-    Λ ≤ N⁻¹ max(−u⁻, 0). Non-penetration then bounds Λ from below.
+    since max(−u_i, 0) and what closings are left decrease together by a_i of each push or more, and never increase. By
+    Poisson's law Λ_i ≤ (1 + e) C_i, by Stronge's (:class:`~hybrid_contact_ros.impacts.impulse_polyhedron`)
+    Λ_i is bounded as if it were. Together N Λ ≤ max(−u⁻, 0) with N_ij ≤ 0 off the diagonal. Where N is an M-matrix its
+    inverse is not negative, and Λ ≤ N⁻¹ max(−u⁻, 0). Non-penetration then bounds Λ from below.
 
     Args:
         d: tangents per contact. G (r, r), u (r,): Delassus matrix and J v, contact by contact, r = m (1 + d).
-        mu (m,). back (m,): part of its total impulse that a contact may give while it opens, e / (1 + e) for Poisson's
-        restitution e, 0 without. speed: ‖v‖_M. Scratch N (m, m). Out: low, high (m,).
+        mu (m,). give (m,): total impulse over that of compression alone, 1 + e. loose: how many times the room for the
+        solver's residual is needed, 1 but for Stronge's law. speed: ‖v‖_M. Scratch N (m, m). Out: low, high (m,).
 
     Returns:
         1; or 0 where N is no M-matrix (contacts coupled so strongly that these properties bound nothing), and then
@@ -37,13 +39,13 @@ def impulse_bounds(d, G, u, mu, back, speed, N, low, high):
         own = G[i * w, i * w]
         if not own > 0.0:
             return _unbounded(low, high)
-        high[i] = max(-u[i * w], 0.0) + _SLACK * math.sqrt(own) * speed + _SEPARATED
+        high[i] = max(-u[i * w], 0.0) + loose * (_SLACK * math.sqrt(own) * speed + _SEPARATED)
         for j in range(m):
             direct, friction = _coupling(d, G, mu, i, j)
             if i == j:
-                N[i, j] = own - friction - back[i] * (own + friction)
+                N[i, j] = (own - friction) / give[i]
             else:
-                N[i, j] = direct - friction - max(direct + friction, 0.0)
+                N[i, j] = min(direct - friction, 0.0)
     # Elimination without pivoting; all pivots are positive exactly for an M-matrix.
     for k in range(m):
         if not N[k, k] > 1e-9 * G[k * w, k * w]:
