@@ -174,25 +174,27 @@ def main() -> None:
     for contacts in (3, 4, 8):
         measure("sole", sole, contacts)
     rollouts()
-    print("\nms per call: force-acceleration, all 3^m modes; impulse-velocity, all 2^m modes, and one by pivoting")
-    for contacts in (2, 4, 6, 8, 12, 20):
+    print("\nms per call: force-acceleration and impulse-velocity, all modes and one")
+    force_acceleration_mode(legged(np.random.default_rng(0), 1), (0,), enumerate_all=True)  # compiles
+    print(f"{'m':>3}{'FA, 3^m modes':>15}{'one':>8}{'IV, 2^m modes':>15}{'one':>8}")
+    for contacts in (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 20):
         problem = legged(np.random.default_rng(0), contacts)
         moving = problem.with_velocity(np.random.default_rng(1).normal(size=problem.nv))
         every = range(contacts)
-        calls: list[Callable[[], object]] = []
-        if contacts <= 6:
-            calls.append(lambda p=problem, c=every: force_acceleration_mode(p, c, enumerate_all=True))
-        if contacts <= 12:
-            calls.append(lambda p=moving, c=every: impulse_velocity_mode(p, c, enumerate_all=True))
-        calls.append(lambda p=moving, c=every: impulse_velocity_mode(p, c, enumerate_all=False))
-        cells = ["-"] * (3 - len(calls)) + [f"{best(call):.2f}" for call in calls]
-        print(f"m = {contacts:<3}" + "".join(f"{cell:>10}" for cell in cells))
+        calls: list[Callable[[], object] | None] = [
+            (lambda p=problem, c=every: force_acceleration_mode(p, c, enumerate_all=True)) if contacts <= 8 else None,
+            lambda p=problem, c=every: force_acceleration_mode(p, c),
+            (lambda p=moving, c=every: impulse_velocity_mode(p, c, enumerate_all=True)) if contacts <= 12 else None,
+            lambda p=moving, c=every: impulse_velocity_mode(p, c, enumerate_all=False),
+        ]
+        cells = [f"{best(call):.2f}" if call else "-" for call in calls]
+        print(f"{contacts:>3}{cells[0]:>15}{cells[1]:>8}{cells[2]:>15}{cells[3]:>8}", flush=True)
 
 
 def best(call: Callable[[], object]) -> float:
-    """Least time of three calls, ms."""
-    times = []
-    for _ in range(3):
+    """Least time of three calls, ms; of one where that takes long."""
+    times: list[float] = []
+    while len(times) < 3 and sum(times) < 500.0:
         start = time.perf_counter()
         call()
         times.append(1e3 * (time.perf_counter() - start))

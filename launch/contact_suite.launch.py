@@ -8,12 +8,15 @@ lowest latency; ``composed:=false`` gives each a process of its own.
 
 from launch.actions import DeclareLaunchArgument
 from launch.conditions import IfCondition, UnlessCondition
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import EnvironmentVariable, LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import LifecycleNode
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 from launch import LaunchDescription
+
+# The matrices are small: BLAS threads only wait for each other, and for the other processes of the robot.
+BLAS = {name: EnvironmentVariable(name, default_value="1") for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
 
 ARGUMENTS = {
     "config": (
@@ -41,6 +44,7 @@ def node(name, condition):
         name=name,
         namespace=value("namespace"),
         output="screen",
+        additional_env=BLAS,
         condition=condition,
         parameters=[
             value("config"),
