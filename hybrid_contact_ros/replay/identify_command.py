@@ -31,6 +31,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--together", type=float, default=0.003, metavar="M",
         help="contacts this much above the lowest are in its impact, m (default: %(default)s)",
     )  # fmt: skip
+    parser.add_argument(
+        "--law", choices=("poisson", "stronge"),
+        help="the law that the restitution is of (default: impact.law of the configuration)",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the result as JSON, and nothing else")
 
 
@@ -47,6 +51,7 @@ def run(args: argparse.Namespace) -> int:
         speed=args.speed,
         reach=args.reach,
         together=args.together,
+        law=args.law,
     )
     if args.json:
         json.dump(found.to_dict(), sys.stdout, indent=2)
@@ -62,12 +67,12 @@ def _show(found: Identification, console: Console) -> None:
     console.print(
         f"{found.impacts} impacts in {found.states} states; {found.used} of one contact and explained by its impulse"
     )
-    console.print(f"restitution {_text(found.restitution)}")
+    console.print(f"restitution ({found.law}) {_text(found.restitution)}")
     console.print(f"  slower half of the approaches: {found.slow:.3f}, faster half: {found.fast:.3f}")
     if found.friction is not None:
         console.print(f"friction    {_text(found.friction)}")
     elif found.friction_at_least is not None:
-        console.print(f"friction    at least {found.friction_at_least:.3f}: too few impacts slid to their end")
+        console.print(f"friction    at least {found.friction_at_least:.3f}: too few impacts slipped to their end")
     console.print(f"part of a jump that no impulse at the contacts explains: {found.unexplained:.3f} (median)")
     if found.unexplained > _MUCH:
         console.print(
@@ -85,7 +90,8 @@ def _show(found: Identification, console: Console) -> None:
     e, mu = found.restitution, found.friction
     friction = "" if mu is None else f", friction=({mu.from_:.3f}, {mu.to:.3f})"
     console.print(
-        f'use: post_impact_set(…, law="poisson", restitution=({e.from_:.3f}, {e.to:.3f}){friction})', highlight=False
+        f'use: post_impact_set(…, law="{found.law}", restitution=({e.from_:.3f}, {e.to:.3f}){friction})',
+        highlight=False,
     )
 
 
