@@ -196,7 +196,7 @@ def latency(estimator: ContactEstimator, stream: list[RobotState]) -> None:
 def main() -> None:
     model = go2()
     estimator = ContactEstimator(model, EstimatorConfig.from_file(ROOT / "config" / "go2.yaml"))
-    estimator.warm()
+    estimator.warm(freeze=True)
     shared = Path(os.environ.get("HYBRID_CONTACT_SHARED", ROOT.parent / "shared")) / "data" / "go2_mujoco"
     files = sorted(shared.glob("*.npz"))
     if not files:

@@ -103,10 +103,15 @@ class ContactEstimator:
         self._observer.reset()
         self._modes.forget()
 
-    def warm(self) -> None:
-        """Compile every kernel that an update or an impact may need, then forbid further compilation in this process
-        (:func:`~hybrid_contact_ros.kernels.warm.disable_compilation`): the first state is then as fast as the
-        thousandth. Forgets earlier states."""
+    def warm(self, freeze: bool = False) -> None:
+        """Compile every kernel that an update or an impact may need: the first state is then as fast as the thousandth.
+        Forgets earlier states.
+
+        Args:
+            freeze: forbid further compilation in this process, as nodes do, so that nothing can ever stall. Functions
+                for use offline (``outcome_bounds``, modes by enumeration) then raise TypeError, unless they were
+                used before (:func:`~hybrid_contact_ros.kernels.warm.enable_compilation` undoes it).
+        """
         enable_compilation()  # another robot of this process may have frozen kernels that it did not need
         model = self.model
         q = model.neutral()
@@ -120,7 +125,8 @@ class ContactEstimator:
                 if model.contacts:
                     self.impact(state, contacts=range(model.contacts), samples=16)
         self.reset()
-        disable_compilation()
+        if freeze:
+            disable_compilation()
 
     def update(self, state: RobotState, parts: Parts = Parts.ALL) -> Prediction:
         """Answer for one state, the next in time.

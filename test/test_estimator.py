@@ -10,7 +10,7 @@ import pytest
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.kernels.status import Status
-from hybrid_contact_ros.kernels.warm import enable_compilation
+from hybrid_contact_ros.kernels.warm import dispatchers, enable_compilation
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import ContactStatus, EventKind, Flag, Prediction, Validity
@@ -326,7 +326,7 @@ def test_an_impact_request_out_of_range_is_refused(arguments):
 
 def test_after_warming_nothing_is_left_to_compile():
     thing = block(**NO_DEADLINE)
-    thing.warm()
+    thing.warm(freeze=True)
     try:
         for state in landing():
             thing.update(state)
@@ -338,9 +338,18 @@ def test_after_warming_nothing_is_left_to_compile():
         enable_compilation()
 
 
+@pytest.mark.parametrize("freeze", [False, True])
+def test_kernels_may_compile_after_warming_unless_they_were_to_be_frozen(freeze):
+    block(**NO_DEADLINE).warm(freeze=freeze)
+    try:
+        assert {kernel._can_compile for _, kernel in dispatchers()} == {not freeze}
+    finally:
+        enable_compilation()
+
+
 def test_contacts_with_restitution_bounce_in_the_set_and_leave_nothing_to_compile():
     thing = body([0, 0, 0], contact={"radius": 0.1, "restitution": 0.5, "friction": 0.0}, impact={"deadline": 0.0})
-    thing.warm()
+    thing.warm(freeze=True)
     found = thing.impact(free(0, 0.1, (0, 0, -2.0)), contacts=[0], samples=64)
     assert found.law == "poisson"
     np.testing.assert_allclose(found.velocities[:, 2], 1.0, atol=1e-6)

@@ -102,7 +102,7 @@ class EngineNode(LifecycleNode):
             model = RigidBodyModel.from_urdf(self._description.urdf(), config)
             begin = time.perf_counter()
             self.estimator = ContactEstimator(model, config)
-            self.estimator.warm()
+            self.estimator.warm(freeze=True)
             self.encoder = Encoder(message_types(), model, reuse=True)
         except ValueError as error:
             self.get_logger().error(f"not configured: {error}")

@@ -14,7 +14,6 @@ from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.encoding import Encoder
 from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.intake import Intake
-from hybrid_contact_ros.kernels.warm import enable_compilation
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import Prediction
@@ -150,9 +149,7 @@ def replay_bag(
             kind = reader.topics.get(topic)
             reader.require({topic: kind if kind in TRUTH else TRUTH[0]})
         estimator = ContactEstimator(model, config)
-        enable_compilation()  # another robot may have been replayed in this process
         estimator.warm()
-        enable_compilation()  # nothing is late here: what warming up did not meet may compile when it comes
         run = _Run(estimator, Intake(model, config.input, twist_in_world), on_prediction, bool(truths))
         setup = time.perf_counter() - begin
         topics = [*wanted, *truths]
