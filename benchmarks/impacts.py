@@ -1,4 +1,5 @@
-"""Times of the impact solvers: per increment LCP, one simultaneous impact, one set of 256 samples.
+"""Times of the impact solvers: per increment LCP, one simultaneous impact, one set of 256 samples; sets by law, within
+the node's deadline, and with many friction directions.
 
 Run from the repository root: ``python benchmarks/impacts.py``. The LCPs are streams from Algorithm 1: increments at
 uniform caps until no contact approaches, then afresh.
@@ -76,6 +77,16 @@ def go2_landing(rng: np.random.Generator | None = None) -> ContactProblem | None
         return None
 
 
+def cube_landing() -> ContactProblem:
+    """A cube of 0.37 kg and 0.1 m that lands on four corners at once, nearly flat."""
+    h = 0.05
+    arms = np.array([[x, y, -h] for x in (-h, h) for y in (-h, h)])
+    frame = np.eye(3)[[2, 0, 1]]
+    rows = np.array([[np.concatenate((axis, np.cross(arm, axis))) for axis in frame] for arm in arms])
+    mass = np.diag([0.37] * 3 + [0.001] * 3)
+    return ContactProblem(mass, [0.5, 0.2, -1.0, 0.3, -0.5, 0.4], rows[:, 0], rows[:, 1:], np.full(4, 0.16))
+
+
 @njit
 def _stream(repeats, g, H, w, c, caps, tableau, lines, z, after, now):
     pivots = 0
@@ -150,8 +161,59 @@ def time_quantecon(problem: ContactProblem) -> float | None:
     return (time.perf_counter_ns() - begin) / 5 / len(rights) / 1e3
 
 
+def laws(rounds: int = 200) -> None:
+    """Sets of 256 by law, and how much of one there is within the node's deadline."""
+    print("\nsets, e 0.25-0.38, defaults of the node: 256 samples, µs (over inelastic); samples within 1 ms; LCPs")
+    robot = go2_landing()
+    landings = {} if robot is None else {"Go2 landing": robot}
+    landings["cube, four corners"] = cube_landing()
+    for name, problem in landings.items():
+        step, first = impulse_scale(problem), 0.0
+        for law in ("inelastic", "poisson", "stronge"):
+            options = {"law": law} if law == "inelastic" else {"law": law, "restitution": (0.25, 0.38)}
+
+            def whole(deadline_ns=None, problem=problem, step=step, options=options):
+                return post_impact_set(problem, step, 256, 100, deadline_ns=deadline_ns, **options)
+
+            p50, p99 = time_call(whole, rounds)
+            first = first or p50
+            made = np.median([len(whole(1_000_000).velocities) for _ in range(rounds)])
+            print(
+                f"{name:<22}{law:<12}{p50:>8.0f} ({p50 / first:.1f}) p99{p99:>8.0f}{made:>10.0f} of 256"
+                f"{whole().steps.mean():>9.2f}"
+            )
+
+
+def searches(rounds: int = 5) -> None:
+    """What the search for other solutions adds to a set, with many friction directions."""
+    print("\nsets of 64 of a box on its corners: ms without search, with it (ratio); increments searched")
+    for corners in (2, 4, 8):
+        problem = box(np.random.default_rng(1), corners).with_velocity([0.1, 0.05, -1.0, 0.2, -0.3, 0.1])
+        for directions in (4, 8, 16):
+            times, found = [], None
+            for solutions in ("one", "sampled"):
+
+                def run(problem=problem, directions=directions, solutions=solutions):
+                    return post_impact_set(
+                        problem,
+                        impulse_scale(problem),
+                        64,
+                        100,
+                        directions=directions,
+                        solutions=solutions,
+                        friction=0.4,
+                    )
+
+                times.append(time_call(run, rounds)[0] / 1e3)
+                found = run()
+            print(
+                f"{corners} contacts, {directions:>2} directions{times[0]:>9.2f}{times[1]:>9.2f} "
+                f"({times[1] / times[0]:.1f}){found.searched:>9.2%}"
+            )
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     head = (
         "problem",
         "m",
@@ -179,6 +241,8 @@ def main() -> None:
         cells = [f"{lcp:.2f}", f"{lcp99:.2f}", f"{pivots:.1f}", "-" if other is None else f"{other:.2f}"]
         cells += [f"{one:.1f}", f"{one99:.1f}", f"{many:.0f}", f"{many99:.0f}", f"{result.steps.mean():.2f}"]
         print(("{:<22}{:>3}" + "{:>12}" * 9).format(name, problem.contacts, *cells))
+    laws()
+    searches()
 
 
 if __name__ == "__main__":

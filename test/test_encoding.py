@@ -192,6 +192,28 @@ def test_thinning_keeps_the_extremes_in_order_without_repeating_a_row(rows):
         np.testing.assert_array_equal(kept.max(axis=0), velocities.max(axis=0))
 
 
+@pytest.mark.parametrize("dimensions", [2, 6])
+@pytest.mark.parametrize("rows, least", [(64, 0.8), (400, 0.93)])
+def test_thinning_keeps_the_width_of_the_set_in_every_direction(dimensions, rows, least):
+    """Of points in a box, turned, whose few outermost ones would be lost among so many."""
+    rng = np.random.default_rng(dimensions)
+    turn = np.linalg.qr(rng.normal(size=(dimensions, dimensions)))[0]
+    velocities = rng.uniform(-1, 1, (4000, dimensions)) * np.geomspace(1, 1e-3, dimensions) @ turn
+    kept = thin(velocities, rows)
+    assert len(kept) == rows
+    directions = rng.normal(size=(500, dimensions)) @ np.diag(np.geomspace(1, 1e3, dimensions)) @ turn
+    part = np.ptp(kept @ directions.T, axis=0) / np.ptp(velocities @ directions.T, axis=0)
+    spaced = np.ptp(velocities[:: len(velocities) // rows] @ directions.T, axis=0)
+    assert part.min() > least and part.mean() > 0.97
+    assert part.mean() > (spaced / np.ptp(velocities @ directions.T, axis=0)).mean()
+    np.testing.assert_array_equal(kept, thin(velocities, rows))
+
+
+def test_a_set_without_extent_is_thinned_to_any_of_its_rows():
+    assert thin(np.ones((50, 3)), 7).shape == (7, 3)
+    assert thin(np.ones((50, 3)), 1).shape == (1, 3)
+
+
 def test_events_are_numbered_without_holes(types):
     encoder = Encoder(types, Names())
     event = Event(10, 1, EventKind.LIFTOFF, True, 20, 15, 2**62, 0.5)

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace
 from hybrid_contact_ros.kernels.all_solutions import search
-from hybrid_contact_ros.kernels.increment_modes import ACTIVE, CAPPED, OPEN
+from hybrid_contact_ros.kernels.increment_modes import ACTIVE, CAPPED, OPEN, effort
 from hybrid_contact_ros.kernels.orientation import coherent, fold
 from hybrid_contact_ros.kernels.residual import axes_residual
 
@@ -22,9 +22,9 @@ _CHEAP = 1000  # modes that are always searched
 _RARELY = 1.0 / 1024
 _SPOT = 1.0 / 64  # where there seem to be no others
 _MODES = 4000  # that are looked at for that
-_NODES = 4096  # of a search within sampling
-ALL_NODES = 1 << 20
-"""Nodes of a search that is asked for by name."""
+_WORK = 4096  # units of a search within sampling
+_NODES = 1 << 20  # of a search that is asked for by name
+_COLUMNS = 1 << 17  # modes of a contact that are looked at, at most: all with up to 20 friction directions
 _LOOSE = 4096
 _SAME = 1e-8
 
@@ -47,6 +47,8 @@ class SolutionSearch:
         chance: the probability with which an increment is searched so that sampling stays cheap: 0 where solutions are
             unique, 1/64 where there is no sign of others, and otherwise 1 where there are at most some hundred modes,
             and inversely as their number beyond.
+        limit: units of work (:func:`~hybrid_contact_ros.kernels.increment_modes.effort`) of one search within sampling:
+            a millisecond or two at most, whatever the contacts and directions. whole: of a search asked for by name.
     """
 
     def __init__(self, space: ContactSpace) -> None:
@@ -55,7 +57,7 @@ class SolutionSearch:
         self.T = np.empty((m + 1, p, p + 1))
         self.A = np.empty((p + 1, p + 1))
         self.states = np.empty((5, p), dtype=np.int64)
-        self.modes = np.empty((m, 2 + 2 * 3**space.g), dtype=np.int64)
+        self.modes = np.empty((m, min(2 + 2 * 3**space.g, _COLUMNS)), dtype=np.int64)
         self.z, self.after = np.empty((MOST + 3, p)), np.empty((MOST + 3, p))
         rubs = space.c > 0.0
         pieces = float(np.prod(np.where(rubs, 2.0**space.g + 3.0**space.g, 2.0)))
@@ -68,7 +70,8 @@ class SolutionSearch:
         # called in any case: a kernel must not be met for the first time after compilation was forbidden
         if fold(space.g, limit, space.H, space.c, S, A, B, self.states) == 0:
             self.chance = min(self.chance, _SPOT)
-        self.nodes = _NODES
+        self.limit = _WORK
+        self.whole = 3 * _NODES * int(np.ceil(effort(space.g, p)))
 
     def copy(self) -> SolutionSearch:
         """The same with scratch of its own, for another thread."""
@@ -77,13 +80,14 @@ class SolutionSearch:
             setattr(other, name, np.empty_like(getattr(self, name)))
         return other
 
-    def all(self, w: Array, cap: Array, nodes: int = ALL_NODES) -> Solutions:
-        """All solutions for scaled velocities w (p,) and caps (m,), which may be inf."""
+    def all(self, w: Array, cap: Array, limit: int | None = None) -> Solutions:
+        """All solutions for scaled velocities w (p,) and caps (m,), which may be inf. limit: in place of ``whole``."""
         space = self.space
         loose = np.empty((_LOOSE, w.size), dtype=np.int64)
         count, _, continua, unresolved, complete = search(
             space.g,
-            nodes,
+            self.whole if limit is None else limit,
+            np.inf,
             MOST,
             0,
             space.H,

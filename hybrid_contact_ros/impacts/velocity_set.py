@@ -12,8 +12,8 @@ from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace, check_
 from hybrid_contact_ros.impacts.coverage import CONFIDENCE, RADIUS, lower_confidence_bound
 from hybrid_contact_ros.impacts.outcome import VelocitySet
 from hybrid_contact_ros.impacts.restitution import LAWS, Material, Range
-from hybrid_contact_ros.impacts.sampler import SamplePlan, Sampler, run_shared
-from hybrid_contact_ros.impacts.solution_search import ALL_NODES, SolutionSearch
+from hybrid_contact_ros.impacts.sampler import SamplePlan, Sampler, run_at_once, run_shared
+from hybrid_contact_ros.impacts.solution_search import SolutionSearch
 from hybrid_contact_ros.kernels.sampling import near_count, outcomes
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
@@ -76,7 +76,9 @@ def post_impact_set(
         law: "inelastic" (restitution is not used); "stronge": a contact gives back e² of the normal work of its
             compression, which is energetically consistent by itself; "poisson": e of its impulse, cut where kinetic
             energy would rise above that of v⁻.
-        deadline_ns: time that this call may take, ns. The first sample is finished in any case.
+        deadline_ns: time that this call may take, ns; 0 or None: any. There is one outcome in any case: sample 0 if it
+            can be finished 0.3 ms later than that, and otherwise the impact of all contacts at once, not a sample of
+            Algorithm 1 with this ``step``, but an outcome of the model.
         maximum_impulses: (samples, max_steps, m) N s, replaces the draws, to compare with other implementations
             sample by sample. Then the conventions of the published one hold: a sample ends at min J_n v ≥ −1e-8 m/s,
             and there is no last ε-step. ``step`` is not used.
@@ -106,9 +108,9 @@ def post_impact_set(
     draws = _check(problem, step, samples, max_steps, seed, directions, law, maximum_impulses)
     if solutions not in SOLUTIONS:
         raise ValueError(f"solutions is {solutions!r}; one of {', '.join(SOLUTIONS)} is needed")
-    if deadline_ns is not None and not -np.inf < deadline_ns < np.inf:
-        raise ValueError(f"deadline_ns is {deadline_ns}; a number of nanoseconds, or None, is needed")
-    if not isinstance(threads, (int, np.integer)) or threads < 1 or (threads > 1 and deadline_ns is not None):
+    if deadline_ns is not None and not 0 <= deadline_ns < np.inf:
+        raise ValueError(f"deadline_ns is {deadline_ns}; a number of nanoseconds is needed, 0 or None for no deadline")
+    if not isinstance(threads, (int, np.integer)) or threads < 1 or (threads > 1 and deadline_ns):
         raise ValueError(f"threads is {threads}; it must be 1 or more, and 1 with a deadline")
     m, d, n = problem.tangent_jacobian.shape
     material = None
@@ -132,13 +134,16 @@ def post_impact_set(
                 draws = _drawn(density, seed, (samples, max_steps, m)) * per_step
     search = SolutionSearch(space)
     chance = {"sampled": search.chance, "all": 1.0 if search.chance else 0.0, "one": 0.0}[solutions]
-    nodes = ALL_NODES if solutions == "all" else search.nodes
+    limit = search.whole if solutions == "all" else search.limit
     p = space.w.size
     z, info = np.empty((samples, p)), np.empty((samples, 7))
-    plan = SamplePlan(space, material, search, chance, nodes, seed, per_step, last_step, max_steps, separating, draws)
-    done = samples
-    if deadline_ns is not None:
+    plan = SamplePlan(space, material, search, chance, limit, seed, per_step, last_step, max_steps, separating, draws)
+    done, stands_in = samples, False
+    if deadline_ns:
         worst, done = Sampler(plan, z, info).run_until(samples, begin + int(_RESERVE * deadline_ns))
+        stands_in = done == 0
+        if stands_in:
+            worst, done = run_at_once(plan, z, info), 1
     elif threads > 1:
         worst = run_shared(plan, samples, threads, z, info)
     else:
@@ -157,7 +162,7 @@ def post_impact_set(
     proven = search.unique if material is None or material.exact_friction else None
     status = Status(worst)
     if status == Status.SOLVED:
-        if done < samples:
+        if done < samples or stands_in:
             status = Status.DEADLINE
         elif not terminated.all():
             status = Status.STEP_LIMIT

@@ -9,7 +9,7 @@ freedom than that are counted as unresolved: there the solutions may form contin
 
 from numba import njit
 
-from hybrid_contact_ros.kernels.increment_modes import FEASIBLE, decide, decode, possible, root_modes
+from hybrid_contact_ros.kernels.increment_modes import FEASIBLE, decide, decode, effort, possible, root_modes
 from hybrid_contact_ros.kernels.mode_system import may_hold, segment, solve_mode
 from hybrid_contact_ros.kernels.residual import axes_residual
 
@@ -34,18 +34,21 @@ def _is_new(H, w, cap, c, g, count, z, after):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def search(g, limit, most, turn, H, w, cap, c, T, A, ints, modes, loose, known, z, after):
+def search(g, limit, afford, most, turn, H, w, cap, c, T, A, ints, modes, loose, known, z, after):
     """All solutions with different velocities w' = w + H z.
 
-    limit: nodes to visit at most; most: solutions to stop at; turn, any integer ≥ 0: where the search begins among the
-    modes (what a search that reaches its limit has seen depends on it); if it is not 0, one more point inside of every
-    line of solutions is taken, which depends on it too. H (p, p), w (p,), cap (m,) ≥ 0 or inf, c (m,); scratch
-    T (m + 1, p, p + 1), A (p + 1, p + 1), ints (5, p), modes (m, 2 + 2·3^g). In and out: z, after (> most + 2, p), of
-    which the first ``known`` hold solutions already. Out: loose (any, p) int64, the states of the first unresolved
+    limit: units of work (:func:`.effort`, one a node of small problems) to spend at most, half of them on what modes a
+    contact may have at all; afford: units at which the caller gives its sample up, so that the search may stop as well
+    (one that ends before is the same for any ``afford``); most: solutions to stop at; turn, any integer ≥ 0: where the
+    search begins among the modes (what a search that reaches its limit has seen depends on it); if it is not 0, one
+    more point inside of every line of solutions is taken, which depends on it too. H (p, p), w (p,), cap (m,) ≥ 0 or
+    inf, c (m,); scratch T (m + 1, p, p + 1), A (p + 1, p + 1), ints (5, p), modes (m, any; 2 + 2·3^g for all of them).
+    In and out: z, after (> most + 2, p), of which the first ``known`` hold solutions already. Out: loose (any, p)
+    int64, the states of the first unresolved
     modes.
 
-    Returns (solutions, nodes, continua, unresolved, complete): continua counts the lines along which the velocity
-    changes, whose ends are among the solutions; unresolved the consistent systems with more freedom.
+    Returns (solutions, units of work, continua, unresolved, complete): continua counts the lines along which the
+    velocity changes, whose ends are among the solutions; unresolved the consistent systems with more freedom.
     """
     p = w.shape[0]
     m = cap.shape[0]
@@ -57,7 +60,6 @@ def search(g, limit, most, turn, H, w, cap, c, T, A, ints, modes, loose, known, 
     place = ints[4, :m]
     line = A[p]
     count = known
-    nodes = 0
     continua = 0
     unresolved = 0
     inside = 0.0
@@ -69,7 +71,11 @@ def search(g, limit, most, turn, H, w, cap, c, T, A, ints, modes, loose, known, 
         for j in range(p):
             T[0, i, j] = H[i, j]
         T[0, i, p] = w[i]
-    root_modes(g, turn, cap, c, T, states, place, order, modes)
+    node = effort(g, p)
+    leaf = max(1.0, node * p / (3.0 * n))
+    share = 1 + int(min(0.5 * limit / (node * max(m, 1)), modes.shape[1] - 2.0))  # so that every contact has some
+    looked, whole = root_modes(g, turn, share, cap, c, T, states, place, order, modes)
+    spent = node * looked
     blind = m  # contacts decided before the first small pivot: the expressions after it are not known
     level = 0
     at[0] = 0
@@ -80,9 +86,9 @@ def search(g, limit, most, turn, H, w, cap, c, T, A, ints, modes, loose, known, 
             if level >= 0:
                 at[level] += 1
             continue
-        if nodes == limit or count >= most:
-            return count, nodes, continua, unresolved, False
-        nodes += 1
+        if spent >= limit or spent >= afford or count >= most:
+            return count, spent, continua, unresolved, False
+        spent += node
         decode(g, modes[k, 1 + at[level]], c[k], states, k * n)
         if blind >= level:
             blind = m
@@ -102,6 +108,7 @@ def search(g, limit, most, turn, H, w, cap, c, T, A, ints, modes, loose, known, 
             at[level] = 0
             continue
         at[level] += 1
+        spent += leaf
         free = solve_mode(g, H, w, cap, c, states, A, rows, z[count], line)
         if free == 0:
             if _is_new(H, w, cap, c, g, count, z, after):
@@ -132,4 +139,4 @@ def search(g, limit, most, turn, H, w, cap, c, T, A, ints, modes, loose, known, 
                 for i in range(p):
                     loose[unresolved, i] = states[i]
             unresolved += 1
-    return count, nodes, continua, unresolved, True
+    return count, spent, continua, unresolved, whole

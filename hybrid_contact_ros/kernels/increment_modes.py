@@ -14,6 +14,15 @@ OPEN, ACTIVE, CAPPED = 0, 1, 2
 
 FEASIBLE = 1e-8  # scaled: a condition missed by less may still hold at the answer, which is checked by its residual
 _ZERO = 1e-9  # a pivot below is not eliminated on
+_UNIT = 432.0  # multiplications: 3 × 12², of a node with 12 rows and two axes a contact
+_WRAP = 1 << 30
+_STRIDE = 0x2545F491  # odd
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def effort(g, p):
+    """Units of work of one mode that is decided, 1 for up to four contacts in space with four friction directions."""
+    return max(1.0, (1.0 + g) * p * p / _UNIT)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -30,10 +39,7 @@ def mode_count(g, cap, c):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def decode(g, mode, c, states, a):
-    """states[a] of the normal (_FAR = 1e3  # impulses beyond are not looked for on lines of solutions, scaled
-    _TURN = 0.6180339887498949
-
-    OPEN, ACTIVE, CAPPED), states[a + 1 …] of the axes (0 sticks, ±1 slides)."""
+    """states[a] of the normal (OPEN, ACTIVE, CAPPED), states[a + 1 …] of the axes (0 sticks, ±1 slides)."""
     for i in range(a + 1, a + 1 + g):
         states[i] = 1
     if mode == 0:
@@ -167,22 +173,27 @@ def possible(g, k, level, place, cap, c, states, T):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def root_modes(g, turn, cap, c, T, states, place, order, modes):
+def root_modes(g, turn, limit, cap, c, T, states, place, order, modes):
     """Modes that each contact may have whatever the others do, and an order of the contacts: fewest modes first.
 
-    T (≥ 2, …) with T[0] at no decisions. Out: modes (m, 1 + most) the number and then the modes of each contact,
-    starting somewhere that depends on ``turn``; order, place (m,).
+    T (≥ 2, …) with T[0] at no decisions; limit: modes of a contact to look at, at most. Out: modes (m, 1 + most) the
+    number and then the modes of each contact, starting somewhere that depends on ``turn``; order, place (m,). Returns
+    how many modes were looked at, and whether these were all.
     """
     m = cap.shape[0]
     n = 1 + g
     rest = turn
+    looked = 0
+    whole = True
     for k in range(m):
         for x in range(m):
             place[x] = 1
         place[k] = 0
         size = mode_count(g, cap[k], c[k])
         count = 0
-        for mode in range(size):
+        whole = whole and size <= limit
+        for mode in range(min(size, limit)):
+            looked += 1
             decoded = (mode + rest) % size
             decode(g, decoded, c[k], states, k * n)
             known = decide(g, k, 0, place, cap[k], c[k], states, T[0], T[1]) != 0
@@ -192,6 +203,8 @@ def root_modes(g, turn, cap, c, T, states, place, order, modes):
             modes[k, count] = decoded
         modes[k, 0] = count
         rest //= size
+        if turn > 0 and rest == 0:  # used up: every contact must be able to begin anywhere
+            rest = turn * _STRIDE * (k + 1) % _WRAP
     for k in range(m):
         at = k
         while at > 0 and modes[order[at - 1], 0] > modes[k, 0]:
@@ -200,3 +213,4 @@ def root_modes(g, turn, cap, c, T, states, place, order, modes):
         order[at] = k
     for at in range(m):
         place[order[at]] = at
+    return looked, whole

@@ -15,6 +15,7 @@ from numba import njit
 from hybrid_contact_ros.kernels.increment_modes import ACTIVE, OPEN, decode, mode_count
 
 _ZERO = 1e-9  # a pivot below counts as zero
+_AXES = 6  # more than these make too many pieces of a contact
 _SHARED = 8  # unknowns of a mode whose rows depend on each other: with more it is not looked into
 
 
@@ -28,6 +29,8 @@ def _dominant(g, H, c, A):
     p = H.shape[0]
     m = c.shape[0]
     n = 1 + g
+    if g > _AXES:
+        return False
     pieces = 1
     for _ in range(g):
         pieces *= 4

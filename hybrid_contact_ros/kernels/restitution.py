@@ -12,8 +12,9 @@ Energy, scaled: an increment z changes the kinetic energy by zᵀ (w + w') / 2 e
 Stronge: the store is energy. Compression with normal work −W adds e² W; restitution pays z_n (w_n + w'_n) / 2 out of
 it and ends when it is spent. After every increment  kinetic energy + Σ stores  is checked not to have risen. In the
 limit of small steps that always holds: normal work is paid for, friction dissipates. A coarse step may owe something
-(friction reversed within it); what it owes is taken from what it stored, then from the stores. Stores are never
-negative, so that the kinetic energy never exceeds its first value, for any e, μ, order and step.
+(a neighbour reversed friction within it; where a contact does so itself the increment is cut, :mod:`.slip`); what it
+owes is taken from what it stored, then from the stores. Stores are never negative, so that the kinetic energy never
+exceeds its first value, for any e, μ, order and step.
 
 Poisson: the store is impulse, e Λ_n of compression. With several contacts, where they have friction or different e,
 that law can create energy; restitution is cut where the kinetic energy would exceed that before the impact, and ends.
@@ -25,6 +26,7 @@ import numpy as np
 from numba import njit
 
 from hybrid_contact_ros.kernels.increment import increment
+from hybrid_contact_ros.kernels.increment_modes import effort
 from hybrid_contact_ros.kernels.residual import axes_residual
 from hybrid_contact_ros.kernels.restitution_stores import (
     CUT,
@@ -40,6 +42,7 @@ from hybrid_contact_ros.kernels.restitution_stores import (
     settle_stronge,
 )
 from hybrid_contact_ros.kernels.sampling import _CHOICES, _affordable, _choose, _slowest, stream, uniform, work
+from hybrid_contact_ros.kernels.slip import stop_at_slip
 from hybrid_contact_ros.kernels.status import Status
 
 SOLVED = int(Status.SOLVED)
@@ -47,6 +50,7 @@ SOLVED = int(Status.SOLVED)
 _MATERIAL = np.uint64(0x8CB92BA72F3D8DD7)  # sets the stream of materials apart from that of the caps
 _ENDS = 1.25  # a draw of an interval is stretched by this and clipped: each end comes up one time in ten
 _CUTS = 12  # of one increment; after them its stores are given up
+_STOPS = 1  # likewise, for slips that stop
 
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
@@ -143,6 +147,7 @@ def restitution_batch(
     m = c_low.shape[0]
     worst = SOLVED
     spent = 0.0
+    node = effort(g, p)
     now, after, push, shifted = vectors[0], vectors[1], vectors[2], vectors[3:5]
     cap, release, store, held = contacts[0], contacts[1], contacts[2], contacts[3]
     change, reach, left, e, c = contacts[4], contacts[5], contacts[6], contacts[7], contacts[8]
@@ -158,7 +163,9 @@ def restitution_batch(
         for i in range(p):
             now[i] = w[i]
             z[sample, i] = 0.0
+        gives_back = False
         for k in range(m):
+            gives_back = gives_back or e[k] > 0.0
             store[k] = 0.0
             held[k] = 0.0
             left[k] = 0.0
@@ -170,6 +177,7 @@ def restitution_batch(
         room = 0.0
         largest = 0.0
         steps = 0
+        tries = 0
         holding = False
         settled = SETTLED
         while True:
@@ -204,7 +212,10 @@ def restitution_batch(
                 aim(g, H, c, now, release, store, change)
             status = SOLVED
             residual = 0.0
-            for cut in range(_CUTS + 1):
+            cut = 0
+            stops = 0
+            while True:
+                tries += 1
                 if cut == _CUTS:
                     for k in range(m):
                         release[k] = 0.0
@@ -221,7 +232,8 @@ def restitution_batch(
                         known = 1 if status == SOLVED else 0
                         choices, several = _choose(
                             g,
-                            _affordable(sample, limit, budget - spent - work(steps, info[sample, 6])),
+                            limit,
+                            _affordable(budget - spent - work(tries, info[sample, 6], node)),
                             choices,
                             H,
                             shifted[0],
@@ -244,12 +256,19 @@ def restitution_batch(
                 for k in range(m):
                     if release[k] > 0.0:
                         after[k * (1 + g)] += drop
-                if law == POISSON:
+                stopped = gives_back and stops < _STOPS and not last and stop_at_slip(g, H, c, now, push, cap, release)
+                if stopped:
+                    settled = CUT
+                elif law == POISSON:
                     settled = settle_poisson(g, e, now, after, push, release, store, room, EXACT * fastest * fastest)
                 else:
                     settled = settle_stronge(g, e, now, after, push, cut, cap, release, store, held, left, change)
-                if settled != CUT:
+                if settled != CUT or cut == _CUTS:
                     break
+                if stopped:
+                    stops += 1
+                else:
+                    cut += 1
                 # what is cut was not taken: an increment counts once, as its last attempt was searched
                 info[sample, 3], info[sample, 4], info[sample, 5] = searches, several_found, uncertain
             if status != SOLVED:
@@ -260,10 +279,10 @@ def restitution_batch(
                 z[sample, i] += push[i]
                 now[i] = after[i]
             steps += 1
-            if sample > 0 and spent + work(steps, info[sample, 6]) > budget:
-                return worst, sample, spent + work(steps, info[sample, 6])
+            if spent + work(tries, info[sample, 6], node) > budget:
+                return worst, sample, spent + work(tries, info[sample, 6], node)
         info[sample, 0] = steps
         info[sample, 1] = 1.0 if not holding and _slowest(g, now, speed) >= -1.0 else 0.0
         info[sample, 2] = largest
-        spent += work(steps, info[sample, 6])
+        spent += work(tries, info[sample, 6], node)
     return worst, first + count, spent

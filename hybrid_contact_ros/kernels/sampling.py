@@ -5,6 +5,7 @@ from numba import njit
 
 from hybrid_contact_ros.kernels.all_solutions import search
 from hybrid_contact_ros.kernels.increment import increment
+from hybrid_contact_ros.kernels.increment_modes import effort
 from hybrid_contact_ros.kernels.residual import axes_residual
 from hybrid_contact_ros.kernels.status import Status
 
@@ -50,13 +51,13 @@ def _slowest(g, w, speed):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
-def _choose(g, limit, state, H, w, cap, c, T, A, ints, modes, found, ends, known, z, after, tally):
+def _choose(g, limit, afford, state, H, w, cap, c, T, A, ints, modes, found, ends, known, z, after, tally):
     """Replace the solver's answer to an increment by one drawn uniformly from all solutions with different velocities.
 
     z, after (p,): the solver's, kept bit for bit if it is the only one; known: 1 if it is an answer, 0 if the solver
     failed. Scratch as in :func:`~.all_solutions.search`, whose z and after are found and ends here. tally (4,) counts
-    searches, those that found several, those that may have missed some, and nodes. Returns (state of the stream,
-    solutions).
+    searches, those that found several, those that may have missed some, and units of work. Returns (state of the
+    stream, solutions).
     """
     p = w.shape[0]
     for i in range(p):
@@ -64,13 +65,13 @@ def _choose(g, limit, state, H, w, cap, c, T, A, ints, modes, found, ends, known
         ends[0, i] = after[i]
     state, draw = uniform(state)
     turn = 1 + int(draw * _TURNS)
-    count, nodes, _, unresolved, complete = search(
-        g, limit, found.shape[0] - 3, turn, H, w, cap, c, T, A, ints, modes, ints[:0], known, found, ends
+    count, spent, _, unresolved, complete = search(
+        g, limit, afford, found.shape[0] - 3, turn, H, w, cap, c, T, A, ints, modes, ints[:0], known, found, ends
     )
     tally[0] += 1.0
     tally[1] += 1.0 if count > 1 else 0.0
     tally[2] += 0.0 if complete and unresolved == 0 else 1.0
-    tally[3] += nodes
+    tally[3] += spent
     state, draw = uniform(state)
     chosen = int(draw * count)
     if chosen >= known and count > 0:
@@ -81,17 +82,18 @@ def _choose(g, limit, state, H, w, cap, c, T, A, ints, modes, found, ends, known
 
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
-def work(increments, nodes):
-    """Units of work, of the order of a third of a microsecond, with which sampling is stopped in time."""
-    return 3.0 * increments + nodes
+def work(increments, searched, node):
+    """Units of work with which sampling is stopped in time: increments, and what searches spent; node: :func:`.effort`.
+
+    Of the order of a third of a microsecond.
+    """
+    return 3.0 * node * increments + searched
 
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
-def _affordable(sample, limit, rest):
-    """Nodes that a search may visit: those that are left, since a sample that runs out of them is given up anyway."""
-    if sample == 0:
-        return limit
-    return int(min(limit, 1.0 + max(rest, 0.0)))
+def _affordable(rest):
+    """Units of work that a search may spend: just more than are left, for then the sample is given up anyway."""
+    return 1.0 + max(rest, 0.0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -128,21 +130,22 @@ def sample_batch(
 
     Everything scaled. step (m,) is the largest cap of an increment, drawn uniformly below it; last_step (m,) the caps
     of the last step that a sample which still approaches after max_steps gets (0: none); chance: with which probability
-    an increment is searched for other solutions, of which one is drawn then, visiting ``limit`` nodes at most;
+    an increment is searched for other solutions, of which one is drawn then, spending ``limit`` units at most;
     H (p, p), w (p,), c (m,). A sample ends once w'_n ≥ −speed for every contact, speed (m,) > 0. ``given``
     (samples, max_steps, m) replaces the draws of caps unless it has no rows. Scratch as in
     :func:`~.increment.increment`, cap (m,), vectors (3, p), and of the search, :func:`_choose`, from T to ends. Out,
     rows first … : z (samples, p) total impulse, info (samples, 7): steps, terminated, largest residual, increments
-    searched, those with several solutions, those where some may have been missed, nodes of the searches.
+    searched, those with several solutions, those where some may have been missed, units of work of the searches.
 
-    When more than ``budget`` units of :func:`work` were done, the sample under way is given up, unless it is sample 0,
-    which for that reason is searched only where searches are cheap (chance ≥ 1).
+    When more than ``budget`` units of :func:`work` were done, the sample under way is given up. Sample 0 is searched
+    only where searches are cheap (chance ≥ 1), so that there is one soon.
     Returns (worst status, first sample that was not finished, units spent).
     """
     p = H.shape[0]
     m = c.shape[0]
     worst = SOLVED
     spent = 0.0
+    node = effort(g, p)
     now = vectors[0]
     after = vectors[1]
     push = vectors[2]
@@ -176,7 +179,8 @@ def sample_batch(
                     known = 1 if status == SOLVED else 0
                     choices, several = _choose(
                         g,
-                        _affordable(sample, limit, budget - spent - work(steps, info[sample, 6])),
+                        limit,
+                        _affordable(budget - spent - work(steps, info[sample, 6], node)),
                         choices,
                         H,
                         now,
@@ -203,12 +207,12 @@ def sample_batch(
                 z[sample, i] += push[i]
                 now[i] = after[i]
             steps += 1
-            if sample > 0 and spent + work(steps, info[sample, 6]) > budget:
-                return worst, sample, spent + work(steps, info[sample, 6])
+            if spent + work(steps, info[sample, 6], node) > budget:
+                return worst, sample, spent + work(steps, info[sample, 6], node)
         info[sample, 0] = steps
         info[sample, 1] = 1.0 if _slowest(g, now, speed) >= -1.0 else 0.0
         info[sample, 2] = largest
-        spent += work(steps, info[sample, 6])
+        spent += work(steps, info[sample, 6], node)
     return worst, first + count, spent
 
 

@@ -182,9 +182,9 @@ def test_wrong_caps_are_refused(caps):
 def test_a_search_that_is_cut_says_so():
     problem = compass_gait_impact().problem
     search, space = SolutionSearch(ContactSpace(problem, 4)), ContactSpace(problem, 4)
-    cut = search.all(space.w, np.full(2, np.inf), nodes=3)
+    cut = search.all(space.w, np.full(2, np.inf), limit=3)
     assert not cut.complete
     assert len(cut.z) < 3
-    whole = search.all(space.w, np.full(2, np.inf), nodes=1000)
+    whole = search.all(space.w, np.full(2, np.inf), limit=1000)
     assert whole.complete
     assert len(whole.z) == 3

@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 from impact_problems import box, random_problem
 
+from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
-from hybrid_contact_ros.impacts.velocity_set import post_impact_set
+from hybrid_contact_ros.impacts.solution_search import MOST, SolutionSearch
+from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
+from hybrid_contact_ros.kernels.all_solutions import search
+from hybrid_contact_ros.kernels.increment_modes import effort
+from hybrid_contact_ros.kernels.residual import axes_residual
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.systems.box_and_wall import box_and_wall_impact
@@ -91,6 +96,29 @@ def test_large_problems_are_searched_rarely_and_say_so():
     assert result.unique is not True
     assert result.residual < 1e-9
     assert post_impact_set(random_problem(np.random.default_rng(1), m=4, d=2), 0.5, 30, 60).residual < 1e-9
+
+
+@pytest.mark.parametrize("directions", [4, 8, 16])
+def test_a_search_within_sampling_costs_no_more_with_many_directions(directions):
+    """With 16 directions a contact has 13 123 modes; in units of a fixed number of multiplications, what is spent is
+    bounded, and what was not looked at is said."""
+    problem = box(np.random.default_rng(0), 8).with_velocity([0.1, 0.05, -1.0, 0.2, -0.3, 0.1])
+    space = ContactSpace(problem, directions)
+    limited, p = SolutionSearch(space), space.w.size
+    node = effort(space.g, p)
+    for turn in range(1, 6):
+        count, spent, _, _, complete = search(
+            space.g, limited.limit, np.inf, MOST, turn, space.H, space.w, np.full(8, 0.1), space.c, limited.T,
+            limited.A, limited.states, limited.modes, limited.states[:0], 0, limited.z, limited.after,
+        )  # fmt: skip
+        assert spent < limited.limit + (8 + p) * node
+        assert not complete or directions == 4
+        assert all(
+            axes_residual(space.g, space.H, space.w, np.full(8, 0.1), space.c, limited.z[i], np.empty(p)) < 1e-9
+            for i in range(count)
+        )
+    result = post_impact_set(problem, impulse_scale(problem), 60, 50, directions=directions)
+    assert result.unique is None and result.searched < 0.1
 
 
 def test_disks_meet_several_solutions():

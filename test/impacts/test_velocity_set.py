@@ -10,6 +10,7 @@ from impact_problems import KINDS, box, halm_posa_lcp, random_problem
 
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.coverage import lower_confidence_bound
+from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
 from hybrid_contact_ros.kernels import delassus
 from hybrid_contact_ros.kernels.increment import increment
@@ -153,6 +154,26 @@ def test_threads_do_not_change_the_set(name):
         post_impact_set(problem, step, 40, 30, threads=2, deadline_ns=1_000_000)
 
 
+@pytest.mark.parametrize("law", ["inelastic", "poisson", "stronge"])
+def test_where_not_even_one_sample_can_be_finished_in_time_there_is_the_impact_of_all_contacts_at_once(law):
+    options = {} if law == "inelastic" else {"law": law, "restitution": 0.4}
+    problem = BLOCK.problem
+    cut = post_impact_set(problem, 1e-7, 10, 10**7, deadline_ns=100_000, **options)  # millions of increments
+    assert cut.status == Status.DEADLINE and len(cut.velocities) == 1 and cut.terminated.all()
+    assert cut.residual < 1e-9 and cut.coverage == 0.0
+    v = cut.velocities[0]
+    assert (problem.normal_jacobian @ v > -1e-8).all()
+    assert v @ problem.mass @ v <= problem.velocity @ problem.mass @ problem.velocity
+    assert (v >= cut.lower - 1e-12).all() and (v <= cut.upper + 1e-12).all()
+    if law == "inelastic":
+        np.testing.assert_allclose(v, simultaneous_impact(problem).velocity, atol=1e-9)
+
+
+@pytest.mark.parametrize("deadline", [None, 0])
+def test_a_deadline_of_0_or_none_is_none(deadline):
+    np.testing.assert_array_equal(block_set(300, deadline_ns=deadline).velocities, block_set(300).velocities)
+
+
 def test_deadline_far_away_gives_the_full_set():
     begin = time.perf_counter()
     result = block_set(64, deadline_ns=60_000_000_000)
@@ -217,6 +238,7 @@ def test_impulse_scale_of_a_point_mass_is_its_momentum():
         ({"directions": 4.5}, "directions is 4.5; an even number"),
         ({"threads": 1.5}, "threads is 1.5"),
         ({"deadline_ns": np.nan}, "deadline_ns is nan"),
+        ({"deadline_ns": -1}, "deadline_ns is -1"),
         ({"samples": 0}, "samples"),
         ({"max_steps": 0}, "max_steps"),
         ({"seed": -1}, "seed"),
