@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +13,7 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.systems.robot import as_system
 
 Array = NDArray[np.float64]
+_STILL = 1e-9  # by which gaps at two times may differ, m, or relative to the gap
 
 
 class System(Protocol):
@@ -42,7 +43,8 @@ class AdaptedSystem:
         q, v: a state, to ask for sizes.
 
     Attributes:
-        nq, nv: sizes of q and v. curved: whether v is not q̇.
+        nq, nv: sizes of q and v. curved: whether v is not q̇. forced: whether forces may depend on time or mode.
+            Friction and restitution are not here: they may differ from state to state, and are those of each problem.
 
     Raises:
         ValueError: no ``problem``, q and v of the wrong sizes or not finite, or q that is not on its manifold.
@@ -58,6 +60,7 @@ class AdaptedSystem:
         self.system = system
         self._ask: Callable[..., ContactProblem] = ask
         self._time, self._mode = every or "time" in takes, every or "mode" in takes
+        self.forced = self._time or self._mode
         self._rate: Any = getattr(system, "configuration_rate", None)
         self._integrate: Any = getattr(system, "integrate", None)
         self.curved = callable(self._rate) and callable(self._integrate)
@@ -71,11 +74,11 @@ class AdaptedSystem:
                 "system that says how q moves (configuration_rate and integrate)"
             )
         self.nv, self.contacts, self.tangents = first.nv, first.contacts, first.tangents
-        self.friction, self.restitution = first.friction, first.restitution
         named = getattr(system, "contact_names", None) or first.names
         self.contact_names = tuple(named) or tuple(str(i) for i in range(first.contacts))
         self.name = str(getattr(system, "name", type(system).__name__))
         self._gap = getattr(system, "gap", None)
+        self._gap_time = callable(self._gap) and "time" in inspect.signature(self._gap).parameters
         self._limbs = getattr(system, "limb_acceleration", None)
 
     def problem(
@@ -92,8 +95,40 @@ class AdaptedSystem:
     def gap(self, q: ArrayLike) -> Array:
         """φ(q), (m,)."""
         if self._gap is not None:
-            return np.asarray(self._gap(q), dtype=np.float64)
+            return np.asarray(self._gap(q, time=0.0) if self._gap_time else self._gap(q), dtype=np.float64)
         return self.problem(q, np.zeros(self.nv)).gap
+
+    def check_still(self, q: Array, v: Array, times: Iterable[float]) -> None:
+        """See that gaps are functions of q alone: a contact problem has φ̇ = J_n v, and no place for ∂φ/∂t.
+
+        A system with a ``gap(q)`` of its own is not asked about other times; :meth:`same_gap` looks at it on the way.
+
+        Raises:
+            ValueError: a gap that differs at one of the ``times``.
+        """
+        if not (self._gap_time if self._gap is not None else self._time):
+            return
+        still = self.gap(q)
+        for time in times:
+            try:  # what a system cannot do at other times is of no concern yet
+                found = self.problem(q, v, time).gap if self._gap is None else self._gap(q, time=time)
+            except Exception:
+                continue
+            self.same_gap(still, np.asarray(found, dtype=np.float64))
+
+    def same_gap(self, still: Array, found: Array) -> None:
+        """See that gaps of a time are those of q.
+
+        Raises:
+            ValueError: one is not.
+        """
+        moved = np.abs(found - still) > _STILL * np.maximum(1.0, np.abs(still))
+        if moved.any():
+            name = self.contact_names[int(np.argmax(moved))]
+            raise ValueError(
+                f"the gap of {name!r} changes with time at one q; make what moves a coordinate of q, with its motion "
+                "in v (and a large inertia and the force that drives it, if its motion is prescribed)"
+            )
 
     def configuration_rate(self, q: Array, v: Array) -> Array:
         """q̇ (nq,)."""

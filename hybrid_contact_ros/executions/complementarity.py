@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.executions.adapter import AdaptedSystem
+from hybrid_contact_ros.executions.events import force_scale
 from hybrid_contact_ros.executions.flow import Dynamics, Flow
 from hybrid_contact_ros.executions.mode import Mode
 from hybrid_contact_ros.executions.slip_direction import leaning, slip_direction
@@ -167,15 +168,9 @@ class ForceAcceleration:
 
     def _scale(self, condition: _Condition) -> float:
         """Accelerations are measured against those without contact and 1 m/s², forces against what these need."""
-        problem = self.problem
-        inertia = np.diag(problem.mass)
-        heavy = inertia[inertia > 0.0]
-        force = max(
-            float(np.abs(problem.bias_force).max(initial=0.0)), float(heavy.mean()) if heavy.size else 1.0, 1e-300
-        )
         if condition.kind in ("normal", "margin"):
-            return force
-        return max(1.0, float(np.abs(problem.jacobian_drift[condition.contact]).max()))
+            return force_scale(self.problem)
+        return max(1.0, float(np.abs(self.problem.jacobian_drift[condition.contact]).max()))
 
     def _guess(self, scope: frozenset[int]) -> Candidate | None:
         if not self.kinetic:

@@ -8,16 +8,18 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import brentq
 
 from hybrid_contact_ros.executions.flow import Flow
 from hybrid_contact_ros.executions.mode import Mode
+from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
 Path = Callable[[float], Array]
 SAMPLES = 4
 """Per step of the integrator."""
-_LATE = 10.0
+_LATE, _LATER, _LATEST = 10.0, 4.0, 1e4
+_REACH = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +27,8 @@ class Watch:
     """A function whose fall below zero ends the mode.
 
     ``kind``: "gap" of an open contact (J 21), "normal" force of a closed one, "cone" margin of a sticking one, "speed"
-    along its direction of a sliding one (J 70); "idle": minus the normal force that an idle
-    one would have if it closed.
+    along its direction of a sliding one (J 70); "smooth": 1 while a closed one that had no friction when the mode began
+    has none, then −1; "idle": minus the normal force that an idle one would have if it closed.
     """
 
     kind: str
@@ -44,7 +46,7 @@ class Hit:
 
 def _closing(flow: Flow, contact: int) -> Flow:
     """The flow of the mode that closes the normal of a contact besides."""
-    rough = flow.system.friction[contact] > 0.0
+    rough = contact in flow.rough
     mode = Mode(flow.mode.closed | {contact}, flow.mode.sliding | ({contact} if rough else frozenset[int]()))
     return Flow(flow.system, mode, flow.kinetic, flow.speed, flow.directions, flow.forcing)
 
@@ -54,7 +56,12 @@ class Watcher:
 
     A function is armed once it is above its tolerance; one that starts at zero (a contact that has just opened, a force
     that has just vanished) is not, and then only counts where it falls clearly below: its trend was taken care of when
-    the mode was chosen. A contact that bounces is armed from the start.
+    the mode was chosen. How clearly is more each time that nothing came of it: where no sign was found at zero, the
+    mode goes on until there is one. A contact that bounces is armed from the start, and any that leaves for sure; below
+    zero one that falls faster than a contact at rest counts in any case.
+
+    Gaps are followed with their rates φ̇ = J_n v: a gap may fall below zero and rise again between two samples. Where
+    it does not fall below zero, but its least value is within the tolerance, it grazes.
     """
 
     def __init__(self, flow: Flow, gap_tolerance: float, rising: dict[int, float]) -> None:
@@ -66,8 +73,10 @@ class Watcher:
         self._gaps = len(self.watches)
         for i in sorted(mode.closed):
             self.watches.append(Watch("normal", i))
-            if system.friction[i] > 0.0:
+            if i in flow.rough:
                 self.watches.append(Watch("speed" if i in mode.sliding else "cone", i))
+            else:
+                self.watches.append(Watch("smooth", i))
         self._others = {i: _closing(flow, i) for i in sorted(flow.idle)}
         self.watches += [Watch("idle", i) for i in self._others]
         self._gap_tolerance = gap_tolerance
@@ -76,17 +85,21 @@ class Watcher:
         self._grazed: set[int] = set()
         self._open = np.array([w.contact for w in self.watches[: self._gaps]], dtype=np.intp)
         self._zero = np.zeros(self._gaps)
+        self._late = np.full(len(self.watches), _LATE)
 
-    def values(self, time: float, state: Array) -> tuple[Array, Array]:
-        """The functions and their tolerances at a state."""
+    def _gap(self, state: Array) -> Array:
+        return self.flow.system.gap(state[: self._n])[self._open] - self._zero
+
+    def values(self, time: float, state: Array, gap: Array | None = None) -> tuple[Array, Array]:
+        """The functions and their tolerances at a state; ``gap``: those of the open contacts, if known."""
         value, tolerance = np.empty(len(self.watches)), np.full(len(self.watches), self._gap_tolerance)
         q = state[: self._n]
         if self._gaps:
-            value[: self._gaps] = self.flow.system.gap(q)[self._open] - self._zero
+            value[: self._gaps] = self._gap(state) if gap is None else gap
         if self._gaps == len(self.watches):
             return value, tolerance
         now = self.flow.dynamics(time, q, state[self._n :])
-        size = max(float(np.abs(now.force).max()), float(np.abs(now.problem.bias_force).max(initial=0.0)), 1e-300)
+        size = max(float(np.abs(now.force).max()), force_scale(now.problem))
         for k in range(self._gaps, len(self.watches)):
             watch = self.watches[k]
             i = watch.contact
@@ -97,6 +110,9 @@ class Watcher:
                 rests = self.flow.rests(now.problem, i)
                 tolerance[k] = 1e-7 * size  # so that a late one is beyond doubt for complementarity
                 value[k] = self._relief(i, time, state) if rests else 2.0 * tolerance[k]
+            elif watch.kind == "smooth":
+                value[k] = 1.0 if now.problem.friction[i] == 0.0 else -1.0
+                tolerance[k] = 1e-3
             elif watch.kind == "cone":
                 tangent = now.force[i, 1:]
                 value[k] = now.problem.friction[i] * now.force[i, 0] - np.sqrt(tangent @ tangent)
@@ -123,8 +139,19 @@ class Watcher:
         self.armed |= value > tolerance
 
     def disarm(self, watch: Watch) -> None:
-        """Wait until the function is clearly positive again (its crossing changed nothing)."""
-        self.armed[self.watches.index(watch)] = False
+        """Wait until the function is clearly positive again (its crossing changed nothing), or more negative."""
+        k = self.watches.index(watch)
+        if k >= self._gaps and not self.armed[k]:
+            self._late[k] = min(_LATER * self._late[k], _LATEST)
+        self.armed[k] = False
+
+    def grazes(self, hit: Hit) -> bool:
+        """Whether a hit that changed nothing is a touch of an open contact, noticed for the first time."""
+        k, contact = self.watches.index(hit.watch), hit.watch.contact
+        if hit.watch.kind != "gap" or not self.armed[k] or contact in self._grazed:
+            return False
+        self._grazed.add(contact)
+        return True
 
     def first(self, path: Path, begin: float, end: float, origin: float) -> Hit | None:
         """The first crossing in a step of the integrator, from ``begin`` to ``end``; ``origin``: of the mode."""
@@ -133,27 +160,34 @@ class Watcher:
             if begin < origin + peak < end:
                 times.append(origin + peak)
         times = sorted(set(times))
-        value, _ = self.values(times[0], path(times[0]))
+        gaps = np.array([self._gap(path(time)) for time in times])
+        reach = _REACH * np.abs(np.diff(gaps, axis=0)).max(axis=0, initial=0.0) + self._gap_tolerance
+        near = gaps.min(axis=0) <= reach  # else too far off to come down and up again between samples
         hits: list[Hit] = []
-        for a, b in pairwise(times):
-            following, tolerance = self.values(b, path(b))
+        for j, (a, b) in enumerate(pairwise(times)):
+            following, tolerance = self.values(b, path(b), gaps[j + 1])
             for k, watch in enumerate(self.watches):
-                floor = 0.0 if self.armed[k] else -_LATE * tolerance[k]
+                floor = 0.0 if self.armed[k] else -self._late[k] * tolerance[k]
                 if following[k] < floor:
                     hits.append(Hit(self._root(path, k, a, b, floor), watch))
-                elif watch.kind == "gap" and self.armed[k]:
-                    dip = self._dip(path, k, a, b, value[k], following[k])
+                elif k < self._gaps and following[k] < 0.0 and self._rate(path, k, b) < -self.flow.speed:
+                    hits.append(Hit(self._fall(path, k, a, b), watch))
+                elif k < self._gaps and near[k]:
+                    dip = self._dip(path, k, a, b, floor)
                     if dip is not None:
                         hits.append(dip)
             if hits:
                 return min(hits, key=lambda hit: hit.time)
-            self.armed |= following > tolerance
-            value = following
+            clear = following > tolerance
+            self._grazed -= {self.watches[k].contact for k in np.flatnonzero(clear[: self._gaps]).tolist()}
+            self.armed |= clear
+            for k in np.flatnonzero(~self.armed[: self._gaps] & (following[: self._gaps] > 0.0)).tolist():
+                self.armed[k] = self._rate(path, k, b) > self.flow.speed
         return None
 
     def _one(self, path: Path, k: int, time: float) -> float:
         if k < self._gaps:
-            return float(self.flow.system.gap(path(time)[: self._n])[self._open[k]] - self._zero[k])
+            return float(self._gap(path(time))[k])
         return float(self.values(time, path(time))[0][k])
 
     def _root(self, path: Path, k: int, a: float, b: float, floor: float) -> float:
@@ -174,19 +208,37 @@ class Watcher:
     def _tolerance(self, path: Path, k: int, time: float) -> float:
         return float(self.values(time, path(time))[1][k])
 
-    def _dip(self, path: Path, k: int, a: float, b: float, left: float, right: float) -> Hit | None:
+    def _rate(self, path: Path, k: int, time: float) -> float:
+        """φ̇ of an open contact."""
+        state = path(time)
+        q, v = state[: self._n], state[self._n :]
+        problem = self.flow.system.problem(q, v, time, self.flow.forcing)
+        return float(problem.normal_jacobian[self._open[k]] @ v)
+
+    def _fall(self, path: Path, k: int, a: float, b: float) -> float:
+        """Where a gap that is zero but for rounding begins to fall faster than a contact at rest does."""
+        low, high = (self._rate(path, k, time) + self.flow.speed for time in (a, b))
+        if not low > 0.0 > high:
+            return b if low > 0.0 else a
+        rate = brentq(lambda t: self._rate(path, k, t) + self.flow.speed, a, b, xtol=1e-15, rtol=8.9e-16, maxiter=200)
+        return min(float(rate) * (1.0 + 4e-16), b)
+
+    def _dip(self, path: Path, k: int, a: float, b: float, floor: float) -> Hit | None:
         """A gap that closes and opens again between two samples."""
-        small = 1e-4 * (b - a)
-        down = (self._one(path, k, a + small) - left) / small
-        up = (right - self._one(path, k, b - small)) / small
-        if not (down < 0.0 < up) or left + down * (b - a) > 0.0 or right - up * (b - a) > 0.0:
+        if not (self._rate(path, k, a) < 0.0 <= self._rate(path, k, b)):
             return None
-        lowest = minimize_scalar(
-            lambda t: self._one(path, k, t), bounds=(a, b), method="bounded", options={"xatol": 1e-12}
-        )
-        if lowest.fun < -self._gap_tolerance:
-            return Hit(self._root(path, k, a, float(lowest.x), 0.0), self.watches[k])
-        if lowest.fun <= self._gap_tolerance and self.watches[k].contact not in self._grazed:
+        low = float(brentq(lambda t: self._rate(path, k, t), a, b, xtol=1e-15, rtol=8.9e-16, maxiter=200))
+        least = self._one(path, k, low)
+        if least < floor:
+            return Hit(self._root(path, k, a, low, floor), self.watches[k])
+        if self.armed[k] and least <= self._gap_tolerance and self.watches[k].contact not in self._grazed:
             self._grazed.add(self.watches[k].contact)
-            return Hit(float(lowest.x), self.watches[k], True)
+            return Hit(low, self.watches[k], True)
         return None
+
+
+def force_scale(problem: ContactProblem) -> float:
+    """What forces are measured against, N: those that act without contact, and what 1 m/s² of the bodies needs."""
+    inertia = np.diag(problem.mass)
+    heavy = inertia[inertia > 0.0]
+    return max(float(np.abs(problem.bias_force).max(initial=0.0)), float(heavy.mean()) if heavy.size else 1.0, 1e-300)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -30,7 +31,7 @@ class ExecutionStatus(Enum):
     SINGULAR = "singular"
     """The mode has no dynamics: loose massless limbs, or rows that contradict each other (J Assumption A5 or A2)."""
     DIVERGED = "diverged"
-    """The integrator could not go on (J Assumption A7 fails), or a state was not finite."""
+    """The integrator could not go on (J Assumption A7 fails), a state was not finite, or the system raised an error."""
 
 
 class EventKind(Enum):
@@ -79,7 +80,7 @@ class Event:
 @dataclass(frozen=True, slots=True, eq=False)
 class Interval:
     """One T_i of the time domain, in one mode: times (n,), q (n, nq) and v (n, nv) at the ends of the integrator's
-    steps, and v̇ there.
+    steps; between them the integrator's dense output (n − 1 pieces, of order 7).
 
     It may be a single instant, between two transitions at one time; then n is 1.
     """
@@ -88,7 +89,7 @@ class Interval:
     times: Array
     q: Array
     v: Array
-    rates: Array
+    dense: tuple[Callable[[float], Array], ...]
     system: AdaptedSystem
 
     @property
@@ -100,18 +101,13 @@ class Interval:
         return float(self.times[-1])
 
     def at(self, time: float) -> tuple[Array, Array]:
-        """q and v at a time of the interval, by Hermite's cubic between steps."""
-        i = min(max(bisect_right(self.times.tolist(), time) - 1, 0), max(len(self.times) - 2, 0))
-        if len(self.times) == 1 or self.times[i + 1] == self.times[i]:
+        """q and v at a time of the interval, by the integrator's dense output."""
+        i = min(max(bisect_right(self.times.tolist(), time) - 1, 0), len(self.times) - 1)
+        if i >= len(self.dense) or time <= self.times[i]:
             return self.q[i].copy(), self.v[i].copy()
-        step = float(self.times[i + 1] - self.times[i])
-        s = (time - float(self.times[i])) / step
-        a, b = (1 + 2 * s) * (1 - s) ** 2, s * (1 - s) ** 2
-        c, d = s**2 * (3 - 2 * s), s**2 * (s - 1)
-        first, last = (self.system.configuration_rate(self.q[k], self.v[k]) for k in (i, i + 1))
-        q = a * self.q[i] + b * step * first + c * self.q[i + 1] + d * step * last
-        v = a * self.v[i] + b * step * self.rates[i] + c * self.v[i + 1] + d * step * self.rates[i + 1]
-        return self.system.on_manifold(q), v
+        state = np.asarray(self.dense[i](time), dtype=np.float64)
+        n = self.q.shape[1]
+        return self.system.on_manifold(state[:n].copy()), state[n:].copy()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,7 +117,9 @@ class Execution:
     Attributes:
         intervals: T_i with mode and states; ``events[i]`` is between intervals, but that grazing does not end one.
         events: transitions in order. status, why: how it ended. names: of the contacts.
-        zeno_times: (lower, upper) bounds, s, of each time at which infinitely many impacts have ended.
+        zeno_times: (lower, upper) bounds, s, of each time at which infinitely many impacts have ended, wider by what
+            the impacts so far may be off in time (:class:`~.time_error.TimeError`): estimates where they end by
+            ``velocity_tolerance`` or of several contacts at once, proven but for that error where one is truncated.
         most_at_once: largest number of transitions at one time; J Theorem 8 allows two without massless limbs.
         gap_drift: largest |φ| of a closed contact at the end of an interval, m, before it was corrected.
         velocity_drift: as that, largest speed in a closed row, m/s.

@@ -50,6 +50,10 @@ class Flow:
             ``directions`` (unit vectors (d,) by contact) says where to. forcing: the mode that the forces are those
             of, by default ``mode.closed``. idle: open contacts of massless limbs that touch and carry nothing: while
             they touch, such a limb gets out of the way rather than move into the surface, which costs no force.
+
+    Attributes:
+        rough: contacts with friction where the flow began, at the first state that :meth:`dynamics` was asked for:
+            which rows are held must not change on the way. Where another surface begins, :meth:`renew` begins anew.
     """
 
     def __init__(
@@ -66,14 +70,29 @@ class Flow:
         self.directions = dict(directions or {})
         self.forcing = mode.closed if forcing is None else forcing
         self.idle = idle
-        self._rubbing = [i for i in sorted(mode.sliding) if kinetic and system.friction[i] > 0.0]
+        self._rubbing: list[int] = []
         self._held: NDArray[np.bool_] | None = None
         self._regular: bool | None = None
+        self.rough: frozenset[int] = frozenset()
 
     def __call__(self, time: float, state: Array) -> Array:
         n = self.system.nq
         q, v = state[:n], state[n:]
         return np.concatenate((self.system.configuration_rate(q, v), self.dynamics(time, q, v).acceleration))
+
+    def renew(self, time: float, q: Array, v: Array) -> bool:
+        """Begin anew where closed contacts have got friction, or lost it, since the flow began; whether that was so."""
+        friction = self.system.problem(q, v, time, self.forcing).friction
+        if all((friction[i] > 0.0) == (i in self.rough) for i in self.mode.closed):
+            return False
+        self._held, self._regular = None, None
+        self.dynamics(time, q, v)
+        return True
+
+    @property
+    def followed(self) -> Mode:
+        """The mode by the rows that are held: contacts that had no friction where the flow began slide."""
+        return Mode(self.mode.closed, self.mode.sliding | (self.mode.closed - self.rough))
 
     def direction(self, problem: ContactProblem, contact: int) -> Array:
         """Unit vector (d,) along which a sliding contact slides, or starts to."""
@@ -96,6 +115,8 @@ class Flow:
         m, d, n = problem.contacts, problem.tangents, problem.nv
         if self._held is None:
             self._held = self.mode.held(problem)
+            self.rough = frozenset(np.flatnonzero(problem.friction > 0.0).tolist())
+            self._rubbing = [i for i in sorted(self.mode.sliding & self.rough) if self.kinetic]
         held = self._held
         rows = problem.jacobian().reshape(m, 1 + d, n)
         closed, goal = rows[held], -problem.jacobian_drift[held]

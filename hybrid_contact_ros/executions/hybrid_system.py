@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import least_squares
 
 from hybrid_contact_ros.executions.adapter import AdaptedSystem
+from hybrid_contact_ros.executions.execution import Event
 from hybrid_contact_ros.executions.flow import Flow
 from hybrid_contact_ros.executions.mode import Mode
 from hybrid_contact_ros.executions.options import Options
-from hybrid_contact_ros.executions.transition import Transitions
+from hybrid_contact_ros.executions.transition import Settled, Transitions
 from hybrid_contact_ros.impacts.plastic import plastic_impact
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.systems.robot import as_system
@@ -54,31 +55,35 @@ class Domain:
     def __str__(self) -> str:
         names = self.system.contact_names
         closed = sorted(self.mode.closed)
+        friction = self.system.problem(self.witness, np.zeros(self.system.nv)).friction
         parts = [f"φ_{names[i]} = 0" for i in closed]
         parts += [f"φ_{names[i]} ≥ 0" for i in range(self.system.contacts) if i not in closed]
         for i in closed:
-            sticks = i not in self.mode.sliding and self.system.friction[i] > 0.0
+            sticks = i not in self.mode.sliding and friction[i] > 0.0
             parts.append(f"u_{names[i]} = 0" if sticks else f"φ̇_{names[i]} = 0")
         return ", ".join(parts) or "all states"
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """(I, J) ∈ Γ."""
+    """(I, J) ∈ Γ, or (I, I): a contact hits and leaves again by restitution, which J, with e = 0, does not have."""
 
     before: Mode
     after: Mode
 
     def by_impact(self) -> bool:
-        """Whether it can be a touchdown: some contact closes. Otherwise it is a liftoff, or a slip or stick."""
-        return not self.after.closed <= self.before.closed
+        """Whether it can be a touchdown: some contact closes, or bounces. Otherwise it is a liftoff, a slip or a stick,
+        or an impact of bouncing contacts that opens others."""
+        return self.before == self.after or not self.after.closed <= self.before.closed
 
 
 class HybridSystem:
     """H = (J, Γ, D, F, G, R) of Definition 5.
 
     Attributes:
-        modes: J, by number of contacts. edges: Γ (J 72): pairs whose union of contacts is a mode.
+        modes: J, by number of contacts. edges: Γ (J 72): pairs whose union of contacts is a mode, and (I, I) where some
+            contact with restitution can hit: of such a contact every impact faster than ``velocity_tolerance`` is a
+            bounce, which leaves it open.
         domains: D_I by mode. options: law and tolerances of the guards.
     """
 
@@ -87,8 +92,18 @@ class HybridSystem:
         self.domains = {domain.mode: domain for domain in domains}
         self.modes = tuple(self.domains)
         sets = {mode.closed for mode in self.modes}
-        self.edges = tuple(Edge(i, j) for i in self.modes for j in self.modes if i != j and i.closed | j.closed in sets)
+        self.edges = tuple(
+            Edge(i, j)
+            for i in self.modes
+            for j in self.modes
+            if (i.closed | j.closed in sets if i != j else self._bounces(i, sets))
+        )
         self._transitions = Transitions(system, options)
+
+    def _bounces(self, mode: Mode, sets: set[frozenset[int]]) -> bool:
+        witness = self.domains[mode].witness
+        elastic = np.flatnonzero(self.system.problem(witness, np.zeros(self.system.nv)).restitution > 0.0)
+        return any(i not in mode.closed and mode.closed | {i} in sets for i in elastic.tolist())
 
     def vector_field(self, mode: Mode, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> Array:
         """F_I (nq + nv,): q̇ and v̇ (J 75).
@@ -105,25 +120,40 @@ class HybridSystem:
 
     def next_mode(self, mode: Mode, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> Mode | None:
         """CP_G (J 82): J where the state is in the guard G_{I,J}, I where it is in none, None without a solution."""
-        q_, v_ = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
-        settled = self._transitions.settle(time, q_, v_, mode, {})
-        if settled.events:
-            return settled.events[0].after
+        event, settled = self._next(mode, q, v, time)
+        if event is not None:
+            return event.after
         return None if settled.status is not None else mode
 
+    def _next(self, mode: Mode, q: ArrayLike, v: ArrayLike, time: float) -> tuple[Event | None, Settled]:
+        q_, v_ = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
+        settled = self._transitions.settle(time, q_, v_, mode, {})
+        return (settled.events[0] if settled.events else None), settled
+
     def in_guard(self, edge: Edge, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> bool:
-        """Whether a state of D_I is in G_{I,J} (J 76–77). Guards are disjoint (J Theorem 5): at most one J fits."""
+        """Whether a state of D_I is in G_{I,J} (J 76–77). Guards are disjoint (J Theorem 5): at most one J fits.
+
+        That of (I, I) holds the states in which a contact bounces and the mode stays.
+        """
         if not self.domains[edge.before].contains(q, v):
             return False
-        return self.next_mode(edge.before, q, v, time) == edge.after
+        event, _ = self._next(edge.before, q, v, time)
+        return event is not None and event.after == edge.after
 
     def reset(self, edge: Edge, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> tuple[Array, Array]:
         """R_{I,J}: (q, v⁺) by the plastic impact into J (J 80); the identity where J closes nothing new.
 
+        In the guard of an edge that a bounce takes, (q, v⁺) with the restitution.
+
         Raises:
-            ValueError: the impact has no solution (J Assumption A5).
+            ValueError: the impact has no solution (J Assumption A5), or nothing bounces in this state of (I, I).
         """
         q_, v_ = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
+        event, _ = self._next(edge.before, q_, v_, time)
+        if event is not None and event.bounced and event.after == edge.after:
+            return q_, event.velocity_after
+        if edge.before == edge.after:
+            raise ValueError(f"nothing bounces in {edge.before.label(self.system.contact_names)} at v = {v_}")
         problem = self.system.problem(q_, v_, time, edge.before.closed)
         outcome = plastic_impact(problem, edge.after.closed, edge.after.sliding)
         if outcome.status is not Status.SOLVED:
@@ -220,7 +250,8 @@ def list_domains(system: AdaptedSystem, q: Array, searches: int, spread: float, 
         if witness is None:
             continue
         possible.add(subset)
-        rough = [i for i in closed if system.friction[i] > 0.0]
+        friction = system.problem(witness, np.zeros(system.nv)).friction
+        rough = [i for i in closed if friction[i] > 0.0]
         for slides in chain.from_iterable(combinations(rough, k) for k in range(len(rough) + 1)):
             found.append(Domain(system, Mode(subset, frozenset(slides)), witness))
     return found

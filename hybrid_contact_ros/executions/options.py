@@ -20,6 +20,12 @@ class Tolerances:
     epsilon_v: float = 1e-3
     epsilon_t: float = 1e-3
 
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not value > 0.0:
+                raise ValueError(f"{field.name} must be > 0, got {value}")
+
 
 @dataclass(frozen=True, slots=True)
 class Options:

@@ -13,13 +13,14 @@ from hybrid_contact_ros.executions.execution import Event, EventKind, Execution,
 from hybrid_contact_ros.executions.flow import Flow
 from hybrid_contact_ros.executions.mode import Mode
 from hybrid_contact_ros.executions.options import Options, Tolerances
-from hybrid_contact_ros.executions.stretch import FAILURES, Stretch
+from hybrid_contact_ros.executions.stretch import Stretch, reason
+from hybrid_contact_ros.executions.time_error import TimeError
 from hybrid_contact_ros.executions.transition import Settled, Transitions
 from hybrid_contact_ros.executions.zeno import Cut, came_to_rest, truncated
 
 Array = NDArray[np.float64]
 _CROWD, _MOMENT = 24, 1e-9  # so many events within so short a time (s) without impact are no progress
-_IDLE = 20
+_IDLE, _SPELL = 20, 1e-3  # events that change nothing, within so short a time, s, are no progress
 
 
 class Run:
@@ -39,14 +40,13 @@ class Run:
 
     def go(self, time: float, q: Array, v: Array, mode: Mode | None) -> Execution:
         """From a state to the end; ``mode`` None starts in the one that J Theorem 9 leads to."""
-        time, q, v, mode, directions = self._settle(time, q, v, mode or Mode(), {}, initial=mode is None)
-        while self.status is None:
-            time, q, v, hit = self._flow(time, q, v, mode, directions)
-            if hit is None:
-                break
-            time, q, v, mode, directions = self._settle(time, q, v, mode, directions)
-            if self.status is None and len(self.events) >= self.options.max_events:
-                self._stop(ExecutionStatus.EVENT_LIMIT, f"{len(self.events)} events")
+        self._late = TimeError(self.system, self.options.velocity_tolerance, time)
+        try:
+            self._go(time, q, v, mode)
+        except Exception as error:
+            self._stop(ExecutionStatus.DIVERGED, reason(error))
+            if not self.intervals:
+                self._instant(time, mode or Mode(), q, v)
         return Execution(
             tuple(self.intervals),
             tuple(self.events),
@@ -59,6 +59,16 @@ class Run:
             self.transitions.velocity_drift,
             self.system,
         )
+
+    def _go(self, time: float, q: Array, v: Array, mode: Mode | None) -> None:
+        time, q, v, mode, directions = self._settle(time, q, v, mode or Mode(), {}, initial=mode is None)
+        while self.status is None:
+            time, q, v, hit = self._flow(time, q, v, mode, directions)
+            if hit is None:
+                break
+            time, q, v, mode, directions = self._settle(time, q, v, mode, directions)
+            if self.status is None and len(self.events) >= self.options.max_events:
+                self._stop(ExecutionStatus.EVENT_LIMIT, f"{len(self.events)} events")
 
     def _stop(self, status: ExecutionStatus, why: str) -> None:
         if self.status is None:
@@ -91,6 +101,7 @@ class Run:
             self._instant(time, mode, q, v)
         for i, event in enumerate(settled.events):
             self.events.append(event)
+            self._late.hit(event)
             if i + 1 < len(settled.events):
                 self._instant(time, event.after, q, event.velocity_after)
         self.most = max(self.most, len(settled.events))
@@ -99,56 +110,72 @@ class Run:
         if settled.events:
             rest = came_to_rest(settled, self.events, self.intervals[0].start)
             if rest is not None:
-                self.zeno_times.append(rest)
+                self.zeno_times.append(self._late.around(rest))
             bounced = settled.events[-1].bounced
-            if self.truncation is not None and len(bounced) == 1 and self.status is None:
-                (contact,) = bounced
-                cut = truncated(self.system, time, q, v, settled.mode, contact, self.truncation, self.options)
+            if self.truncation is not None and bounced and self.status is None:
+                cut = truncated(self.system, time, q, v, settled.mode, bounced, self.truncation, self.options)
                 if cut is not None:
-                    return self._close(time, q, v, settled, contact, cut)
+                    return self._close(time, q, v, settled, bounced, cut)
         if self.status is not None:
             self._instant(time, settled.mode, q, v)
         return time, q, v, settled.mode, settled.directions
 
     def _instant(self, time: float, mode: Mode, q: Array, v: Array) -> None:
-        self.intervals.append(
-            Interval(mode, np.array([time]), q[None].copy(), v[None].copy(), np.zeros((1, self.system.nv)), self.system)
-        )
+        self.intervals.append(Interval(mode, np.array([time]), q[None].copy(), v[None].copy(), (), self.system))
 
     def _flow(
         self, time: float, q: Array, v: Array, mode: Mode, directions: Mapping[int, Array]
     ) -> tuple[float, Array, Array, Hit | None]:
         """Follow one mode to its end; an event that changes nothing does not end it."""
-        kinetic = self.transitions.kinetic(self.transitions.regular(time, q, v))
-        flow = Flow(self.system, mode, kinetic, self.options.velocity_tolerance, directions, idle=self._idle)
-        stretch = Stretch(flow, self.options, self.t_final, self.steps, time, q, v)
+        try:
+            kinetic = self.transitions.kinetic(self.transitions.regular(time, q, v))
+            flow = Flow(self.system, mode, kinetic, self.options.velocity_tolerance, directions, idle=self._idle)
+            stretch = Stretch(flow, self.options, self.t_final, self.steps, time, q, v)
+        except Exception as error:
+            self._stop(ExecutionStatus.DIVERGED, reason(error))
+            self._instant(time, mode, q, v)
+            return time, q, v, None
         hit: Hit | None = None
-        if stretch.status is None:
-            watcher = stretch.watcher(stretch.rising())
-            ignored = 0
-            while self.status is None and stretch.time < self.t_final:
-                hit = stretch.advance(watcher)
-                if stretch.status is not None:
-                    self._stop(stretch.status, stretch.why)
-                if hit is None:
-                    break
-                if hit.grazing:
-                    self._graze(hit, stretch)
-                elif self._ends(stretch, directions):
-                    break
-                if self._idle != flow.idle:
-                    flow.idle = self._idle
-                    watcher = stretch.watcher({})
-                watcher.disarm(hit.watch)
-                ignored += 1
-                if ignored > _IDLE:
-                    self._stuck(stretch, hit)
-                hit = None
-        else:
-            self._stop(stretch.status, stretch.why)
+        try:
+            hit = self._follow(stretch, directions)
+        except Exception as error:
+            self._stop(ExecutionStatus.DIVERGED, reason(error))
         self.steps = stretch.steps
+        self._late.flown(stretch)
         self.intervals.append(stretch.interval())
         return stretch.time, stretch.q, stretch.v, hit
+
+    def _follow(self, stretch: Stretch, directions: Mapping[int, Array]) -> Hit | None:
+        """The event that ends a mode; None where the simulation ends."""
+        flow = stretch.flow
+        if stretch.status is not None:
+            self._stop(stretch.status, stretch.why)
+            return None
+        watcher = stretch.watcher(stretch.rising())
+        ignored, since = 0, stretch.time
+        while self.status is None and stretch.time < self.t_final:
+            hit = stretch.advance(watcher)
+            if stretch.status is not None:
+                self._stop(stretch.status, stretch.why)
+            if hit is None:
+                return None
+            if hit.grazing:
+                self._graze(hit, stretch)
+            elif self._ends(stretch, directions):
+                return hit
+            elif hit.watch.contact not in self._idle and watcher.grazes(hit):
+                self._graze(hit, stretch)
+            if flow.renew(stretch.time, stretch.q, stretch.v) or self._idle != flow.idle:
+                flow.idle = self._idle
+                watcher = stretch.watcher({})
+            if hit.watch in watcher.watches and not hit.grazing:
+                watcher.disarm(hit.watch)
+            if stretch.time > since + _SPELL:
+                ignored, since = 0, stretch.time
+            ignored += 1
+            if ignored > _IDLE:
+                self._stuck(stretch, hit)
+        return None
 
     def _stuck(self, stretch: Stretch, hit: Hit) -> None:
         """A function stays below zero, and complementarity finds nothing better: say why."""
@@ -165,7 +192,7 @@ class Run:
     def _ends(self, stretch: Stretch, directions: Mapping[int, Array]) -> bool:
         """Whether some transition is due; it is kept for :meth:`_settle`."""
         time, flow, mode = stretch.time, stretch.flow, stretch.flow.mode
-        q, v = self.transitions.project(time, stretch.q, stretch.v, mode)
+        q, v = self.transitions.project(time, stretch.q, stretch.v, flow.followed)
         idle = frozenset[int]()
         if flow.idle:
             problem = self.system.problem(q, v, time, mode.closed)
@@ -190,8 +217,8 @@ class Run:
     ) -> Settled:
         try:
             return self.transitions.settle(time, q, v, mode, directions, idle)
-        except FAILURES as error:
-            return Settled(mode, directions, q, v, [], ExecutionStatus.DIVERGED, str(error))
+        except Exception as error:
+            return Settled(mode, directions, q, v, [], ExecutionStatus.DIVERGED, reason(error))
 
     def _graze(self, hit: Hit, stretch: Stretch) -> None:
         nothing = np.zeros((self.system.contacts, 1 + self.system.tangents))
@@ -205,14 +232,13 @@ class Run:
             self._stop(ExecutionStatus.ALTERNATING, f"{_CROWD} events within {_MOMENT:g} s")
 
     def _close(
-        self, time: float, q: Array, v: Array, settled: Settled, contact: int, cut: Cut
+        self, time: float, q: Array, v: Array, settled: Settled, contacts: frozenset[int], cut: Cut
     ) -> tuple[float, Array, Array, Mode, Mapping[int, Array]]:
-        """Carry on from a truncation, with the contact closed."""
+        """Carry on from a truncation, with the contacts closed."""
         self._instant(time, settled.mode, q, v)
         after_q, after_v = self.transitions.project(time, cut.q, cut.v, cut.mode)
-        self.zeno_times.append(cut.zeno_time)
+        self.zeno_times.append(self._late.around(cut.zeno_time, contacts))
         nothing = np.zeros((self.system.contacts, 1 + self.system.tangents))
-        contacts = frozenset({contact})
         self.events.append(
             Event(time, EventKind.TRUNCATION, contacts, settled.mode, cut.mode, after_q, v, after_v, nothing)
         )

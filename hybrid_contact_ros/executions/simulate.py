@@ -14,7 +14,10 @@ from hybrid_contact_ros.executions.execution import Execution
 from hybrid_contact_ros.executions.mode import Mode
 from hybrid_contact_ros.executions.options import Options, Tolerances
 from hybrid_contact_ros.executions.run import Run
+from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.systems.robot import Effort, as_system
+
+_MOMENTS = (1e-3, 0.37, 0.71, 1.0)  # of the time simulated, when gaps are looked at for whether they move
 
 
 def simulate(
@@ -59,8 +62,9 @@ def simulate(
         law: of impacts: ``"impulse-velocity"`` (J 50), ``"pseudo-impulse"`` (J 58, with ``duration`` δt, s), or
             ``"simultaneous"`` (H 31; regular M).
         truncation: cut Zeno executions of bouncing contacts where that is reliable to these tolerances (O Theorem 3),
-            and carry on with the contact closed. Without, they end at ``max_events``, or, where bounces get slower than
-            ``velocity_tolerance`` before, come to rest.
+            and carry on with the contact closed; those of several contacts that bounce together where it is likely to
+            be. Without, they end at ``max_events``, or, where bounces get slower than ``velocity_tolerance`` before,
+            come to rest.
         mode: that is active at the start, as a :class:`~.mode.Mode` or indices of the closed contacts; by default the
             one that the state leads to (J Theorem 9).
         sliding_friction: whether sliding contacts have friction; by default where M is regular.
@@ -72,7 +76,9 @@ def simulate(
 
     Raises:
         ValueError: sizes that do not fit, numbers out of range, a contact that penetrates or a mode that does not
-            touch at the start, restitution or ``law="simultaneous"`` with singular M.
+            touch at the start, gaps that depend on time (make the floor a coordinate), restitution or
+            ``law="simultaneous"`` with singular M. Errors that the system raises at the start pass through; what it
+            raises later ends the execution, with status DIVERGED and the error in ``why``.
     """
     options = Options(
         law=law,
@@ -90,6 +96,8 @@ def simulate(
     if not (math.isfinite(t_final) and math.isfinite(t_start) and t_final > t_start):
         raise ValueError(f"t_final must be a time after t_start = {t_start}, got {t_final}")
     q_, v_ = adapted.on_manifold(np.array(q, dtype=np.float64)), np.array(v, dtype=np.float64)
+    if not (truncation is None or isinstance(truncation, Tolerances)):
+        raise ValueError(f"truncation is {truncation!r}; give Tolerances(epsilon_q, epsilon_v, epsilon_t) or None")
     run = Run(adapted, options, truncation, float(t_final))
     deepest = float(adapted.gap(q_).min(initial=0.0))
     if deepest < -1e3 * gap_tolerance:
@@ -98,9 +106,10 @@ def simulate(
     if not run.transitions.regular(t_start, q_, v_):
         if law == "simultaneous":
             raise ValueError("law='simultaneous' needs a regular inertia; massless limbs take 'impulse-velocity'")
-        if adapted.restitution.any():
+        if adapted.problem(q_, v_, t_start).restitution.any():
             raise ValueError("restitution needs a regular inertia; set it to 0 for massless limbs")
-    first = mode if mode is None or isinstance(mode, Mode) else Mode.of(mode)
+    adapted.check_still(q_, v_, (float(t_start), *(t_start + np.array(_MOMENTS) * (t_final - t_start)).tolist()))
+    first = mode if mode is None or isinstance(mode, Mode) else Mode(contact_set("mode", mode, adapted.contacts))
     if first is not None and not all(0 <= i < adapted.contacts for i in first.closed):
         raise ValueError(f"mode closes {sorted(first.closed)}; contacts are numbered 0..{adapted.contacts - 1}")
     if first is not None and (adapted.gap(q_)[sorted(first.closed)] > 1e3 * gap_tolerance).any():

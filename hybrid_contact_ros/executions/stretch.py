@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import DOP853
@@ -12,8 +14,7 @@ from hybrid_contact_ros.executions.flow import Flow
 from hybrid_contact_ros.executions.options import Options
 
 Array = NDArray[np.float64]
-FAILURES = (ValueError, ArithmeticError, np.linalg.LinAlgError)
-"""Of a system at states that it cannot do."""
+_ROUNDING = 2.2e-16
 _MANY, _MOMENT = 1000, 1e-6  # so many steps in so short a time, s, are no progress
 
 
@@ -21,7 +22,8 @@ class Stretch:
     """The steps of one mode so far.
 
     Attributes:
-        times, states, rates: at the ends of steps: s, (q, v) of (nq + nv,), v̇ of (nv,). steps: of the whole run.
+        times, states: at the ends of steps: s, (q, v) of (nq + nv,). dense: (q, v) of a time, of each step.
+        steps: of the whole run. error: (2,) sum of the errors of q and of v that the integrator saw in its steps.
         status, why: what ended it for good, if anything did.
     """
 
@@ -30,7 +32,9 @@ class Stretch:
         self.status: ExecutionStatus | None = None
         self.why = ""
         here = flow.dynamics(time, q, v)
-        self.times, self.states, self.rates = [time], [np.concatenate((q, v))], [here.acceleration]
+        self.times, self.states = [time], [np.concatenate((q, v))]
+        self.dense: list[Callable[[float], Array]] = []
+        self.error = np.zeros(2)
         if not np.isfinite(here.acceleration).all():
             self._stop(ExecutionStatus.DIVERGED, "the acceleration is not finite")
         elif not here.solved:
@@ -55,8 +59,9 @@ class Stretch:
     def interval(self) -> Interval:
         """What was recorded."""
         states, n = np.array(self.states), self.flow.system.nq
-        times, rates = np.array(self.times), np.array(self.rates)
-        return Interval(self.flow.mode, times, states[:, :n], states[:, n:], rates, self.flow.system)
+        return Interval(
+            self.flow.mode, np.array(self.times), states[:, :n], states[:, n:], tuple(self.dense), self.flow.system
+        )
 
     def watcher(self, rising: dict[int, float]) -> Watcher:
         """That begins to watch here."""
@@ -82,8 +87,8 @@ class Stretch:
         """Follow the mode until an event, or None: then the end is reached, or ``status`` says what went wrong."""
         try:
             return self._integrate(watcher)
-        except FAILURES as error:
-            self._stop(ExecutionStatus.DIVERGED, str(error))
+        except Exception as error:
+            self._stop(ExecutionStatus.DIVERGED, reason(error))
             return None
 
     def _stop(self, status: ExecutionStatus, why: str) -> None:
@@ -121,7 +126,8 @@ class Stretch:
                 self._stop(ExecutionStatus.SINGULAR, "the block matrix of the mode became singular on the way")
             self.times.append(time)
             self.states.append(state)
-            self.rates.append(now.acceleration)
+            self.dense.append(path)
+            self.error += _local_error(solver, n)
             if hit is not None or self.status is not None:
                 return hit
             taken += 1
@@ -134,3 +140,18 @@ class Stretch:
                 rate = system.configuration_rate(state[:n], state[n:])
                 solver.y, solver.f = state.copy(), np.concatenate((rate, now.acceleration))
         return None
+
+
+def reason(error: Exception) -> str:
+    """What a system, or what works on its answers, raised, for ``why``: it ends the execution and not the program."""
+    return f"{type(error).__name__}: {error}"
+
+
+def _local_error(solver: DOP853, n: int) -> Array:
+    """Largest errors of q and of v in the last step: the integrator's own estimate, by which it chose the step, and
+    rounding."""
+    fifth, third = (np.abs(solver.K.T @ weights) for weights in (solver.E5, solver.E3))
+    size = np.hypot(fifth, 0.1 * third)
+    step = abs(float(solver.t - solver.t_old)) * np.divide(fifth**2, size, out=np.zeros_like(size), where=size > 0.0)
+    step += _ROUNDING * np.abs(solver.y)
+    return np.array([step[:n].max(initial=0.0), step[n:].max(initial=0.0)])

@@ -22,6 +22,7 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.enumeration import LARGEST
 
 Array = NDArray[np.float64]
+_RESOLVED = (Status.SOLVED, Status.INACCURATE, Status.STEP_LIMIT)
 _MOST = 12
 """Transitions at one instant; two are the rule (J Theorem 8), more are for massless limbs and footnote 18 of J."""
 
@@ -76,6 +77,7 @@ class Transitions:
         for _ in range(_MOST):
             gap = self.system.gap(here.q)
             problem = self.system.problem(here.q, here.v, time, here.mode.closed)
+            self.system.same_gap(gap, problem.gap)
             rate = problem.normal_jacobian @ here.v
             touching = frozenset(np.flatnonzero(gap <= self.options.gap_tolerance).tolist())
             touching |= here.mode.closed | idle
@@ -83,7 +85,7 @@ class Transitions:
             scope = frozenset(i for i in touching if rate[i] <= resting or i in idle)
             arriving = frozenset(i for i in touching if rate[i] < -resting)
             if arriving:
-                if not self._impact(time, here, problem, scope, arriving, regular):
+                if not self._impact(time, here, problem, scope, arriving, touching - scope, regular):
                     return here
                 seen = {(here.mode, ())}
                 continue
@@ -107,9 +109,10 @@ class Transitions:
                 return here
             seen.add(key)
             changed = self.system.problem(here.q, here.v, time, selection.mode.closed)
+            moving = self._moving(changed, here)
             self._apply(here, event, selection.directions)
-            if self._stopped(here, changed):
-                continue
+            if (moving & here.mode.sliding) - self._moving(changed, here):
+                continue  # contacts that stick have stopped others of the same body
             if np.array_equal(changed.bias_force, problem.bias_force):
                 return self._rested(here, changed)  # CP_FA does not depend on the mode (J Theorem 8), if forces do not
         here.status, here.why = ExecutionStatus.ALTERNATING, f"more than {_MOST} transitions at one instant"
@@ -122,14 +125,32 @@ class Transitions:
         problem: ContactProblem,
         scope: frozenset[int],
         arriving: frozenset[int],
+        leaving: frozenset[int],
         regular: bool,
     ) -> bool:
-        """Resolve an impact; False where that fails."""
+        """Resolve an impact; False where that fails.
+
+        Contacts ``leaving`` as the others arrive, their gaps no more than the tolerance, may be sent back by it: then
+        they are part of it, so that one impact is all that an instant sees (J Theorem 8).
+        """
+        if not regular and problem.restitution[sorted(scope)].any():
+            here.status = ExecutionStatus.SINGULAR
+            here.why = f"restitution of {self._names(scope)} needs a regular inertia"
+            return False
         if len(scope) > LARGEST and self.options.law != "simultaneous":
             here.status, here.why = ExecutionStatus.NO_MODE, f"{len(scope)} contacts touch, too many to try"
             return False
         result = impact(problem, here.mode, scope, self.options, regular)
-        if result.status not in (Status.SOLVED, Status.INACCURATE, Status.STEP_LIMIT):
+        while result.status in _RESOLVED:
+            late = problem.normal_jacobian @ result.velocity < -self.options.velocity_tolerance
+            back = frozenset(i for i in leaving - scope if late[i])
+            if not back or (len(scope | back) > LARGEST and self.options.law != "simultaneous"):
+                break
+            together = impact(problem, here.mode, scope | back, self.options, regular)
+            if together.status not in _RESOLVED or not together.decided:
+                break  # then they hit after it
+            result, scope, arriving = together, scope | back, arriving | back
+        if result.status not in _RESOLVED:
             here.status, here.why = ExecutionStatus.NO_MODE, f"impact of {self._names(scope)} has no mode"
             if result.status is Status.SINGULAR:
                 here.status = ExecutionStatus.SINGULAR
@@ -179,13 +200,6 @@ class Transitions:
             directions[i] = along / size if size > 0.0 else np.eye(along.size)[0]
         return Selection(found.mode, directions, found.decided, found.trend_order)
 
-    def _stopped(self, here: Settled, problem: ContactProblem) -> bool:
-        """Whether contacts that stick now have brought another to rest that the mode has sliding: corners of a face."""
-        slip = np.einsum("ijk,k->ij", problem.tangent_jacobian, here.v)
-        speed = np.sqrt((slip**2).sum(axis=1))
-        slow = any(speed[i] <= self.options.velocity_tolerance for i in here.mode.sliding)
-        return slow and problem.tangents > 1 and here.events[-1].kind is EventKind.STICK
-
     def _leaving(self, time: float, here: Settled, contacts: frozenset[int]) -> frozenset[int]:
         """Open contacts whose gap accelerates open as things are: not in a guard (J 78).
 
@@ -197,6 +211,11 @@ class Transitions:
         now = flow.dynamics(time, here.q, here.v)
         second = now.problem.normal_jacobian @ now.acceleration + now.problem.jacobian_drift[:, 0]
         return frozenset(i for i in contacts if now.solved and second[i] > 1e-8)
+
+    def _moving(self, problem: ContactProblem, here: Settled) -> frozenset[int]:
+        """Sliding contacts that are faster than one at rest."""
+        slip = np.sqrt((np.einsum("ijk,k->ij", problem.tangent_jacobian, here.v) ** 2).sum(axis=1))
+        return frozenset(i for i in here.mode.sliding if slip[i] > self.options.velocity_tolerance)
 
     def project(self, time: float, q: Array, v: Array, mode: Mode) -> tuple[Array, Array]:
         """Take gaps of closed contacts and velocities of closed rows to zero; the largest of each are remembered."""

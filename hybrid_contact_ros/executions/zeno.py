@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,15 @@ from hybrid_contact_ros.executions.execution import Event, EventKind
 from hybrid_contact_ros.executions.mode import Mode
 from hybrid_contact_ros.executions.options import Options, Tolerances
 from hybrid_contact_ros.executions.transition import Settled
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.prediction import Flag
+from hybrid_contact_ros.stability.zeno import zeno_analysis
 from hybrid_contact_ros.systems.robot import RobotSystem
 
 Array = NDArray[np.float64]
 _SHRINKING = 4  # intervals between impacts that get shorter in a row
+_DOUBT = 2.0  # by which a chatter of several contacts may be larger than to first order
+_CLOCK = 1e-6  # m/s
 _SHORT = 1e-4  # the last of them, relative to the time before
 
 
@@ -55,19 +61,94 @@ class Cut:
     zeno_time: tuple[float, float]
 
 
+class _Clocked:
+    """A system whose forces depend on time, with time as a coordinate without contact, so that ranges cover its change.
+
+    The coordinate is ``_CLOCK`` times the time, small, so that it does not count in errors of q and v.
+    """
+
+    def __init__(self, system: AdaptedSystem, mode: frozenset[int]) -> None:
+        self.system, self.mode = system, mode
+
+    def problem(self, q: Array, v: Array) -> ContactProblem:
+        inner = self.system.problem(q[:-1], v[:-1], float(q[-1]) / _CLOCK, self.mode)
+        m, d, n = inner.tangent_jacobian.shape
+        mass = np.eye(n + 1)
+        mass[:n, :n] = inner.mass
+        return ContactProblem.trusted(
+            mass,
+            np.array(v, dtype=np.float64),
+            np.hstack((inner.normal_jacobian, np.zeros((m, 1)))),
+            np.concatenate((inner.tangent_jacobian, np.zeros((m, d, 1))), axis=2),
+            inner.friction,
+            inner.restitution,
+            inner.gap,
+            np.append(inner.bias_force, 0.0),
+            inner.jacobian_drift,
+            inner.names,
+        )
+
+
+def _present(system: AdaptedSystem, time: float, q: Array, v: Array, mode: frozenset[int]) -> tuple[Any, Array, Array]:
+    """The system with the forces of this time and mode, and the state in its coordinates.
+
+    Those of a robot are frozen; of others, only the mode is.
+    """
+    inner = system.system
+    if isinstance(inner, RobotSystem):
+        return inner.bound(time, mode), q, v
+    if getattr(inner, "force", True) is None or not system.forced:
+        return inner, q, v
+    return _Clocked(system, mode), np.append(q, _CLOCK * time), np.append(v, _CLOCK)
+
+
 def truncated(
     system: AdaptedSystem,
     time: float,
     q: Array,
     v: Array,
     mode: Mode,
-    contact: int,
+    contacts: frozenset[int],
     tolerances: Tolerances,
     options: Options,
 ) -> Cut | None:
-    """The truncation of the bounces of a contact that has just left by restitution, if it is reliable (O Theorem 3)."""
+    """The truncation of the bounces of contacts that have just left by restitution: of one if it is reliable (O
+    Theorem 3), of several that left together if it is likely to be.
+
+    Several are judged by the chatter that they have to first order
+    (:func:`~hybrid_contact_ros.stability.zeno.zeno_analysis`): twice its time, and twice the way and the change of
+    velocity in it, have to be within the tolerances, and no other contact may come near. Nothing is proved then.
+    """
+    try:  # states around this one are asked for, which a system may refuse
+        touching = _touching(system, time, q, v, mode, contacts)
+        judge = _one if len(contacts) == 1 else _several
+        found = judge(*_present(system, time, touching, v, mode.closed), mode, contacts, tolerances)
+    except Exception:
+        return None
+    if found is None:
+        return None
+    after_q, after_v, (lower, upper) = found[0][: system.nq], found[1][: system.nv], found[2]
+    problem = system.problem(after_q, after_v, time, mode.closed)
+    slip = np.sqrt((np.einsum("ijk,k->ij", problem.tangent_jacobian, after_v) ** 2).sum(axis=1))
+    slides = frozenset(i for i in contacts if problem.friction[i] > 0.0 and slip[i] > options.velocity_tolerance)
+    return Cut(after_q, after_v, Mode(mode.closed | contacts, mode.sliding | slides), (time + lower, time + upper))
+
+
+def _touching(system: AdaptedSystem, time: float, q: Array, v: Array, mode: Mode, contacts: frozenset[int]) -> Array:
+    """q with the gaps of the contacts that have just hit taken to zero: what is left of them is event location."""
+    problem = system.problem(q, v, time, mode.closed)
+    rows = sorted(mode.closed | contacts)
+    back = np.linalg.lstsq(problem.normal_jacobian[rows], problem.gap[rows], rcond=1e-10)[0]
+    return system.integrate(q, -np.asarray(back, dtype=np.float64))
+
+
+_End: TypeAlias = tuple[Array, Array, tuple[float, float]]
+
+
+def _one(system: Any, q: Array, v: Array, mode: Mode, contacts: frozenset[int], tolerances: Tolerances) -> _End | None:
+    (contact,) = contacts
     found = import_module("hybrid_contact_ros.stability.truncation").reliable_truncation(
-        system.system.bound(time, mode.closed) if isinstance(system.system, RobotSystem) else system.system,
+        system,
         q,
         v,
         contact,
@@ -78,10 +159,26 @@ def truncated(
     )
     if not found.reliable:
         return None
-    after_q, after_v = np.array(found.q, dtype=np.float64), np.array(found.v, dtype=np.float64)
-    problem = system.problem(after_q, after_v, time, mode.closed)
-    slip = problem.tangent_jacobian[contact] @ after_v
-    slides = problem.friction[contact] > 0.0 and np.sqrt(slip @ slip) > options.velocity_tolerance
-    sliding = mode.sliding | {contact} if slides else mode.sliding
     lower, upper = found.zeno_time
-    return Cut(after_q, after_v, Mode(mode.closed | {contact}, sliding), (time + float(lower), time + float(upper)))
+    return np.array(found.q, dtype=np.float64), np.array(found.v, dtype=np.float64), (float(lower), float(upper))
+
+
+def _several(
+    system: Any, q: Array, v: Array, mode: Mode, contacts: frozenset[int], tolerances: Tolerances
+) -> _End | None:
+    found = zeno_analysis(system, q, v, sorted(contacts), held=sorted(mode.closed))
+    late = _DOUBT * found.zeno_time
+    way, change = np.linalg.norm(found.zeno_q - found.q), np.linalg.norm(found.zeno_v - found.v)
+    way += np.linalg.norm(found.q - q) / _DOUBT
+    if not (late < tolerances.epsilon_t and found.constraint_stability == Flag.HOLDS):
+        return None
+    if not (_DOUBT * way < tolerances.epsilon_q and _DOUBT * change < tolerances.epsilon_v):
+        return None
+    problem = system.problem(q, v)
+    others = [i for i in range(problem.contacts) if i not in contacts and i not in mode.closed]
+    rate = problem.normal_jacobian[others] @ v - np.linalg.norm(problem.normal_jacobian[others], axis=1) * (
+        tolerances.epsilon_v
+    )
+    if (problem.gap[others] + np.minimum(rate, 0.0) * late <= 0.0).any():
+        return None
+    return np.array(found.q, dtype=np.float64), np.array(found.v, dtype=np.float64), (0.0, late)

@@ -16,11 +16,14 @@ def contact_set(name: str, contacts: Iterable[int], count: int) -> frozenset[int
     Raises:
         ValueError: one is not an integer in 0..count − 1; ``name`` says of which argument.
     """
+    scalar = isinstance(contacts, (str, bytes, np.ndarray)) and np.ndim(contacts) == 0  # strings have no dimensions
+    if scalar or not isinstance(contacts, Iterable):
+        raise ValueError(f"{name} is {contacts!r}; give the indices of contacts as a list or a set, such as [0]")
     found = set()
     for contact in contacts:
         try:
             index = int(contact)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ValueError(f"{name} holds {contact!r}; indices of contacts are needed") from None
         if index != contact or not 0 <= index < count:
             raise ValueError(f"{name} holds {contact!r}; contacts are numbered 0..{count - 1}")
@@ -28,10 +31,26 @@ def contact_set(name: str, contacts: Iterable[int], count: int) -> frozenset[int
     return frozenset(found)
 
 
+def not_negative(**numbers: float) -> None:
+    """See that the numbers, given by their names, make sense as tolerances.
+
+    Raises:
+        ValueError: one is negative, not a number, or not one number.
+    """
+    for name, value in numbers.items():
+        if isinstance(value, (str, bytes)) or np.ndim(value) or not value >= 0.0:
+            raise ValueError(f"{name} must be ≥ 0, got {value!r}")
+
+
 def touching_contacts(
     problem: ContactProblem, gap_tolerance: float = 1e-9, velocity_tolerance: float = 1e-9
 ) -> frozenset[int]:
-    """Contacts with no gap that do not separate (J 33): φ ≤ ``gap_tolerance`` (m), φ̇ ≤ ``velocity_tolerance`` (m/s)."""
+    """Contacts with no gap that do not separate (J 33): φ ≤ ``gap_tolerance`` (m), φ̇ ≤ ``velocity_tolerance`` (m/s).
+
+    Raises:
+        ValueError: a tolerance that is negative or not a number.
+    """
+    not_negative(gap_tolerance=gap_tolerance, velocity_tolerance=velocity_tolerance)
     rate = problem.normal_jacobian @ problem.velocity
     return frozenset(np.flatnonzero((problem.gap <= gap_tolerance) & (rate <= velocity_tolerance)).tolist())
 

@@ -20,6 +20,7 @@ LARGEST = 12
 
 # Edges of the cone within the friction cone in which forces of redundant contacts are looked for
 _EDGES = 32
+_NONE = 1e-11  # a least distance whose dual is smaller than that is infinite: no reaction is inside
 
 
 def find_modes(
@@ -86,27 +87,40 @@ class ModeTable:
         return self._known[mask]
 
     def _within_cones(self, held: NDArray[np.bool_], solution: ConstrainedMotion) -> Array:
-        """Another reaction with the same effect and inside the (slightly narrowed) cones, if there is one."""
-        columns = []
+        """The least reaction with the same effect and inside the (slightly narrowed) cones, if there is one.
+
+        It is unique, so that mirror images have mirrored reactions. By least distance programming (Lawson and Hanson,
+        Solving Least Squares Problems, ch. 23).
+        """
         index = np.cumsum(held.reshape(-1)).reshape(held.shape) - 1
+        rows = []
         for i in np.flatnonzero(held[:, 0]):
             edges = 1 if not held[i, 1] else 2 if held.shape[1] == 2 else _EDGES
+            width = self.problem.friction[i] * (np.cos(np.pi / edges) if edges > 2 else 1.0)
             for edge in range(edges):
-                column = np.zeros(solution.reaction.shape[0])
-                column[index[i, 0]] = 1.0
+                row = np.zeros(solution.reaction.shape[0])
+                row[index[i, 0]] = 1.0
                 if edges > 1:
-                    angle = 2.0 * np.pi * edge / edges
-                    column[index[i, 1]] = self.problem.friction[i] * np.cos(angle)
+                    angle = 2.0 * np.pi * (edge + 0.5 * (edges > 2)) / edges
+                    row[index[i, 0]] = width
+                    row[index[i, 1]] = np.cos(angle)
                     if held.shape[1] == 3:
-                        column[index[i, 2]] = self.problem.friction[i] * np.sin(angle)
-                columns.append(column)
-        generators = np.array(columns).T
+                        row[index[i, 2]] = np.sin(angle)
+                rows.append(row / np.sqrt(row @ row))
+        cones = np.array(rows)
         spare = solution.redundancy
-        effect = np.eye(spare.shape[0]) - spare @ spare.T
-        weights, error = nnls(effect @ generators, solution.reaction)
-        if error > 1e-9 * max(1e-300, float(np.abs(solution.reaction).max())):
+        least = solution.reaction - spare @ (spare.T @ solution.reaction)
+        here = cones @ least
+        scale = float(np.abs(here).max())
+        if here.min() >= 0.0:
+            return least
+        part = np.vstack(((cones @ spare).T, -here / scale))
+        goal = np.zeros(part.shape[0])
+        goal[-1] = 1.0
+        rest = part @ nnls(part, goal)[0] - goal
+        if not rest[-1] < -_NONE:
             return solution.reaction
-        return generators @ weights
+        return least - spare @ (rest[:-1] * scale / rest[-1])
 
 
 def cone_margin(problem: ContactProblem, members: Sequence[int], reaction: Array) -> Array:

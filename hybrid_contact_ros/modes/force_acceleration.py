@@ -11,7 +11,7 @@ from hybrid_contact_ros.kernels.mode_enumerate import enumerate_modes
 from hybrid_contact_ros.kernels.mode_space import is_regular
 from hybrid_contact_ros.kernels.mode_splitting import ROWS
 from hybrid_contact_ros.kernels.status import Status
-from hybrid_contact_ros.mechanics.contact_sets import contact_set, touching_contacts
+from hybrid_contact_ros.mechanics.contact_sets import contact_set, not_negative, touching_contacts
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.massless import massless_mode
 from hybrid_contact_ros.modes.solution import Law, ModeSolution
@@ -62,6 +62,7 @@ def force_acceleration_mode(
     Raises:
         ValueError: an index out of range, or too many contacts for an enumeration.
     """
+    not_negative(slip_speed=slip_speed, tolerance=tolerance)
     scope = touching_contacts(problem) if touching is None else contact_set("touching", touching, problem.contacts)
     if enumerate_all and len(scope) > LARGEST_ENUMERATION:
         raise ValueError(f"{len(scope)} contacts touch; up to {LARGEST_ENUMERATION} are enumerated with friction")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.mode_stability import BOUNDED_TIME, CONSTRAINT, FRICTION, GRAZING, PSEUDO_IMPULSE, ZENO
 from hybrid_contact_ros.kernels.status import Status
-from hybrid_contact_ros.mechanics.contact_sets import contact_set, touching_contacts
+from hybrid_contact_ros.mechanics.contact_sets import contact_set, not_negative, touching_contacts
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.workspace import PATIENT, ModeWorkspace
 from hybrid_contact_ros.prediction import ContactStatus
@@ -75,8 +75,9 @@ def constraint_stability(
     What is proved: O's Theorem 2 and Corollary 1, for one contact without friction and e < 1; then λ > 0 and φ̈ < 0
     are the same condition. What is extended, and so a necessary check rather than a proof: with several contacts or
     friction, the released contact's φ̈ is that of the force-acceleration problem of the others, and an open contact's
-    force is the normal force that would hold it, without friction, while the others stay in their modes. e = 1 leaves
-    both UNDECIDED, as bounces then do not die out. Bounces with e = 0 end at once, so that ``zeno`` fails there.
+    force is the normal force that would hold it, without friction, while the others stay in their modes. With e = 1
+    bounces do not die out, so that neither HOLDS: both are UNDECIDED where they would hold otherwise, and FAILS where
+    φ̈ > 0, as the contact then leaves whatever e is. Bounces with e = 0 end at once, so that ``zeno`` fails there.
 
     Zeno: with the present φ̈ < 0 the gap's bounces are a geometric series, which ends
 
@@ -94,16 +95,14 @@ def constraint_stability(
     Raises:
         ValueError: an index out of range, or a negative tolerance.
     """
-    for name, value in (
-        ("force_tolerance", force_tolerance),
-        ("acceleration_tolerance", acceleration_tolerance),
-        ("grazing_speed", grazing_speed),
-        ("slip_speed", slip_speed),
-        ("horizon", horizon),
-        ("duration", duration),
-    ):
-        if not value >= 0.0:
-            raise ValueError(f"{name} must be ≥ 0, got {value}")
+    not_negative(
+        force_tolerance=force_tolerance,
+        acceleration_tolerance=acceleration_tolerance,
+        grazing_speed=grazing_speed,
+        slip_speed=slip_speed,
+        horizon=horizon,
+        duration=duration,
+    )
     scope = touching_contacts(problem) if closed is None else contact_set("closed", closed, problem.contacts)
     m, d = problem.contacts, problem.tangents
     touching = np.zeros(m, dtype=np.uint8)

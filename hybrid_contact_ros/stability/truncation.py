@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hybrid_contact_ros.mechanics.contact_sets import contact_set
+from hybrid_contact_ros.mechanics.contact_sets import contact_set, not_negative
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.stability.enclosure import Enclosure, enclose
 from hybrid_contact_ros.stability.interval_ranges import range_finder
@@ -100,6 +100,7 @@ def reliable_truncation(
     for name, value in (("epsilon_q", epsilon_q), ("epsilon_v", epsilon_v), ("epsilon_t", epsilon_t)):
         if not value > 0.0:
             raise ValueError(f"{name} must be > 0, got {value}")
+    not_negative(gap_tolerance=gap_tolerance)
     if projection not in ("plastic", "orthogonal"):
         raise ValueError(f'projection must be "plastic" or "orthogonal", got {projection!r}')
     find = range_finder(system, problem, index, held_)
@@ -146,11 +147,15 @@ def checked_state(system: System, q: ArrayLike, v: ArrayLike) -> tuple[Array, Ar
     """(q, v) as new arrays, and their contact problem.
 
     Raises:
-        ValueError: not two vectors of one size.
+        ValueError: not two vectors of one size, not finite, or a system without problems.
     """
+    if not callable(getattr(system, "problem", None)):
+        raise ValueError(f"{type(system).__name__} has no problem(q, v); a system with contact problems is needed")
     q_, v_ = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
     if q_.ndim != 1 or q_.shape != v_.shape:
         raise ValueError(f"q and v have shapes {q_.shape} and {v_.shape}; two vectors of one size are needed, v = q̇")
+    if not (np.isfinite(q_).all() and np.isfinite(v_).all()):
+        raise ValueError(f"q and v must be finite numbers, got {q_} and {v_}")
     return q_, v_, system.problem(q_, v_)
 
 

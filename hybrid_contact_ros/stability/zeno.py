@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hybrid_contact_ros.mechanics.block_inverse import constrained_motion
-from hybrid_contact_ros.mechanics.contact_sets import closed_rows, contact_set
+from hybrid_contact_ros.mechanics.contact_sets import closed_rows, contact_set, not_negative
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.prediction import Flag
 from hybrid_contact_ros.stability.chatter import chatter
@@ -107,8 +107,11 @@ def zeno_analysis(
     held_ = sorted(contact_set("held", held, problem.contacts))
     if not chosen:
         raise ValueError("contact is empty: name the contacts that bounce")
-    if neighbourhood is not None and not all(size > 0.0 for size in neighbourhood):
-        raise ValueError(f"neighbourhood is (ε_q, ε_v, ε_t), all > 0; got {neighbourhood}")
+    not_negative(tolerance=tolerance, force_tolerance=force_tolerance, acceleration_tolerance=acceleration_tolerance)
+    if neighbourhood is not None:
+        sizes = np.asarray(neighbourhood, dtype=np.float64)
+        if sizes.shape != (3,) or not (sizes > 0.0).all():
+            raise ValueError(f"neighbourhood is (ε_q, ε_v, ε_t), all > 0; got {neighbourhood}")
     here_q, here_v = _closed_state(system, q_, v_, chosen, held_)
     here = system.problem(here_q, here_v)
     flags = constraint_stability(here, {*chosen, *held_}, force_tolerance, acceleration_tolerance)

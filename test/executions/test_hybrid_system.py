@@ -5,7 +5,7 @@ from io import StringIO
 import numpy as np
 import pytest
 import sympy
-from execution_systems import GRAVITY, tumbling_box
+from execution_systems import GRAVITY, bouncing_ball, tumbling_box
 from rich.console import Console
 
 from hybrid_contact_ros.executions.hybrid_system import Edge, hybrid_system, list_modes
@@ -113,3 +113,20 @@ def test_too_many_contacts_are_not_listed():
     many = LagrangianSystem("many", [y], sympy.eye(1), y, [Constraint(str(i), y + i) for i in range(11)])
     with pytest.raises(ValueError, match="11 contacts"):
         hybrid_system(many, [0.0])
+
+
+def test_a_bounce_is_an_edge_from_a_mode_to_itself_and_its_guard_holds_the_impacts():
+    h = hybrid_system(bouncing_ball(0.5), [1.0])
+    air = h.modes[0]
+    (bounce,) = [edge for edge in h.edges if edge.before == edge.after]
+    assert bounce.before == air and bounce.by_impact()
+    assert h.in_guard(bounce, [0.0], [-1.0])
+    assert not h.in_guard(bounce, [0.0], [1.0]) and not h.in_guard(bounce, [0.1], [-1.0])
+    np.testing.assert_allclose(h.reset(bounce, [0.0], [-1.0])[1], [0.5])
+    with pytest.raises(ValueError, match="nothing bounces"):
+        h.reset(bounce, [0.1], [-1.0])
+    plastic = hybrid_system(bouncing_ball(0.0), [1.0])
+    assert all(edge.before != edge.after for edge in plastic.edges)
+    closing = next(edge for edge in h.edges if edge.by_impact() and edge != bounce)
+    assert not h.in_guard(closing, [0.0], [-1.0]) and h.in_guard(closing, [0.0], [0.0])
+    assert plastic.in_guard(closing, [0.0], [-1.0])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from mode_problems import massless_leg, random_problem, seeds
 
 from hybrid_contact_ros.impacts.plastic import plastic_impact
@@ -44,7 +44,9 @@ def test_johnson_lemma_4_block_inverse_exists_exactly_when_the_reduced_mass_is_r
         root = rng.normal(size=(5, heavy))
         mass = root @ root.T
         basis = np.linalg.svd(rows)[2][2:].T
-        regular = np.linalg.matrix_rank(basis.T @ mass @ basis, tol=1e-9) == 3
+        reduced = np.linalg.svd(basis.T @ mass @ basis, compute_uv=False)
+        assume(heavy == 2 or reduced[2] > 1e-6 * reduced[0])  # a draw may be as good as singular
+        regular = bool(reduced[2] > 1e-9 * reduced[0])
         assert regular == (heavy == 3)
         assert (block_inverse(mass, rows) is not None) == regular
 

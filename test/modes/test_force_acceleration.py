@@ -243,3 +243,15 @@ def test_too_many_contacts_for_an_enumeration_are_refused_and_solved_otherwise()
     assert np.isfinite(force_acceleration_mode(problem, range(12)).acceleration).all()
     with pytest.raises(ValueError, match="enumerated"):
         force_acceleration_mode(problem, range(12), enumerate_all=True)
+
+
+def test_contacts_and_tolerances_of_a_wrong_kind_are_refused():
+    problem = point_on_slope(0.2, 0.5)
+    for touching in (0, "0", 1.5):
+        with pytest.raises(ValueError, match="indices of contacts"):
+            force_acceleration_mode(problem, touching)
+    for value in (-1.0, np.nan):
+        with pytest.raises(ValueError, match="slip_speed"):
+            force_acceleration_mode(problem, [0], slip_speed=value)
+        with pytest.raises(ValueError, match="tolerance"):
+            force_acceleration_mode(problem, [0], tolerance=value)

@@ -149,3 +149,33 @@ def test_bad_arguments_are_refused():
         pseudo_impulse_mode(problem, [0], -1.0)
     with pytest.raises(ValueError, match="enumerated"):
         impulse_velocity_mode(random_problem(0, 20, 13), range(13), enumerate_all=True)
+
+
+@pytest.mark.parametrize("space", [False, True])
+def test_redundant_impulses_are_the_least_within_the_cones_and_so_those_of_mirror_images_are_mirrored(space):
+    n = 3 if space else 2
+    axes = np.eye(n)
+    tangents = [[axes[1], *axes[2:]], [axes[0], *axes[2:]]]
+    velocity = [-1.0, -1.0, -0.4][:n]
+    problem = ContactProblem(np.eye(n), velocity, axes[:2], tangents, [0.5, 0.5])  # a corner of two walls
+    solution = impulse_velocity_mode(problem, [0, 1])
+    assert solution.mode == {0, 1} and solution.status is Status.SOLVED
+    np.testing.assert_allclose(solution.velocity, 0.0, atol=1e-12)
+    np.testing.assert_allclose(solution.impulses[0], solution.impulses[1], atol=1e-12)
+    # λ_n + λ_t = 1 at each wall with λ_t ≤ μ λ_n: 2/3 and 1/3; in space half of the fall along the edge besides
+    rubs = np.sqrt(0.5**2 * solution.impulses[0, 0] ** 2 - (0.2 if space else 0.0) ** 2)
+    assert solution.impulses[0, 1] == pytest.approx(rubs, rel=0.02 if space else 1e-9)
+    if space:
+        np.testing.assert_allclose(solution.impulses[:, 2], 0.2, atol=1e-12)
+
+
+def test_redundant_impulses_of_an_uneven_hit_are_no_larger_than_others_that_do_the_same():
+    problem = ContactProblem(np.eye(2), [-1.0, -0.8], np.eye(2), [[[0.0, 1.0]], [[1.0, 0.0]]], [0.5, 0.5])
+    impulse = impulse_velocity_mode(problem, [0, 1]).impulses
+    (a, b), (c, d) = impulse
+    np.testing.assert_allclose([a + d, b + c], [1.0, 0.8], atol=1e-12)
+    size = a * a + b * b + c * c + d * d
+    for p in np.linspace(0.0, 1.0, 101):  # the normal impulses (p, r) with frictions (1 − p) at b and (0.8 − r) at a
+        for r in np.linspace(0.0, 0.8, 81):
+            if abs(0.8 - r) <= 0.5 * p and abs(1.0 - p) <= 0.5 * r:
+                assert size <= p * p + r * r + (1.0 - p) ** 2 + (0.8 - r) ** 2 + 1e-9

@@ -240,7 +240,9 @@ def slowed(problem, closed, factor):
 @settings(suppress_health_check=[HealthCheck.filter_too_much])
 def test_lemma_10_mode_after_an_impact_does_not_depend_on_its_speed_with_massless_limbs(seed, factor):
     problem = with_massless_limb(seed)
-    well_conditioned(problem, (0,), (0, 1), (0, 2), (0, 1, 2))
+    # Closed together, contacts 1 and 2 hold the massless directions without 0, and their impulses are exactly zero, a
+    # tie that belongs to the mode. Where their rows nearly depend on each other rounding is larger than any tie.
+    well_conditioned(problem, (0,), (0, 1), (0, 2), (1, 2), (0, 1, 2))
     fast = impacting(problem, (0, 1), 2)
     slow = slowed(fast, (0, 1, 2), factor)
     for mode in ((0, 2), (0, 1, 2)):  # J 63

@@ -162,3 +162,22 @@ def test_bad_arguments_are_refused():
         constraint_stability(ball(), [0], grazing_speed=-1.0)
     with pytest.raises(ValueError, match="numbered"):
         constraint_stability(ball(), [1])
+
+
+def test_an_elastic_contact_that_is_pulled_off_fails_and_one_that_is_pressed_is_undecided():
+    for pull, flag in ((1.0, Flag.FAILS), (-1.0, Flag.UNDECIDED)):
+        problem = ContactProblem([[1.0]], [0.0], [[1.0]], [[[0.0]]], [0.0], [1.0], bias_force=[-pull])
+        result = constraint_stability(problem, [0])
+        assert result.gap_acceleration[0] == pytest.approx(pull)
+        assert result.bounded_time_stability[0] == result.constraint_stability[0] == flag
+
+
+def test_contacts_and_tolerances_of_a_wrong_kind_are_refused():
+    problem = point_on_slope(0.2, 0.5)
+    for closed in (0, "0", np.array(0)):
+        with pytest.raises(ValueError, match=r"indices of contacts .* such as \[0\]"):
+            constraint_stability(problem, closed)
+    for name in ("slip_speed", "force_tolerance", "horizon"):
+        for value in (-1.0, np.nan, "1"):
+            with pytest.raises(ValueError, match=name):
+                constraint_stability(problem, [0], **{name: value})

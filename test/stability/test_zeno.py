@@ -185,6 +185,18 @@ def test_arguments_that_make_no_sense_are_refused():
         ({"contact": ()}, "contact is empty"),
         ({"contact": 2}, "numbered 0..0"),
         ({"neighbourhood": (1.0, -1.0, 1.0)}, "all > 0"),
+        ({"neighbourhood": (1.0, 1.0)}, "ε_q, ε_v, ε_t"),
+        ({"neighbourhood": (1.0, np.nan, 1.0)}, "all > 0"),
+        ({"contact": "ball"}, "indices of contacts"),
+        ({"held": 0}, "indices of contacts"),
+        ({"tolerance": -1.0}, "tolerance"),
+        ({"tolerance": np.nan}, "tolerance"),
+        ({"force_tolerance": -1.0}, "force_tolerance"),
+        ({"acceleration_tolerance": np.nan}, "acceleration_tolerance"),
     ):
         with pytest.raises(ValueError, match=message):
             zeno_analysis(BALL, [0.0, 0.0], [1.0, 0.9], **changes)
+    with pytest.raises(ValueError, match=r"object has no problem"):
+        zeno_analysis(object(), [0.0], [1.0])
+    with pytest.raises(ValueError, match="finite"):
+        zeno_analysis(BALL, [0.0, np.nan], [1.0, 0.9])
