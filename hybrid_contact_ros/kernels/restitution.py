@@ -171,7 +171,7 @@ def restitution_batch(
             left[k] = 0.0
             reach[k] = 1.0
             for i in range(k * (1 + g) + 1, (k + 1) * (1 + g)):
-                reach[k] += c[k] * math.sqrt(H[i, i])
+                reach[k] += c[k] * math.sqrt(max(H[i, i], 0.0))  # rounding where nothing can move
         for i in range(3, 7):
             info[sample, i] = 0.0
         room = 0.0

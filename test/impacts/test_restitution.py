@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from impact_problems import KINDS, random_problem
 
@@ -39,6 +39,7 @@ def contact_velocities(problem: ContactProblem, velocities: np.ndarray) -> np.nd
 
 @pytest.mark.parametrize("law", LAWS)
 @settings(max_examples=60)
+@example("integers", 262144, 0.0, 1.0, 0.01, False)  # a tangent that nothing can move in
 @given(
     st.sampled_from(KINDS),
     st.integers(0, 2**31),
