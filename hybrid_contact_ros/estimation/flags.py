@@ -13,7 +13,7 @@ from hybrid_contact_ros.kernels.chatter_bounds import chatter_bounds
 from hybrid_contact_ros.kernels.mode_stability import BOUNDED_TIME, ZENO
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.workspace import ModeWorkspace
-from hybrid_contact_ros.prediction import EventKind, StabilityPrediction
+from hybrid_contact_ros.prediction import EventKind, Flag, StabilityPrediction
 from hybrid_contact_ros.stability.workspace import StabilityWorkspace
 
 Array = NDArray[np.float64]
@@ -78,19 +78,20 @@ class StabilityFlags:
             )
             if trusted:
                 flags, margins = work.flags.copy(), work.margins.copy()
-                chatter_bounds(
-                    self._sigmas,
-                    self._acceleration_sigma,
-                    self._margin,
-                    problem.gap,
-                    velocity[:, 0].copy(),
-                    gap_sigma,
-                    rate_sigma,
-                    margins[BOUNDED_TIME],
-                    problem.restitution,
-                    flags[ZENO],
-                    ends,
-                )
+                if (flags[ZENO] == Flag.HOLDS).any():
+                    chatter_bounds(
+                        self._sigmas,
+                        self._acceleration_sigma,
+                        self._margin,
+                        problem.gap,
+                        velocity[:, 0].copy(),
+                        gap_sigma,
+                        rate_sigma,
+                        margins[BOUNDED_TIME],
+                        problem.restitution,
+                        flags[ZENO],
+                        ends,
+                    )
         columns: list[Any] = [part[row] for row in range(6) for part in (flags, margins)]  # each flag and its margin
         columns[2 * ZENO + 2 : 2 * ZENO + 2] = ends
         return StabilityPrediction(stamp_ns, stands, *(columns + list(pairs)))
