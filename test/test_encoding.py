@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hybrid_contact_ros.encoding import MAX_NUMBERS, MESSAGES, Encoder, MessageTypes, thin
+from hybrid_contact_ros.encoding import MAX_NUMBERS, MESSAGES, Encoder, MessageTypes
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.prediction import (
     ContactStatus,
@@ -22,6 +22,7 @@ from hybrid_contact_ros.prediction import (
     StabilityPrediction,
     Validity,
 )
+from hybrid_contact_ros.thinning import thin
 from hybrid_contact_ros.truth import TruthEncoder
 
 ROOT = Path(__file__).resolve().parents[1]
