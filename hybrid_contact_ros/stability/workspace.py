@@ -9,7 +9,7 @@ from hybrid_contact_ros.kernels.mode_pseudo_impulse import pseudo_impulse_flags
 from hybrid_contact_ros.kernels.mode_splitting import ROWS
 from hybrid_contact_ros.kernels.mode_stability import normal_cosines, stability_flags
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.modes.workspace import STEPS
+from hybrid_contact_ros.modes.workspace import STEPS, ModeWorkspace
 
 Array = NDArray[np.float64]
 
@@ -53,13 +53,7 @@ class StabilityWorkspace:
         problem: ContactProblem,
         velocity: Array,
         touching: NDArray[np.uint8],
-        delassus: Array,
-        free: Array,
-        moving: NDArray[np.uint8],
-        slip_direction: Array,
-        contact_status: NDArray[np.uint8],
-        forces: Array,
-        contact_acceleration: Array,
+        modes: ModeWorkspace,
         force_tolerance: float,
         acceleration_tolerance: float,
         grazing_speed: float,
@@ -68,9 +62,8 @@ class StabilityWorkspace:
     ) -> None:
         """Decide all flags of a state whose mode has been solved.
 
-        ``delassus`` to ``contact_acceleration`` are the attributes of those names of a
-        :class:`~hybrid_contact_ros.modes.workspace.ModeWorkspace` after its ``solve``; ``touching`` (m,) uint8 is what
-        that solve was given, ``velocity`` (m, 1 + d) = J v, normal first. Tolerances in N, m/s² and m/s;
+        ``modes`` is as its ``solve`` of this state left it; ``touching`` (m,) uint8 is what that solve was given,
+        ``velocity`` (m, 1 + d) = J v, normal first. Tolerances in N, m/s² and m/s;
         ``horizon`` and ``duration`` in s, see :mod:`~hybrid_contact_ros.kernels.mode_pseudo_impulse`.
         """
         stability_flags(
@@ -80,18 +73,18 @@ class StabilityWorkspace:
             acceleration_tolerance,
             grazing_speed,
             TOLERANCE,
-            delassus,
-            free,
+            modes.delassus,
+            modes.free,
             problem.friction,
             problem.restitution,
             problem.gap,
             velocity[:, 0].copy(),
             touching,
-            moving,
-            slip_direction,
-            contact_status,
-            forces.reshape(-1),
-            contact_acceleration.reshape(-1),
+            modes.moving,
+            modes.slip_direction,
+            modes.contact_status,
+            modes.forces.reshape(-1),
+            modes.contact_acceleration.reshape(-1),
             self._matrix,
             self._work,
             self._order,
@@ -109,16 +102,16 @@ class StabilityWorkspace:
             horizon,
             duration,
             force_tolerance,
-            delassus,
-            free,
+            modes.delassus,
+            modes.free,
             problem.friction,
             problem.gap,
             velocity.reshape(-1),
-            moving,
-            slip_direction,
-            contact_status,
-            forces.reshape(-1),
-            contact_acceleration.reshape(-1),
+            modes.moving,
+            modes.slip_direction,
+            modes.contact_status,
+            modes.forces.reshape(-1),
+            modes.contact_acceleration.reshape(-1),
             self._matrix,
             self._work,
             self._order,
@@ -131,4 +124,4 @@ class StabilityWorkspace:
             self.flags[5],
             self.margins[5],
         )
-        normal_cosines(self.tangents, delassus, self.cosines)
+        normal_cosines(self.tangents, modes.delassus, self.cosines)
