@@ -152,6 +152,14 @@ class EngineNode(LifecycleNode):
         self._destroy_all()
         return SUCCESS
 
+    def destroy_node(self) -> None:
+        """As of any node; afterwards nothing of it is left in the ROS graph, also where the process lives on."""
+        super().destroy_node()
+        # rclpy's state machine keeps the node's handle, and with it the DDS participant, and is itself kept by a cycle
+        # that the collector never looks at once configuring has frozen it.
+        self._state_machine: Any = None
+        gc.unfreeze()
+
     def _destroy_all(self) -> None:
         self._active = False
         while self._managed:

@@ -120,3 +120,15 @@ def test_namespace_moves_all_topics(bench):
     base.publish(leg.odometry(stamp))
     joints.publish(leg.joint_state(stamp))
     bench.until(lambda: heard)
+
+
+@pytest.mark.parametrize("configure", [False, True])
+def test_a_destroyed_node_leaves_the_graph_while_its_process_lives_on(bench, configure):
+    """A participant that stays takes one of the 32 places that discovery on one machine has."""
+    node = bench.start(ContactModeNode, configure=configure)
+    name = node.get_name()
+    bench.until(lambda: name in bench.partner.get_node_names())
+    bench.nodes.remove(node)
+    bench.executor.remove_node(node)
+    node.destroy_node()
+    bench.until(lambda: name not in bench.partner.get_node_names())
