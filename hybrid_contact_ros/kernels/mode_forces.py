@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import njit
 
 from hybrid_contact_ros.kernels.mode_enumerate import enumerate_modes
@@ -18,6 +19,8 @@ _SINGULAR = int(Status.SINGULAR)
 _SOLVED = int(Status.SOLVED)
 # Most touching contacts for which all modes are tried when the solver fails: 3^4
 _TRIED = 4
+# One mode is enough, without splitting. Not int: numba would compile the search again for literal numbers.
+_ONE, _NO_STEPS = np.int64(1), np.int64(0)
 
 
 @njit(cache=True, nogil=True)
@@ -115,8 +118,8 @@ def force_acceleration(
                 other_slip[i, k] = slip[i, k] if moving[i] else 0.0
         known = enumerate_modes(
             d,
-            1,
-            0,
+            _ONE,
+            _NO_STEPS,
             tolerance,
             G,
             b,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import njit
 
 from hybrid_contact_ros.kernels.event_times import first_root
@@ -20,7 +21,7 @@ from hybrid_contact_ros.kernels.mode_local import SLIP, STICK
 # The values of prediction.EventKind
 _TOUCHDOWN, _LIFTOFF, _STICK = 1, 2, 4
 _LEAVES = 2e-3  # m/s, m/s²: a contact that moves away faster has left; slower ones would be back at once
-_STEPS = 200  # of splitting, where an active set fails
+_STEPS = np.int64(200)  # of splitting, where an active set fails; as int, solve_modes would be compiled again for it
 _SLOWEST = 1e-6  # m/s, of a touchdown whose bounds are given
 _BOUNCE = 1e-3  # m/s: slower rebounds count as none
 

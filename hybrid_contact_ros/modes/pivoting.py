@@ -7,7 +7,7 @@ from random import Random
 
 _PATIENCE = 5  # block steps that may fail to reduce the number of wrong contacts
 _STEPS = 50  # per contact
-_RESTARTS = 14
+_STRAY = 0.1  # share of the steps of the walk that change a contact whether it is wrong or not
 
 
 def pivot_to_mode(count: int, holds: Callable[[int, int], bool | None], kept: int = 0) -> tuple[list[int], bool]:
@@ -16,9 +16,12 @@ def pivot_to_mode(count: int, holds: Callable[[int, int], bool | None], kept: in
     Block principal pivoting (Kostreva 1978; Júdice and Pires 1994): all contacts on the wrong side change it at once,
     as long as that reduces their number; then the last one alone (Murty 1974), which without friction and with regular
     M ends at the only mode. A step asks ``holds`` once a contact. In practice a handful of steps do, where enumeration
-    takes 2^m; the worst case of the single changes is exponential, and 50 per contact are made at most. With friction
-    there may be several modes, of which this finds one; where single changes come back to a mode, the search starts
-    again from another, a few times, and may end without any.
+    takes 2^m; the worst case of the single changes is exponential, and 50 per contact are made at most.
+
+    With friction there may be several modes, of which this finds one, and single changes may go round in a circle.
+    Where they do so from all contacts and from none, a random walk follows (as Papadimitriou's of 1991 for
+    satisfiability): one contact on the wrong side changes it, or at times any, 50 steps per contact at most. It may end
+    without a mode where there is one: in none of 5000 random problems (``benchmarks/modes_pivoting.py``).
 
     Args:
         holds: None where the mode has no block inverse, as for :func:`~.enumeration.modes_of`.
@@ -27,15 +30,14 @@ def pivot_to_mode(count: int, holds: Callable[[int, int], bool | None], kept: in
     Returns:
         One mask, or none, and whether any ``None`` was met.
     """
-    every, singular = (1 << count) - 1, False
-    draw = Random(0)
-    starts = [every, 0] + [draw.getrandbits(max(count, 1)) & every for _ in range(_RESTARTS)]
-    for start in dict.fromkeys(mask | kept for mask in starts):
+    singular = False
+    for start in dict.fromkeys(((1 << count) - 1, kept)):
         mask, met = _descend(count, holds, kept, start)
         singular |= met
         if mask is not None:
             return [mask], singular
-    return [], singular
+    mask, met = _walk(count, holds, kept)
+    return [] if mask is None else [mask], singular | met
 
 
 def _descend(count: int, holds: Callable[[int, int], bool | None], kept: int, mask: int) -> tuple[int | None, bool]:
@@ -43,17 +45,10 @@ def _descend(count: int, holds: Callable[[int, int], bool | None], kept: int, ma
     fewest, patience, singular = count + 1, _PATIENCE, False
     seen: set[int] = set()
     for _ in range(_STEPS * count + 1):
-        wrong = []
-        for k in range(count):
-            if kept >> k & 1:
-                continue
-            answer = holds(mask | 1 << k, k)
-            singular |= answer is None
-            if bool(answer) != bool(mask >> k & 1):
-                wrong.append(k)
+        wrong, met = _wrong(count, holds, kept, mask)
+        singular |= met
         if not wrong:
-            held = all(holds(mask, k) for k in range(count) if kept >> k & 1)
-            return (mask if held else None), singular
+            return (mask if _holds_all(count, holds, kept, mask) else None), singular
         if len(wrong) < fewest:
             fewest, patience = len(wrong), _PATIENCE
         else:
@@ -65,3 +60,29 @@ def _descend(count: int, holds: Callable[[int, int], bool | None], kept: int, ma
         for k in wrong if patience > 0 else wrong[-1:]:
             mask ^= 1 << k
     return None, singular
+
+
+def _walk(count: int, holds: Callable[[int, int], bool | None], kept: int) -> tuple[int | None, bool]:
+    """The mode that a random walk from all contacts leads to, and whether any on the way was singular."""
+    draw, mask, singular = Random(0), (1 << count) - 1, False
+    free = [k for k in range(count) if not kept >> k & 1]
+    for _ in range(_STEPS * count):
+        wrong, met = _wrong(count, holds, kept, mask)
+        singular |= met
+        if not wrong and _holds_all(count, holds, kept, mask):
+            return mask, singular
+        if not free:
+            break
+        mask ^= 1 << draw.choice(wrong if wrong and draw.random() > _STRAY else free)
+    return None, singular
+
+
+def _wrong(count: int, holds: Callable[[int, int], bool | None], kept: int, mask: int) -> tuple[list[int], bool]:
+    """The contacts, other than the kept ones, that are on the wrong side in a mode, and whether any was singular."""
+    answers = {k: holds(mask | 1 << k, k) for k in range(count) if not kept >> k & 1}
+    wrong = [k for k, answer in answers.items() if bool(answer) != bool(mask >> k & 1)]
+    return wrong, None in answers.values()
+
+
+def _holds_all(count: int, holds: Callable[[int, int], bool | None], kept: int, mask: int) -> bool:
+    return all(holds(mask, k) for k in range(count) if kept >> k & 1)
