@@ -13,6 +13,7 @@ from hybrid_contact_ros.estimation.events import EventLog, EventPredictor
 from hybrid_contact_ros.estimation.flags import StabilityFlags
 from hybrid_contact_ros.estimation.impact import impact_law, impacting_contacts, predict_impact
 from hybrid_contact_ros.estimation.momentum_observer import LONGEST_PAUSE, MomentumObserver, contact_forces
+from hybrid_contact_ros.estimation.rhythm import StrideRhythm
 from hybrid_contact_ros.estimation.sequence import ModeRollout
 from hybrid_contact_ros.estimation.tracker import ContactTracker, load_thresholds
 from hybrid_contact_ros.estimation.uncertainty import GapUncertainty
@@ -77,6 +78,7 @@ class ContactEstimator:
         m = model.contacts
         self._tracker = ContactTracker(m, load_thresholds(model, config.activation))
         self._predictor = EventPredictor(m, config.activation, config.prediction)
+        self._rhythm = StrideRhythm(m, config.prediction.bound_sigmas)
         self._log = EventLog(m, config.prediction)
         self._observer = MomentumObserver(model.nv, config.observer.gain)
         self._modes = ModeWorkspace(model.nv, m, _WIDTH - 1)
@@ -99,6 +101,7 @@ class ContactEstimator:
         self._stamp = self._latest = None
         self._tracker.reset()
         self._predictor.reset()
+        self._rhythm.reset()
         self._log.reset()
         self._observer.reset()
         self._modes.forget()
@@ -198,6 +201,7 @@ class ContactEstimator:
             margin,
             accelerations,
             self._slip_rate,
+            self._rhythm.ahead(state.stamp_ns),
             *sigmas,
         )
         kind, times = predictor.kind.copy(), predictor.times
@@ -215,6 +219,9 @@ class ContactEstimator:
         events = self._log.update(
             state.stamp_ns, tracker.status, problem.gap, self._load, tracker.probability, kind, times
         )
+        for event in events:
+            if event.detected:
+                self._rhythm.note(event)
         mode = ModePrediction(
             stamp_ns=state.stamp_ns,
             status=tracker.status.copy(),

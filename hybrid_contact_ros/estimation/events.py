@@ -52,6 +52,7 @@ class EventPredictor:
         margin: Array,
         accelerations: Array,
         slip_rate: Array,
+        expected: Array,
         gap_sigma: Array,
         velocity_sigma: Array,
     ) -> None:
@@ -77,6 +78,7 @@ class EventPredictor:
             margin,
             accelerations,
             slip_rate,
+            expected,
             self._tracks,
             self._scratch,
             self.kind,

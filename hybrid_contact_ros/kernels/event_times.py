@@ -106,6 +106,28 @@ def _decline(level, rate, spread, out):
 
 
 @njit(cache=True, nogil=True)
+def agree(other, found):
+    """Two independent estimates of one time made one, weighted by the squares of their bounds' widths (inverse variances).
+
+    Args:
+        other, found: (3,), time, earliest, latest, s. ``found`` is overwritten; it stays where the other is infinite or
+            gone by, where either's bounds are not finite, and where they do not overlap.
+    """
+    if not (0.0 <= other[2] < math.inf and found[2] < math.inf and other[1] <= found[2] and found[1] <= other[2]):
+        return
+    width, far = found[2] - found[1], other[2] - other[1]
+    total = width * width + far * far
+    if total <= 0.0:
+        return
+    share = width * width / total  # of the other: the wider the bounds that were found, the more it counts
+    time = max((1.0 - share) * found[0] + share * other[0], 0.0)
+    half = 0.5 * width * far / math.sqrt(total)
+    found[0] = time
+    found[1] = max(time - half, 0.0)
+    found[2] = time + half
+
+
+@njit(cache=True, nogil=True)
 def next_events(
     horizon,
     sigmas,
@@ -126,6 +148,7 @@ def next_events(
     margin,
     accelerations,
     slip_rate,
+    expected,
     tracks,
     scratch,
     kind,
@@ -144,6 +167,8 @@ def next_events(
             m/s², force_sigma N. time_constant: s, memory of the lines. dt: s since the last state; ≤ 0 for none.
         closed, slipping (m,) uint8; friction, gap, rate, speed, load, margin (m,); accelerations (m, 1 + d), normal
         first; slip_rate (m,): d‖v_t‖/dt, m/s².
+        expected (m, 2, 3): touchdowns and liftoffs that the rhythm of the gait foretells: time, earliest, latest, s;
+        infinite for none.
         tracks: in and out (m, 2, 3), the lines of load and margin. scratch: (3,).
         kind: out (m,) uint8, values of EventKind. times: out (m, 3), time, earliest, latest; NaN for NONE.
     """
@@ -163,6 +188,7 @@ def next_events(
                 accelerations[i, 0],
                 scratch,
             )
+            agree(expected[i, 0], scratch)
             _take(_TOUCHDOWN, i, scratch, kind, times)
         else:
             if trusted:
@@ -172,6 +198,13 @@ def next_events(
                     _decline(tracks[i, 0, 0], tracks[i, 0, 1], sigmas * force_sigma, scratch)
                     if scratch[0] <= _REACH * time_constant:
                         _take(_LIFTOFF, i, scratch, kind, times)
+            if expected[i, 1, 2] >= 0.0 and expected[i, 1, 0] < math.inf:
+                times[i, 0] = math.inf
+                scratch[0] = max(expected[i, 1, 0], 0.0)
+                scratch[1] = max(expected[i, 1, 1], 0.0)
+                scratch[2] = expected[i, 1, 2]
+                _take(_LIFTOFF, i, scratch, kind, times)
+            if trusted:
                 lifts = times[i, 0] <= horizon
                 if not lifts and not slipping[i] and friction[i] > 0.0 and tracks[i, 1, 2] > 2.0 * time_constant:
                     _decline(tracks[i, 1, 0], tracks[i, 1, 1], sigmas * force_sigma, scratch)
