@@ -59,13 +59,15 @@ def predict_impact(
     time_to_impact: float,
     problem: ContactProblem,
     contacts: NDArray[np.intp],
+    corners: NDArray[np.intp],
     config: ImpactConfig,
     law: str,
     samples: int,
     seed: int,
     deadline_ns: int | None,
 ) -> ImpactPrediction:
-    """The set for the given contacts of a problem at the instant of impact, whose velocity is v⁻.
+    """The set for the given contacts of a problem at the instant of impact, whose velocity is v⁻; ``corners`` are those
+    of them that matter (:class:`~hybrid_contact_ros.estimation.vertices.ContactVertices`).
 
     ``config.step`` is taken in units of the impulse that stops the fastest approaching contact alone, so that one
     value serves all robots and speeds. Samples that did not end separating are dropped. Where nothing approaches, or
@@ -75,7 +77,7 @@ def predict_impact(
     ``deadline_ns`` is a duration from now, for the whole of this call.
     """
     begin = time.perf_counter_ns()
-    part = problem.select(contacts)
+    part = problem.select(corners)
     nominal = simultaneous_impact(part, config.directions)
     unit = impulse_scale(part)
     left = None if deadline_ns is None else max(1, deadline_ns - (time.perf_counter_ns() - begin))
