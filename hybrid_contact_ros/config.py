@@ -84,7 +84,7 @@ class ImpactConfig:
     horizon: float = _leaf(0.05, "s", 0.0, 10.0, "a set is computed for touchdowns within this time")
     window: float = _leaf(0.01, "s", 0.0, 1.0, "contacts that touch within this time of each other impact together")
     samples: int = _leaf(256, "-", 1, 65536, "draws")
-    step: float = _leaf(1.0, "-", 1e-6, 100.0, "impulse increment h, in units of the largest single-contact impulse")
+    step: float = _leaf(1.0, "-", 1e-6, 100.0, "impulse increment h, in units of the largest impulse of a contact")
     max_steps: int = _leaf(100, "-", 1, 100000, "increments a sample may take")
     law: str = _leaf("poisson", "-", None, None, "poisson, stronge, or inelastic (restitution is not used)")
     restitution_margin: float = _leaf(0.0, "-", 0.0, 1.0, "the set covers restitution up to this much above and below")
