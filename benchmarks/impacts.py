@@ -18,6 +18,7 @@ sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / 
 
 from impact_problems import box, halm_posa_lcp, random_problem  # noqa: E402
 
+from hybrid_contact_ros.estimation.impact import impulse_unit  # noqa: E402
 from hybrid_contact_ros.impacts.contact_space import ContactSpace  # noqa: E402
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact  # noqa: E402
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set  # noqa: E402
@@ -168,7 +169,7 @@ def laws(rounds: int = 200) -> None:
     landings = {} if robot is None else {"Go2 landing": robot}
     landings["cube, four corners"] = cube_landing()
     for name, problem in landings.items():
-        step, first = impulse_scale(problem), 0.0
+        step, first = impulse_unit(problem, simultaneous_impact(problem)), 0.0  # as the node takes it
         for law in ("inelastic", "poisson", "stronge"):
             options = {"law": law} if law == "inelastic" else {"law": law, "restitution": (0.25, 0.38)}
 

@@ -11,7 +11,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-import yaml
+from hybrid_contact_ros.parameter_file import read_parameters
 
 
 def _leaf(default: Any, unit: str, low: float | None, high: float | None, text: str) -> Any:
@@ -84,7 +84,7 @@ class ImpactConfig:
     horizon: float = _leaf(0.05, "s", 0.0, 10.0, "a set is computed for touchdowns within this time")
     window: float = _leaf(0.01, "s", 0.0, 1.0, "contacts that touch within this time of each other impact together")
     samples: int = _leaf(256, "-", 1, 65536, "draws")
-    step: float = _leaf(1.0, "-", 1e-6, 100.0, "impulse increment h, in units of the largest single-contact impulse")
+    step: float = _leaf(1.0, "-", 1e-6, 100.0, "impulse increment h, in units of the largest impulse of a contact")
     max_steps: int = _leaf(100, "-", 1, 100000, "increments a sample may take")
     law: str = _leaf("poisson", "-", None, None, "poisson, stronge, or inelastic (restitution is not used)")
     restitution_margin: float = _leaf(0.0, "-", 0.0, 1.0, "the set covers restitution up to this much above and below")
@@ -119,6 +119,7 @@ class EstimatorConfig:
     contacts: Mapping[str, Contact] = field(default_factory=dict)
     environments: Mapping[str, Environment] = field(default_factory=lambda: {"ground": Environment()})
     joint_limits: tuple[str, ...] = _leaf((), "-", None, None, "joints whose position limits are contacts")
+    locked_joints: tuple[str, ...] = _leaf((), "-", None, None, "joints that no message has: held at zero")
     activation: ActivationConfig = field(default_factory=ActivationConfig)
     prediction: PredictionConfig = field(default_factory=PredictionConfig)
     stability: StabilityConfig = field(default_factory=StabilityConfig)
@@ -128,21 +129,15 @@ class EstimatorConfig:
 
     @classmethod
     def from_file(cls, path: str | Path) -> EstimatorConfig:
-        """Read a ROS 2 parameter file (``/**: ros__parameters: …``) or the bare mapping inside one.
+        """Read a ROS 2 parameter file (``/**: ros__parameters: …``, see
+        :func:`~hybrid_contact_ros.parameter_file.read_parameters`) or the bare mapping inside one.
 
         Raises:
             ValueError: naming the file, the entry and what would be right.
         """
+        data = read_parameters(path)
         try:
-            data = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise ValueError(f"cannot read the configuration {path}: {error.strerror}") from None
-        except yaml.YAMLError as error:
-            raise ValueError(f"{path} is not valid YAML: {error}") from None
-        if not isinstance(data, dict):
-            raise ValueError(f"{path} holds no mapping of parameters")
-        try:
-            return cls.from_mapping(_ros_parameters(data))
+            return cls.from_mapping(data)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
 
@@ -214,17 +209,6 @@ _GROUPS: dict[str, type] = {
 }
 
 
-def _ros_parameters(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The one ``ros__parameters`` block of a parameter file, or the mapping itself when it has none."""
-    blocks = [v["ros__parameters"] for v in data.values() if isinstance(v, dict) and "ros__parameters" in v]
-    if not blocks:
-        return data
-    merged: dict[str, Any] = {}
-    for block in blocks:
-        merged.update(block or {})
-    return merged
-
-
 def _named(kind: type, key: str, value: Any, order: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise ValueError(f"{key} must be a mapping from names to entries")
@@ -263,7 +247,7 @@ def _checked(spec: Field[Any], key: str, value: Any) -> Any:
         if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
             raise ValueError(f"{key} must be a list, got {value!r}")
         items = tuple(value)
-        if key == "joint_limits":
+        if key in ("joint_limits", "locked_joints"):
             return tuple(str(item) for item in items)
         return tuple(_number(key, item, unit) for item in items)
     number = _number(key, value, unit)

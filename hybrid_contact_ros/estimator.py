@@ -17,6 +17,8 @@ from hybrid_contact_ros.estimation.rhythm import StrideRhythm
 from hybrid_contact_ros.estimation.sequence import ModeRollout
 from hybrid_contact_ros.estimation.tracker import ContactTracker, load_thresholds
 from hybrid_contact_ros.estimation.uncertainty import GapUncertainty
+from hybrid_contact_ros.estimation.vertices import ContactVertices
+from hybrid_contact_ros.kernels.contact_drift import balanced_drift
 from hybrid_contact_ros.kernels.contact_tracking import contact_quantities, contact_rates, model_loads
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.kernels.warm import disable_compilation, enable_compilation
@@ -91,6 +93,8 @@ class ContactEstimator:
             m, _WIDTH - 1, self._friction, model.restitution, config.activation, config.prediction
         )
         self._load, self._slip_rate = np.zeros(m), np.zeros(m)
+        self._basis, self._values = np.zeros((m * _WIDTH, model.nv)), np.zeros(m * _WIDTH)
+        self._vertices = ContactVertices(config, m)
         self._law = impact_law(config.impact, model.restitution)
         self._passive = model.floating_base and model.nv == 6
         self._stamp: int | None = None
@@ -156,6 +160,7 @@ class ContactEstimator:
         contact_rates(rows, problem.velocity, self._normals, self._tangents, rate, tangential, speed)
         tracker, modes = self._tracker, self._modes
         touching = tracker.near(problem.gap, rate)
+        balanced_drift(_WIDTH, rows, touching, self._basis, self._values, problem.jacobian_drift)
         code, residual = self._solve(problem, touching)
         tracker.decide(dt, problem.gap, rate, tangential, self._load, trusted)
         released = (touching != 0) & (tracker.closed == 0)
@@ -278,11 +283,14 @@ class ContactEstimator:
         if not (np.isfinite(q).all() and np.isfinite(v).all()):
             return None
         problem = self.model.problem(RobotState(state.stamp_ns, q, v, state.effort))
+        if not np.isfinite(problem.bias_force).all():
+            return None
         return predict_impact(
             state.stamp_ns,
             when,
             problem,
             contacts,
+            self._vertices.of(contacts),
             config,
             self._law,
             config.samples,
@@ -327,7 +335,10 @@ class ContactEstimator:
         else:
             chosen = np.array(sorted(contact_set("contacts", contacts, problem.contacts)), dtype=np.intp)
         limit_ns = int(1e9 * config.deadline) if deadline_ns is None else deadline_ns
-        return predict_impact(state.stamp_ns, 0.0, problem, chosen, config, self._law, count, number, limit_ns or None)
+        corners = self._vertices.of(chosen)
+        return predict_impact(
+            state.stamp_ns, 0.0, problem, chosen, corners, config, self._law, count, number, limit_ns or None
+        )
 
     def _checked(self, state: RobotState) -> tuple[RobotState, ContactProblem]:
         """The state with float64 arrays and its problem, or ValueError; changes nothing that is remembered."""

@@ -36,6 +36,7 @@ REASONS: dict[str, str] = {
     "quaternion_norm": "the orientation is not a unit quaternion",
     "no_odometry": "no odometry has arrived, and the model has a floating base",
     "odometry_timeout": "the newest odometry is too far from the joint state (input.odometry_timeout)",
+    "state": "the estimator cannot compute with the state",
     # used, and reported
     "stale": "the message is older than input.stale_after",
     "future": "the stamp is ahead of the clock by more than input.stale_after",
@@ -308,6 +309,10 @@ class Intake:
         except RefusedError as fault:
             self._count(fault.reason, str(fault))
             return None
+
+    def refuse(self, sentence: str) -> None:
+        """The state just returned was of no use to the estimator, and why."""
+        self._count("state", sentence)
 
     def _start_anew(self, stamp: int) -> None:
         """The clock was set back to ``stamp``: what is newer belongs to before."""

@@ -381,3 +381,53 @@ def test_noise_of_the_configured_size_does_not_make_a_standing_block_chatter():
         told.append(thing.update(free(i * 1_000_000, height, rates), Parts.MODE))
     assert not any(e.detected for t in told for e in t.events)
     assert all((t.mode.status == ContactStatus.STICKING).all() for t in told)
+
+
+def biped() -> ContactEstimator:
+    """16 kg on two soles of four points, with two joints a leg: twelve conditions on ten coordinates."""
+
+    def link(name, mass, inertia):
+        moments = f'ixx="{inertia}" iyy="{inertia}" izz="{inertia}" ixy="0" ixz="0" iyz="0"'
+        return f'<link name="{name}"><inertial><mass value="{mass}"/><inertia {moments}/></inertial></link>'
+
+    def joint(name, parent, child, origin, axis):
+        return (
+            f'<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>'
+            f'<origin xyz="{origin}"/><axis xyz="{axis}"/><limit lower="-3" upper="3" effort="9" velocity="9"/></joint>'
+        )
+
+    parts = [link("trunk", 10, 0.1)]
+    for side, y in (("left", 0.1), ("right", -0.1)):
+        parts += [
+            link(f"{side}_leg", 2, 0.02),
+            link(f"{side}_foot", 1, 0.01),
+            joint(f"{side}_hip", "trunk", f"{side}_leg", f"0 {y} 0", "1 0 0"),
+            joint(f"{side}_ankle", f"{side}_leg", f"{side}_foot", "0 0 -0.4", "0 1 0"),
+        ]
+    sole = [0.1, 0.03, -0.05, 0.1, -0.03, -0.05, -0.06, 0.03, -0.05, -0.06, -0.03, -0.05]
+    contacts = {f"{side}_foot": {"link": f"{side}_foot", "points": sole} for side in ("left", "right")}
+    config = EstimatorConfig.from_mapping({"contacts": contacts})
+    text = f'<robot name="biped">{"".join(parts)}</robot>'
+    return ContactEstimator(RigidBodyModel.from_urdf(text, config), config)
+
+
+def test_a_biped_that_stands_with_noisy_velocities_is_solved_and_carries_its_weight():
+    thing, rng = biped(), np.random.default_rng(5)
+    q = thing.model.neutral()
+    q[2] = 0.45
+    for i in range(50):
+        velocity = 0.005 * rng.normal(size=thing.model.nv)
+        mode = thing.update(RobotState(i * 1_000_000, q, velocity, np.zeros(thing.model.nv)), Parts.MODE).mode
+        assert mode.residual < 1e-8
+        assert mode.force_model[:, 2].sum() == pytest.approx(16 * GRAVITY, rel=0.01)
+
+
+def test_a_light_robot_on_a_slider_closes_its_contact_though_it_never_loads_it_by_force_on():
+    text = SLIDER.replace('mass value="3"', 'mass value="0.4"')
+    config = EstimatorConfig.from_mapping({"floating_base": False, "contacts": {"foot": {"link": "rod"}}})
+    thing = ContactEstimator(RigidBodyModel.from_urdf(text, config), config)
+    assert config.activation.force_on > 0.4 * GRAVITY
+    for i in range(20):
+        mode = thing.update(RobotState(i * 1_000_000, np.zeros(1), np.zeros(1), np.zeros(1))).mode
+    assert mode.closed.all()
+    assert mode.force_model[0, 2] == pytest.approx(0.4 * GRAVITY)

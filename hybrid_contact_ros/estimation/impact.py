@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import ImpactConfig
+from hybrid_contact_ros.impacts.outcome import ImpactOutcome
 from hybrid_contact_ros.impacts.restitution import LAWS
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
@@ -16,6 +17,8 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.prediction import EventKind, ImpactPrediction
 
 Array = NDArray[np.float64]
+
+_MOST_TOGETHER = 100.0  # of the largest impulse of a contact alone
 
 
 def impacting_contacts(
@@ -54,30 +57,44 @@ def around(values: Array, margin: Array | float, most: float) -> tuple[Array, Ar
     return np.maximum(values - margin, 0.0), np.minimum(values + margin, most)
 
 
+def impulse_unit(problem: ContactProblem, nominal: ImpactOutcome) -> float:
+    """The largest impulse (N s) of a contact, stopped alone or with all others; 0 if none approaches.
+
+    Alone a corner of a humanoid's foot meets little but the foot: with steps of that size a sample took a hundred
+    increments and more, with the impulses of corners that stop the robot together ten. Where contacts jam, these have
+    no bound.
+    """
+    alone = impulse_scale(problem)
+    together = float(nominal.impulse[:, 0].max(initial=0.0)) if nominal.status == Status.SOLVED else 0.0
+    return min(max(alone, together), _MOST_TOGETHER * alone)
+
+
 def predict_impact(
     stamp_ns: int,
     time_to_impact: float,
     problem: ContactProblem,
     contacts: NDArray[np.intp],
+    corners: NDArray[np.intp],
     config: ImpactConfig,
     law: str,
     samples: int,
     seed: int,
     deadline_ns: int | None,
 ) -> ImpactPrediction:
-    """The set for the given contacts of a problem at the instant of impact, whose velocity is v⁻.
+    """The set for the given contacts of a problem at the instant of impact, whose velocity is v⁻; ``corners`` are those
+    of them that matter (:class:`~hybrid_contact_ros.estimation.vertices.ContactVertices`).
 
-    ``config.step`` is taken in units of the impulse that stops the fastest approaching contact alone, so that one
-    value serves all robots and speeds. Samples that did not end separating are dropped. Where nothing approaches, or
-    the mass matrix cannot be inverted, the set is v⁻ alone or empty, and ``status`` says so.
+    ``config.step`` is taken in units of the largest impulse that a contact takes, so that one value serves all robots
+    and speeds. Samples that did not end separating are dropped. Where nothing approaches, or the mass matrix cannot be
+    inverted, the set is v⁻ alone or empty, and ``status`` says so.
 
     The nominal outcome is that of all contacts at once without restitution.
     ``deadline_ns`` is a duration from now, for the whole of this call.
     """
     begin = time.perf_counter_ns()
-    part = problem.select(contacts)
+    part = problem.select(corners)
     nominal = simultaneous_impact(part, config.directions)
-    unit = impulse_scale(part)
+    unit = impulse_unit(part, nominal)
     left = None if deadline_ns is None else max(1, deadline_ns - (time.perf_counter_ns() - begin))
     found = post_impact_set(
         part,

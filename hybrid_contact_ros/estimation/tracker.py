@@ -104,10 +104,10 @@ class ContactTracker:
 
 
 def load_thresholds(model: RigidBodyModel, config: ActivationConfig) -> ActivationConfig:
-    """``force_on`` lowered to at most a quarter of what each contact carries when all of a floating robot's share its
-    weight, since a light body on many points never loads one of them by more; ``force_off`` to at most 0.4 of it."""
+    """``force_on`` lowered to at most a quarter of what each contact carries when all share the weight of what moves,
+    since a light robot on many points never loads one of them by more; ``force_off`` to at most 0.4 of it."""
     force_on = config.force_on
-    if model.floating_base and model.contacts:
-        weight = _GRAVITY * sum(inertia.mass for inertia in model.pinocchio_model.inertias)
+    if model.contacts:
+        weight = _GRAVITY * sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:])
         force_on = min(force_on, 0.25 * weight / model.contacts)
     return replace(config, force_on=force_on, force_off=min(config.force_off, 0.4 * force_on))

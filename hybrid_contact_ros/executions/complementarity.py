@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.executions.adapter import AdaptedSystem
+from hybrid_contact_ros.executions.dynamics import Dynamics
 from hybrid_contact_ros.executions.events import force_scale
-from hybrid_contact_ros.executions.flow import Dynamics, Flow
+from hybrid_contact_ros.executions.flow import Flow
 from hybrid_contact_ros.executions.mode import Mode
 from hybrid_contact_ros.executions.slip_direction import leaning, slip_direction
 from hybrid_contact_ros.kernels.status import Status
@@ -24,7 +25,8 @@ Array = NDArray[np.float64]
 LARGEST = 4096
 """Most modes that are all tried; where there are more, the solver's and its neighbours are."""
 _TOLERANCE = 1e-8
-_AT_REST = 2.0  # times the tolerance of speeds; in space a slide is watched for its end from there on
+AT_REST = 2.0
+"""Times the tolerance of speeds: contacts in space that are slower are at rest, so that a slide ends only once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +76,7 @@ class ForceAcceleration:
     ) -> None:
         self.system, self.time, self.q, self.v = system, time, q, v
         self.current, self.kinetic, self.speed = current, kinetic, speed
-        self._resting = speed * (_AT_REST if system.tangents > 1 else 1.0)
+        self._resting = speed * (AT_REST if system.tangents > 1 else 1.0)
         self.problem = system.problem(q, v, time, current.closed)
         self._order = 0
         rate = np.einsum("ijk,k->ij", self.problem.tangent_jacobian, v)

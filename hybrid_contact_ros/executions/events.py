@@ -20,6 +20,9 @@ SAMPLES = 4
 """Per step of the integrator."""
 _LATE, _LATER, _LATEST = 10.0, 4.0, 1e4
 _REACH = 4.0
+BEYOND = 1e5
+"""Times what acts and what 1 m/s² needs: forces of sliding contacts this large do not exist any more (Painlevé)."""
+_BACK = 40.0  # so that a quarter of the speed of a contact at rest, backwards, counts as clearly below zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,8 @@ class Watch:
 
     ``kind``: "gap" of an open contact (J 21), "normal" force of a closed one, "cone" margin of a sticking one, "speed"
     along its direction of a sliding one (J 70); "smooth": 1 while a closed one that had no friction when the mode began
-    has none, then −1; "idle": minus the normal force that an idle one would have if it closed.
+    has none, then −1; "idle": minus the normal force that an idle one would have if it closed; "jam": 1 minus the
+    largest force over the largest there may be, while some contact slides.
     """
 
     kind: str
@@ -77,6 +81,8 @@ class Watcher:
                 self.watches.append(Watch("speed" if i in mode.sliding else "cone", i))
             else:
                 self.watches.append(Watch("smooth", i))
+        if flow.kinetic and mode.sliding & flow.rough:
+            self.watches.append(Watch("jam", min(mode.sliding & flow.rough)))
         self._others = {i: _closing(flow, i) for i in sorted(flow.idle)}
         self.watches += [Watch("idle", i) for i in self._others]
         self._gap_tolerance = gap_tolerance
@@ -110,6 +116,8 @@ class Watcher:
                 rests = self.flow.rests(now.problem, i)
                 tolerance[k] = 1e-7 * size  # so that a late one is beyond doubt for complementarity
                 value[k] = self._relief(i, time, state) if rests else 2.0 * tolerance[k]
+            elif watch.kind == "jam":
+                value[k] = 1.0 - float(np.abs(now.force).max()) / (BEYOND * force_scale(now.problem))
             elif watch.kind == "smooth":
                 value[k] = 1.0 if now.problem.friction[i] == 0.0 else -1.0
                 tolerance[k] = 1e-3
@@ -122,7 +130,7 @@ class Watcher:
                 if now.problem.tangents == 1:
                     value[k] = self.flow.direction(now.problem, i) @ velocity
                 else:
-                    value[k] = np.sqrt(velocity @ velocity) - self.flow.speed
+                    value[k] = self._leaves(velocity, i)
         return value, tolerance
 
     def _relief(self, contact: int, time: float, state: Array) -> float:
@@ -130,12 +138,22 @@ class Watcher:
         now = self._others[contact].dynamics(time, state[: self._n], state[self._n :])
         return -float(now.force[contact, 0]) if now.solved else 1.0
 
+    def _leaves(self, velocity: Array, contact: int) -> float:
+        """Speed of a contact that slides in space above that of one at rest; far less where it falls back from rest."""
+        size, along = float(np.sqrt(velocity @ velocity)), self.flow.directions.get(contact)
+        if along is None or size >= self.flow.speed:
+            return size - self.flow.speed
+        return size - self.flow.speed + _BACK * min(0.0, float(along @ velocity))
+
     def start(self, time: float, state: Array) -> None:
         """Arm what is above its tolerance already; gaps within the tolerance are zero from here on."""
         if self._gaps:
             gap = self.flow.system.gap(state[: self._n])[self._open]
             self._zero = np.where(gap <= self._gap_tolerance, gap, 0.0)
         value, tolerance = self.values(time, state)
+        for k in range(self._gaps, len(self.watches)):
+            if self.watches[k].kind == "speed":
+                tolerance[k] = 0.0  # one that moves already may stop before it gets any faster
         self.armed |= value > tolerance
 
     def disarm(self, watch: Watch) -> None:

@@ -27,7 +27,7 @@ class ExecutionStatus(Enum):
     ALTERNATING = "alternating"
     """Modes follow each other without time passing: forces that depend on the mode do that (J §4.6)."""
     NO_MODE = "no mode"
-    """No contact mode satisfies the complementarity conditions (J Assumption A9 or A10 fails)."""
+    """No contact mode satisfies the complementarity conditions (J Assumption A9 or A10 fails), and no impulse helps."""
     SINGULAR = "singular"
     """The mode has no dynamics: loose massless limbs, or rows that contradict each other (J Assumption A5 or A2)."""
     DIVERGED = "diverged"
@@ -39,6 +39,8 @@ class EventKind(Enum):
 
     TOUCHDOWN = "touchdown"
     """An impact (J 76); contacts may break or start to slide with it."""
+    IMPACT_WITHOUT_COLLISION = "impact without collision"
+    """A sliding contact jams, and an impulse stops or turns it though nothing approaches (Painlevé; H §2.2.3)."""
     LIFTOFF = "liftoff"
     SLIP = "slip"
     STICK = "stick"
@@ -56,9 +58,10 @@ class Event:
 
     Attributes:
         time: s. kind, contacts: what, and which contacts are concerned.
-        before, after: modes. q: configuration. velocity_before, velocity_after: equal but for touchdowns.
+        before, after: modes. q: configuration. velocity_before, velocity_after: equal but for impacts.
         impulse: Λ (m, 1 + d), N s. bounced: contacts that leave by restitution.
-        status: of the law that was solved. decided: False where its conditions could not be satisfied exactly.
+        status: of the law that was solved. decided: False where its conditions could not be satisfied exactly, and for
+            truncations that are heuristic: all but those of one contact.
         trend_order: highest Lie derivative that a sign had to be taken from (J Definition 1); 0 for none.
     """
 
@@ -119,7 +122,7 @@ class Execution:
         events: transitions in order. status, why: how it ended. names: of the contacts.
         zeno_times: (lower, upper) bounds, s, of each time at which infinitely many impacts have ended, wider by what
             the impacts so far may be off in time (:class:`~.time_error.TimeError`): estimates where they end by
-            ``velocity_tolerance`` or of several contacts at once, proven but for that error where one is truncated.
+            ``velocity_tolerance`` or of several contacts, proven but for that error where one is truncated.
         most_at_once: largest number of transitions at one time; J Theorem 8 allows two without massless limbs.
         gap_drift: largest |φ| of a closed contact at the end of an interval, m, before it was corrected.
         velocity_drift: as that, largest speed in a closed row, m/s.

@@ -3,38 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.executions.adapter import AdaptedSystem
+from hybrid_contact_ros.executions.dynamics import Dynamics
 from hybrid_contact_ros.executions.mode import Mode
 from hybrid_contact_ros.executions.redundant import RANK, cone_rows, within
+from hybrid_contact_ros.executions.slip_direction import slip_direction
 from hybrid_contact_ros.mechanics.block_inverse import constrained_motion
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.enumeration import ModeTable
 
 Array = NDArray[np.float64]
 _CONSISTENT = 1e-7
+_SLOW = 100.0  # times the speed of a contact at rest
 TOUCHING = 1e-8
 """Gap, m, up to which a limb that carries nothing touches."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Dynamics:
-    """Motion and forces at one state in one mode.
-
-    Attributes:
-        problem: of the state. acceleration: v̇ (nv,). force: λ (m, 1 + d), N, normal first, λ_n ≥ 0 pushes.
-        solved: False where the mode has no dynamics: its block matrix is singular (J A5), or its rows contradict each
-            other; the other fields are zero then.
-    """
-
-    problem: ContactProblem
-    acceleration: Array
-    force: Array
-    solved: bool
 
 
 class Flow:
@@ -71,6 +57,7 @@ class Flow:
         self.forcing = mode.closed if forcing is None else forcing
         self.idle = idle
         self._rubbing: list[int] = []
+        self._starting: list[int] = []
         self._held: NDArray[np.bool_] | None = None
         self._regular: bool | None = None
         self.rough: frozenset[int] = frozenset()
@@ -88,6 +75,11 @@ class Flow:
         self._held, self._regular = None, None
         self.dynamics(time, q, v)
         return True
+
+    def under_way(self) -> bool:
+        """Follow contacts that set off by their velocity from here on, however slow; whether there were such."""
+        found, self._starting = bool(self._starting), []
+        return found
 
     @property
     def followed(self) -> Mode:
@@ -117,25 +109,34 @@ class Flow:
             self._held = self.mode.held(problem)
             self.rough = frozenset(np.flatnonzero(problem.friction > 0.0).tolist())
             self._rubbing = [i for i in sorted(self.mode.sliding & self.rough) if self.kinetic]
+            self._starting = [i for i in self._rubbing if self._starts(problem, i)]
         held = self._held
         rows = problem.jacobian().reshape(m, 1 + d, n)
-        closed, goal = rows[held], -problem.jacobian_drift[held]
-        force = np.zeros((m, 1 + d))
-        k = closed.shape[0]
         if self._regular is None or not (self._regular or self._rubbing):
             general = self._general(time, q, problem, rows, held)
             if self._regular is None:
                 self._regular = general[1]
             if general[0] is None or not self._rubbing:
-                return general[0] or Dynamics(problem, np.zeros(n), force, False)
+                return general[0] or Dynamics(problem, np.zeros(n), np.zeros((m, 1 + d)), False)
+        slips = {i: self.direction(problem, i) for i in self._rubbing}
+        for i in self._starting:
+            slips[i] = self._setting_off(problem, rows, held, slips, i)
+        return self._rubbed(problem, rows, held, slips)
+
+    def _rubbed(
+        self, problem: ContactProblem, rows: Array, held: NDArray[np.bool_], slips: Mapping[int, Array]
+    ) -> Dynamics:
+        """With contacts that slide along ``slips``."""
+        n = problem.nv
+        closed, goal = rows[held], -problem.jacobian_drift[held]
+        force = np.zeros(held.shape)
+        k = closed.shape[0]
         push = closed
-        slips = {}
-        if self._rubbing:
+        if slips:
             push = closed.copy()
             row = np.cumsum(held.reshape(-1)).reshape(held.shape) - 1
-            for i in self._rubbing:
-                slips[i] = self.direction(problem, i)
-                push[row[i, 0]] -= problem.friction[i] * (slips[i] @ rows[i, 1:])
+            for i, along in slips.items():
+                push[row[i, 0]] -= problem.friction[i] * (along @ rows[i, 1:])
         matrix = np.zeros((n + k, n + k))
         matrix[:n, :n], matrix[:n, n:], matrix[n:, :n] = problem.mass, -push.T, closed
         right = np.concatenate((-problem.bias_force, goal))
@@ -148,6 +149,37 @@ class Flow:
         for i, slip in slips.items():
             force[i, 1:] = -problem.friction[i] * force[i, 0] * slip
         return Dynamics(problem, solution[:n], force, True)
+
+    def _starts(self, problem: ContactProblem, contact: int) -> bool:
+        """Whether a sliding contact in space starts from rest, in a direction that is known."""
+        slip = problem.tangent_jacobian[contact] @ problem.velocity
+        along = self.directions.get(contact)
+        return (
+            slip.size > 1 and along is not None and bool(along.any()) and bool(slip @ slip <= (2.0 * self.speed) ** 2)
+        )
+
+    def _setting_off(
+        self,
+        problem: ContactProblem,
+        rows: Array,
+        held: NDArray[np.bool_],
+        slips: Mapping[int, Array],
+        contact: int,
+    ) -> Array:
+        """Direction of a contact in space that started from rest, while it is slow: the one that it accelerates along.
+
+        Its velocity turns there within a time that goes to zero with its speed, and much faster than that direction
+        turns. To follow that would take a step of the integrator for each such time.
+        """
+        velocity = problem.tangent_jacobian[contact] @ problem.velocity
+        size, fast = float(np.sqrt(velocity @ velocity)), _SLOW * self.speed
+        if size >= fast:
+            return slips[contact]
+        near = velocity / size if size > self.speed else self.directions[contact]
+        along = slip_direction(lambda d: self._rubbed(problem, rows, held, {**slips, contact: d}), contact, near)
+        weight = max(0.0, 2.0 * size / fast - 1.0)
+        mixed = weight * velocity + (1.0 - weight) * fast * along
+        return np.asarray(mixed / np.sqrt(mixed @ mixed), dtype=np.float64)
 
     def _general(
         self, time: float, q: Array, problem: ContactProblem, rows: Array, held: NDArray[np.bool_]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from hybrid_contact_ros.executions.friction_polygon import DIRECTIONS, aligned
 from hybrid_contact_ros.executions.mode import Mode
 from hybrid_contact_ros.executions.options import Options
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
@@ -92,9 +93,11 @@ def impact(problem: ContactProblem, mode: Mode, scope: frozenset[int], options: 
 
 def _simultaneous(problem: ContactProblem, scope: frozenset[int], resting: float) -> ImpactResult:
     order = sorted(scope)
-    outcome = simultaneous_impact(problem.select(order))
+    chosen, turns = aligned(problem, order)
+    outcome = simultaneous_impact(chosen, DIRECTIONS)
     impulse = np.zeros((problem.contacts, 1 + problem.tangents))
     impulse[order] = outcome.impulse
+    impulse[order, 1:] = np.einsum("ikj,ik->ij", turns, outcome.impulse[:, 1:])
     rate = problem.normal_jacobian @ outcome.velocity
     slip = np.sqrt((np.einsum("ijk,k->ij", problem.tangent_jacobian, outcome.velocity) ** 2).sum(axis=1))
     closed = frozenset(i for i in scope if rate[i] <= resting)

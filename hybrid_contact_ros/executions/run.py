@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.executions.accumulation import Impact
 from hybrid_contact_ros.executions.adapter import AdaptedSystem
 from hybrid_contact_ros.executions.events import Hit
 from hybrid_contact_ros.executions.execution import Event, EventKind, Execution, ExecutionStatus, Interval
@@ -15,7 +16,8 @@ from hybrid_contact_ros.executions.mode import Mode
 from hybrid_contact_ros.executions.options import Options, Tolerances
 from hybrid_contact_ros.executions.stretch import Stretch, reason
 from hybrid_contact_ros.executions.time_error import TimeError
-from hybrid_contact_ros.executions.transition import Settled, Transitions
+from hybrid_contact_ros.executions.transition import IMPACTS, Settled, Transitions
+from hybrid_contact_ros.executions.turns import REMEMBERED, settled_in_turns
 from hybrid_contact_ros.executions.zeno import Cut, came_to_rest, truncated
 
 Array = NDArray[np.float64]
@@ -35,6 +37,7 @@ class Run:
         self.steps = self.most = 0
         self.status: ExecutionStatus | None = None
         self._next: Settled | None = None
+        self._impacts: list[Impact] = []
         self._idle: frozenset[int] = frozenset()
         self.why = ""
 
@@ -95,13 +98,14 @@ class Run:
             q, v = settled.events[0].q, settled.events[0].velocity_before
         if settled.status is not None:
             self._stop(settled.status, settled.why)
-        if initial and not any(e.kind is EventKind.TOUCHDOWN for e in settled.events):
+        if initial and not any(e.kind in IMPACTS for e in settled.events):
             settled.events = []
         if not started and (self.status is not None or settled.events):
             self._instant(time, mode, q, v)
         for i, event in enumerate(settled.events):
             self.events.append(event)
             self._late.hit(event)
+            self._remember(event)
             if i + 1 < len(settled.events):
                 self._instant(time, event.after, q, event.velocity_after)
         self.most = max(self.most, len(settled.events))
@@ -111,14 +115,36 @@ class Run:
             rest = came_to_rest(settled, self.events, self.intervals[0].start)
             if rest is not None:
                 self.zeno_times.append(self._late.around(rest))
-            bounced = settled.events[-1].bounced
-            if self.truncation is not None and bounced and self.status is None:
-                cut = truncated(self.system, time, q, v, settled.mode, bounced, self.truncation, self.options)
-                if cut is not None:
-                    return self._close(time, q, v, settled, bounced, cut)
+            if self.truncation is not None and self.status is None:
+                found = self._truncated(time, q, v, settled, self.truncation)
+                if found is not None:
+                    return self._close(time, q, v, settled, *found)
         if self.status is not None:
             self._instant(time, settled.mode, q, v)
         return time, q, v, settled.mode, settled.directions
+
+    def _remember(self, event: Event) -> None:
+        """Keep the last impacts, for what their sequence leads to."""
+        if event.kind is EventKind.TOUCHDOWN:
+            y = np.concatenate((event.q, event.velocity_after))
+            self._impacts.append(Impact(event.time, tuple(sorted(event.contacts)), y))
+            del self._impacts[:-REMEMBERED]
+
+    def _truncated(
+        self, time: float, q: Array, v: Array, settled: Settled, tolerances: Tolerances
+    ) -> tuple[frozenset[int], Cut] | None:
+        """Contacts whose bounces may be cut off here, and how to carry on."""
+        last = settled.events[-1]
+        if last.bounced:
+            cut = truncated(self.system, time, q, v, settled.mode, last.bounced, tolerances, self.options)
+            if cut is not None:
+                return last.bounced, cut
+        if not any(event.kind is EventKind.TOUCHDOWN for event in settled.events):
+            return None
+        try:
+            return settled_in_turns(self.system, time, q, v, settled.mode, self._impacts, tolerances, self.options)
+        except Exception:  # states around this one are asked for, which a system may refuse
+            return None
 
     def _instant(self, time: float, mode: Mode, q: Array, v: Array) -> None:
         self.intervals.append(Interval(mode, np.array([time]), q[None].copy(), v[None].copy(), (), self.system))
@@ -173,7 +199,9 @@ class Run:
             if stretch.time > since + _SPELL:
                 ignored, since = 0, stretch.time
             ignored += 1
-            if ignored > _IDLE:
+            if ignored > _IDLE and flow.under_way():
+                ignored, watcher = 0, stretch.watcher({})
+            elif ignored > _IDLE:
                 self._stuck(stretch, hit)
         return None
 
@@ -240,6 +268,18 @@ class Run:
         self.zeno_times.append(self._late.around(cut.zeno_time, contacts))
         nothing = np.zeros((self.system.contacts, 1 + self.system.tangents))
         self.events.append(
-            Event(time, EventKind.TRUNCATION, contacts, settled.mode, cut.mode, after_q, v, after_v, nothing)
+            Event(
+                time,
+                EventKind.TRUNCATION,
+                contacts,
+                settled.mode,
+                cut.mode,
+                after_q,
+                v,
+                after_v,
+                nothing,
+                decided=len(contacts) == 1,
+            )
         )
+        self._impacts.clear()
         return self._settle(time, after_q, after_v, cut.mode, settled.directions)

@@ -51,7 +51,9 @@ def simulate(
 
     Where J ends and this goes on: contacts with restitution bounce (Poisson's law along the normal; J has e = 0);
     with regular M sliding contacts have Coulomb friction (J A12: none), and stick again when they stop (J 70); impacts
-    of frictional contacts on heavy links slide where J would drop the contact.
+    of frictional contacts on heavy links slide where J would drop the contact; and where no contact forces are possible
+    (Painlevé), an impact without collision stops or turns the sliding contact, whatever the law
+    (:func:`~.without_collision.impact_without_collision`).
 
     Args:
         system: a RigidBodyModel, or anything with ``problem(q, v[, time][, mode])``: see
@@ -62,9 +64,9 @@ def simulate(
         law: of impacts: ``"impulse-velocity"`` (J 50), ``"pseudo-impulse"`` (J 58, with ``duration`` δt, s), or
             ``"simultaneous"`` (H 31; regular M).
         truncation: cut Zeno executions of bouncing contacts where that is reliable to these tolerances (O Theorem 3),
-            and carry on with the contact closed; those of several contacts that bounce together where it is likely to
-            be. Without, they end at ``max_events``, or, where bounces get slower than ``velocity_tolerance`` before,
-            come to rest.
+            and carry on with the contact closed; those of several contacts that bounce together or in turns where it is
+            likely to be (such events have ``decided`` False). Without, they end at ``max_events``, or, where bounces
+            get slower than ``velocity_tolerance`` before, come to rest.
         mode: that is active at the start, as a :class:`~.mode.Mode` or indices of the closed contacts; by default the
             one that the state leads to (J Theorem 9).
         sliding_friction: whether sliding contacts have friction; by default where M is regular.

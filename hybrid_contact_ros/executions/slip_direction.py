@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.executions.flow import Dynamics
+from hybrid_contact_ros.executions.dynamics import Dynamics
 
 Array = NDArray[np.float64]
 NEAR = 0.9

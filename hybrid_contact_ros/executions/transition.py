@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.executions.adapter import AdaptedSystem
-from hybrid_contact_ros.executions.complementarity import ForceAcceleration, Selection
+from hybrid_contact_ros.executions.complementarity import AT_REST, ForceAcceleration, Selection
+from hybrid_contact_ros.executions.events import BEYOND, force_scale
 from hybrid_contact_ros.executions.execution import Event, EventKind, ExecutionStatus
 from hybrid_contact_ros.executions.flow import Flow
 from hybrid_contact_ros.executions.impact import impact, withdrawn
 from hybrid_contact_ros.executions.mode import Mode
 from hybrid_contact_ros.executions.options import Options
+from hybrid_contact_ros.executions.without_collision import impact_without_collision
 from hybrid_contact_ros.impacts.plastic import plastic_impact
 from hybrid_contact_ros.kernels.mode_space import is_regular
 from hybrid_contact_ros.kernels.status import Status
@@ -22,7 +24,9 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.enumeration import LARGEST
 
 Array = NDArray[np.float64]
+IMPACTS = (EventKind.TOUCHDOWN, EventKind.IMPACT_WITHOUT_COLLISION)
 _RESOLVED = (Status.SOLVED, Status.INACCURATE, Status.STEP_LIMIT)
+_HARDLY, _TURNED = 1e-2, 0.5  # times the tolerance of speeds; cosine of an angle
 _MOST = 12
 """Transitions at one instant; two are the rule (J Theorem 8), more are for massless limbs and footnote 18 of J."""
 
@@ -92,7 +96,13 @@ class Transitions:
             if not regular:
                 scope -= self._leaving(time, here, scope - here.mode.closed)
                 here.idle = scope
-            selection = self.select(time, here.q, here.v, here.mode, scope, regular)
+            diverging = not here.events and self._diverging(time, here, regular)
+            selection = Selection(None) if diverging else self.select(time, here.q, here.v, here.mode, scope, regular)
+            if selection.mode is None and self._jam(time, here, problem, scope, regular):
+                seen = {(here.mode, ())}
+                continue
+            if diverging:
+                selection = self.select(time, here.q, here.v, here.mode, scope, regular)
             if selection.mode is None:
                 here.status = ExecutionStatus.NO_MODE
                 here.why = f"no mode of {self._names(scope)} satisfies force-acceleration complementarity"
@@ -100,11 +110,14 @@ class Transitions:
             if selection.mode == here.mode:
                 known = self._signs(here.directions)
                 here.directions = dict(selection.directions)
-                if not known or known == self._signs(here.directions):
+                turned = self._turned(here, problem)
+                if turned and not here.events:
+                    here.events.append(self._event(time, here, selection, turned))
+                if turned or not known or known == self._signs(here.directions):
                     return self._rested(here, problem)  # otherwise a sliding contact reverses
             event = self._event(time, here, selection)
             key = (selection.mode, self._signs(selection.directions))
-            if key in seen and not (here.events and here.events[-1].kind is EventKind.TOUCHDOWN):
+            if key in seen and not (here.events and here.events[-1].kind in IMPACTS):
                 here.status, here.why = ExecutionStatus.ALTERNATING, self._flips(here, selection.mode)
                 return here
             seen.add(key)
@@ -173,8 +186,43 @@ class Transitions:
         self._apply(here, event, {})
         return True
 
+    def _diverging(self, time: float, here: Settled, regular: bool) -> bool:
+        """Whether the forces of the mode grow beyond bounds, as they do where sliding contacts begin to jam."""
+        if not here.mode.sliding or not (regular and self.kinetic(regular)):
+            return False
+        flow = Flow(self.system, here.mode, True, self.options.velocity_tolerance, here.directions)
+        now = flow.dynamics(time, here.q, here.v)
+        return now.solved and float(np.abs(now.force).max()) >= 0.5 * BEYOND * force_scale(now.problem)
+
+    def _jam(self, time: float, here: Settled, problem: ContactProblem, scope: frozenset[int], regular: bool) -> bool:
+        """Resolve an impact without collision; False where there is none."""
+        if not (regular and self.kinetic(regular) and scope):
+            return False
+        result = impact_without_collision(problem, scope, self.options.velocity_tolerance)
+        if result is None:
+            return False
+        pushed = result.impulse[:, 0] > 0.0
+        event = Event(
+            time,
+            EventKind.IMPACT_WITHOUT_COLLISION,
+            frozenset(i for i in scope if pushed[i]),
+            here.mode,
+            result.mode,
+            here.q.copy(),
+            here.v.copy(),
+            result.velocity,
+            result.impulse,
+            status=result.status,
+        )
+        self._apply(here, event, {})
+        return True
+
     def _rested(self, here: Settled, problem: ContactProblem) -> Settled:
         """The end of the transitions; limbs that touch and carry nothing do not approach."""
+        turned = self._turned(here, problem)
+        if turned:
+            stopped = plastic_impact(problem.with_velocity(here.v), here.mode.closed, here.mode.sliding - turned)
+            here.v = here.v if stopped.status is Status.SINGULAR else stopped.velocity
         here.idle -= here.mode.closed
         if here.idle:
             here.v = withdrawn(problem, here.mode, here.idle, here.v)
@@ -217,6 +265,22 @@ class Transitions:
         slip = np.sqrt((np.einsum("ijk,k->ij", problem.tangent_jacobian, here.v) ** 2).sum(axis=1))
         return frozenset(i for i in here.mode.sliding if slip[i] > self.options.velocity_tolerance)
 
+    def _turned(self, here: Settled, problem: ContactProblem) -> frozenset[int]:
+        """Sliding contacts in space that have come to rest, and slide on in clearly another direction.
+
+        What is left of their speed is none: with it, their friction would turn through all directions between.
+        """
+        if self.system.tangents == 1:
+            return frozenset()
+        found = set()
+        for i in here.mode.sliding & here.directions.keys():
+            slip = problem.tangent_jacobian[i] @ here.v
+            size = float(np.sqrt(slip @ slip))
+            rests = _HARDLY * self.options.velocity_tolerance < size <= AT_REST * self.options.velocity_tolerance
+            if rests and problem.friction[i] > 0.0 and slip @ here.directions[i] < _TURNED * size:
+                found.add(i)
+        return frozenset(found)
+
     def project(self, time: float, q: Array, v: Array, mode: Mode) -> tuple[Array, Array]:
         """Take gaps of closed contacts and velocities of closed rows to zero; the largest of each are remembered."""
         closed = sorted(mode.closed)
@@ -235,7 +299,7 @@ class Transitions:
         rows = problem.jacobian().reshape(problem.contacts, -1, problem.nv)
         self.velocity_drift = max(self.velocity_drift, float(np.abs(rows[mode.held(problem)] @ v).max()))
         outcome = plastic_impact(problem, mode.closed, mode.sliding)
-        return q, outcome.velocity if outcome.status is Status.SOLVED else v
+        return q, v if outcome.status is Status.SINGULAR else outcome.velocity  # INACCURATE of hardly any speed
 
     def _apply(self, here: Settled, event: Event, directions: Mapping[int, Array]) -> None:
         here.events.append(event)
@@ -244,7 +308,7 @@ class Transitions:
         if event.kind not in (EventKind.LIFTOFF, EventKind.SLIP):  # these have the identity as their reset
             here.q, here.v = self.project(event.time, here.q, here.v, here.mode)
 
-    def _event(self, time: float, here: Settled, selection: Selection) -> Event:
+    def _event(self, time: float, here: Settled, selection: Selection, turned: frozenset[int] = frozenset()) -> Event:
         before, after = here.mode, selection.mode
         assert after is not None
         opened, closed = before.closed - after.closed, after.closed - before.closed
@@ -261,7 +325,7 @@ class Transitions:
                 )
                 if contacts
             ),
-            (EventKind.SLIP, after.sliding),
+            (EventKind.SLIP, turned or after.sliding),
         )
         return Event(
             time,

@@ -21,7 +21,8 @@ from hybrid_contact_ros.stability.zeno import zeno_analysis
 from hybrid_contact_ros.systems.robot import RobotSystem
 
 Array = NDArray[np.float64]
-_SHRINKING = 4  # intervals between impacts that get shorter in a row
+_SHRINKING = 4  # intervals between impacts, or between every second, …, that get shorter in a row
+_LONGEST = 4  # impacts in a period
 _DOUBT = 2.0  # by which a chatter of several contacts may be larger than to first order
 _CLOCK = 1e-6  # m/s
 _SHORT = 1e-4  # the last of them, relative to the time before
@@ -42,13 +43,14 @@ def came_to_rest(settled: Settled, events: Sequence[Event], begin: float) -> tup
     times = [event.time for event in events if event.kind is EventKind.TOUCHDOWN]
     if last.kind is EventKind.CLOSING:
         times = [*(time for time in times if time < now), now]
-    between = np.diff(times[-_SHRINKING - 1 :])
-    if len(between) < _SHRINKING or not ((between[1:] < between[:-1]).all() and between[-1] > 0.0):
-        return None
-    if between[-1] > _SHORT * (now - begin):
-        return None
-    ratio = float(min(between[-1] / between[-2], 0.999))
-    return now, now + float(between[-1]) * ratio / (1.0 - ratio)
+    for period in range(1, _LONGEST + 1):  # corners that hit in turns may take different times
+        between = np.diff(times[-1::-period][_SHRINKING::-1])
+        if len(between) < _SHRINKING or between[-1] > _SHORT * (now - begin):
+            return None
+        if (between[1:] < between[:-1]).all() and between[-1] > 0.0:
+            ratio = float(min(between[-1] / between[-2], 0.999))
+            return now, now + float(between[-1]) * ratio / (1.0 - ratio)
+    return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,7 +122,7 @@ def truncated(
     velocity in it, have to be within the tolerances, and no other contact may come near. Nothing is proved then.
     """
     try:  # states around this one are asked for, which a system may refuse
-        touching = _touching(system, time, q, v, mode, contacts)
+        touching = touching_state(system, time, q, v, Mode(mode.closed | contacts))
         judge = _one if len(contacts) == 1 else _several
         found = judge(*_present(system, time, touching, v, mode.closed), mode, contacts, tolerances)
     except Exception:
@@ -134,10 +136,10 @@ def truncated(
     return Cut(after_q, after_v, Mode(mode.closed | contacts, mode.sliding | slides), (time + lower, time + upper))
 
 
-def _touching(system: AdaptedSystem, time: float, q: Array, v: Array, mode: Mode, contacts: frozenset[int]) -> Array:
-    """q with the gaps of the contacts that have just hit taken to zero: what is left of them is event location."""
+def touching_state(system: AdaptedSystem, time: float, q: Array, v: Array, mode: Mode) -> Array:
+    """q with the gaps of the mode's contacts taken to zero, some of which have just hit, or are about to."""
     problem = system.problem(q, v, time, mode.closed)
-    rows = sorted(mode.closed | contacts)
+    rows = sorted(mode.closed)
     back = np.linalg.lstsq(problem.normal_jacobian[rows], problem.gap[rows], rcond=1e-10)[0]
     return system.integrate(q, -np.asarray(back, dtype=np.float64))
 

@@ -58,7 +58,7 @@ class VelocitySet:
         terminated: (n,) bool: no contact approached any more when the sample stopped.
         lower, upper: (nv,) bounds that every outcome that the model allows satisfies, sampled or not.
         coverage: lower confidence bound on the probability that one more draw lands within ``coverage_radius``
-            of the set; 0 where there are too few samples to say.
+            of the set (:func:`~.coverage.coverage_bound`); 0 where there are too few samples to say.
         coverage_radius: ε of ``coverage``, in the kinetic norm ‖·‖_M, √J.
         confidence: of that bound.
         status: SOLVED; DEADLINE if stopped in time; STEP_LIMIT if a sample did not terminate; INACCURATE.

@@ -46,6 +46,8 @@ def net_force_direction(problem: ContactProblem, directions: int = 4) -> Array |
     if m == 0:
         return np.zeros(nv)
     size = np.linalg.norm(moved, axis=1).max()
+    if size == 0.0:
+        return None
     sides = np.hstack([moved, -moved]) / size  # r as a difference of two non-negative vectors
     answer = linprog(np.ones(2 * nv), A_ub=-sides, b_ub=-np.ones(len(moved)), bounds=(0, None))
     if answer.status != 0:

@@ -3,6 +3,7 @@
 from numba import njit
 
 from hybrid_contact_ros.kernels.pivoting import solve
+from hybrid_contact_ros.kernels.refinement import refine
 from hybrid_contact_ros.kernels.residual import axes_residual
 from hybrid_contact_ros.kernels.status import Status
 
@@ -23,8 +24,9 @@ def increment(g, H, w, cap, c, tableau, lines, z, after):
     """Solve the increment LCP, scaled, and check the answer from the data.
 
     H (p, p) symmetric, w (p,), cap, c (m,); scratch tableau (p + 3, p rounded up to whole blocks), lines (5, p + 3), or
-    larger; out: z (p,), after (p,) = w + H z. Attempts differ in the perturbation that resolves degeneracy; the best is
-    kept. Returns (status, residual, pivots): the status is SOLVED, INACCURATE, or what stopped the best attempt.
+    larger; out: z (p,), after (p,) = w + H z. An answer that is not accurate is refined within its mode. Attempts
+    differ in the perturbation that resolves degeneracy; the best is kept. Returns (status, residual, pivots): the
+    status is SOLVED, INACCURATE, or what stopped the best attempt.
     """
     p = H.shape[0]
     best = 1e300
@@ -40,6 +42,8 @@ def increment(g, H, w, cap, c, tableau, lines, z, after):
             size = 1e-10
         elif which == 4:
             size = 1e-13
+        if which > 4:
+            size = 1e-8  # of a tableau that rounding has spoilt: what the answer lacks refinement mends
         status, pivots = solve(
             g,
             20 * (p + 2),
@@ -54,6 +58,8 @@ def increment(g, H, w, cap, c, tableau, lines, z, after):
             z,
         )
         residual = axes_residual(g, H, w, cap, c, z, after)
+        if status == SOLVED and not residual <= _GOOD:
+            residual = refine(g, H, w, cap, c, residual, tableau, lines, z, after)
         total += pivots
         if last:
             if residual <= TOLERANCE:

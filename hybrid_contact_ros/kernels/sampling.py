@@ -1,4 +1,4 @@
-"""Whole samples of H Algorithm 1 and 2, and distances between them."""
+"""Whole samples of H Algorithm 1 and 2."""
 
 import numpy as np
 from numba import njit
@@ -248,38 +248,3 @@ def outcomes(A, scale, V, v, R, Y, first, count, z, velocities, impulses, jumps)
                     for k in range(n):
                         velocities[sample, k] += s * R[row, k]
                         jumps[sample, k] += s * Y[row, k]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def near_count(fraction, first, count, info, jumps):
-    """How many of the later samples end near one of the first ones.
-
-    The reference set are the terminated ones of samples 0 … first − 1, ε is ``fraction`` of the norm of the largest of
-    their jumps (samples, n); counted are the terminated ones of samples first … first + count − 1 within ε of the
-    reference set. info as in :func:`sample_batch`. Returns (count, ε).
-    """
-    n = jumps.shape[1]
-    largest = 0.0
-    for i in range(first):
-        if info[i, 1] > 0.0:
-            s = 0.0
-            for k in range(n):
-                s += jumps[i, k] * jumps[i, k]
-            largest = max(largest, s)
-    bound = fraction * fraction * largest
-    hits = 0
-    for i in range(first, first + count):
-        if info[i, 1] == 0.0:
-            continue
-        for j in range(first):
-            if info[j, 1] == 0.0:
-                continue
-            s = 0.0
-            for k in range(n):
-                s += (jumps[i, k] - jumps[j, k]) ** 2
-                if s > bound:
-                    break
-            if s <= bound:
-                hits += 1
-                break
-    return hits, fraction * np.sqrt(largest)

@@ -155,11 +155,15 @@ def turn_axes(g, c, a, p, T, lines):
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
 def read(g, cap, c, step, own, p, T, lines, z):
-    """Impulses at t = 1, the entering variable at ``step``, from the unperturbed column. z (p,) out."""
+    """Impulses at t = 1, the entering variable at ``step``, from the unperturbed column. z (p,) out.
+
+    lines[HOLDS] and lines[SIDE] are then those of the answer's mode.
+    """
     for i in range(p):
         lines[X, i] = T[p + 1, i] + step * T[p, i] if lines[HOLDS, i] == 1.0 else 0.0
     if own >= 0:
         lines[X, own] = step
+        lines[HOLDS, own] = 1.0
     for k in range(cap.shape[0]):
         a = k * (1 + g)
         normal = lines[X, a] if lines[SIDE, a] > 0.0 else cap[k] - lines[X, a]

@@ -58,6 +58,7 @@ class JointMap:
             listed = ", ".join(missing[:12]) + (f" and {len(missing) - 12} more" if len(missing) > 12 else "")
             strangers = [name for name in self.names if name not in self.joints]
             hint = closest(missing[0], strangers) if self.names else "; the message names no joints"
+            hint = hint or "; name those that are never published in locked_joints"
             raise ValueError(f"{len(missing)} of {len(self.joints)} joints are missing: {listed}{hint}")
         known = set(self.joints)
         self.ignored = tuple(name for name in self.names if name not in known)

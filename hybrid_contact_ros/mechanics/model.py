@@ -80,7 +80,7 @@ class RigidBodyModel:
             ValueError: the URDF cannot be read, has joints that are not supported or parts without inertia, or the
                 configuration names a link or joint that it does not have. The text says what to change.
         """
-        return cls(read_urdf(urdf), config)
+        return cls(read_urdf(urdf, config.locked_joints), config)
 
     def _prepare(self) -> None:
         """Lay out the tables and views that problem() hands to the kernels."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,12 +51,17 @@ class Urdf:
             raise ValueError(f"Pinocchio cannot read this URDF: {error}") from None
 
 
-def read_urdf(source: str | Path) -> Urdf:
+def read_urdf(source: str | Path, locked: Sequence[str] = ()) -> Urdf:
     """Read URDF text (it starts with ``<``) or the file of that path.
+
+    Args:
+        source: text or file.
+        locked: joints to weld at their zero, those of which no message tells.
 
     Raises:
         ValueError: no such file, not XML, not a URDF (an SDF, a MuJoCo model, a xacro that was not expanded), no
-            single root link, a joint of an unknown or unsupported type, or a mimic joint that cannot be followed.
+            single root link, a joint of an unknown or unsupported type, a joint to lock that does not move, or a mimic
+            joint that cannot be followed.
     """
     text = _text(source)
     try:
@@ -70,6 +76,9 @@ def read_urdf(source: str | Path) -> Urdf:
     if not links:
         raise ValueError("the URDF has no links")
     joints = robot.findall("joint")
+    if locked:
+        _lock(joints, locked)
+        text = ElementTree.tostring(robot, encoding="unicode")
     types = {joint.get("name", ""): joint.get("type", "") for joint in joints}
     _check_types(types)
     children = {_link_of(joint, "child") for joint in joints}
@@ -83,6 +92,15 @@ def read_urdf(source: str | Path) -> Urdf:
     }
     _check_mimics(mimics, types)
     return Urdf(text=text, root=roots[0], joint_types=types, mimics=mimics)
+
+
+def _lock(joints: Sequence[ElementTree.Element], locked: Sequence[str]) -> None:
+    """Turn joints into fixed ones."""
+    moving = {joint.get("name", ""): joint for joint in joints if joint.get("type") != "fixed"}
+    for name in locked:
+        if name not in moving:
+            raise ValueError(f"locked_joints: no moving joint {name!r} in the URDF; it has {', '.join(moving)}")
+        moving[name].set("type", "fixed")
 
 
 def _text(source: str | Path) -> str:

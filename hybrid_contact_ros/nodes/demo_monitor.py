@@ -25,7 +25,7 @@ from sensor_msgs.msg import JointState
 
 from hybrid_contact_msgs.msg import ConstraintStability, ContactEvent, ContactMode, PostImpactVelocitySet
 from hybrid_contact_ros.demo.frames import FAILED, READY, Frame, packed
-from hybrid_contact_ros.ros.executor import make_executor
+from hybrid_contact_ros.ros.executor import interrupted_by_signals, make_executor
 from hybrid_contact_ros.ros.qos import OUTPUT, STATE_INPUT
 
 TOPICS: tuple[tuple[str, type, Any], ...] = (
@@ -107,8 +107,9 @@ def main() -> None:
     executor = make_executor()
     executor.add_node(monitor)
     gc.freeze()
+    interrupted = interrupted_by_signals()
     try:
-        while rclpy.ok() and not stop.is_set():
+        while rclpy.ok() and not stop.is_set() and not interrupted():
             executor.spin_once(timeout_sec=0.05)
     except KeyboardInterrupt:
         pass

@@ -113,6 +113,7 @@ class EngineNode(LifecycleNode):
             raise
         self.intake = Intake(model, config.input, self.get_parameter("twist_in_world").value)
         self.monitor = Monitor(self.get_fully_qualified_name(), self.get_name())
+        self._diagnosed = time.perf_counter()
         self._config: EstimatorConfig = config
         self._subscribe(JointState, "joint_states", self._on_joint_state)
         if model.floating_base:
@@ -217,7 +218,7 @@ class EngineNode(LifecycleNode):
                 if impact.truncated:
                     monitor.missed()
         except ValueError as error:
-            monitor.failed("state", str(error))
+            intake.refuse(str(error))
             self.get_logger().warning(f"state refused: {error}", throttle_duration_sec=5.0)
         except Exception as error:  # a fault of ours must not take a robot's node down: forget, tell, go on
             estimator.reset()

@@ -83,6 +83,8 @@ class ImpactOutput:
             response.success, response.message = False, str(error)
             return response
         response.success = True
+        if not impact.contacts.size:
+            response.message = "no contact is within gap_tolerance: nothing happens"
         response.set = encoder.impact(impact, time.perf_counter_ns() - begin)
         return response
 

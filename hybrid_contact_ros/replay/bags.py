@@ -19,6 +19,10 @@ from hybrid_contact_ros.replay.messages import typestore
 SUFFIXES = {".mcap": StoragePlugin.MCAP, ".db3": StoragePlugin.SQLITE3}
 
 
+_SPARE = 64
+"""Bytes behind a message that may be spare."""
+
+
 class BagError(ValueError):
     """A recording that cannot be used, and why."""
 
@@ -98,12 +102,25 @@ class BagReader:
         while True:
             try:
                 connection, time_ns, data = next(stream)
-                message = self._reader.deserialize(data, connection.msgtype)
+                message = self._deserialize(data, connection.msgtype)
             except StopIteration:
                 return
             except Exception as error:
                 raise BagError(_damaged(self.path, error)) from error
             yield connection.topic, time_ns, message
+
+    def _deserialize(self, data: bytes, kind: str) -> Any:
+        """A message; also where its writer left zeros behind it, as rclpy's ``serialize_message`` does: it reserves
+        room to align the entries of sequences that have none, a joint state's missing effort for one."""
+        try:
+            return self._reader.deserialize(data, kind)
+        except Exception:
+            for end in range(len(data) - 4, max(4, len(data) - _SPARE), -4):
+                if any(data[end : end + 4]):
+                    break
+                with suppress(Exception):
+                    return self._reader.deserialize(data[:end], kind)
+            raise
 
 
 class BagWriter:

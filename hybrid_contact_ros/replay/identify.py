@@ -18,7 +18,7 @@ from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.replay.bags import BagError, BagReader
 from hybrid_contact_ros.replay.identify_impacts import ObservedImpact, find_impacts
 from hybrid_contact_ros.replay.identify_single import FEWEST, RESOLUTION, material, quantile, tells
-from hybrid_contact_ros.replay.run import JOINT_STATE, ODOMETRY, _description
+from hybrid_contact_ros.replay.run import _description, state_topics
 
 Array = NDArray[np.float64]
 
@@ -128,12 +128,10 @@ def identify_material(
         raise ValueError(f"the law is {law!r}, which has no restitution to identify; choose one of {', '.join(LAWS)}")
     with BagReader(bag) as reader:
         model = RigidBodyModel.from_urdf(_description(reader, urdf, robot_description), config)
-        wanted = {joint_states: JOINT_STATE} if model.joint_names else {}
-        wanted |= {odometry: ODOMETRY} if config.floating_base else {}
-        reader.require(wanted)
+        wanted = state_topics(reader, model, joint_states, odometry)
         intake = Intake(model, config.input, twist_in_world)
         states: list[RobotState] = []
-        for topic, time_ns, msg in reader.messages([*wanted]):
+        for topic, time_ns, msg in reader.messages(wanted):
             state = intake.joint_state(msg, time_ns) if topic == joint_states else intake.odometry(msg, time_ns)
             if state is not None:
                 states.append(state)

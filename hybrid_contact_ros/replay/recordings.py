@@ -170,8 +170,12 @@ def read_cassie(path: Path, episode: int | None = None) -> Recording:
 
 def read_icub(path: Path, episode: int | None = None) -> Recording:
     """iCub, walking or standing: ``time (n,), base_pos (n, 3), base_quat_wxyz (n, 4), q, dq (n, 26), foot_force_z
-    (n, 2), contact_schmitt (n, 2), joint_names``. No efforts. The base twist is differenced at the mean step, because
-    the stamps jitter more than the samples do."""
+    (n, 2), contact_40N (n, 2), joint_names``. No efforts. The base twist is differenced at the mean step, because the
+    stamps jitter more than the samples do.
+
+    A foot touches where it carries more than 40 N. (``contact_schmitt``, the authors' trigger, waits for 150 N: more
+    than a foot carries that stands with less than half of the weight on it.)
+    """
     _no_episode(path, episode)
     data = _load(path)
     quaternion = _xyzw(data["base_quat_wxyz"])
@@ -188,7 +192,7 @@ def read_icub(path: Path, episode: int | None = None) -> Recording:
         dq=data["dq"],
         contacts=("l_sole", "r_sole"),
         frames=("l_sole", "r_sole"),
-        closed=data["contact_schmitt"],
+        closed=data["contact_40N"],
         force=force,
     )
 

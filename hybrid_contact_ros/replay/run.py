@@ -142,9 +142,7 @@ def replay_bag(
         raise BagError(f"{out} is the recording itself; give the predictions another name")
     with BagReader(bag) as reader:
         model = RigidBodyModel.from_urdf(_description(reader, urdf, robot_description), config)
-        wanted = {joint_states: JOINT_STATE} if model.joint_names else {}
-        wanted |= {odometry: ODOMETRY} if config.floating_base else {}
-        reader.require(wanted)
+        wanted = state_topics(reader, model, joint_states, odometry)
         for topic in truths:
             kind = reader.topics.get(topic)
             reader.require({topic: kind if kind in TRUTH else TRUTH[0]})
@@ -209,7 +207,11 @@ class _Run:
         if self.intake.set_back:
             self.estimator.reset()
         begin = time.perf_counter_ns()
-        prediction = self.estimator.update(state)
+        try:
+            prediction = self.estimator.update(state)
+        except ValueError as error:  # the live node counts it and goes on
+            self.intake.refuse(str(error))
+            return
         compute_ns = time.perf_counter_ns() - begin
         self.compute.append(compute_ns)
         self.first = self.first or state.stamp_ns
@@ -270,6 +272,19 @@ class _Feed:
         if self.progress is not None:
             self.progress(total, total)
         return None
+
+
+def state_topics(reader: BagReader, model: RigidBodyModel, joint_states: str, odometry: str) -> list[str]:
+    """Of the two, those that the model needs.
+
+    Raises:
+        BagError: one is not there, is empty, or holds something else.
+    """
+    needed = [(joint_states, JOINT_STATE)] if model.joint_names else []
+    needed += [(odometry, ODOMETRY)] if model.floating_base else []
+    for topic, kind in needed:  # one by one: the same name may have been given for both
+        reader.require({topic: kind})
+    return [topic for topic, _ in needed]
 
 
 def _description(reader: BagReader, urdf: str | Path | None, topic: str) -> str | Path:

@@ -69,6 +69,29 @@ def test_a_limp_quadruped_loses_energy_only(go2):
     assert lowest(go2, execution) > -1e-8
 
 
+def dropped(model, seed):
+    """A state above the ground, legs and base turned and moving at random."""
+    rng = np.random.default_rng(seed)
+    q, v = model.neutral(), np.zeros(18)
+    q[3:7] = pin.Quaternion(pin.exp3(0.15 * rng.normal(size=3))).coeffs()
+    q[7:] = CROUCH + 0.1 * rng.normal(size=12)
+    q[2] += rng.uniform(0.0, 0.1) - RobotSystem(model).gap(q).min()
+    v[:3], v[3:6] = 0.3 * rng.normal(size=3), 0.5 * rng.normal(size=3)
+    return q, v
+
+
+# A foot that stops and slides back past a pole of its force; one that sets off under a folded leg, where friction turns
+# its direction within nanoseconds; feet that jam (Painlevé), where forces end and where they grow beyond bounds.
+@pytest.mark.parametrize(("seed", "time", "jams"), [(3, 0.4, 0), (14, 0.37, 0), (5, 0.31, 1), (13, 0.32, 1)])
+def test_limp_legs_fold_and_feet_slide_stop_and_jam_without_end_of_the_execution(go2, seed, time, jams):
+    execution = simulate(go2, *dropped(go2, seed), time, max_steps=3000)
+    assert execution.status is ExecutionStatus.FINISHED, execution.why
+    assert sum(event.kind is EventKind.IMPACT_WITHOUT_COLLISION for event in execution.events) >= jams
+    assert all(event.decided for event in execution.events)
+    assert np.diff(execution.energy()).max() < 1e-7
+    assert lowest(go2, execution) > -1e-8
+
+
 def test_modes_of_a_quadruped_are_all_sets_of_its_feet(go2):
     modes = list_modes(go2, above_ground(go2, 0.1), spread=0.3, searches=4)
     assert len(modes) == 3**4  # each foot open, stuck or sliding

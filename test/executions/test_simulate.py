@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import sympy
 from execution_systems import GRAVITY, bouncing_ball, box_energy, point_in_space, sliding_point, tumbling_box
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ import hybrid_contact_ros
 from hybrid_contact_ros.executions.execution import EventKind, ExecutionStatus
 from hybrid_contact_ros.executions.mode import Mode
 from hybrid_contact_ros.executions.simulate import simulate
+from hybrid_contact_ros.systems.lagrangian import Constraint, LagrangianSystem
 
 
 def test_public_name():
@@ -197,3 +199,32 @@ def test_start_mode_must_touch():
     for mode, why in (([5], "numbered"), ([0], "touch")):
         with pytest.raises(ValueError, match=why):
             simulate(bouncing_ball(), [1.0], [0.0], 1.0, mode=mode)
+
+
+def test_in_space_a_point_that_is_pushed_back_reverses_as_on_a_line():
+    push = point_in_space(0.5, lambda t, q, v, mode: [6.0, 0.0, 0.0])
+    execution = simulate(push, [0, 0, 0], [-1, 0, 0], 0.4)
+    stop, back = 1.0 / (6.0 + 0.5 * GRAVITY), 6.0 - 0.5 * GRAVITY
+    assert [event.kind for event in execution.events] == [EventKind.SLIP]
+    assert execution.events[0].time == pytest.approx(stop, abs=2e-7)
+    assert execution.q[-1][0] == pytest.approx(-0.5 * stop + 0.5 * back * (0.4 - stop) ** 2, abs=1e-7)
+
+
+@pytest.mark.parametrize("heading", [0.0, 0.3, 0.8, 2.0])
+def test_the_simultaneous_law_has_coulomb_friction_in_every_direction_of_space(heading):
+    way = np.array([np.cos(heading), np.sin(heading), 0.0])
+    execution = simulate(point_in_space(0.5), [0, 0, 0], 3.0 * way - [0, 0, 1.0], 0.01, law="simultaneous")
+    event = execution.events[0]
+    np.testing.assert_allclose(event.velocity_after, 2.5 * way, atol=1e-12)
+    np.testing.assert_allclose(event.impulse[0], [1.0, *(-0.5 * way[:2])], atol=1e-12)
+
+
+def test_a_fast_wheel_that_has_stopped_slipping_rolls_without_any_slip():
+    """Its slip is a small difference of large speeds, and what rounding leaves of it is no reason to keep the rest."""
+    x, y, z, turn = sympy.symbols("x y z theta")
+    along, across = sympy.Matrix([[1, 0, 0, 1]]), sympy.Matrix([[0, 1, 0, 0]])
+    ground = Constraint("ground", z, (along, across), 0.5)
+    wheel = LagrangianSystem("wheel", [x, y, z, turn], sympy.diag(1.0, 1.0, 1.0, 0.5), GRAVITY * z, [ground])
+    execution = simulate(wheel, np.zeros(4), [-999.99, 0.0, 0.0, 1000.0], 0.01)
+    assert execution.word == ("{ground~}", "{ground}")
+    assert np.abs(execution.intervals[-1].v @ [1.0, 0.0, 0.0, 1.0]).max() < 1e-11

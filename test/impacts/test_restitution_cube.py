@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from benchmarks import cube_tosses
+from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimator import ContactEstimator
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.mechanics.state import RobotState
+
+CONFIG = Path(__file__).resolve().parents[2] / "config"
 
 FITTED = cube_tosses.Cube(0.00270, 0.00257, (0.0, 0.0, 0.0063), 0.004, 0.0003)
 """What the benchmark identifies from the tosses with toss_id % 3 == 1, rounded."""
@@ -25,6 +34,28 @@ def test_sets_with_intervals_contain_what_the_cube_did(events):
     nearest, radius, _ = cube_tosses.score(FITTED, model, events).T
     assert np.mean(nearest <= 0.15) >= 0.95 and np.mean(nearest <= 0.10) >= 0.70
     assert np.median(radius) <= 0.15
+
+
+def test_the_configuration_of_the_cube_contains_them_too(shared):
+    """What a user of ``config/cube.yaml`` gets: ``ContactEstimator.impact`` chooses the corners, set as configured."""
+    path = shared / "data" / "cube_tosses" / "events.npz"
+    if not path.exists():
+        pytest.skip("no cube tosses in the shared data")
+    events = np.load(path)
+    config = EstimatorConfig.from_file(CONFIG / "cube.yaml")
+    estimator = ContactEstimator(RigidBodyModel.from_urdf(CONFIG / "cube.urdf", config), config)
+    nearest = []
+    for i in np.flatnonzero(events["clean"] & (events["toss_id"] % 3 == 2))[::3]:
+        turn = Rotation.from_quat(events["quat_wxyz"][i][[1, 2, 3, 0]])
+        before, after = (
+            np.concatenate([turn.inv().apply(events[f"{name}_{when}"][i]) for name in ("v", "omega_world")])
+            for when in ("pre", "post")
+        )
+        state = RobotState(0, np.concatenate([events["pos"][i], turn.as_quat()]), before)
+        outcomes = estimator.impact(state, deadline_ns=0).velocities
+        jump = (after - before) * cube_tosses.WEIGHT
+        nearest.append(np.linalg.norm((outcomes - after) * cube_tosses.WEIGHT, axis=1).min() / np.linalg.norm(jump))
+    assert np.mean(np.array(nearest) <= 0.15) >= 0.97 and np.mean(np.array(nearest) <= 0.10) >= 0.95
 
 
 def test_the_inelastic_set_cannot_contain_them(events):

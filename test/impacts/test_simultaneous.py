@@ -98,3 +98,28 @@ def test_singular_mass_is_a_status_with_infinite_bounds():
 def test_odd_or_too_few_directions_are_refused(directions):
     with pytest.raises(ValueError, match="directions"):
         simultaneous_impact(rocking_block_impact().problem, directions)
+
+
+@pytest.mark.parametrize(
+    ("friction", "decades"), [(1e-9, 0), (10.0, 0), (1000.0, 0), (None, 8)], ids=["1e-9", "10", "1000", "inertias"]
+)
+def test_extreme_friction_and_inertias_are_solved(friction, decades):
+    """The basis that pivoting ends with is right where its numbers are not: they are refined."""
+    rng = np.random.default_rng(8)
+    failed = 0
+    for number in range(220):
+        problem = random_problem(rng, KINDS[number % len(KINDS)])
+        size = 10.0 ** rng.uniform(-decades / 4, decades / 4, problem.nv)
+        problem = ContactProblem(
+            problem.mass * size[:, None] * size,
+            problem.velocity,
+            problem.normal_jacobian,
+            problem.tangent_jacobian,
+            problem.friction if friction is None else np.full(problem.contacts, friction),
+        )
+        outcome = simultaneous_impact(problem)
+        failed += outcome.status != Status.SOLVED
+        after = problem.normal_jacobian @ outcome.velocity
+        if outcome.status == Status.SOLVED:
+            assert after.min() >= -1e-6 * np.abs(problem.normal_jacobian @ problem.velocity).max()
+    assert failed <= (3 if decades else 0)  # impulses of 1e7 times what stops a contact: their rounding is more

@@ -53,6 +53,11 @@ def test_an_object_between_two_walls_jams():
     assert theory.sufficient_steps(problem, 1.0, 0.1) is None
 
 
+def test_lemma6_has_no_direction_where_impulses_move_nothing():
+    nowhere = ContactProblem(np.eye(2), [-1.0, 0.0], np.zeros((1, 2)), np.zeros((1, 1, 2)), [0.5])
+    assert theory.net_force_direction(nowhere) is None and theory.termination_constant(nowhere, 1.0) is None
+
+
 def test_r_of_a_particle_on_the_ground_is_its_mass_upwards():
     problem = ContactProblem(3 * np.eye(2), [0.0, -2.0], [[0, 1.0]], [[[1.0, 0]]], [0.5])
     np.testing.assert_allclose(theory.net_force_direction(problem), [0.0, 3.0], atol=1e-9)

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from impact_problems import KINDS, box, halm_posa_lcp, random_problem
 
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
-from hybrid_contact_ros.impacts.coverage import lower_confidence_bound
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
 from hybrid_contact_ros.kernels import delassus
@@ -252,29 +251,3 @@ def test_wrong_arguments_are_named(options, message):
     arguments = {"step": 1.0, "samples": 4, "max_steps": 5, **options}
     with pytest.raises(ValueError, match=message):
         post_impact_set(BLOCK.problem, **arguments)
-
-
-def test_clopper_pearson_bound():
-    assert lower_confidence_bound(0, 10) == 0.0
-    assert lower_confidence_bound(10, 10) == pytest.approx(0.05**0.1)
-    assert lower_confidence_bound(8, 10) == pytest.approx(0.49309, abs=1e-5)  # table value, one-sided 95 %
-    with pytest.raises(ValueError, match="hits"):
-        lower_confidence_bound(3, 2)
-    with pytest.raises(ValueError, match="confidence"):
-        lower_confidence_bound(1, 2, 1.0)
-
-
-def test_coverage_holds_for_fresh_draws_more_often_than_its_confidence():
-    reference = block_set(20000, seed=999)
-    problem = BLOCK.problem
-    factor = np.linalg.cholesky(problem.mass)
-    fresh = (reference.velocities - problem.velocity) @ factor
-    held = 0
-    for seed in range(60):
-        result = block_set(40, seed=seed)
-        jumps = (result.velocities[:20] - problem.velocity) @ factor
-        near = np.zeros(4000, dtype=bool)
-        for jump in jumps:
-            near |= np.linalg.norm(fresh[:4000] - jump, axis=1) <= result.coverage_radius
-        held += near.mean() >= result.coverage
-    assert held >= 54  # 95 % of 60 is 57; 53 or fewer has probability below 3 %

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mechanics_robots import joint, link, load, robot
 
-from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.config import Contact, EstimatorConfig
 from hybrid_contact_ros.mechanics.joints import BaseMeasurement
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 
@@ -182,3 +182,30 @@ def test_a_fixed_base_ignores_odometry():
     z = np.zeros(8)
     state = arm.joint_map(arm.joint_names).state(0, z, z, z, LEVEL)
     assert state.q.shape == (8,)
+
+
+def test_locked_joints_are_welded_at_zero_and_no_message_need_carry_them():
+    text = robot(
+        link("base"), link("arm"), link("hand"), joint("shoulder", "base", "arm"), joint("wrist", "arm", "hand")
+    )
+    free = RigidBodyModel.from_urdf(text, EstimatorConfig())
+    config = EstimatorConfig(locked_joints=("wrist",), contacts={"palm": Contact(link="hand")})
+    locked = RigidBodyModel.from_urdf(text, config)
+    assert locked.joint_names == ("shoulder",) and locked.nv == free.nv - 1
+    assert locked.contact_frames == ("hand",) and locked.hash != free.hash
+    state = locked.joint_map(["shoulder"]).state(0, [0.3], [0.1], None, LEVEL)
+    whole = free.joint_map(["shoulder", "wrist"]).state(0, [0.3, 0.0], [0.1, 0.0], None, LEVEL)
+    np.testing.assert_allclose(locked.problem(state).mass, free.problem(whole).mass[:7, :7], atol=1e-12)
+    with pytest.raises(ValueError, match="1 of 2 joints are missing: wrist; name those that are never published in"):
+        free.joint_map(["shoulder"])
+
+
+def test_only_joints_that_move_and_lead_no_other_can_be_locked():
+    leads = '<mimic joint="shoulder"/>'
+    parts = (link("base"), link("arm"), link("hand"), joint("shoulder", "base", "arm"))
+    text = robot(*parts, joint("wrist", "arm", "hand", more=leads))
+    with pytest.raises(ValueError, match="locked_joints: no moving joint 'elbow' in the URDF; it has shoulder, wrist"):
+        RigidBodyModel.from_urdf(text, EstimatorConfig(locked_joints=("elbow",)))
+    with pytest.raises(ValueError, match="'wrist' mimics 'shoulder', but 'shoulder' is fixed"):
+        RigidBodyModel.from_urdf(text, EstimatorConfig(locked_joints=("shoulder",)))
+    assert RigidBodyModel.from_urdf(text, EstimatorConfig(locked_joints=("wrist",))).joint_names == ("shoulder",)

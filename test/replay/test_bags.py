@@ -29,6 +29,33 @@ def bag(request, tmp_path):
     return path
 
 
+@pytest.mark.parametrize("spare", [4, 8, 28])
+def test_zeros_behind_a_message_are_no_damage(tmp_path, spare):
+    """rclpy's ``serialize_message`` leaves them behind a joint state without effort."""
+    kind = "sensor_msgs/msg/JointState"
+    types, none = typestore().types, np.empty(0)
+    stamp = types["builtin_interfaces/msg/Time"](sec=1, nanosec=0)
+    header = types["std_msgs/msg/Header"](stamp=stamp, frame_id="")
+    two = np.array([1.0, 0.0])
+    message = types[kind](header=header, name=["hip", "knee"], position=two, velocity=two, effort=none)
+    with BagWriter(tmp_path / "joints.mcap") as bag:
+        bag.add("/joint_states", kind)
+        bag._serialize = lambda *arguments: bytes(typestore().serialize_cdr(*arguments)) + bytes(spare)
+        bag.write("/joint_states", 1000, message)
+    with BagReader(tmp_path / "joints.mcap") as reader:
+        ((_, _, read),) = reader.messages(["/joint_states"])
+    assert list(read.name) == ["hip", "knee"] and read.velocity.tolist() == [1.0, 0.0] and read.effort.size == 0
+
+
+def test_anything_else_behind_a_message_is_damage(tmp_path):
+    with BagWriter(tmp_path / "words.mcap") as bag:
+        bag.add("/words", STRING)
+        bag._serialize = lambda *arguments: bytes(typestore().serialize_cdr(*arguments)) + bytes(8) + b"more"
+        bag.write("/words", 1000, string("word"))
+    with BagReader(tmp_path / "words.mcap") as reader, pytest.raises(BagError, match="damaged"):
+        list(reader.messages(["/words"]))
+
+
 def test_what_was_written_is_read_back_in_order(bag):
     with BagReader(bag) as reader:
         assert reader.topics == {"/words": STRING} and reader.count(["/words"]) == 3

@@ -138,6 +138,11 @@ def test_topics_that_are_not_there_are_named_with_those_that_are(bag, walker):
         replay_bag(bag, walker, truth="/odom")
 
 
+def test_one_topic_given_for_both_streams_is_an_error(bag, walker):
+    with pytest.raises(BagError, match=r"/odom in .* is a nav_msgs/msg/Odometry, a sensor_msgs/msg/JointState"):
+        replay_bag(bag, walker, joint_states="/odom")
+
+
 def test_truth_of_other_contacts_is_an_error_and_leaves_no_output(fall, walker, tmp_path):
     write_recording(replace(fall, contacts=("paw", "claw"), frames=("", "")), tmp_path / "b.mcap")
     with pytest.raises(ValueError, match="the truth names contacts paw, claw; predicted are left, right"):
@@ -188,6 +193,16 @@ def test_bad_inputs_in_a_recording_are_counted_not_fatal(fall, walker, tmp_path)
     result = replay_bag(tmp_path / "b.mcap", walker)
     assert result.faults["not_finite"] == 3 and result.faults["quaternion_norm"] == 1
     assert result.states == 197  # the joint state without its odometry was answered with the next one
+
+
+def test_states_that_cannot_be_computed_with_are_counted_and_passed_over_as_the_live_node_does(fall, walker, tmp_path):
+    angular = fall.angular.copy()
+    angular[[5, 40]] = 1e200
+    write_recording(replace(fall, angular=angular), tmp_path / "bad.mcap")
+    result = replay_bag(tmp_path / "bad.mcap", walker)
+    assert result.states == fall.time.size - 2
+    assert result.faults == {"state": 2}
+    assert result.last_fault is not None and "too large" in result.last_fault[1]
 
 
 def test_go2_episodes_are_replayed_through_their_recording(shared_file, tmp_path):

@@ -123,7 +123,7 @@ def test_becomes_active_answers_in_its_namespace_and_ends_with_0_on_interrupt(st
     heard = []
     process.partner.create_subscription(kind, f"{NAMESPACE}/{topic}", heard.append, 10)
     drive(process, heard)
-    assert process.interrupt() == 0
+    assert process.interrupt() == 0, process.log.read_text()
     assert "Traceback" not in process.log.read_text()
 
 
@@ -158,4 +158,4 @@ def test_parameters_that_cannot_be_used_leave_it_unconfigured_and_are_named(star
     process.until(lambda: "not configured" in process.log.read_text())
     assert why in process.log.read_text().partition("not configured")[2]
     assert process.state() == State.PRIMARY_STATE_UNCONFIGURED
-    assert process.interrupt() == 0
+    assert process.interrupt() == 0, process.log.read_text()

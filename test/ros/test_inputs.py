@@ -1,5 +1,7 @@
 """Every input fault is counted, named in the diagnostics, and leaves the node answering as before."""
 
+import time
+
 import leg
 import pytest
 from builtin_interfaces.msg import Time
@@ -163,3 +165,29 @@ def test_an_internal_error_is_told_and_does_not_end_the_node(bench, node, modes,
     assert bench.diagnosis(node)[0] == DiagnosticStatus.ERROR
     monkeypatch.undo()
     bench.answer(modes)
+
+
+def test_a_state_that_cannot_be_computed_with_is_counted_and_named(bench, node, modes):
+    stamp = bench.stamp()
+    spinning = leg.odometry(stamp)
+    spinning.twist.twist.angular.x = 1e200
+    bench.base.publish(spinning)
+    bench.joints.publish(leg.joint_state(stamp))
+    bench.until(lambda: bench.fault_count(node, "state") == 1)
+    _, text, values = bench.diagnosis(node)
+    assert text == "the estimator cannot compute with the state"
+    assert "too large" in values["latest input fault"]
+    bench.answer(modes)
+
+
+def test_joints_that_nobody_publishes_can_be_locked(bench, modes):
+    bench.start(ContactSuiteNode, locked_joints=["knee"])
+    answer = bench.answer(modes, names=("hip",), position=(0.0,), velocity=(0.0,), effort=(0.0,))
+    assert answer.contacts[0].gap == pytest.approx(0.02)
+
+
+def test_the_time_before_configuring_counts_for_no_rates(bench):
+    node = bench.start(ContactSuiteNode, configure=False)
+    begin = time.perf_counter()
+    node.trigger_configure()
+    assert node._diagnosed > begin

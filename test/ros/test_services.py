@@ -55,6 +55,16 @@ def test_predict_impact_says_what_is_wrong_with_a_request(bench, change, word):
     assert word in response.message or word in response.message.lower()
 
 
+def test_predict_impact_says_that_no_contact_takes_part(bench):
+    bench.start(ContactSuiteNode, activate=False)
+    request = impact_request(bench)
+    request.odometry.pose.pose.position.z = 2.0
+    response = call(bench, PredictImpact, "predict_impact", request)
+    assert response.success
+    assert response.message == "no contact is within gap_tolerance: nothing happens"
+    assert list(response.set.contacts) == [] and response.set.v_nominal == response.set.v_minus
+
+
 def test_enable_stops_and_resumes_predictions_and_reset_answers(bench):
     modes = bench.listen(ContactMode, "contact_mode")
     bench.start(ContactSuiteNode)

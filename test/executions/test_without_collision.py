@@ -1,0 +1,101 @@
+"""Impacts without collision (Painlevé's paradox) in event-driven executions."""
+
+from math import cos, sin
+
+import numpy as np
+import pytest
+import sympy
+
+from hybrid_contact_ros.executions.continuous_time import continuous_time_path
+from hybrid_contact_ros.executions.execution import EventKind, ExecutionStatus
+from hybrid_contact_ros.executions.path import Phase
+from hybrid_contact_ros.executions.simulate import simulate
+from hybrid_contact_ros.executions.without_collision import impact_without_collision
+from hybrid_contact_ros.impacts.routh import routh_path
+from hybrid_contact_ros.systems.lagrangian import Constraint, LagrangianSystem
+from hybrid_contact_ros.systems.painleve_rod import GRAVITY, painleve_rod, rod_state
+
+ALL = frozenset({0})
+JAMMED = [(mu, angle, slip) for mu in (1.6, 2.0, 5.0) for angle in (0.9, 1.1, 1.3) for slip in (-3.0, -0.01)]
+
+
+@pytest.mark.parametrize(("friction", "angle", "slip"), JAMMED)
+def test_the_impulse_is_that_of_rouths_path(friction, angle, slip):
+    problem = painleve_rod(friction).problem(*rod_state(angle, slip, -0.5))
+    found, path = impact_without_collision(problem, ALL, 1e-6), routh_path(problem, (0,))
+    np.testing.assert_allclose(found.velocity, path.velocity, atol=2e-8 * abs(slip))
+    np.testing.assert_allclose(found.impulse, path.impulses[-1], atol=2e-8 * abs(slip))
+    assert found.mode.closed == ALL and not found.mode.sliding
+
+
+@pytest.mark.parametrize(("friction", "angle"), [(1.6, 0.3), (1.6, 0.6), (2.0, 0.3), (1.0, 1.1)])
+def test_there_is_none_where_forces_hold_the_contact(friction, angle):
+    problem = painleve_rod(friction).problem(*rod_state(angle, -3.0, -0.5))
+    assert impact_without_collision(problem, ALL, 1e-6) is None
+
+
+def test_there_is_none_at_rest():
+    problem = painleve_rod(5.0).problem(*rod_state(0.9, 0.0, 0.0))
+    assert impact_without_collision(problem, ALL, 1e-6) is None
+
+
+@pytest.mark.parametrize(("friction", "angle", "rate"), [(1.6, 0.9, 0.0), (2.0, 1.1, 1.0), (5.0, 0.3, -1.0)])
+def test_a_rod_that_jams_stops_and_goes_on_as_in_continuous_time(friction, angle, rate):
+    rod, state = painleve_rod(friction), rod_state(angle, -3.0, rate)
+    execution, path = simulate(rod, *state, 0.3), continuous_time_path(rod, *state, 0.3)
+    assert execution.status is ExecutionStatus.FINISHED
+    first = execution.events[0]
+    assert first.kind is EventKind.IMPACT_WITHOUT_COLLISION and first.time == 0.0 and first.contacts == ALL
+    np.testing.assert_allclose(execution.q[-1], path.q[-1], atol=3e-8)
+    assert np.diff(execution.energy()).max() < 1e-8
+    assert execution.energy()[-1] < execution.energy()[0] - 1.0
+
+
+def test_a_rod_that_slides_into_the_jam_is_stopped_where_forces_grow_beyond_bounds():
+    rod, state = painleve_rod(2.0), rod_state(0.4, -4.0, 3.0)
+    execution, path = simulate(rod, *state, 0.5), continuous_time_path(rod, *state, 0.5)
+    assert execution.status is ExecutionStatus.FINISHED
+    first = execution.events[0]
+    (piece,) = [piece for piece in path.pieces if piece.phase is Phase.IMPACT_WITHOUT_COLLISION]
+    assert first.kind is EventKind.IMPACT_WITHOUT_COLLISION
+    assert first.time == pytest.approx(path.t[piece.start], abs=1e-8)
+    np.testing.assert_allclose(first.velocity_after, path.v[piece.stop], atol=1e-5)
+    np.testing.assert_allclose(execution.q[-1], path.q[-1], atol=1e-5)
+
+
+def rod_in_space(heading, friction=2.0):
+    """The rod of ``painleve_rod`` in the vertical plane that a heading (rad) says, free to drift across it."""
+    x, y, z, angle = sympy.symbols("x y z theta")
+    across = sympy.sin(angle)
+    ways = (cos(heading) * across, sin(heading) * across)
+    tangents = (sympy.Matrix([[1, 0, 0, ways[0]]]), sympy.Matrix([[0, 1, 0, ways[1]]]))
+    end = Constraint("A", z - sympy.sin(angle), tangents, friction)
+    inertia = sympy.diag(1, 1, 1, sympy.Rational(1, 3))
+    return LagrangianSystem("rod in space", (x, y, z, angle), inertia, GRAVITY * z, [end])
+
+
+@pytest.mark.parametrize("heading", [0.0, 0.7, 2.5])
+def test_in_space_a_rod_jams_as_in_the_plane_whatever_its_heading(heading):
+    q, v = rod_state(1.1, -3.0, 0.5)
+    ahead, across = np.array([cos(heading), sin(heading)]), np.array([-sin(heading), cos(heading)])
+    system = rod_in_space(heading)
+    execution = simulate(system, [*(q[0] * ahead), q[1], q[2]], [*(v[0] * ahead), v[1], v[2]], 0.2)
+    flat = simulate(painleve_rod(2.0), q, v, 0.2)
+    assert execution.status is ExecutionStatus.FINISHED
+    assert execution.events[0].kind is EventKind.IMPACT_WITHOUT_COLLISION
+    at = execution.at(0.1)[0]
+    expected = flat.at(0.1)[0]
+    np.testing.assert_allclose([at[:2] @ ahead, at[2], at[3]], expected, atol=1e-7)
+    assert abs(at[:2] @ across) < 1e-9
+
+
+def test_in_space_a_jam_that_drifts_across_stops_in_both_directions_without_gain_of_energy():
+    q, v = rod_state(1.1, -3.0, 0.5)
+    problem = rod_in_space(0.0).problem([q[0], 0.0, *q[1:]], [v[0], 0.4, *v[1:]])
+    found = impact_without_collision(problem, ALL, 1e-6)
+    assert np.abs(problem.normal_jacobian @ found.velocity).max() < 1e-6
+    before, after = problem.velocity, found.velocity
+    assert after @ problem.mass @ after < before @ problem.mass @ before
+    normal, tangent = found.impulse[0, 0], np.linalg.norm(found.impulse[0, 1:])
+    assert 0.0 < tangent <= 2.0 * normal * (1.0 + 1e-9)
+    np.testing.assert_allclose(problem.mass @ (after - before), problem.jacobian().T @ found.impulse.ravel(), atol=1e-9)
