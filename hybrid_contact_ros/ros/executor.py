@@ -25,9 +25,9 @@ def make_executor() -> Executor:
 def interrupted_by_signals() -> Callable[[], bool]:
     """Whether Ctrl-C or SIGTERM came since this was called; only the second one raises KeyboardInterrupt.
 
-    As an exception the first could break out of the executor's conversions between C++ and Python, and rclpy's own handler
-    takes the context away under a message that is being published: both ended a node with a traceback, now and then.
-    Call it after ``rclpy.init``, in the main thread.
+    As an exception the first could break out of the executor's conversions between C++ and Python, and rclpy's own
+    handler takes the context away under a message that is being published: both ended a node with a traceback, now and
+    then. Call it after ``rclpy.init``, in the main thread.
     """
     came: list[int] = []
 

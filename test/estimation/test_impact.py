@@ -21,7 +21,7 @@ def foot(restitution: float) -> ContactProblem:
 def test_samples_end_where_a_contact_alone_meets_little_of_the_robot(law, restitution):
     """In steps of the impulse that stops a corner of a light foot alone they took 73 increments and 160."""
     config, problem = ImpactConfig(law=law, max_steps=70), foot(restitution)
-    found = predict_impact(0, 0.0, problem, np.arange(2), config, law, 64, 0, None)
+    found = predict_impact(0, 0.0, problem, np.arange(2), np.arange(2), config, law, 64, 0, None)
     assert found.status == Status.SOLVED and len(found.velocities) == 64
     assert (found.velocities @ problem.normal_jacobian.T >= -1e-8).all()
 
@@ -30,5 +30,5 @@ def test_step_is_bounded_where_contacts_jam():
     """A wedge between two walls: impulses at once are as large as rounding lets them be."""
     rows = np.array([[[0.0, 1.0], [1.0, 0.0]], [[1e-7, -1.0], [1.0, 0.0]]])
     problem = ContactProblem(np.eye(2), [1.0, -1.0], rows[:, 0], rows[:, 1:], [1.0, 1.0])
-    found = predict_impact(0, 0.0, problem, np.arange(2), ImpactConfig(), "inelastic", 16, 0, None)
+    found = predict_impact(0, 0.0, problem, np.arange(2), np.arange(2), ImpactConfig(), "inelastic", 16, 0, None)
     assert np.isfinite(found.velocities).all() and len(found.velocities) == 16
