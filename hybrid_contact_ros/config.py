@@ -64,6 +64,7 @@ class PredictionConfig:
     rollout: float = _leaf(0.05, "s", 0.0, 1.0, "the sequence of modes is followed for this time; 0: not at all")
     rollout_events: int = _leaf(8, "-", 1, 64, "and for at most this many events")
     bound_sigmas: float = _leaf(2.0, "-", 0.0, 10.0, "earliest and latest times are at this many standard deviations")
+    rhythm: bool = _leaf(True, "-", None, None, "the last strides of a steady gait also foretell events")
 
 
 @dataclass(frozen=True, slots=True)

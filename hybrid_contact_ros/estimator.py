@@ -63,14 +63,15 @@ class ContactEstimator:
     the full one.
 
     What is remembered from state to state: which contacts were closed and slid (hysteresis), the recent course of
-    loads and friction margins (liftoff and slip times), the last mode (from which the next is solved), the momentum
-    observer, and the events already told. A stamp earlier than the last one forgets all of it, as :meth:`reset` does;
-    one that is equal adds nothing to what depends on time; a pause longer than ``LONGEST_PAUSE`` s starts the observer,
-    the courses and the solver anew.
+    loads and friction margins (liftoff and slip times), the last strides of each contact, the last mode (from which the
+    next is solved), the momentum observer, and the events already told. A stamp earlier than the last one forgets all
+    of it, as :meth:`reset` does; one that is equal adds nothing to what depends on time; a pause longer than
+    ``LONGEST_PAUSE`` s starts the observer, the courses and the solver anew.
 
     Without measured effort (``effort`` None) forces and accelerations are unknown: ``VALID_EFFORT`` is clear, statuses
     come from geometry alone, touchdown times assume locked joints (free fall without contacts, no acceleration with),
-    liftoff and slip are not predicted, and flags are UNDECIDED. A single body has no joints and is not concerned.
+    slip is not predicted, liftoff only from the rhythm of a steady gait, and flags are UNDECIDED. A single body has no
+    joints and is not concerned.
 
     One estimator (and its model) serves one thread at a time.
     """
@@ -209,14 +210,14 @@ class ContactEstimator:
             self._rhythm.ahead(state.stamp_ns),
             *sigmas,
         )
-        kind, times = predictor.kind.copy(), predictor.times
+        kind, backed, times = predictor.kind.copy(), predictor.backed, predictor.times
         sequence = self._rollout.follow(
             modes.delassus,
             modes.free,
             problem.gap,
             velocity.reshape(-1),
             tracker.closed,
-            kind,
+            backed,
             times,
             trusted,
             *sigmas,
@@ -224,9 +225,10 @@ class ContactEstimator:
         events = self._log.update(
             state.stamp_ns, tracker.status, problem.gap, self._load, tracker.probability, kind, times
         )
-        for event in events:
-            if event.detected:
-                self._rhythm.note(event)
+        if self.config.prediction.rhythm:
+            for event in events:
+                if event.detected:
+                    self._rhythm.note(event)
         mode = ModePrediction(
             stamp_ns=state.stamp_ns,
             status=tracker.status.copy(),
@@ -257,12 +259,12 @@ class ContactEstimator:
             tracker.touching,
             tracker.closed,
             modes,
-            kind,
+            backed,
             *sigmas,
             bool(parts & Parts.STABILITY),
             trusted,
         )
-        self._latest = (state, acceleration, kind, times)
+        self._latest = (state, acceleration, backed, times)
         return Prediction(mode, stability, self.next_impact() if parts & Parts.IMPACT else None, events)
 
     def next_impact(self) -> ImpactPrediction | None:

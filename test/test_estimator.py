@@ -431,3 +431,38 @@ def test_a_light_robot_on_a_slider_closes_its_contact_though_it_never_loads_it_b
         mode = thing.update(RobotState(i * 1_000_000, np.zeros(1), np.zeros(1), np.zeros(1))).mode
     assert mode.closed.all()
     assert mode.force_model[0, 2] == pytest.approx(0.4 * GRAVITY)
+
+
+def bouncing_ball(config=None):
+    """Kinematics of a ball carried up and down by a hand that nobody models: 0.3 s on the ground, 0.2 s in the air."""
+    ball = body([0, 0, 0], contact={"radius": 0.1}, **(config or {}))
+    for i in range(1050):
+        t = 0.002 * i
+        phase = t % 0.5
+        swing = phase - 0.3
+        height = 0.1 + (0.05 * np.sin(np.pi * swing / 0.2) ** 2 if swing > 0 else -1e-4)
+        speed = 0.05 * np.pi / 0.2 * np.sin(2 * np.pi * swing / 0.2) if swing > 0 else 0.0
+        yield t, ball.update(free(round(1e9 * t), height, (0, 0, speed), (0, 0, 0)))
+
+
+def test_a_steady_gait_foretells_liftoffs_in_the_mode_the_events_and_the_sequence():
+    """The last stride: liftoff at 1.8 s. Detected ones are dated half a sample to three samples late."""
+    told = []
+    for t, answer in bouncing_ball():
+        told += [e for e in answer.events if not e.detected and e.kind == EventKind.LIFTOFF and t > 1.6]
+        if 1.72 < t < 1.79:
+            assert answer.mode.next_event[0] == EventKind.LIFTOFF
+            assert t + answer.mode.time_to_event[0] == pytest.approx(1.8, abs=0.006)
+        if 1.76 < t < 1.79:
+            sequence = answer.mode.sequence
+            assert sequence.kind[0] == EventKind.LIFTOFF and sequence.mode[0] == 0
+            assert sequence.times[0] == pytest.approx(
+                answer.mode.time_to_event[0] + np.array([0.0, -0.002, 0.002]), abs=0.002
+            )
+    assert len(told) == 1 and 1e-9 * told[0].time_ns == pytest.approx(1.8, abs=0.006)
+
+
+def test_without_the_rhythm_nothing_is_remembered_of_strides():
+    for t, answer in bouncing_ball({"prediction": {"rhythm": False}}):
+        if 1.72 < t < 1.79:
+            assert answer.mode.next_event[0] != EventKind.LIFTOFF

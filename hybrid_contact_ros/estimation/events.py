@@ -22,14 +22,17 @@ class EventPredictor:
     """The next event of every contact, and when.
 
     Touchdown: the least root of φ + φ̇ t + ½ φ̈ t². Liftoff and slip: where a fading-memory line through the model's
-    load, or its friction margin, falls to zero. Stick: the slip speed at its present deceleration.
+    load, or its friction margin, falls to zero. Stick: the slip speed at its present deceleration. Touchdowns and
+    liftoffs of a steady gait also from its rhythm (:class:`~hybrid_contact_ros.estimation.rhythm.StrideRhythm`).
 
-    Attributes (overwritten by :meth:`update`): kind (m,) uint8; times (m, 3) s: time, earliest, latest.
+    Attributes (overwritten by :meth:`update`): kind (m,) uint8; backed (m,) uint8, kind without touchdowns that only
+    the rhythm foretells; times (m, 3) s: time, earliest, latest.
     """
 
     def __init__(self, contacts: int, tolerances: ActivationConfig, config: PredictionConfig) -> None:
         self.tolerances, self.config = tolerances, config
         self.kind = np.zeros(contacts, dtype=np.uint8)
+        self.backed = np.zeros(contacts, dtype=np.uint8)
         self.times = np.full((contacts, 3), np.nan)
         self._tracks = np.full((contacts, 2, 3), -1.0)
         self._scratch = np.zeros(3)
@@ -82,6 +85,7 @@ class EventPredictor:
             self._tracks,
             self._scratch,
             self.kind,
+            self.backed,
             self.times,
         )
 

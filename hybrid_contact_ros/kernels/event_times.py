@@ -107,24 +107,33 @@ def _decline(level, rate, spread, out):
 
 @njit(cache=True, nogil=True)
 def agree(other, found):
-    """Two independent estimates of one time made one, weighted by the squares of their bounds' widths (inverse variances).
+    """Two independent estimates of one time made one, weighted by inverse variances (squares of their bounds' widths).
 
     Args:
-        other, found: (3,), time, earliest, latest, s. ``found`` is overwritten; it stays where the other is infinite or
-            gone by, where either's bounds are not finite, and where they do not overlap.
+        other, found: (3,), time, earliest, latest, s. ``found`` is overwritten. It stays where the other is infinite or
+            gone by, and where their bounds do not overlap; it becomes the other where it is infinite, or may be.
+
+    Returns:
+        Whether there is nothing but the other.
     """
-    if not (0.0 <= other[2] < math.inf and found[2] < math.inf and other[1] <= found[2] and found[1] <= other[2]):
-        return
+    if not 0.0 <= other[2] < math.inf:
+        return False
+    alone = math.isinf(found[0])
+    if not alone and not (other[1] <= found[2] and found[1] <= other[2]):
+        return False
     width, far = found[2] - found[1], other[2] - other[1]
-    total = width * width + far * far
-    if total <= 0.0:
-        return
-    share = width * width / total  # of the other: the wider the bounds that were found, the more it counts
-    time = max((1.0 - share) * found[0] + share * other[0], 0.0)
-    half = 0.5 * width * far / math.sqrt(total)
+    share, half = 1.0, 0.5 * far
+    if not alone and width < math.inf:
+        total = width * width + far * far
+        if total <= 0.0:
+            return False
+        share = width * width / total  # of the other: the wider the bounds that were found, the more it counts
+        half = 0.5 * width * far / math.sqrt(total)
+    time = max(other[0] if share == 1.0 else (1.0 - share) * found[0] + share * other[0], 0.0)
     found[0] = time
     found[1] = max(time - half, 0.0)
     found[2] = time + half
+    return alone
 
 
 @njit(cache=True, nogil=True)
@@ -152,6 +161,7 @@ def next_events(
     tracks,
     scratch,
     kind,
+    backed,
     times,
 ):
     """The next event of every contact within ``horizon`` s, and when.
@@ -162,6 +172,10 @@ def next_events(
     slips a moment before it leaves, which would hide the liftoff. Forces are used only where efforts are ``trusted``,
     and level and rate both from the lines: those of a single state chatter, and each dip would foretell a liftoff.
 
+    Where the rhythm of the gait foretells an event, a touchdown is where both agree, or where the rhythm says if the
+    extrapolation does not come down within ``horizon``; a liftoff is where the rhythm says: a load tells of it only
+    shortly before.
+
     Args:
         sigmas: of the bounds, in standard deviations gap_sigma (m,) m, velocity_sigma (m,) m/s, acceleration_sigma
             m/s², force_sigma N. time_constant: s, memory of the lines. dt: s since the last state; ≤ 0 for none.
@@ -171,10 +185,13 @@ def next_events(
         infinite for none.
         tracks: in and out (m, 2, 3), the lines of load and margin. scratch: (3,).
         kind: out (m,) uint8, values of EventKind. times: out (m, 3), time, earliest, latest; NaN for NONE.
+        backed: out (m,) uint8, kind without the touchdowns that nothing but the rhythm foretells: at these the
+        extrapolated state does not touch.
     """
     for i in range(gap.shape[0]):
         kind[i] = _NONE
         times[i, 0] = math.inf
+        alone = False
         if not closed[i]:
             tracks[i, 0, 2] = -1.0
             tracks[i, 1, 2] = -1.0
@@ -188,7 +205,9 @@ def next_events(
                 accelerations[i, 0],
                 scratch,
             )
-            agree(expected[i, 0], scratch)
+            if scratch[0] > horizon:  # nobody extrapolates that far
+                scratch[:] = math.inf
+            alone = agree(expected[i, 0], scratch)
             _take(_TOUCHDOWN, i, scratch, kind, times)
         else:
             if trusted:
@@ -205,7 +224,7 @@ def next_events(
                 scratch[2] = expected[i, 1, 2]
                 _take(_LIFTOFF, i, scratch, kind, times)
             if trusted:
-                lifts = times[i, 0] <= horizon
+                lifts = times[i, 0] <= min(horizon, _REACH * time_constant)
                 if not lifts and not slipping[i] and friction[i] > 0.0 and tracks[i, 1, 2] > 2.0 * time_constant:
                     _decline(tracks[i, 1, 0], tracks[i, 1, 1], sigmas * force_sigma, scratch)
                     if scratch[0] <= _REACH * time_constant:
@@ -218,6 +237,7 @@ def next_events(
             times[i, 0] = math.nan
             times[i, 1] = math.nan
             times[i, 2] = math.nan
+        backed[i] = _NONE if alone else kind[i]
 
 
 @njit(cache=True, nogil=True)

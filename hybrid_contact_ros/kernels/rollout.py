@@ -98,7 +98,7 @@ def rollout(
     Args, n = m (1 + d):
         sigmas, gap_sigma (m,), velocity_sigma (m,), acceleration_sigma: of the bounds, as for
             :func:`~.event_times.next_events`, whose answers next_kind (m,) and next_times (m, 3) are used for liftoffs,
-            and for the bounds of each contact's first event.
+            for the first touchdown, and for the bounds of each contact's first event.
         G (n, n), b (n,), friction, restitution, gap (m,), velocity (n,) of the contacts, normal first;
         closed (m,) uint8: the mode now, of fewer than 64 contacts.
         A (2 n + mode_splitting.ROWS, n), work (2, n), order (2 n,): scratch.
@@ -151,7 +151,10 @@ def rollout(
             if not on[i]:
                 if fresh[i] == 2:
                     continue
-                t = first_root(phi[i], u[i * w], a[i * w])
+                if now == 0.0 and next_kind[i] == _TOUCHDOWN:
+                    t = next_times[i, 0]  # may know more than the parabola; after an event it would know less
+                else:
+                    t = first_root(phi[i], u[i * w], a[i * w])
                 if t < step:
                     step, which, event = t, i, _TOUCHDOWN
                 continue

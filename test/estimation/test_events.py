@@ -73,12 +73,18 @@ def test_the_fading_memory_line_follows_a_ramp_exactly_at_uneven_steps():
     assert track[0] == pytest.approx(40.0 - 300.0 * t, rel=1e-6)
 
 
-def run(predictor, load, margin=1e3, closed=1, slipping=0, speed=0.0, slip_rate=0.0, gap=0.0, rate=0.0, trusted=True):
+NO_RHYTHM = np.full((1, 2, 3), np.inf)
+
+
+def run(
+    predictor, load, margin=1e3, closed=1, slipping=0, speed=0.0, slip_rate=0.0, gap=0.0, rate=0.0, trusted=True,
+    expected=NO_RHYTHM,
+):  # fmt: skip
     one = lambda x: np.array([float(x)])  # noqa: E731
     predictor.update(
         1e-3, trusted, np.array([closed], np.uint8), np.array([slipping], np.uint8), one(0.7), one(gap), one(rate),
         one(speed), one(load), one(margin), np.array([[-9.81, 0.0, 0.0]]), one(slip_rate),
-        one(ACTIVATION.gap_sigma), one(ACTIVATION.velocity_sigma),
+        expected, one(ACTIVATION.gap_sigma), one(ACTIVATION.velocity_sigma),
     )  # fmt: skip
     return EventKind(predictor.kind[0]), predictor.times[0].copy()
 
@@ -120,6 +126,56 @@ def test_events_beyond_the_horizon_are_not_foretold():
     predictor = EventPredictor(1, ACTIVATION, PredictionConfig(horizon=0.1))
     assert run(predictor, 0.0, closed=0, gap=1.0)[0] == EventKind.NONE
     assert run(predictor, 0.0, closed=0, gap=0.01)[0] == EventKind.TOUCHDOWN
+
+
+def rhythm(event, time, spread):
+    expected = NO_RHYTHM.copy()
+    expected[0, int(event == EventKind.LIFTOFF)] = time, time - spread, time + spread
+    return expected
+
+
+def test_a_liftoff_that_the_rhythm_foretells_is_taken_with_and_without_effort_until_its_bounds_are_past():
+    predictor = EventPredictor(1, ACTIVATION, PREDICTION)
+    for trusted in (True, False):
+        kind, times = run(predictor, 50.0, trusted=trusted, expected=rhythm(EventKind.LIFTOFF, 0.04, 0.01))
+        assert kind == EventKind.LIFTOFF and times == pytest.approx([0.04, 0.03, 0.05])
+    kind, times = run(predictor, 50.0, expected=rhythm(EventKind.LIFTOFF, -0.002, 0.01))
+    assert kind == EventKind.LIFTOFF and times == pytest.approx([0.0, 0.0, 0.008])
+    assert run(predictor, 50.0, expected=rhythm(EventKind.LIFTOFF, -0.02, 0.01))[0] == EventKind.NONE
+    assert run(predictor, 50.0, expected=rhythm(EventKind.TOUCHDOWN, 0.02, 0.01))[0] == EventKind.NONE
+
+
+def test_a_slip_well_before_the_liftoff_of_the_rhythm_is_told():
+    predictor = EventPredictor(1, ACTIVATION, PREDICTION)
+    for i in range(190):
+        kind, times = run(predictor, load=200.0, margin=20.0 - 0.1 * i, expected=rhythm(EventKind.LIFTOFF, 0.08, 0.01))
+    assert kind == EventKind.SLIP and times[0] == pytest.approx(0.011, rel=1e-3)
+
+
+def test_extrapolation_and_rhythm_make_one_touchdown_weighted_by_inverse_variances():
+    predictor = EventPredictor(1, ACTIVATION, PREDICTION)
+    _, alone = run(predictor, 0.0, closed=0, gap=0.02, rate=-0.5)
+    width, far = alone[2] - alone[1], 2 * 0.004
+    _, both = run(predictor, 0.0, closed=0, gap=0.02, rate=-0.5, expected=rhythm(EventKind.TOUCHDOWN, 0.03, 0.004))
+    weights = np.array([width**-2, far**-2])
+    assert both[0] == pytest.approx(weights @ [alone[0], 0.03] / weights.sum())
+    assert both[2] - both[1] == pytest.approx(weights.sum() ** -0.5)
+    assert predictor.backed[0] == EventKind.TOUCHDOWN
+
+
+def test_a_touchdown_seen_near_is_not_moved_by_a_rhythm_that_says_otherwise():
+    predictor = EventPredictor(1, ACTIVATION, PREDICTION)
+    _, alone = run(predictor, 0.0, closed=0, gap=0.004, rate=-1.0)
+    _, both = run(predictor, 0.0, closed=0, gap=0.004, rate=-1.0, expected=rhythm(EventKind.TOUCHDOWN, 0.06, 0.004))
+    np.testing.assert_array_equal(both, alone)
+
+
+def test_a_touchdown_of_the_rhythm_alone_is_told_but_backs_nothing():
+    """A foot that still rises: the parabola comes down late or never, the state has no touchdown to extrapolate to."""
+    predictor = EventPredictor(1, ACTIVATION, PredictionConfig(horizon=0.1))
+    kind, times = run(predictor, 0.0, closed=0, gap=0.5, rate=5.0, expected=rhythm(EventKind.TOUCHDOWN, 0.05, 0.004))
+    assert kind == EventKind.TOUCHDOWN and times == pytest.approx([0.05, 0.046, 0.054])
+    assert predictor.backed[0] == EventKind.NONE
 
 
 def log_step(log, stamp, status, gap, load=50.0, kind=0, times=(np.nan,) * 3):
