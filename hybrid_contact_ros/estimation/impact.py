@@ -14,6 +14,7 @@ from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.mechanics.slip_axes import along_slip
 from hybrid_contact_ros.prediction import EventKind, ImpactPrediction
 
 Array = NDArray[np.float64]
@@ -88,11 +89,12 @@ def predict_impact(
     and speeds. Samples that did not end separating are dropped. Where nothing approaches, or the mass matrix cannot be
     inverted, the set is v⁻ alone or empty, and ``status`` says so.
 
+    Friction polygons have a vertex against the slip of each contact, since a user has no say in where tangents point.
     The nominal outcome is that of all contacts at once without restitution.
     ``deadline_ns`` is a duration from now, for the whole of this call.
     """
     begin = time.perf_counter_ns()
-    part = problem.select(corners)
+    part, _ = along_slip(problem.select(corners))
     nominal = simultaneous_impact(part, config.directions)
     unit = impulse_unit(part, nominal)
     left = None if deadline_ns is None else max(1, deadline_ns - (time.perf_counter_ns() - begin))

@@ -1,0 +1,51 @@
+"""Tangents turned so that the first is along the slip: a friction polygon then has a vertex where friction is."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+
+Array = NDArray[np.float64]
+
+
+def along_slip(problem: ContactProblem) -> tuple[ContactProblem, Array]:
+    """The same problem with the first tangent of each contact along its tangential velocity J_t v, and the rotations.
+
+    A friction polygon of k vertices is exact along its vertices, and off by up to 180°/k, or short of the cone by up to
+    1 − cos(180°/k), elsewhere. Turned, friction of a contact that slides on as it does is exact for any k. A tangential
+    impulse of the answer in the tangents of ``problem`` is turnsᵀ times that of the answer. Contacts that do not slide,
+    and all in the plane, keep their tangents.
+
+    Returns:
+        The problem, and turns (m, d, d): new tangents are turns @ tangents.
+    """
+    m, d = problem.contacts, problem.tangents
+    turns = np.tile(np.eye(d), (m, 1, 1))
+    if d != 2 or m == 0:
+        return problem, turns
+    slip = problem.tangent_jacobian @ problem.velocity
+    speed = np.sqrt(np.einsum("ij,ij->i", slip, slip))
+    slides = speed > 0.0
+    if not slides.any():
+        return problem, turns
+    c, s = (slip[slides] / speed[slides, None]).T
+    turns[slides] = np.stack((np.stack((c, s), axis=1), np.stack((-s, c), axis=1)), axis=1)
+    drift = problem.jacobian_drift.copy()
+    drift[:, 1:] = np.einsum("ijk,ik->ij", turns, drift[:, 1:])
+    return (
+        ContactProblem.trusted(
+            problem.mass,
+            problem.velocity,
+            problem.normal_jacobian,
+            turns @ problem.tangent_jacobian,
+            problem.friction,
+            problem.restitution,
+            problem.gap,
+            problem.bias_force,
+            drift,
+            problem.names,
+        ),
+        turns,
+    )
