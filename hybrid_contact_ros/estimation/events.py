@@ -35,7 +35,7 @@ class EventPredictor:
         self.backed = np.zeros(contacts, dtype=np.uint8)
         self.times = np.full((contacts, 3), np.nan)
         self._tracks = np.full((contacts, 2, 3), -1.0)
-        self._scratch = np.zeros(3)
+        self._scratch, self._due = np.zeros(3), np.zeros(3)
 
     def reset(self) -> None:
         """Forget the recent forces."""
@@ -84,6 +84,7 @@ class EventPredictor:
             expected,
             self._tracks,
             self._scratch,
+            self._due,
             self.kind,
             self.backed,
             self.times,

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.pairs import no_pairs, order_sensitive
 from hybrid_contact_ros.kernels.chatter_bounds import chatter_bounds
-from hybrid_contact_ros.kernels.mode_stability import BOUNDED_TIME, ZENO
+from hybrid_contact_ros.kernels.mode_stability import BOUNDED_TIME, FEW, ZENO
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.modes.workspace import ModeWorkspace
+from hybrid_contact_ros.modes.workspace import STEPS, ModeWorkspace
 from hybrid_contact_ros.prediction import EventKind, Flag, StabilityPrediction
 from hybrid_contact_ros.stability.workspace import StabilityWorkspace
 
@@ -27,7 +27,8 @@ class StabilityFlags:
         self._config, self._horizon = config.stability, config.prediction.horizon
         self._sigmas, self._margin = config.prediction.bound_sigmas, config.impact.restitution_margin
         self._acceleration_sigma = config.activation.acceleration_sigma
-        self._work = StabilityWorkspace(contacts, tangents)
+        # a step costs as the square of the contacts
+        self._work = StabilityWorkspace(contacts, tangents, STEPS * FEW**2 // max(contacts, FEW) ** 2)
         self._every_pair = np.triu_indices(contacts, 1)
 
     def predict(

@@ -14,11 +14,13 @@ Array = NDArray[np.float64]
 
 # Most touchdowns, or liftoffs, of one contact that make up a stride: a foot may skim the ground on its way.
 _MOST = 4
+_COMPARED = 8  # intervals that tell how much a gait jitters
 # Two strides that differ by more than this, s plus a part of the stride, are not the same.
 _DIFFER, _PART = 0.01, 0.05
 _LONGEST = 5.0  # s, of a stride
 # What is known of a time from times that are detected to a sample is no better than this, s.
 _FLOOR = 0.001
+_FEW = 3.0  # a standard deviation from n differences may be too small by 1 + this / n² (Student's t at 95 %)
 # ns: a foot that opens or closes for less than this bounces, or its sensors flicker.
 _FLICKER = 30_000_000
 
@@ -29,10 +31,10 @@ class StrideRhythm:
     Forces alone do not show what a controller will do next, but a gait repeats itself: events t_k of a contact whose
     last j intervals equal the j before them (for the least such j up to 4) go on with t_{n+1} = t_{n+1−j} + T, with T
     the mean length of these two strides. Two strides must have been seen, and their intervals agree within 10 ms plus
-    5 % of a stride; the root mean square of what the last four or more intervals differ by, as far back as they agree,
-    is taken for the standard deviation. An event that does not come in its bounds is no longer expected, and the next
-    one that comes too early or too late ends the rhythm until two strides agree again. Openings and closings of less
-    than 30 ms are left out.
+    5 % of a stride; the root mean square of what the last eight intervals differ by, as far back as they agree, is
+    taken for the standard deviation, widened where these are few. An event that does not come in its bounds is no
+    longer expected, and the next one that comes too early or too late ends the rhythm until two strides agree again.
+    Openings and closings of less than 30 ms are left out.
     """
 
     def __init__(self, contacts: int, sigmas: float) -> None:
@@ -41,7 +43,7 @@ class StrideRhythm:
 
     def reset(self) -> None:
         """Forget all events."""
-        self._seen = [deque[tuple[int, bool]](maxlen=4 * _MOST + 3) for _ in range(self._contacts)]
+        self._seen = [deque[tuple[int, bool]](maxlen=2 * (_COMPARED + _MOST + 1)) for _ in range(self._contacts)]
         self._undone: list[tuple[int, bool | None]] = [(0, None)] * self._contacts  # the last that was taken back
         self._due = np.full((self._contacts, 2, 3), np.inf)  # s after the origin
         self._origin_ns: int | None = None  # of seconds: float64 would not hold a stamp in s to the microsecond
@@ -77,13 +79,14 @@ class StrideRhythm:
             if stride > _LONGEST:
                 break
             squares, most = [], _DIFFER + _PART * stride
-            for k in range(1, min(len(times) - j, max(j, _MOST) + 1)):  # as far back as strides agree
+            for k in range(1, min(len(times) - j, _COMPARED + 1)):  # as far back as strides agree
                 apart = times[-k] - times[-k - 1] - times[-k - j] + times[-k - j - 1]
                 if abs(apart) > most:
                     break
                 squares.append(apart * apart)
             if len(squares) >= j:
                 time = times[-j] + stride
-                spread = self._sigmas * (math.sqrt(sum(squares) / len(squares)) + _FLOOR)
+                few = 1.0 + _FEW / len(squares) ** 2
+                spread = self._sigmas * (few * math.sqrt(sum(squares) / len(squares)) + _FLOOR)
                 return time, time - spread, time + spread
         return np.inf, np.inf, np.inf

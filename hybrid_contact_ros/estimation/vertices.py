@@ -13,23 +13,33 @@ Indices = NDArray[np.intp]
 
 _FLAT = 1e-6  # of the largest extent: thinner sets of points are flat, or lines
 _REMEMBERED = 64  # choices, of the few that come up again and again
+_ENOUGH = 24  # corners of one impact
+_ROUND = (8, 6, 4)  # corners that stand for a sole that has more, where all have more than enough
 
 
 class ContactVertices:
-    """Leaves out the points of a configured contact that lie within the convex hull of its others.
+    """Leaves out the contact points of a sole that lie within the convex hull of its others.
 
-    All points of one entry of ``contacts`` are on one link, with one radius, one plane and one material. A force on a
-    point within the hull of others is one shared among these, and where they do not approach it does not either: the
-    impact is the same without it, at a small part of the cost (many redundant contacts take an LCP from microseconds
-    to seconds). The exception: friction that resists a spin is shared differently.
+    A sole are the points on one link with one radius, one plane and one material. A force on a point within the hull of
+    others is one shared among these, and where they do not approach it does not either: the impact is the same without
+    it, at a small part of the cost (many redundant contacts take an LCP from microseconds to seconds). The exception:
+    friction that resists a spin is shared differently.
+
+    Where more than 24 corners are left, soles that have more than eight (then six, then four) are taken as polygons
+    with that many of their corners, as far apart as can be: an approximation, within the rounding of the sole's edge.
     """
 
     def __init__(self, config: EstimatorConfig, contacts: int) -> None:
         points = [np.reshape(contact.points, (-1, 3)) for contact in config.contacts.values()]
         spheres = sum(len(part) for part in points)
         self._points = np.concatenate([*points, np.zeros((contacts - spheres, 3))])
-        sizes = [len(part) for part in points] + [1] * (contacts - spheres)  # joint limits are by themselves
-        self._entry = np.repeat(np.arange(len(sizes)), sizes)
+        soles: dict[object, int] = {}
+        entries: list[int] = []
+        for contact, part in zip(config.contacts.values(), points, strict=True):
+            same = contact.link, contact.radius, contact.environment, contact.friction, contact.restitution
+            entries += [soles.setdefault(same, len(soles))] * len(part)
+        entries += range(len(soles), len(soles) + contacts - spheres)  # joint limits are by themselves
+        self._entry = np.array(entries, dtype=np.intp)
         self._known: dict[bytes, Indices] = {}
 
     def of(self, chosen: Indices) -> Indices:
@@ -41,7 +51,11 @@ class ContactVertices:
                 self._known.clear()
             entries = self._entry[chosen]
             parts = [chosen[entries == entry] for entry in np.unique(entries)]
-            found = np.sort(np.concatenate([part[extreme(self._points[part])] for part in parts] or [chosen]))
+            parts = [part[extreme(self._points[part])] for part in parts]
+            for most in _ROUND:
+                if sum(len(part) for part in parts) > _ENOUGH:
+                    parts = [part[spread(self._points[part], most)] for part in parts]
+            found = np.sort(np.concatenate(parts or [chosen]))
             self._known[key] = found
         return found
 
@@ -63,3 +77,16 @@ def extreme(points: Array) -> Indices:
         return np.sort(ConvexHull(flat).vertices.astype(np.intp))
     except QhullError:
         return every
+
+
+def spread(points: Array, most: int) -> Indices:
+    """Indices of at most ``most`` points of (k, 3) that are far apart, the first of them farthest from their mean."""
+    if len(points) <= most:
+        return np.arange(len(points))
+    near = np.linalg.norm(points - points.mean(axis=0), axis=1)
+    chosen = [int(near.argmax())]
+    near[:] = np.inf
+    while len(chosen) < most:
+        near = np.minimum(near, np.linalg.norm(points - points[chosen[-1]], axis=1))
+        chosen.append(int(near.argmax()))
+    return np.sort(np.array(chosen, dtype=np.intp))

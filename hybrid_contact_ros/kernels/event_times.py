@@ -6,10 +6,13 @@ import math
 
 from numba import njit
 
+from hybrid_contact_ros.kernels.event_rhythm import agree, not_yet
+
 # The values of prediction.EventKind
 _NONE, _TOUCHDOWN, _LIFTOFF, _SLIP, _STICK = 0, 1, 2, 3, 4
 # A line through the recent past is extended into the future by at most this many of its time constants.
 _REACH = 3.0
+_ABRUPT = 100.0  # m/s²: a foot's acceleration does not change by more, unless it strikes something
 
 
 @njit(cache=True, nogil=True)
@@ -106,37 +109,6 @@ def _decline(level, rate, spread, out):
 
 
 @njit(cache=True, nogil=True)
-def agree(other, found):
-    """Two independent estimates of one time made one, weighted by inverse variances (squares of their bounds' widths).
-
-    Args:
-        other, found: (3,), time, earliest, latest, s. ``found`` is overwritten. It stays where the other is infinite or
-            gone by, and where their bounds do not overlap; it becomes the other where it is infinite, or may be.
-
-    Returns:
-        Whether there is nothing but the other.
-    """
-    if not 0.0 <= other[2] < math.inf:
-        return False
-    alone = math.isinf(found[0])
-    if not alone and not (other[1] <= found[2] and found[1] <= other[2]):
-        return False
-    width, far = found[2] - found[1], other[2] - other[1]
-    share, half = 1.0, 0.5 * far
-    if not alone and width < math.inf:
-        total = width * width + far * far
-        if total <= 0.0:
-            return False
-        share = width * width / total  # of the other: the wider the bounds that were found, the more it counts
-        half = 0.5 * width * far / math.sqrt(total)
-    time = max(other[0] if share == 1.0 else (1.0 - share) * found[0] + share * other[0], 0.0)
-    found[0] = time
-    found[1] = max(time - half, 0.0)
-    found[2] = time + half
-    return alone
-
-
-@njit(cache=True, nogil=True)
 def next_events(
     horizon,
     sigmas,
@@ -160,6 +132,7 @@ def next_events(
     expected,
     tracks,
     scratch,
+    due,
     kind,
     backed,
     times,
@@ -183,7 +156,7 @@ def next_events(
         first; slip_rate (m,): d‖v_t‖/dt, m/s².
         expected (m, 2, 3): touchdowns and liftoffs that the rhythm of the gait foretells: time, earliest, latest, s;
         infinite for none.
-        tracks: in and out (m, 2, 3), the lines of load and margin. scratch: (3,).
+        tracks: in and out (m, 2, 3), the lines of load and margin. scratch, due: (3,), scratch.
         kind: out (m,) uint8, values of EventKind. times: out (m, 3), time, earliest, latest; NaN for NONE.
         backed: out (m,) uint8, kind without the touchdowns that nothing but the rhythm foretells: at these the
         extrapolated state does not touch.
@@ -207,7 +180,11 @@ def next_events(
             )
             if scratch[0] > horizon:  # nobody extrapolates that far
                 scratch[:] = math.inf
-            alone = agree(expected[i, 0], scratch)
+            not_yet(expected[i, 0], due)
+            t = due[2]
+            if t < math.inf and gap[i] + (rate[i] + 0.5 * (accelerations[i, 0] - _ABRUPT) * t) * t > 0.0:
+                due[:] = math.inf  # it is still too far up
+            alone = agree(due, scratch)
             _take(_TOUCHDOWN, i, scratch, kind, times)
         else:
             if trusted:
@@ -217,12 +194,10 @@ def next_events(
                     _decline(tracks[i, 0, 0], tracks[i, 0, 1], sigmas * force_sigma, scratch)
                     if scratch[0] <= _REACH * time_constant:
                         _take(_LIFTOFF, i, scratch, kind, times)
-            if expected[i, 1, 2] >= 0.0 and expected[i, 1, 0] < math.inf:
+            not_yet(expected[i, 1], due)
+            if due[0] < math.inf:
                 times[i, 0] = math.inf
-                scratch[0] = max(expected[i, 1, 0], 0.0)
-                scratch[1] = max(expected[i, 1, 1], 0.0)
-                scratch[2] = expected[i, 1, 2]
-                _take(_LIFTOFF, i, scratch, kind, times)
+                _take(_LIFTOFF, i, due, kind, times)
             if trusted:
                 lifts = times[i, 0] <= min(horizon, _REACH * time_constant)
                 if not lifts and not slipping[i] and friction[i] > 0.0 and tracks[i, 1, 2] > 2.0 * time_constant:

@@ -9,6 +9,7 @@ from numba import njit
 from hybrid_contact_ros.kernels.event_times import first_root
 from hybrid_contact_ros.kernels.mode_friction import SHIFT, hold_mode
 from hybrid_contact_ros.kernels.mode_local import OPEN, SLIP, STICK
+from hybrid_contact_ros.kernels.mode_stability import FEW, WORK
 
 _UNDECIDED, _HOLDS, _FAILS = 0, 1, 2
 _STICKING = 2
@@ -54,21 +55,26 @@ def pseudo_impulse_flags(
         G (n, n), b (n,), friction, gap (m,), velocity (n,), moving (m,) uint8, slip (m, d), status (m,) uint8,
         forces, accelerations (n,): of the problem and its solved mode. A (n, n), work (2, n), order (2 n,),
         glide (m,) uint8, direction (m, d), state (m,) int64, trial, at_impact, unused (n,): scratch.
-        flags (m,) uint8, margins (m,), N s: out, UNDECIDED and NaN where no impact comes.
+        flags (m,) uint8, margins (m,), N s: out, UNDECIDED and NaN where no impact comes, or the work is cut
+        (:mod:`.mode_stability`).
     """
     m = friction.shape[0]
     w = 1 + d
     first = math.inf
+    rows = w
+    left = WORK if m > FEW else math.inf
     for i in range(m):
         margins[i] = math.nan
         if status[i] >= _STICKING:
             margins[i] = duration * forces[i * w]
+            rows += w
     for i in range(m):
         if status[i] >= _STICKING:
             continue
         t = first_root(max(gap[i], 0.0), velocity[i * w], accelerations[i * w])
-        if not t <= horizon:
+        if not t <= horizon or left <= 0.0:
             continue
+        left -= 2.0 * rows * rows * rows / 3.0
         for k in range(m * w):
             at_impact[k] = velocity[k] + t * accelerations[k]
         known = True

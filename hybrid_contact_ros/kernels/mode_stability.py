@@ -16,6 +16,11 @@ from hybrid_contact_ros.kernels.mode_local import OPEN, SLIP, STICK
 
 _UNDECIDED, _HOLDS, _FAILS = 0, 1, 2
 _OPEN, _STICKING = 1, 2
+# Robots with more contacts than FEW (soles with many points) get no more than this much work in one call, in
+# multiplications, of which a core makes about one a nanosecond: what is not reached is UNDECIDED.
+FEW = 16
+WORK = 5e6
+_SYSTEMS = 20  # linear systems of a mode that is not found at once; the rest of its iterations are sweeps and steps
 # Rows of flags and of margins
 CONSTRAINT, BOUNDED_TIME, ZENO, GRAZING, FRICTION = 0, 1, 2, 3, 4
 PSEUDO_IMPULSE = 5  # of mode_pseudo_impulse
@@ -64,10 +69,15 @@ def stability_flags(
         direction (m, d), state (m,) int64, trial_forces (n,), trial_accelerations (n,): scratch.
         flags: out, (5, m) uint8. margins: out, (5, m): normal force of the held contact (N); gap acceleration with it
             released (m/s²); chatter end (s, NaN unless ZENO holds); touchdown speed (m/s, NaN without one); friction
-            margin μ λ_n − ‖λ_t‖ (N, 0 for open contacts).
+            margin μ λ_n − ‖λ_t‖ (N, 0 for open contacts). The first two are NaN where the work was cut.
     """
     m = friction.shape[0]
     w = 1 + d
+    rows = 0
+    for i in range(m):
+        if touching[i]:
+            rows += w
+    left = WORK if m > FEW else math.inf
     for i in range(m):
         f = i * w
         elastic = restitution[i] >= 1.0
@@ -75,13 +85,16 @@ def stability_flags(
         # O Theorem 2: the gap's acceleration with the contact released
         released = accelerations[f]
         known = True
-        if closed:
+        if closed and left <= 0.0:
+            known = False
+            released = math.nan
+        elif closed:
             _mode_of(d, touching, moving, slip, status, scope, glide, direction, state)
             scope[i] = 0
             for k in range(w * m):
                 trial_forces[k] = forces[k]
                 trial_accelerations[k] = accelerations[k]
-            code, _, _ = solve_modes(
+            code, _, iterations = solve_modes(
                 d,
                 steps,
                 tolerance,
@@ -98,6 +111,7 @@ def stability_flags(
                 trial_forces,
                 trial_accelerations,
             )
+            left -= rows * rows * (min(iterations, _SYSTEMS) * rows / 3.0 + iterations)
             known = code == 1
             released = trial_accelerations[f]
         margins[BOUNDED_TIME, i] = released
@@ -109,7 +123,10 @@ def stability_flags(
         # O Corollary 1: the force of the held contact
         held = forces[f]
         known = True
-        if not closed:
+        if not closed and left <= 0.0:
+            known = False
+            held = math.nan
+        elif not closed:
             _mode_of(d, touching, moving, slip, status, scope, glide, direction, state)
             glide[i] = 1
             for k in range(d):
@@ -133,6 +150,7 @@ def stability_flags(
                 trial_forces,
                 trial_accelerations,
             )
+            left -= rows * rows * rows / 3.0
             held = trial_forces[f] if known else 0.0
         margins[CONSTRAINT, i] = held
         flags[CONSTRAINT, i] = _UNDECIDED

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
+from hybrid_contact_ros.estimation.impact import impulse_unit
+from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
+from hybrid_contact_ros.impacts.velocity_set import post_impact_set
 from hybrid_contact_ros.intake import Intake
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
@@ -201,11 +203,11 @@ def _cross_validate(
         e = tuple(np.clip(np.quantile(found.restitution, ends), 0.0, 1.0))
         mu = tuple(float(quantile(found.friction, found.sticks_from, part)) for part in ends)
         for impact in test:
-            scale = impulse_scale(impact.problem)
-            if scale == 0.0:
+            unit = impulse_unit(impact.problem, simultaneous_impact(impact.problem, 8))
+            if unit == 0.0:
                 continue
             outcomes = post_impact_set(
-                impact.problem, 0.5 * scale, 256, 100, seed, 8, law, solutions="one", restitution=e, friction=mu
+                impact.problem, 0.5 * unit, 256, 100, seed, 8, law, solutions="one", restitution=e, friction=mu
             )
             root = np.linalg.cholesky(impact.problem.mass).T
             velocities = outcomes.velocities[outcomes.terminated] @ root.T

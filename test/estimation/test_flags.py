@@ -1,0 +1,45 @@
+"""Flags of robots with very many contacts: what the work does not reach is undecided, and said to be unknown."""
+
+import numpy as np
+import pytest
+
+from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimator import ContactEstimator, Parts
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.prediction import Flag
+
+BODY = """<robot name="body"><link name="body"><inertial><mass value="20"/>
+<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
+
+
+def flags(nx, ny, height=0.05):
+    """Of a plate that stands on, or falls with, a grid of points."""
+    points = [x for a in np.linspace(-0.1, 0.1, nx) for b in np.linspace(-0.05, 0.05, ny) for x in (a, b, -0.05)]
+    config = EstimatorConfig.from_mapping({"contacts": {"sole": {"link": "body", "points": points}}})
+    estimator = ContactEstimator(RigidBodyModel.from_urdf(BODY, config), config)
+    q, v = np.array([0.0, 0.0, height, 0.0, 0.0, 0.0, 1.0]), np.zeros(6)
+    for stamp in range(3):
+        found = estimator.update(RobotState(stamp * 1_000_000, q, v, np.zeros(6)), Parts.MODE | Parts.STABILITY)
+    return found.stability
+
+
+@pytest.mark.parametrize("height", [0.05, 0.1])
+def test_up_to_sixteen_contacts_are_all_decided_on(height):
+    found = flags(4, 4, height)
+    assert np.isfinite(found.gap_acceleration).all() and np.isfinite(found.constraint_force).all()
+
+
+def test_the_release_of_64_standing_contacts_is_left_undecided_beyond_some_work():
+    found = flags(8, 8)
+    unknown = np.isnan(found.gap_acceleration)
+    assert found.closed.all() and unknown.any() and not unknown[0]
+    assert (found.bounded_time_stability[unknown] == Flag.UNDECIDED).all()
+    assert np.isfinite(found.constraint_force).all() and (found.friction == Flag.HOLDS).any()
+
+
+def test_64_falling_contacts_are_all_decided_on():
+    """Each is held alone, which is little work."""
+    found = flags(8, 8, 0.1)
+    assert not found.closed.any() and np.isfinite(found.gap_acceleration).all()
+    assert np.isfinite(found.constraint_force).all() and (found.bounded_time_stability == Flag.HOLDS).all()
