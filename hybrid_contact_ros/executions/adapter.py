@@ -130,6 +130,10 @@ class AdaptedSystem:
                 "in v (and a large inertia and the force that drives it, if its motion is prescribed)"
             )
 
+    def listed(self, contacts: Iterable[int]) -> str:
+        """Their names, for messages."""
+        return ", ".join(self.contact_names[i] for i in sorted(contacts)) or "no contact"
+
     def configuration_rate(self, q: Array, v: Array) -> Array:
         """q̇ (nq,)."""
         return np.asarray(self._rate(q, v), dtype=np.float64) if self.curved else v

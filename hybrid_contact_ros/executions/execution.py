@@ -61,7 +61,7 @@ class Event:
         before, after: modes. q: configuration. velocity_before, velocity_after: equal but for impacts.
         impulse: Λ (m, 1 + d), N s. bounced: contacts that leave by restitution.
         status: of the law that was solved. decided: False where its conditions could not be satisfied exactly, and for
-            truncations that are heuristic: all but those of one contact.
+            truncations that are heuristic: of several contacts, or of one that does not leave at e times its speed.
         trend_order: highest Lie derivative that a sign had to be taken from (J Definition 1); 0 for none.
     """
 

@@ -16,7 +16,8 @@ from hybrid_contact_ros.executions.execution import Event
 from hybrid_contact_ros.executions.flow import Flow
 from hybrid_contact_ros.executions.mode import Mode
 from hybrid_contact_ros.executions.options import Options
-from hybrid_contact_ros.executions.transition import Settled, Transitions
+from hybrid_contact_ros.executions.settled import Settled
+from hybrid_contact_ros.executions.transition import Transitions
 from hybrid_contact_ros.impacts.plastic import plastic_impact
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.systems.robot import as_system
@@ -112,7 +113,8 @@ class HybridSystem:
             ValueError: the mode has no dynamics here (J Assumption A5).
         """
         q_, v_ = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
-        kinetic = self._transitions.kinetic(self._transitions.regular(time, q_, v_))
+        guards = self._transitions.guards
+        kinetic = guards.kinetic(guards.regular(time, q_, v_))
         now = Flow(self.system, mode, kinetic, self.options.velocity_tolerance).dynamics(time, q_, v_)
         if not now.solved:
             raise ValueError(f"mode {mode.label(self.system.contact_names)} has no dynamics at q = {q_}")

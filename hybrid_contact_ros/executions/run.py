@@ -7,18 +7,17 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.executions.accumulation import Impact
 from hybrid_contact_ros.executions.adapter import AdaptedSystem
+from hybrid_contact_ros.executions.bounces import Bounces
 from hybrid_contact_ros.executions.events import Hit
 from hybrid_contact_ros.executions.execution import Event, EventKind, Execution, ExecutionStatus, Interval
 from hybrid_contact_ros.executions.flow import Flow
 from hybrid_contact_ros.executions.mode import Mode
 from hybrid_contact_ros.executions.options import Options, Tolerances
+from hybrid_contact_ros.executions.settled import Settled
 from hybrid_contact_ros.executions.stretch import Stretch, reason
-from hybrid_contact_ros.executions.time_error import TimeError
-from hybrid_contact_ros.executions.transition import IMPACTS, Settled, Transitions
-from hybrid_contact_ros.executions.turns import REMEMBERED, settled_in_turns
-from hybrid_contact_ros.executions.zeno import Cut, came_to_rest, truncated
+from hybrid_contact_ros.executions.transition import IMPACTS, Transitions
+from hybrid_contact_ros.executions.zeno import Cut
 
 Array = NDArray[np.float64]
 _CROWD, _MOMENT = 24, 1e-9  # so many events within so short a time (s) without impact are no progress
@@ -29,21 +28,20 @@ class Run:
     """State of one simulation."""
 
     def __init__(self, system: AdaptedSystem, options: Options, truncation: Tolerances | None, t_final: float) -> None:
-        self.system, self.options, self.truncation, self.t_final = system, options, truncation, t_final
+        self.system, self.options, self.t_final = system, options, t_final
+        self.truncation = truncation
         self.transitions = Transitions(system, options)
         self.intervals: list[Interval] = []
         self.events: list[Event] = []
-        self.zeno_times: list[tuple[float, float]] = []
         self.steps = self.most = 0
         self.status: ExecutionStatus | None = None
         self._next: Settled | None = None
-        self._impacts: list[Impact] = []
         self._idle: frozenset[int] = frozenset()
         self.why = ""
 
     def go(self, time: float, q: Array, v: Array, mode: Mode | None) -> Execution:
         """From a state to the end; ``mode`` None starts in the one that J Theorem 9 leads to."""
-        self._late = TimeError(self.system, self.options.velocity_tolerance, time)
+        self.bounces = Bounces(self.system, self.options, self.truncation, time)
         try:
             self._go(time, q, v, mode)
         except Exception as error:
@@ -56,10 +54,10 @@ class Run:
             self.status or ExecutionStatus.FINISHED,
             self.why,
             self.system.contact_names,
-            tuple(self.zeno_times),
+            tuple(self.bounces.zeno_times),
             self.most,
-            self.transitions.gap_drift,
-            self.transitions.velocity_drift,
+            self.transitions.resets.gap_drift,
+            self.transitions.resets.velocity_drift,
             self.system,
         )
 
@@ -92,7 +90,7 @@ class Run:
             settled, self._next = self._next, None
         else:
             if started:
-                q, v = self.transitions.project(time, q, v, mode)
+                q, v = self.transitions.resets.project(time, q, v, mode)
             settled = self._transitions_at(time, q, v, mode, directions)
         if settled.events:
             q, v = settled.events[0].q, settled.events[0].velocity_before
@@ -104,47 +102,20 @@ class Run:
             self._instant(time, mode, q, v)
         for i, event in enumerate(settled.events):
             self.events.append(event)
-            self._late.hit(event)
-            self._remember(event)
+            self.bounces.add(event)
             if i + 1 < len(settled.events):
                 self._instant(time, event.after, q, event.velocity_after)
         self.most = max(self.most, len(settled.events))
         self._crowding()
         q, v, self._idle = settled.q, settled.v, settled.idle
         if settled.events:
-            rest = came_to_rest(settled, self.events, self.intervals[0].start)
-            if rest is not None:
-                self.zeno_times.append(self._late.around(rest))
-            if self.truncation is not None and self.status is None:
-                found = self._truncated(time, q, v, settled, self.truncation)
-                if found is not None:
-                    return self._close(time, q, v, settled, *found)
+            self.bounces.rested(settled, self.events, self.intervals[0].start)
+            found = self.bounces.cut(time, q, v, settled) if self.status is None else None
+            if found is not None:
+                return self._close(time, settled, *found)
         if self.status is not None:
             self._instant(time, settled.mode, q, v)
         return time, q, v, settled.mode, settled.directions
-
-    def _remember(self, event: Event) -> None:
-        """Keep the last impacts, for what their sequence leads to."""
-        if event.kind is EventKind.TOUCHDOWN:
-            y = np.concatenate((event.q, event.velocity_after))
-            self._impacts.append(Impact(event.time, tuple(sorted(event.contacts)), y))
-            del self._impacts[:-REMEMBERED]
-
-    def _truncated(
-        self, time: float, q: Array, v: Array, settled: Settled, tolerances: Tolerances
-    ) -> tuple[frozenset[int], Cut] | None:
-        """Contacts whose bounces may be cut off here, and how to carry on."""
-        last = settled.events[-1]
-        if last.bounced:
-            cut = truncated(self.system, time, q, v, settled.mode, last.bounced, tolerances, self.options)
-            if cut is not None:
-                return last.bounced, cut
-        if not any(event.kind is EventKind.TOUCHDOWN for event in settled.events):
-            return None
-        try:
-            return settled_in_turns(self.system, time, q, v, settled.mode, self._impacts, tolerances, self.options)
-        except Exception:  # states around this one are asked for, which a system may refuse
-            return None
 
     def _instant(self, time: float, mode: Mode, q: Array, v: Array) -> None:
         self.intervals.append(Interval(mode, np.array([time]), q[None].copy(), v[None].copy(), (), self.system))
@@ -154,7 +125,8 @@ class Run:
     ) -> tuple[float, Array, Array, Hit | None]:
         """Follow one mode to its end; an event that changes nothing does not end it."""
         try:
-            kinetic = self.transitions.kinetic(self.transitions.regular(time, q, v))
+            guards = self.transitions.guards
+            kinetic = guards.kinetic(guards.regular(time, q, v))
             flow = Flow(self.system, mode, kinetic, self.options.velocity_tolerance, directions, idle=self._idle)
             stretch = Stretch(flow, self.options, self.t_final, self.steps, time, q, v)
         except Exception as error:
@@ -167,7 +139,7 @@ class Run:
         except Exception as error:
             self._stop(ExecutionStatus.DIVERGED, reason(error))
         self.steps = stretch.steps
-        self._late.flown(stretch)
+        self.bounces.flown(stretch)
         self.intervals.append(stretch.interval())
         return stretch.time, stretch.q, stretch.v, hit
 
@@ -220,7 +192,7 @@ class Run:
     def _ends(self, stretch: Stretch, directions: Mapping[int, Array]) -> bool:
         """Whether some transition is due; it is kept for :meth:`_settle`."""
         time, flow, mode = stretch.time, stretch.flow, stretch.flow.mode
-        q, v = self.transitions.project(time, stretch.q, stretch.v, flow.followed)
+        q, v = self.transitions.resets.project(time, stretch.q, stretch.v, flow.followed)
         idle = frozenset[int]()
         if flow.idle:
             problem = self.system.problem(q, v, time, mode.closed)
@@ -260,26 +232,10 @@ class Run:
             self._stop(ExecutionStatus.ALTERNATING, f"{_CROWD} events within {_MOMENT:g} s")
 
     def _close(
-        self, time: float, q: Array, v: Array, settled: Settled, contacts: frozenset[int], cut: Cut
+        self, time: float, settled: Settled, contacts: frozenset[int], cut: Cut
     ) -> tuple[float, Array, Array, Mode, Mapping[int, Array]]:
         """Carry on from a truncation, with the contacts closed."""
-        self._instant(time, settled.mode, q, v)
-        after_q, after_v = self.transitions.project(time, cut.q, cut.v, cut.mode)
-        self.zeno_times.append(self._late.around(cut.zeno_time, contacts))
-        nothing = np.zeros((self.system.contacts, 1 + self.system.tangents))
-        self.events.append(
-            Event(
-                time,
-                EventKind.TRUNCATION,
-                contacts,
-                settled.mode,
-                cut.mode,
-                after_q,
-                v,
-                after_v,
-                nothing,
-                decided=len(contacts) == 1,
-            )
-        )
-        self._impacts.clear()
-        return self._settle(time, after_q, after_v, cut.mode, settled.directions)
+        self._instant(time, settled.mode, settled.q, settled.v)
+        q, v = self.transitions.resets.project(time, cut.q, cut.v, cut.mode)
+        self.events.append(self.bounces.close(time, settled, contacts, cut, q, v))
+        return self._settle(time, q, v, cut.mode, settled.directions)

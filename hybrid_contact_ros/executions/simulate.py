@@ -64,9 +64,10 @@ def simulate(
         law: of impacts: ``"impulse-velocity"`` (J 50), ``"pseudo-impulse"`` (J 58, with ``duration`` δt, s), or
             ``"simultaneous"`` (H 31; regular M).
         truncation: cut Zeno executions of bouncing contacts where that is reliable to these tolerances (O Theorem 3),
-            and carry on with the contact closed; those of several contacts that bounce together or in turns where it is
-            likely to be (such events have ``decided`` False). Without, they end at ``max_events``, or, where bounces
-            get slower than ``velocity_tolerance`` before, come to rest.
+            and carry on with the contact closed; those of several contacts that bounce together or in turns, and of
+            one whose friction changes the speed it leaves at, where it is likely to be (such events have ``decided``
+            False). Without, they end at ``max_events``, or, where bounces get slower than ``velocity_tolerance``
+            before, come to rest.
         mode: that is active at the start, as a :class:`~.mode.Mode` or indices of the closed contacts; by default the
             one that the state leads to (J Theorem 9).
         sliding_friction: whether sliding contacts have friction; by default where M is regular.
@@ -105,7 +106,7 @@ def simulate(
     if deepest < -1e3 * gap_tolerance:
         i = int(np.argmin(adapted.gap(q_)))
         raise ValueError(f"contact {adapted.contact_names[i]!r} penetrates by {-deepest:g} at the start")
-    if not run.transitions.regular(t_start, q_, v_):
+    if not run.transitions.guards.regular(t_start, q_, v_):
         if law == "simultaneous":
             raise ValueError("law='simultaneous' needs a regular inertia; massless limbs take 'impulse-velocity'")
         if adapted.problem(q_, v_, t_start).restitution.any():

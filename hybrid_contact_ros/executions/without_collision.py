@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,9 +30,10 @@ def impact_without_collision(problem: ContactProblem, scope: frozenset[int], res
     As time passes without contact forces, contacts would approach. Where the force-acceleration problem has no
     solution, no small impulse stops that: whatever slowly pushes drives the sliding contact in, until its slip has
     stopped or turned, and out again. The impulse is followed in increments (H 72–75, all contacts with the same cap),
-    from an approach that is next to nothing. For one contact in the plane it is Routh's path, which ends at rest. Where
-    forces grow beyond bounds, at the edge of Painlevé's region, friction is raised by as little as leads beyond it.
-    Energy does not rise. Restitution has no part in it.
+    from an approach that is next to nothing: that of the free motion or, where one contact's push keeps the one that is
+    about to jam from approaching yet, of all at once. For one contact in the plane it is Routh's path, which ends at
+    rest. Where forces grow beyond bounds, at the edge of Painlevé's region, friction is raised by as little as leads
+    beyond it. Energy does not rise. Restitution has no part in it.
 
     Args:
         problem: regular M; nothing in ``scope`` approaches. resting: m/s, a slower contact is at rest.
@@ -46,12 +49,12 @@ def impact_without_collision(problem: ContactProblem, scope: frozenset[int], res
     if fastest <= resting:
         return None
     normals, drift = problem.normal_jacobian[order], problem.jacobian_drift[order, 0]
-    free = np.linalg.solve(problem.mass, -problem.bias_force)
-    free = free + np.linalg.lstsq(normals, drift, rcond=1e-10)[0]
-    still = problem.velocity - np.linalg.lstsq(normals, normals @ problem.velocity, rcond=1e-10)[0]  # of rounding
-    start = still + _PART * fastest * free / max(float(np.abs(normals @ free).max()), 1e-300)
+    free = normals @ np.linalg.solve(problem.mass, -problem.bias_force) + drift
     step = float(slip[slip >= _MATTERS * fastest].min()) / _INCREMENTS
-    for friction in _JAMS:
+    for approach, friction in product((free, -np.ones(len(order))), _JAMS):
+        # The least change of velocity: where forces grow without bounds contacts hardly accelerate along their normals.
+        wanted = _PART * fastest * approach / max(float(np.abs(approach).max()), 1e-300)
+        start = problem.velocity + np.linalg.lstsq(normals, wanted - normals @ problem.velocity, rcond=1e-10)[0]
         impulse = _increments(problem, order, start, step, friction, _PART * fastest)
         if impulse is None:
             continue

@@ -14,7 +14,7 @@ from hybrid_contact_ros.executions.adapter import AdaptedSystem
 from hybrid_contact_ros.executions.execution import Event, EventKind
 from hybrid_contact_ros.executions.mode import Mode
 from hybrid_contact_ros.executions.options import Options, Tolerances
-from hybrid_contact_ros.executions.transition import Settled
+from hybrid_contact_ros.executions.settled import Settled
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.prediction import Flag
 from hybrid_contact_ros.stability.zeno import zeno_analysis
@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 _SHRINKING = 4  # intervals between impacts, or between every second, …, that get shorter in a row
 _LONGEST = 4  # impacts in a period
 _DOUBT = 2.0  # by which a chatter of several contacts may be larger than to first order
+_NEWTON = 1e-6  # of the speed of approach
 _CLOCK = 1e-6  # m/s
 _SHORT = 1e-4  # the last of them, relative to the time before
 
@@ -32,7 +33,7 @@ def came_to_rest(settled: Settled, events: Sequence[Event], begin: float) -> tup
     """(lower, upper) of the Zeno time, where ever closer impacts have just ended with their contacts closed.
 
     That is the limit that J Corollary 1 speaks of, reached to the velocity tolerance. The upper end adds what is left
-    of the series if it goes on geometrically: an estimate, not a bound that is proven.
+    of the series if it goes on geometrically, as slowly as any of these intervals shrank: an estimate, not proven.
     """
     last = settled.events[-1]
     if last.kind not in (EventKind.CLOSING, EventKind.TOUCHDOWN) or last.bounced or not settled.mode.closed:
@@ -48,19 +49,35 @@ def came_to_rest(settled: Settled, events: Sequence[Event], begin: float) -> tup
         if len(between) < _SHRINKING or between[-1] > _SHORT * (now - begin):
             return None
         if (between[1:] < between[:-1]).all() and between[-1] > 0.0:
-            ratio = float(min(between[-1] / between[-2], 0.999))
+            ratio = float(min((between[1:] / between[:-1]).max(), 0.999))  # on a slope they alternate
             return now, now + float(between[-1]) * ratio / (1.0 - ratio)
     return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cut:
-    """Where a truncated execution carries on: the state, its mode, and bounds of the Zeno time, s."""
+    """Where a truncated execution carries on: the state, its mode, and bounds of the Zeno time, s.
+
+    ``proved``: by O Theorem 3; otherwise a heuristic.
+    """
 
     q: Array
     v: Array
     mode: Mode
     zeno_time: tuple[float, float]
+    proved: bool = False
+
+
+def by_newton(system: AdaptedSystem, event: Event) -> bool:
+    """Whether contacts that bounced left at e times the speed at which they came, as O's proofs take it.
+
+    Poisson's e is of the impulse along the normal. Where friction pushes along the normal, too, the speed differs.
+    """
+    problem = system.problem(event.q, event.velocity_before, event.time, event.before.closed)
+    contacts = sorted(event.bounced)
+    came = problem.normal_jacobian[contacts] @ event.velocity_before
+    left = problem.normal_jacobian[contacts] @ event.velocity_after
+    return bool((np.abs(left + problem.restitution[contacts] * came) <= _NEWTON * np.abs(came)).all())
 
 
 class _Clocked:
@@ -133,7 +150,8 @@ def truncated(
     problem = system.problem(after_q, after_v, time, mode.closed)
     slip = np.sqrt((np.einsum("ijk,k->ij", problem.tangent_jacobian, after_v) ** 2).sum(axis=1))
     slides = frozenset(i for i in contacts if problem.friction[i] > 0.0 and slip[i] > options.velocity_tolerance)
-    return Cut(after_q, after_v, Mode(mode.closed | contacts, mode.sliding | slides), (time + lower, time + upper))
+    after = Mode(mode.closed | contacts, mode.sliding | slides)
+    return Cut(after_q, after_v, after, (time + lower, time + upper), len(contacts) == 1)
 
 
 def touching_state(system: AdaptedSystem, time: float, q: Array, v: Array, mode: Mode) -> Array:

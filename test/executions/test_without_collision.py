@@ -14,6 +14,7 @@ from hybrid_contact_ros.executions.without_collision import impact_without_colli
 from hybrid_contact_ros.impacts.routh import routh_path
 from hybrid_contact_ros.systems.lagrangian import Constraint, LagrangianSystem
 from hybrid_contact_ros.systems.painleve_rod import GRAVITY, painleve_rod, rod_state
+from hybrid_contact_ros.systems.planar_box import Corner, PlanarBox
 
 ALL = frozenset({0})
 JAMMED = [(mu, angle, slip) for mu in (1.6, 2.0, 5.0) for angle in (0.9, 1.1, 1.3) for slip in (-3.0, -0.01)]
@@ -98,4 +99,40 @@ def test_in_space_a_jam_that_drifts_across_stops_in_both_directions_without_gain
     assert after @ problem.mass @ after < before @ problem.mass @ before
     normal, tangent = found.impulse[0, 0], np.linalg.norm(found.impulse[0, 1:])
     assert 0.0 < tangent <= 2.0 * normal * (1.0 + 1e-9)
+    np.testing.assert_allclose(problem.mass @ (after - before), problem.jacobian().T @ found.impulse.ravel(), atol=1e-9)
+
+
+def test_at_the_pole_itself_where_nothing_accelerates_along_the_normal_energy_falls_all_the_same():
+    """Génot and Brogliato's point: forces have no bound, and the corner's normal acceleration without them is 1e-8."""
+    box = PlanarBox(0.145, 1.0, 1.0, 1.0, [Corner("A", 0.0725, -0.5, (0.0, 1.0))])
+    q = np.array([0.0, 0.5, 0.13])
+    problem = box.problem(q, np.zeros(3))
+    row, along = problem.normal_jacobian[0], problem.tangent_jacobian[0, 0]
+    drift = box.problem(q, [0.0, 0.0, 1.0]).jacobian_drift[0, 0]
+    rate = np.sqrt((9.81 - 1e-8) / drift)
+    v = np.array([0.0, -row[2] * rate, rate])
+    v[0] = 0.4 - along[2] * rate
+    inverse = np.linalg.inv(problem.mass)
+    steep = (row @ inverse @ row) / (row @ inverse @ along) * (1.0 + 1e-9)
+    problem = PlanarBox(0.145, 1.0, 1.0, steep, box.corners).problem(q, v)
+    found = impact_without_collision(problem, ALL, 1e-6)
+    assert found is not None
+    change = found.velocity @ problem.mass @ found.velocity - v @ problem.mass @ v
+    assert change < -1e-3
+    np.testing.assert_allclose(problem.jacobian() @ found.velocity, 0.0, atol=1e-6)
+
+
+def test_a_ladder_whose_upper_end_jams_as_the_lower_one_pushes():
+    """The upper end's force has just passed zero: alone the lower one's push keeps it from approaching, to 1e-7."""
+    ground, wall = (0.0, 1.0), (-0.9461306757055595, -0.323785028203809)
+    width, friction = 0.1458132840549091, 3.095379303837681
+    ends = [Corner("lower", width / 2, -0.5, ground), Corner("upper", width / 2, 0.5, wall)]
+    problem = PlanarBox(width, 1.0, 1.0, friction, ends).problem(
+        [-0.59166974, 0.48171656, -0.45143822], [0.66653818, 0.3782088, 2.47961604]
+    )
+    found = impact_without_collision(problem, frozenset({0, 1}), 1e-6)
+    before, after = problem.velocity, found.velocity
+    assert after @ problem.mass @ after < 0.99 * (before @ problem.mass @ before)
+    assert (problem.normal_jacobian @ after > -1e-6).all()
+    assert (np.abs(found.impulse[:, 1]) <= friction * found.impulse[:, 0] * (1.0 + 1e-9) + 1e-12).all()
     np.testing.assert_allclose(problem.mass @ (after - before), problem.jacobian().T @ found.impulse.ravel(), atol=1e-9)
