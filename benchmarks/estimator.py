@@ -1,6 +1,7 @@
 """The estimator on simulated Go2 recordings: how right it is with and without noise, and how long an update takes.
 
-Run with ``python benchmarks/estimator.py [--full]``: all recordings, or the drops and one trot. Recordings:
+Run with ``python benchmarks/estimator.py [--full] [--no-rhythm]``: all recordings, or the drops and one trot; without
+the rhythm of the last strides (``prediction.rhythm``). Recordings:
 ``go2_mujoco`` of the shared data (environment variable HYBRID_CONTACT_SHARED, else ``../shared``); without them only
 latency is measured, on a made-up fall. The friction coefficient is the configuration's 0.7, also where the recording
 was made with another: a robot does not know better.
@@ -12,6 +13,7 @@ import importlib.metadata
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -195,7 +197,10 @@ def latency(estimator: ContactEstimator, stream: list[RobotState]) -> None:
 
 def main() -> None:
     model = go2()
-    estimator = ContactEstimator(model, EstimatorConfig.from_file(ROOT / "config" / "go2.yaml"))
+    config = EstimatorConfig.from_file(ROOT / "config" / "go2.yaml")
+    if "--no-rhythm" in sys.argv:
+        config = replace(config, prediction=replace(config.prediction, rhythm=False))
+    estimator = ContactEstimator(model, config)
     estimator.warm(freeze=True)
     shared = Path(os.environ.get("HYBRID_CONTACT_SHARED", ROOT.parent / "shared")) / "data" / "go2_mujoco"
     files = sorted(shared.glob("*.npz"))
