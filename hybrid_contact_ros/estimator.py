@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.events import EventLog, EventPredictor
 from hybrid_contact_ros.estimation.flags import StabilityFlags
-from hybrid_contact_ros.estimation.impact import impact_law, impacting_contacts, predict_impact
+from hybrid_contact_ros.estimation.impact import check_request, impact_law, impacting_contacts, predict_impact
 from hybrid_contact_ros.estimation.momentum_observer import LONGEST_PAUSE, MomentumObserver, contact_forces
 from hybrid_contact_ros.estimation.rhythm import StrideRhythm
 from hybrid_contact_ros.estimation.sequence import ModeRollout
@@ -42,7 +42,6 @@ _WIDTH = 3  # rows of a contact: normal and two tangents
 _IMMOVABLE = 1e-12
 # A base quaternion may differ from unit length by this much: far above the rounding of float32.
 _QUATERNION = 1e-3
-_MOST_SAMPLES = 65536
 
 
 class Parts(IntFlag):
@@ -322,14 +321,7 @@ class ContactEstimator:
         config = self.config.impact
         count = config.samples if samples is None else samples
         number = config.seed if seed is None else seed
-        if not 1 <= count <= _MOST_SAMPLES:
-            raise ValueError(f"samples is {count}; 1..{_MOST_SAMPLES} are needed")
-        if not 0 <= number < 2**63:
-            raise ValueError(f"seed is {number}; it must lie in [0, 2⁶³)")
-        if deadline_ns is not None and deadline_ns < 0:
-            raise ValueError(f"deadline_ns is {deadline_ns}; it must be 0 (none) or more")
-        if gap_tolerance is not None and not np.isfinite(gap_tolerance):
-            raise ValueError(f"gap_tolerance is {gap_tolerance}; a number of metres is needed")
+        check_request(count, number, deadline_ns, gap_tolerance)
         state, problem = self._checked(state)
         if contacts is None:
             limit = self.config.activation.gap_on if gap_tolerance is None else gap_tolerance

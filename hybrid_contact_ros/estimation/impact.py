@@ -20,6 +20,7 @@ from hybrid_contact_ros.prediction import EventKind, ImpactPrediction
 Array = NDArray[np.float64]
 
 _MOST_TOGETHER = 100.0  # of the largest impulse of a contact alone
+_MOST_SAMPLES = 65536
 
 
 def impacting_contacts(
@@ -68,6 +69,18 @@ def impulse_unit(problem: ContactProblem, nominal: ImpactOutcome) -> float:
     alone = impulse_scale(problem)
     together = float(nominal.impulse[:, 0].max(initial=0.0)) if nominal.status == Status.SOLVED else 0.0
     return min(max(alone, together), _MOST_TOGETHER * alone)
+
+
+def check_request(samples: int, seed: int, deadline_ns: int | None, gap_tolerance: float | None) -> None:
+    """Raise ValueError for a request that cannot be answered."""
+    if not 1 <= samples <= _MOST_SAMPLES:
+        raise ValueError(f"samples is {samples}; 1..{_MOST_SAMPLES} are needed")
+    if not 0 <= seed < 2**63:
+        raise ValueError(f"seed is {seed}; it must lie in [0, 2⁶³)")
+    if deadline_ns is not None and deadline_ns < 0:
+        raise ValueError(f"deadline_ns is {deadline_ns}; it must be 0 (none) or more")
+    if gap_tolerance is not None and not np.isfinite(gap_tolerance):
+        raise ValueError(f"gap_tolerance is {gap_tolerance}; a number of metres is needed")
 
 
 def predict_impact(
