@@ -11,6 +11,7 @@ matplotlib.use("Agg")  # no display is needed
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.demo.landings import Landing
@@ -141,6 +142,7 @@ def _latency(axes: Axes, latency: NDArray[np.float64]) -> None:
     low, high = max(milliseconds.min(), 1e-2), max(milliseconds.max(), 2e-2)
     axes.hist(milliseconds, bins=np.geomspace(low, high * 1.001, 80).tolist(), color=_PREDICTED)
     axes.set_xscale("log")
+    axes.xaxis.set_minor_formatter(NullFormatter())  # within one decade their labels run into each other
     for value, name in ((p50, "p50"), (p99, "p99")):
         axes.axvline(value, color=_NOMINAL, linewidth=1)
         axes.annotate(f" {name} {value:.2f} ms", (value, 0.95), xycoords=("data", "axes fraction"), fontsize=9)
