@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.mechanics.slip_axes import along_slip
 
 Array = NDArray[np.float64]
 DIRECTIONS = 16
@@ -21,25 +22,19 @@ def aligned(problem: ContactProblem, contacts: Sequence[int], friction: float = 
     Args:
         friction: by which μ is multiplied.
     """
-    chosen = problem.select(list(contacts))
-    k, d = chosen.contacts, chosen.tangents
-    turns = np.tile(np.eye(d), (k, 1, 1))
-    if d == 2:
-        for i, slip in enumerate(np.einsum("ijk,k->ij", chosen.tangent_jacobian, chosen.velocity)):
-            size = float(np.sqrt(slip @ slip))
-            if size > 0.0:
-                c, s = slip / size
-                turns[i] = (c, s), (-s, c)
-    turned = ContactProblem.trusted(
-        chosen.mass,
-        chosen.velocity,
-        chosen.normal_jacobian,
-        turns @ chosen.tangent_jacobian,
-        chosen.friction * friction,
-        chosen.restitution,
-        chosen.gap,
-        chosen.bias_force,
-        chosen.jacobian_drift,
-        chosen.names,
+    turned, turns = along_slip(problem.select(list(contacts)))
+    if friction == 1.0:
+        return turned, turns
+    rougher = ContactProblem.trusted(
+        turned.mass,
+        turned.velocity,
+        turned.normal_jacobian,
+        turned.tangent_jacobian,
+        turned.friction * friction,
+        turned.restitution,
+        turned.gap,
+        turned.bias_force,
+        turned.jacobian_drift,
+        turned.names,
     )
-    return turned, turns
+    return rougher, turns

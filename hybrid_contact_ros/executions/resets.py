@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.executions.adapter import AdaptedSystem
 from hybrid_contact_ros.executions.execution import Event, EventKind, ExecutionStatus
-from hybrid_contact_ros.executions.impact import impact
+from hybrid_contact_ros.executions.impact import ImpactResult, impact
 from hybrid_contact_ros.executions.mode import Mode
 from hybrid_contact_ros.executions.options import Options
 from hybrid_contact_ros.executions.settled import Settled
@@ -72,10 +72,26 @@ class Resets:
                 here.status = ExecutionStatus.SINGULAR
                 here.why = f"impact of {self.system.listed(scope)} breaks J Assumption A5"
             return False
+        self._apply_impact(time, here, EventKind.TOUCHDOWN, arriving, result)
+        return True
+
+    def jam(self, time: float, here: Settled, problem: ContactProblem, scope: frozenset[int]) -> bool:
+        """Resolve an impact without collision; False where there is none."""
+        result = impact_without_collision(problem, scope, self.options.velocity_tolerance)
+        if result is None:
+            return False
+        pushed = result.impulse[:, 0] > 0.0
+        contacts = frozenset(i for i in scope if pushed[i])
+        self._apply_impact(time, here, EventKind.IMPACT_WITHOUT_COLLISION, contacts, result)
+        return True
+
+    def _apply_impact(
+        self, time: float, here: Settled, kind: EventKind, contacts: frozenset[int], result: ImpactResult
+    ) -> None:
         event = Event(
             time,
-            EventKind.TOUCHDOWN,
-            arriving,
+            kind,
+            contacts,
             here.mode,
             result.mode,
             here.q.copy(),
@@ -87,28 +103,6 @@ class Resets:
             result.decided,
         )
         self.apply(here, event, {})
-        return True
-
-    def jam(self, time: float, here: Settled, problem: ContactProblem, scope: frozenset[int]) -> bool:
-        """Resolve an impact without collision; False where there is none."""
-        result = impact_without_collision(problem, scope, self.options.velocity_tolerance)
-        if result is None:
-            return False
-        pushed = result.impulse[:, 0] > 0.0
-        event = Event(
-            time,
-            EventKind.IMPACT_WITHOUT_COLLISION,
-            frozenset(i for i in scope if pushed[i]),
-            here.mode,
-            result.mode,
-            here.q.copy(),
-            here.v.copy(),
-            result.velocity,
-            result.impulse,
-            status=result.status,
-        )
-        self.apply(here, event, {})
-        return True
 
     def apply(self, here: Settled, event: Event, directions: Mapping[int, Array]) -> None:
         """Append an event and go to where it leads."""
