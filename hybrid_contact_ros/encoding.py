@@ -111,13 +111,16 @@ class MessageTypes:
                 normal_velocity=0.0,
                 tangential_velocity=vector(x=0.0, y=0.0, z=0.0),
                 force_model=vector(x=0.0, y=0.0, z=0.0),
+                force_valid=False,
                 force_estimate=vector(x=0.0, y=0.0, z=0.0),
                 friction_coefficient=0.0,
                 friction_margin=0.0,
+                critical_friction=0.0,
                 next_event=0,
                 time_to_event=0.0,
                 time_to_event_earliest=0.0,
                 time_to_event_latest=0.0,
+                time_bounds_valid=False,
             )
 
         return cls(
@@ -180,7 +183,7 @@ class Encoder:
     def mode(self, mode: ModePrediction, compute_time_ns: int = 0, input_age_ns: int = 0) -> Any:
         """``ContactMode``: all contacts, in the order of the configuration."""
         T = self.types
-        valid = bool(mode.probability_valid)
+        valid, bounded = bool(mode.probability_valid), bool(mode.time_bounds_valid)
         columns = zip(
             self._names,
             self._frames,
@@ -192,9 +195,11 @@ class Encoder:
             mode.gap_velocity.tolist(),
             mode.tangential_velocity.tolist(),
             mode.force_model.tolist(),
+            mode.force_valid.tolist(),
             mode.force_estimate.tolist(),
             mode.friction_coefficient.tolist(),
             mode.friction_margin.tolist(),
+            mode.critical_friction.tolist(),
             mode.next_event.tolist(),
             mode.time_to_event.tolist(),
             mode.earliest.tolist(),
@@ -204,9 +209,9 @@ class Encoder:
         # rclpy's constructors make every nested message before they look at a keyword: filling what they made is faster
         # than passing it in.
         contacts = self._blanks or [T.blank_contact() for _ in self._names]
-        for c, (name, frame, status, probability, p, n, gap, rate, u, f, e, mu, margin, kind, time, low, high) in zip(
-            contacts, columns, strict=True
-        ):
+        for c, (
+            name, frame, status, probability, p, n, gap, rate, u, f, good, e, mu, margin, jam, kind, time, low, high
+        ) in zip(contacts, columns, strict=True):  # fmt: skip
             c.name, c.frame, c.status = name, frame, status
             c.probability, c.probability_valid = probability, valid
             fill(c.position, p)
@@ -214,9 +219,11 @@ class Encoder:
             c.gap, c.normal_velocity = gap, rate
             fill(c.tangential_velocity, u)
             fill(c.force_model, f)
+            c.force_valid = good
             fill(c.force_estimate, e)
-            c.friction_coefficient, c.friction_margin = mu, margin
+            c.friction_coefficient, c.friction_margin, c.critical_friction = mu, margin, jam
             c.next_event, c.time_to_event, c.time_to_event_earliest, c.time_to_event_latest = kind, time, low, high
+            c.time_bounds_valid = bounded
         return T.ContactMode(
             header=self._header(mode.stamp_ns),
             mode=mode.bitmask,
@@ -230,9 +237,18 @@ class Encoder:
         )
 
     def _transitions(self, sequence: ModeSequence) -> list[Any]:
+        bounded = bool(sequence.bounds_valid)
         columns = (sequence.contact, sequence.kind, sequence.times, sequence.mode)
         return [
-            self.types.ModeTransition(contact=contact, kind=kind, time=time, earliest=low, latest=high, mode=mode)
+            self.types.ModeTransition(
+                contact=contact,
+                kind=kind,
+                time=time,
+                earliest=low,
+                latest=high,
+                bounds_valid=bounded,
+                mode=mode,
+            )
             for contact, kind, (time, low, high), mode in zip(*(c.tolist() for c in columns), strict=True)
         ]
 
@@ -251,6 +267,7 @@ class Encoder:
             chatter_end=T.float64(flags.chatter_end),
             chatter_end_earliest=T.float64(flags.chatter_end_earliest),
             chatter_end_latest=T.float64(flags.chatter_end_latest),
+            chatter_bounds_valid=bool(flags.chatter_bounds_valid),
             grazing=T.uint8(flags.grazing),
             touchdown_speed=T.float64(flags.touchdown_speed),
             friction=T.uint8(flags.friction),
@@ -288,6 +305,7 @@ class Encoder:
             coverage=float(impact.coverage),
             coverage_radius=float(impact.coverage_radius),
             confidence=float(impact.confidence),
+            coverage_valid=bool(impact.coverage_valid),
             kinetic_energy_minus=float(impact.kinetic_energy_minus),
             kinetic_energy_min=float(impact.kinetic_energy_min),
             kinetic_energy_max=float(impact.kinetic_energy_max),
@@ -314,6 +332,7 @@ class Encoder:
             earliest=self._time(event.earliest_ns),
             latest=self._time(event.latest_ns),
             confidence=float(event.confidence),
+            confidence_valid=bool(event.confidence_valid),
         )
 
     def _header(self, stamp_ns: int) -> Any:

@@ -20,13 +20,14 @@ from hybrid_contact_ros.estimation.uncertainty import GapUncertainty
 from hybrid_contact_ros.estimation.vertices import ContactVertices
 from hybrid_contact_ros.kernels.contact_drift import balanced_drift
 from hybrid_contact_ros.kernels.contact_tracking import contact_quantities, contact_rates, model_loads
+from hybrid_contact_ros.kernels.mode_jamming import CRITICAL_PART
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.kernels.warm import disable_compilation, enable_compilation
 from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.state import RobotState
-from hybrid_contact_ros.modes.workspace import ModeWorkspace
+from hybrid_contact_ros.modes.workspace import ModeWorkspace, mode_steps
 from hybrid_contact_ros.prediction import (
     ImpactPrediction,
     ModePrediction,
@@ -83,7 +84,7 @@ class ContactEstimator:
         self._rhythm = StrideRhythm(m, config.prediction.bound_sigmas)
         self._log = EventLog(m, config.prediction)
         self._observer = MomentumObserver(model.nv, config.observer.gain)
-        self._modes = ModeWorkspace(model.nv, m, _WIDTH - 1)
+        self._modes = ModeWorkspace(model.nv, m, _WIDTH - 1, mode_steps(m), CRITICAL_PART)
         self._flags = StabilityFlags(m, _WIDTH - 1, config)
         self._uncertainty = GapUncertainty(m, config.activation)
         # Own copies: a read-only array would be another type for the kernels.
@@ -228,6 +229,8 @@ class ContactEstimator:
             for event in events:
                 if event.detected:
                     self._rhythm.note(event)
+        known = force_validity(trusted, code, touching)
+        force_model[~known] = margin[~known] = np.nan
         mode = ModePrediction(
             stamp_ns=state.stamp_ns,
             status=tracker.status.copy(),
@@ -240,15 +243,17 @@ class ContactEstimator:
             gap_acceleration=accelerations[:, 0].copy(),
             tangential_velocity=tangential,
             force_model=force_model,
+            force_valid=known,
             force_estimate=estimate,
             friction_coefficient=problem.friction,
             friction_margin=margin,
+            critical_friction=modes.critical_friction.copy(),
             next_event=kind,
             time_to_event=times[:, 0].copy(),
             earliest=times[:, 1].copy(),
             latest=times[:, 2].copy(),
             sequence=sequence,
-            validity=int(self._validity(trusted, code)),
+            validity=int(self._validity(trusted, code, known)),
             residual=residual,
         )
         stability = self._flags.predict(
@@ -261,7 +266,7 @@ class ContactEstimator:
             backed,
             *sigmas,
             bool(parts & Parts.STABILITY),
-            trusted,
+            trusted and code == Status.SOLVED,
         )
         self._latest = (state, acceleration, backed, times)
         return Prediction(mode, stability, self.next_impact() if parts & Parts.IMPACT else None, events)
@@ -389,12 +394,20 @@ class ContactEstimator:
         force = contact_forces(self._modes.delassus, response, _WIDTH, chosen)
         return force[:, :1] * self._normals + force[:, 1:2] * self._tangents[:, 0] + force[:, 2:] * self._tangents[:, 1]
 
-    def _validity(self, trusted: bool, code: int) -> Validity:
+    def _validity(self, trusted: bool, code: int, forces_known: NDArray[np.bool_]) -> Validity:
         valid = Validity.STATE | Validity.BASE
         if trusted:
             valid |= Validity.EFFORT
             if code == Status.SOLVED and not self._tracker.touching.any():
                 valid |= Validity.MODE_UNIQUE
+        if forces_known.all():
+            valid |= Validity.FORCES
         if self._observer.settled:
             valid |= Validity.FORCE_ESTIMATE
         return valid
+
+
+def force_validity(trusted: bool, code: int, touching: Codes) -> NDArray[np.bool_]:
+    """(m,) whether a contact's force satisfies the contact laws: it does not touch, or efforts are ``trusted`` and a
+    mode was found."""
+    return (touching == 0) | (trusted and code == Status.SOLVED)

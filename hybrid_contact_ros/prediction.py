@@ -53,6 +53,7 @@ class Validity(IntFlag):
     MODE_UNIQUE = 4
     FORCE_ESTIMATE = 8
     BASE = 16
+    FORCES = 32
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,13 +62,14 @@ class ModeSequence:
 
     Attributes:
         contact: (k,) index. kind: (k,) :class:`EventKind`. times: (k, 3) time, earliest, latest, s after the stamp.
-        mode: (k,) bit mask of the closed contacts after each event.
+        mode: (k,) bit mask of the closed contacts after each event. bounds_valid: whether the bounds are calibrated.
     """
 
     contact: NDArray[np.int64]
     kind: Codes
     times: Array
     mode: NDArray[np.int64]
+    bounds_valid: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,10 +83,15 @@ class ModePrediction:
         position, normal: contact point (m) and unit normal, world frame, (m, 3).
         gap, gap_velocity, gap_acceleration: φ, φ̇, φ̈ (m,), m; φ̈ under the forces of the predicted mode.
         tangential_velocity: (m, 3) m/s, world frame.
-        force_model: (m, 3) N, world frame, environment on robot; zero for open contacts.
+        force_model: (m, 3) N, world frame, environment on robot; zero for open contacts, NaN where friction jams the
+            contact (Painlevé) so that no bounded force satisfies the contact laws. force_valid: (m,) bool, whether
+            force and margin may be used.
         force_estimate: (m, 3) N, world frame; NaN where there is none.
-        friction_coefficient: μ (m,). friction_margin: μ f_n − |f_t| (m,) N.
+        friction_coefficient: μ (m,). friction_margin: μ f_n − |f_t| (m,) N; NaN where the force is.
+        critical_friction: (m,) least coefficient with which a slide of the contact jams: along its slip, or, while it
+            does not slip, the worst direction; inf where it never does.
         next_event: :class:`EventKind` (m,) uint8; time_to_event, earliest, latest: (m,) s, NaN for NONE.
+            time_bounds_valid: whether the bounds are calibrated.
         sequence: what follows in the next ``prediction.rollout`` seconds; empty without measured effort.
         validity: :class:`Validity` bits. residual: scaled violation of the complementarity conditions.
     """
@@ -100,9 +107,11 @@ class ModePrediction:
     gap_acceleration: Array
     tangential_velocity: Array
     force_model: Array
+    force_valid: NDArray[np.bool_]
     force_estimate: Array
     friction_coefficient: Array
     friction_margin: Array
+    critical_friction: Array
     next_event: Codes
     time_to_event: Array
     earliest: Array
@@ -110,6 +119,7 @@ class ModePrediction:
     sequence: ModeSequence
     validity: int
     residual: float
+    time_bounds_valid: bool = False
 
     @property
     def closed(self) -> NDArray[np.bool_]:
@@ -153,6 +163,7 @@ class StabilityPrediction:
     pair_second: NDArray[np.uint32]
     pair_coupling: Array
     pair_order_sensitive: Codes
+    chatter_bounds_valid: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,6 +176,7 @@ class ImpactPrediction:
         velocity_minus: v⁻ (nv,). nominal: v⁺ (nv,) with all contacts resolved at once (H 31).
         velocities: outcomes (n, nv), all separating. lower, upper: (nv,) bounds on all outcomes.
         coverage, coverage_radius, confidence: as in :class:`~hybrid_contact_ros.impacts.outcome.VelocitySet`.
+            coverage_valid: whether that bound is calibrated, for draws of the model; never for the real robot.
         kinetic_energy_minus, kinetic_energy_min, kinetic_energy_max: J.
         law: name of the impact law. truncated: a deadline or thinning cut the set short.
         terminated: every sample drawn ended separating (the others are dropped). residual, status: of the sampling.
@@ -189,13 +201,15 @@ class ImpactPrediction:
     terminated: bool
     residual: float
     status: Status
+    coverage_valid: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Event:
     """Something that a contact did, seen in the contact mode (source DETECTED), or will do (PREDICTED).
 
-    Times are integer nanoseconds; ``contact`` is an index.
+    Times are integer nanoseconds; ``contact`` is an index. ``confidence`` is a calibrated probability only where
+    ``confidence_valid`` says so.
     """
 
     stamp_ns: int
@@ -206,6 +220,7 @@ class Event:
     earliest_ns: int
     latest_ns: int
     confidence: float
+    confidence_valid: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -44,7 +44,7 @@ class TruthEncoder(Encoder):
             for vector in (c.position, c.normal, c.tangential_velocity, c.force_model):
                 fill(vector, (nan, nan, nan))
             fill(c.force_estimate, f)
-            c.gap = c.normal_velocity = c.friction_coefficient = c.friction_margin = nan
+            c.gap = c.normal_velocity = c.friction_coefficient = c.friction_margin = c.critical_friction = nan
             c.time_to_event = c.time_to_event_earliest = c.time_to_event_latest = nan
             contacts.append(c)
         return T.ContactMode(
@@ -89,6 +89,7 @@ class TruthEncoder(Encoder):
             coverage=nan,
             coverage_radius=nan,
             confidence=nan,
+            coverage_valid=False,
             kinetic_energy_minus=nan,
             kinetic_energy_min=nan,
             kinetic_energy_max=nan,

@@ -75,9 +75,11 @@ def mode(stamp_ns: int = 1_500_000_000) -> ModePrediction:
         gap_acceleration=rng.normal(size=2),
         tangential_velocity=rng.normal(size=(2, 3)),
         force_model=rng.normal(size=(2, 3)),
+        force_valid=np.array([True, False]),
         force_estimate=np.full((2, 3), np.nan),
         friction_coefficient=np.array([0.5, 0.75]),
         friction_margin=rng.normal(size=2),
+        critical_friction=np.array([0.9, np.inf]),
         next_event=np.array([EventKind.TOUCHDOWN, EventKind.NONE], np.uint8),
         time_to_event=np.array([0.02, np.nan]),
         earliest=np.array([0.01, np.nan]),
@@ -87,9 +89,11 @@ def mode(stamp_ns: int = 1_500_000_000) -> ModePrediction:
             np.array([1, 2], np.uint8),
             np.array([[0.02, 0.01, 0.03], [0.04, 0.04, np.inf]]),
             np.array([3, 1]),
+            bounds_valid=True,
         ),
         validity=int(Validity.STATE | Validity.BASE),
         residual=1e-9,
+        time_bounds_valid=True,
     )
 
 
@@ -134,16 +138,18 @@ def test_a_mode_message_carries_every_number_to_the_bit(types):
         scalars = [
             contact.probability, contact.gap, contact.normal_velocity, contact.friction_coefficient,
             contact.friction_margin, contact.time_to_event, contact.time_to_event_earliest,
-            contact.time_to_event_latest,
+            contact.time_to_event_latest, contact.critical_friction, contact.force_valid, contact.time_bounds_valid,
         ]  # fmt: skip
         expected = [
             prediction.probability[i], prediction.gap[i], prediction.gap_velocity[i],
             prediction.friction_coefficient[i], prediction.friction_margin[i], prediction.time_to_event[i],
-            prediction.earliest[i], prediction.latest[i],
+            prediction.earliest[i], prediction.latest[i], prediction.critical_friction[i], prediction.force_valid[i],
+            prediction.time_bounds_valid,
         ]  # fmt: skip
         np.testing.assert_array_equal(scalars, expected)
     told = [(e.contact, e.kind, e.time, e.earliest, e.latest, e.mode) for e in msg.sequence]
     assert told == [(0, 1, 0.02, 0.01, 0.03, 3), (1, 2, 0.04, 0.04, np.inf, 1)]
+    assert all(e.bounds_valid for e in msg.sequence)
 
 
 def test_a_reused_mode_message_is_the_same_message(types):

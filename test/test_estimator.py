@@ -257,7 +257,9 @@ def test_without_effort_nothing_is_said_of_forces():
     for state in states[1:]:
         answer = thing.update(state)
     assert answer.mode.closed.tolist() == [True, False]
-    assert not answer.mode.force_model.any() and np.isnan(answer.mode.force_estimate).all()
+    assert np.isnan(answer.mode.force_model[0]).all() and not answer.mode.force_model[1].any()
+    assert answer.mode.force_valid.tolist() == [False, True] and not answer.mode.validity & Validity.FORCES
+    assert np.isnan(answer.mode.force_estimate).all()
     assert not answer.mode.validity & Validity.EFFORT
     assert (answer.stability.constraint_stability == Flag.UNDECIDED).all()
 

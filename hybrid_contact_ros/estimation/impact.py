@@ -149,4 +149,5 @@ def predict_impact(
         terminated=bool(found.terminated.all()),
         residual=max(found.residual, nominal.residual),
         status=status,
+        coverage_valid=bool(velocities.shape[0]) and status in (Status.SOLVED, Status.DEADLINE),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import njit
 
 from hybrid_contact_ros.kernels.mode_friction import SHIFT, hold_mode
@@ -13,6 +14,7 @@ from hybrid_contact_ros.kernels.mode_residual import contact_accelerations, mode
 from hybrid_contact_ros.kernels.mode_splitting import split_forces
 
 _NEWTON_STEPS = 12
+_EXACT = np.int64(0)
 
 
 @njit(cache=True, nogil=True)
@@ -106,7 +108,7 @@ def enumerate_modes(
         if _covered(count, scope, found):
             continue
         residual, _ = split_forces(
-            d, steps, tolerance, scale, G, b, friction, scope, moving, slip, A, forces[count], accelerations
+            d, steps, _EXACT, tolerance, scale, G, b, friction, scope, moving, slip, A, forces[count], accelerations
         )
         if residual > tolerance:
             continue

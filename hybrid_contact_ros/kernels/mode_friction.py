@@ -18,11 +18,18 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import njit
 
 from hybrid_contact_ros.kernels.dense import lu_factor, lu_solve
 from hybrid_contact_ros.kernels.mode_local import OPEN, SLIP, STICK
-from hybrid_contact_ros.kernels.mode_residual import contact_accelerations, contact_scale, mode_residual, problem_scale
+from hybrid_contact_ros.kernels.mode_residual import (
+    contact_accelerations,
+    contact_scale,
+    mode_residual,
+    mode_violation,
+    problem_scale,
+)
 from hybrid_contact_ros.kernels.mode_splitting import split_forces
 from hybrid_contact_ros.kernels.mode_sweeps import sweep
 from hybrid_contact_ros.kernels.status import Status
@@ -37,6 +44,7 @@ _NEWTON_STEPS = 5
 _SWEEPS = 16  # twice as many in each round
 _PATIENCE = 8  # sweeps without change that end those of the first round
 _ROUNDS = 2
+_EXACT = np.int64(0)  # splitting of the problem itself; not int, for which numba would compile it again
 
 
 @njit(cache=True, nogil=True)
@@ -57,7 +65,8 @@ def solve_modes(
     ``slip`` of a contact that is not moving is in and out: the unit direction in which it starts to slide, or zero.
 
     Returns:
-        (status, residual, iterations): SOLVED, or INACCURATE with the best that was found; the residual of
+        (status, residual, iterations): SOLVED, or INACCURATE with the best that was found, which violates the
+        conditions by no more than no forces at all would, so that it never is a diverged iterate; the residual of
         :func:`mode_residual`; linear systems solved, sweeps and steps made.
     """
     m = friction.shape[0]
@@ -92,7 +101,7 @@ def solve_modes(
             break
         if attempt == _ROUNDS:
             residual, made = split_forces(
-                d, steps, tolerance, scale, G, b, friction, touching, moving, slip, A, forces, accelerations
+                d, steps, _EXACT, tolerance, scale, G, b, friction, touching, moving, slip, A, forces, accelerations
             )
             iterations += made
             for k in range(b.shape[0]):
@@ -112,13 +121,13 @@ def solve_modes(
         forces[k] = A[spare, k]
         work[0, k] = 0.0
     contact_accelerations(G, b, forces, accelerations)
-    residual = mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations)
-    nothing = mode_residual(d, scale, G, friction, touching, moving, slip, work[0], b)
-    if not residual <= nothing:  # steps can diverge where sliding contacts jam
-        residual = nothing
+    worst, _ = mode_violation(d, G, friction, touching, moving, slip, forces, accelerations)
+    nothing, _ = mode_violation(d, G, friction, touching, moving, slip, work[0], b)
+    if not worst <= nothing:  # steps diverge where sliding contacts jam
         for k in range(b.shape[0]):
             forces[k] = 0.0
             accelerations[k] = b[k]
+    residual = mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations)
     return _INACCURATE, residual, iterations
 
 

@@ -8,6 +8,7 @@ from numba import njit
 
 from hybrid_contact_ros.kernels.event_times import first_root
 from hybrid_contact_ros.kernels.mode_friction import SHIFT, hold_mode
+from hybrid_contact_ros.kernels.mode_jamming import bounded
 from hybrid_contact_ros.kernels.mode_local import OPEN, SLIP, STICK
 from hybrid_contact_ros.kernels.mode_stability import FEW, WORK
 
@@ -106,6 +107,7 @@ def pseudo_impulse_flags(
                 trial,
                 unused,
             )
+            known = known and bounded(d, G, b if steady else at_impact, trial)
             if not known:
                 break
             part = duration if steady else 1.0

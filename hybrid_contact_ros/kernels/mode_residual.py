@@ -12,15 +12,23 @@ def mode_residual(d, scale, G, friction, touching, moving, slip, forces, acceler
     """Largest violation of the conditions, forces times g_i, over the largest of |b| (``scale``) and g_i |λ_i|.
 
     Made from the definition and not from the active set; 0 where ``scale`` is. Forces much larger than what moves the
-    contacts (wedging) set the scale, as their rounding does.
+    contacts (wedging) set the scale, as their rounding does. Of two answers that both fail, the larger forces look
+    better by this measure: compare these by :func:`mode_violation`.
     """
-    worst = 0.0
     if scale <= 0.0:
-        return worst
+        return 0.0
+    worst, largest = mode_violation(d, G, friction, touching, moving, slip, forces, accelerations)
+    return worst / max(scale, largest)
+
+
+@njit(cache=True, nogil=True)
+def mode_violation(d, G, friction, touching, moving, slip, forces, accelerations):
+    """(largest violation of the conditions, largest g_i |λ_i|), both m/s²; (inf, 1) for what is not finite."""
     for k in range(forces.shape[0]):
         if not (math.isfinite(forces[k]) and math.isfinite(accelerations[k])):
-            return math.inf
-    largest = scale
+            return math.inf, 1.0
+    worst = 0.0
+    largest = 0.0
     for i in range(friction.shape[0]):
         if not touching[i]:
             continue
@@ -49,7 +57,7 @@ def mode_residual(d, scale, G, friction, touching, moving, slip, forces, acceler
         if not moving[i]:
             against = min(against, rate)
         worst = max(worst, against)
-    return worst / largest
+    return worst, largest
 
 
 @njit(cache=True, nogil=True)

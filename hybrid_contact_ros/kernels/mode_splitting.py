@@ -21,14 +21,17 @@ ROWS = 6  # of scratch beside the two matrices
 _BALANCE = 10.0  # primal over dual residual, or its inverse, that the penalty follows
 _PENALTY = 0.1  # at the start, of a contact's own inverse mass
 _LOOK = 10  # steps between looks at the residual; at every second look the penalty may change
+_RELAXED = 1e-6  # of the relaxed problem: nobody needs more digits of a guess
 _CHANGES = 12  # of the penalty, after which the method is one that converges
 
 
 @njit(cache=True, nogil=True)
-def split_forces(d, steps, tolerance, scale, G, b, friction, touching, moving, slip, A, forces, accelerations):
+def split_forces(d, steps, relaxed, tolerance, scale, G, b, friction, touching, moving, slip, A, forces, accelerations):
     """Solve from nothing, in at most ``steps`` steps; arguments as of :func:`~.mode_friction.solve_modes`.
 
     Args:
+        relaxed: 1 leaves s out: a convex problem, whose forces exist and are bounded for every G and b, but whose
+            friction lifts contacts that slide. It is a guess where the contact laws have no answer. 0: the problem.
         scale: of the residual. A: scratch, (2 n + ROWS, n).
         forces, accelerations: (n,), out, also when the residual is not below the tolerance.
 
@@ -48,13 +51,16 @@ def split_forces(d, steps, tolerance, scale, G, b, friction, touching, moving, s
         z[j] = 0.0
         y[j] = 0.0
         forces[j] = 0.0
+    forced = 0.0
+    for j in range(n):
+        forced = max(forced, abs(size[j] * b[j]))
     penalty = _PENALTY
     changes = 0
     residual = math.inf
     if not _invert(n, penalty, G, size, L, inverse):
         return residual, 0
     for step in range(1, steps + 1):
-        _right_side(d, penalty, b, friction, moving, slip, size, z, y, right)
+        _right_side(d, relaxed, penalty, b, friction, moving, slip, size, z, y, right)
         for j in range(n):
             x[j] = 0.0
         for i in range(n):
@@ -81,7 +87,7 @@ def split_forces(d, steps, tolerance, scale, G, b, friction, touching, moving, s
             forces[j] = size[j] * z[j]
         contact_accelerations(G, b, forces, accelerations)
         residual = mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations)
-        if residual <= tolerance:
+        if residual <= tolerance or (relaxed and max(primal, dual) <= _RELAXED * forced):
             return residual, step
         if step % (2 * _LOOK) == 0 and changes < _CHANGES:
             factor = 1.0
@@ -115,8 +121,8 @@ def _invert(n, penalty, G, size, L, inverse):
 
 
 @njit(cache=True, nogil=True)
-def _right_side(d, penalty, b, friction, moving, slip, size, z, y, right):
-    """penalty z − y − S b − s, where −y = S (G λ + b) + s, of which s has no tangential part."""
+def _right_side(d, relaxed, penalty, b, friction, moving, slip, size, z, y, right):
+    """penalty z − y − S b − s, where −y = S (G λ + b) + s, of which s has no tangential part (relaxed: none)."""
     w = 1 + d
     for i in range(friction.shape[0]):
         f = i * w
@@ -127,7 +133,8 @@ def _right_side(d, penalty, b, friction, moving, slip, size, z, y, right):
             rate = math.sqrt(rate)
         for k in range(f, f + w):
             right[k] = penalty * z[k] - y[k] - size[k] * b[k]
-        right[f] -= friction[i] * rate
+        if not relaxed:
+            right[f] -= friction[i] * rate
 
 
 @njit(cache=True, nogil=True)

@@ -12,6 +12,7 @@ import math
 from numba import njit
 
 from hybrid_contact_ros.kernels.mode_friction import SHIFT, hold_mode, solve_modes
+from hybrid_contact_ros.kernels.mode_jamming import bounded
 from hybrid_contact_ros.kernels.mode_local import OPEN, SLIP, STICK
 
 _UNDECIDED, _HOLDS, _FAILS = 0, 1, 2
@@ -42,6 +43,7 @@ def stability_flags(
     gap_velocity,
     touching,
     moving,
+    jammed,
     slip,
     status,
     forces,
@@ -64,12 +66,14 @@ def stability_flags(
         force_tolerance (N), acceleration_tolerance (m/s²): dead bands, inside which a flag is UNDECIDED.
         grazing_speed: m/s. steps, tolerance: of the mode solver.
         G (n, n), b (n,), friction, restitution, gap, gap_velocity (m,), touching (m,) uint8, moving (m,) uint8,
-        slip (m, d), status (m,) uint8, forces (n,), accelerations (n,): of the problem and its solved mode.
+        jammed (m,) uint8 (:mod:`.mode_jamming`), slip (m, d), status (m,) uint8, forces (n,), accelerations (n,): of
+        the problem and its solved mode.
         A (2 n + mode_splitting.ROWS, n), work (2, n), order (2 n,) int64, scope (m,) uint8, glide (m,) uint8,
         direction (m, d), state (m,) int64, trial_forces (n,), trial_accelerations (n,): scratch.
         flags: out, (5, m) uint8. margins: out, (5, m): normal force of the held contact (N); gap acceleration with it
             released (m/s²); chatter end (s, NaN unless ZENO holds); touchdown speed (m/s, NaN without one); friction
-            margin μ λ_n − ‖λ_t‖ (N, 0 for open contacts). The first two are NaN where the work was cut.
+            margin μ λ_n − ‖λ_t‖ (N, 0 for open contacts). The first two are NaN where the work was cut, or no mode with
+            bounded forces was found.
     """
     m = friction.shape[0]
     w = 1 + d
@@ -112,8 +116,8 @@ def stability_flags(
                 trial_accelerations,
             )
             left -= rows * rows * (min(iterations, _SYSTEMS) * rows / 3.0 + iterations)
-            known = code == 1
-            released = trial_accelerations[f]
+            known = code == 1 and bounded(d, G, b, trial_forces)
+            released = trial_accelerations[f] if known else math.nan
         margins[BOUNDED_TIME, i] = released
         flags[BOUNDED_TIME, i] = _UNDECIDED
         if known and released > acceleration_tolerance:
@@ -151,7 +155,8 @@ def stability_flags(
                 trial_accelerations,
             )
             left -= rows * rows * rows / 3.0
-            held = trial_forces[f] if known else 0.0
+            known = known and bounded(d, G, b, trial_forces)
+            held = trial_forces[f] if known else math.nan
         margins[CONSTRAINT, i] = held
         flags[CONSTRAINT, i] = _UNDECIDED
         if known and held < -force_tolerance:
@@ -169,7 +174,9 @@ def stability_flags(
                 size += forces[f + 1 + k] ** 2
             margin = friction[i] * forces[f] - math.sqrt(size)
             margins[FRICTION, i] = margin
-            if status[i] != _STICKING:
+            if jammed[i]:
+                flags[FRICTION, i] = _UNDECIDED  # it slides, and is solved as if it did not
+            elif status[i] != _STICKING:
                 flags[FRICTION, i] = _FAILS
             elif margin > force_tolerance:
                 flags[FRICTION, i] = _HOLDS

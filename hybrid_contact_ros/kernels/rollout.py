@@ -16,19 +16,25 @@ from numba import njit
 
 from hybrid_contact_ros.kernels.event_times import first_root
 from hybrid_contact_ros.kernels.mode_friction import solve_modes
+from hybrid_contact_ros.kernels.mode_jamming import CRITICAL_PART, jams
 from hybrid_contact_ros.kernels.mode_local import SLIP, STICK
+from hybrid_contact_ros.kernels.status import Status
 
 # The values of prediction.EventKind
 _TOUCHDOWN, _LIFTOFF, _STICK = 1, 2, 4
 _LEAVES = 2e-3  # m/s, m/s²: a contact that moves away faster has left; slower ones would be back at once
 _STEPS = np.int64(200)  # of splitting, where an active set fails; as int, solve_modes would be compiled again for it
 _SLOWEST = 1e-6  # m/s, of a touchdown whose bounds are given
+_SOLVED = int(Status.SOLVED)
 _BOUNCE = 1e-3  # m/s: slower rebounds count as none
 
 
 @njit(cache=True, nogil=True)
-def _begin(d, slip_speed, friction, on, u, moving, slip, state, touching, forces, out):
-    """Which contacts slide, first guesses, and zero forces; for an impact, slip_speed = inf: none slides yet."""
+def _begin(d, slip_speed, G, friction, on, u, moving, slip, state, touching, forces, out):
+    """Which contacts slide, first guesses, and zero forces; for an impact, slip_speed = inf: none slides yet.
+
+    A slide that jams is taken for rest (:mod:`.mode_jamming`).
+    """
     w = 1 + d
     for i in range(friction.shape[0]):
         speed = 0.0
@@ -39,6 +45,10 @@ def _begin(d, slip_speed, friction, on, u, moving, slip, state, touching, forces
         moving[i] = fast or friction[i] == 0.0
         for k in range(d):
             slip[i, k] = u[i * w + 1 + k] / speed if fast else 0.0
+        if fast and on[i] and jams(d, i * w, CRITICAL_PART, G, friction[i], slip[i]):
+            moving[i] = False
+            for k in range(d):
+                slip[i, k] = 0.0
         touching[i] = on[i]
         state[i] = SLIP if moving[i] else STICK
         for k in range(w):
@@ -137,8 +147,12 @@ def rollout(
     for _ in range(4 * most):
         if count == most:
             break
-        _begin(d, slip_speed, friction, on, u, moving, slip, state, touching, forces, a)
-        solve_modes(d, _STEPS, tolerance, G, b, friction, touching, moving, slip, state, A, work, order, forces, a)
+        _begin(d, slip_speed, G, friction, on, u, moving, slip, state, touching, forces, a)
+        code, _, _ = solve_modes(
+            d, _STEPS, tolerance, G, b, friction, touching, moving, slip, state, A, work, order, forces, a
+        )
+        if code != _SOLVED:
+            break  # nobody knows how it goes on
         for i in range(m):
             if on[i] and forces[i * w] <= 0.0 and a[i * w] > _LEAVES:
                 on[i] = 0
@@ -203,8 +217,12 @@ def rollout(
         on[which] = 1
         count = _tell(count, which, event, now, early, late, contacts, kinds, times, modes, on)
         fresh[which] = 0
-        _begin(d, math.inf, friction, on, u, moving, slip, state, touching, forces, after)
-        solve_modes(d, _STEPS, tolerance, G, u, friction, touching, moving, slip, state, A, work, order, forces, after)
+        _begin(d, math.inf, G, friction, on, u, moving, slip, state, touching, forces, after)
+        code, _, _ = solve_modes(
+            d, _STEPS, tolerance, G, u, friction, touching, moving, slip, state, A, work, order, forces, after
+        )
+        if code != _SOLVED:
+            break
         bounce = restitution[which] if restitution[which] * approach > _BOUNCE else 0.0
         for k in range(m * w):
             u[k] = after[k]

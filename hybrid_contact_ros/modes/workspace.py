@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +19,14 @@ STEPS = 1000
 """Of splitting, where an active set fails: some 0.3 ms for four contacts, 0.7 ms for eight."""
 PATIENT = 50_000
 """Of splitting, where time does not matter."""
-_SOLVED, _SINGULAR, _INACCURATE = int(Status.SOLVED), int(Status.SINGULAR), int(Status.INACCURATE)
+_MANY = 8
+"""Contacts above which steps are fewer, so that a solve takes no longer: a step costs as the square of the contacts."""
+_SOLVED, _SINGULAR = int(Status.SOLVED), int(Status.SINGULAR)
+
+
+def mode_steps(contacts: int) -> int:
+    """Steps of splitting that a solve in real time may take."""
+    return STEPS * _MANY**2 // max(contacts, _MANY) ** 2
 
 
 class ModeWorkspace:
@@ -31,11 +40,21 @@ class ModeWorkspace:
         acceleration: v̇ (nv,). contact_status: (m,) uint8, values of ContactStatus.
         slip_direction: (m, d) unit vector along which a contact slides or starts to; zero for the others.
         moving: (m,) uint8, the contact slides already (or has no friction), so that its friction is given.
+        critical_friction: (m,), the coefficient with which a slide jams (Painlevé), inf where it never does.
+        jammed: (m,) uint8, values of :mod:`~hybrid_contact_ros.kernels.mode_jamming`: FREE; HELD, the contact slides
+            and was solved as if at rest; LOST, no mode was found, and the forces are a bounded guess.
+
+    Args:
+        steps: of splitting at most, where an active set fails.
+        critical_part: contacts that slide with more than this part of their critical friction are held at rest; inf:
+            none is, and where the law has no answer there is none (for use offline).
     """
 
-    def __init__(self, nv: int, contacts: int, tangents: int, steps: int = STEPS) -> None:
+    def __init__(
+        self, nv: int, contacts: int, tangents: int, steps: int = STEPS, critical_part: float = math.inf
+    ) -> None:
         m, d = contacts, tangents
-        self._steps = steps
+        self._steps, self._critical_part = steps, critical_part
         n = m * (1 + d)
         self.nv, self.contacts, self.tangents = nv, m, d
         self.delassus = np.zeros((n, n))
@@ -58,6 +77,8 @@ class ModeWorkspace:
         self._state = np.zeros(m, dtype=np.int64)
         self._intended = np.zeros(m, dtype=np.int64)
         self._other_slip = np.zeros((m, d))
+        self.critical_friction = np.full(m, np.inf)
+        self.jammed = np.zeros(m, dtype=np.uint8)
         self._warm = False
         self._found = np.zeros((1, m), dtype=np.uint8)
         self._other_forces = np.zeros((1, n))
@@ -79,23 +100,13 @@ class ModeWorkspace:
         Returns:
             (status, residual, iterations), as :func:`~hybrid_contact_ros.kernels.mode_forces.force_acceleration`.
         """
-        answer = self._start(problem, touching, slip_speed, tolerance)
-        if self._warm and answer[0] == _INACCURATE:
-            self._warm = False
-            answer = self._start(problem, touching, slip_speed, tolerance)
-        if answer[0] != _SINGULAR:
-            self._warm = answer[0] == _SOLVED
-        return answer
-
-    def _start(
-        self, problem: ContactProblem, touching: NDArray[np.uint8], slip_speed: float, tolerance: float
-    ) -> tuple[int, float, int]:
         self._rows[:, 0] = problem.normal_jacobian
         self._rows[:, 1:] = problem.tangent_jacobian
-        return force_acceleration(
+        answer = force_acceleration(
             self.tangents,
             self._warm,
             self._steps,
+            self._critical_part,
             slip_speed,
             tolerance,
             problem.mass,
@@ -119,8 +130,13 @@ class ModeWorkspace:
             self._other_forces,
             self.delassus,
             self.free,
+            self.critical_friction,
+            self.jammed,
             self._forces,
             self._contact_acceleration,
             self.acceleration,
             self.contact_status,
         )
+        if answer[0] != _SINGULAR:
+            self._warm = answer[0] == _SOLVED
+        return answer

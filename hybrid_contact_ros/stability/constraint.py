@@ -13,7 +13,7 @@ from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.contact_sets import contact_set, not_negative, touching_contacts
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.workspace import PATIENT, ModeWorkspace
-from hybrid_contact_ros.prediction import ContactStatus
+from hybrid_contact_ros.prediction import ContactStatus, Flag
 from hybrid_contact_ros.stability.workspace import StabilityWorkspace
 
 Array = NDArray[np.float64]
@@ -39,7 +39,8 @@ class ConstraintStability:
         pseudo_impulse: the contact stays closed after its next impact, if bounces shorter than about ``duration`` count
             as none (J 58); UNDECIDED where no impact comes. Margin ``pseudo_impulse_margin``, N s.
         cosines: (m, m) between the constraints (P 14).
-        status, residual: of the mode they all rest on. With SINGULAR (massless limbs) all flags are UNDECIDED.
+        status, residual: of the mode they all rest on. Unless it is SOLVED all flags are UNDECIDED and all margins NaN:
+            SINGULAR with massless limbs, INACCURATE where no mode was found (none is where friction jams a slide).
     """
 
     closed: NDArray[np.bool_]
@@ -111,7 +112,6 @@ def constraint_stability(
     code, residual, _ = mode.solve(problem, touching, slip_speed)
     flags = StabilityWorkspace(m, d, PATIENT)
     if code == Status.SINGULAR:
-        flags.margins[:] = np.nan
         flags.cosines[:] = np.nan
     else:
         flags.evaluate(
@@ -125,6 +125,9 @@ def constraint_stability(
             horizon,
             duration,
         )
+    if code != Status.SOLVED:  # flags of a mode that was not found mean nothing
+        flags.flags[:] = Flag.UNDECIDED
+        flags.margins[:] = np.nan
     return ConstraintStability(
         mode.contact_status >= ContactStatus.STICKING,
         flags.flags[CONSTRAINT],

@@ -81,6 +81,7 @@ class StabilityWorkspace:
             velocity[:, 0].copy(),
             touching,
             modes.moving,
+            modes.jammed,
             modes.slip_direction,
             modes.contact_status,
             modes.forces.reshape(-1),

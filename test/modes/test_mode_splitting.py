@@ -23,7 +23,7 @@ def split(problem, steps=20_000):
     n = m * (1 + d)
     forces, accelerations = np.zeros(n), np.zeros(n)
     residual, _ = split_forces(
-        d, steps, 1e-8, problem_scale(d, work.free, touching), work.delassus, work.free, problem.friction, touching,
+        d, steps, 0, 1e-8, problem_scale(d, work.free, touching), work.delassus, work.free, problem.friction, touching,
         work.moving, work.slip_direction, np.zeros((2 * n + ROWS, n)), forces, accelerations,
     )  # fmt: skip
     return residual, forces.reshape(m, -1), accelerations.reshape(m, -1), work
