@@ -1,0 +1,91 @@
+"""How near a robot's configured friction is to the one with which slides jam, found before anything runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.kernels.mode_jamming import CRITICAL_PART
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.modes.workspace import ModeWorkspace
+
+Array = NDArray[np.float64]
+
+POSTURES = 300
+_SWING = 1.5  # rad, m: joints without narrower limits are drawn within this of their neutral position
+_BELOW = 0.3  # of the lowest contact's depth below the root link: contacts that may stand
+_RARE = 0.02  # of the postures: jams in fewer are not worth a word
+
+
+@dataclass(frozen=True, slots=True)
+class CriticalFriction:
+    """Critical friction of one contact over a robot's postures: the coefficient from which on a slide jams (Painlevé).
+
+    Attributes:
+        contact: name. friction: configured. low, median: 5 % quantile and median over the postures in which it may
+            stand, for the worst direction of the slide (inf where it never jams).
+        share: of these postures, those where the configured friction is within ten per cent of the critical one, or
+            above it.
+    """
+
+    contact: str
+    friction: float
+    low: float
+    median: float
+    share: float
+
+    @property
+    def finding(self) -> str | None:
+        """What to tell the user; None where slides hardly ever jam."""
+        if not self.share > _RARE:
+            return None
+        return (
+            f"contact {self.contact}: its friction {self.friction:g} is near or above the critical friction of a slide "
+            f"in {100 * self.share:.0f} % of postures (5 % of them have less than {self.low:.2f}, half less than "
+            f"{self.median:.2f}). There a sliding contact jams (Painlevé) and is taken to stick; a lower coefficient, "
+            "if the ground allows for it, avoids that"
+        )
+
+
+def critical_friction(model: RigidBodyModel, postures: int = POSTURES, seed: int = 0) -> tuple[CriticalFriction, ...]:
+    """Draw postures and look at the Delassus matrix of each contact alone: G_nn / ‖G_nt‖ (see kernels.mode_jamming).
+
+    Joints are drawn uniformly within their limits, and within 1.5 rad of zero; a floating base is level, and contacts
+    count in postures where they are below it. Contacts without friction, as joint limits, never jam.
+    """
+    m = model.contacts
+    if not m:
+        return ()
+    pinocchio = model.pinocchio_model
+    index = model.coordinates.position_index[~model.coordinates.continuous]
+    neutral = model.neutral()
+    low, high = (
+        model.coordinates.reduced_position(np.asarray(limit))[index]
+        for limit in (pinocchio.lowerPositionLimit, pinocchio.upperPositionLimit)
+    )
+    low, high = np.clip(low, -_SWING, _SWING), np.clip(high, -_SWING, _SWING)
+    rng = np.random.default_rng(seed)
+    work, scope = ModeWorkspace(model.nv, m, 2), np.zeros(m, dtype=np.uint8)
+    found = np.full((postures, m), np.nan)
+    for row in found:
+        q = neutral.copy()
+        q[index] = low + (high - low) * rng.random(index.size)
+        work.solve(model.problem(RobotState(0, q, np.zeros(model.nv))), scope, np.inf)
+        row[:] = work.critical_friction
+        if model.floating_base:
+            depth = -np.einsum("ij,ij->i", model.contact_normals, model.contact_positions)
+            row[depth < _BELOW * depth.max()] = np.nan
+    return tuple(_summary(model, i, found[:, i]) for i in range(m))
+
+
+def _summary(model: RigidBodyModel, i: int, found: Array) -> CriticalFriction:
+    known, friction = found[~np.isnan(found)], float(model.friction[i])
+    if not known.size or friction <= 0.0:
+        return CriticalFriction(model.contact_names[i], friction, np.inf, np.inf, 0.0)
+    ordered = np.sort(known)  # quantiles by rank: infinities cannot be interpolated between
+    share = float((friction >= CRITICAL_PART * known).mean())
+    low, median = float(ordered[int(0.05 * known.size)]), float(ordered[known.size // 2])
+    return CriticalFriction(model.contact_names[i], friction, low, median, share)
