@@ -161,14 +161,15 @@ class ContactEstimator:
         contact_rates(rows, problem.velocity, self._normals, self._tangents, rate, tangential, speed)
         tracker, modes = self._tracker, self._modes
         touching = tracker.near(problem.gap, rate)
+        glide = tracker.glide(dt, tangential, self._tangents)
         balanced_drift(_WIDTH, rows, touching, self._basis, self._values, problem.jacobian_drift)
-        code, residual = self._solve(problem, touching)
-        tracker.decide(dt, problem.gap, rate, tangential, self._load, trusted)
+        code, residual = self._solve(problem, touching, glide)
+        tracker.decide(dt, problem.gap, rate, self._load, trusted)
         released = (touching != 0) & (tracker.closed == 0)
         if released.any() and (modes.forces[released, 0] > 0.0).any():
             # What does not hold carries nothing: the others take over its load.
             touching[:] = tracker.closed
-            code, residual = self._solve(problem, touching)
+            code, residual = self._solve(problem, touching, glide)
         self._stamp = state.stamp_ns
 
         if trusted:
@@ -359,10 +360,10 @@ class ContactEstimator:
             raise ValueError("the state is too large to compute with: its forces or gaps are not finite numbers")
         return state, problem
 
-    def _solve(self, problem: ContactProblem, touching: Codes) -> tuple[int, float]:
+    def _solve(self, problem: ContactProblem, touching: Codes, glide: Array) -> tuple[int, float]:
         """Forces and accelerations of the mode of ``touching`` into the workspace, and the loads."""
         modes = self._modes
-        code, residual, _ = modes.solve(problem, touching, self.config.activation.slip_on)
+        code, residual, _ = modes.solve(problem, touching, self.config.activation.slip_on, glide=glide)
         if code == Status.SINGULAR:
             raise ValueError("the mass matrix of this state is not positive definite")
         model_loads(_WIDTH, _IMMOVABLE, modes.delassus, modes.forces, modes.contact_acceleration, self._load)

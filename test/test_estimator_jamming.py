@@ -1,4 +1,4 @@
-"""What the estimator publishes where friction jams a slide (Painlevé): bounded forces, or none and a word that says so."""
+"""What the estimator publishes where friction jams a slide (Painlevé): bounded forces, or none and a word of it."""
 
 from __future__ import annotations
 

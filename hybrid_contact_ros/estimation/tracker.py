@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import ActivationConfig
-from hybrid_contact_ros.kernels.contact_tracking import candidates, closed_scores, contact_statuses
+from hybrid_contact_ros.kernels.contact_tracking import candidates, closed_scores, contact_statuses, smooth_slip
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 
 Array = NDArray[np.float64]
@@ -41,7 +41,7 @@ class ContactTracker:
         self.slipping = np.zeros(contacts, dtype=np.uint8)
         self.status = np.ones(contacts, dtype=np.uint8)
         self.probability = np.zeros(contacts)
-        self._smooth = np.zeros((contacts, 3))
+        self._smooth, self._glide = np.zeros((contacts, 3)), np.zeros((contacts, 2))
         self._mean_load = np.zeros(contacts)
 
     def reset(self) -> None:
@@ -56,14 +56,17 @@ class ContactTracker:
         candidates(c.gap_on, c.gap_off, c.velocity_tolerance, self.closed, gap, rate, self.touching)
         return self.touching
 
-    def decide(
-        self, dt: float, gap: Array, rate: Array, tangential: Array, load: Array, trusted: bool
-    ) -> NDArray[np.uint8]:
-        """Statuses (m,) of this state, after :meth:`near`; this is the step in time.
+    def glide(self, dt: float, tangential: Array, tangents: Array) -> Array:
+        """Low-passed velocities (m, 2) of the contact points along their tangents (m, 2, 3), m/s: who slides, and
+        whither. A step in time, to be made before :meth:`decide`; ``dt`` and ``tangential`` as there."""
+        smooth_slip(SLIP_TIME_CONSTANT, dt, self.closed, tangential, tangents, self._smooth, self._glide)
+        return self._glide
+
+    def decide(self, dt: float, gap: Array, rate: Array, load: Array, trusted: bool) -> NDArray[np.uint8]:
+        """Statuses (m,) of this state, after :meth:`near` and :meth:`glide`; this is the step in time.
 
         Args:
             dt: s since the last state, 0 for the first. gap: m. rate: m/s.
-            tangential: velocity of the contact points along the surface (m, 3), m/s.
             load: N, negative where the contact would have to be pulled; read only if efforts are ``trusted``.
         """
         c = self.config
@@ -73,17 +76,15 @@ class ContactTracker:
             c.force_off,
             c.slip_on,
             c.slip_off,
-            SLIP_TIME_CONSTANT,
             LOAD_TIME_CONSTANT,
             int(trusted),
             dt,
             self.touching,
             rate,
-            tangential,
+            self._smooth,
             load,
             self.closed,
             self.slipping,
-            self._smooth,
             self._mean_load,
             self.status,
         )

@@ -55,23 +55,45 @@ def candidates(gap_on, gap_off, velocity_tolerance, closed, gap, rate, touching)
 
 
 @njit(cache=True, nogil=True)
+def smooth_slip(time_constant, dt, closed, tangential, tangents, smooth, glide):
+    """Low-pass the velocities of closed contacts' points along the surface, as vectors.
+
+    The noise of a contact at rest averages out and does not add up, as that of speeds would.
+
+    Args:
+        time_constant: s. dt: s since the last state. closed (m,) uint8: in that state; others start anew.
+        tangential (m, 3): m/s, world frame. tangents (m, 2, 3).
+        smooth: in and out (m, 3) m/s. glide: out (m, 2), its components along the tangents.
+    """
+    keep = math.exp(-max(dt, 0.0) / time_constant)
+    for i in range(closed.shape[0]):
+        for k in range(3):
+            if closed[i]:
+                smooth[i, k] = keep * smooth[i, k] + (1.0 - keep) * tangential[i, k]
+            else:
+                smooth[i, k] = tangential[i, k]
+        for k in range(2):
+            glide[i, k] = 0.0
+            for j in range(3):
+                glide[i, k] += tangents[i, k, j] * smooth[i, j]
+
+
+@njit(cache=True, nogil=True)
 def contact_statuses(
     velocity_tolerance,
     force_on,
     force_off,
     slip_on,
     slip_off,
-    time_constant,
     load_time_constant,
     trusted,
     dt,
     touching,
     rate,
-    tangential,
+    smooth,
     load,
     closed,
     slipping,
-    smooth,
     mean_load,
     status,
 ):
@@ -81,21 +103,18 @@ def contact_statuses(
     keep the gap from opening. A candidate closes once it is loaded by ``force_on``, or is still being stopped; a
     closed one opens once it would have to be pulled by ``force_on``, or its low-passed load is below ``force_off``.
     Without ``trusted`` efforts the load is unknown:
-    every candidate is closed. Slip is told by the low-passed velocity of the contact point: as a vector, so that the
-    noise of a contact at rest averages out and does not add up.
+    every candidate is closed. Slip is told by the low-passed velocity of the contact point (:func:`smooth_slip`).
 
     Args:
         velocity_tolerance: m/s. force_on, force_off: N. slip_on, slip_off: m/s.
-        time_constant, load_time_constant: of the low-passes of velocity and load, s.
+        load_time_constant: of the low-pass of the load, s.
         trusted: 0 or 1. dt: s since the last state.
-        touching (m,) uint8, rate, load (m,), tangential (m, 3).
-        closed, slipping: in and out (m,) uint8. smooth: in and out (m, 3) m/s. mean_load: in and out (m,) N.
+        touching (m,) uint8, rate, load (m,), smooth (m, 3) m/s.
+        closed, slipping: in and out (m,) uint8. mean_load: in and out (m,) N.
         status: out (m,) uint8.
     """
-    keep = math.exp(-max(dt, 0.0) / time_constant)
     keep_load = math.exp(-max(dt, 0.0) / load_time_constant)
     for i in range(load.shape[0]):
-        before = closed[i]
         if not touching[i]:
             closed[i] = 0
         elif not trusted:
@@ -113,10 +132,6 @@ def contact_statuses(
             continue
         speed = 0.0
         for k in range(3):
-            if before:
-                smooth[i, k] = keep * smooth[i, k] + (1.0 - keep) * tangential[i, k]
-            else:
-                smooth[i, k] = tangential[i, k]
             speed += smooth[i, k] ** 2
         slipping[i] = 1 if math.sqrt(speed) > (slip_off if slipping[i] else slip_on) else 0
         status[i] = _SLIPPING if slipping[i] else _STICKING

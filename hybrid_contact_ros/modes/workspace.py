@@ -69,6 +69,7 @@ class ModeWorkspace:
         self.moving = np.zeros(m, dtype=np.uint8)
         self._rows = np.zeros((m, 1 + d, nv))
         self._flat_rows = self._rows.reshape(n, nv)
+        self._glide = np.zeros((m, d))
         self._factor = np.zeros((nv, nv))
         self._half = np.zeros((n + 1, nv))
         self._matrix = np.zeros((2 * n + ROWS, n))
@@ -88,12 +89,18 @@ class ModeWorkspace:
         self._warm = False
 
     def solve(
-        self, problem: ContactProblem, touching: NDArray[np.uint8], slip_speed: float, tolerance: float = TOLERANCE
+        self,
+        problem: ContactProblem,
+        touching: NDArray[np.uint8],
+        slip_speed: float,
+        tolerance: float = TOLERANCE,
+        glide: Array | None = None,
     ) -> tuple[int, float, int]:
         """Solve for the contacts flagged in ``touching`` (m,) uint8.
 
         ``problem`` must have the workspace's sizes (unchecked: this is the path of every message). A contact point
-        faster than ``slip_speed`` (m/s) slides, and friction opposes its velocity; a slower one is at rest. The solve
+        faster than ``slip_speed`` (m/s) slides, and friction opposes its velocity; a slower one is at rest. ``glide``
+        (m, d): these velocities along the tangents, where something better is known than the problem's. The solve
         starts from the mode of the one before, if that was solved: along a stream of states it mostly still holds, and
         one linear system shows it. Where modes are not unique the one that was there stays.
 
@@ -102,6 +109,7 @@ class ModeWorkspace:
         """
         self._rows[:, 0] = problem.normal_jacobian
         self._rows[:, 1:] = problem.tangent_jacobian
+        self._glide[:] = problem.tangent_jacobian @ problem.velocity if glide is None else glide
         answer = force_acceleration(
             self.tangents,
             self._warm,
@@ -114,7 +122,7 @@ class ModeWorkspace:
             self._flat_rows,
             problem.jacobian_drift.reshape(-1),
             problem.friction,
-            problem.velocity,
+            self._glide,
             touching,
             self._factor,
             self._half,

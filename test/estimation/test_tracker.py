@@ -8,12 +8,14 @@ from hybrid_contact_ros.estimation.tracker import ContactTracker
 from hybrid_contact_ros.prediction import ContactStatus
 
 CONFIG = ActivationConfig()
+TANGENTS = np.array([[[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]])
 
 
 def step(tracker, gap=0.0, rate=0.0, slide=0.0, load=50.0, trusted=True, dt=1e-3):
     gaps, rates = np.array([gap]), np.array([rate])
     tracker.near(gaps, rates)
-    status = tracker.decide(dt, gaps, rates, np.array([[slide, 0.0, 0.0]]), np.array([load]), trusted)
+    tracker.glide(dt, np.array([[slide, 0.0, 0.0]]), TANGENTS)
+    status = tracker.decide(dt, gaps, rates, np.array([load]), trusted)
     return ContactStatus(status[0])
 
 
@@ -87,6 +89,19 @@ def test_noise_of_the_configured_size_does_not_make_a_standing_contact_chatter()
     assert seen == {ContactStatus.STICKING}
 
 
+def test_the_slip_that_forces_oppose_is_the_low_passed_one_along_the_tangents():
+    rng, tracker = np.random.default_rng(2), ContactTracker(1, CONFIG)
+    step(tracker)
+    seen = []
+    for _ in range(2000):
+        noisy = np.array([0.2, 0.0, 0.0]) + 0.1 * rng.normal(size=3) * [1.0, 1.0, 0.0]
+        seen.append(tracker.glide(1e-3, noisy[None], TANGENTS)[0].copy())
+        tracker.decide(1e-3, np.zeros(1), np.zeros(1), np.full(1, 50.0), True)
+    seen = np.array(seen[200:])
+    np.testing.assert_allclose(seen.mean(axis=0), [0.0, -0.2], atol=0.01)  # the tangents are y and −x
+    assert (seen.std(axis=0) < 0.03).all()  # a third of the noise and less
+
+
 def test_a_contact_at_the_edge_of_its_load_changes_rarely_under_noise():
     rng = np.random.default_rng(1)
     tracker = ContactTracker(1, CONFIG)
@@ -102,7 +117,7 @@ def test_the_score_falls_with_gap_and_rate_and_rises_with_load():
         tracker = ContactTracker(n, CONFIG)
         arrays = [np.ascontiguousarray(np.broadcast_to(x, (n,)), dtype=float) for x in (gap, rate, load)]
         tracker.near(arrays[0], arrays[1])
-        tracker.decide(1e-3, arrays[0], arrays[1], np.zeros((n, 3)), arrays[2], True)
+        tracker.decide(1e-3, arrays[0], arrays[1], arrays[2], True)
         return tracker.probability
 
     fall = [scores(np.linspace(-0.01, 0.02, 50), 0.0, 20.0), scores(0.0, np.linspace(-0.5, 0.5, 50), 20.0)]
