@@ -1,49 +1,216 @@
-"""Lifecycle node ``contact_markers``: the contact mode for RViz."""
+"""Lifecycle node ``contact_markers``: the suite's contact modes for RViz."""
 
 from __future__ import annotations
 
+import time
+from difflib import get_close_matches
+from math import isfinite
 from typing import Any
 
-from rclpy.time import Time
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.clock import Clock, ClockType
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.serialization import deserialize_message
 from visualization_msgs.msg import MarkerArray
 
-from hybrid_contact_ros.estimator import Parts
-from hybrid_contact_ros.nodes.engine_node import EngineNode, run
-from hybrid_contact_ros.prediction import Prediction
-from hybrid_contact_ros.ros.markers import markers
-from hybrid_contact_ros.ros.parameters import declare_own
+from hybrid_contact_msgs.msg import ContactMode
+from hybrid_contact_ros.ros.executor import spin
+from hybrid_contact_ros.ros.markers import ContactMarkers
+from hybrid_contact_ros.ros.parameters import declare_own, faults
+from hybrid_contact_ros.ros.qos import OUTPUT, STATE_INPUT, overridable
+
+SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
+_RANGES = {"marker_rate": (0.1, 1000.0, "Hz"), "marker_size": (1e-4, 10.0, "m")}
 
 
-class ContactMarkersNode(EngineNode):
-    """Publishes ``contact_markers`` at ``marker_rate``: RViz needs no more."""
+class ContactMarkersNode(LifecycleNode):
+    """Draws what ``contact_mode`` says, at most at ``marker_rate``; it computes nothing and needs no robot description.
 
-    parts = Parts.MODE
+    Messages arrive as bytes, and only those that are drawn are decoded: that takes longer than all the rest. Best
+    effort and depth 1, so that a slow screen never holds up the suite.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__("contact_markers", **options)
         declare_own(self, "marker_rate", 30.0, "of the markers, at most [Hz]")
         declare_own(self, "marker_size", 0.03, "diameter of a contact point [m]")
+        declare_own(self, "autostart", False, "configure and activate by itself")
+        self.add_on_set_parameters_callback(self._on_parameters)
+        self._why = "not configured"
+        self._active = False
+        self._markers: ContactMarkers | None = None
+        self._period = self._due = 0.0
+        self._received = self._published = 0
+        self._fault = ""
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", OUTPUT)
+        wall = Clock(clock_type=ClockType.STEADY_TIME)  # for a person's eyes: a paused simulation pauses none of it
+        self._diagnosed = time.perf_counter()
+        self.create_timer(1.0, self._diagnose, clock=wall)
+        self._starter = self.create_timer(0.1, self._autostart, clock=wall)
 
-    def create_outputs(self) -> None:
-        self._markers = self.output(MarkerArray, "contact_markers")
-        self._period_ns = round(1e9 / max(float(self.get_parameter("marker_rate").value), 0.1))
-        self._size = float(self.get_parameter("marker_size").value)
-        self._last = 0
+    # ------------------------------------------------------------------ lifecycle
 
-    def publish(self, prediction: Prediction, compute_ns: int, age_ns: int) -> None:
-        stamp = prediction.mode.stamp_ns
-        if 0 <= stamp - self._last < self._period_ns:
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        wrong = self._wrong()
+        if wrong:
+            self._why = f"not configured: {wrong}"
+            self.get_logger().error(self._why)
+            return FAILURE
+        self._markers = ContactMarkers(float(self.get_parameter("marker_size").value))
+        self._period = 1.0 / float(self.get_parameter("marker_rate").value)
+        self._output: Any = self.create_lifecycle_publisher(
+            MarkerArray, "contact_markers", OUTPUT, qos_overriding_options=overridable()
+        )
+        self._input = self.create_subscription(
+            ContactMode, "contact_mode", self._on_mode, STATE_INPUT, raw=True, qos_overriding_options=overridable()
+        )
+        self.get_logger().info(f"configured: shows {self._input.topic_name} at up to {1 / self._period:.3g} Hz")
+        return SUCCESS
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self._active = True
+        self._received = self._published = 0
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self._active = False
+        assert self._markers is not None
+        self._output.publish(self._markers.clear())
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self._destroy()
+        return SUCCESS
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self._destroy()
+        return SUCCESS
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        self._destroy()
+        return SUCCESS
+
+    def destroy_node(self) -> None:
+        """As of any node; the state machine, which keeps the node's handle, must not keep it in the ROS graph."""
+        super().destroy_node()
+        self._state_machine: Any = None
+
+    def _destroy(self) -> None:
+        self._active, self._why = False, "not configured"
+        if self._markers is not None:
+            self._markers = None
+            self.destroy_subscription(self._input)
+            self.destroy_lifecycle_publisher(self._output)
+
+    def _autostart(self) -> None:
+        self._starter.cancel()
+        if self.get_parameter("autostart").value and self.trigger_configure() == SUCCESS:
+            self.trigger_activate()
+
+    # ------------------------------------------------------------------ messages
+
+    def _on_mode(self, data: bytes) -> None:
+        self._received += 1
+        now = time.monotonic()
+        if not self._active or now < self._due:
             return
-        self._last = stamp
-        assert self.estimator is not None and self.encoder is not None
-        names = tuple(self.estimator.model.contact_names)
-        at = Time(nanoseconds=stamp).to_msg()
-        self._markers.publish(markers(prediction.mode, names, self.encoder.frame_id, at, self._size))
+        late = now - self._due
+        self._due = (self._due if late < self._period else now) + self._period  # in step with the rate, if it can be
+        if not self._output.get_subscription_count():
+            return
+        assert self._markers is not None
+        try:
+            array = self._markers.update(deserialize_message(data, ContactMode))
+        except Exception as error:  # of another version of the messages: a screen must not take a node down
+            self._fault = f"a contact_mode could not be read: {error}"
+            self.get_logger().warning(self._fault, throttle_duration_sec=5.0)
+            return
+        self._output.publish(array)
+        self._published += 1
+
+    # ------------------------------------------------------------------ parameters and diagnostics
+
+    def _on_parameters(self, parameters: list[Any]) -> SetParametersResult:
+        """The rate and the size may change at any time."""
+        for parameter in parameters:
+            wrong = _out_of_range(parameter.name, parameter.value)
+            if wrong:
+                return SetParametersResult(successful=False, reason=wrong)
+        for parameter in parameters:
+            faults(self).pop(parameter.name, None)
+            if parameter.name == "marker_rate":
+                self._period = 1.0 / float(parameter.value)
+            elif parameter.name == "marker_size" and self._markers is not None:
+                self._markers.size = float(parameter.value)
+        return SetParametersResult(successful=True)
+
+    def _wrong(self) -> str:
+        """What is wrong with the parameters that were given, or nothing. Those of the other nodes, which may stand in
+        the same file, are not looked at."""
+        for name, text in faults(self).items():
+            return f"parameter {name}: {text}"
+        for name in _RANGES:
+            wrong = _out_of_range(name, self.get_parameter(name).value)
+            if wrong:
+                return wrong
+        for name in self._parameter_overrides:
+            if name.startswith("marker") and not self.has_parameter(name):
+                near = get_close_matches(name, _RANGES, 1)
+                return f"unknown parameter {name}" + (f"; is {near[0]} meant?" if near else "")
+        return ""
+
+    def _diagnose(self) -> None:
+        now = time.perf_counter()
+        seconds, self._diagnosed = max(now - self._diagnosed, 1e-3), now
+        status = DiagnosticStatus(name=f"{self.get_fully_qualified_name()}: markers", hardware_id=self.get_name())
+        if self._markers is None:
+            status.level, status.message = DiagnosticStatus.WARN, self._why
+        else:
+            topic = self._input.topic_name
+            publishers = self.count_publishers(topic)
+            values = {
+                "contact_mode rate [Hz]": f"{self._received / seconds:.1f}",
+                "markers rate [Hz]": f"{self._published / seconds:.1f}",
+                "publishers on contact_mode": str(publishers),
+                "subscribers": str(self._output.get_subscription_count()),
+            }
+            status.values = [KeyValue(key=key, value=value) for key, value in values.items()]
+            status.level, status.message = self._verdict(topic, publishers)
+        self._received = self._published = 0
+        self._fault = ""
+        report = DiagnosticArray(status=[status])
+        report.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(report)
+
+    def _verdict(self, topic: str, publishers: int) -> tuple[bytes, str]:
+        if not self._active:
+            return DiagnosticStatus.OK, "inactive"
+        if self._fault:
+            return DiagnosticStatus.ERROR, self._fault
+        if not publishers:
+            return DiagnosticStatus.STALE, f"nobody publishes {topic}: is the suite running in this namespace?"
+        if not self._received:
+            return DiagnosticStatus.STALE, f"nothing comes on {topic}"
+        if publishers > 1:
+            return DiagnosticStatus.WARN, f"more than one publisher on {topic}"
+        return DiagnosticStatus.OK, "showing" if self._published else "nobody subscribes to the markers"
+
+
+def _out_of_range(name: str, value: Any) -> str:
+    if name not in _RANGES:
+        return ""
+    low, high, unit = _RANGES[name]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        return f"{name} must be a number ({unit}), got {value!r}"
+    return "" if low <= value <= high else f"{name} = {value!r} is outside [{low}, {high}] {unit}"
 
 
 def main() -> None:
     """Run the node until it is interrupted."""
-    run(ContactMarkersNode)
+    rclpy.init()
+    spin(ContactMarkersNode())
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import time
 
 import leg
 import pytest
+from geometry_msgs.msg import Vector3
 from lifecycle_msgs.msg import State
 from lifecycle_msgs.srv import GetState
 from nav_msgs.msg import Odometry
@@ -18,14 +19,15 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
 
-from hybrid_contact_msgs.msg import ConstraintStability, ContactMode, PostImpactVelocitySet
+from hybrid_contact_msgs.msg import ConstraintStability, ContactMode, ContactState, PostImpactVelocitySet
 
 NAMESPACE = "/robot1"
+MARKERS = "contact_markers"
 NODES = {
     "contact_mode": (ContactMode, "contact_mode"),
     "impact_set": (PostImpactVelocitySet, "impact_set"),
     "constraint_stability": (ConstraintStability, "constraint_stability"),
-    "contact_markers": (MarkerArray, "contact_markers"),
+    MARKERS: (MarkerArray, "contact_markers"),
     "contact_suite": (ContactMode, "contact_mode"),
 }
 
@@ -97,10 +99,12 @@ def start(tmp_path):
 
 
 def drive(process, heard):
-    """States of the falling leg, until the process answers one."""
+    """States of the falling leg, until the process answers one; for the markers, what the suite says of them."""
+    modes = process.partner.create_publisher(ContactMode, "contact_mode", 10) if process.name == MARKERS else None
     joints = process.partner.create_publisher(JointState, "joint_states", 10)
     base = process.partner.create_publisher(Odometry, "odom", 10)
-    process.until(lambda: joints.get_subscription_count() and base.get_subscription_count())
+    inputs = [joints, base] if modes is None else [modes]
+    process.until(lambda: all(publisher.get_subscription_count() for publisher in inputs))
     last = 0.0
 
     def answered():
@@ -108,6 +112,8 @@ def drive(process, heard):
         if time.monotonic() - last > 0.01:
             last = time.monotonic()
             stamp = process.partner.get_clock().now().to_msg()
+            if modes is not None:
+                modes.publish(ContactMode(contacts=[ContactState(name="foot", normal=Vector3(z=1.0))]))
             base.publish(leg.odometry(stamp, 0.62))
             joints.publish(leg.joint_state(stamp))
         return heard

@@ -1,14 +1,12 @@
-"""Every transition of every node, and what is published in between."""
+"""Every transition of every node with an engine, and what is published in between."""
 
 import leg
 import pytest
 from lifecycle_msgs.msg import State
 from rclpy.lifecycle import TransitionCallbackReturn
-from visualization_msgs.msg import MarkerArray
 
 from hybrid_contact_msgs.msg import ConstraintStability, ContactMode, PostImpactVelocitySet
 from hybrid_contact_ros.nodes.constraint_stability import ConstraintStabilityNode
-from hybrid_contact_ros.nodes.contact_markers import ContactMarkersNode
 from hybrid_contact_ros.nodes.contact_mode import ContactModeNode
 from hybrid_contact_ros.nodes.contact_suite import ContactSuiteNode
 from hybrid_contact_ros.nodes.impact_set import ImpactSetNode
@@ -17,7 +15,6 @@ NODES = {
     ContactModeNode: ("contact_mode", ContactMode),
     ImpactSetNode: ("impact_set", PostImpactVelocitySet),
     ConstraintStabilityNode: ("constraint_stability", ConstraintStability),
-    ContactMarkersNode: ("contact_markers", MarkerArray),
     ContactSuiteNode: ("contact_mode", ContactMode),
 }
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
