@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from copy import copy
 from difflib import get_close_matches
 from math import isfinite
 from typing import Any
@@ -61,10 +62,15 @@ class ContactMarkersNode(LifecycleNode):
         self._markers = ContactMarkers(float(self.get_parameter("marker_size").value))
         self._period = 1.0 / float(self.get_parameter("marker_rate").value)
         self._output: Any = self.create_lifecycle_publisher(
-            MarkerArray, "contact_markers", OUTPUT, qos_overriding_options=overridable()
+            MarkerArray, "contact_markers", copy(OUTPUT), qos_overriding_options=overridable()
         )
         self._input = self.create_subscription(
-            ContactMode, "contact_mode", self._on_mode, STATE_INPUT, raw=True, qos_overriding_options=overridable()
+            ContactMode,
+            "contact_mode",
+            self._on_mode,
+            copy(STATE_INPUT),
+            raw=True,
+            qos_overriding_options=overridable(),
         )
         self.get_logger().info(f"configured: shows {self._input.topic_name} at up to {1 / self._period:.3g} Hz")
         return SUCCESS

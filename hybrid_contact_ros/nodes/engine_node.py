@@ -6,6 +6,7 @@ import gc
 import time
 import traceback
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import rclpy
@@ -82,7 +83,7 @@ class EngineNode(LifecycleNode):
 
     def output(self, kind: type, topic: str, qos: QoSProfile = OUTPUT) -> Any:
         """A publisher that lives until cleanup and is silent while inactive."""
-        publisher: Any = self.create_lifecycle_publisher(kind, topic, qos, qos_overriding_options=overridable())
+        publisher: Any = self.create_lifecycle_publisher(kind, topic, copy(qos), qos_overriding_options=overridable())
         self.keep(self.destroy_lifecycle_publisher, publisher)
         return publisher
 
@@ -269,7 +270,7 @@ class EngineNode(LifecycleNode):
     def _subscribe(self, kind: type, topic: str, callback: Any) -> None:
         self.keep(
             self.destroy_subscription,
-            self.create_subscription(kind, topic, callback, STATE_INPUT, qos_overriding_options=overridable()),
+            self.create_subscription(kind, topic, callback, copy(STATE_INPUT), qos_overriding_options=overridable()),
         )
 
     def _refuse_changes(self, parameters: list[Any]) -> SetParametersResult:

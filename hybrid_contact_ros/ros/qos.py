@@ -1,4 +1,7 @@
-"""Quality of service of the suite's topics. Every one can be overridden through ``qos_overrides`` parameters."""
+"""Quality of service of the suite's topics. Every one can be overridden through ``qos_overrides`` parameters.
+
+Endpoints take a copy: rclpy writes an override into the profile that it is given, and with it into every later endpoint.
+"""
 
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
