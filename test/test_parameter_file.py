@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.parameter_file import read_parameters
+from hybrid_contact_ros.parameter_file import has_blocks, read_parameters
 
 
 @pytest.fixture
@@ -86,3 +86,97 @@ def test_what_is_no_parameter_file_is_refused_by_name(tmp_path, file):
         read_parameters(tmp_path / "image.yaml")
     with pytest.raises(ValueError, match="cannot read the configuration"):
         read_parameters(tmp_path / "none.yaml")
+
+
+def test_names_that_stand_twice_are_merged_as_ros_merges_them(file):
+    path = file("""
+        /**:
+          ros__parameters: {floating_base: false, contacts: {left: {link: l}, left: {radius: 0.1}}}
+        /**:
+          ros__parameters: {observer: {gain: 3.0}}
+    """)
+    assert read_parameters(path) == {
+        "floating_base": False, "contacts": {"left": {"link": "l", "radius": 0.1}}, "observer": {"gain": 3.0},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("010", 8),
+        ("0x10", 16),
+        ("y", True),
+        ("off", False),
+        ("1:30", "1:30"),
+        ("2020-01-01", "2020-01-01"),
+        ("5.", 5.0),
+    ],
+)
+def test_scalars_are_what_ros_takes_them_for(file, text, value):
+    assert read_parameters(file(f"/**:\n  ros__parameters:\n    a: {text}")) == {"a": value}
+
+
+BLOCK = "/**:\n  ros__parameters:\n    "
+REFUSED = {
+    "ros_parameters": ("/**:\n  ros_parameters: {floating_base: false}", "'ros_parameters' must be 'ros__parameters'"),
+    "ros__parameter": ("/**:\n  ros__parameter: {floating_base: false}", "'ros__parameter' must be 'ros__parameters'"),
+    "ros__params": ("contact_suite:\n  ros__params: {floating_base: false}", "'ros__params' must be 'ros__parameters'"),
+    "ros_params": ("/robot/contact_suite:\n  ros_params: {a: 1}", "'ros_params' must be 'ros__parameters'"),
+    "a typo in one of two blocks": (
+        "/**:\n  ros__parameters: {a: 1}\ncontact_suite:\n  ros_parameters: {b: 1}",
+        "'ros_parameters' below 'contact_suite' must be 'ros__parameters'",
+    ),
+    "the level is missing": ("/**: {floating_base: false}", "there is no 'ros__parameters' below '/\\*\\*'"),
+    "the level is missing in one of two blocks": (
+        "/**:\n  ros__parameters: {a: 1}\ncontact_suite: {b: 1}", "outside|no 'ros__parameters' below 'contact_suite'",
+    ),
+    "nothing below a node": ("/**:", "there is no 'ros__parameters' below '/\\*\\*'"),
+    "the level at the top": ("ros__parameters: {floating_base: false}", "stands at the top: a node's name belongs above"),
+    "the node below the level": (
+        "ros__parameters:\n  contact_suite: {floating_base: false}", "stands at the top: a node's name belongs above",
+    ),
+    "a node within the block": (BLOCK + "contact_suite: {floating_base: false}", "the order is node, ros__parameters"),
+    "the level twice": (BLOCK + "ros__parameters: {a: 1}", "the order is node, ros__parameters, parameters"),
+    "an empty block": ("/**:\n  ros__parameters:", "holds no parameters"),
+    "parameters outside": ("floating_base: false\n/**:\n  ros__parameters: {a: 1}", "'floating_base' stands outside"),
+    "tabs": ("/**:\n\tros__parameters: {a: 1}", "Indent with spaces"),
+    "a nested list": (BLOCK + "contacts: {foot: {points: [[0.0, 1.0], [2.0]]}}", "contacts.foot.points is a list of lists"),
+    "mixed numbers": (BLOCK + "contacts: {foot: {points: [0, 0, -0.3]}}", "foot.points mixes .* write 0.0 instead of 0"),
+    "mixed kinds": (BLOCK + "contact_names: [foot, 1]", "contact_names mixes int, str"),
+    "mappings in a list": (BLOCK + "contacts: [{a: 1}]", "contacts must be a list of numbers, or of strings"),
+    "no value": (BLOCK + "urdf_file:\n    floating_base: true", "urdf_file has no value"),
+    "an alias": (BLOCK + "{a: &x 1, b: *x}", "aliases"),
+    "a list as a name": (BLOCK + "{? [1] : 2}", "a list cannot be a name"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_ros_refuses_is_refused_in_words(tmp_path, case):
+    text, words = REFUSED[case]
+    (tmp_path / "robot.yaml").write_text(text)
+    with pytest.raises(ValueError, match=words) as refused:
+        read_parameters(tmp_path / "robot.yaml")
+    assert "robot.yaml" in str(refused.value)
+
+
+# ROS takes these, and makes something of them that nobody meant.
+STRICTER = ("a node within the block", "the level twice", "mappings in a list")
+
+
+@pytest.mark.parametrize("case", [case for case in REFUSED if case not in STRICTER])
+def test_ros_does_refuse_them(tmp_path, case):
+    rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not there: ./run setup installs it")
+    (tmp_path / "robot.yaml").write_text(REFUSED[case][0])
+    context = rclpy.Context()
+    with pytest.raises(Exception, match="robot.yaml"):
+        context.init(["--ros-args", "--params-file", str(tmp_path / "robot.yaml")])
+
+
+@pytest.mark.parametrize("name", ["go2", "anymal", "arm", "cube"])
+def test_the_shipped_files_are_read(root, name):
+    assert read_parameters(root / "config" / f"{name}.yaml")["contact_names"]
+
+
+def test_files_without_blocks_are_told_from_those_that_nodes_read(file):
+    assert has_blocks(file("/**: {ros__parameters: {floating_base: false}}"))
+    assert not has_blocks(file("floating_base: false"))

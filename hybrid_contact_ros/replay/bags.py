@@ -15,6 +15,8 @@ from rosbags.interfaces import Connection, Qos, QosDurability, QosHistory, QosLi
 from rosbags.rosbag2 import StoragePlugin, Writer
 
 from hybrid_contact_ros.replay.messages import typestore
+from hybrid_contact_ros.replay.rescue import Rescue, storage_suffix
+from hybrid_contact_ros.replay.storage import Unreadable
 
 SUFFIXES = {".mcap": StoragePlugin.MCAP, ".db3": StoragePlugin.SQLITE3}
 
@@ -28,24 +30,37 @@ class BagError(ValueError):
 
 
 class BagReader:
-    """One recording, opened for reading.
+    """One recording, opened for reading; one that is cut or has lost files is read as far as it goes.
 
     Args:
         path: a rosbag2 folder, or a single .mcap or .db3 file.
 
+    Attributes:
+        damage: what of the recording cannot be read; empty where it is whole.
+        warnings: what a user should know beside that.
+
     Raises:
-        BagError: no such recording, not one, or damaged.
+        BagError: no such recording, not one, or nothing of it can be read.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         _check_is_bag(self.path)
+        self._source: _Whole | Rescue
         try:
-            self._reader = AnyReader([self.path], default_typestore=typestore())
-            self._reader.open()
+            self._source = _Whole(self.path)
         except Exception as error:
             # rosbags, sqlite, zstd and struct all raise their own kinds for a damaged file.
-            raise BagError(_damaged(self.path, error)) from error
+            try:
+                self._source = Rescue(self.path)
+            except Unreadable as why:
+                raise BagError(_damaged(self.path, why)) from error
+            except Exception as why:
+                raise BagError(_damaged(self.path, error)) from why
+        self.warnings = list(self._source.warnings)
+        self.damage = self._source.damage
+        if self.damage:
+            self.damage = f"{self.path} is not whole: {self.damage}"
 
     def __enter__(self) -> BagReader:
         return self
@@ -57,21 +72,21 @@ class BagReader:
         return False
 
     def close(self) -> None:
-        self._reader.close()
+        self._source.close()
 
     @property
     def topics(self) -> dict[str, str]:
         """Type of each topic."""
-        return {c.topic: c.msgtype for c in self._reader.connections}
+        return self._source.kinds
 
     @property
     def duration(self) -> float:
         """Seconds from the first message to the last."""
-        return max(0.0, (self._reader.duration - 1) * 1e-9)
+        return max(0.0, (self._source.last - self._source.first) * 1e-9)
 
     def count(self, topics: Sequence[str]) -> int:
         """Messages on these topics."""
-        return sum(c.msgcount for c in self._reader.connections if c.topic in topics)
+        return sum(self._source.counts.get(topic, 0) for topic in set(topics))
 
     def require(self, wanted: dict[str, str]) -> None:
         """Check that each topic of ``wanted`` is there, has that type and is not empty.
@@ -95,32 +110,54 @@ class BagReader:
         Raises:
             BagError: where the recording is damaged.
         """
-        connections = [c for c in self._reader.connections if c.topic in topics]
-        if not connections:
-            return
-        stream = self._reader.messages(connections=connections)
+        stream = self._source.messages(set(topics))
         while True:
             try:
-                connection, time_ns, data = next(stream)
-                message = self._deserialize(data, connection.msgtype)
+                topic, time_ns, data = next(stream)
+                message = self._deserialize(data, self.topics[topic])
             except StopIteration:
                 return
             except Exception as error:
                 raise BagError(_damaged(self.path, error)) from error
-            yield connection.topic, time_ns, message
+            yield topic, time_ns, message
 
     def _deserialize(self, data: bytes, kind: str) -> Any:
         """A message; also where its writer left zeros behind it, as rclpy's ``serialize_message`` does: it reserves
         room to align the entries of sequences that have none, a joint state's missing effort for one."""
         try:
-            return self._reader.deserialize(data, kind)
+            return self._source.deserialize(data, kind)
         except Exception:
             for end in range(len(data) - 4, max(4, len(data) - _SPARE), -4):
                 if any(data[end : end + 4]):
                     break
                 with suppress(Exception):
-                    return self._reader.deserialize(data[:end], kind)
+                    return self._source.deserialize(data[:end], kind)
             raise
+
+
+class _Whole:
+    """A recording that ``rosbags`` reads; see :class:`BagReader`."""
+
+    damage = ""
+    warnings: tuple[str, ...] = ()
+
+    def __init__(self, path: Path) -> None:
+        self._reader = AnyReader([path], default_typestore=typestore())
+        self._reader.open()
+        connections = self._reader.connections
+        self.kinds = {c.topic: c.msgtype for c in connections}
+        self.counts: dict[str, int] = {}
+        for c in connections:
+            self.counts[c.topic] = self.counts.get(c.topic, 0) + c.msgcount
+        self.first, self.last = self._reader.start_time, self._reader.end_time - 1
+        self.deserialize = self._reader.deserialize
+        self.close = self._reader.close
+
+    def messages(self, topics: set[str]) -> Iterator[tuple[str, int, bytes]]:
+        wanted = [c for c in self._reader.connections if c.topic in topics]
+        if wanted:  # none would stand for all
+            for connection, time_ns, data in self._reader.messages(connections=wanted):
+                yield connection.topic, time_ns, data
 
 
 class BagWriter:
@@ -210,19 +247,15 @@ def _check_is_bag(path: Path) -> None:
     if not path.exists():
         raise BagError(f"no such recording: {path}")
     if path.is_dir():
-        if (path / "metadata.yaml").exists():
-            return
-        inside: list[Path] = []
-        with suppress(OSError):
-            inside = sorted(p for p in path.iterdir() if p.suffix in SUFFIXES)
-        hint = f"; name the file itself ({inside[0]}), or run `ros2 bag reindex`" if inside else ""
-        raise BagError(f"{path} is not a rosbag2 recording: it has no metadata.yaml{hint}")
+        if not (path / "metadata.yaml").exists() and not any(storage_suffix(file) for file in path.iterdir()):
+            raise BagError(f"{path} is not a rosbag2 recording: it has no metadata.yaml, and no .mcap or .db3 file")
+        return
     if path.suffix == ".bag":
         raise BagError(f"{path} is a ROS 1 bag; `rosbags-convert --src {path} --dst NAME` makes a rosbag2 of it")
-    if path.suffix not in SUFFIXES:
+    if not storage_suffix(path):
         raise BagError(f"{path} is not a rosbag2 recording: a folder, or a .mcap or .db3 file, is needed")
 
 
 def _damaged(path: Path, error: Exception) -> str:
     text = str(error).strip() or type(error).__name__
-    return f"{path} is damaged, truncated or not a recording ({text}); `mcap recover` or `ros2 bag reindex` may help"
+    return f"{path} is damaged, truncated or not a recording ({text})"

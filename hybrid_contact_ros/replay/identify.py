@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.replay.bags import BagError, BagReader
 from hybrid_contact_ros.replay.identify_impacts import ObservedImpact, find_impacts
 from hybrid_contact_ros.replay.identify_single import FEWEST, RESOLUTION, material, quantile, tells
-from hybrid_contact_ros.replay.run import _description, state_topics
+from hybrid_contact_ros.replay.streams import Streams
 
 Array = NDArray[np.float64]
 
@@ -64,6 +64,7 @@ class Identification:
         tested: impacts, also of several contacts, whose v⁺ was compared with a set whose intervals were identified
             from the other half of the recording. contained: part of them within :data:`TOLERANCES` of the jump, in the
             kinetic norm; radius: median of the sets' radius over the jump.
+        damage, warnings: as of :class:`~hybrid_contact_ros.replay.run.ReplayResult`.
     """
 
     states: int
@@ -79,6 +80,8 @@ class Identification:
     tested: int
     contained: tuple[float, ...]
     radius: float | None
+    damage: str | None = None
+    warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -90,9 +93,10 @@ def identify_material(
     config: EstimatorConfig | str | Path,
     urdf: str | Path | None = None,
     *,
-    joint_states: str = "/joint_states",
-    odometry: str = "/odom",
-    robot_description: str = "/robot_description",
+    joint_states: str = "joint_states",
+    odometry: str = "odom",
+    robot_description: str = "robot_description",
+    namespace: str = "",
     twist_in_world: bool = False,
     speed: float = 0.15,
     reach: float = 0.02,
@@ -109,7 +113,7 @@ def identify_material(
     J. Econometrics 1984.
 
     Args:
-        bag, config, urdf, joint_states, odometry, robot_description, twist_in_world: as of
+        bag, config, urdf, joint_states, odometry, robot_description, namespace, twist_in_world: as of
             :func:`~hybrid_contact_ros.replay.run.replay_bag`.
         speed, reach, together: what counts as an impact, and which contacts take part; see
             :func:`~hybrid_contact_ros.replay.identify_impacts.find_impacts`.
@@ -129,17 +133,27 @@ def identify_material(
     if law not in LAWS:
         raise ValueError(f"the law is {law!r}, which has no restitution to identify; choose one of {', '.join(LAWS)}")
     with BagReader(bag) as reader:
-        model = RigidBodyModel.from_urdf(_description(reader, urdf, robot_description), config)
-        wanted = state_topics(reader, model, joint_states, odometry)
+        names = Streams(joint_states, odometry, robot_description, namespace)
+        streams = names.found_in(reader, config.floating_base)
+        model = RigidBodyModel.from_urdf(streams.urdf(reader, urdf), config)
+        wanted = streams.needed(reader, model)
         intake = Intake(model, config.input, twist_in_world)
         states: list[RobotState] = []
-        for topic, time_ns, msg in reader.messages(wanted):
-            state = intake.joint_state(msg, time_ns) if topic == joint_states else intake.odometry(msg, time_ns)
-            if state is not None:
-                states.append(state)
+        damage = reader.damage
+        try:
+            for topic, time_ns, msg in reader.messages(wanted):
+                of_joints = topic == streams.joint_states
+                state = intake.joint_state(msg, time_ns) if of_joints else intake.odometry(msg, time_ns)
+                if state is not None:
+                    states.append(state)
+        except BagError as error:  # what came before it tells as much as it did
+            damage = str(error)
     if not states:
-        raise BagError(f"{bag} gives no state: {intake.last_fault or 'no messages'}")
-    return identify(len(states), find_impacts(model, states, speed, reach, together), law, seed)
+        raise BagError(
+            damage or f"{bag} gives no state: {intake.last_fault[1] if intake.last_fault else 'no messages'}"
+        )
+    found = identify(len(states), find_impacts(model, states, speed, reach, together), law, seed)
+    return replace(found, damage=damage or None, warnings=(*reader.warnings, *streams.warnings))
 
 
 def identify(states: int, impacts: Sequence[ObservedImpact], law: str = "poisson", seed: int = 0) -> Identification:

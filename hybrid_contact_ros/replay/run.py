@@ -20,10 +20,8 @@ from hybrid_contact_ros.prediction import Prediction
 from hybrid_contact_ros.replay.bags import BagError, BagReader, BagWriter
 from hybrid_contact_ros.replay.messages import message_types
 from hybrid_contact_ros.replay.scoreboard import Scoreboard, Scores, Series
+from hybrid_contact_ros.replay.streams import Streams
 
-JOINT_STATE = "sensor_msgs/msg/JointState"
-ODOMETRY = "nav_msgs/msg/Odometry"
-STRING = "std_msgs/msg/String"
 TRUTH = ("hybrid_contact_msgs/msg/ContactMode", "hybrid_contact_msgs/msg/PostImpactVelocitySet")
 
 OUTPUTS = {
@@ -66,6 +64,7 @@ class ReplayResult:
     faults: dict[str, int]
     last_fault: tuple[str, str] | None
     damage: str | None
+    warnings: tuple[str, ...]
     scores: Scores | None
 
     @property
@@ -91,6 +90,7 @@ class ReplayResult:
             "events": self.events,
             "faults": self.faults,
             "damage": self.damage,
+            "warnings": list(self.warnings),
             "scores": None if self.scores is None else self.scores.to_dict(),
         }
 
@@ -101,9 +101,10 @@ def replay_bag(
     urdf: str | Path | None = None,
     out: str | Path | None = None,
     *,
-    joint_states: str = "/joint_states",
-    odometry: str = "/odom",
-    robot_description: str = "/robot_description",
+    joint_states: str = "joint_states",
+    odometry: str = "odom",
+    robot_description: str = "robot_description",
+    namespace: str = "",
     truth: str | Sequence[str] = (),
     twist_in_world: bool = False,
     complete_sets: bool = False,
@@ -118,7 +119,10 @@ def replay_bag(
         config: a configuration, or the parameter file that holds one.
         urdf: text or file; without it the recording's ``robot_description`` is used.
         out: recording to write predictions to: ``NAME.mcap``, ``NAME.db3`` or a folder. ``None`` writes nothing.
-        joint_states, odometry, robot_description: topics. Odometry is read for a floating base only.
+        joint_states, odometry, robot_description: topics, relative to the namespace. Odometry is read for a floating
+            base only.
+        namespace: of the topics, those of ``truth`` too. Without one, and where the topics are not at the top, the only
+            namespace that has them is taken, and the result's ``warnings`` say so.
         truth: topics to score against (see :mod:`~hybrid_contact_ros.replay.scoreboard`).
         twist_in_world: the odometry's twist is in the world's axes, not in the base's.
         complete_sets: do not stop post-impact sets at ``impact.deadline``. The live node does, and so does replay
@@ -141,8 +145,11 @@ def replay_bag(
     if out is not None and Path(out).resolve() == Path(bag).resolve():
         raise BagError(f"{out} is the recording itself; give the predictions another name")
     with BagReader(bag) as reader:
-        model = RigidBodyModel.from_urdf(_description(reader, urdf, robot_description), config)
-        wanted = state_topics(reader, model, joint_states, odometry)
+        names = Streams(joint_states, odometry, robot_description, namespace)
+        streams = names.found_in(reader, config.floating_base)
+        model = RigidBodyModel.from_urdf(streams.urdf(reader, urdf), config)
+        wanted = streams.needed(reader, model)
+        truths = [streams.absolute(topic) for topic in truths]
         for topic in truths:
             kind = reader.topics.get(topic)
             reader.require({topic: kind if kind in TRUTH else TRUTH[0]})
@@ -151,7 +158,8 @@ def replay_bag(
         run = _Run(estimator, Intake(model, config.input, twist_in_world), on_prediction, bool(truths))
         setup = time.perf_counter() - begin
         topics = [*wanted, *truths]
-        feed = _Feed(reader, joint_states, odometry if config.floating_base else None, topics, progress)
+        base = streams.odometry if config.floating_base else None
+        feed = _Feed(reader, streams.joint_states, base, topics, progress)
         begin = time.perf_counter()
         if out is None:
             damage = feed.through(run, None)
@@ -178,7 +186,8 @@ def replay_bag(
         events=run.events,
         faults=dict(run.intake.faults),
         last_fault=run.intake.last_fault,
-        damage=damage,
+        damage=damage or reader.damage or None,
+        warnings=(*reader.warnings, *streams.warnings),
         scores=scores,
     )
 
@@ -272,29 +281,3 @@ class _Feed:
         if self.progress is not None:
             self.progress(total, total)
         return None
-
-
-def state_topics(reader: BagReader, model: RigidBodyModel, joint_states: str, odometry: str) -> list[str]:
-    """Of the two, those that the model needs.
-
-    Raises:
-        BagError: one is not there, is empty, or holds something else.
-    """
-    needed = [(joint_states, JOINT_STATE)] if model.joint_names else []
-    needed += [(odometry, ODOMETRY)] if model.floating_base else []
-    for topic, kind in needed:  # one by one: the same name may have been given for both
-        reader.require({topic: kind})
-    return [topic for topic, _ in needed]
-
-
-def _description(reader: BagReader, urdf: str | Path | None, topic: str) -> str | Path:
-    """The URDF that was given, or the first one recorded."""
-    if urdf is not None:
-        return urdf
-    if topic not in reader.topics:
-        listed = ", ".join(sorted(reader.topics)) or "nothing"
-        raise BagError(f"{reader.path} holds no {topic}: name a URDF file (--urdf). Topics: {listed}")
-    reader.require({topic: STRING})
-    for _, _, msg in reader.messages([topic]):
-        return str(msg.data)
-    raise BagError(f"{topic} in {reader.path} is empty: name a URDF file (--urdf)")
