@@ -4,6 +4,7 @@ is imported when the verb is used, so that ``--help`` is quick and a verb needs 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -20,6 +21,10 @@ VERBS = {
 
 FAILED = 2
 """Exit code of a mistake in the input, argparse's own for a mistake in the arguments."""
+
+
+PIPE_CLOSED = 141
+"""Exit code of a program that writes into a pipe that nobody reads any more, as of others (128 + SIGPIPE)."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,7 +51,12 @@ def main(argv: Sequence[str] | None = None) -> int:
                 run = home.run
         args = parser.parse_args(arguments)
         assert run is not None  # argparse has refused every other verb
-        return int(run(args))
+        code = int(run(args))
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # the next program has read enough, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends
+        return PIPE_CLOSED
     except (ValueError, OSError, ModuleNotFoundError) as error:
         if debug or (isinstance(error, ModuleNotFoundError) and _ours(error)):
             raise

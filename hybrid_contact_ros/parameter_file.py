@@ -22,8 +22,6 @@ class _Loader(yaml.SafeLoader):
     that stands twice it silently drops the first; ROS merges both, the later over the earlier.
     """
 
-    yaml_implicit_resolvers: dict[str, Any] = {}
-
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
             raise yaml.composer.ComposerError(None, None, "ROS allows no aliases (*name)", self.peek_event().start_mark)
@@ -43,6 +41,7 @@ class _Loader(yaml.SafeLoader):
         return mapping
 
 
+_Loader.yaml_implicit_resolvers = {}
 _Loader.add_constructor("tag:yaml.org,2002:map", _Loader.construct_mapping)
 for _tag, _pattern in (
     ("bool", r"y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF"),

@@ -131,17 +131,17 @@ REFUSED = {
         "/**:\n  ros__parameters: {a: 1}\ncontact_suite: {b: 1}", "outside|no 'ros__parameters' below 'contact_suite'",
     ),
     "nothing below a node": ("/**:", "there is no 'ros__parameters' below '/\\*\\*'"),
-    "the level at the top": ("ros__parameters: {floating_base: false}", "stands at the top: a node's name belongs above"),
+    "the level at the top": ("ros__parameters: {floating_base: false}", "stands at the top: a node's name"),
     "the node below the level": (
-        "ros__parameters:\n  contact_suite: {floating_base: false}", "stands at the top: a node's name belongs above",
+        "ros__parameters:\n  contact_suite: {floating_base: false}", "stands at the top: a node's name",
     ),
     "a node within the block": (BLOCK + "contact_suite: {floating_base: false}", "the order is node, ros__parameters"),
     "the level twice": (BLOCK + "ros__parameters: {a: 1}", "the order is node, ros__parameters, parameters"),
     "an empty block": ("/**:\n  ros__parameters:", "holds no parameters"),
     "parameters outside": ("floating_base: false\n/**:\n  ros__parameters: {a: 1}", "'floating_base' stands outside"),
     "tabs": ("/**:\n\tros__parameters: {a: 1}", "Indent with spaces"),
-    "a nested list": (BLOCK + "contacts: {foot: {points: [[0.0, 1.0], [2.0]]}}", "contacts.foot.points is a list of lists"),
-    "mixed numbers": (BLOCK + "contacts: {foot: {points: [0, 0, -0.3]}}", "foot.points mixes .* write 0.0 instead of 0"),
+    "a nested list": (BLOCK + "contacts: {foot: {points: [[0.0, 1.0], [2.0]]}}", "foot.points is a list of lists"),
+    "mixed numbers": (BLOCK + "contacts: {foot: {points: [0, 0, -0.3]}}", "points mixes .* write 0.0 instead of 0"),
     "mixed kinds": (BLOCK + "contact_names: [foot, 1]", "contact_names mixes int, str"),
     "mappings in a list": (BLOCK + "contacts: [{a: 1}]", "contacts must be a list of numbers, or of strings"),
     "no value": (BLOCK + "urdf_file:\n    floating_base: true", "urdf_file has no value"),
@@ -168,7 +168,7 @@ def test_ros_does_refuse_them(tmp_path, case):
     rclpy = pytest.importorskip("rclpy", reason="ROS 2 is not there: ./run setup installs it")
     (tmp_path / "robot.yaml").write_text(REFUSED[case][0])
     context = rclpy.Context()
-    with pytest.raises(Exception, match="robot.yaml"):
+    with pytest.raises(Exception, match=r"robot\.yaml"):
         context.init(["--ros-args", "--params-file", str(tmp_path / "robot.yaml")])
 
 

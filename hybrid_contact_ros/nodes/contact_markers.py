@@ -10,7 +10,7 @@ from typing import Any
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rcl_interfaces.msg import SetParametersResult
+from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.serialization import deserialize_message
@@ -35,8 +35,11 @@ class ContactMarkersNode(LifecycleNode):
 
     def __init__(self, **options: Any) -> None:
         super().__init__("contact_markers", **options)
-        declare_own(self, "marker_rate", 30.0, "of the markers, at most [Hz]")
-        declare_own(self, "marker_size", 0.03, "diameter of a contact point [m]")
+        for name, default, text in (
+            ("marker_rate", 30.0, "of the markers, at most [Hz]; may be set at any time"),
+            ("marker_size", 0.03, "diameter of a contact point [m]; may be set at any time"),
+        ):  # a file may say 30 where 30.0 is meant
+            self.declare_parameter(name, default, ParameterDescriptor(description=text, dynamic_typing=True))
         declare_own(self, "autostart", False, "configure and activate by itself")
         self.add_on_set_parameters_callback(self._on_parameters)
         self._why = "not configured"

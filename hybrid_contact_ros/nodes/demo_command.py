@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from rich.console import Console
 from rich.live import Live
 
+from hybrid_contact_ros import terminal
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.demo.frames import FAILED, READY, Frame, read_frames
 from hybrid_contact_ros.demo.table import line, live_table, summary_table
@@ -59,7 +60,10 @@ def run(args: argparse.Namespace) -> int:
     config = args.config or _packaged_config()
     if not config.is_file():
         raise ValueError(f"no such configuration: {config}")
-    console = Console(stderr=args.json, quiet=args.json)
+    if args.domain is not None and not 0 <= args.domain <= 232:
+        raise ValueError(f"--domain is {args.domain}; ROS has 0 to 232")
+    _make_folder(args.out)
+    console = terminal.console(stderr=args.json, quiet=args.json)
     with tempfile.TemporaryDirectory() as scratch:
         demo = _Demo(args, config, Path(scratch), console)
         try:
@@ -116,7 +120,6 @@ class _Demo:
             score.take(frame)
         summary = score.record.summary()
         if summary["predictions"]:
-            self._picture.parent.mkdir(parents=True, exist_ok=True)
             draw(score.record, self._picture)
             summary["picture"] = str(self._picture)
         if kept:
@@ -184,6 +187,20 @@ class _Demo:
                     live.update(live_table(score.snapshot()), refresh=True)
                 else:
                     self._console.print(line(score.snapshot()), soft_wrap=True, highlight=False)
+
+
+def _make_folder(path: Path) -> None:
+    """Before twenty seconds are spent on a picture that has no place.
+
+    Raises:
+        ValueError: it cannot be written.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"cannot write the picture into {path}: {error.strerror}") from None
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise ValueError(f"cannot write the picture into {path}: no permission")
 
 
 def _tell(process: subprocess.Popen[bytes]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 
 from hybrid_contact_ros.replay.messages import typestore
 from hybrid_contact_ros.replay.rescue import Rescue, storage_suffix
-from hybrid_contact_ros.replay.storage import Unreadable
+from hybrid_contact_ros.replay.storage import UnreadableError
 
 SUFFIXES = {".mcap": StoragePlugin.MCAP, ".db3": StoragePlugin.SQLITE3}
 
@@ -51,14 +52,17 @@ class BagReader:
             self._source = _Whole(self.path)
         except Exception as error:
             # rosbags, sqlite, zstd and struct all raise their own kinds for a damaged file.
+            reason = str(error) or type(error).__name__
             try:
                 self._source = Rescue(self.path)
-            except Unreadable as why:
+            except UnreadableError as why:
                 raise BagError(_damaged(self.path, why)) from error
             except Exception as why:
                 raise BagError(_damaged(self.path, error)) from why
         self.warnings = list(self._source.warnings)
         self.damage = self._source.damage
+        if isinstance(self._source, Rescue) and not (self.damage or self.warnings):
+            self.warnings.append(f"{self.path} was read file by file, since as a whole it cannot be: {reason}")
         if self.damage:
             self.damage = f"{self.path} is not whole: {self.damage}"
 
@@ -135,6 +139,27 @@ class BagReader:
             raise
 
 
+def check_output(path: Path, force: bool) -> None:
+    """Check that a recording can be written there, before any work is done for it; makes the folder above.
+
+    Raises:
+        BagError: something is there that must not be replaced, or the folder above cannot be written.
+    """
+    if path.exists():
+        if not force:
+            raise BagError(f"{path} exists already; give another name, or --force to replace it")
+        if path.is_dir() and not (path / "metadata.yaml").exists() and any(path.iterdir()):
+            raise BagError(f"{path} is a folder but no recording; it is not replaced")
+        if path.is_file() and path.suffix not in SUFFIXES:
+            raise BagError(f"{path} is a file but no recording; it is not replaced")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BagError(f"cannot write {path}: {error.strerror} ({error.filename})") from None
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise BagError(f"cannot write {path}: no permission to write in {path.parent}")
+
+
 class _Whole:
     """A recording that ``rosbags`` reads; see :class:`BagReader`."""
 
@@ -176,13 +201,8 @@ class BagWriter:
         self.path = Path(path)
         self._single = self.path.suffix in SUFFIXES
         plugin = SUFFIXES[self.path.suffix] if self._single else StoragePlugin[storage.upper()]
-        if self.path.exists():
-            if not force:
-                raise BagError(f"{self.path} exists already; give another name, or --force to replace it")
-            if self.path.is_dir() and not (self.path / "metadata.yaml").exists() and any(self.path.iterdir()):
-                raise BagError(f"{self.path} is a folder but no recording; it is not replaced")
+        check_output(self.path, force)
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
             self._scratch = Path(tempfile.mkdtemp(prefix=f".{self.path.stem}-", dir=self.path.parent))
         except OSError as error:
             raise BagError(f"cannot write {self.path}: {error.strerror}") from None

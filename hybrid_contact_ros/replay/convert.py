@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hybrid_contact_ros.replay.bags import BagWriter
+from hybrid_contact_ros.replay.bags import BagWriter, check_output
 from hybrid_contact_ros.replay.messages import message_types, typestore
 from hybrid_contact_ros.replay.recordings import READERS, START_NS, Impact, Recording, read
 from hybrid_contact_ros.truth import TruthEncoder
@@ -183,6 +183,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.out.resolve() == args.file.resolve():
+        raise ValueError(f"{args.out} is the recording itself; give the rosbag2 another name")
+    check_output(args.out, args.force)
     recording = read(args.kind, args.file, args.episode)
     if args.joint_names:
         names = tuple(name.strip() for name in args.joint_names.split(","))
@@ -195,6 +198,8 @@ def run(args: argparse.Namespace) -> int:
             urdf = args.urdf.read_text(encoding="utf-8")
         except OSError as error:
             raise ValueError(f"cannot read the URDF {args.urdf}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise ValueError(f"{args.urdf} is no URDF: it is not text") from None
     elif args.kind == "go2":
         urdf = packaged_urdf("go2_description/urdf/go2.urdf")
     counts = write_recording(recording, args.out, urdf, args.storage, args.force)

@@ -13,10 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from struct import Struct
-from struct import error as StructError
 from zlib import crc32
 
-from hybrid_contact_ros.replay.storage import Definition, Unreadable, zstd
+from hybrid_contact_ros.replay.storage import Definition, UnreadableError, zstd
 
 _MAGIC = b"\x89MCAP0\r\n"
 _FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _DATA_END = 0x02, 0x03, 0x04, 0x05, 0x06, 0x0F
@@ -45,7 +44,7 @@ class CutMcap:
         damage: where the file stops to be readable, and why; empty where the whole of its data could be read.
 
     Raises:
-        Unreadable: nothing of it is MCAP.
+        UnreadableError: nothing of it is MCAP.
     """
 
     def __init__(self, path: Path) -> None:
@@ -60,7 +59,7 @@ class CutMcap:
         self._file = path.open("rb")
         try:
             if self._file.read(8) != _MAGIC:
-                raise Unreadable(f"{self._size} bytes that do not begin as MCAP does")
+                raise UnreadableError(f"{self._size} bytes that do not begin as MCAP does")
             self._scan()
         except BaseException:
             self.close()
@@ -139,7 +138,7 @@ class CutMcap:
         part = _Part(sys.maxsize, 0, begin + end + _LONG.size, compressed, compression)
         data = self._load(part)
         if whole and (len(data) != size or (checksum and crc32(data) != checksum)):
-            raise Unreadable("a chunk's checksum is wrong")
+            raise UnreadableError("a chunk's checksum is wrong")
         for kind, start, stop in _records(data):
             if kind == _MESSAGE:
                 identity, _, time, _ = _MESSAGE_HEAD.unpack_from(data, start)
@@ -198,7 +197,7 @@ def _string(data: bytes, at: int) -> tuple[str, int]:
     (length,) = _SIZE.unpack_from(data, at)
     end = at + _SIZE.size + length
     if end > len(data):
-        raise StructError("a string is longer than its record")
+        raise UnreadableError("a string is longer than its record")
     return data[at + _SIZE.size : end].decode(), end
 
 
@@ -211,5 +210,5 @@ def _decompressed(data: bytes, compression: str) -> bytes:
 
         return bytes(LZ4FrameDecompressor().decompress(data))
     if compression:
-        raise Unreadable(f"chunks are compressed by {compression!r}, which is unknown")
+        raise UnreadableError(f"chunks are compressed by {compression!r}, which is unknown")
     return data

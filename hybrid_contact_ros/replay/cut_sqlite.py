@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hybrid_contact_ros.replay.storage import Definition, Unreadable
+from hybrid_contact_ros.replay.storage import Definition, UnreadableError
 
 
 class CutSqlite:
@@ -20,7 +20,7 @@ class CutSqlite:
         damage: why reading ended early; empty where it did not.
 
     Raises:
-        Unreadable: it is no database, or not even its list of topics is there.
+        UnreadableError: it is no database, or not even its list of topics is there.
     """
 
     def __init__(self, path: Path) -> None:
@@ -40,7 +40,7 @@ class CutSqlite:
             rows = self._index()
         except sqlite3.Error as error:
             self.close()
-            raise Unreadable(str(error)) from None
+            raise UnreadableError(str(error)) from None
         if self.damage:
             self.damage = f"after {len(rows)} messages, in a file of {size} bytes: {self.damage}"
         table = np.array(rows, np.int64).reshape(-1, 3)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from hybrid_contact_ros.replay.arguments import add_recording, streams
+from hybrid_contact_ros.terminal import console
 
 if TYPE_CHECKING:
     from hybrid_contact_ros.replay.identify import Estimate, Identification
@@ -19,6 +20,10 @@ _MUCH = 0.03  # of the jump, unexplained
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_recording(parser)
+    parser.epilog = (
+        "Exit code: 0, identified; 2, a mistake, or too few impacts; 3, the recording is cut or damaged, and it was "
+        "identified from what could be read."
+    )
     parser.add_argument(
         "--speed", type=float, default=0.15, metavar="M_PER_S",
         help="a jump of a contact's normal velocity that makes an impact, m/s (default: %(default)s)",
@@ -39,9 +44,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """0: identified. Too few impacts are an error."""
+    """0: identified. 3: from what could be read of a damaged recording. Too few impacts are an error."""
     # Imported here, because numba, Pinocchio and rosbags take a second that --help need not wait for.
     from hybrid_contact_ros.replay.identify import identify_material
+    from hybrid_contact_ros.replay.report import show_reading
 
     found = identify_material(
         args.bag,
@@ -57,25 +63,26 @@ def run(args: argparse.Namespace) -> int:
         json.dump(found.to_dict(), sys.stdout, indent=2)
         print()
     else:
-        _show(found, Console())
-    return 0
+        _show(found, console())
+    show_reading(found, console(stderr=True))
+    return 0 if found.damage is None else 3
 
 
-def _show(found: Identification, console: Console) -> None:
+def _show(found: Identification, out: Console) -> None:
     from hybrid_contact_ros.replay.identify import TOLERANCES
 
-    console.print(
+    out.print(
         f"{found.impacts} impacts in {found.states} states; {found.used} of one contact and explained by its impulse"
     )
-    console.print(f"restitution ({found.law}) {_text(found.restitution)}")
-    console.print(f"  slower half of the approaches: {found.slow:.3f}, faster half: {found.fast:.3f}")
+    out.print(f"restitution ({found.law}) {_text(found.restitution)}")
+    out.print(f"  slower half of the approaches: {found.slow:.3f}, faster half: {found.fast:.3f}")
     if found.friction is not None:
-        console.print(f"friction    {_text(found.friction)}")
+        out.print(f"friction    {_text(found.friction)}")
     elif found.friction_at_least is not None:
-        console.print(f"friction    at least {found.friction_at_least:.3f}: too few impacts slipped to their end")
-    console.print(f"part of a jump that no impulse at the contacts explains: {found.unexplained:.3f} (median)")
+        out.print(f"friction    at least {found.friction_at_least:.3f}: too few impacts slipped to their end")
+    out.print(f"part of a jump that no impulse at the contacts explains: {found.unexplained:.3f} (median)")
     if found.unexplained > _MUCH:
-        console.print(
+        out.print(
             "  [yellow]rather much:[/] check centre of mass, inertia and contact points of the model, and the "
             "velocities' timing, before widening intervals"
         )
@@ -83,13 +90,13 @@ def _show(found: Identification, console: Console) -> None:
         parts = ", ".join(
             f"{100 * c:.0f} % at {100 * t:.0f} %" for c, t in zip(found.contained, TOLERANCES, strict=True)
         )
-        console.print(
+        out.print(
             f"sets with these intervals, identified from the other half of the recording, contain v+ of {found.tested} "
             f"impacts: {parts} of the jump; median radius {found.radius:.2f}"
         )
     e, mu = found.restitution, found.friction
     friction = "" if mu is None else f", friction=({mu.from_:.3f}, {mu.to:.3f})"
-    console.print(
+    out.print(
         f'use: post_impact_set(…, law="{found.law}", restitution=({e.from_:.3f}, {e.to:.3f}){friction})',
         highlight=False,
     )

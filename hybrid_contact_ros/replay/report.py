@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from hybrid_contact_ros.intake import REASONS
+from hybrid_contact_ros.replay.identify import Identification
 from hybrid_contact_ros.replay.run import ReplayResult
 from hybrid_contact_ros.replay.scoreboard import TOLERANCES, Scores
 from hybrid_contact_ros.replay.scores import EventTiming
@@ -24,13 +26,21 @@ def show(result: ReplayResult, console: Console) -> None:
     else:
         console.print("[bold red]no state came of it[/]")
     if result.out is not None:
-        console.print(f"predictions: {result.out}", soft_wrap=True, highlight=False)
-    if result.damage is not None:
-        console.print(f"[bold red]stopped early:[/] {result.damage}", soft_wrap=True)
+        console.print(Text(f"predictions: {result.out}"), soft_wrap=True)
+    show_reading(result, console)
     if result.faults:
         console.print(_faults(result))
     if result.scores is not None:
         show_scores(result.scores, console)
+
+
+def show_reading(read: ReplayResult | Identification, console: Console) -> None:
+    """Print what a user should know of how a recording was read."""
+    for warning in read.warnings:
+        console.print(Text("warning: ", style="yellow").append(warning, style="default"), soft_wrap=True)
+    if read.damage is not None:
+        line = Text("read as far as it goes: ", style="bold red")
+        console.print(line.append(read.damage, style="not bold default"), soft_wrap=True)
 
 
 def show_scores(scores: Scores, console: Console) -> None:

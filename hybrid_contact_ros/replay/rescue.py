@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,9 @@ from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_
 from hybrid_contact_ros.replay.cut_mcap import CutMcap
 from hybrid_contact_ros.replay.cut_sqlite import CutSqlite
 from hybrid_contact_ros.replay.messages import typestore
-from hybrid_contact_ros.replay.storage import Storage, Unreadable, WholeFile, natural, zstd
+from hybrid_contact_ros.replay.storage import Storage, UnreadableError, WholeFile, natural, zstd
 
-_CUT: dict[str, type[Storage]] = {".mcap": CutMcap, ".db3": CutSqlite}
+_CUT: dict[str, Callable[[Path], Storage]] = {".mcap": CutMcap, ".db3": CutSqlite}
 _COMPRESSED = ".zstd"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
@@ -35,7 +35,7 @@ class Rescue:
         warnings: what was found beside that.
 
     Raises:
-        Unreadable: nothing can be read.
+        UnreadableError: nothing can be read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -49,7 +49,7 @@ class Rescue:
             for file in self._files(path, damages):
                 try:
                     storage = _opened(file, stack, damages)
-                except Unreadable as error:
+                except UnreadableError as error:
                     damages.append(f"{file.name}: {error}")
                     continue
                 self._storages.append(storage)
@@ -61,7 +61,7 @@ class Rescue:
                     self.counts[topic] = self.counts.get(topic, 0) + storage.counts.get(topic, 0)
             self.damage = "; ".join(damages)
             if not sum(self.counts.values()):
-                raise Unreadable(self.damage or "it holds no message")
+                raise UnreadableError(self.damage or "it holds no message")
             self._types = self._definitions()
             self._stack = stack.pop_all()
         filled = [storage for storage in self._storages if sum(storage.counts.values())]
@@ -131,8 +131,8 @@ def _opened(file: Path, stack: ExitStack, damages: list[str]) -> Storage:
     except Exception as error:  # rosbags, sqlite, zstd and struct all raise their own kinds for a damaged file
         try:
             storage = _CUT[suffix](file)
-        except (Unreadable, OSError) as why:
-            raise Unreadable(str(why)) from error
+        except (UnreadableError, OSError) as why:
+            raise UnreadableError(str(why)) from error
         if not storage.damage:  # the end of the data is there, so it is the index that is not
             storage.damage = f"has no usable index: {error}"
         return storage

@@ -17,7 +17,7 @@ from hybrid_contact_ros.intake import Intake
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import Prediction
-from hybrid_contact_ros.replay.bags import BagError, BagReader, BagWriter
+from hybrid_contact_ros.replay.bags import BagError, BagReader, BagWriter, check_output
 from hybrid_contact_ros.replay.messages import message_types
 from hybrid_contact_ros.replay.scoreboard import Scoreboard, Scores, Series
 from hybrid_contact_ros.replay.streams import Streams
@@ -45,7 +45,8 @@ class ReplayResult:
         sets, events: post-impact sets and contact events predicted.
         faults: refused or reported inputs by reason (``hybrid_contact_ros.intake.REASONS``).
         last_fault: reason and sentence of the last of them.
-        damage: what ended the reading early, or ``None``.
+        damage: what of the recording could not be read, or ``None``.
+        warnings: what a user should know of how it was read: the namespace that was taken, a missing metadata.yaml.
         scores: where a truth was named and overlaps.
     """
 
@@ -144,6 +145,8 @@ def replay_bag(
     truths = [truth] if isinstance(truth, str) else list(truth)
     if out is not None and Path(out).resolve() == Path(bag).resolve():
         raise BagError(f"{out} is the recording itself; give the predictions another name")
+    if out is not None:
+        check_output(Path(out), force)
     with BagReader(bag) as reader:
         names = Streams(joint_states, odometry, robot_description, namespace)
         streams = names.found_in(reader, config.floating_base)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -11,7 +11,7 @@ from rosbags.interfaces import MessageDefinitionFormat
 from rosbags.rosbag2 import Reader
 
 
-class Unreadable(Exception):
+class UnreadableError(Exception):
     """Nothing of a file can be read, and why."""
 
 
@@ -82,7 +82,7 @@ def zstd() -> Any:
     return module
 
 
-def natural(path: Path) -> Sequence[Any]:
+def natural(path: Path) -> tuple[list[int], str]:
     """A key that puts bag_10 behind bag_9."""
     digits = "".join(c if c.isdigit() else " " for c in path.name).split()
     return [int(d) for d in digits], path.name

@@ -49,7 +49,8 @@ class Streams:
             if spaces:
                 said = f"the topics of the namespace {spaces[0]} are used (--namespace {spaces[0].strip('/')})"
                 streams = Streams(*self._names(), spaces[0], (said,))
-        return Streams(*(streams.absolute(topic) for topic in self._names()), streams.namespace, streams.warnings)
+        joints, base, description = (streams.absolute(topic) for topic in self._names())
+        return Streams(joints, base, description, streams.namespace, streams.warnings)
 
     def needed(self, reader: BagReader, model: RigidBodyModel) -> list[str]:
         """Of the two, those that the model needs.

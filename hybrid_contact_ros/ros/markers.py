@@ -77,7 +77,7 @@ class ContactMarkers:
         sphere = marker("contacts", Marker.SPHERE)
         sphere.pose.position, sphere.scale = point, Vector3(x=size, y=size, z=size)
         if contact.status in _CLOSED:
-            if _finite(force):
+            if contact.force_valid and _finite(force):
                 arrow = marker("forces", Marker.ARROW)
                 newtons = hypot(force.x, force.y, force.z)
                 arrow.points = [point, _along(point, force, min(_FORCE_SCALE, _LONGEST / max(newtons, 1e-9)))]

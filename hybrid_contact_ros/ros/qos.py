@@ -1,6 +1,7 @@
 """Quality of service of the suite's topics. Every one can be overridden through ``qos_overrides`` parameters.
 
-Endpoints take a copy: rclpy writes an override into the profile that it is given, and with it into every later endpoint.
+Endpoints take a copy: rclpy writes an override into the profile that it is given, which would then hold for every later
+endpoint too.
 """
 
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy

@@ -24,6 +24,7 @@ NAN = math.nan
 
 
 def contact(status=ContactState.STICKING, normal=(0.0, 0.0, 1.0), force=(3.0, 0.0, 40.0), **fields) -> ContactState:
+    fields = {"force_valid": True, **fields}
     made = ContactState(name="foot", status=status, friction_coefficient=0.7, time_to_event=NAN, **fields)
     made.position.x, made.position.z = 1.0, 0.5
     made.normal.x, made.normal.y, made.normal.z = normal
@@ -94,9 +95,10 @@ def test_an_open_contact_has_neither_force_nor_cone():
     }  # fmt: skip
 
 
-def test_what_is_not_finite_is_not_drawn():
+def test_what_is_not_finite_or_not_valid_is_not_drawn():
     drawn = by_space(ContactMarkers(0.03).update(mode(contact(force=(NAN, NAN, NAN)))))
     assert ("forces", 0) not in drawn and ("friction_cones", 0) in drawn
+    assert ("forces", 0) not in by_space(ContactMarkers(0.03).update(mode(contact(force_valid=False))))
     lost = contact()
     lost.position.x = NAN
     assert by_space(ContactMarkers(0.03).update(mode(lost))) == {}
