@@ -72,21 +72,6 @@ def test_wrong_arguments_end_with_2_and_usage(arguments, capsys):
     assert end.value.code == 2 and "usage: hybrid-contact" in capsys.readouterr().err
 
 
-def test_check_shows_what_the_model_sees(capsys):
-    assert main(["check", *CUBE]) == 0
-    out = capsys.readouterr().out
-    assert "floating base, 6 velocity coordinates" in out and "0.37 kg" in out and "corner_7" in out
-
-
-def test_check_gives_the_same_as_json(capsys):
-    assert main(["check", *CUBE, "--json"]) == 0
-    seen = json.loads(capsys.readouterr().out)
-    assert seen["nv"] == 6 and len(seen["contacts"]) == 8 and seen["mass"] == pytest.approx(0.37)
-    # A corner of a free cube: half of its mass and more stays behind when one corner is pushed.
-    assert all(0 < c["effective_mass"] < 0.37 and c["friction"] == 0.16 for c in seen["contacts"])
-    assert seen["contacts"][0]["gap"] == pytest.approx(-0.0524 + 0.00115)
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -95,6 +80,24 @@ def test_check_gives_the_same_as_json(capsys):
         (["check", CUBE[1], CUBE[1]], "check:"),
         (["replay", "nowhere", "--config", CUBE[1]], "no such recording: nowhere"),
         (["replay", str(ROOT), "--config", CUBE[1]], "no metadata.yaml"),
+        (["replay", CUBE[0], "--config", "nowhere.yaml"], "cannot read the configuration nowhere.yaml: No such file"),
+        (["identify", CUBE[0], "--config", "nowhere.yaml"], "cannot read the configuration nowhere.yaml: No such file"),
+        (["identify", "nowhere", "--config", CUBE[1]], "no such recording: nowhere"),
+        (["identify", "nowhere", "--config", CUBE[1], "--speed", "nan"], "speed is nan"),
+        (["replay", "nowhere", "--config", str(ROOT)], "Is a directory"),
+        (["replay", "nowhere", "--config", CUBE[1], "--urdf", "nowhere.urdf"], "no such URDF: nowhere.urdf"),
+        (
+            ["replay", "nowhere", "--config", CUBE[1], "--out", CUBE[0] + "/out.mcap"],
+            f"cannot write {CUBE[0]}/out.mcap",
+        ),
+        (["convert", "go2", CUBE[0], CUBE[0]], "is the recording itself"),
+        (["convert", "go2", CUBE[0], CUBE[0] + "/out.mcap"], f"cannot write {CUBE[0]}/out.mcap"),
+        (["convert", "go2", CUBE[0], CUBE[1]], "exists already"),
+        (["convert", "go2", CUBE[0], CUBE[1], "--force"], "is a file but no recording; it is not replaced"),
+        (["demo", "--out", CUBE[0]], f"cannot write the picture into {CUBE[0]}"),
+        (["demo", "--config", "nowhere.yaml"], "no such configuration: nowhere.yaml"),
+        (["demo", "--seconds", "nan"], "--seconds is nan"),
+        (["demo", "--domain", "500"], "--domain is 500; ROS has 0 to 232"),
         (["convert", "go2", "nowhere.npz", "out.mcap"], "no such file: nowhere.npz"),
     ],
 )
@@ -124,6 +127,37 @@ def test_a_recording_goes_from_npz_to_scores(hop, capsys):
     assert main([*replay, "--no-out", "--json", "--truth", "/truth/contact_mode"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["states"] == 120 and result["out"] is None and 0 <= result["scores"]["f1"] <= 1
+
+
+def test_a_cut_recording_ends_with_3_and_says_how_far_it_was_read(hop, capsys):
+    bag = hop / "hop.mcap"
+    assert main(["convert", "hopper", str(hop / "hop.npz"), str(bag), "--urdf", str(hop / "hop.urdf")]) == 0
+    bag.write_bytes(bag.read_bytes()[: bag.stat().st_size // 2])
+    replay = ["replay", str(bag), "--config", str(hop / "hop.yaml"), "--no-out"]
+    assert main(replay) == 3
+    out = capsys.readouterr().out
+    assert "is not whole" in out and "What could be read" in out
+    assert main([*replay, "--json"]) == 3
+    captured = capsys.readouterr()
+    result = json.loads(captured.out)
+    assert 20 < result["states"] < 110 and "is not whole" in result["damage"] and "is not whole" in captured.err
+
+
+def test_the_namespace_of_a_recording_is_an_option(hop, capsys):
+    bag = str(hop / "hop.mcap")
+    assert main(["convert", "hopper", str(hop / "hop.npz"), bag, "--urdf", str(hop / "hop.urdf")]) == 0
+    replay = ["replay", bag, "--config", str(hop / "hop.yaml"), "--no-out"]
+    assert main([*replay, "--namespace", "my_robot"]) == 2
+    assert "/my_robot/robot_description" in capsys.readouterr().err
+    names = ["--joint-states", "/joint_states", "--odom", "/odom", "--robot-description", "/robot_description"]
+    assert main([*replay, "--namespace", "my_robot", *names]) == 0
+
+
+def test_a_reader_that_has_seen_enough_is_no_error():
+    command = f"{sys.executable} -m hybrid_contact_ros.cli check {CUBE[0]} {CUBE[1]}"
+    code = f"{command} | true; echo ${{PIPESTATUS[0]}}"
+    run = subprocess.run(["bash", "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (run.stdout.strip(), run.stderr) == ("141", "")
 
 
 def test_a_recording_without_a_usable_state_ends_with_1_and_says_why(hop, capsys):

@@ -64,7 +64,10 @@ class BagReader:
         if isinstance(self._source, Rescue) and not (self.damage or self.warnings):
             self.warnings.append(f"{self.path} was read file by file, since as a whole it cannot be: {reason}")
         if self.damage:
-            self.damage = f"{self.path} is not whole: {self.damage}"
+            self.damage = (
+                f"{self.path} is not whole: {self.damage}. What could be read: {sum(self._source.counts.values())} "
+                f"messages of {self.duration:.3f} s"
+            )
 
     def __enter__(self) -> BagReader:
         return self
@@ -115,14 +118,19 @@ class BagReader:
             BagError: where the recording is damaged.
         """
         stream = self._source.messages(set(topics))
+        read, counted = 0, self.count(topics)
         while True:
             try:
                 topic, time_ns, data = next(stream)
                 message = self._deserialize(data, self.topics[topic])
             except StopIteration:
+                if read < counted:  # records that were overwritten are passed over without a word
+                    why = f"{counted} messages are counted in it, and {read} could be read"
+                    raise BagError(f"{self.path} is damaged: {why}") from None
                 return
             except Exception as error:
                 raise BagError(_damaged(self.path, error)) from error
+            read += 1
             yield topic, time_ns, message
 
     def _deserialize(self, data: bytes, kind: str) -> Any:

@@ -16,8 +16,8 @@ from hybrid_contact_ros.terminal import console
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_recording(parser)
     parser.epilog = (
-        "Exit code: 0, all was read; 1, no state came of it; 2, a mistake in the arguments or files; 3, the recording is "
-        "cut or damaged, and what could be read was."
+        "Exit code: 0, all was read; 1, no state came of it; 2, a mistake in the arguments or files; 3, the recording "
+        "is cut or damaged, and what could be read was."
     )
     parser.add_argument("--out", type=Path, help="NAME.mcap, NAME.db3 or a folder (default: BAG_predictions.mcap)")
     parser.add_argument("--no-out", action="store_true", help="write no predictions")

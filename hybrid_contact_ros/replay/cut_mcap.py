@@ -145,7 +145,7 @@ class CutMcap:
                 self._note(part, identity, time)
             else:
                 self._describe(kind, data[start:stop])
-        if part.last:
+        if part.first <= part.last:
             self._parts.append(part)
 
     def _note(self, part: _Part, identity: int, time: int) -> None:

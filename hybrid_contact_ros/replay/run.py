@@ -33,6 +33,10 @@ OUTPUTS = {
 """What a replay writes: the topics of the live suite."""
 
 
+_INTERLEAVED = 0.2
+"""Part of the messages that come out of order when two publish; a network reorders far fewer."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReplayResult:
     """What came of a replay.
@@ -190,9 +194,17 @@ def replay_bag(
         faults=dict(run.intake.faults),
         last_fault=run.intake.last_fault,
         damage=damage or reader.damage or None,
-        warnings=(*reader.warnings, *streams.warnings),
+        warnings=(*reader.warnings, *streams.warnings, *_interleaved(run.intake.faults["backward_stamp"], feed.read)),
         scores=scores,
     )
+
+
+def _interleaved(backward: int, messages: int) -> list[str]:
+    """A word on what a recording cannot say itself: how many published on a topic."""
+    if backward <= _INTERLEAVED * messages:
+        return []
+    said = f"{backward} of {messages} messages are older than one before them"
+    return [f"{said}: was there more than one publisher on a topic?"]
 
 
 class _Run:

@@ -37,9 +37,11 @@ class Streams:
         those that are needed is taken.
 
         Raises:
-            BagError: several namespaces have them.
+            BagError: several namespaces have them, or there is no message at all.
         """
         streams, present = self, reader.topics
+        if not reader.count(list(present)):
+            raise BagError(f"{reader.path} is empty: nothing was recorded")
         relative = [topic for topic in (self.joint_states, self.odometry) if not topic.startswith("/")]
         if not self.namespace and relative and not any(self.absolute(topic) in present for topic in relative):
             spaces = self._namespaces(present, floating_base)
