@@ -18,6 +18,7 @@ from rich.text import Text
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.modes.critical_friction import critical_friction
 from hybrid_contact_ros.parameter_file import has_blocks, read_parameters
 from hybrid_contact_ros.terminal import console
 
@@ -126,6 +127,7 @@ def _model_findings(model: RigidBodyModel, contacts: list[dict[str, Any]]) -> li
     found = []
     if not contacts:
         found.append(finding(WARNING, "no contact is configured: nothing will be predicted"))
+    found += [finding(WARNING, c.finding) for c in critical_friction(model) if c.finding is not None]
     for contact in contacts:
         if not any(contact["normal"]):
             continue  # a joint limit

@@ -12,6 +12,7 @@ from rich.console import Console
 from hybrid_contact_ros.check import inspect, show
 from hybrid_contact_ros.cli import main
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.mechanics.example_data import example_urdf
 
 ROOT = Path(__file__).resolve().parents[1]
 CUBE = (str(ROOT / "config" / "cube.urdf"), str(ROOT / "config" / "cube.yaml"))
@@ -138,3 +139,12 @@ def test_a_typo_of_the_block_is_named(capsys, tmp_path):
     (tmp_path / "typo.yaml").write_text("/**:\n  ros_parameters: {contacts: {tip: {link: cube}}}")
     assert main(["check", CUBE[0], str(tmp_path / "typo.yaml")]) == 2
     assert "'ros_parameters' must be 'ros__parameters'" in capsys.readouterr().err
+
+
+def test_friction_near_the_critical_one_is_a_warning_by_contact(capsys):
+    robots = {"anymal": "anymal_b_simple_description/robots/anymal.urdf", "go2": "go2_description/urdf/go2.urdf"}
+    for name, feet in (("anymal", ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT")), ("go2", ())):
+        code, found = findings(capsys, str(example_urdf(robots[name])), str(ROOT / "config" / f"{name}.yaml"))
+        told = [text for level, text in found if level == "warning" and "critical friction" in text]
+        assert code == 0 and len(told) == len(feet)
+        assert all(any(f"contact {foot}:" in text for text in told) for foot in feet)
