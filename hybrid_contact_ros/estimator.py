@@ -46,12 +46,13 @@ _QUATERNION = 1e-3
 
 
 class Parts(IntFlag):
-    """What an update computes. The mode is always computed."""
+    """What an update computes. The mode is always computed; SEQUENCE is the sequence of modes after it."""
 
     MODE = 1
     STABILITY = 2
     IMPACT = 4
-    ALL = 7
+    SEQUENCE = 8
+    ALL = 15
 
 
 class ContactEstimator:
@@ -212,6 +213,7 @@ class ContactEstimator:
             *sigmas,
         )
         kind, backed, times = predictor.kind.copy(), predictor.backed, predictor.times
+        followed = trusted and self._rollout.on and bool(parts & Parts.SEQUENCE)
         sequence = self._rollout.follow(
             modes.delassus,
             modes.free,
@@ -220,7 +222,7 @@ class ContactEstimator:
             tracker.closed,
             backed,
             times,
-            trusted,
+            followed,
             *sigmas,
         )
         events = self._log.update(
@@ -254,7 +256,7 @@ class ContactEstimator:
             earliest=times[:, 1].copy(),
             latest=times[:, 2].copy(),
             sequence=sequence,
-            validity=int(self._validity(trusted, code, known)),
+            validity=int(self._validity(trusted, code, known) | (Validity.SEQUENCE if followed else 0)),
             residual=residual,
         )
         stability = self._flags.predict(

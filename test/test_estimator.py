@@ -159,9 +159,22 @@ def test_the_mode_does_not_depend_on_which_other_parts_are_asked_for():
     everything, only, mixed = block(**NO_DEADLINE), block(), block(**NO_DEADLINE)
     for i, state in enumerate(landing()):
         full = everything.update(state, Parts.ALL)
-        assert same_bits(full.mode, only.update(state, Parts.MODE).mode)
-        other = mixed.update(state, (Parts.MODE, Parts.STABILITY, Parts.ALL, Parts.IMPACT)[i % 4])
+        assert same_bits(full.mode, only.update(state, Parts.MODE | Parts.SEQUENCE).mode)
+        asked = (Parts.MODE, Parts.STABILITY, Parts.ALL, Parts.IMPACT)[i % 4]
+        other = mixed.update(state, asked | Parts.SEQUENCE)
         assert same_bits(full.mode, other.mode) and same_bits(full.events, other.events)
+
+
+def test_a_mode_without_its_sequence_says_so_and_is_the_same_else():
+    everything, bare = block(**NO_DEADLINE), block(**NO_DEADLINE)
+    told = 0
+    for state in landing():
+        full, mode = everything.update(state).mode, bare.update(state, Parts.MODE).mode
+        assert full.validity & Validity.SEQUENCE and not mode.validity & Validity.SEQUENCE
+        assert mode.sequence.contact.size == 0
+        told += full.sequence.contact.size
+        assert same_bits(replace(mode, sequence=full.sequence, validity=full.validity), full)
+    assert told
 
 
 def test_asking_for_an_impact_leaves_no_trace():

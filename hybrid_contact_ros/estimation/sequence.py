@@ -22,6 +22,9 @@ class ModeRollout:
 
     Geometry and actuation are those of now; touchdowns are plastic impacts with Coulomb friction, or bounce by the
     contact's restitution. What the recent loads foretell (liftoffs) is taken from the event predictor.
+
+    Attributes:
+        on: the configuration asks for it.
     """
 
     def __init__(
@@ -35,7 +38,7 @@ class ModeRollout:
     ) -> None:
         m, d = contacts, tangents
         n, k = m * (1 + d), config.rollout_events
-        self._d, self._on = d, config.rollout > 0.0 and 0 < m <= _MOST
+        self._d, self.on = d, config.rollout > 0.0 and 0 < m <= _MOST
         self._friction, self._restitution = friction, restitution.copy()
         self._tolerances, self._config = tolerances, config
         self._scratch = (
@@ -59,11 +62,11 @@ class ModeRollout:
         closed: Codes,
         kind: Codes,
         times: Array,
-        trusted: bool,
+        wanted: bool,
         gap_sigma: Array,
         velocity_sigma: Array,
     ) -> ModeSequence:
-        """The events from here on; none where efforts are not ``trusted``.
+        """The events from here on; none where they are not ``wanted``, as without known efforts.
 
         Args:
             delassus (n, n), free (n,): as of :class:`~hybrid_contact_ros.modes.workspace.ModeWorkspace`.
@@ -73,7 +76,7 @@ class ModeRollout:
         """
         t, c = self._tolerances, self._config
         count = 0
-        if self._on and trusted:
+        if self.on and wanted:
             count = rollout(
                 self._d,
                 c.rollout,

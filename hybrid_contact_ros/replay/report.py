@@ -6,7 +6,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from hybrid_contact_ros.intake import REASONS
+from hybrid_contact_ros.refusals import REASONS
 from hybrid_contact_ros.replay.run import ReplayResult
 from hybrid_contact_ros.replay.scoreboard import TOLERANCES, Scores
 from hybrid_contact_ros.replay.scores import EventTiming
