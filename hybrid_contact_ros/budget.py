@@ -106,20 +106,18 @@ class Cost:
     closed: int
 
 
-def measure(estimator: ContactEstimator, parts: Parts, states: int = 10, most: float = 1.0) -> Cost:
+def measure(estimator: ContactEstimator, parts: Parts, states: int = 10, most: float = 1.0) -> Cost | None:
     """What states cost on this machine, by trying some that are made up: the base lowered until every contact with a
-    plane is at or below it, joints near zero, noise like that of sensors. Forgets earlier states.
+    plane is at or below it, joints near zero, noise like that of sensors. None where none of them can be computed with.
+    Forgets earlier states.
 
     Takes about ``most`` s at longest, and fewer ``states`` then.
     """
     model = estimator.model
     generator = np.random.default_rng(0)
     still = np.zeros(model.nv)
-    q = model.neutral()
+    q = model.bent()
     joints = model.nv - 6 * model.floating_base
-    # A displacement of the joints only: bent a little, for a straight leg is a special case.
-    bend = np.concatenate([np.zeros(model.nv - joints), generator.uniform(-0.2, 0.2, joints)])
-    q = model.integrate(q, bend)
     if model.floating_base and model.contacts:
         plane = np.linalg.norm(model.contact_normals, axis=1) > 0.0
         gap = model.problem(RobotState(0, q, still)).gap[plane]
@@ -136,15 +134,20 @@ def measure(estimator: ContactEstimator, parts: Parts, states: int = 10, most: f
         v, effort = 1e-2 * generator.standard_normal(model.nv), generator.standard_normal(model.nv)
         effort[: model.nv - joints] = 0.0
         state = RobotState((k + 1) * 2_000_000, model.integrate(q, step), v, effort)
-        start = time.perf_counter()
-        prediction = estimator.update(state, parts & ~Parts.IMPACT)
-        update.append(time.perf_counter() - start)
-        closed = max(closed, int(prediction.mode.closed.sum()))
-        if parts & Parts.IMPACT and model.contacts and k < 3:
+        try:
             start = time.perf_counter()
-            estimator.impact(state, contacts=range(model.contacts))
-            impact.append(time.perf_counter() - start)
+            prediction = estimator.update(state, parts & ~Parts.IMPACT)
+            update.append(time.perf_counter() - start)
+            closed = max(closed, int(prediction.mode.closed.sum()))
+            if parts & Parts.IMPACT and model.contacts and k < 3:
+                start = time.perf_counter()
+                estimator.impact(state, contacts=range(model.contacts))
+                impact.append(time.perf_counter() - start)
+        except ValueError:  # a posture that cannot be computed with says nothing of others
+            pass
         if time.perf_counter() - begin > most:
             break
     estimator.reset()
+    if not update:
+        return None
     return Cost(float(np.median(update)), max(update), float(np.median(impact)) if impact else 0.0, closed)

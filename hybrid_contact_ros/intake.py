@@ -144,8 +144,7 @@ class Intake:
                 return None
             return self._state(stamp, msg, self._carried(stamp))
         except RefusedError as fault:
-            topic = ODOM if fault.reason in ("no_odometry", "odometry_timeout") else JOINTS
-            self._count(topic, fault.reason, fault.detail)
+            self._count(fault.topic or JOINTS, fault.reason, fault.detail)
             return None
 
     def odometry(self, msg: Any, receive_ns: int, number: int | None = None, writer: Any = None) -> RobotState | None:
@@ -171,9 +170,9 @@ class Intake:
             exact = self._base_at(at)
             return self._state(at, joints, exact if exact is not None else self._carried(at))
         except RefusedError as fault:
-            if fault.reason not in ("backward_stamp", "repeated_stamp"):
+            if not fault.topic and fault.reason not in ("backward_stamp", "repeated_stamp"):
                 self._base_fault = str(fault)
-            self._count(ODOM, fault.reason, fault.detail)
+            self._count(fault.topic or ODOM, fault.reason, fault.detail)
             return None
 
     def refuse(self, why: str) -> None:
@@ -233,12 +232,12 @@ class Intake:
 
     def _carried(self, stamp: int) -> BaseMeasurement:
         if not self._bases:
-            raise RefusedError("no_odometry", self._refused_base())
+            raise RefusedError("no_odometry", self._refused_base(), ODOM)
         at, base = self._bases[-1]
         if abs(stamp - at) > self._timeout_ns:
             away = f"{abs(stamp - at) * 1e-9:.3f} s, input.odometry_timeout is {self._timeout_ns * 1e-9:g} s"
             why = self._refused_base()
-            raise RefusedError("odometry_timeout", f"{away}; {why}" if why else away)
+            raise RefusedError("odometry_timeout", f"{away}; {why}" if why else away, ODOM)
         return carry(base, (stamp - at) * 1e-9)
 
     def _state(self, stamp: int, msg: Any, base: BaseMeasurement | None) -> RobotState:
@@ -246,19 +245,19 @@ class Intake:
         try:
             state = joints.state(stamp, msg.position, msg.velocity, msg.effort, base)
         except ImplausibleError as error:
-            raise RefusedError("implausible", str(error)) from None
+            raise RefusedError("implausible", str(error), JOINTS) from None
         except ValueError as error:
             # Efforts are often NaN where none is measured; a state without them is still one.
             try:
                 state = joints.state(stamp, msg.position, msg.velocity, None, base)
             except ValueError as without:
-                raise RefusedError("not_finite", str(without)) from None
+                raise RefusedError("not_finite", str(without), JOINTS) from None
             self._count(JOINTS, "effort_not_finite", str(error))
         odd = self._plausible.fault(state) if self._plausible.on else None
         if odd is not None:
             kind, text = odd
             if kind == "state":
-                raise RefusedError("implausible", text)
+                raise RefusedError("implausible", text, JOINTS)
             self._count(JOINTS, "effort_implausible", text)
             state = RobotState(stamp, state.q, state.v, None, state.base_covariance)
         return self._found(state)
@@ -284,7 +283,7 @@ class Intake:
                 self._maps.clear()
             self._maps[key] = found
         if isinstance(found, str):
-            raise RefusedError("joint_names", found)
+            raise RefusedError("joint_names", found, JOINTS)
         return found
 
     def _count(self, topic: str, reason: str, detail: str = "") -> None:

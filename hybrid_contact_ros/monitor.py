@@ -89,11 +89,11 @@ def judge(period: Period, limits: DiagnosticsConfig) -> list[tuple[Level, str]]:
 
 def _losses(period: Period, limits: DiagnosticsConfig) -> list[tuple[Level, str]]:
     lost, sent = period.lost.get(period.pace, 0), period.sent
-    share = period.busy / period.seconds
+    share, cost = period.busy / period.seconds, 1e3 * period.busy / max(period.answered, 1)
     pace = (
-        f"the node was busy {100 * share:.0f} % of the time, with {1e3 * period.busy / max(period.answered, 1):.1f} ms a "
-        f"state, of which one comes every {1e3 * period.seconds / max(sent, 1):.1f} ms: send less often, configure fewer "
-        "contacts, or give the node a processor of its own"
+        f"the node was busy {100 * share:.0f} % of the time, with {cost:.1f} ms a state, of which one comes every "
+        f"{1e3 * period.seconds / max(sent, 1):.1f} ms: send less often, configure fewer contacts, or give the node a "
+        "processor of its own"
     )
     if lost and lost > limits.lost * sent:
         idle = (

@@ -73,11 +73,12 @@ class Fault(NamedTuple):
 
 
 class RefusedError(ValueError):
-    """A message that may not be used; ``reason`` is a key of :data:`REASONS`, ``detail`` has the numbers."""
+    """A message that may not be used; ``reason`` is a key of :data:`REASONS`, ``detail`` has the numbers, and ``topic``
+    is the input at fault, where that may not be the one that was being read."""
 
-    def __init__(self, reason: str, detail: str = "") -> None:
+    def __init__(self, reason: str, detail: str = "", topic: str = "") -> None:
         super().__init__(f"{REASONS[reason]}: {detail}" if detail else REASONS[reason])
-        self.reason, self.detail = reason, detail
+        self.reason, self.detail, self.topic = reason, detail, topic
 
 
 def sentence(fault: Fault, detail: str = "") -> str:

@@ -52,12 +52,15 @@ def test_parts_go_in_the_stated_order_until_the_stream_is_kept_up_with(period_ms
     node = Node()
     node.run(3.5, period_ms)
     order = list(dict.fromkeys(node.history))
-    assert order == [
-        Parts.ALL,
-        Parts.MODE | Parts.STABILITY | Parts.SEQUENCE,
-        Parts.MODE | Parts.SEQUENCE,
-        Parts.MODE,
-    ][: len(order)]
+    assert (
+        order
+        == [
+            Parts.ALL,
+            Parts.MODE | Parts.STABILITY | Parts.SEQUENCE,
+            Parts.MODE | Parts.SEQUENCE,
+            Parts.MODE,
+        ][: len(order)]
+    )
     assert order[-1] == parts
 
 
@@ -108,6 +111,7 @@ def test_what_a_state_costs_is_measured_with_all_contacts_closed_and_leaves_no_t
     config = EstimatorConfig.from_mapping({"contacts": {"sole": {"link": "cube", "points": points}}})
     estimator = ContactEstimator(RigidBodyModel.from_urdf(CUBE, config), config)
     cost = measure(estimator, Parts.ALL, states=4)
+    assert cost is not None
     assert cost.closed == 4 and 0.0 < cost.update <= cost.worst and cost.impact > 0.0
     assert estimator._stamp is None
     assert measure(estimator, Parts.MODE, states=2).impact == 0.0

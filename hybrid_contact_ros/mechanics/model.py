@@ -133,6 +133,13 @@ class RigidBodyModel:
         full = pin.neutral(self.pinocchio_model)
         return self.coordinates.reduced_position(full)
 
+    def bent(self) -> Array:
+        """A configuration (nq,) near the neutral one in which no joint is straight: up to 0.2 rad (m) from there."""
+        step = np.zeros(self.nv)
+        first = 6 if self.floating_base else 0
+        step[first:] = np.random.default_rng(0).uniform(-0.2, 0.2, self.nv - first)
+        return self.integrate(self.neutral(), step)
+
     def problem(self, state: RobotState) -> ContactProblem:
         """The contact problem of one state: M, bias, gaps, Jacobians and their drift, d = 2 tangents, fresh arrays.
 

@@ -268,6 +268,8 @@ class EngineNode(LifecycleNode):
     def _tell_cost(self) -> None:
         assert self.estimator is not None
         cost = measure(self.estimator, self.parts)
+        if cost is None:
+            return
         sets = f", an impact set {1e3 * cost.impact:.2f} ms more" if cost.impact else ""
         self.get_logger().info(
             f"a state with {cost.closed} contacts closed takes {1e3 * cost.update:.2f} ms on this machine now (worst "
