@@ -1,4 +1,4 @@
-"""Inputs that are odd rather than broken: implausible values, wrong links, stamps that jump; each with its own sentence."""
+"""Inputs that are odd rather than broken: implausible values, wrong links, stamps that jump, each with its sentence."""
 
 from __future__ import annotations
 

@@ -180,10 +180,10 @@ def test_an_inactive_node_says_no_more_than_that():
 @pytest.mark.parametrize("reason", REASONS)
 def test_every_reason_names_its_subject_and_what_to_do(reason):
     text = sentence(Fault("odom", reason), "12 of 13")
-    assert text.startswith("odom: the ") or text.startswith(("odom: a", "odom: no", "odom: position", "odom: velocity"))
-    assert "(12 of 13)" in text and text.endswith(ADVICE[reason])
+    assert text.startswith(f"odom: {REASONS[reason]} (12 of 13); ")
+    assert text.endswith(ADVICE[reason]) and len(ADVICE[reason]) > 10
 
 
 def test_reasons_are_sorted_into_refused_used_and_followed():
-    assert set(ADVICE) == set(REASONS) and USED < set(REASONS) and CONSEQUENCES < set(REASONS)
+    assert set(ADVICE) == set(REASONS) and USED.issubset(REASONS) and CONSEQUENCES.issubset(REASONS)
     assert "state" not in USED and "stale" in USED and "clock_set_ahead" in USED
