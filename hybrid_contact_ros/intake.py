@@ -125,8 +125,7 @@ class Intake:
         if self._free_body:
             return None
         try:
-            stamp = stamp_of(msg)
-            self.rates[JOINTS].note(stamp, number, writer)
+            stamp = self._stamp(JOINTS, msg, number, writer)
             self._in_order(JOINTS, self._joint_order, stamp, receive_ns)
             self._check_lengths(msg)
             if not self._model.floating_base:
@@ -153,8 +152,7 @@ class Intake:
         if not self._model.floating_base:
             return None
         try:
-            stamp = stamp_of(msg)
-            self.rates[ODOM].note(stamp, number, writer)
+            stamp = self._stamp(ODOM, msg, number, writer)
             base = decode_base(msg, self._twist_in_world, self._use_covariance, self._bounded)
             self._in_order(ODOM, self._base_order, stamp, receive_ns)
             self._look_at_frames(msg)
@@ -178,6 +176,15 @@ class Intake:
     def refuse(self, why: str) -> None:
         """The state just returned was of no use to the estimator, and why."""
         self._count(self.pace, "state", why)
+
+    def _stamp(self, topic: str, msg: Any, number: int | None, writer: Any) -> int:
+        try:
+            stamp = stamp_of(msg)
+        except RefusedError:
+            self.rates[topic].note(0, number, writer)  # it did come
+            raise
+        self.rates[topic].note(stamp, number, writer)
+        return stamp
 
     def _in_order(self, topic: str, order: StampOrder, stamp: int, receive_ns: int) -> None:
         """Look at the order of stamps and at their age.

@@ -177,3 +177,6 @@ def test_losses_are_counted_by_the_numbers_that_the_middleware_gives():
     for k in (1, 2, 5, 6, 16):
         streams.joint_state(joints(k * MS), k * MS, k, b"writer")
     assert streams.rates["joint_states"].lost == 11 and not streams.faults
+    streams.joint_state(joints(0), 17 * MS, 17, b"writer")
+    streams.joint_state(joints(18 * MS), 18 * MS, 18, b"writer")
+    assert streams.rates["joint_states"].lost == 11  # a message without a stamp did come

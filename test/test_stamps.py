@@ -24,7 +24,7 @@ def steady(count: int, period: int = 2 * MS) -> np.ndarray:
     return START + period * np.arange(count)
 
 
-# --- losses and period ---------------------------------------------------------------------------------------------------
+# --- losses and period -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kept", [1.0, 0.8, 0.3, 0.05])
@@ -76,7 +76,7 @@ def test_a_stream_that_starts_anew_forgets_its_numbers_and_keeps_its_counts():
     assert stream.lost == 10
 
 
-# --- order -------------------------------------------------------------------------------------------------------------
+# --- order ---------------------------------------------------------------------------------------------------------
 
 
 def refusal(order: StampOrder, stamp: int, receive: int) -> str:

@@ -195,12 +195,16 @@ class EngineNode(LifecycleNode):
         if self._active and self._enabled and self.intake is not None:
             receive = self.now_ns()
             self._answer(self.intake.joint_state(msg, receive, number, writer), receive, arrived)
+        elif self.intake is not None:
+            self.intake.rates[JOINTS].forget()  # what comes meanwhile is not lost
 
     def _on_odometry(self, msg: Odometry, number: int | None, writer: Any) -> None:
         arrived = time.perf_counter_ns()
         if self._active and self._enabled and self.intake is not None:
             receive = self.now_ns()
             self._answer(self.intake.odometry(msg, receive, number, writer), receive, arrived)
+        elif self.intake is not None:
+            self.intake.rates[ODOM].forget()
 
     def _answer(self, state: RobotState | None, receive_ns: int, arrived: int) -> None:
         intake, estimator, monitor = self.intake, self.estimator, self.monitor

@@ -83,6 +83,19 @@ def test_less_is_computed_in_the_stated_order_and_returns(bench):
     assert flags
 
 
+def test_what_comes_while_a_node_is_disabled_is_not_lost(bench):
+    modes = bench.listen(ContactMode, "contact_mode")
+    node = bench.start(ContactSuiteNode, parameters=FIXED)
+    bench.answer(modes)
+    node._enabled = False
+    for _ in range(20):
+        bench.send()
+        bench.spin(0.01)
+    node._enabled = True
+    bench.answer(modes)
+    assert node.intake.rates["joint_states"].exact and node.intake.rates["joint_states"].lost == 0
+
+
 def test_the_frame_of_a_fixed_base_is_its_root_link(bench):
     modes = bench.listen(ContactMode, "contact_mode")
     bench.start(ContactSuiteNode, parameters=FIXED)
