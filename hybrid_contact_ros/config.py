@@ -108,8 +108,20 @@ class InputConfig:
 
     stale_after: float = _leaf(0.1, "s", 0.0, 1e6, "a state older than this is used but reported; 0 for never")
     odometry_timeout: float = _leaf(0.05, "s", 0.0, 1e6, "joint states further than this from an odometry are dropped")
-
+    limit_factor: float = _leaf(
+        10.0, "-", 0.0, 1e6, "values beyond this many times the URDF's limits are refused; 0: none"
+    )
+    lost_before_less: float = _leaf(0.25, "-", 0.0, 1.0, "share of states lost above which less is computed; 1: never")
     use_covariance: bool = _leaf(True, "-", None, None, "covariances of the odometry, if any, widen the time bounds")
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnosticsConfig:
+    """From which share of a period's messages on the diagnostics warn. The numbers themselves always stand there."""
+
+    lost: float = _leaf(0.05, "-", 0.0, 1.0, "states that were sent and that the node never got")
+    refused: float = _leaf(0.01, "-", 0.0, 1.0, "messages refused, of one input")
+    reported: float = _leaf(0.05, "-", 0.0, 1.0, "messages that were odd and used, or that waited in vain for odometry")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +139,7 @@ class EstimatorConfig:
     impact: ImpactConfig = field(default_factory=ImpactConfig)
     observer: ObserverConfig = field(default_factory=ObserverConfig)
     input: InputConfig = field(default_factory=InputConfig)
+    diagnostics: DiagnosticsConfig = field(default_factory=DiagnosticsConfig)
 
     @classmethod
     def from_file(cls, path: str | Path) -> EstimatorConfig:
@@ -207,6 +220,7 @@ _GROUPS: dict[str, type] = {
     "impact": ImpactConfig,
     "observer": ObserverConfig,
     "input": InputConfig,
+    "diagnostics": DiagnosticsConfig,
 }
 
 

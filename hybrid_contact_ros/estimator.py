@@ -46,12 +46,13 @@ _QUATERNION = 1e-3
 
 
 class Parts(IntFlag):
-    """What an update computes. The mode is always computed."""
+    """What an update computes. The mode is always computed; SEQUENCE is the sequence of modes after it."""
 
     MODE = 1
     STABILITY = 2
     IMPACT = 4
-    ALL = 7
+    SEQUENCE = 8
+    ALL = 15
 
 
 class ContactEstimator:
@@ -122,17 +123,18 @@ class ContactEstimator:
         """
         enable_compilation()  # another robot of this process may have frozen kernels that it did not need
         model = self.model
-        q = model.neutral()
-        # Against all contacts at once, so that the impact solvers really run.
-        normals = model.problem(RobotState(0, q, np.zeros(model.nv))).normal_jacobian
-        v = -normals.sum(axis=0) if model.contacts else np.zeros(model.nv)
-        for stamp in range(3):
-            for effort in (np.zeros(model.nv), None):
-                state = RobotState(stamp * 1_000_000, q, v, effort)
-                self.update(state)
-                if model.contacts:
-                    self.impact(state, contacts=range(model.contacts), samples=16)
-        self.reset()
+        # Straight legs cannot move their feet along themselves, and no impact solver would run: bent ones can.
+        for q in (model.neutral(), model.bent()):
+            # Against all contacts at once, so that the impact solvers really run.
+            normals = model.problem(RobotState(0, q, np.zeros(model.nv))).normal_jacobian
+            v = -normals.sum(axis=0) if model.contacts else np.zeros(model.nv)
+            for stamp in range(3):
+                for effort in (np.zeros(model.nv), None):
+                    state = RobotState(stamp * 1_000_000, q, v, effort)
+                    self.update(state)
+                    if model.contacts:
+                        self.impact(state, contacts=range(model.contacts), samples=16)
+            self.reset()
         if freeze:
             disable_compilation()
 
@@ -220,7 +222,7 @@ class ContactEstimator:
             tracker.closed,
             backed,
             times,
-            trusted,
+            trusted and bool(parts & Parts.SEQUENCE),
             *sigmas,
         )
         events = self._log.update(
@@ -254,7 +256,7 @@ class ContactEstimator:
             earliest=times[:, 1].copy(),
             latest=times[:, 2].copy(),
             sequence=sequence,
-            validity=int(self._validity(trusted, code, known)),
+            validity=int(self._validity(trusted, code, known) | (Validity.SEQUENCE if self._rollout.whole else 0)),
             residual=residual,
         )
         stability = self._flags.predict(

@@ -1,4 +1,4 @@
-"""Messages in, states out: decoding, validation and pairing of the joint-state and odometry streams.
+"""Messages in, states out: validation and pairing of the joint-state and odometry streams.
 
 Shared by the live nodes and by replay, so that both refuse the same inputs and pair the same messages. Works on
 attributes alone (``sensor_msgs/JointState``, ``nav_msgs/Odometry``), whoever made the message: rclpy or ``rosbags``.
@@ -8,50 +8,32 @@ run in step (the last joint states had an odometry of their own stamp each), a j
 arrive just after it; the next joint state ends that wait. If they do not, the newest odometry within
 ``input.odometry_timeout`` is carried along its own twist to the stamp of the joint state. A body without joints needs
 its odometry only.
+
+Plausibility. Joint values far beyond the URDF's limits (``input.limit_factor``), and a base farther or faster than any
+robot, are refused by name: what follows from them would look like a number. An effort alone that is beyond its limit
+comes from another sensor than the rest, so that the state is used without effort, as where an effort is NaN.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from math import isfinite, sqrt
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import InputConfig
-from hybrid_contact_ros.mechanics.joints import QUATERNION_TOLERANCE, BaseMeasurement, JointMap
+from hybrid_contact_ros.mechanics.joints import BaseMeasurement, ImplausibleError, JointMap
+from hybrid_contact_ros.mechanics.plausibility import Plausibility
 from hybrid_contact_ros.mechanics.state import RobotState
-
-REASONS: dict[str, str] = {
-    # refused
-    "invalid_stamp": "the stamp is zero, negative or has nanoseconds outside [0, 1e9)",
-    "backward_stamp": "the stamp is older than one already seen",
-    "repeated_stamp": "the stamp is that of the message before",
-    "array_length": "position or effort is not as long as name",
-    "no_velocity": "velocity is missing: the publisher of the joint states must fill it",
-    "joint_names": "the joints do not fit the model",
-    "not_finite": "a value is NaN or infinite",
-    "quaternion_norm": "the orientation is not a unit quaternion",
-    "no_odometry": "no odometry has arrived, and the model has a floating base",
-    "odometry_timeout": "the newest odometry is too far from the joint state (input.odometry_timeout)",
-    "state": "the estimator cannot compute with the state",
-    # used, and reported
-    "stale": "the message is older than input.stale_after",
-    "future": "the stamp is ahead of the clock by more than input.stale_after",
-    "effort_not_finite": "an effort is NaN or infinite: the state is used without effort",
-    "odometry_late": "the odometry of the same stamp did not come before the next joint state",
-    "clock_set_back": "the stamps went back and stayed: the streams start anew",
-}
-"""What each count of :attr:`Intake.faults` means."""
-
-_SET_BACK = 10
-"""That many older stamps in a row, in order among themselves, are a clock that was set back (a bag that starts over,
-a simulator's reset), not a stray message or a second publisher."""
+from hybrid_contact_ros.odometry import carry, decode_base, odd_covariance
+from hybrid_contact_ros.refusals import Fault, RefusedError, sentence
+from hybrid_contact_ros.stamps import StampOrder, StreamRate, stamp_of
 
 _IN_STEP = 2
 """That many matches in a row are streams in step. One is not: 200 Hz odometry meets each fifth joint state at 1 kHz."""
+_SAME_PLACE = 1e-4  # m and rad, between the frame of the odometry and the root link
+JOINTS, ODOM = "joint_states", "odom"
 
 
 class Model(Protocol):
@@ -60,155 +42,16 @@ class Model(Protocol):
     nq: int
     nv: int
     floating_base: bool
+    root_link: str
 
     @property
     def joint_names(self) -> Sequence[str]: ...
 
     def joint_map(self, names: Sequence[str]) -> JointMap: ...
 
+    def plausibility(self, factor: float) -> Plausibility: ...
 
-class RefusedError(ValueError):
-    """A message that may not be used; ``reason`` is a key of :data:`REASONS`."""
-
-    def __init__(self, reason: str, detail: str = "") -> None:
-        super().__init__(f"{REASONS[reason]}: {detail}" if detail else REASONS[reason])
-        self.reason = reason
-
-
-def stamp_of(msg: Any) -> int:
-    """Integer nanoseconds of ``msg.header.stamp``.
-
-    Raises:
-        RefusedError: ``invalid_stamp``.
-    """
-    stamp = msg.header.stamp
-    sec, nanosec = int(stamp.sec), int(stamp.nanosec)
-    if sec < 0 or not 0 <= nanosec < 1_000_000_000 or sec + nanosec == 0:
-        raise RefusedError("invalid_stamp", f"sec {sec}, nanosec {nanosec}")
-    return sec * 1_000_000_000 + nanosec
-
-
-def decode_base(msg: Any, twist_in_world: bool = False, use_covariance: bool = False) -> BaseMeasurement:
-    """Pose and twist of a ``nav_msgs/Odometry``.
-
-    Args:
-        msg: its twist is in the child frame, as the message definition says (Pinocchio's free-flyer convention).
-        twist_in_world: the driver publishes the twist in the axes of ``header.frame_id`` instead; it is turned.
-        use_covariance: read both covariances too (zeros, and what is no covariance, count as none).
-
-    Raises:
-        RefusedError: ``not_finite`` or ``quaternion_norm``.
-    """
-    pose, twist = msg.pose.pose, msg.twist.twist
-    p, o, u, w = pose.position, pose.orientation, twist.linear, twist.angular
-    total = p.x + p.y + p.z + o.x + o.y + o.z + o.w + u.x + u.y + u.z + w.x + w.y + w.z
-    if not isfinite(total):  # the sum of finite numbers is, bar overflow, which is no measurement either
-        for name, value in (("position", p), ("orientation", o), ("linear velocity", u), ("angular velocity", w)):
-            entries = (value.x, value.y, value.z, getattr(value, "w", 0.0))
-            if not all(map(isfinite, entries)):
-                raise RefusedError("not_finite", f"odometry {name}: {', '.join(map(str, entries))}")
-        raise RefusedError("not_finite", "odometry overflows")
-    norm = sqrt(o.x * o.x + o.y * o.y + o.z * o.z + o.w * o.w)
-    if not abs(norm - 1.0) <= QUATERNION_TOLERANCE:
-        raise RefusedError("quaternion_norm", f"its norm is {norm:.6g}")
-    quaternion = np.array((o.x, o.y, o.z, o.w))
-    linear = np.array((u.x, u.y, u.z))
-    angular = np.array((w.x, w.y, w.z))
-    if twist_in_world:
-        rotation = _rotation(quaternion / norm)
-        linear, angular = rotation.T @ linear, rotation.T @ angular
-    covariance = decode_covariance(msg, quaternion / norm, twist_in_world) if use_covariance else None
-    return BaseMeasurement(np.array((p.x, p.y, p.z)), quaternion, linear, angular, covariance)
-
-
-def decode_covariance(msg: Any, quaternion: NDArray[np.float64], twist_in_world: bool) -> NDArray[np.float64] | None:
-    """Covariances (2, 6, 6) of pose and twist, both in the base frame; None where the message has neither.
-
-    A block that is all zeros, not finite or with a negative variance (drivers mark "unknown" with −1) counts as zero.
-    """
-    found = np.array((msg.pose.covariance, msg.twist.covariance), dtype=np.float64).reshape(2, 6, 6)
-    if not found.any():
-        return None
-    for block in found:
-        if not (np.isfinite(block).all() and (np.diagonal(block) >= 0.0).all()):
-            block[:] = 0.0
-    turn = np.zeros((6, 6))
-    turn[:3, :3] = turn[3:, 3:] = _rotation(quaternion).T
-    found[0] = turn @ found[0] @ turn.T  # of the pose: along and about the axes of the world
-    if twist_in_world:
-        found[1] = turn @ found[1] @ turn.T
-    return found if found.any() else None
-
-
-def carry(base: BaseMeasurement, seconds: float) -> BaseMeasurement:
-    """The base ``seconds`` later (earlier when negative) if its twist stays as it is in the world frame: translation
-    along the linear velocity, rotation by the angular one, both first order in what is left out (acceleration)."""
-    if seconds == 0.0:
-        return base
-    quaternion = np.asarray(base.quaternion_xyzw, np.float64)
-    quaternion = quaternion / sqrt(float(quaternion @ quaternion))
-    rotation = _rotation(quaternion)
-    velocity_W = rotation @ np.asarray(base.linear_velocity, np.float64)
-    angular = np.asarray(base.angular_velocity, np.float64)
-    half = 0.5 * seconds * angular
-    angle = sqrt(float(half @ half))
-    x, y, z = np.sinc(angle / np.pi) * half  # sin(angle) / angle, also at 0
-    c = np.cos(angle)
-    qx, qy, qz, qw = quaternion
-    turned = np.array(
-        (
-            qw * x + qx * c + qy * z - qz * y,
-            qw * y - qx * z + qy * c + qz * x,
-            qw * z + qx * y - qy * x + qz * c,
-            qw * c - qx * x - qy * y - qz * z,
-        )
-    )
-    turned /= sqrt(float(turned @ turned))
-    # The linear velocity keeps its world direction, so its coordinates in the turned base change.
-    linear = _rotation(turned).T @ velocity_W
-    position = np.asarray(base.position, np.float64) + velocity_W * seconds
-    return BaseMeasurement(position, turned, linear, angular, base.covariance)
-
-
-def _rotation(quaternion_xyzw: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rotation matrix (3, 3) of a unit quaternion: base to world."""
-    x, y, z, w = quaternion_xyzw
-    return np.array(
-        (
-            (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
-            (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
-            (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
-        )
-    )
-
-
-class _Order:
-    """Lets stamps through that go forward, and notices a clock that was set back."""
-
-    def __init__(self) -> None:
-        self.last = 0
-        self._older = 0
-        self._run = 0
-
-    def check(self, stamp_ns: int) -> bool:
-        """True when the clock was set back to this stamp.
-
-        Raises:
-            RefusedError: ``repeated_stamp`` or ``backward_stamp``.
-        """
-        if stamp_ns > self.last:
-            self.last = stamp_ns
-            self._run = 0
-            return False
-        if stamp_ns == self.last:
-            raise RefusedError("repeated_stamp", f"{stamp_ns} ns")
-        self._run = self._run + 1 if self._run and stamp_ns > self._older else 1
-        self._older = stamp_ns
-        if self._run >= _SET_BACK:
-            self.last = stamp_ns
-            self._run = 0
-            return True
-        raise RefusedError("backward_stamp", f"{(self.last - stamp_ns) * 1e-9:.6f} s before the newest")
+    def base_offset(self, link: str) -> float | None: ...
 
 
 class Intake:
@@ -220,17 +63,21 @@ class Intake:
         twist_in_world: see :func:`decode_base`.
 
     Attributes:
-        faults: count per reason (keys of :data:`REASONS`) since the start.
-        last_fault: reason and a sentence with the numbers, of the last message that was refused or reported.
-        received: messages of each stream. states: those answered.
-        frame_id: the odometry's ``header.frame_id`` ("" before the first).
-        set_back: the clock was set back before the state just returned: estimators must be reset.
+        faults: count per reason (keys of :data:`~hybrid_contact_ros.refusals.REASONS`) since the start.
+        kinds: the same counts per input and reason. sentences: of each kind the last one, with the numbers.
+        last_fault: reason and sentence of the last message that was refused or reported.
+        received: messages of each stream. states: those answered. rates: period and losses of each stream.
+        frame_id: of positions and velocities: the odometry's ``header.frame_id`` ("" before the first), or the root
+            link of a fixed base.
+        set_back: the clock was set before the state just returned: estimators must be reset.
 
     The methods never raise for what a message holds.
     """
 
     def __init__(self, model: Model, config: InputConfig, twist_in_world: bool = False) -> None:
         self._model = model
+        self._plausible = model.plausibility(config.limit_factor)
+        self._bounded = config.limit_factor > 0.0
         self._free_body = model.floating_base and not model.joint_names
         self._no_effort = np.zeros(model.nv)  # of a body without joints: known, since nothing drives it
         self._timeout_ns = round(config.odometry_timeout * 1e9)
@@ -238,39 +85,54 @@ class Intake:
         self._twist_in_world, self._use_covariance = twist_in_world, config.use_covariance
         self.faults: Counter[str] = Counter()
         self.received: Counter[str] = Counter()
+        self.kinds: Counter[Fault] = Counter()
+        self.sentences: dict[Fault, str] = {}
         self.last_fault: tuple[str, str] | None = None
         self.states = 0
-        self.frame_id = ""
+        self.rates = {JOINTS: StreamRate(), ODOM: StreamRate()}
+        self.frame_id = "" if model.floating_base else model.root_link
+        self._child: tuple[str, str] = ("", "")  # the odometry's child_frame_id and what is wrong with it
         self.set_back = False
         self._maps: dict[tuple[str, ...], JointMap | str] = {}
         self.reset()
 
     def reset(self) -> None:
         """Forget the streams so far; counts stay."""
-        self._joint_order, self._base_order = _Order(), _Order()
+        self._joint_order, self._base_order = StampOrder(), StampOrder()
+        for rate in self.rates.values():
+            rate.forget()
         self._bases: list[tuple[int, BaseMeasurement]] = []  # newest last, two at most
         self._held: tuple[int, Any] | None = None
         # Joint states in a row that had an odometry of their own stamp. New streams get the benefit of the doubt.
         self._matches = _IN_STEP
         self._matched = True
         self._was_set_back = False
+        self._base_fault = ""  # why the newest odometry was refused, if it was
 
-    def joint_state(self, msg: Any, receive_ns: int) -> RobotState | None:
-        """A joint state has come at ``receive_ns``. The state it completes, or ``None`` (it waits, or was refused)."""
+    @property
+    def pace(self) -> str:
+        """The input whose messages are answered."""
+        return ODOM if self._free_body else JOINTS
+
+    def joint_state(
+        self, msg: Any, receive_ns: int, number: int | None = None, writer: Any = None
+    ) -> RobotState | None:
+        """A joint state has come at ``receive_ns``. The state it completes, or ``None`` (it waits, or was refused).
+
+        ``number`` and ``writer``, where the middleware tells them, are as of :meth:`StreamRate.note`.
+        """
         self.received["joint_states"] += 1
         if self._free_body:
             return None
         try:
-            stamp = stamp_of(msg)
-            if self._joint_order.check(stamp):
-                self._start_anew(stamp)
-            self._age(stamp, receive_ns)
+            stamp = self._stamp(JOINTS, msg, number, writer)
+            self._in_order(JOINTS, self._joint_order, stamp, receive_ns)
             self._check_lengths(msg)
             if not self._model.floating_base:
                 return self._state(stamp, msg, None)
             held, self._held = self._held, None
             if held is not None:
-                self._count("odometry_late" if self._bases else "no_odometry")
+                self._count(*((ODOM, "odometry_late") if self._bases else (ODOM, "no_odometry", self._refused_base())))
             self._matches = self._matches + 1 if self._matched else 0
             base = self._base_at(stamp)
             self._matched = base is not None
@@ -281,21 +143,20 @@ class Intake:
                 return None
             return self._state(stamp, msg, self._carried(stamp))
         except RefusedError as fault:
-            self._count(fault.reason, str(fault))
+            self._count(fault.topic or JOINTS, fault.reason, fault.detail)
             return None
 
-    def odometry(self, msg: Any, receive_ns: int) -> RobotState | None:
-        """An odometry has come at ``receive_ns``. The state that waited for it, or ``None``."""
+    def odometry(self, msg: Any, receive_ns: int, number: int | None = None, writer: Any = None) -> RobotState | None:
+        """An odometry has come at ``receive_ns``. The state that waited for it, or ``None``; as :meth:`joint_state`."""
         self.received["odometry"] += 1
         if not self._model.floating_base:
             return None
         try:
-            stamp = stamp_of(msg)
-            base = decode_base(msg, self._twist_in_world, self._use_covariance)
-            if self._base_order.check(stamp):
-                self._start_anew(stamp)
-            self._age(stamp, receive_ns)
-            self.frame_id = msg.header.frame_id
+            stamp = self._stamp(ODOM, msg, number, writer)
+            base = decode_base(msg, self._twist_in_world, self._use_covariance, self._bounded)
+            self._in_order(ODOM, self._base_order, stamp, receive_ns)
+            self._look_at_frames(msg)
+            self._base_fault = ""
             if self._free_body:
                 return self._free_state(stamp, base)
             self._bases = [*self._bases[-1:], (stamp, base)]
@@ -307,27 +168,60 @@ class Intake:
             exact = self._base_at(at)
             return self._state(at, joints, exact if exact is not None else self._carried(at))
         except RefusedError as fault:
-            self._count(fault.reason, str(fault))
+            if not fault.topic and fault.reason not in ("backward_stamp", "repeated_stamp"):
+                self._base_fault = str(fault)
+            self._count(fault.topic or ODOM, fault.reason, fault.detail)
             return None
 
-    def refuse(self, sentence: str) -> None:
+    def refuse(self, why: str) -> None:
         """The state just returned was of no use to the estimator, and why."""
-        self._count("state", sentence)
+        self._count(self.pace, "state", why)
 
-    def _start_anew(self, stamp: int) -> None:
-        """The clock was set back to ``stamp``: what is newer belongs to before."""
-        self._count("clock_set_back")
-        self._held = None
-        self._bases = [entry for entry in self._bases if entry[0] <= stamp]
-        for order in (self._joint_order, self._base_order):
-            order.last = min(order.last, stamp)
-        self._was_set_back = True
+    def _stamp(self, topic: str, msg: Any, number: int | None, writer: Any) -> int:
+        try:
+            stamp = stamp_of(msg)
+        except RefusedError:
+            self.rates[topic].note(0, number, writer)  # it did come
+            raise
+        self.rates[topic].note(stamp, number, writer)
+        return stamp
 
-    def _age(self, stamp: int, receive_ns: int) -> None:
+    def _in_order(self, topic: str, order: StampOrder, stamp: int, receive_ns: int) -> None:
+        """Look at the order of stamps and at their age.
+
+        Raises:
+            RefusedError: as of :meth:`StampOrder.check`.
+        """
+        was_set = order.check(stamp, receive_ns)
+        if was_set is not None:  # what is on the other side of the jump belongs to before
+            self._count(topic, was_set, f"to {stamp * 1e-9:.3f} s")
+            self._held = None
+            self._bases = [entry for entry in self._bases if entry[0] <= stamp]
+            for each in (self._joint_order, self._base_order):
+                each.set(stamp)
+            self._was_set_back = True
         if self._stale_ns and receive_ns - stamp > self._stale_ns:
-            self._count("stale", f"{(receive_ns - stamp) * 1e-9:.3f} s old")
+            self._count(topic, "stale", f"it is {(receive_ns - stamp) * 1e-9:.3f} s old")
         elif self._stale_ns and stamp - receive_ns > self._stale_ns:
-            self._count("future", f"{(stamp - receive_ns) * 1e-9:.3f} s ahead")
+            self._count(topic, "future", f"it is {(stamp - receive_ns) * 1e-9:.3f} s ahead")
+
+    def _look_at_frames(self, msg: Any) -> None:
+        """Take the frame of the world from an odometry, and report what it says of itself that cannot be right."""
+        self.frame_id = msg.header.frame_id
+        child = getattr(msg, "child_frame_id", "")
+        if child != self._child[0]:
+            offset = self._model.base_offset(child) if child else None
+            text = "" if offset is None or offset < _SAME_PLACE else f"{child!r} instead of {self._model.root_link!r}"
+            self._child = (child, text)
+        if self._child[1]:
+            self._count(ODOM, "child_frame", self._child[1])
+        if self._use_covariance:
+            odd = odd_covariance(msg)
+            if odd:
+                self._count(ODOM, "covariance", f"that of the {odd}")
+
+    def _refused_base(self) -> str:
+        return f"the last one was refused: {self._base_fault}" if self._base_fault else ""
 
     def _check_lengths(self, msg: Any) -> None:
         n = len(msg.name)
@@ -345,32 +239,44 @@ class Intake:
 
     def _carried(self, stamp: int) -> BaseMeasurement:
         if not self._bases:
-            raise RefusedError("no_odometry")
+            raise RefusedError("no_odometry", self._refused_base(), ODOM)
         at, base = self._bases[-1]
         if abs(stamp - at) > self._timeout_ns:
-            raise RefusedError("odometry_timeout", f"it is {abs(stamp - at) * 1e-9:.3f} s away")
+            away = f"{abs(stamp - at) * 1e-9:.3f} s, input.odometry_timeout is {self._timeout_ns * 1e-9:g} s"
+            why = self._refused_base()
+            raise RefusedError("odometry_timeout", f"{away}; {why}" if why else away, ODOM)
         return carry(base, (stamp - at) * 1e-9)
 
     def _state(self, stamp: int, msg: Any, base: BaseMeasurement | None) -> RobotState:
         joints = self._joint_map(msg.name)
         try:
             state = joints.state(stamp, msg.position, msg.velocity, msg.effort, base)
+        except ImplausibleError as error:
+            raise RefusedError("implausible", str(error), JOINTS) from None
         except ValueError as error:
             # Efforts are often NaN where none is measured; a state without them is still one.
             try:
                 state = joints.state(stamp, msg.position, msg.velocity, None, base)
             except ValueError as without:
-                raise RefusedError("not_finite", str(without)) from None
-            self._count("effort_not_finite", str(error))
-        self.states += 1
-        self.set_back, self._was_set_back = self._was_set_back, False
-        return state
+                raise RefusedError("not_finite", str(without), JOINTS) from None
+            self._count(JOINTS, "effort_not_finite", str(error))
+        odd = self._plausible.fault(state) if self._plausible.on else None
+        if odd is not None:
+            kind, text = odd
+            if kind == "state":
+                raise RefusedError("implausible", text, JOINTS)
+            self._count(JOINTS, "effort_implausible", text)
+            state = RobotState(stamp, state.q, state.v, None, state.base_covariance)
+        return self._found(state)
 
     def _free_state(self, stamp: int, base: BaseMeasurement) -> RobotState:
         state = self._joint_map(()).state(stamp, (), (), None, base)
+        return self._found(RobotState(stamp, state.q, state.v, self._no_effort, state.base_covariance))
+
+    def _found(self, state: RobotState) -> RobotState:
         self.states += 1
         self.set_back, self._was_set_back = self._was_set_back, False
-        return RobotState(stamp, state.q, state.v, self._no_effort, state.base_covariance)
+        return state
 
     def _joint_map(self, names: Sequence[str]) -> JointMap:
         key = tuple(names)
@@ -384,10 +290,12 @@ class Intake:
                 self._maps.clear()
             self._maps[key] = found
         if isinstance(found, str):
-            raise RefusedError("joint_names", found)
+            raise RefusedError("joint_names", found, JOINTS)
         return found
 
-    def _count(self, reason: str, sentence: str | None = None) -> None:
+    def _count(self, topic: str, reason: str, detail: str = "") -> None:
+        kind = Fault(topic, reason)
         self.faults[reason] += 1
-        text = REASONS[reason] if sentence is None else sentence
+        self.kinds[kind] += 1
+        text = self.sentences[kind] = sentence(kind, detail)
         self.last_fault = (reason, text)

@@ -54,6 +54,7 @@ class Validity(IntFlag):
     FORCE_ESTIMATE = 8
     BASE = 16
     FORCES = 32
+    SEQUENCE = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)

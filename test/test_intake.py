@@ -9,9 +9,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from hybrid_contact_ros.config import EstimatorConfig, InputConfig
-from hybrid_contact_ros.intake import REASONS, Intake, carry, decode_base
+from hybrid_contact_ros.intake import Intake
 from hybrid_contact_ros.mechanics.joints import BaseMeasurement
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.odometry import carry, decode_base
+from hybrid_contact_ros.refusals import REASONS
 
 LEG = """<robot name="leg">
 <link name="base"><inertial><mass value="2"/>

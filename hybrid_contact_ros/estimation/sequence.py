@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
 from hybrid_contact_ros.kernels.mode_splitting import ROWS
 from hybrid_contact_ros.kernels.rollout import rollout
-from hybrid_contact_ros.modes.workspace import TOLERANCE
+from hybrid_contact_ros.modes.workspace import TOLERANCE, mode_steps
 from hybrid_contact_ros.prediction import ModeSequence
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.uint8]
 
+_STEPS = 200  # of splitting, where an active set fails
 _MOST = 62  # contacts: the mask is a signed integer
 
 
@@ -22,6 +23,10 @@ class ModeRollout:
 
     Geometry and actuation are those of now; touchdowns are plastic impacts with Coulomb friction, or bounce by the
     contact's restitution. What the recent loads foretell (liftoffs) is taken from the event predictor.
+
+    Attributes:
+        whole: the sequence last followed reaches the end of ``prediction.rollout`` or is full; else it broke off
+            where the mode was not found (in time), or was not wanted.
     """
 
     def __init__(
@@ -35,7 +40,9 @@ class ModeRollout:
     ) -> None:
         m, d = contacts, tangents
         n, k = m * (1 + d), config.rollout_events
+        self.whole = False
         self._d, self._on = d, config.rollout > 0.0 and 0 < m <= _MOST
+        self._steps = min(_STEPS, mode_steps(m))
         self._friction, self._restitution = friction, restitution.copy()
         self._tolerances, self._config = tolerances, config
         self._scratch = (
@@ -59,11 +66,11 @@ class ModeRollout:
         closed: Codes,
         kind: Codes,
         times: Array,
-        trusted: bool,
+        wanted: bool,
         gap_sigma: Array,
         velocity_sigma: Array,
     ) -> ModeSequence:
-        """The events from here on; none where efforts are not ``trusted``.
+        """The events from here on; none where they are not ``wanted``, as without known efforts.
 
         Args:
             delassus (n, n), free (n,): as of :class:`~hybrid_contact_ros.modes.workspace.ModeWorkspace`.
@@ -72,10 +79,11 @@ class ModeRollout:
             gap_sigma (m,) m, velocity_sigma (m,) m/s: of the bounds.
         """
         t, c = self._tolerances, self._config
-        count = 0
-        if self._on and trusted:
-            count = rollout(
+        count, self.whole = 0, False
+        if self._on and wanted:
+            count, self.whole = rollout(
                 self._d,
+                self._steps,
                 c.rollout,
                 t.slip_on,
                 TOLERANCE,

@@ -21,7 +21,7 @@ _OPEN, _STICKING = 1, 2
 # multiplications, of which a core makes about one a nanosecond: what is not reached is UNDECIDED.
 FEW = 16
 WORK = 5e6
-_SYSTEMS = 20  # linear systems of a mode that is not found at once; the rest of its iterations are sweeps and steps
+SYSTEMS = 20  # linear systems of a mode that is not found at once; the rest of its iterations are sweeps and steps
 # Rows of flags and of margins
 CONSTRAINT, BOUNDED_TIME, ZENO, GRAZING, FRICTION = 0, 1, 2, 3, 4
 PSEUDO_IMPULSE = 5  # of mode_pseudo_impulse
@@ -115,7 +115,7 @@ def stability_flags(
                 trial_forces,
                 trial_accelerations,
             )
-            left -= rows * rows * (min(iterations, _SYSTEMS) * rows / 3.0 + iterations)
+            left -= rows * rows * (min(iterations, SYSTEMS) * rows / 3.0 + iterations)
             known = code == 1 and bounded(d, G, b, trial_forces)
             released = trial_accelerations[f] if known else math.nan
         margins[BOUNDED_TIME, i] = released

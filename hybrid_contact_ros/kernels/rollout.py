@@ -11,19 +11,18 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from numba import njit
 
 from hybrid_contact_ros.kernels.event_times import first_root
 from hybrid_contact_ros.kernels.mode_friction import solve_modes
 from hybrid_contact_ros.kernels.mode_jamming import CRITICAL_PART, jams
 from hybrid_contact_ros.kernels.mode_local import SLIP, STICK
+from hybrid_contact_ros.kernels.mode_stability import FEW, SYSTEMS, WORK
 from hybrid_contact_ros.kernels.status import Status
 
 # The values of prediction.EventKind
 _TOUCHDOWN, _LIFTOFF, _STICK = 1, 2, 4
 _LEAVES = 2e-3  # m/s, m/s²: a contact that moves away faster has left; slower ones would be back at once
-_STEPS = np.int64(200)  # of splitting, where an active set fails; as int, solve_modes would be compiled again for it
 _SLOWEST = 1e-6  # m/s, of a touchdown whose bounds are given
 _SOLVED = int(Status.SOLVED)
 _BOUNCE = 1e-3  # m/s: slower rebounds count as none
@@ -57,6 +56,16 @@ def _begin(d, slip_speed, G, friction, on, u, moving, slip, state, touching, for
 
 
 @njit(cache=True, nogil=True)
+def _work(w, iterations, touching):
+    """Multiplications of a solve, about."""
+    rows = 0.0
+    for i in range(touching.shape[0]):
+        if touching[i]:
+            rows += w
+    return rows * rows * (min(iterations, SYSTEMS) * rows / 3.0 + iterations)
+
+
+@njit(cache=True, nogil=True)
 def _tell(count, contact, kind, time, early, late, contacts, kinds, times, modes, on):
     """Append an event and the mode after it."""
     contacts[count] = contact
@@ -75,6 +84,7 @@ def _tell(count, contact, kind, time, early, late, contacts, kinds, times, modes
 @njit(cache=True, nogil=True)
 def rollout(
     d,
+    steps,
     horizon,
     slip_speed,
     tolerance,
@@ -106,6 +116,7 @@ def rollout(
     """Follow the hybrid model for ``horizon`` s, or until the arrays for events are full.
 
     Args, n = m (1 + d):
+        steps: of splitting at most, where an active set fails.
         sigmas, gap_sigma (m,), velocity_sigma (m,), acceleration_sigma: of the bounds, as for
             :func:`~.event_times.next_events`, whose answers next_kind (m,) and next_times (m, 3) are used for liftoffs,
             for the first touchdown, and for the bounds of each contact's first event.
@@ -117,7 +128,8 @@ def rollout(
             bit masks of the closed contacts after each event.
 
     Returns:
-        How many events were written.
+        How many events were written, and whether they are all: False where a mode was not found, or where there was no
+        time to look for one (of more than ``FEW`` contacts, see :mod:`~.mode_stability`).
     """
     m = friction.shape[0]
     w = 1 + d
@@ -144,15 +156,21 @@ def rollout(
     now = 0.0
     early = 0.0  # than its time the latest event may be, and what it causes at the same instant
     late = 0.0
+    whole = False
+    left = WORK if m > FEW else math.inf
     for _ in range(4 * most):
         if count == most:
+            whole = True
+            break
+        if left <= 0.0:
             break
         _begin(d, slip_speed, G, friction, on, u, moving, slip, state, touching, forces, a)
-        code, _, _ = solve_modes(
-            d, _STEPS, tolerance, G, b, friction, touching, moving, slip, state, A, work, order, forces, a
+        code, _, made = solve_modes(
+            d, steps, tolerance, G, b, friction, touching, moving, slip, state, A, work, order, forces, a
         )
         if code != _SOLVED:
             break  # nobody knows how it goes on
+        left -= _work(w, made, touching)
         for i in range(m):
             if on[i] and forces[i * w] <= 0.0 and a[i * w] > _LEAVES:
                 on[i] = 0
@@ -183,6 +201,7 @@ def rollout(
                 if slowing > 0.0 and speed / slowing < step:
                     step, which, event = speed / slowing, i, _STICK
         if which < 0 or now + step > horizon or count == most:
+            whole = True
             break
         for i in range(m):
             if not on[i]:
@@ -218,11 +237,12 @@ def rollout(
         count = _tell(count, which, event, now, early, late, contacts, kinds, times, modes, on)
         fresh[which] = 0
         _begin(d, math.inf, G, friction, on, u, moving, slip, state, touching, forces, after)
-        code, _, _ = solve_modes(
-            d, _STEPS, tolerance, G, u, friction, touching, moving, slip, state, A, work, order, forces, after
+        code, _, made = solve_modes(
+            d, steps, tolerance, G, u, friction, touching, moving, slip, state, A, work, order, forces, after
         )
         if code != _SOLVED:
             break
+        left -= _work(w, made, touching)
         bounce = restitution[which] if restitution[which] * approach > _BOUNCE else 0.0
         for k in range(m * w):
             u[k] = after[k]
@@ -239,4 +259,4 @@ def rollout(
                     count = _tell(count, i, _LIFTOFF, now, early, late, contacts, kinds, times, modes, on)
             else:
                 u[i * w] = 0.0
-    return count
+    return count, whole

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hybrid_contact_ros.mechanics.contact_points import closest
 from hybrid_contact_ros.mechanics.coordinates import Coordinates
+from hybrid_contact_ros.mechanics.plausibility import check_turns
 from hybrid_contact_ros.mechanics.state import RobotState
 
 Array = NDArray[np.float64]
@@ -19,6 +20,10 @@ Numbers: TypeAlias = Sequence[float] | Array
 
 # How far from one the norm of a quaternion may be and still be rounding, of float32 or of text.
 QUATERNION_TOLERANCE = 1e-2
+
+
+class ImplausibleError(ValueError):
+    """A finite value that no sensor can have measured."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,6 +75,7 @@ class JointMap:
         self._plain_source, self._plain = source[~turns], coordinates.position_index[~turns]
         self._turn_source, self._cosine = source[turns], coordinates.position_index[turns]
         self._turns = bool(turns.any())
+        self._turn_names = [name for name, turns_on in zip(self.joints, turns, strict=True) if turns_on]
         self._velocity = coordinates.velocity_index
 
     def state(
@@ -91,7 +97,8 @@ class JointMap:
 
         Raises:
             ValueError: arrays of a wrong length, an entry of a joint of the model that is not finite, no base for a
-                floating base, or a quaternion that is none; the text names what.
+                floating base, or a quaternion that is none; the text names what. ``ImplausibleError``, which is one:
+                the angle of a continuous joint is so large that nothing is left of where in its turn it is.
         """
         both = np.empty(self._nq + self._nv)  # one block, so that one look tells whether all is finite
         q, v = both[: self._nq], both[self._nq :]
@@ -108,6 +115,10 @@ class JointMap:
         v[self._velocity] = rate[self._source]
         if not np.isfinite(both).all():
             self._refuse(angle, rate)
+        if self._turns:
+            fault = check_turns(self._turn_names, turn)
+            if fault:
+                raise ImplausibleError(fault)
         covariance = base.covariance if self._floating and base is not None else None
         return RobotState(stamp_ns, q, v, self._effort(effort), covariance)
 

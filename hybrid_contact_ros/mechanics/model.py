@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -18,6 +19,7 @@ from hybrid_contact_ros.mechanics.contact_points import contact_table
 from hybrid_contact_ros.mechanics.coordinates import Coordinates
 from hybrid_contact_ros.mechanics.inertia import check_inertia
 from hybrid_contact_ros.mechanics.joints import JointMap
+from hybrid_contact_ros.mechanics.plausibility import Plausibility
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.mechanics.urdf import Urdf, read_urdf
@@ -58,6 +60,7 @@ class RigidBodyModel:
 
         self.floating_base = config.floating_base
         self.root_link = urdf.root
+        self._joint_types = urdf.joint_types
         self.nq, self.nv = self.coordinates.nq, self.coordinates.nv
         self.joint_names = self.coordinates.joints
         self.mimic_names = self.coordinates.followers
@@ -129,6 +132,13 @@ class RigidBodyModel:
         """The configuration (nq,) with all joints at zero and the base at the origin."""
         full = pin.neutral(self.pinocchio_model)
         return self.coordinates.reduced_position(full)
+
+    def bent(self) -> Array:
+        """A configuration (nq,) near the neutral one in which no joint is straight: up to 0.2 rad (m) from there."""
+        step = np.zeros(self.nv)
+        first = 6 if self.floating_base else 0
+        step[first:] = np.random.default_rng(0).uniform(-0.2, 0.2, self.nv - first)
+        return self.integrate(self.neutral(), step)
 
     def problem(self, state: RobotState) -> ContactProblem:
         """The contact problem of one state: M, bias, gaps, Jacobians and their drift, d = 2 tangents, fresh arrays.
@@ -246,6 +256,24 @@ class RigidBodyModel:
             ValueError: joints of the model that are missing (listed), or a name that is given twice.
         """
         return JointMap(self.coordinates, self.floating_base, names)
+
+    def plausibility(self, factor: float) -> Plausibility:
+        """What the joints can measure at all: the URDF's limits, ``factor`` times; see there."""
+        return Plausibility(self.pinocchio_model, self.coordinates, self._joint_types, factor)
+
+    def base_offset(self, link: str) -> float | None:
+        """Distance (m) of a link's frame from the root link's, plus the angle between them (rad), where the two are
+        bolted to each other; infinity where joints lie between, None where there is no such link."""
+        link = link.lstrip("/")
+        if link == self.root_link:
+            return 0.0
+        model = self.pinocchio_model
+        if not model.existFrame(link, pin.FrameType.BODY):
+            return None
+        frame = model.frames[model.getFrameId(link, pin.FrameType.BODY)]
+        if int(frame.parentJoint) != int(self.floating_base):
+            return math.inf
+        return float(np.linalg.norm(frame.placement.translation) + np.linalg.norm(pin.log3(frame.placement.rotation)))
 
 
 def _hash(urdf: Urdf, config: EstimatorConfig) -> int:

@@ -13,7 +13,7 @@ from hybrid_contact_ros.prediction import Prediction
 class ConstraintStabilityNode(EngineNode):
     """Publishes ``constraint_stability``."""
 
-    parts = Parts.MODE | Parts.STABILITY
+    parts = kept = Parts.MODE | Parts.STABILITY
 
     def __init__(self, **options: Any) -> None:
         super().__init__("constraint_stability", **options)

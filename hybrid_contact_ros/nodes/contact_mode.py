@@ -13,7 +13,7 @@ from hybrid_contact_ros.prediction import Prediction
 class ContactModeNode(EngineNode):
     """Publishes ``contact_mode`` and ``contact_events``."""
 
-    parts = Parts.MODE
+    parts = Parts.MODE | Parts.SEQUENCE
 
     def __init__(self, **options: Any) -> None:
         super().__init__("contact_mode", **options)

@@ -19,19 +19,22 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
+from hybrid_contact_ros.budget import Budget, measure
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.encoding import Encoder
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
-from hybrid_contact_ros.intake import Intake
+from hybrid_contact_ros.intake import JOINTS, ODOM, Intake
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.monitor import Monitor
 from hybrid_contact_ros.prediction import ImpactPrediction, Prediction
 from hybrid_contact_ros.ros.description import RobotDescription
-from hybrid_contact_ros.ros.diagnostics import Monitor, unconfigured
+from hybrid_contact_ros.ros.diagnostics import FaultLog, diagnosis, unconfigured
 from hybrid_contact_ros.ros.executor import spin
 from hybrid_contact_ros.ros.messages import message_types
 from hybrid_contact_ros.ros.parameters import declare_config, declare_own, faults, read_config
 from hybrid_contact_ros.ros.qos import OUTPUT, STATE_INPUT, overridable
+from hybrid_contact_ros.ros.subscription import Numbered
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
@@ -44,10 +47,12 @@ class EngineNode(LifecycleNode):
     it is there when ``configure`` is called; without it configuring fails and says so. Kernels are compiled and warmed
     here. A bad parameter or URDF fails the transition by name and leaves the node unconfigured.
 
-    Subclasses name their ``parts`` and fill in ``create_outputs`` and ``publish`` or ``publish_impact``.
+    Subclasses name their ``parts``, and those ``kept`` when the node cannot keep up, and fill in ``create_outputs`` and
+    ``publish`` or ``publish_impact``.
     """
 
     parts = Parts.MODE
+    kept = Parts.MODE
 
     def __init__(self, name: str, **options: Any) -> None:
         super().__init__(name, **options)
@@ -104,7 +109,8 @@ class EngineNode(LifecycleNode):
             begin = time.perf_counter()
             self.estimator = ContactEstimator(model, config)
             self.estimator.warm(freeze=True)
-            self.encoder = Encoder(message_types(), model, reuse=True)
+            self.intake = Intake(model, config.input, self.get_parameter("twist_in_world").value)
+            self.encoder = Encoder(message_types(), model, self.intake.frame_id or "world", reuse=True)
         except ValueError as error:
             self.get_logger().error(f"not configured: {error}")
             self._destroy_all()
@@ -112,23 +118,25 @@ class EngineNode(LifecycleNode):
         except Exception:  # rclpy would swallow it and go to on_error without a word
             self.get_logger().error(f"configuring failed:\n{traceback.format_exc()}")
             raise
-        self.intake = Intake(model, config.input, self.get_parameter("twist_in_world").value)
-        self.monitor = Monitor(self.get_fully_qualified_name(), self.get_name())
+        self.monitor = Monitor(config.diagnostics)
+        self.budget = Budget(self.parts, self.kept, config.input.lost_before_less)
+        self._log = FaultLog(self.get_logger())
         self._diagnosed = time.perf_counter()
         self._config: EstimatorConfig = config
+        self._inputs = ([JOINTS] if model.joint_names else []) + ([ODOM] if model.floating_base else [])
         self._subscribe(JointState, "joint_states", self._on_joint_state)
         if model.floating_base:
             self._subscribe(Odometry, "odom", self._on_odometry)
         self.keep(self.destroy_service, self.create_service(Trigger, "~/reset", self._on_reset))
         self.keep(self.destroy_service, self.create_service(SetBool, "~/enable", self._on_enable))
         self.create_outputs()
-        self._faults = 0
         self._description.in_use = True
         gc.freeze()  # the garbage collector need not walk the compiler's objects again and again
         self.get_logger().info(
             f"configured: {model.nv} velocity coordinates, contacts {', '.join(model.contact_names) or 'none'}; "
             f"kernels ready in {time.perf_counter() - begin:.2f} s"
         )
+        self._tell_cost()
         return SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -183,25 +191,26 @@ class EngineNode(LifecycleNode):
 
     # ------------------------------------------------------------------ inputs
 
-    def _on_joint_state(self, msg: JointState) -> None:
+    def _on_joint_state(self, msg: JointState, number: int | None, writer: Any) -> None:
         arrived = time.perf_counter_ns()
         if self._active and self._enabled and self.intake is not None:
             receive = self.now_ns()
-            self._answer(self.intake.joint_state(msg, receive), receive, arrived)
+            self._answer(self.intake.joint_state(msg, receive, number, writer), receive, arrived)
+        elif self.intake is not None:
+            self.intake.rates[JOINTS].forget()  # what comes meanwhile is not lost
 
-    def _on_odometry(self, msg: Odometry) -> None:
+    def _on_odometry(self, msg: Odometry, number: int | None, writer: Any) -> None:
         arrived = time.perf_counter_ns()
         if self._active and self._enabled and self.intake is not None:
             receive = self.now_ns()
-            self._answer(self.intake.odometry(msg, receive), receive, arrived)
+            self._answer(self.intake.odometry(msg, receive, number, writer), receive, arrived)
+        elif self.intake is not None:
+            self.intake.rates[ODOM].forget()
 
     def _answer(self, state: RobotState | None, receive_ns: int, arrived: int) -> None:
         intake, estimator, monitor = self.intake, self.estimator, self.monitor
         assert intake is not None and estimator is not None and monitor is not None and self.encoder is not None
-        if intake.faults.total() != self._faults:
-            self._faults = intake.faults.total()
-            assert intake.last_fault is not None
-            self.get_logger().warning(intake.last_fault[1], throttle_duration_sec=5.0)
+        self._log.tell(intake)
         if state is None:
             return
         if intake.set_back:
@@ -209,18 +218,23 @@ class EngineNode(LifecycleNode):
         if intake.frame_id:
             self.encoder.frame_id = intake.frame_id
         try:
-            prediction = estimator.update(state, self.parts & ~Parts.IMPACT)
+            parts = self.budget.parts
+            prediction = estimator.update(state, parts & ~Parts.IMPACT)
             self.publish(prediction, time.perf_counter_ns() - arrived, max(0, receive_ns - state.stamp_ns))
             monitor.answered(self.now_ns() - state.stamp_ns, time.perf_counter_ns() - arrived)
             # Mode and flags are on their way: they do not wait for a set, which takes several times as long.
-            impact = estimator.next_impact() if self.parts & Parts.IMPACT else None
+            impact = estimator.next_impact() if parts & Parts.IMPACT else None
             if impact is not None:
                 self.publish_impact(impact, time.perf_counter_ns() - arrived)
                 if impact.truncated:
                     monitor.missed()
+            done = time.perf_counter_ns()
+            monitor.spent(done - arrived)
+            rate = intake.rates[intake.pace]
+            self.budget.spent(done, done - arrived, rate.lost, rate.exact)
         except ValueError as error:
             intake.refuse(str(error))
-            self.get_logger().warning(f"state refused: {error}", throttle_duration_sec=5.0)
+            self._log.tell(intake)
         except Exception as error:  # a fault of ours must not take a robot's node down: forget, tell, go on
             estimator.reset()
             monitor.failed("internal", f"internal error: {error!r}")
@@ -248,20 +262,24 @@ class EngineNode(LifecycleNode):
             self._report(unconfigured(self.get_fully_qualified_name(), self.get_name(), why))
             return
         now = time.perf_counter()
-        publishers = {
-            topic: self.count_publishers(self.resolve_topic_name(topic))
-            for topic in ("joint_states", "odom")[: 2 if self._config.floating_base else 1]
-        }
-        report = self.monitor.report(
-            max(now - self._diagnosed, 1e-3),
-            self._active and self._enabled,
-            self.intake.faults,
-            self.intake.received,
-            self.intake.last_fault,
-            publishers,
-        )
+        publishers = {topic: self.count_publishers(self.resolve_topic_name(topic)) for topic in self._inputs}
+        active = self._active and self._enabled
+        seconds = max(now - self._diagnosed, 1e-3)
+        said, values = self.monitor.report(seconds, active, self.intake, publishers, self.budget.left_out)
+        report = diagnosis(self.get_fully_qualified_name(), self.get_name(), said, values)
         self._diagnosed = now
         self._report(report)
+
+    def _tell_cost(self) -> None:
+        assert self.estimator is not None
+        cost = measure(self.estimator, self.parts)
+        if cost is None:
+            return
+        sets = f", an impact set {1e3 * cost.impact:.2f} ms more" if cost.impact else ""
+        self.get_logger().info(
+            f"a state with {cost.closed} contacts closed takes {1e3 * cost.update:.2f} ms on this machine now (worst "
+            f"{1e3 * cost.worst:.2f} ms{sets}): up to some {1.0 / cost.update:.0f} states a second can be answered"
+        )
 
     def _report(self, report: DiagnosticArray) -> None:
         report.header.stamp = self.get_clock().now().to_msg()
@@ -270,7 +288,9 @@ class EngineNode(LifecycleNode):
     def _subscribe(self, kind: type, topic: str, callback: Any) -> None:
         self.keep(
             self.destroy_subscription,
-            self.create_subscription(kind, topic, callback, copy(STATE_INPUT), qos_overriding_options=overridable()),
+            self.create_subscription(
+                kind, topic, Numbered(callback), copy(STATE_INPUT), qos_overriding_options=overridable()
+            ),
         )
 
     def _refuse_changes(self, parameters: list[Any]) -> SetParametersResult:

@@ -13,7 +13,7 @@ from hybrid_contact_ros.prediction import ImpactPrediction
 class ImpactSetNode(EngineNode):
     """Publishes ``impact_set`` and answers ``~/predict_impact``."""
 
-    parts = Parts.MODE | Parts.IMPACT
+    parts = kept = Parts.MODE | Parts.IMPACT
 
     def __init__(self, **options: Any) -> None:
         super().__init__("impact_set", **options)

@@ -12,6 +12,7 @@ from hybrid_contact_ros.intake import Intake
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.nodes.engine_node import EngineNode
 from hybrid_contact_ros.prediction import ImpactPrediction, Prediction
+from hybrid_contact_ros.refusals import USED
 from hybrid_contact_ros.ros.messages import nanoseconds
 
 
@@ -103,7 +104,7 @@ class ImpactOutput:
         odometry.header.stamp = joints.header.stamp
         intake = Intake(estimator.model, estimator.config.input, self._node.get_parameter("twist_in_world").value)
         state = intake.odometry(odometry, now)
-        if intake.last_fault is None or not estimator.model.floating_base:
+        if set(intake.faults) <= USED or not estimator.model.floating_base:
             state = intake.joint_state(joints, now) or state
         if state is None:
             raise ValueError(intake.last_fault[1] if intake.last_fault else "the state is incomplete")

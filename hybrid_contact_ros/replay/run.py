@@ -251,7 +251,7 @@ class _Run:
 
     def _write(self, prediction: Prediction, compute_ns: int, time_ns: int, writer: BagWriter) -> None:
         encoder = self.encoder
-        encoder.frame_id = self.intake.frame_id or "world"
+        encoder.frame_id = self.intake.frame_id or "world"  # where odometry does not name its frame
         age = time_ns - prediction.mode.stamp_ns
         writer.write("/contact_mode", time_ns, encoder.mode(prediction.mode, compute_ns, age))
         writer.write("/constraint_stability", time_ns, encoder.stability(prediction.stability, compute_ns))

@@ -1,126 +1,68 @@
-"""What ``/diagnostics`` says of a node: rates, latency, deadline misses, and every kind of bad input, by name."""
+"""What a :class:`~hybrid_contact_ros.monitor.Monitor` found, as messages of ``/diagnostics`` and lines of the log."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
+from collections.abc import Mapping
+from typing import Any
 
-import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
-from hybrid_contact_ros.intake import REASONS
-
-_KEPT = 4096  # latencies per period; at 1 Hz enough for 4 kHz
-# Reported, but the states were used.
-_HARMLESS = ("stale", "future", "effort_not_finite", "odometry_late", "clock_set_back")
-
+from hybrid_contact_ros.intake import Intake
+from hybrid_contact_ros.monitor import Level
+from hybrid_contact_ros.refusals import Fault
 
 _TITLE = "{}: contact prediction"
+_LEVELS = {
+    Level.OK: DiagnosticStatus.OK,
+    Level.WARN: DiagnosticStatus.WARN,
+    Level.ERROR: DiagnosticStatus.ERROR,
+    Level.STALE: DiagnosticStatus.STALE,
+}
+_EVERY = 5.0  # s between two lines about the same kind of fault
+_QUIET = ("odometry_late",)  # happens now and then in any stream: the diagnostics tell when it is often
 
 
 def unconfigured(name: str, hardware_id: str, why: str) -> DiagnosticArray:
     """What a node says before it is configured."""
+    return diagnosis(name, hardware_id, [(Level.WARN, why)], {})
+
+
+def diagnosis(
+    name: str, hardware_id: str, verdict: list[tuple[Level, str]], values: Mapping[str, str]
+) -> DiagnosticArray:
+    """One status of all sentences, at the level of the worst, which comes first. The stamp is the caller's."""
     status = DiagnosticStatus(
-        level=DiagnosticStatus.WARN, name=_TITLE.format(name), message=why, hardware_id=hardware_id
+        level=_LEVELS[max(level for level, _ in verdict)],
+        name=_TITLE.format(name),
+        message=" | ".join(text for _, text in verdict),
+        hardware_id=hardware_id,
+        values=[KeyValue(key=key, value=value) for key, value in values.items()],
     )
     return DiagnosticArray(status=[status])
 
 
-class Monitor:
-    """Counts of one period, folded into a ``DiagnosticArray`` by :meth:`report`. Bounded: old entries are overwritten.
+class FaultLog:
+    """Tells the log of faults of the input, each kind at most every five seconds, whatever other kinds do."""
 
-    Latency runs from the stamp of the measurement to the end of publishing; computation from the arrival of the
-    message to there.
-    """
-
-    def __init__(self, name: str, hardware_id: str) -> None:
-        self._name, self._hardware_id = _TITLE.format(name), hardware_id
-        self._latency, self._compute = np.zeros(_KEPT), np.zeros(_KEPT)
-        self._count = 0
-        self._misses = 0
-        self.failures: Counter[str] = Counter()
-        self.failure = ""
+    def __init__(self, logger: Any) -> None:
+        self._logger = logger
         self._total = 0
-        self._seen: Counter[str] = Counter()
-        self._received: Counter[str] = Counter()
+        self._told: dict[Fault, float] = {}
+        self._counts: Counter[Fault] = Counter()
 
-    def answered(self, latency_ns: int, compute_ns: int) -> None:
-        """A state was answered."""
-        slot = self._count % _KEPT
-        self._latency[slot], self._compute[slot] = latency_ns * 1e-6, compute_ns * 1e-6
-        self._count += 1
-        self._total += 1
-
-    def missed(self) -> None:
-        """A computation was cut by its deadline."""
-        self._misses += 1
-
-    def failed(self, reason: str, sentence: str) -> None:
-        """A message or request could not be used, for a reason that the intake does not know."""
-        self.failures[reason] += 1
-        self.failure = sentence
-
-    def report(
-        self,
-        seconds: float,
-        active: bool,
-        faults: Counter[str],
-        received: Counter[str],
-        last_fault: tuple[str, str] | None,
-        publishers: dict[str, int],
-    ) -> DiagnosticArray:
-        """One status for the period of ``seconds`` that ends now; starts the next one. The stamp is the caller's.
-
-        ``faults`` and ``received`` are running counts (:class:`~hybrid_contact_ros.intake.Intake`); ``publishers`` is
-        the number of publishers on each input.
-        """
-        faults = faults + self.failures
-        fresh = faults - self._seen
-        self._seen = Counter(faults)
-        arrived = received - self._received
-        self._received = Counter(received)
-        n = min(self._count, _KEPT)
-        values = {f"{topic} rate [Hz]": f"{arrived[topic] / seconds:.1f}" for topic in sorted(received)}
-        values["predictions rate [Hz]"] = f"{self._count / seconds:.1f}"
-        values["predictions"] = str(self._total)
-        for name, series in (("latency", self._latency), ("compute", self._compute)):
-            for q in (50, 99):
-                values[f"{name} p{q} [ms]"] = f"{np.percentile(series[:n], q):.3f}" if n else "nan"
-        values["deadline misses"] = str(self._misses)
-        values.update({f"publishers on {topic}": str(count) for topic, count in publishers.items()})
-        values.update({f"input fault: {reason}": str(count) for reason, count in sorted(faults.items())})
-        latest = last_fault[1] if last_fault else self.failure
-        if latest:
-            values["latest input fault"] = latest
-        level, text = self._verdict(active, fresh, arrived, publishers)
-        self._count = self._misses = 0
-        status = DiagnosticStatus(
-            level=level,
-            name=self._name,
-            message=text,
-            hardware_id=self._hardware_id,
-            values=[KeyValue(key=key, value=value) for key, value in values.items()],
-        )
-        return DiagnosticArray(status=[status])
-
-    def _verdict(
-        self, active: bool, fresh: Counter[str], arrived: Counter[str], publishers: dict[str, int]
-    ) -> tuple[bytes, str]:
-        crowded = [topic for topic, count in publishers.items() if count > 1]
-        refused = [reason for reason in fresh if reason not in _HARMLESS]
-        if not active:
-            return DiagnosticStatus.OK, "inactive"
-        if not sum(arrived.values()):
-            return DiagnosticStatus.STALE, "no input"
-        if fresh["internal"]:
-            return DiagnosticStatus.ERROR, self.failure
-        if refused and not self._count:
-            worst = max(refused, key=lambda reason: fresh[reason])
-            return DiagnosticStatus.ERROR, f"no state could be used: {REASONS.get(worst, worst)}"
-        if crowded:
-            return DiagnosticStatus.WARN, f"more than one publisher on {', '.join(crowded)}"
-        if fresh:
-            worst = max(fresh, key=lambda reason: fresh[reason])
-            return DiagnosticStatus.WARN, REASONS.get(worst, worst)
-        if self._misses:
-            return DiagnosticStatus.WARN, "computations were cut by their deadline"
-        return DiagnosticStatus.OK, "predicting"
+    def tell(self, intake: Intake) -> None:
+        """Write what is new."""
+        total = intake.kinds.total()
+        if total == self._total:
+            return
+        self._total = total
+        now = time.monotonic()
+        for fault, count in intake.kinds.items():
+            new = count - self._counts[fault]
+            if not new or fault.reason in _QUIET or now - self._told.get(fault, -_EVERY) < _EVERY:
+                continue
+            self._told[fault], self._counts[fault] = now, count
+            again = f" ({new} times since the last such line)" if new > 1 else ""
+            self._logger.warning(intake.sentences[fault] + again)

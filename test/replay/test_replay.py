@@ -199,7 +199,7 @@ def test_states_that_cannot_be_computed_with_are_counted_and_passed_over_as_the_
     angular = fall.angular.copy()
     angular[[5, 40]] = 1e200
     write_recording(replace(fall, angular=angular), tmp_path / "bad.mcap")
-    result = replay_bag(tmp_path / "bad.mcap", walker)
+    result = replay_bag(tmp_path / "bad.mcap", replace(walker, input=replace(walker.input, limit_factor=0.0)))
     assert result.states == fall.time.size - 2
     assert result.faults == {"state": 2}
     assert result.last_fault is not None and "too large" in result.last_fault[1]

@@ -1,0 +1,87 @@
+"""Why inputs are refused or reported: one sentence and one piece of advice for each reason."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+REASONS: dict[str, str] = {
+    # refused
+    "invalid_stamp": "the stamp is zero, negative or has nanoseconds outside [0, 1e9)",
+    "backward_stamp": "the stamp is older than one already seen",
+    "repeated_stamp": "the stamp is that of the message before",
+    "stamp_jump": "the stamp is far ahead of the one before, and the clock is not",
+    "array_length": "position, velocity or effort is not as long as name",
+    "no_velocity": "velocity is missing",
+    "joint_names": "the joints do not fit the model",
+    "not_finite": "a value is NaN or infinite",
+    "implausible": "a value is far beyond what the robot can have",
+    "quaternion_norm": "the orientation is not a unit quaternion",
+    "no_odometry": "no odometry that can be used has arrived, and the model has a floating base",
+    "odometry_timeout": "the newest odometry that can be used is too far from the joint state",
+    "state": "the estimator cannot compute with the state",
+    # used, and reported
+    "stale": "the message is older than input.stale_after",
+    "future": "the stamp is ahead of the clock by more than input.stale_after",
+    "effort_not_finite": "an effort is NaN or infinite: the state is used without effort",
+    "effort_implausible": "an effort is far beyond what the joint can give: the state is used without effort",
+    "covariance": "a covariance is not finite or beyond 1e12: it counts as none",
+    "child_frame": "the pose is that of a link that is not the root link",
+    "odometry_late": "the odometry of the same stamp did not come before the next joint state, which took its place",
+    "clock_set_back": "the stamps went back and stayed: the streams start anew",
+    "clock_set_ahead": "the stamps jumped ahead and stayed: the streams start anew",
+}
+"""What each count of :attr:`Intake.faults` means."""
+
+ADVICE: dict[str, str] = {
+    "invalid_stamp": "fill header.stamp with the time of the measurement",
+    "backward_stamp": "look for a second publisher, or for messages that overtake each other",
+    "repeated_stamp": "look for a second publisher, or stamp each measurement anew",
+    "stamp_jump": "look for a second publisher with another clock",
+    "array_length": "give every joint in name a position and a velocity; effort may be left empty",
+    "no_velocity": "the publisher must fill it; nothing is differentiated here",
+    "joint_names": "publish every joint of the URDF, or name those that are never published in locked_joints",
+    "not_finite": "look at the driver of that sensor",
+    "implausible": "check the unit and the sensor; else correct the URDF's limits or raise input.limit_factor",
+    "quaternion_norm": "look at the estimator that publishes it; four zeros are one that was never set",
+    "no_odometry": "publish odom, or set floating_base to false for a robot that is bolted down",
+    "odometry_timeout": "publish odom more often, look at both clocks, or raise input.odometry_timeout",
+    "state": "look at the values of that state",
+    "stale": "compare the clocks of the machines, or raise input.stale_after",
+    "future": "compare the clocks of the machines, and use_sim_time with the source of the stamps",
+    "effort_not_finite": "look at the driver; leave effort empty where none is measured",
+    "effort_implausible": "check the unit and the sensor; else correct the URDF's limits or raise input.limit_factor",
+    "covariance": "publish zeros, or -1 in the first entry, where a covariance is unknown",
+    "child_frame": "publish the odometry of the root link, with its name in child_frame_id",
+    "odometry_late": "publish odom before or right after the joint state of its stamp",
+    "clock_set_back": "nothing to do after a restart of a recording or a simulator",
+    "clock_set_ahead": "nothing to do after a jump in a recording or a simulator",
+}
+"""What to do about each."""
+
+USED = frozenset(list(REASONS)[list(REASONS).index("stale") :])
+"""Reasons with which a state is still answered, bar ``odometry_late``: the joint state that waited is dropped."""
+
+CONSEQUENCES = frozenset({"no_odometry", "odometry_timeout", "odometry_late"})
+"""Reasons that may follow from another: odometry that was refused is missing."""
+
+
+class Fault(NamedTuple):
+    """A kind of fault: the input that it was seen on (``joint_states``, ``odom``), and its key in :data:`REASONS`."""
+
+    topic: str
+    reason: str
+
+
+class RefusedError(ValueError):
+    """A message that may not be used; ``reason`` is a key of :data:`REASONS`, ``detail`` has the numbers, and ``topic``
+    is the input at fault, where that may not be the one that was being read."""
+
+    def __init__(self, reason: str, detail: str = "", topic: str = "") -> None:
+        super().__init__(f"{REASONS[reason]}: {detail}" if detail else REASONS[reason])
+        self.reason, self.detail, self.topic = reason, detail, topic
+
+
+def sentence(fault: Fault, detail: str = "") -> str:
+    """What a person reads of one fault: the subject, what is wrong, the numbers, and what to do."""
+    what = f"{fault.topic}: {REASONS[fault.reason]}"
+    return f"{what} ({detail}); {ADVICE[fault.reason]}" if detail else f"{what}; {ADVICE[fault.reason]}"
