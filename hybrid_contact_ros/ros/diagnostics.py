@@ -62,16 +62,18 @@ class Monitor:
     def report(
         self,
         seconds: float,
-        active: bool,
+        idle: str,
         faults: Counter[str],
         received: Counter[str],
         last_fault: tuple[str, str] | None,
         publishers: dict[str, int],
+        outdated: str = "",
     ) -> DiagnosticArray:
         """One status for the period of ``seconds`` that ends now; starts the next one. The stamp is the caller's.
 
         ``faults`` and ``received`` are running counts (:class:`~hybrid_contact_ros.intake.Intake`); ``publishers`` is
-        the number of publishers on each input.
+        the number of publishers on each input; ``idle`` why nothing is to be predicted; ``outdated`` that the model in
+        use is not the robot's any more. Both are "" where nothing is to be said.
         """
         faults = faults + self.failures
         fresh = faults - self._seen
@@ -91,7 +93,10 @@ class Monitor:
         latest = last_fault[1] if last_fault else self.failure
         if latest:
             values["latest input fault"] = latest
-        level, text = self._verdict(active, fresh, arrived, publishers)
+        level, text = self._verdict(idle, fresh, arrived, publishers)
+        if outdated:
+            text = outdated if level == DiagnosticStatus.OK else f"{text}; {outdated}"
+            level = DiagnosticStatus.WARN if level == DiagnosticStatus.OK else level
         self._count = self._misses = 0
         status = DiagnosticStatus(
             level=level,
@@ -103,12 +108,12 @@ class Monitor:
         return DiagnosticArray(status=[status])
 
     def _verdict(
-        self, active: bool, fresh: Counter[str], arrived: Counter[str], publishers: dict[str, int]
+        self, idle: str, fresh: Counter[str], arrived: Counter[str], publishers: dict[str, int]
     ) -> tuple[bytes, str]:
         crowded = [topic for topic, count in publishers.items() if count > 1]
         refused = [reason for reason in fresh if reason not in _HARMLESS]
-        if not active:
-            return DiagnosticStatus.OK, "inactive"
+        if idle:
+            return DiagnosticStatus.OK, idle
         if not sum(arrived.values()):
             return DiagnosticStatus.STALE, "no input"
         if fresh["internal"]:
