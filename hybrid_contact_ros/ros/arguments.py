@@ -33,6 +33,8 @@ def start_fault(error: Exception, arguments: Sequence[str]) -> str | None:
 
 def file_fault(path: Path) -> str | None:
     """What keeps ROS from reading a parameter file; None where nothing is seen."""
+    if path.is_dir():
+        return "that is a folder"
     if not path.is_file():
         return f"there is no such file ({path.expanduser().absolute()})"
     try:
