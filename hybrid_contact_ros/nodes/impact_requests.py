@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from math import isfinite
 
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -21,6 +23,7 @@ from hybrid_contact_ros.nodes.engine_node import EngineNode
 from hybrid_contact_ros.ros.messages import message_types, nanoseconds
 
 _MOST_WAITING = 8
+_NICE = 10  # of the thread: where processors are short, the stream goes first
 
 
 class ImpactRequests:
@@ -37,7 +40,7 @@ class ImpactRequests:
         config = node.estimator.config
         self._estimator = ContactEstimator(RigidBodyModel.from_urdf(node.urdf, config), config)
         self._encoder = Encoder(message_types(), self._estimator.model)
-        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="predict_impact")
+        self._worker = ThreadPoolExecutor(1, "predict_impact", _yield_to_others)
         self._waiting = 0
         self._ended = threading.Event()
         # A group of its own: an executor with groups would hold up everything else until the answer is there.
@@ -128,6 +131,12 @@ class ImpactRequests:
         if state is None:
             raise ValueError(intake.last_fault[1] if intake.last_fault else "the state is incomplete")
         return state
+
+
+def _yield_to_others() -> None:
+    """Lower the priority of this thread; on Linux it has one of its own."""
+    with suppress(OSError, AttributeError):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
 
 
 def _refused(response: PredictImpact.Response, why: str) -> PredictImpact.Response:
