@@ -215,7 +215,7 @@ class EngineNode(LifecycleNode):
         return self._active
 
     @property
-    def _inputs(self) -> object:
+    def _attempt(self) -> object:
         """What configuring depends on: it need not be tried twice with the same."""
         return self._settings, self._description.origin
 
@@ -226,7 +226,7 @@ class EngineNode(LifecycleNode):
         if not self._description.there:
             self.get_logger().info("waiting for robot_description", throttle_duration_sec=5.0)
             return
-        if self._tried == self._inputs:
+        if self._tried == self._attempt:
             return
         if self.trigger_configure() == SUCCESS:
             self._starter.cancel()
@@ -235,12 +235,12 @@ class EngineNode(LifecycleNode):
     def _follow_description(self) -> None:
         """Start anew with another robot description, where that is asked for and it is a good one."""
         if (
-            self._tried == self._inputs
+            self._tried == self._attempt
             or not self._description.replaced
             or not self.get_parameter("reconfigure_on_new_description").value
         ):
             return
-        self._tried = self._inputs
+        self._tried = self._attempt
         try:
             ContactEstimator(RigidBodyModel.from_urdf(self._description.text(), self._config), self._config)
         except ValueError as error:
@@ -282,7 +282,7 @@ class EngineNode(LifecycleNode):
             self.encoder.frame_id = intake.frame_id
         # The executor handles events in the order in which they came, one for every message. Computing at once would
         # let those of a fast stream pile up in front of timers and services: so it goes behind all that waits.
-        before, self._waiting = self._waiting, None
+        before = self._waiting
         anew = intake.set_back or (before is not None and before.anew)
         self._waiting = _Waiting(state, receive_ns, arrived, anew)
         if before is not None:
@@ -337,7 +337,8 @@ class EngineNode(LifecycleNode):
         if request.data and not self._enabled:
             self._forget()
         self._enabled = bool(request.data)
-        self._waiting = None if not self._enabled else self._waiting
+        if not self._enabled:
+            self._waiting = None
         text = "predicting" if self._enabled else "inputs are ignored until ~/enable true or the next activation"
         response.success, response.message = True, text
         return response
@@ -375,7 +376,7 @@ class EngineNode(LifecycleNode):
         """That the model in use is not that of the robot description which is there now, if so."""
         if not self._description.replaced:
             return ""
-        if self._why and self._tried == self._inputs:
+        if self._why and self._tried == self._attempt:
             return f"the new robot description is not used, the old one goes on: {self._why}"
         return "there is another robot description: the old one is used until the node is configured anew"
 
