@@ -37,8 +37,8 @@ setup(
     zip_safe=True,
     entry_points={
         "console_scripts": [
-            "hybrid-contact = hybrid_contact_ros.cli:main",
-            *(f"{node} = hybrid_contact_ros.nodes.{node}:main" for node in NODES),
+            "hybrid-contact = hybrid_contact_ros.programs:command",
+            *(f"{node} = hybrid_contact_ros.programs:{node}" for node in NODES),
         ],
     },
 )

@@ -93,6 +93,7 @@ class ImpactConfig:
     directions: int = _leaf(4, "-", 2, 32, "edges of the linearised friction cone; even")
     deadline: float = _leaf(0.001, "s", 0.0, 10.0, "of the computation of one set; 0 for none")
     seed: int = _leaf(0, "-", 0, 2**31 - 1, "of the draws; the same state and seed give the same set")
+    request_deadline: float = _leaf(1.0, "s", 0.001, 10.0, "longest computation of a set asked for by ~/predict_impact")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,7 @@ class EstimatorConfig:
     floating_base: bool = _leaf(True, "-", None, None, "the root link floats: odometry is needed")
     contacts: Mapping[str, Contact] = field(default_factory=dict)
     environments: Mapping[str, Environment] = field(default_factory=lambda: {"ground": Environment()})
+    allow_no_contacts: bool = _leaf(False, "-", None, None, "work without any contact, and so predict nothing")
     joint_limits: tuple[str, ...] = _leaf((), "-", None, None, "joints whose position limits are contacts")
     locked_joints: tuple[str, ...] = _leaf((), "-", None, None, "joints that no message has: held at zero")
     activation: ActivationConfig = field(default_factory=ActivationConfig)
@@ -147,13 +149,28 @@ class EstimatorConfig:
         :func:`~hybrid_contact_ros.parameter_file.read_parameters`) or the bare mapping inside one.
 
         Raises:
-            ValueError: naming the file, the entry and what would be right.
+            ValueError: naming the file, the entry and what would be right; also for a file without contacts
+                (:meth:`require_contacts`).
         """
         data = read_parameters(path)
         try:
-            return cls.from_mapping(data)
+            config = cls.from_mapping(data)
+            config.require_contacts()
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
+        return config
+
+    def require_contacts(self) -> None:
+        """Refuse to work without contacts: nothing would be predicted, and most likely it is the wrong file.
+
+        Raises:
+            ValueError: there are neither contacts nor joint limits, and ``allow_no_contacts`` is false.
+        """
+        if not (self.contacts or self.joint_limits or self.allow_no_contacts):
+            raise ValueError(
+                "no contact is configured, so that nothing would be predicted: contacts (in ROS also contact_names) or "
+                "joint_limits are needed, or allow_no_contacts: true"
+            )
 
     @classmethod
     def from_mapping(cls, data: Mapping[str, Any]) -> EstimatorConfig:
@@ -209,6 +226,7 @@ IGNORED = (
     "urdf_file",
     "twist_in_world",
     "autostart",
+    "reconfigure_on_new_description",
     "marker_rate",
     "marker_size",
 )

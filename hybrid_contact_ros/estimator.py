@@ -78,6 +78,8 @@ class ContactEstimator:
     """
 
     def __init__(self, model: RigidBodyModel, config: EstimatorConfig) -> None:
+        """Raises ValueError for a configuration without contacts (:meth:`EstimatorConfig.require_contacts`)."""
+        config.require_contacts()
         self.model, self.config = model, config
         m = model.contacts
         self._tracker = ContactTracker(m, load_thresholds(model, config.activation))
@@ -251,6 +253,7 @@ class ContactEstimator:
             friction_coefficient=problem.friction,
             friction_margin=margin,
             critical_friction=modes.critical_friction.copy(),
+            jammed=modes.jammed.copy(),
             next_event=kind,
             time_to_event=times[:, 0].copy(),
             earliest=times[:, 1].copy(),

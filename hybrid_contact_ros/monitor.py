@@ -39,8 +39,10 @@ class Period:
 
     Attributes:
         seconds: its length. pace: the input whose messages are answered. inputs: those that are needed.
-        answered: states. arrived, lost: messages per input. faults: per kind; sentences: the last one of each.
-        publishers: on each input. internal: errors of ours, and the last of them in words.
+        answered: states. overtaken: states that a newer one took the place of while they waited here. arrived, lost:
+            messages per input. faults: per kind; sentences: the last one of each.
+        publishers: on each input. internal: errors of ours, and the last of them in words. unsolved: states without a
+            contact mode, and the last of them in words. jammed: states in which a slide jammed and was taken to stick.
         busy: s of computing and publishing, all in all. exact: losses are counted by sequence numbers.
         left_out: names of outputs that are not computed, to keep up.
     """
@@ -49,12 +51,15 @@ class Period:
     pace: str
     inputs: tuple[str, ...]
     answered: int = 0
+    overtaken: int = 0
     arrived: Mapping[str, int] = field(default_factory=dict)
     lost: Mapping[str, int] = field(default_factory=dict)
     faults: Mapping[Fault, int] = field(default_factory=dict)
     sentences: Mapping[Fault, str] = field(default_factory=dict)
     publishers: Mapping[str, int] = field(default_factory=dict)
     internal: tuple[int, str] = (0, "")
+    unsolved: tuple[int, str] = (0, "")
+    jammed: int = 0
     busy: float = 0.0
     exact: bool = True
     left_out: tuple[str, ...] = ()
@@ -81,6 +86,12 @@ def judge(period: Period, limits: DiagnosticsConfig) -> list[tuple[Level, str]]:
     for topic, publishers in period.publishers.items():
         if publishers > 1:
             said.append((Level.WARN, f"{topic}: {publishers} publishers, one is expected; stop the others"))
+    count, text = period.unsolved
+    if count > limits.reported * period.answered:
+        share = 100 * count / period.answered
+        said.append(
+            (Level.WARN, f"no contact mode in {share:.0f} % of states, their forces and flags are unknown: {text}")
+        )
     if period.left_out:
         said.append((Level.WARN, f"left out to keep up with {period.pace}: {', '.join(period.left_out)}"))
     said.sort(key=lambda entry: -entry[0])
@@ -88,7 +99,7 @@ def judge(period: Period, limits: DiagnosticsConfig) -> list[tuple[Level, str]]:
 
 
 def _losses(period: Period, limits: DiagnosticsConfig) -> list[tuple[Level, str]]:
-    lost, sent = period.lost.get(period.pace, 0), period.sent
+    lost, sent = period.lost.get(period.pace, 0) + period.overtaken, period.sent
     share, cost = period.busy / period.seconds, 1e3 * period.busy / max(period.answered, 1)
     pace = (
         f"the node was busy {100 * share:.0f} % of the time, with {cost:.1f} ms a state, of which one comes every "
@@ -132,6 +143,7 @@ class Monitor:
 
     Attributes:
         failures: count per reason of what failed here and not in the intake; failure: the last of them in words.
+        states_overtaken: since the start.
     """
 
     def __init__(self, limits: DiagnosticsConfig) -> None:
@@ -141,6 +153,8 @@ class Monitor:
         self.failures: Counter[str] = Counter()
         self.failure = ""
         self._failed = 0
+        self.states_overtaken = self._overtaken = 0
+        self._unsolved, self._jammed, self._why = 0, 0, ""
         self._busy = 0.0
         self._seen: Counter[Fault] = Counter()
         self._received: Counter[str] = Counter()
@@ -157,6 +171,20 @@ class Monitor:
         """All of it, with its impact set, took that long."""
         self._busy += cost_ns * 1e-9
 
+    def overtaken(self) -> None:
+        """A state came, and a newer one before it could be answered."""
+        self.states_overtaken += 1
+        self._overtaken += 1
+
+    def unsolved(self, sentence: str) -> None:
+        """No contact mode was found for a state, and why."""
+        self._unsolved += 1
+        self._why = sentence
+
+    def jammed(self) -> None:
+        """A contact slid with more than its critical friction, and was taken to stick."""
+        self._jammed += 1
+
     def missed(self) -> None:
         """A computation was cut by its deadline."""
         self._misses += 1
@@ -169,14 +197,16 @@ class Monitor:
     def report(
         self,
         seconds: float,
-        active: bool,
+        idle: str,
         intake: Intake,
         publishers: Mapping[str, int],
         left_out: tuple[str, ...] = (),
+        outdated: str = "",
     ) -> tuple[list[tuple[Level, str]], dict[str, str]]:
         """The verdict on the period of ``seconds`` that ends now, worst first, and the values; starts the next one.
 
-        ``publishers``: how many there are on each input that is needed. left_out: outputs not computed, to keep up.
+        ``idle``: why nothing is to be predicted, "" where it is. publishers: how many there are on each input that is
+        needed. left_out: outputs not computed, to keep up. outdated: that the model is not the robot's any more, or "".
         """
         received = Counter({topic: intake.received[key] for topic, key in _RECEIVED.items() if topic in publishers})
         lost = Counter({topic: intake.rates[topic].lost for topic in publishers})
@@ -186,20 +216,26 @@ class Monitor:
             pace=intake.pace,
             inputs=tuple(publishers),
             answered=self._count,
+            overtaken=self._overtaken,
             arrived=received - self._received,
             lost=lost - self._lost,
             faults=intake.kinds - self._seen,
             sentences=intake.sentences,
             publishers=publishers,
             internal=(failed - self._failed, self.failure),
+            unsolved=(self._unsolved, self._why),
+            jammed=self._jammed,
             busy=self._busy,
             exact=intake.rates[intake.pace].exact,
             left_out=left_out,
         )
-        verdict = judge(period, self._limits) if active else [(Level.OK, "inactive")]
+        verdict = [(Level.OK, idle)] if idle else judge(period, self._limits)
+        if outdated:
+            verdict = sorted([*verdict, (Level.WARN, outdated)], key=lambda said: -said[0])
+            verdict = [said for said in verdict if idle or said[0] > Level.OK]
         values = self._values(period, intake)
         self._received, self._lost, self._seen, self._failed = received, lost, Counter(intake.kinds), failed
-        self._count = self._misses = 0
+        self._count = self._misses = self._overtaken = self._unsolved = self._jammed = 0
         self._busy = 0.0
         return verdict, values
 
@@ -215,7 +251,10 @@ class Monitor:
         values["busy"] = f"{period.busy / period.seconds:.3f}"
         for topic in period.inputs:
             values[f"{topic} lost"] = str(period.lost.get(topic, 0))
-        values["states lost in all"] = str(intake.rates[period.pace].lost)
+        values["states overtaken here"] = str(period.overtaken)
+        values["states lost in all"] = str(intake.rates[period.pace].lost + self.states_overtaken)
+        values["states without contact mode"] = str(period.unsolved[0])
+        values["states with jammed slides"] = str(period.jammed)
         values["share answered"] = f"{min(1.0, period.answered / period.sent):.4f}" if period.sent else "nan"
         values["losses counted by"] = "sequence numbers" if period.exact else "stamps"
         n = min(self._count, _KEPT)

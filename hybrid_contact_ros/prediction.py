@@ -90,7 +90,9 @@ class ModePrediction:
         force_estimate: (m, 3) N, world frame; NaN where there is none.
         friction_coefficient: μ (m,). friction_margin: μ f_n − |f_t| (m,) N; NaN where the force is.
         critical_friction: (m,) least coefficient with which a slide of the contact jams: along its slip, or, while it
-            does not slip, the worst direction; inf where it never does.
+            does not slip, the worst direction; inf where it never does. jammed: (m,) uint8, values of
+            :mod:`~hybrid_contact_ros.kernels.mode_jamming`: 1 where such a slide was taken to stick, 2 where no mode
+            was found.
         next_event: :class:`EventKind` (m,) uint8; time_to_event, earliest, latest: (m,) s, NaN for NONE.
             time_bounds_valid: whether the bounds are calibrated.
         sequence: what follows in the next ``prediction.rollout`` seconds; empty without measured effort.
@@ -113,6 +115,7 @@ class ModePrediction:
     friction_coefficient: Array
     friction_margin: Array
     critical_friction: Array
+    jammed: Codes
     next_event: Codes
     time_to_event: Array
     earliest: Array

@@ -6,7 +6,9 @@
 lowest latency; ``composed:=false`` gives each a process of its own.
 """
 
-from launch.actions import DeclareLaunchArgument
+from pathlib import Path
+
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.conditions import IfCondition, UnlessCondition
 from launch.substitutions import EnvironmentVariable, LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import LifecycleNode
@@ -29,8 +31,9 @@ ARGUMENTS = {
     "use_sim_time": ("false", "take time from /clock"),
     "urdf_file": ("", "URDF file; empty: the latched topic robot_description"),
     "markers": ("false", "also publish contact_markers for RViz"),
-    "log_level": ("info", "debug, info, warn, error"),
+    "log_level": ("info", "debug, info, warn, error, fatal"),
 }
+CHOICES = {"log_level": ["debug", "info", "warn", "error", "fatal"]}
 SEPARATE = ("contact_mode", "impact_set", "constraint_stability")
 
 
@@ -58,15 +61,29 @@ def node(name, condition):
     )
 
 
+def check_files(context):
+    """Refuse files that are not there, and make their names absolute; launch_ros only warns of a missing parameter
+    file, and the node then starts without any."""
+    for name in ("config", "urdf_file"):
+        given = LaunchConfiguration(name).perform(context)
+        file = Path(given).expanduser().absolute()
+        if given and not file.is_file():
+            raise FileNotFoundError(f"{name}:={given}: there is no such file ({file})")
+        context.launch_configurations[name] = str(file) if given else ""
+    if not context.launch_configurations["config"]:
+        raise ValueError("config:= is empty: name the parameter file of the robot")
+
+
 def generate_launch_description():
     """Arguments, then the nodes that they ask for."""
     composed, markers = LaunchConfiguration("composed"), LaunchConfiguration("markers")
     return LaunchDescription(
         [
             *(
-                DeclareLaunchArgument(name, default_value=default, description=text)
+                DeclareLaunchArgument(name, default_value=default, description=text, choices=CHOICES.get(name))
                 for name, (default, text) in ARGUMENTS.items()
             ),
+            OpaqueFunction(function=check_files),
             node("contact_suite", IfCondition(composed)),
             *(node(name, UnlessCondition(composed)) for name in SEPARATE),
             node("contact_markers", IfCondition(markers)),

@@ -80,6 +80,7 @@ def mode(stamp_ns: int = 1_500_000_000) -> ModePrediction:
         friction_coefficient=np.array([0.5, 0.75]),
         friction_margin=rng.normal(size=2),
         critical_friction=np.array([0.9, np.inf]),
+        jammed=np.zeros(2, np.uint8),
         next_event=np.array([EventKind.TOUCHDOWN, EventKind.NONE], np.uint8),
         time_to_event=np.array([0.02, np.nan]),
         earliest=np.array([0.01, np.nan]),

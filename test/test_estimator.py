@@ -280,7 +280,7 @@ def test_without_effort_nothing_is_said_of_forces():
 
 
 def test_a_robot_without_contacts_has_empty_answers():
-    config = EstimatorConfig.from_mapping({"contacts": {}})
+    config = EstimatorConfig.from_mapping({"contacts": {}, "allow_no_contacts": True})
     thing = ContactEstimator(RigidBodyModel.from_urdf(BALL, config), config)
     answer = thing.update(free(0, 1.0))
     assert answer.mode.status.shape == (0,) and answer.mode.bitmask == 0

@@ -70,10 +70,10 @@ def test_a_sliding_foot_that_jams_is_answered_with_bounded_forces(anymal):
         answer = anymal.update(RobotState(k, q, sliding(model, q, rng), effort))
         check_numbers(answer)
         work = anymal._modes
-        assert not (work.jammed == LOST).any() and answer.mode.force_valid.all()
+        assert not (answer.mode.jammed == LOST).any() and answer.mode.force_valid.all()
         diagonal = np.diag(work.delassus).reshape(-1, 3).mean(axis=1)
         assert (diagonal * np.abs(answer.mode.force_model).max(axis=1)).max() <= LARGEST * np.abs(work.free).max()
-        jammed = np.flatnonzero(work.jammed == HELD)
+        jammed = np.flatnonzero(answer.mode.jammed == HELD)
         held += jammed.size
         assert (answer.mode.critical_friction[jammed] <= 0.8 / 0.9).all()
         closed = jammed[answer.mode.closed[jammed]]

@@ -62,7 +62,8 @@ class Stream:
                 self.monitor.spent(int(cost_ms * MS))
                 if due(cut):
                     self.monitor.missed()
-        return self.monitor.report(1.0, active, self.intake, {"joint_states": publishers, "odom": 1})
+        idle = "" if active else "inactive"
+        return self.monitor.report(1.0, idle, self.intake, {"joint_states": publishers, "odom": 1})
 
 
 def xyz(*values):
@@ -165,7 +166,7 @@ def test_what_is_left_out_is_said():
     stream = Stream()
     stream.second()
     intake = stream.intake
-    _, values = stream.monitor.report(1.0, True, intake, {"joint_states": 1, "odom": 1}, budget.left_out)
+    _, values = stream.monitor.report(1.0, "", intake, {"joint_states": 1, "odom": 1}, budget.left_out)
     assert values["left out"] == "impact_set, constraint_stability"
     period = Period(1.0, "odom", ("odom",), 5, {"odom": 5}, left_out=budget.left_out)
     assert judge(period, LIMITS) == [

@@ -99,8 +99,8 @@ def predict_impact(
     of them that matter (:class:`~hybrid_contact_ros.estimation.vertices.ContactVertices`).
 
     ``config.step`` is taken in units of the largest impulse that a contact takes, so that one value serves all robots
-    and speeds. Samples that did not end separating are dropped. Where nothing approaches, or the mass matrix cannot be
-    inverted, the set is v⁻ alone or empty, and ``status`` says so.
+    and speeds. Samples that did not end separating are dropped. Where nothing approaches, the set is v⁻ alone, as all
+    draws would be; where the mass matrix cannot be inverted it is empty, and ``status`` says so.
 
     Friction polygons have a vertex against the slip of each contact, since a user has no say in where tangents point.
     The nominal outcome is that of all contacts at once without restitution.
@@ -114,7 +114,7 @@ def predict_impact(
     found = post_impact_set(
         part,
         config.step * unit if unit > 0.0 else 1.0,
-        samples,
+        samples if unit > 0.0 else 1,
         config.max_steps,
         seed,
         config.directions,
@@ -138,7 +138,7 @@ def predict_impact(
         velocities=velocities,
         lower=found.lower,
         upper=found.upper,
-        coverage=found.coverage,
+        coverage=found.coverage if unit > 0.0 or not velocities.size else 1.0,
         coverage_radius=found.coverage_radius,
         confidence=found.confidence,
         kinetic_energy_minus=0.5 * float(before @ mass @ before),

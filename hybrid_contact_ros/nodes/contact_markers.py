@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from copy import copy
 from difflib import get_close_matches
 from math import isfinite
 from typing import Any
 
-import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.clock import Clock, ClockType
@@ -17,7 +17,7 @@ from rclpy.serialization import deserialize_message
 from visualization_msgs.msg import MarkerArray
 
 from hybrid_contact_msgs.msg import ContactMode
-from hybrid_contact_ros.ros.executor import spin
+from hybrid_contact_ros.ros.executor import run_node
 from hybrid_contact_ros.ros.markers import ContactMarkers
 from hybrid_contact_ros.ros.parameters import declare_own, faults
 from hybrid_contact_ros.ros.qos import OUTPUT, STATE_INPUT, overridable
@@ -218,8 +218,7 @@ def _out_of_range(name: str, value: Any) -> str:
 
 def main() -> None:
     """Run the node until it is interrupted."""
-    rclpy.init()
-    spin(ContactMarkersNode())
+    sys.exit(run_node(ContactMarkersNode))
 
 
 if __name__ == "__main__":

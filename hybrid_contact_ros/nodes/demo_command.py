@@ -102,12 +102,9 @@ class _Demo:
 
         self._urdf.write_text(example_urdf("go2_description/urdf/go2.urdf").read_text())
         score = DemoScore(self._urdf.read_text(), EstimatorConfig.from_file(self._config))  # refuses a bad one
-        module = "hybrid_contact_ros.nodes."
-        suite = self._start(
-            module + "contact_suite", "--ros-args", "--params-file", str(self._config), "-p", "autostart:=true"
-        )
-        monitor = self._start(module + "demo_monitor", pipe=True)
-        robot = self._start(module + "demo_robot", "--seconds", str(self._seconds), pipe=True)
+        suite = self._start("contact_suite", "--ros-args", "--params-file", str(self._config), "-p", "autostart:=true")
+        monitor = self._start("demo_monitor", pipe=True)
+        robot = self._start("demo_robot", "--seconds", str(self._seconds), pipe=True)
         threading.Thread(target=self._read, args=(monitor,), daemon=True).start()
         self._console.print("starting: the kernels are compiled when the suite is configured for the first time …")
         if not self._wait_until_ready(suite, monitor, robot):
@@ -136,9 +133,9 @@ class _Demo:
                 except subprocess.TimeoutExpired:
                     continue
 
-    def _start(self, module: str, *arguments: str, pipe: bool = False) -> subprocess.Popen[bytes]:
+    def _start(self, program: str, *arguments: str, pipe: bool = False) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments],
+            [sys.executable, "-m", "hybrid_contact_ros.programs", program, *arguments],
             stdin=subprocess.PIPE if pipe else subprocess.DEVNULL,
             stdout=subprocess.PIPE if pipe else sys.stderr,
             env=self._environment,

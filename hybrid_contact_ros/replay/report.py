@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hybrid_contact_ros.replay.identify import Identification
 from hybrid_contact_ros.refusals import REASONS
+from hybrid_contact_ros.replay.identify import Identification
 from hybrid_contact_ros.replay.run import ReplayResult
 from hybrid_contact_ros.replay.scoreboard import TOLERANCES, Scores
 from hybrid_contact_ros.replay.scores import EventTiming

@@ -1,7 +1,8 @@
-"""Where the URDF comes from: a parameter with its text, a file, or the latched topic."""
+"""Where the URDF comes from: a parameter with its text, a file, or the latched topic; and whether it has changed."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from pathlib import Path
 
 from rclpy.node import Node
@@ -13,38 +14,86 @@ from hybrid_contact_ros.ros.qos import LATCHED, overridable
 
 class RobotDescription:
     """Parameters ``robot_description`` (text), then ``urdf_file``, then the topic ``robot_description``, which is
-    listened to from the start so that it is there when a node is configured."""
+    listened to from the start so that it is there when a node is configured. The first that is given counts."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        declare_own(node, "urdf_file", "", "URDF file; used when robot_description is empty")
-        declare_own(node, "robot_description", "", "URDF text; empty: urdf_file, or the topic robot_description")
+        declare_own(node, "urdf_file", "", "URDF file; used when robot_description is empty", live=True)
+        text = "URDF text; empty: urdf_file, or the topic robot_description"
+        declare_own(node, "robot_description", "", text, live=True)
         self._heard = ""
-        self.in_use = False
+        self._used: str | None = None
+        self._compared: Hashable = None
+        self._replaced = False
         node.create_subscription(
             String, "robot_description", self._on_message, LATCHED, qos_overriding_options=overridable()
         )
 
     @property
     def there(self) -> bool:
-        return bool(self._given() or self._heard)
+        return bool(self._value("robot_description") or self._value("urdf_file") or self._heard)
 
-    def urdf(self) -> str | Path:
-        """Text or file.
+    @property
+    def origin(self) -> Hashable:
+        """Another value whenever :meth:`text` may give something else than before. Cheap: files are not read."""
+        given = self._value("robot_description")
+        if given:
+            return given
+        file = self._file()
+        if file is None:
+            return self._heard
+        try:
+            seen = file.stat()
+        except OSError:
+            return file, 0, -1
+        return file, seen.st_mtime_ns, seen.st_size
+
+    def text(self) -> str:
+        """The URDF.
 
         Raises:
-            ValueError: nothing has been given.
+            ValueError: nothing has been given, the file cannot be read, or what was given is no XML.
         """
-        given = self._given() or self._heard
-        if not given:
+        given, file = self._value("robot_description"), self._file()
+        source = "robot_description"
+        if not given and file is not None:
+            source = f"urdf_file {file}"
+            try:
+                given = file.read_text(encoding="utf-8-sig")
+            except OSError as error:
+                raise ValueError(f"{source}: {error.strerror}") from None
+            except UnicodeDecodeError:
+                raise ValueError(f"{source} is not text, and so no URDF") from None
+        given = given or (self._heard if file is None else "")
+        if not given and file is None:
             raise ValueError("no robot description: set robot_description or urdf_file, or publish robot_description")
-        return given if given.lstrip().startswith("<") else Path(given)
+        if not given.lstrip().startswith("<"):
+            raise ValueError(
+                f"{source} holds {given.strip()[:40]!r}, which is no URDF text; a file goes into urdf_file"
+            )
+        return given
 
-    def _given(self) -> str:
-        value = self._node.get_parameter("robot_description").value or self._node.get_parameter("urdf_file").value
-        return str(value)
+    def use(self, text: str | None) -> None:
+        """A node is configured with ``text`` from here on; None: with none."""
+        self._used, self._compared, self._replaced = text, None, False
+
+    @property
+    def replaced(self) -> bool:
+        """Whether another description has come than the one in use. A file that vanished replaces nothing."""
+        if self._used is not None and self.origin != self._compared:
+            self._compared = self.origin
+            try:
+                self._replaced = self.text() != self._used
+            except ValueError:
+                self._replaced = False
+        return self._replaced
+
+    def _file(self) -> Path | None:
+        given = self._value("urdf_file")
+        return Path(given).expanduser().absolute() if given else None
+
+    def _value(self, name: str) -> str:
+        return str(self._node.get_parameter(name).value)
 
     def _on_message(self, msg: String) -> None:
-        if self._heard and msg.data != self._heard and self.in_use:
-            self._node.get_logger().warning("robot_description changed: it is used from the next configure on")
         self._heard = msg.data

@@ -1,13 +1,22 @@
-"""Spin nodes with the lowest latency that this rclpy has."""
+"""Run nodes: one process, one executor, and an end without tracebacks."""
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
+import time
 from collections.abc import Callable
 
 import rclpy
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
+from hybrid_contact_ros.ros.arguments import start_fault
+
+_IMPATIENT = 1.0  # s; signals closer than this are one: ros2 launch sends its own after that of the terminal
+_SWITCH = 5e-4  # s; what another thread of ours may hold a state up by (Python's own: 5 ms)
 
 
 def make_executor() -> Executor:
@@ -23,37 +32,59 @@ def make_executor() -> Executor:
 
 
 def interrupted_by_signals() -> Callable[[], bool]:
-    """Whether Ctrl-C or SIGTERM came since this was called; only the second one raises KeyboardInterrupt.
+    """Whether Ctrl-C or SIGTERM came since this was called, in the main thread, with rclpy's own handlers left out.
 
-    As an exception the first could break out of the executor's conversions between C++ and Python, and rclpy's own
-    handler takes the context away under a message that is being published: both ended a node with a traceback, now and
-    then. Call it after ``rclpy.init``, in the main thread.
+    No exception is raised for a signal. It could break out of the executor's conversions between C++ and Python, and
+    rclpy's own handler takes the context away under a message that is being published: both ended a node with a
+    traceback, now and then. A signal that comes more than a second after the first one ends the process at once, with
+    0 as the first would have: whoever sends it has lost patience with what is still running.
     """
-    came: list[int] = []
+    came: list[float] = []
 
     def note(number: int, _: object) -> None:
-        if came:
-            raise KeyboardInterrupt
-        came.append(number)
+        now = time.monotonic()
+        if came and now - came[0] > _IMPATIENT:
+            os._exit(0)
+        came.append(now)
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, note)
     return lambda: bool(came)
 
 
-def spin(node: Node) -> None:
-    """Spin until shutdown, Ctrl-C or SIGTERM, then destroy the node."""
+def ignore_signals() -> None:
+    """For the end of a process: a late Ctrl-C must not kill the interpreter while it puts its things away."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def run_node(make: Callable[[], Node]) -> int:
+    """Run a node until shutdown, Ctrl-C or SIGTERM; the exit code: 0, or 1 with one line on stderr where the arguments
+    of the process let it not even start."""
     interrupted = interrupted_by_signals()
+    sys.setswitchinterval(_SWITCH)
+    try:
+        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+        node = make()
+    except Exception as error:
+        fault = start_fault(error, sys.argv[1:])
+        if fault is None:
+            raise
+        print(f"{os.path.basename(sys.argv[0])}: {fault}", file=sys.stderr)
+        ignore_signals()
+        return 1
     executor = make_executor()
     executor.add_node(node)
     try:
         # EventsExecutor.spin() ran no callbacks in the Kilted wheels; spin_once in a loop does.
         while rclpy.ok() and not interrupted():
             executor.spin_once(timeout_sec=0.1)
-    except (KeyboardInterrupt, ExternalShutdownException):
+    except ExternalShutdownException:
         pass
     finally:
         executor.remove_node(node)
         node.destroy_node()
         executor.shutdown()
         rclpy.try_shutdown()
+        ignore_signals()
+    return 0

@@ -12,7 +12,7 @@ from rclpy.node import Node
 
 from hybrid_contact_ros.config import Contact, Environment, EstimatorConfig
 
-_FOREIGN = ("qos_overrides.", "use_sim_time", "start_type_description_service")
+_FOREIGN = ("qos_overrides.", "use_sim_time", "start_type_description_service", "marker_")
 _NAMED = {"contacts": ("contact_names", Contact), "environments": ("environment_names", Environment)}
 
 
@@ -38,9 +38,15 @@ def declare_config(node: Node) -> None:
         _declare_value(node, names, initial, ParameterDescriptor(description=text))
 
 
-def declare_own(node: Node, name: str, default: Any, text: str) -> None:
-    """Declare a parameter of the node itself, which is none of the estimator's."""
-    _declare_value(node, name, default, ParameterDescriptor(description=text))
+def declare_own(node: Node, name: str, default: Any, text: str, live: bool = False) -> None:
+    """Declare a parameter of the node itself, which is none of the estimator's.
+
+    ``live`` ones may be set at any time, and are looked at where they matter; the others are read at configure.
+    """
+    when = "may be set at any time" if live else "read at configure"
+    _declare_value(node, name, default, ParameterDescriptor(description=text, additional_constraints=when))
+    if live:
+        live_parameters(node).add(name)
 
 
 def read_config(node: Node) -> EstimatorConfig:
@@ -48,7 +54,7 @@ def read_config(node: Node) -> EstimatorConfig:
 
     Raises:
         ValueError: naming the parameter and what would be right. A parameter that was given but that nobody declared,
-            a misspelling most likely, is such an error too.
+            a misspelling most likely, is such an error too, and so are no contacts at all.
     """
     data: dict[str, Any] = {}
     for spec in fields(EstimatorConfig):
@@ -67,7 +73,15 @@ def read_config(node: Node) -> EstimatorConfig:
     if strangers:
         near = get_close_matches(strangers[0], node._parameters, 1)
         raise ValueError(f"unknown parameter {strangers[0]}" + (f"; is {near[0]} meant?" if near else ""))
-    return EstimatorConfig.from_mapping(data)
+    config = EstimatorConfig.from_mapping(data)
+    try:
+        config.require_contacts()
+    except ValueError as error:
+        # ROS passes over the blocks of other nodes without a word: this is what a wrong name looks like from here.
+        raise ValueError(
+            f"{error}; a parameter file gives them to this node below /**: or {node.get_fully_qualified_name()}:"
+        ) from None
+    return config
 
 
 def _read_named(node: Node, key: str, names_key: str, kind: type) -> dict[str, Any]:
@@ -115,6 +129,13 @@ def _declare_value(node: Node, name: str, default: Any, descriptor: ParameterDes
     except (InvalidParameterTypeException, InvalidParameterValueException) as error:
         node.declare_parameter(name, default, descriptor, ignore_override=True)
         faults(node)[name] = str(error)
+
+
+def live_parameters(node: Node) -> set[str]:
+    """Names of the parameters that may be set while the node is configured."""
+    if not hasattr(node, "live_parameters"):
+        node.live_parameters = {"use_sim_time"}  # type: ignore[attr-defined]
+    return node.live_parameters  # type: ignore[attr-defined,no-any-return]
 
 
 def faults(node: Node) -> dict[str, str]:

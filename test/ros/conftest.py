@@ -105,6 +105,14 @@ class Bench:
         self.until(lambda: any(m.header.stamp == stamp for m in heard))
         return next(m for m in heard if m.header.stamp == stamp)
 
+    def call(self, kind, name, request, node="contact_suite"):
+        """The response of a service of a node."""
+        client = self.partner.create_client(kind, f"{node}/{name}")
+        self.until(client.service_is_ready)
+        future = client.call_async(request)
+        self.until(future.done)
+        return future.result()
+
     def fault_count(self, node, reason) -> int:
         return (node.intake.faults + node.monitor.failures)[reason]
 

@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from lifecycle_msgs.msg import State
@@ -46,7 +48,7 @@ def description(file):
 
 def started(description, **arguments):
     """Names of the executables that would be started, and the parameters that each is given by hand."""
-    from launch.actions import DeclareLaunchArgument
+    from launch.actions import DeclareLaunchArgument, OpaqueFunction
     from launch_ros.actions import LifecycleNode
 
     from launch import LaunchContext
@@ -55,7 +57,7 @@ def started(description, **arguments):
     context.launch_configurations.update(arguments)
     names = set()
     for entity in description.entities:
-        if isinstance(entity, DeclareLaunchArgument):
+        if isinstance(entity, DeclareLaunchArgument | OpaqueFunction):
             entity.execute(context)
         else:
             assert isinstance(entity, LifecycleNode)
@@ -71,6 +73,42 @@ def test_composition_is_one_process_or_one_a_node(description, composed, markers
     assert started(description, composed=composed, markers=markers) == expected | (
         {"contact_markers"} if markers == "true" else set()
     )
+
+
+def check_files(file):
+    """The launch file's function of that name, with ROS 2 launch or with stand-ins for the names that it imports."""
+    tree = ast.parse(file.read_text())
+    body = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "check_files"]
+
+    class Configuration:
+        def __init__(self, name):
+            self.name = name
+
+        def perform(self, context):
+            return context.launch_configurations[self.name]
+
+    names = {"LaunchConfiguration": Configuration, "Path": Path}
+    exec(compile(ast.Module(body, []), str(file), "exec"), names)
+    return names["check_files"]
+
+
+def test_files_are_made_absolute_and_those_that_are_not_there_are_refused(file, tmp_path, monkeypatch):
+    check = check_files(file)
+    (tmp_path / "robot.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for given in ("robot.yaml", "~/robot.yaml", str(tmp_path / "robot.yaml")):
+        context = SimpleNamespace(launch_configurations={"config": given, "urdf_file": ""})
+        check(context)
+        assert context.launch_configurations == {"config": str(tmp_path / "robot.yaml"), "urdf_file": ""}
+    for configuration in (
+        {"config": "robto.yaml", "urdf_file": ""},
+        {"config": str(tmp_path), "urdf_file": ""},
+        {"config": "", "urdf_file": ""},
+        {"config": "robot.yaml", "urdf_file": "robot.urdf"},
+    ):
+        with pytest.raises((FileNotFoundError, ValueError), match=r"config:=|urdf_file:=robot\.urdf"):
+            check(SimpleNamespace(launch_configurations=configuration))
 
 
 SCRIPT = """

@@ -1,0 +1,120 @@
+"""A stream that is too fast loses states; timers, services and parameters do not wait for it."""
+
+import time
+
+import leg
+import pytest
+import rclpy
+from nav_msgs.msg import Odometry
+from rcl_interfaces.srv import GetParameters
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState
+
+from hybrid_contact_msgs.msg import ContactMode
+from hybrid_contact_ros.nodes.contact_suite import ContactSuiteNode
+from hybrid_contact_ros.ros.executor import make_executor
+
+COMING = 4  # states that come while one is answered
+
+
+class Flooded:
+    """A node on the executor of the executables; while it answers a state, the next ones come."""
+
+    def __init__(self, directory):
+        (directory / "leg.yaml").write_text(leg.PARAMETERS)
+        rclpy.init(args=["--ros-args", "--params-file", str(directory / "leg.yaml")])
+        self.node = ContactSuiteNode(parameter_overrides=[Parameter("robot_description", value=leg.URDF)])
+        self.partner = rclpy.create_node("partner")
+        self.joints = self.partner.create_publisher(JointState, "joint_states", 10)
+        self.base = self.partner.create_publisher(Odometry, "odom", 10)
+        self.executor = make_executor()
+        for node in (self.node, self.partner):
+            self.executor.add_node(node)
+        assert self.node.trigger_configure().name == self.node.trigger_activate().name == "SUCCESS"
+        self.sent = self.answered = 0
+        update = self.node.estimator.update
+
+        def flooded(*arguments):
+            self.answered += 1
+            for _ in range(COMING):
+                self.send()
+                time.sleep(0.001)  # for the middleware's threads
+            return update(*arguments)
+
+        self.node.estimator.update = flooded
+
+    def send(self):
+        self.sent += 1
+        stamp = self.node.get_clock().now().to_msg()
+        self.base.publish(leg.odometry(stamp))
+        self.joints.publish(leg.joint_state(stamp))
+
+    def until(self, condition, seconds=60.0):
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end, "nothing came in time"
+            self.executor.spin_once(timeout_sec=0.05)
+
+    def close(self):
+        for node in (self.node, self.partner):
+            self.executor.remove_node(node)
+            node.destroy_node()
+        self.executor.shutdown()
+        rclpy.try_shutdown()
+
+
+@pytest.fixture
+def flooded(tmp_path):
+    made = Flooded(tmp_path)
+    yield made
+    made.close()
+
+
+def test_services_and_timers_are_answered_within_a_few_states(flooded):
+    client = flooded.partner.create_client(GetParameters, "contact_suite/get_parameters")
+    flooded.until(client.service_is_ready)
+    flooded.until(lambda: flooded.joints.get_subscription_count() and flooded.base.get_subscription_count())
+    flooded.send()
+    flooded.until(lambda: flooded.answered >= 40)
+    assert flooded.sent > COMING * flooded.answered
+    waits, ticks = [], []
+    flooded.partner.create_timer(0.001, lambda: ticks.append(flooded.answered))
+    for _ in range(5):
+        before = flooded.answered
+        future = client.call_async(GetParameters.Request(names=["autostart"]))
+        flooded.until(future.done)
+        waits.append(flooded.answered - before)
+    assert sorted(waits)[2] <= 8, waits
+    flooded.until(lambda: flooded.answered >= ticks[0] + 40)
+    assert len(ticks) >= 20, ticks
+
+
+def test_of_states_that_wait_the_newest_is_answered(bench):
+    modes = bench.listen(ContactMode, "contact_mode")
+    node = bench.start(ContactSuiteNode)
+    bench.answer(modes)
+    modes.clear()
+    stamps = []
+    for _ in range(3):  # as if all three messages had come while a state was computed
+        stamps.append(bench.stamp())
+        node._on_odometry(leg.odometry(stamps[-1]))
+        node._on_joint_state(leg.joint_state(stamps[-1]))
+    bench.until(lambda: modes)
+    bench.spin(0.1)
+    assert [m.header.stamp for m in modes] == stamps[-1:]
+    assert node.monitor.states_overtaken == 2
+
+
+def test_a_state_that_waits_when_the_node_is_deactivated_is_not_answered_later(bench):
+    modes = bench.listen(ContactMode, "contact_mode")
+    node = bench.start(ContactSuiteNode)
+    bench.answer(modes)
+    modes.clear()
+    stamp = bench.stamp()
+    node._on_odometry(leg.odometry(stamp))
+    node._on_joint_state(leg.joint_state(stamp))
+    node.trigger_deactivate()
+    node.trigger_activate()
+    bench.spin(0.2)
+    assert modes == []
+    bench.answer(modes)
