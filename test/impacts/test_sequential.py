@@ -49,7 +49,7 @@ def test_compass_gaits_leading_foot_alone_lifts_the_trailing_one():
     assert (problem.normal_jacobian @ outcome.velocity)[1] > 0.05
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.permutations(range(5)))
 def test_orthogonal_contacts_may_be_resolved_in_any_order_p14(seed, m, order):
     """Where ⟨Dφ_i, Dφ_j⟩ = 0, frictionless, every order is the simultaneous impact."""
@@ -68,7 +68,7 @@ def test_orthogonal_contacts_may_be_resolved_in_any_order_p14(seed, m, order):
     np.testing.assert_allclose(outcome.impulse, together.impulse, atol=1e-8)
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=80)
 @given(st.sampled_from(KINDS), st.integers(0, 2**32 - 1), st.randoms(use_true_random=False))
 def test_sequences_lose_energy_and_end_only_where_no_contact_approaches(kind, seed, random):
     problem = random_problem(np.random.default_rng(seed), kind)

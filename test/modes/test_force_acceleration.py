@@ -200,6 +200,18 @@ def test_massless_leg_pushes_along_itself():
     np.testing.assert_allclose(slipping.acceleration[:2], [0.0, -GRAVITY], atol=1e-9)
 
 
+def test_forces_of_a_massless_leg_that_only_its_motion_asks_for_are_solved():
+    """No force acts but rounding of zero; what the leg's turning asks for (J̇v) is the only measure of the answer."""
+    plain = massless_leg()
+    problem = ContactProblem(
+        plain.mass, plain.velocity, plain.normal_jacobian, plain.tangent_jacobian, plain.friction,
+        bias_force=[1e-17, -3e-17, 0.0], jacobian_drift=[[-2.0, 0.3]],
+    )  # fmt: skip
+    solution = massless_mode(problem, frozenset([0]), 1e-6)
+    assert solution.status is Status.SOLVED and solution.mode == {0}
+    np.testing.assert_allclose(solution.forces, [[6.0, 0.0]], atol=1e-9)
+
+
 @pytest.mark.parametrize("tangents", [1, 2])
 def test_no_contacts_leave_free_fall(tangents):
     problem = random_problem(0, 3, 0, tangents)
