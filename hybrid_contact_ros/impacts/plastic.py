@@ -55,7 +55,7 @@ def plastic_impact(problem: ContactProblem, mode: Iterable[int], sliding: Iterab
     impulse[held] = solution.reaction
     velocity = solution.motion + solution.undecided @ problem.velocity
     change = problem.mass @ (velocity - problem.velocity) - rows.T @ solution.reaction
-    # Sums of absolute values: J v⁻ of contacts that rest, and M v⁻ across massless limbs, are rounding, which is no scale
+    # Sums of absolute values: J v⁻ of contacts that rest, M v⁻ across massless limbs, are rounding, which is no scale
     speed = float((np.abs(rows) @ np.abs(problem.velocity)).max(initial=0.0))
     size = float((np.abs(problem.mass) @ np.abs(problem.velocity)).max(initial=0.0))
     residual = max(

@@ -70,7 +70,7 @@ def massless_mode(
     balance = keep @ (problem.mass @ solution.motion - force - np.einsum("ijk,ij->k", rows, reaction))
     still = (np.einsum("ijk,k->ij", rows, solution.motion) + problem.jacobian_drift)[held]
     largest = float(np.abs(problem.jacobian_drift).max(initial=0.0)) + float(np.abs(solution.motion).max(initial=0.0))
-    # Forces that the drift alone makes are balanced too: the measure is all that acts, not the bias, which may be rounding
+    # Forces that only the drift makes are balanced too: the measure is all that acts, not the bias, maybe rounding
     acting = np.abs(problem.mass) @ np.abs(solution.motion) + np.einsum("ijk,ij->k", np.abs(rows), np.abs(reaction))
     size = float((acting + np.abs(force)).max(initial=0.0))
     residual = max(

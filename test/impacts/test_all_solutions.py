@@ -18,6 +18,8 @@ from hybrid_contact_ros.systems.disk_stacking import disk_stacking_impact
 from hybrid_contact_ros.systems.ramone import ramone_impact
 from hybrid_contact_ros.systems.rocking_block import rocking_block_impact
 
+pytestmark = pytest.mark.usefixtures("rounding")
+
 
 def velocities(problem, W, w, impulse):
     """Distinct velocities of the complementary basic solutions."""

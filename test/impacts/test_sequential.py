@@ -16,6 +16,8 @@ from hybrid_contact_ros.systems.compass_gait import compass_gait_impact
 from hybrid_contact_ros.systems.disk_stacking import disk_stacking_impact
 from hybrid_contact_ros.systems.rocking_block import rocking_block_impact
 
+pytestmark = pytest.mark.usefixtures("rounding")
+
 
 def test_rocking_block_pivots_off_the_corner_hit_first_as_in_h_figure_1():
     """A first: A lifts off at 0.0930 m/s and B rests; and the other way round. Two impacts each."""

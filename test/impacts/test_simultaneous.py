@@ -13,6 +13,8 @@ from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.systems.rocking_block import rocking_block_impact
 
+pytestmark = pytest.mark.usefixtures("rounding")
+
 
 def kinetic(problem, velocity):
     return 0.5 * velocity @ problem.mass @ velocity

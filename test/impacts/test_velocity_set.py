@@ -22,6 +22,8 @@ from hybrid_contact_ros.systems.compass_gait import compass_gait_impact
 from hybrid_contact_ros.systems.disk_stacking import disk_stacking_impact
 from hybrid_contact_ros.systems.rocking_block import rocking_block_impact
 
+pytestmark = pytest.mark.usefixtures("rounding")
+
 BLOCK = rocking_block_impact()
 
 

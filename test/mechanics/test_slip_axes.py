@@ -9,6 +9,8 @@ from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.slip_axes import along_slip
 
+pytestmark = pytest.mark.usefixtures("rounding")
+
 
 def problem(seed, contacts=3, tangents=2, nv=7):
     rng = np.random.default_rng(seed)

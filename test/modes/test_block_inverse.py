@@ -9,6 +9,8 @@ from hybrid_contact_ros.impacts.plastic import plastic_impact
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.block_inverse import block_inverse, constrained_motion
 
+pytestmark = pytest.mark.usefixtures("rounding")
+
 
 def assert_equations_10_and_11(mass, rows, inverse):
     k, nv = rows.shape

@@ -11,6 +11,8 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
 from hybrid_contact_ros.modes.pseudo_impulse import pseudo_impulse_mode
 
+pytestmark = pytest.mark.usefixtures("rounding")
+
 counts = st.integers(0, 5)
 
 

@@ -15,6 +15,8 @@ from hybrid_contact_ros.modes.massless import massless_mode
 from hybrid_contact_ros.modes.pivoting import pivot_to_mode
 from hybrid_contact_ros.modes.pseudo_impulse import pseudo_impulse_mode
 
+pytestmark = pytest.mark.usefixtures("rounding")
+
 
 @given(seeds, st.integers(0, 6))
 def test_without_friction_pivoting_finds_the_only_mode(seed, count):
