@@ -41,9 +41,11 @@ def test_solved_by_residual_dissipative_and_within_bounds(kind, seed, directions
         problem.jacobian().T @ outcome.impulse.ravel(),
         atol=1e-9 * max(1.0, np.abs(outcome.impulse).max()) * max(1.0, np.abs(problem.mass).max()),
     )
-    lower, upper = outcome_bounds(problem)
-    assert (outcome.velocity >= lower - 1e-12).all()
-    assert (outcome.velocity <= upper + 1e-12).all()
+    # Tight bounds of many contacts take seconds; test_bounds.py has them.
+    lower, upper = outcome_bounds(problem, effort="tight" if problem.contacts <= 3 else "fast")
+    room = 1e-12 * np.sqrt(2 * before * np.diag(np.linalg.inv(problem.mass)))  # of the fastest a coordinate can be
+    assert (outcome.velocity >= lower - room).all()
+    assert (outcome.velocity <= upper + room).all()
 
 
 def test_planar_answers_are_among_the_enumerated_solutions():
