@@ -67,12 +67,12 @@ def root() -> Path:
     return ROOT
 
 
-@pytest.fixture(scope="module", params=["as given", "an ulp off"])
+@pytest.fixture(scope="module", params=["given", "nudged"])
 def rounding(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Run what uses it twice: with its contact problems as they are, and with each number of them an ulp off."""
+    """Run what uses it twice: with its contact problems as they are, and with the numbers of them off by an ulp."""
     from rounding import nudged_problems  # here, so that tests without numerics start without them
 
-    with nudged_problems() if request.param == "an ulp off" else nullcontext():
+    with nudged_problems() if request.param == "nudged" else nullcontext():
         yield
 
 
