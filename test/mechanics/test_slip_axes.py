@@ -50,6 +50,17 @@ def test_contacts_that_do_not_slide_and_those_in_the_plane_keep_their_tangents()
         np.testing.assert_array_equal(turns, np.tile(np.eye(made.tangents), (made.contacts, 1, 1)))
 
 
+@given(st.integers(0, 2**32 - 1))
+def test_a_slip_that_is_rounding_of_zero_turns_nothing(seed):
+    """A contact at rest on a body that moves: J_t v is 1e-16 in any direction, by the order of its sum."""
+    moving = problem(seed)
+    rest = moving.tangent_jacobian[0]
+    made = moving.with_velocity(moving.velocity - np.linalg.pinv(rest) @ (rest @ moving.velocity))
+    _, turns = along_slip(made)
+    np.testing.assert_array_equal(turns[0], np.eye(2))
+    assert not np.array_equal(turns[1], np.eye(2))
+
+
 @pytest.mark.parametrize("angle", [0.3, 0.8, 1.2])
 def test_a_sliding_point_meets_all_of_its_friction_in_whatever_direction_it_slides(angle):
     velocity = np.array([np.cos(angle), np.sin(angle), -0.5])
