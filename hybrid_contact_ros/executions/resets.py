@@ -130,4 +130,4 @@ class Resets:
         rows = problem.jacobian().reshape(problem.contacts, -1, problem.nv)
         self.velocity_drift = max(self.velocity_drift, float(np.abs(rows[mode.held(problem)] @ v).max()))
         outcome = plastic_impact(problem, mode.closed, mode.sliding)
-        return q, v if outcome.status is Status.SINGULAR else outcome.velocity  # INACCURATE of hardly any speed
+        return q, v if outcome.status is Status.SINGULAR else outcome.velocity

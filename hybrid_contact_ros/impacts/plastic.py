@@ -55,10 +55,12 @@ def plastic_impact(problem: ContactProblem, mode: Iterable[int], sliding: Iterab
     impulse[held] = solution.reaction
     velocity = solution.motion + solution.undecided @ problem.velocity
     change = problem.mass @ (velocity - problem.velocity) - rows.T @ solution.reaction
-    speed = float(np.abs(rows @ problem.velocity).max(initial=0.0))
+    # Sums of absolute values: J v⁻ of contacts that rest, M v⁻ across massless limbs, are rounding, which is no scale
+    speed = float((np.abs(rows) @ np.abs(problem.velocity)).max(initial=0.0))
+    size = float((np.abs(problem.mass) @ np.abs(problem.velocity)).max(initial=0.0))
     residual = max(
         float(np.abs(rows @ velocity).max(initial=0.0)) / (speed or 1.0),
-        float(np.abs(change).max(initial=0.0)) / (float(np.abs(momentum).max(initial=0.0)) or 1.0),
+        float(np.abs(change).max(initial=0.0)) / (size or 1.0),
     )
     status = Status.SOLVED if residual <= _TOLERANCE else Status.INACCURATE
     return ImpactOutcome(velocity, impulse, status, residual, 1)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
+_ROUNDING = 1e-12  # of Σ|J_t||v|: a slower slip is rounding of zero, and has no direction
 
 
 def along_slip(problem: ContactProblem) -> tuple[ContactProblem, Array]:
@@ -27,7 +28,8 @@ def along_slip(problem: ContactProblem) -> tuple[ContactProblem, Array]:
         return problem, turns
     slip = problem.tangent_jacobian @ problem.velocity
     speed = np.sqrt(np.einsum("ij,ij->i", slip, slip))
-    slides = speed > 0.0
+    added = np.abs(problem.tangent_jacobian) @ np.abs(problem.velocity)  # what the slip is added up from
+    slides = speed > _ROUNDING * np.sqrt(np.einsum("ij,ij->i", added, added))
     if not slides.any():
         return problem, turns
     c, s = (slip[slides] / speed[slides, None]).T

@@ -64,7 +64,7 @@ def impact_table(problem: ContactProblem, touching: Iterable[int] | None, slidin
 
 def impulse_predicate(table: ModeTable, tolerance: float) -> Callable[[int, int], bool | None]:
     """U_k(P̂_J) ≥ 0, with ties inside ``tolerance`` of the largest impulse of the mode counting as ≥."""
-    floor = _ROUNDING * float(np.abs(table.problem.mass @ table.problem.velocity).max(initial=0.0))
+    floor = _ROUNDING * _momentum_terms(table.problem)
 
     def holds(mask: int, k: int) -> bool | None:
         solution, reaction = table.solve(mask)
@@ -74,6 +74,11 @@ def impulse_predicate(table: ModeTable, tolerance: float) -> Callable[[int, int]
         return bool(cone_margin(table.problem, [table.contacts[k]], reaction)[0] >= -slack)
 
     return holds
+
+
+def _momentum_terms(problem: ContactProblem) -> float:
+    """Largest Σ|M||v⁻| of a coordinate: what the momentum is added up from, and so what its rounding is relative to."""
+    return float((np.abs(problem.mass) @ np.abs(problem.velocity)).max(initial=0.0))
 
 
 def impact_solution(
@@ -102,7 +107,7 @@ def impact_solution(
     # Sums of absolute values: of a contact that only slides J_n v⁻ is rounding, which is no scale
     before = float((np.abs(rows) @ np.abs(problem.velocity)).max(initial=0.0))
     after = float(np.abs(np.einsum("ijk,k->ij", rows, velocity)[held]).max(initial=0.0))
-    scale = float(np.abs(problem.mass @ problem.velocity).max(initial=0.0))
+    scale = _momentum_terms(problem)
     residual = max(after / (before or 1.0), float(np.abs(momentum).max(initial=0.0)) / (scale or 1.0))
     if law is Law.IMPULSE_VELOCITY and members:
         # Impulses at massless limbs vanish up to rounding, and count as 0 there as in the predicate

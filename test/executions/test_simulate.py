@@ -122,7 +122,7 @@ def test_flat_box_touches_down_with_both_corners_at_one_instant():
         assert execution.events[0].contacts == {0, 1}
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from([0.0, 0.1, 0.5, 1.5]),

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from impact_problems import KINDS, box, enumerate_lcp, halm_posa_lcp, random_problem
+from rounding import terms
 
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.increments import increment_outcomes, reachable_outcomes
@@ -17,6 +18,8 @@ from hybrid_contact_ros.systems.compass_gait import compass_gait, compass_gait_i
 from hybrid_contact_ros.systems.disk_stacking import disk_stacking_impact
 from hybrid_contact_ros.systems.ramone import ramone_impact
 from hybrid_contact_ros.systems.rocking_block import rocking_block_impact
+
+pytestmark = pytest.mark.usefixtures("rounding")
 
 
 def velocities(problem, W, w, impulse):
@@ -47,7 +50,7 @@ def rubbing(seed, m, d):
     ), rng
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([(1, 1), (1, 2), (2, 1)]), st.booleans())
 def test_enumeration_agrees_with_brute_force_over_complementary_bases(seed, size, capped):
     problem, rng = rubbing(seed, *size)
@@ -68,7 +71,7 @@ def test_brute_force_sees_several_solutions_in_some_of_these_problems():
     assert several >= 15
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=80)
 @given(st.sampled_from(KINDS), st.integers(0, 2**32 - 1), st.sampled_from([(1, 2), (2, 1), (3, 1), (2, 2)]))
 def test_every_solution_is_complementary_dissipative_and_does_not_penetrate(kind, seed, size):
     problem = random_problem(np.random.default_rng(seed), kind, *size)
@@ -81,8 +84,8 @@ def test_every_solution_is_complementary_dissipative_and_does_not_penetrate(kind
         assert one.status == Status.SOLVED
         assert one.residual < 1e-8
         assert one.velocity @ problem.mass @ one.velocity <= speed**2 * (1 + 1e-9) + 1e-15
-        size_of_rows = np.linalg.norm(problem.normal_jacobian, axis=1).max()
-        assert (problem.normal_jacobian @ one.velocity >= -1e-7 * max(speed, 1e-9) * max(size_of_rows, 1.0)).all()
+        room = 1e-7 * terms(problem.normal_jacobian, np.abs(problem.velocity) + np.abs(one.velocity))
+        assert (problem.normal_jacobian @ one.velocity >= -room).all()
 
 
 def test_compass_gait_has_three_outcomes_trailing_foot_lifts_slides_or_sticks():

@@ -12,6 +12,8 @@ from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_s
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
+pytestmark = pytest.mark.usefixtures("rounding")
+
 LAWS = ("stronge", "poisson")
 
 

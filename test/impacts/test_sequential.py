@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from impact_problems import KINDS, random_problem
+from rounding import terms
 
 from hybrid_contact_ros.impacts.sequential import sequential_impact, sequential_path
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
@@ -15,6 +16,8 @@ from hybrid_contact_ros.systems.box_and_wall import box_and_wall_impact
 from hybrid_contact_ros.systems.compass_gait import compass_gait_impact
 from hybrid_contact_ros.systems.disk_stacking import disk_stacking_impact
 from hybrid_contact_ros.systems.rocking_block import rocking_block_impact
+
+pytestmark = pytest.mark.usefixtures("rounding")
 
 
 def test_rocking_block_pivots_off_the_corner_hit_first_as_in_h_figure_1():
@@ -49,7 +52,7 @@ def test_compass_gaits_leading_foot_alone_lifts_the_trailing_one():
     assert (problem.normal_jacobian @ outcome.velocity)[1] > 0.05
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.permutations(range(5)))
 def test_orthogonal_contacts_may_be_resolved_in_any_order_p14(seed, m, order):
     """Where ⟨Dφ_i, Dφ_j⟩ = 0, frictionless, every order is the simultaneous impact."""
@@ -68,7 +71,7 @@ def test_orthogonal_contacts_may_be_resolved_in_any_order_p14(seed, m, order):
     np.testing.assert_allclose(outcome.impulse, together.impulse, atol=1e-8)
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=80)
 @given(st.sampled_from(KINDS), st.integers(0, 2**32 - 1), st.randoms(use_true_random=False))
 def test_sequences_lose_energy_and_end_only_where_no_contact_approaches(kind, seed, random):
     problem = random_problem(np.random.default_rng(seed), kind)
@@ -80,8 +83,7 @@ def test_sequences_lose_energy_and_end_only_where_no_contact_approaches(kind, se
     assert outcome.steps == len(path) - 1 <= 60
     approach = (problem.normal_jacobian @ outcome.velocity).min(initial=0.0)
     if outcome.status == Status.SOLVED:
-        speed = np.abs(problem.jacobian() @ problem.velocity).max() + np.sqrt(energy[0])
-        assert approach >= -1e-7 * max(1.0, speed)
+        assert approach >= -1e-7 * terms(problem.normal_jacobian, problem.velocity).max()
     else:
         assert outcome.status == Status.STEP_LIMIT
         assert outcome.steps == 60

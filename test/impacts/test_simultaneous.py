@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from impact_problems import KINDS, enumerate_lcp, halm_posa_lcp, random_problem
+from rounding import terms
 
 from hybrid_contact_ros.impacts.bounds import outcome_bounds
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
@@ -12,12 +13,14 @@ from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.systems.rocking_block import rocking_block_impact
 
+pytestmark = pytest.mark.usefixtures("rounding")
+
 
 def kinetic(problem, velocity):
     return 0.5 * velocity @ problem.mass @ velocity
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(st.sampled_from(KINDS), st.integers(0, 2**32 - 1), st.sampled_from([2, 4, 6, 8, 16]))
 def test_solved_by_residual_dissipative_and_within_bounds(kind, seed, directions):
     problem = random_problem(np.random.default_rng(seed), kind)
@@ -38,9 +41,11 @@ def test_solved_by_residual_dissipative_and_within_bounds(kind, seed, directions
         problem.jacobian().T @ outcome.impulse.ravel(),
         atol=1e-9 * max(1.0, np.abs(outcome.impulse).max()) * max(1.0, np.abs(problem.mass).max()),
     )
-    lower, upper = outcome_bounds(problem)
-    assert (outcome.velocity >= lower - 1e-12).all()
-    assert (outcome.velocity <= upper + 1e-12).all()
+    # Tight bounds of many contacts take seconds; test_bounds.py has them.
+    lower, upper = outcome_bounds(problem, effort="tight" if problem.contacts <= 3 else "fast")
+    room = 1e-12 * np.sqrt(2 * before * np.diag(np.linalg.inv(problem.mass)))  # of the fastest a coordinate can be
+    assert (outcome.velocity >= lower - room).all()
+    assert (outcome.velocity <= upper + room).all()
 
 
 def test_planar_answers_are_among_the_enumerated_solutions():
@@ -121,5 +126,5 @@ def test_extreme_friction_and_inertias_are_solved(friction, decades):
         failed += outcome.status != Status.SOLVED
         after = problem.normal_jacobian @ outcome.velocity
         if outcome.status == Status.SOLVED:
-            assert after.min() >= -1e-6 * np.abs(problem.normal_jacobian @ problem.velocity).max()
+            assert (after >= -1e-6 * terms(problem.normal_jacobian, problem.velocity).max()).all()
     assert failed <= (3 if decades else 0)  # impulses of 1e7 times what stops a contact: their rounding is more

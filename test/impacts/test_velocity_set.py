@@ -1,6 +1,6 @@
 """Post-impact velocity sets, H Algorithms 1 and 2."""
 
-import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from impact_problems import KINDS, box, halm_posa_lcp, random_problem
 
+from hybrid_contact_ros.impacts import sampler, velocity_set
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
@@ -21,6 +22,8 @@ from hybrid_contact_ros.systems.compass_gait import compass_gait_impact
 from hybrid_contact_ros.systems.disk_stacking import disk_stacking_impact
 from hybrid_contact_ros.systems.rocking_block import rocking_block_impact
 
+pytestmark = pytest.mark.usefixtures("rounding")
+
 BLOCK = rocking_block_impact()
 
 
@@ -28,7 +31,7 @@ def block_set(samples=200, **options):
     return post_impact_set(BLOCK.problem, BLOCK.step, samples, BLOCK.max_steps, **options)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200)
 @given(
     st.sampled_from(KINDS),
     st.integers(0, 2**32 - 1),
@@ -77,7 +80,7 @@ def test_lemkes_answer_to_h75_satisfies_the_same_conditions(kind):
         assert residual < 1e-6
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(st.sampled_from(KINDS), st.integers(0, 2**32 - 1), st.sampled_from([2, 4, 8]))
 def test_samples_dissipate_separate_and_stay_within_bounds(kind, seed, directions):
     problem = random_problem(np.random.default_rng(seed), kind)
@@ -92,14 +95,16 @@ def test_samples_dissipate_separate_and_stay_within_bounds(kind, seed, direction
     approach = result.velocities[result.terminated] @ problem.normal_jacobian.T
     rounding = 1e-12 * np.abs(problem.normal_jacobian) @ np.abs(result.velocities).max(0)
     assert (approach >= -1.1e-9 * space.speed * space.scale - rounding).all()
-    assert (result.velocities >= result.lower - 1e-12).all()
-    assert (result.velocities <= result.upper + 1e-12).all()
+    room = 1e-12 * np.sqrt((v @ problem.mass @ v) * np.diag(np.linalg.inv(problem.mass)))  # of the fastest possible
+    assert (result.velocities >= result.lower - room).all()
+    assert (result.velocities <= result.upper + room).all()
     assert (result.impulses[:, :, 0] >= 0).all()
     push = np.linalg.norm(result.impulses[:, :, 1:], axis=2)
     assert (push <= problem.friction * result.impulses[:, :, 0] * (1 + 1e-12) + 1e-15).all()
     momentum = (result.velocities - v) @ problem.mass
     expected = result.impulses.reshape(12, -1) @ problem.jacobian()
-    np.testing.assert_allclose(momentum, expected, atol=1e-9 * max(1.0, np.abs(expected).max()))
+    size = (np.abs(problem.mass) @ np.abs(result.velocities - v).T).max()
+    np.testing.assert_allclose(momentum, expected, atol=1e-9 * size)
 
 
 def test_same_seed_same_bits_and_a_shorter_set_is_a_prefix():
@@ -110,15 +115,42 @@ def test_same_seed_same_bits_and_a_shorter_set_is_a_prefix():
     assert not np.array_equal(long.velocities, other.velocities)
 
 
-def test_a_set_stopped_in_time_is_a_valid_prefix():
+UNIT_NS = 100  # of work, by the clock of the tests; less than is guessed before the first was measured
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that goes on by UNIT_NS for each unit of work (see ``kernels.sampling.work``) and stands still else: what
+    a deadline cuts does not depend on the machine then."""
+    shown = SimpleNamespace(ns=0)
+    run = sampler.Sampler.run
+
+    def counted(self, first, count, budget):
+        worst, reached, spent = run(self, first, count, budget)
+        shown.ns += int(UNIT_NS * spent)
+        return worst, reached, spent
+
+    monkeypatch.setattr(sampler.Sampler, "run", counted)
+    for module in (sampler, velocity_set):
+        monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter_ns=lambda: shown.ns))
+    return shown
+
+
+def test_a_set_stopped_in_time_is_a_valid_prefix_and_a_later_deadline_gives_more(clock):
     full = block_set(20000)
-    cut = block_set(20000, deadline_ns=200_000)
-    n = len(cut.velocities)
-    assert 1 <= n < 20000
-    assert cut.status == Status.DEADLINE
-    np.testing.assert_array_equal(cut.velocities, full.velocities[:n])
-    np.testing.assert_array_equal(cut.terminated, full.terminated[:n])
-    np.testing.assert_array_equal([cut.lower, cut.upper], [full.lower, full.upper])
+    whole, sizes = clock.ns, []
+    for part in (0.1, 0.3, 0.6):
+        begin, deadline = clock.ns, int(part * whole)
+        cut = block_set(20000, deadline_ns=deadline)
+        n = len(cut.velocities)
+        assert cut.status == Status.DEADLINE
+        assert clock.ns - begin <= deadline
+        np.testing.assert_array_equal(cut.velocities, full.velocities[:n])
+        np.testing.assert_array_equal(cut.terminated, full.terminated[:n])
+        np.testing.assert_array_equal([cut.lower, cut.upper], [full.lower, full.upper])
+        assert n > 0.5 * part * 20000  # and does not waste it
+        sizes.append(n)
+    assert sizes == sorted(set(sizes)) and sizes[-1] < 20000
 
 
 SEARCHED = {
@@ -129,14 +161,15 @@ SEARCHED = {
 
 
 @pytest.mark.parametrize("name", SEARCHED)
-def test_a_set_stopped_within_a_search_is_a_prefix(name):
+def test_a_set_stopped_within_a_search_is_a_prefix(name, clock):
     problem = SEARCHED[name]
     step = impulse_scale(problem)
     full = post_impact_set(problem, step, 60, 30, seed=5)
-    for deadline in (1, 300_000, 1_000_000, 3_000_000):
-        cut = post_impact_set(problem, step, 60, 30, seed=5, deadline_ns=deadline)
+    whole = clock.ns
+    for part in (0.03, 0.1, 0.5, 0.9):
+        cut = post_impact_set(problem, step, 60, 30, seed=5, deadline_ns=int(part * whole))
         n = len(cut.velocities)
-        assert n >= 1
+        assert 1 <= n < 60
         assert cut.status in (Status.DEADLINE, full.status)
         np.testing.assert_array_equal(cut.velocities, full.velocities[:n])
         np.testing.assert_array_equal(cut.terminated, full.terminated[:n])
@@ -154,7 +187,7 @@ def test_threads_do_not_change_the_set(name):
 
 
 @pytest.mark.parametrize("law", ["inelastic", "poisson", "stronge"])
-def test_where_not_even_one_sample_can_be_finished_in_time_there_is_the_impact_of_all_contacts_at_once(law):
+def test_where_not_even_one_sample_can_be_finished_in_time_there_is_the_impact_of_all_contacts_at_once(law, clock):
     options = {} if law == "inelastic" else {"law": law, "restitution": 0.4}
     problem = BLOCK.problem
     cut = post_impact_set(problem, 1e-7, 10, 10**7, deadline_ns=100_000, **options)  # millions of increments
@@ -173,11 +206,13 @@ def test_a_deadline_of_0_or_none_is_none(deadline):
     np.testing.assert_array_equal(block_set(300, deadline_ns=deadline).velocities, block_set(300).velocities)
 
 
-def test_deadline_far_away_gives_the_full_set():
-    begin = time.perf_counter()
-    result = block_set(64, deadline_ns=60_000_000_000)
-    assert time.perf_counter() - begin < 30
+def test_deadline_far_away_gives_the_full_set_and_waits_for_nothing(clock):
+    full = block_set(64)
+    whole = clock.ns
+    result = block_set(64, deadline_ns=1000 * whole)
     assert (result.status, len(result.velocities)) == (Status.SOLVED, 64)
+    np.testing.assert_array_equal(result.velocities, full.velocities)
+    assert clock.ns - whole == whole  # the same work, and nothing twice
 
 
 def test_block_set_holds_the_outcomes_of_h_figure_9():

@@ -7,6 +7,8 @@ from impact_problems import KINDS, enumerate_lcp, halm_posa_lcp, numpy_lemke, ra
 from hybrid_contact_ros.kernels.lemke import lcp_residual, lemke
 from hybrid_contact_ros.kernels.status import Status
 
+pytestmark = pytest.mark.usefixtures("rounding")
+
 
 def run(W, q, limit=1000):
     W, q = np.array(W, dtype=float, order="C"), np.array(q, dtype=float)

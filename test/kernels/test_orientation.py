@@ -15,6 +15,8 @@ from hybrid_contact_ros.systems.compass_gait import compass_gait_impact
 from hybrid_contact_ros.systems.ramone import ramone_impact
 from hybrid_contact_ros.systems.rocking_block import rocking_block_impact
 
+pytestmark = pytest.mark.usefixtures("rounding")
+
 
 def ask(space, limit=10**6):
     m, p = space.c.size, space.w.size

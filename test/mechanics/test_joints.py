@@ -36,7 +36,7 @@ def wheeled() -> RigidBodyModel:
     return RigidBodyModel.from_urdf(text, EstimatorConfig())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_any_order_with_any_strangers_gives_the_same_bits(go2, data):
     strangers = data.draw(st.lists(st.sampled_from(["gripper", "lidar", "arm_1"]), unique=True))
@@ -56,7 +56,7 @@ def test_any_order_with_any_strangers_gives_the_same_bits(go2, data):
     assert state.fault(go2.nq, go2.nv) is None
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(order=st.permutations(["shoulder", "axle", "rail"]), angle=st.floats(-10, 10))
 def test_continuous_joints_come_out_as_cosine_and_sine_in_any_order(wheeled, order, angle):
     value = {"shoulder": 0.5, "axle": angle, "rail": -0.25}

@@ -12,6 +12,8 @@ from hybrid_contact_ros.kernels import warm
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 
+pytestmark = pytest.mark.usefixtures("rounding")
+
 
 def random_tree(seed: int) -> RigidBodyModel:
     rng = np.random.default_rng(seed)

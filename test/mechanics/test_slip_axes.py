@@ -9,6 +9,8 @@ from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.slip_axes import along_slip
 
+pytestmark = pytest.mark.usefixtures("rounding")
+
 
 def problem(seed, contacts=3, tangents=2, nv=7):
     rng = np.random.default_rng(seed)
@@ -46,6 +48,17 @@ def test_contacts_that_do_not_slide_and_those_in_the_plane_keep_their_tangents()
         after, turns = along_slip(made)
         assert after is made
         np.testing.assert_array_equal(turns, np.tile(np.eye(made.tangents), (made.contacts, 1, 1)))
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_a_slip_that_is_rounding_of_zero_turns_nothing(seed):
+    """A contact at rest on a body that moves: J_t v is 1e-16 in any direction, by the order of its sum."""
+    moving = problem(seed)
+    rest = moving.tangent_jacobian[0]
+    made = moving.with_velocity(moving.velocity - np.linalg.pinv(rest) @ (rest @ moving.velocity))
+    _, turns = along_slip(made)
+    np.testing.assert_array_equal(turns[0], np.eye(2))
+    assert not np.array_equal(turns[1], np.eye(2))
 
 
 @pytest.mark.parametrize("angle", [0.3, 0.8, 1.2])

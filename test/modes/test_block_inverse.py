@@ -9,6 +9,8 @@ from hybrid_contact_ros.impacts.plastic import plastic_impact
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.block_inverse import block_inverse, constrained_motion
 
+pytestmark = pytest.mark.usefixtures("rounding")
+
 
 def assert_equations_10_and_11(mass, rows, inverse):
     k, nv = rows.shape
@@ -135,3 +137,16 @@ def test_plastic_impact_refuses_unknown_contacts():
         plastic_impact(problem, [1])
     with pytest.raises(ValueError, match="not in mode"):
         plastic_impact(problem, [], sliding=[0])
+
+
+def test_plastic_impact_of_contacts_whose_velocity_is_rounding_is_solved():
+    """Contacts that slide and rest: J_n v⁻ is rounding of zero, and no measure of what is left of it."""
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        problem = random_problem(seed, 9, 3, tangents=2, friction=0.0)
+        rows = problem.normal_jacobian
+        velocity = rng.normal(size=9)
+        still = problem.with_velocity(velocity - np.linalg.pinv(rows) @ (rows @ velocity))
+        outcome = plastic_impact(still, [0, 1, 2])
+        assert outcome.status is Status.SOLVED
+        np.testing.assert_allclose(outcome.velocity, still.velocity, atol=1e-12 * np.abs(velocity).max())

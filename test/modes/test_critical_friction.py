@@ -50,7 +50,8 @@ def test_the_share_grows_with_the_friction_from_none_to_all():
 def test_a_free_cube_has_no_postures_and_corners_that_may_jam_when_tipped_over_them():
     """One contact of a cube alone: its corner is off the centre of mass, sideways as far as below it."""
     found = critical_friction(robot("cube.yaml", None), 5)
-    assert len({(c.low, c.median, c.share) for c in found if np.isfinite(c.low)}) == 1
+    corners = np.array([(c.low, c.median, c.share) for c in found if np.isfinite(c.low)])
+    np.testing.assert_allclose(corners, np.tile(corners[0], (len(corners), 1)), rtol=1e-9)
 
 
 def test_joint_limits_have_no_friction_and_never_jam():

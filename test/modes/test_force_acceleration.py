@@ -23,6 +23,8 @@ from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
 from hybrid_contact_ros.modes.massless import massless_mode
 from hybrid_contact_ros.prediction import ContactStatus
 
+pytestmark = pytest.mark.usefixtures("rounding")
+
 counts = st.integers(0, 6)
 
 
@@ -115,9 +117,10 @@ def test_contact_that_just_carries_nothing_stays_closed():
 def test_redundant_contacts_of_a_flat_foot_share_the_least_force():
     solution = force_acceleration_mode(foot([0.0, 0.0, GRAVITY, 0.0, 0.0, 0.0]), range(4))
     assert solution.mode == {0, 1, 2, 3}
-    np.testing.assert_allclose(solution.forces[:, 0], GRAVITY / 4, rtol=1e-5)  # rounding over the regularisation
-    np.testing.assert_allclose(solution.forces[:, 1:], 0.0, atol=1e-6)
-    np.testing.assert_allclose(solution.acceleration, 0.0, atol=1e-7)
+    room = 1e-5 * GRAVITY  # rounding over the regularisation
+    np.testing.assert_allclose(solution.forces[:, 0], GRAVITY / 4, atol=room)
+    np.testing.assert_allclose(solution.forces[:, 1:], 0.0, atol=room)
+    np.testing.assert_allclose(solution.acceleration, 0.0, atol=1e-7 * GRAVITY)
 
 
 @given(seeds)
@@ -198,6 +201,18 @@ def test_massless_leg_pushes_along_itself():
     slipping = force_acceleration_mode(massless_leg(friction=0.05, hip_torque=1.0), [0])
     assert slipping.mode == frozenset()  # out of the cone: removed (J §2.8), and the leg leaves the dynamics (A6)
     np.testing.assert_allclose(slipping.acceleration[:2], [0.0, -GRAVITY], atol=1e-9)
+
+
+def test_forces_of_a_massless_leg_that_only_its_motion_asks_for_are_solved():
+    """No force acts but rounding of zero; what the leg's turning asks for (J̇v) is the only measure of the answer."""
+    plain = massless_leg()
+    problem = ContactProblem(
+        plain.mass, plain.velocity, plain.normal_jacobian, plain.tangent_jacobian, plain.friction,
+        bias_force=[1e-17, -3e-17, 0.0], jacobian_drift=[[-2.0, 0.3]],
+    )  # fmt: skip
+    solution = massless_mode(problem, frozenset([0]), 1e-6)
+    assert solution.status is Status.SOLVED and solution.mode == {0}
+    np.testing.assert_allclose(solution.forces, [[6.0, 0.0]], atol=1e-9)
 
 
 @pytest.mark.parametrize("tangents", [1, 2])

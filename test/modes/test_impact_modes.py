@@ -5,11 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mode_problems import GRAVITY, foot, frictionless, massless_leg, random_problem, rod, seeds
+from rounding import terms
 
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
 from hybrid_contact_ros.modes.pseudo_impulse import pseudo_impulse_mode
+
+pytestmark = pytest.mark.usefixtures("rounding")
 
 counts = st.integers(0, 5)
 
@@ -21,22 +24,24 @@ def test_johnson_theorem_2_impulse_form_is_the_velocity_form(seed, count):
     assert solution.status is Status.SOLVED
     assert solution.unique
     rate = problem.normal_jacobian @ solution.velocity  # J 51–52
+    slow = 1e-8 * (terms(problem.normal_jacobian, problem.velocity) + terms(problem.normal_jacobian, solution.velocity))
+    weak = 1e-8 * terms(problem.mass, problem.velocity).max()
     for i in range(count):
         if i in solution.mode:
-            assert abs(rate[i]) < 1e-8
-            assert solution.impulses[i, 0] > -1e-8
+            assert abs(rate[i]) < slow[i]
+            assert solution.impulses[i, 0] > -weak
         else:
-            assert rate[i] > -1e-8
+            assert rate[i] > -slow[i]
             assert solution.impulses[i, 0] == 0.0
     change = problem.mass @ (solution.velocity - problem.velocity)
-    np.testing.assert_allclose(change, problem.normal_jacobian.T @ solution.impulses[:, 0], atol=1e-7)
+    np.testing.assert_allclose(change, problem.normal_jacobian.T @ solution.impulses[:, 0], atol=10 * weak)
 
 
 @given(seeds, counts)
 def test_impact_never_adds_energy(seed, count):
     problem = frictionless(seed, count, moving=True)
     velocity = impulse_velocity_mode(problem, range(count)).velocity
-    assert velocity @ problem.mass @ velocity <= problem.velocity @ problem.mass @ problem.velocity + 1e-9
+    assert velocity @ problem.mass @ velocity <= problem.velocity @ problem.mass @ problem.velocity * (1 + 1e-9)
 
 
 @given(seeds, counts, st.floats(0.0, 0.5))

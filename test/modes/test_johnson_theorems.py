@@ -21,6 +21,8 @@ from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
 from hybrid_contact_ros.modes.massless import massless_mode
 from hybrid_contact_ros.modes.pseudo_impulse import pseudo_impulse_mode
 
+pytestmark = pytest.mark.usefixtures("rounding")
+
 
 def with_massless_limb(seed, contacts=3):
     """Two massless directions of six, held by the two rows of contact 0, which sticks; the others have no friction."""

@@ -1,6 +1,7 @@
 """Operator splitting: forces where an active set does not get there, redundant contacts above all."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mode_problems import foot, random_problem, seeds
@@ -10,6 +11,8 @@ from hybrid_contact_ros.kernels.mode_splitting import ROWS, split_forces
 from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
 from hybrid_contact_ros.modes.workspace import ModeWorkspace
+
+pytestmark = pytest.mark.usefixtures("rounding")
 
 GRAVITY = 9.81
 

@@ -9,6 +9,8 @@ from hybrid_contact_ros.impacts.plastic import plastic_impact
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.angles import constraint_angles, order_sensitive_pairs
 
+pytestmark = pytest.mark.usefixtures("rounding")
+
 
 def problem(mass, normals, velocity=None):
     normals = np.asarray(normals, dtype=float)

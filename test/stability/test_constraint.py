@@ -11,6 +11,8 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.prediction import Flag
 from hybrid_contact_ros.stability.constraint import constraint_stability
 
+pytestmark = pytest.mark.usefixtures("rounding")
+
 
 def ball(gap=0.0, velocity=0.0, restitution=0.5, acceleration=-GRAVITY):
     """A 2 kg ball over a floor; ``acceleration`` of the free ball, upwards."""

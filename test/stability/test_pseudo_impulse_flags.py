@@ -11,6 +11,8 @@ from hybrid_contact_ros.modes.pseudo_impulse import pseudo_impulse_mode
 from hybrid_contact_ros.prediction import Flag
 from hybrid_contact_ros.stability.constraint import constraint_stability
 
+pytestmark = pytest.mark.usefixtures("rounding")
+
 G = 9.81
 
 

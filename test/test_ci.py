@@ -1,0 +1,57 @@
+"""What ``.ci/run`` runs on which processor, from the flags that the processor tells."""
+
+import os
+import subprocess
+
+import pytest
+
+OWN = "those of this machine"
+AVX2 = "fpu sse sse2 pni ssse3 sse4_1 sse4_2 avx fma avx2"
+
+
+@pytest.fixture
+def plan(root, tmp_path):
+    if not (root / ".venv" / "bin" / "python").exists():
+        pytest.skip("there is no .venv: this is for ./run")
+
+    def planned(flags):
+        """What the plan says of each set of kernels; flags None: there is no such file; OWN: those of this machine."""
+        file = tmp_path / "cpuinfo"
+        if flags is not None:
+            file.write_text(f"processor\t: 0\nflags\t\t: {flags}\n\nprocessor\t: 1\nflags\t\t: {flags}\n")
+        command = [str(root / ".ci" / "run"), "--plan"]
+        environment = {**os.environ, "CPUINFO": "/proc/cpuinfo" if flags is OWN else str(file)}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
+        lines = [line.removeprefix("[ci] ") for line in done.stdout.splitlines()]
+        if "not OpenBLAS" in lines[0]:
+            pytest.skip("numpy's BLAS here is not OpenBLAS, whose kernels can be chosen")
+        assert lines[0].startswith("the whole suite")
+        names = ("Prescott", "Nehalem", "Sandybridge", "Haswell", "SkylakeX")
+        return {name: line for line in lines[1:] for name in names if f" on {name}" in line}
+
+    return planned
+
+
+def runs(said):
+    """The sets of kernels with tests: those of the whole suite, or others."""
+    return {name for name, line in said.items() if "numerical tests on" in line or "whole suite has those" in line}
+
+
+def test_every_set_of_kernels_is_run_or_it_is_said_why_not(plan):
+    said = plan(OWN)
+    assert len(said) == 5
+    reasons = ("this processor has no ", "OpenBLAS here has no such kernels", "does not tell the processor's flags")
+    assert all(any(reason in said[name] for reason in reasons) for name in said.keys() - runs(said))
+
+
+def test_without_avx512_its_kernels_are_left_out_and_the_missing_flags_are_named(plan):
+    said = plan(AVX2)
+    assert "this processor has no avx512f avx512cd avx512bw avx512dq avx512vl" in said["SkylakeX"]
+    assert runs(said)
+
+
+def test_where_the_processor_tells_no_flags_only_the_whole_suite_runs(plan):
+    for flags in (None, ""):
+        said = plan(flags)
+        assert len(said) == 5 and not runs(said)
+        assert all("does not tell the processor's flags" in line for line in said.values())
