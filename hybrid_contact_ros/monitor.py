@@ -51,18 +51,18 @@ class Period:
     pace: str
     inputs: tuple[str, ...]
     answered: int = 0
-    overtaken: int = 0
     arrived: Mapping[str, int] = field(default_factory=dict)
     lost: Mapping[str, int] = field(default_factory=dict)
     faults: Mapping[Fault, int] = field(default_factory=dict)
     sentences: Mapping[Fault, str] = field(default_factory=dict)
     publishers: Mapping[str, int] = field(default_factory=dict)
     internal: tuple[int, str] = (0, "")
-    unsolved: tuple[int, str] = (0, "")
-    jammed: int = 0
     busy: float = 0.0
     exact: bool = True
     left_out: tuple[str, ...] = ()
+    overtaken: int = 0
+    unsolved: tuple[int, str] = (0, "")
+    jammed: int = 0
 
     @property
     def sent(self) -> int:

@@ -76,6 +76,17 @@ def rounding(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The matrix of faults (test/ros/test_fault_matrix.py), where its tests ran."""
+    reports = [report for group in terminalreporter.stats.values() for report in group]
+    rows = [row for report in reports for key, row in getattr(report, "user_properties", ()) if key == "fault"]
+    if not rows:
+        return
+    terminalreporter.section("faults: what was sent | answered meanwhile | what was said | recovered")
+    for row in sorted(rows):
+        terminalreporter.write_line(" | ".join(row))
+
+
 @pytest.fixture(autouse=True)
 def compilation_allowed() -> Iterator[None]:
     """A test that configures an estimator freezes the kernels; the next one may need others of them."""

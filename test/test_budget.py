@@ -118,5 +118,5 @@ def test_what_a_state_costs_is_measured_with_all_contacts_closed_and_leaves_no_t
 
 
 def test_a_robot_without_contacts_can_be_measured_too():
-    config = EstimatorConfig()
+    config = EstimatorConfig(allow_no_contacts=True)
     assert measure(ContactEstimator(RigidBodyModel.from_urdf(CUBE, config), config), Parts.ALL).closed == 0
