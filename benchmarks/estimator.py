@@ -48,10 +48,10 @@ def states(model: RigidBodyModel, data: dict[str, np.ndarray], noise: dict[str, 
     for i in range(int(np.searchsorted(data["time"], data["valid_until"], "right"))):
         q, v = data["q"][i].copy(), data["v"][i].copy()
         if noise is not None:
-            sigma = np.r_[[noise["base"]] * 3, [noise["angle"]] * 3, [noise["joint"]] * 12]
-            q = model.integrate(q, sigma * rng.normal(size=18))
+            sigma = np.r_[[noise["base"]] * 3, [noise["angle"]] * 3, [noise["joint"]] * (model.nv - 6)]
+            q = model.integrate(q, sigma * rng.normal(size=model.nv))
             q[2] += noise["offset"]
-            v += np.r_[[noise["velocity"]] * 3, [noise["rate"]] * 15] * rng.normal(size=18)
+            v += np.r_[[noise["velocity"]] * 3, [noise["rate"]] * (model.nv - 3)] * rng.normal(size=model.nv)
         found.append(RobotState(round(float(data["time"][i]) * 1e9), q, v, np.r_[np.zeros(6), data["tau"][i]]))
     return found
 
@@ -126,12 +126,21 @@ class Scores:
                                 bool(mode.earliest[foot] <= t - here + 1e-3 and t - here <= mode.latest[foot])
                             )
 
+    @property
+    def f1(self) -> float:
+        (_, fp), (fn, tp) = self.confusion
+        return float(2 * tp / (2 * tp + fp + fn))
+
+    @property
+    def brier_score(self) -> float:
+        return float(np.concatenate(self.brier).mean())
+
     def table(self) -> list[tuple[str, str]]:
         (tn, fp), (fn, tp) = self.confusion
         rows = [
-            ("mode F1", f"{2 * tp / (2 * tp + fp + fn):.4f}"),
+            ("mode F1", f"{self.f1:.4f}"),
             ("mode accuracy", f"{(tp + tn) / self.confusion.sum():.4f}  (false closed {fp}, false open {fn})"),
-            ("Brier score", f"{np.concatenate(self.brier).mean():.4f}"),
+            ("Brier score", f"{self.brier_score:.4f}"),
             ("stick/slip accuracy", f"{np.concatenate(self.slip).mean():.4f}"),
         ]
         for name, values in (("model", self.force), ("observer", self.estimate)):
