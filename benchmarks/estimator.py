@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.event_scores import WINDOW, skimming
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
@@ -26,10 +27,6 @@ from hybrid_contact_ros.prediction import EventKind, Prediction
 
 ROOT = Path(__file__).resolve().parents[1]
 HORIZONS = (0.01, 0.02, 0.05)
-# A predicted or detected event this near (s) to a true one is that one.
-WINDOW = 0.02
-# Openings that stay below this gap (m) are left out of the events (not of the modes): feet that skim the ground.
-LEAST_SWING = 0.001
 # Gaussian noise of the second column: joint angles (rad), base position (m), base angles (rad), joint and angular
 # rates (rad/s), linear base velocity (m/s), all scaled so that feet move by about 1–2 mm and 2–5 cm/s.
 NOISE = {"joint": 0.002, "base": 0.001, "angle": 0.002, "rate": 0.05, "velocity": 0.02, "offset": 0.0}
@@ -165,15 +162,6 @@ class Scores:
             rows.append((f"{name} detected", text))
         rows.append(("touchdown within its bounds", f"{np.mean(self.inside):.3f} of {len(self.inside)}"))
         return rows
-
-
-def skimming(contact: np.ndarray, gap: np.ndarray) -> np.ndarray:
-    """Samples of the openings that never reach ``LEAST_SWING``: no encoder could see their events."""
-    edges = np.flatnonzero(np.diff(np.r_[True, contact, True].astype(int)))
-    found = np.zeros_like(contact)
-    for begin, end in zip(edges[::2], edges[1::2], strict=True):
-        found[begin:end] = gap[begin:end].max() < LEAST_SWING
-    return found
 
 
 def _ms(values: np.ndarray, quantile: float) -> str:

@@ -13,6 +13,7 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 WINDOW = 0.02  # s: an event told this near to a true one is that one
+LEAST_SWING = 0.001  # m: openings that stay below this gap are left out of the events, feet that skim the ground
 SLIP = 0.05  # m/s: a loaded foot that moves faster along the ground slips
 _SAMPLE = 0.001  # s, of the recordings: no true time is known better
 KINDS = (EventKind.TOUCHDOWN, EventKind.LIFTOFF, EventKind.SLIP, EventKind.STICK)
@@ -21,18 +22,18 @@ KINDS = (EventKind.TOUCHDOWN, EventKind.LIFTOFF, EventKind.SLIP, EventKind.STICK
 class EventScores:
     """Pooled over recordings; every dictionary is keyed by the kind of event.
 
-    Touchdowns and liftoffs count as true where they end or begin a stretch of the smoothed truth; what was told is
+    Touchdowns and liftoffs count as true where they begin or end a stretch of the smoothed truth; what was told is
     false only if the unsmoothed truth, bounces of a millisecond included, has none near. Slips are true where a foot
     that is loaded moves faster than 0.05 m/s, and sticks where such a slip ends with the foot still loaded.
 
     Attributes:
-        true, missed, told, false: counts; ``told``: of DETECTED events. delays: s, from a true event to the stamp of the
-            state at which its detection was told. errors: s, time told less the true time. inside: of each prediction
+        true, missed, told, false: counts; ``told``: of DETECTED events. delays: s, from a true event to the stamp of
+            the state at which its detection was told. errors: s, time told less the true time. inside: of each prediction
             that was told, whether a true event lay in its bounds. confidences: said with them.
     """
 
     def __init__(self) -> None:
-        self.true, self.missed, self.told, self.false = ({k: 0 for k in KINDS} for _ in range(4))
+        self.true, self.missed, self.told, self.false = (dict.fromkeys(KINDS, 0) for _ in range(4))
         self.delays: dict[EventKind, list[float]] = {k: [] for k in KINDS}
         self.errors: dict[EventKind, list[float]] = {k: [] for k in KINDS}
         self.inside: dict[EventKind, list[bool]] = {k: [] for k in KINDS}
@@ -42,6 +43,9 @@ class EventScores:
         n = len(answers)
         clock = data["time"][:n]
         raw, smooth = (data[k][:n].astype(bool) for k in ("foot_contact_raw", "foot_contact"))
+        height = data["foot_pos"][:n, :, 2] - float(data["foot_radius"])
+        for foot in range(smooth.shape[1]):  # no encoder could see the events of a foot that skims the ground
+            smooth[:, foot] |= skimming(smooth[:, foot], height[:, foot])
         slips = raw & (np.linalg.norm(data["foot_vel"][:n, :, :2], axis=2) > SLIP)
         events = [e for answer in answers for e in answer.events]
         for foot in range(raw.shape[1]):
@@ -93,6 +97,15 @@ class EventScores:
             return "–"
         said = float(np.mean(self.confidences[kind]))
         return f"{sum(inside)}/{len(inside)} said {said:.2f}"
+
+
+def skimming(contact: Flags, gap: Array) -> Flags:
+    """Samples (n,) of the openings that never reach ``LEAST_SWING``."""
+    edges = np.flatnonzero(np.diff(np.r_[True, contact, True].astype(int)))
+    found = np.zeros_like(contact)
+    for begin, end in zip(edges[::2], edges[1::2], strict=True):
+        found[begin:end] = gap[begin:end].max() < LEAST_SWING
+    return found
 
 
 def _rises(clock: Array, flags: Flags) -> Array:

@@ -39,7 +39,7 @@ def force_acceleration(
     rows,
     drift,
     friction,
-    velocity,
+    sliding,
     touching,
     L,
     half,
@@ -74,7 +74,8 @@ def force_acceleration(
             ``slip``, ``forces`` and ``accelerations`` still hold of an earlier, solved state.
         steps: of splitting at most. critical_part: see above; inf: the law as it stands, INACCURATE where it has no
             answer. slip_speed: m/s; faster contact points slide. tolerance: of the scaled residual.
-        mass (nv, nv), bias (nv,), rows (n, nv), drift (n,), friction (m,), velocity (nv,): of the contact problem.
+        mass (nv, nv), bias (nv,), rows (n, nv), drift (n,), friction (m,): of the contact problem.
+        sliding (m, d): velocities of the contact points along their tangents, m/s.
         touching: (m,) uint8.
         L (nv, nv), half (n + 1, nv), A (2 n + mode_splitting.ROWS, n), work (2, n): scratch.
         order (2 n,) int64: scratch.
@@ -100,17 +101,13 @@ def force_acceleration(
         jammed[i] = FREE
         speed = 0.0
         for k in range(d):
-            total = 0.0
-            for j in range(velocity.shape[0]):
-                total += rows[i * w + 1 + k, j] * velocity[j]
-            work[0, k] = total
-            speed += total * total
+            speed += sliding[i, k] * sliding[i, k]
         speed = math.sqrt(speed)
         moving[i] = speed > slip_speed or friction[i] == 0.0
         known = warm and state[i] == SLIP and not moving[i]
         for k in range(d):
             if speed > slip_speed:
-                slip[i, k] = work[0, k] / speed
+                slip[i, k] = sliding[i, k] / speed
             elif not known:
                 slip[i, k] = 0.0
     critical_frictions(d, G, moving, slip, critical)

@@ -88,12 +88,18 @@ class ModeWorkspace:
         self._warm = False
 
     def solve(
-        self, problem: ContactProblem, touching: NDArray[np.uint8], slip_speed: float, tolerance: float = TOLERANCE
+        self,
+        problem: ContactProblem,
+        touching: NDArray[np.uint8],
+        slip_speed: float,
+        tolerance: float = TOLERANCE,
+        sliding: Array | None = None,
     ) -> tuple[int, float, int]:
         """Solve for the contacts flagged in ``touching`` (m,) uint8.
 
         ``problem`` must have the workspace's sizes (unchecked: this is the path of every message). A contact point
-        faster than ``slip_speed`` (m/s) slides, and friction opposes its velocity; a slower one is at rest. The solve
+        faster than ``slip_speed`` (m/s) slides, and friction opposes its velocity; a slower one is at rest. ``sliding``
+        (m, d): its velocities along the tangents (m/s) where more is known of them than one state tells. The solve
         starts from the mode of the one before, if that was solved: along a stream of states it mostly still holds, and
         one linear system shows it. Where modes are not unique the one that was there stays.
 
@@ -114,7 +120,7 @@ class ModeWorkspace:
             self._flat_rows,
             problem.jacobian_drift.reshape(-1),
             problem.friction,
-            problem.velocity,
+            self._rows[:, 1:] @ problem.velocity if sliding is None else sliding,
             touching,
             self._factor,
             self._half,
