@@ -28,7 +28,8 @@ class EventScores:
 
     Attributes:
         true, missed, told, false: counts; ``told``: of DETECTED events. delays: s, from a true event to the stamp of
-            the state at which its detection was told. errors: s, time told less the true time. inside: of each prediction
+            the state at which its detection was told. errors: s, time told less the true time. inside: of each
+            prediction
             that was told, whether a true event lay in its bounds. confidences: said with them.
     """
 

@@ -26,7 +26,8 @@ class Gait:
     Attributes:
         swing: part of the stride in the air. period: s, of a robot whose hips are 0.5 m high; others' go with the root
             of the height. ramp: part of the stride over which a foot takes over its load, and gives it up. lift: of the
-            height. speed: m/s forward, at 0.5 m. rest: s, stands this long after as many seconds of gait; 0: never. lead:
+            height. speed: m/s forward, at 0.5 m. rest: s, stands this long after as many seconds of gait; 0: never.
+            lead:
         part of the stride by which the trunk leaves a foot before it lifts. pull: bandwidth with which it goes to the
         middle of the others, of that of its fall.
     """
@@ -134,7 +135,7 @@ class GaitController:
         tau[other] += hold[other]
         standing, later = (np.repeat(x, [foot.size for foot in robot.feet]) for x in (shares, soon))
         force = self._share(standing, later, heading, forward * speed, rotation)
-        for foot, chain, share, swing in zip(range(len(shares)), self._chains, shares, swings, strict=True):
+        for foot, (chain, swing) in enumerate(zip(self._chains, swings, strict=True)):
             if swing < 0.0:
                 self._lifted[foot] = None
                 for i in robot.feet[foot]:

@@ -1,7 +1,8 @@
 """Simulated gaits of other robots than the demo's: true events, and what the estimator detects of them.
 
 ``python -m benchmarks.gaits [ROBOT ...] [--gaits NAME ...] [--ground soft]`` prints a line for each robot, gait, and
-kind of state (exact, or with the noise of ``benchmarks/estimator.py``). :func:`record` makes the arrays of one episode, laid out as the Go2
+kind of state (exact, or with the noise of ``benchmarks/estimator.py``). :func:`record` makes the arrays of one
+episode, laid out as the Go2
 recordings that ``benchmarks/estimator.py`` scores.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import zlib
+from itertools import pairwise
 
 import mujoco
 import numpy as np
@@ -45,7 +47,8 @@ def record(robot: SimulatedRobot, gait: str, seed: int = 0, duration: float | No
     ``gait``: a name of :data:`~benchmarks.gait_controller.GAITS`, or ``drop``.
 
     Returns:
-        time (n,) s; q (n, nq), v (n, nv) in the estimator's order; tau (n, joints) N m, that acts from the sample to the
+        time (n,) s; q (n, nq), v (n, nv) in the estimator's order; tau (n, joints) N m, that acts from the sample to
+        the
         next; foot_force (n, m, 3) N, mean over the millisecond before; foot_contact_raw (n, m), whether that is loaded
         in any step of it; foot_contact, the same without short openings and contacts; foot_pos (n, m, 3), of the
         spheres' centres, foot_vel, of their lowest points; foot_radius; valid_until, s; mu.
@@ -110,7 +113,7 @@ def smoothed(raw: NDArray[np.bool_]) -> NDArray[np.bool_]:
     for column in found.T:
         for value, shortest in ((False, _GAP), (True, _BLIP)):
             edges = np.flatnonzero(np.diff(column)) + 1
-            for first, end in zip(edges[:-1], edges[1:], strict=True):
+            for first, end in pairwise(edges):
                 if column[first] == value and (end - first) * STEP < shortest:
                     column[first:end] = not value
     return found

@@ -175,7 +175,8 @@ class SimulatedRobot:
         return matrix.reshape(3, 3)
 
     def place(self, tilt: Array, height: float) -> None:
-        """In its posture, turned by the rotation vector ``tilt`` (rad), its lowest point ``height`` m above the floor."""
+        """In its posture, turned by the rotation vector ``tilt`` (rad), its lowest point ``height`` m above the
+        floor."""
         data = self.data
         mujoco.mj_resetData(self.model, data)
         angle = float(np.linalg.norm(tilt))

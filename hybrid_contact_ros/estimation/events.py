@@ -107,11 +107,10 @@ class EventLog:
 
     def __init__(self, contacts: int, config: PredictionConfig) -> None:
         self._contacts = contacts
-        self._record = PredictionRecord(contacts)
         self.reset()
 
     def reset(self) -> None:
-        """Forget the last state and what was told; what became of earlier predictions stays known."""
+        """Forget the last state, what was told, and what became of it."""
         self._stamp: int | None = None
         self._status = np.zeros(self._contacts, dtype=np.uint8)
         # Stamp and gap of the last state without evidence against the status, and of the first with it (-1: none).
@@ -119,7 +118,7 @@ class EventLog:
         self._begun, self._begun_gap = np.full(self._contacts, -1, dtype=np.int64), np.zeros(self._contacts)
         self._agreed: list[tuple[int, int, int, int]] = [(0, 0, 0, 0)] * self._contacts
         self._told: list[tuple[int, int, int]] = [(0, 0, 0)] * self._contacts
-        self._record.forget()
+        self._record = PredictionRecord(self._contacts)
 
     def update(
         self,
@@ -199,5 +198,5 @@ class EventLog:
         if count < _AGREEING or time_ns - stamp_ns <= period_ns:
             return None
         self._told[i] = (kind, earliest_ns, latest_ns)
-        confidence, valid = self._record.tell(i, EventKind(kind), time_ns, earliest_ns, latest_ns)
-        return Event(stamp_ns, i, EventKind(kind), False, time_ns, earliest_ns, latest_ns, confidence, valid)
+        confidence = self._record.tell(i, EventKind(kind), time_ns, earliest_ns, latest_ns)
+        return Event(stamp_ns, i, EventKind(kind), False, time_ns, earliest_ns, latest_ns, confidence)

@@ -11,7 +11,7 @@ from hybrid_contact_ros.prediction import Event, EventKind
 _PATIENCE = 1_000_000_000
 _PENDING = 64  # of one contact, that may wait for their event
 _RECENT = 100  # settled ones of a kind that count
-_ENOUGH = 20  # settled ones of a kind from which on the share is a calibrated number
+_LATE = 20_000_000  # ns: a detection may need this long to be told
 
 
 class PredictionRecord:
@@ -19,23 +19,18 @@ class PredictionRecord:
 
     True is what was detected afterwards: an event of that kind and contact, dated within the bounds. The share is that
     of Laplace, (s + 1) / (n + 2) of the last 100: one half while nothing is known. It needs no tuning, and follows the
-    robot, its ground and its noise.
+    robot, its ground and its noise; but what is detected is not the truth, so that it is not calibrated against that.
     """
 
     def __init__(self, contacts: int) -> None:
         self._settled = {kind: deque[bool](maxlen=_RECENT) for kind in EventKind}
         self._pending = [deque[tuple[EventKind, int, int, int]](maxlen=_PENDING) for _ in range(contacts)]
 
-    def forget(self) -> None:
-        """Forget what waits for its event, not the shares."""
-        for pending in self._pending:
-            pending.clear()
-
-    def tell(self, contact: int, kind: EventKind, time_ns: int, earliest_ns: int, latest_ns: int) -> tuple[float, bool]:
-        """Note a prediction; returns the share of its kind so far, and whether enough were settled to go by it."""
+    def tell(self, contact: int, kind: EventKind, time_ns: int, earliest_ns: int, latest_ns: int) -> float:
+        """Note a prediction; returns the share of its kind so far."""
         self._pending[contact].append((kind, earliest_ns, latest_ns, min(latest_ns, time_ns + _PATIENCE)))
         settled = self._settled[kind]
-        return (sum(settled) + 1.0) / (len(settled) + 2.0), len(settled) >= _ENOUGH
+        return (sum(settled) + 1.0) / (len(settled) + 2.0)
 
     def settle(self, stamp_ns: int, detected: Iterable[Event]) -> None:
         """Settle by the events detected at a state, and by what did not come until then."""
@@ -50,6 +45,3 @@ class PredictionRecord:
         for waiting in self._pending:
             while waiting and waiting[0][3] + _LATE < stamp_ns:
                 self._settled[waiting.popleft()[0]].append(False)
-
-
-_LATE = 20_000_000  # ns: a detection may need this long to be told

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import ActivationConfig
-from hybrid_contact_ros.kernels.contact_tracking import candidates, closed_scores, contact_statuses, slips
+from hybrid_contact_ros.kernels.contact_tracking import ENOUGH, candidates, closed_scores, contact_statuses, slips
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 
 Array = NDArray[np.float64]
@@ -16,6 +16,7 @@ Array = NDArray[np.float64]
 # Low-pass (s) of the contact points' velocities for telling stick from slip.
 SLIP_TIME_CONSTANT = 0.01
 _GRAVITY = 9.81
+_UNKNOWN = 0.999 * ENOUGH  # evidence against "open" before the first state: any load closes
 
 
 class ContactTracker:
@@ -24,7 +25,8 @@ class ContactTracker:
     Remembered are which contacts were closed, which slid, their low-passed velocities along the surface, and the
     evidence against what is held of each: a contact opens or closes once the states since it began to speak against it
     make that certain enough (:func:`~hybrid_contact_ros.kernels.contact_tracking.contact_statuses`), a single plain one
-    at once. The thresholds are those of :class:`~hybrid_contact_ros.config.ActivationConfig`: statements about the noise
+    at once. The thresholds are those of :class:`~hybrid_contact_ros.config.ActivationConfig`: statements about the
+    noise
     of the sensors, not about the robot. Deviation from a plain active set within tolerances (J 33): a contact that is
     near but not loaded by the model is open, so that a foot that skims the ground, or lifts off within the tolerance of
     the gap, is told apart from one that stands.
@@ -47,14 +49,15 @@ class ContactTracker:
         self.sliding = np.zeros((contacts, 2))
         self.probability = np.zeros(contacts)
         self._smooth, self._seen = np.zeros((contacts, 3)), np.zeros(contacts)
-        self._spread, self._evidence = np.zeros(contacts), np.zeros(contacts)
+        self._spread, self._evidence = np.zeros(contacts), np.full(contacts, _UNKNOWN)
 
     def reset(self) -> None:
         """Forget the past: all contacts are open until a state says otherwise."""
         self.closed[:] = 0
         self.slipping[:] = 0
         self.status[:] = 1
-        self._evidence[:] = 0.0
+        self._evidence[:] = _UNKNOWN
+        self._spread[:] = 0.0
 
     @property
     def doubted(self) -> NDArray[np.bool_]:
@@ -129,9 +132,16 @@ class ContactTracker:
 
 def load_thresholds(model: RigidBodyModel, config: ActivationConfig) -> ActivationConfig:
     """``force_on`` lowered to at most a quarter of what each contact carries when all share the weight of what moves,
-    since a light robot on many points never loads one of them by more; ``force_off`` to at most 0.4 of it."""
+    since a light robot on many points never loads one of them by more; ``force_off`` to at most 0.4 of it, and
+    ``force_sigma`` in proportion: the model's forces are as uncertain as they are large."""
     force_on = config.force_on
     if model.contacts:
         weight = _GRAVITY * sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:])
         force_on = min(force_on, 0.25 * weight / model.contacts)
-    return replace(config, force_on=force_on, force_off=min(config.force_off, 0.4 * force_on))
+    part = force_on / config.force_on if config.force_on > 0.0 else 1.0
+    return replace(
+        config,
+        force_on=force_on,
+        force_off=min(config.force_off, 0.4 * force_on),
+        force_sigma=part * config.force_sigma,
+    )

@@ -11,7 +11,6 @@ _OPEN, _STICKING, _SLIPPING = 1, 2, 3
 # Log-likelihood ratio at which a contact changes: noise alone reaches it about once in e^8 = 3000 states (Page 1954).
 ENOUGH = 8.0
 _IDLE = 1e-6  # of force_on: a smaller force is the rounding of none
-_SOON = 2.0  # evidence of a state at which a point rests with its body
 _LONG = 0.1  # of a low-pass's gain: noise is averaged over ten times as long as velocities
 _SURE = 4.0  # standard deviations of a mean velocity, below which a contact that just closed is not said to slip
 
@@ -62,7 +61,19 @@ def candidates(gap_on, gap_off, velocity_tolerance, closed, gap, rate, touching)
 
 @njit(cache=True, nogil=True)
 def slips(
-    slip_on, slip_off, time_constant, velocity_sigma, dt, closed, tangential, tangents, slipping, seen, smooth, spread, sliding
+    slip_on,
+    slip_off,
+    time_constant,
+    velocity_sigma,
+    dt,
+    closed,
+    tangential,
+    tangents,
+    slipping,
+    seen,
+    smooth,
+    spread,
+    sliding,
 ):
     """Tell stick from slip, before forces are known.
 
@@ -125,12 +136,15 @@ def contact_statuses(
     keep the gap from opening. Each state adds the logarithm of the likelihood ratio, of what the contact is not to what
     it is, to ``evidence``, which never falls below zero; the contact changes where it passes a threshold. A closed
     contact is contradicted by a load below ``force_off`` and by a gap that grows faster than ``velocity_tolerance``; an
-    open one that is a candidate by a load above ``force_on``, and it closes at once where it is still being
-    stopped. Plain states decide in one step, noisy ones in as many as they need; one alone never does if it could be
+    open one that is a candidate by a load above ``force_off``, and it closes at once where it is still being stopped.
+    (The two alternatives of the ratio are loads above and below ``force_off`` by ``force_on``, or ``force_sigma`` if
+    that is more.) Plain states decide in one step, noisy ones in as many as they need; one alone never does if it
+    could be
     noise. A contact that is no candidate is open. Without ``trusted`` efforts the load is unknown: every candidate is
     closed until its gap grows.
 
-    Of several points on one body that is at rest the others can carry all: the model's forces are then not unique, and a
+    Of several points on one body that is at rest the others can carry all: the model's forces are then not unique,
+    and a
     point that gets none and has nowhere to go either is *idle*. Nothing speaks against an idle contact that is closed,
     and one that is open closes below ``gap_on``, where no sensor could tell it from those that hold its body.
 
@@ -142,7 +156,7 @@ def contact_statuses(
     """
     for i in range(load.shape[0]):
         fast = rate[i] - velocity_tolerance
-        push = force_on / (force_sigma * force_sigma)
+        push = max(force_on, force_sigma) / (force_sigma * force_sigma)
         idle = abs(load[i]) < _IDLE * force_on
         if closed[i]:
             gain = 0.0
@@ -157,9 +171,9 @@ def contact_statuses(
         elif not trusted or rate[i] < -velocity_tolerance:
             gain = ENOUGH
         elif idle:
-            gain = _SOON if gap[i] <= gap_on else 0.0
+            gain = ENOUGH if gap[i] <= gap_on else 0.0
         else:
-            gain = 2.0 * (load[i] - 0.5 * (force_on + force_off)) * push
+            gain = 2.0 * (load[i] - force_off) * push
         if evidence[i] >= ENOUGH:  # it changed: what comes now speaks for or against the new status
             evidence[i] = 0.0
         evidence[i] = min(max(evidence[i] + gain, 0.0), ENOUGH)
