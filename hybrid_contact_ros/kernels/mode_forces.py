@@ -96,7 +96,6 @@ def force_acceleration(
     if contact_space(mass, bias, rows, drift, L, half, G, b) != 1:
         return _SINGULAR, 0.0, 0
     m = friction.shape[0]
-    w = 1 + d
     for i in range(m):
         jammed[i] = FREE
         speed = 0.0
