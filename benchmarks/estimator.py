@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.event_scores import WINDOW, skimming
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
@@ -26,10 +27,6 @@ from hybrid_contact_ros.prediction import EventKind, Prediction
 
 ROOT = Path(__file__).resolve().parents[1]
 HORIZONS = (0.01, 0.02, 0.05)
-# A predicted or detected event this near (s) to a true one is that one.
-WINDOW = 0.02
-# Openings that stay below this gap (m) are left out of the events (not of the modes): feet that skim the ground.
-LEAST_SWING = 0.001
 # Gaussian noise of the second column: joint angles (rad), base position (m), base angles (rad), joint and angular
 # rates (rad/s), linear base velocity (m/s), all scaled so that feet move by about 1–2 mm and 2–5 cm/s.
 NOISE = {"joint": 0.002, "base": 0.001, "angle": 0.002, "rate": 0.05, "velocity": 0.02, "offset": 0.0}
@@ -48,10 +45,10 @@ def states(model: RigidBodyModel, data: dict[str, np.ndarray], noise: dict[str, 
     for i in range(int(np.searchsorted(data["time"], data["valid_until"], "right"))):
         q, v = data["q"][i].copy(), data["v"][i].copy()
         if noise is not None:
-            sigma = np.r_[[noise["base"]] * 3, [noise["angle"]] * 3, [noise["joint"]] * 12]
-            q = model.integrate(q, sigma * rng.normal(size=18))
+            sigma = np.r_[[noise["base"]] * 3, [noise["angle"]] * 3, [noise["joint"]] * (model.nv - 6)]
+            q = model.integrate(q, sigma * rng.normal(size=model.nv))
             q[2] += noise["offset"]
-            v += np.r_[[noise["velocity"]] * 3, [noise["rate"]] * 15] * rng.normal(size=18)
+            v += np.r_[[noise["velocity"]] * 3, [noise["rate"]] * (model.nv - 3)] * rng.normal(size=model.nv)
         found.append(RobotState(round(float(data["time"][i]) * 1e9), q, v, np.r_[np.zeros(6), data["tau"][i]]))
     return found
 
@@ -126,12 +123,21 @@ class Scores:
                                 bool(mode.earliest[foot] <= t - here + 1e-3 and t - here <= mode.latest[foot])
                             )
 
+    @property
+    def f1(self) -> float:
+        (_, fp), (fn, tp) = self.confusion
+        return float(2 * tp / (2 * tp + fp + fn))
+
+    @property
+    def brier_score(self) -> float:
+        return float(np.concatenate(self.brier).mean())
+
     def table(self) -> list[tuple[str, str]]:
         (tn, fp), (fn, tp) = self.confusion
         rows = [
-            ("mode F1", f"{2 * tp / (2 * tp + fp + fn):.4f}"),
+            ("mode F1", f"{self.f1:.4f}"),
             ("mode accuracy", f"{(tp + tn) / self.confusion.sum():.4f}  (false closed {fp}, false open {fn})"),
-            ("Brier score", f"{np.concatenate(self.brier).mean():.4f}"),
+            ("Brier score", f"{self.brier_score:.4f}"),
             ("stick/slip accuracy", f"{np.concatenate(self.slip).mean():.4f}"),
         ]
         for name, values in (("model", self.force), ("observer", self.estimate)):
@@ -156,15 +162,6 @@ class Scores:
             rows.append((f"{name} detected", text))
         rows.append(("touchdown within its bounds", f"{np.mean(self.inside):.3f} of {len(self.inside)}"))
         return rows
-
-
-def skimming(contact: np.ndarray, gap: np.ndarray) -> np.ndarray:
-    """Samples of the openings that never reach ``LEAST_SWING``: no encoder could see their events."""
-    edges = np.flatnonzero(np.diff(np.r_[True, contact, True].astype(int)))
-    found = np.zeros_like(contact)
-    for begin, end in zip(edges[::2], edges[1::2], strict=True):
-        found[begin:end] = gap[begin:end].max() < LEAST_SWING
-    return found
 
 
 def _ms(values: np.ndarray, quantile: float) -> str:

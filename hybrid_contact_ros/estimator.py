@@ -82,7 +82,7 @@ class ContactEstimator:
         config.require_contacts()
         self.model, self.config = model, config
         m = model.contacts
-        self._tracker = ContactTracker(m, load_thresholds(model, config.activation))
+        self._tracker = ContactTracker(model.contact_tangents.copy(), load_thresholds(model, config.activation))
         self._predictor = EventPredictor(m, config.activation, config.prediction)
         self._rhythm = StrideRhythm(m, config.prediction.bound_sigmas)
         self._log = EventLog(m, config.prediction)
@@ -164,16 +164,15 @@ class ContactEstimator:
         velocity = rows @ problem.velocity
         contact_rates(rows, problem.velocity, self._normals, self._tangents, rate, tangential, speed)
         tracker, modes = self._tracker, self._modes
-        touching = tracker.near(problem.gap, rate)
-        glide = tracker.glide(dt, tangential, self._tangents)
+        touching = tracker.near(dt, problem.gap, rate, tangential)
         balanced_drift(_WIDTH, rows, touching, self._basis, self._values, problem.jacobian_drift)
-        code, residual = self._solve(problem, touching, glide)
-        tracker.decide(dt, problem.gap, rate, self._load, trusted)
+        code, residual = self._solve(problem, touching)
+        tracker.decide(problem.gap, rate, self._load, trusted)
         released = (touching != 0) & (tracker.closed == 0)
         if released.any() and (modes.forces[released, 0] > 0.0).any():
             # What does not hold carries nothing: the others take over its load.
             touching[:] = tracker.closed
-            code, residual = self._solve(problem, touching, glide)
+            code, residual = self._solve(problem, touching)
         self._stamp = state.stamp_ns
 
         if trusted:
@@ -228,7 +227,7 @@ class ContactEstimator:
             *sigmas,
         )
         events = self._log.update(
-            state.stamp_ns, tracker.status, problem.gap, self._load, tracker.probability, kind, times
+            state.stamp_ns, tracker.status, tracker.doubted, problem.gap, tracker.probability, kind, times
         )
         if self.config.prediction.rhythm:
             for event in events:
@@ -365,10 +364,10 @@ class ContactEstimator:
             raise ValueError("the state is too large to compute with: its forces or gaps are not finite numbers")
         return state, problem
 
-    def _solve(self, problem: ContactProblem, touching: Codes, glide: Array) -> tuple[int, float]:
+    def _solve(self, problem: ContactProblem, touching: Codes) -> tuple[int, float]:
         """Forces and accelerations of the mode of ``touching`` into the workspace, and the loads."""
         modes = self._modes
-        code, residual, _ = modes.solve(problem, touching, self.config.activation.slip_on, glide=glide)
+        code, residual, _ = modes.solve(problem, touching, 0.0, sliding=self._tracker.sliding)
         if code == Status.SINGULAR:
             raise ValueError("the mass matrix of this state is not positive definite")
         model_loads(_WIDTH, _IMMOVABLE, modes.delassus, modes.forces, modes.contact_acceleration, self._load)

@@ -113,7 +113,7 @@ def test_a_block_pulled_upwards_ever_harder_lifts_off_when_the_pull_reaches_its_
     thing = block(activation={"force_on": 1.0})
     weight, rate = MASS * GRAVITY, 200.0  # N, N/s
     seen = []
-    for i in range(120):
+    for i in range(140):
         pull = rate * 1e-3 * i
         answer = thing.update(free(i * 1_000_000, 0.05, force=(0, 0, pull)))
         if answer.mode.next_event[0] == EventKind.LIFTOFF and answer.mode.closed[0] and pull < weight:

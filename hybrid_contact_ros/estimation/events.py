@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
+from hybrid_contact_ros.estimation.prediction_record import PredictionRecord
 from hybrid_contact_ros.kernels.event_times import next_events
 from hybrid_contact_ros.prediction import ContactStatus, Event, EventKind
 
@@ -16,6 +15,8 @@ Codes = NDArray[np.uint8]
 
 # Memory (s) of the lines through load and friction margin: a few samples of a slow stream, a small part of a step.
 TIME_CONSTANT = 0.01
+_AGREEING = 3  # states in a row that must foretell the same before it is told
+_NEVER = 2**63 - 1  # ns, latest time of what may not happen
 
 
 class EventPredictor:
@@ -94,76 +95,108 @@ class EventPredictor:
 class EventLog:
     """Turns predictions and changes of the contact mode into events, each told once.
 
-    A change of mode between two states is a DETECTED event: a touchdown or a liftoff at the zero of the gap, by linear
-    interpolation, where it changes sign between the two, else half way; its bounds are the two stamps. A liftoff that
-    was held back by the hysteresis of the load is dated back to the state at which the load first was gone. A
-    prediction is told when it is new, and again when its time leaves the bounds that were told last.
+    A change of mode is a DETECTED event. A touchdown or a liftoff is dated back to when the evidence for it began: it
+    happened between the last state that did not speak for it and the first that did, at the zero of the gap, by linear
+    interpolation, where the gap changes sign between the two, else half way; if the evidence had to add up over several
+    states, a liftoff is at the first of them, where the load was gone. Its bounds are the last state without evidence
+    and the state that tells it.
+
+    A prediction is told when several states in a row agree on it, it is no nearer than the next state, and it is new or
+    its time has left the bounds that were told last; what was told stands until the event comes or its time is over.
     """
 
     def __init__(self, contacts: int, config: PredictionConfig) -> None:
         self._contacts = contacts
-        # Of a normal deviate: within the bounds at both sides, or at one where the other is open.
-        self._inside = math.erf(config.bound_sigmas / math.sqrt(2.0))
         self.reset()
 
     def reset(self) -> None:
-        """Forget the last state and what was told."""
+        """Forget the last state, what was told, and what became of it."""
         self._stamp: int | None = None
         self._status = np.zeros(self._contacts, dtype=np.uint8)
-        self._gap = np.zeros(self._contacts)
-        self._unloaded = np.full(self._contacts, -1, dtype=np.int64)  # stamp since when a closed contact has no load
+        # Stamp and gap of the last state without evidence against the status, and of the first with it (-1: none).
+        self._calm, self._calm_gap = np.zeros(self._contacts, dtype=np.int64), np.zeros(self._contacts)
+        self._begun, self._begun_gap = np.full(self._contacts, -1, dtype=np.int64), np.zeros(self._contacts)
+        self._agreed: list[tuple[int, int, int, int]] = [(0, 0, 0, 0)] * self._contacts
         self._told: list[tuple[int, int, int]] = [(0, 0, 0)] * self._contacts
+        self._record = PredictionRecord(self._contacts)
 
     def update(
-        self, stamp_ns: int, status: Codes, gap: Array, load: Array, probability: Array, kind: Codes, times: Array
+        self,
+        stamp_ns: int,
+        status: Codes,
+        doubted: NDArray[np.bool_],
+        gap: Array,
+        probability: Array,
+        kind: Codes,
+        times: Array,
     ) -> tuple[Event, ...]:
-        """The events of one state; detected ones first. Keeps copies of ``status`` and ``gap``."""
+        """The events of one state; detected ones first.
+
+        Args:
+            status (m,): of this state. doubted (m,) bool: whether there is evidence against the one before
+                (:class:`~hybrid_contact_ros.estimation.tracker.ContactTracker`). gap (m,) m, probability (m,).
+            kind (m,), times (m, 3): of :class:`EventPredictor`.
+        """
         events: list[Event] = []
-        if self._stamp is not None and (status != self._status).any():
-            for i in np.flatnonzero(status != self._status).tolist():
+        changed = status != self._status
+        if self._stamp is None:
+            changed[:] = True  # nothing has begun
+        elif changed.any():
+            for i in np.flatnonzero(changed).tolist():
                 events.append(self._detected(stamp_ns, i, int(status[i]), gap, float(probability[i])))
-        if kind.any() or any(told[0] for told in self._told):
-            for i in range(self._contacts):
-                event = self._predicted(stamp_ns, i, int(kind[i]), times[i])
+                self._told[i] = (0, 0, 0)
+        self._record.settle(stamp_ns, events)
+        period = 0 if self._stamp is None else stamp_ns - self._stamp
+        if kind.any():
+            for i in np.flatnonzero(kind).tolist():
+                event = self._predicted(stamp_ns, period, i, int(kind[i]), times[i])
                 if event is not None:
                     events.append(event)
-        gone = (status >= ContactStatus.STICKING) & (load <= 0.0)
-        self._unloaded[~gone] = -1
-        self._unloaded[gone & (self._unloaded < 0)] = max(stamp_ns, 0)
+        closed, was_closed = status >= ContactStatus.STICKING, self._status >= ContactStatus.STICKING
+        calm = ~doubted | (closed != was_closed)
+        if self._stamp is None:
+            calm[:] = True
+        begins = ~calm & (self._begun < 0)
+        self._begun[begins], self._begun_gap[begins] = stamp_ns, gap[begins]
+        self._begun[calm] = -1
+        self._calm[calm], self._calm_gap[calm] = stamp_ns, gap[calm]
         self._stamp = stamp_ns
         self._status[:] = status
-        self._gap[:] = gap
         return tuple(events)
 
     def _detected(self, stamp_ns: int, i: int, status: int, gap: Array, probability: float) -> Event:
         assert self._stamp is not None
-        before, now = float(self._gap[i]), float(gap[i])
         was_open, is_open = self._status[i] < ContactStatus.STICKING, status < ContactStatus.STICKING
-        part, earliest = 0.5, self._stamp
-        if was_open != is_open:
-            kind = EventKind.LIFTOFF if is_open else EventKind.TOUCHDOWN
-            if before * now <= 0.0 and before != now:
-                part = before / (before - now)
-        else:
-            kind = EventKind.SLIP if status == ContactStatus.SLIPPING else EventKind.STICK
-        time_ns = self._stamp + round(part * (stamp_ns - self._stamp))
-        if kind == EventKind.LIFTOFF and self._unloaded[i] >= 0:
-            time_ns = earliest = int(self._unloaded[i])
         confidence = 1.0 - probability if is_open else probability
+        if was_open == is_open:
+            kind = EventKind.SLIP if status == ContactStatus.SLIPPING else EventKind.STICK
+            time_ns = self._stamp + (stamp_ns - self._stamp) // 2
+            return Event(stamp_ns, i, kind, True, time_ns, self._stamp, stamp_ns, confidence)
+        kind = EventKind.LIFTOFF if is_open else EventKind.TOUCHDOWN
+        held_back = self._begun[i] >= 0
+        earliest, before = int(self._calm[i]), float(self._calm_gap[i])
+        first, now = (int(self._begun[i]), float(self._begun_gap[i])) if held_back else (stamp_ns, float(gap[i]))
+        part = 0.5
+        if before * now <= 0.0 and before != now:
+            part = before / (before - now)
+        time_ns = first if held_back and is_open else earliest + round(part * (first - earliest))
         return Event(stamp_ns, i, kind, True, time_ns, earliest, stamp_ns, confidence)
 
-    def _predicted(self, stamp_ns: int, i: int, kind: int, times: Array) -> Event | None:
-        told, earliest_told, latest_told = self._told[i]
-        if kind == EventKind.NONE:
-            self._told[i] = (0, 0, 0)
-            return None
+    def _predicted(self, stamp_ns: int, period_ns: int, i: int, kind: int, times: Array) -> Event | None:
         time, earliest, latest = times.tolist()
         time_ns = stamp_ns + round(time * 1e9)
-        if kind == told and earliest_told <= time_ns <= latest_told:
-            return None
         never = not latest < 1e9
         earliest_ns = stamp_ns + round(earliest * 1e9)
-        latest_ns = 2**63 - 1 if never else stamp_ns + round(latest * 1e9)
+        latest_ns = _NEVER if never else stamp_ns + round(latest * 1e9)
+        known, low, high, count = self._agreed[i]
+        same = kind == known and low <= time_ns <= high
+        count = count + 1 if same else 1
+        self._agreed[i] = (kind, earliest_ns, latest_ns, count)
+        told, earliest_told, latest_told = self._told[i]
+        if kind == told and earliest_told <= time_ns <= latest_told:
+            return None
+        if count < _AGREEING or time_ns - stamp_ns <= period_ns:
+            return None
         self._told[i] = (kind, earliest_ns, latest_ns)
-        confidence = 0.5 * (1.0 + self._inside) if never else self._inside
+        confidence = self._record.tell(i, EventKind(kind), time_ns, earliest_ns, latest_ns)
         return Event(stamp_ns, i, EventKind(kind), False, time_ns, earliest_ns, latest_ns, confidence)

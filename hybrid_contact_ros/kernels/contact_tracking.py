@@ -1,4 +1,4 @@
-"""Which contacts hold, by a measured state: hysteresis over gap, gap velocity, load and slip, one scalar a contact."""
+"""Which contacts hold, by the evidence of the measured states: gaps, gap velocities, loads and slip."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from numba import njit
 
 # The values of prediction.ContactStatus
 _OPEN, _STICKING, _SLIPPING = 1, 2, 3
+# Log-likelihood ratio at which a contact changes: noise alone reaches it about once in e^8 = 3000 states (Page 1954).
+ENOUGH = 8.0
+_IDLE = 1e-6  # of force_on: a smaller force is the rounding of none
+_LONG = 0.1  # of a low-pass's gain: noise is averaged over ten times as long as velocities
+_SURE = 4.0  # standard deviations of a mean velocity, below which a contact that just closed is not said to slip
 
 
 @njit(cache=True, nogil=True)
@@ -37,104 +42,148 @@ def contact_rates(rows, velocity, normal, tangents, rate, tangential, speed):
 def candidates(gap_on, gap_off, velocity_tolerance, closed, gap, rate, touching):
     """Contacts near enough to the surface, and slow enough, to carry force.
 
-    A contact that was closed stays a candidate up to ``gap_off``. One that was open becomes one below ``gap_off`` once
-    it is at rest within ``velocity_tolerance``, since something may have stopped it where the plane is not quite where
-    the map has it; below ``gap_on`` it does so while it moves away no faster than that, or while it approaches and its
-    gap is gone. (While it approaches faster and has a gap, nothing has stopped it yet.) None grows its gap faster than
-    ``velocity_tolerance``.
+    A contact that was closed stays a candidate up to ``gap_off``, however fast: one state does not open it. One that
+    was open becomes one below ``gap_off`` once it is at rest within ``velocity_tolerance``, since something may have
+    stopped it where the plane is not quite where the map has it; below ``gap_on`` it does so while it moves away no
+    faster than that, or while it approaches and its gap is gone. (While it approaches faster and has a gap, nothing has
+    stopped it yet.)
 
     Args:
         gap_on, gap_off: m. velocity_tolerance: m/s. closed (m,) uint8: before. gap, rate (m,).
         touching: out (m,) uint8.
     """
     for i in range(gap.shape[0]):
-        near = rate[i] <= velocity_tolerance and gap[i] <= gap_off
+        near = gap[i] <= gap_off and (closed[i] or rate[i] <= velocity_tolerance)
         if near and not closed[i] and rate[i] < -velocity_tolerance:
             near = gap[i] <= min(gap_on, 0.0)
         touching[i] = 1 if near else 0
 
 
 @njit(cache=True, nogil=True)
-def smooth_slip(time_constant, dt, closed, tangential, tangents, smooth, glide):
-    """Low-pass the velocities of closed contacts' points along the surface, as vectors.
+def slips(
+    slip_on,
+    slip_off,
+    time_constant,
+    velocity_sigma,
+    dt,
+    closed,
+    tangential,
+    tangents,
+    slipping,
+    seen,
+    smooth,
+    spread,
+    sliding,
+):
+    """Tell stick from slip, before forces are known.
 
-    The noise of a contact at rest averages out and does not add up, as that of speeds would.
+    By the low-passed velocity of the contact point: as a vector, so that the noise of a contact at rest averages out
+    and does not add up. A contact that has just closed has not been averaged over much: it slips only if it is faster
+    than ``slip_on`` by what its mean is uncertain.
 
     Args:
-        time_constant: s. dt: s since the last state. closed (m,) uint8: in that state; others start anew.
-        tangential (m, 3): m/s, world frame. tangents (m, 2, 3).
-        smooth: in and out (m, 3) m/s. glide: out (m, 2), its components along the tangents.
+        slip_on, slip_off, velocity_sigma: m/s. time_constant: s. dt: s since the last state.
+        closed (m,) uint8: before this state. tangential (m, 3): m/s, world frame. tangents (m, 2, 3).
+        slipping (m,) uint8, seen (m,) (states averaged), smooth (m, 3) m/s: in and out; those of open contacts are what
+            they would be if they closed now. spread (m,): in and out, mean square of what single states differ by from
+            the mean, of closed contacts, per direction, (m/s)²: noise of this robot that ``velocity_sigma`` misses.
+        sliding: out (m, 2), the low-passed velocity along the tangents, zero where a contact does not slip.
     """
-    keep = math.exp(-max(dt, 0.0) / time_constant)
+    lag = math.exp(-max(dt, 0.0) / time_constant)
     for i in range(closed.shape[0]):
+        if not closed[i]:
+            seen[i] = 0.0
+            slipping[i] = 0
+        seen[i] = 1.0 + lag * seen[i]
+        speed = 0.0
+        apart = 0.0
         for k in range(3):
-            if closed[i]:
-                smooth[i, k] = keep * smooth[i, k] + (1.0 - keep) * tangential[i, k]
-            else:
-                smooth[i, k] = tangential[i, k]
+            apart += (tangential[i, k] - smooth[i, k]) ** 2
+            smooth[i, k] += (tangential[i, k] - smooth[i, k]) / seen[i]
+            speed += smooth[i, k] ** 2
+        if closed[i]:
+            spread[i] += (1.0 - lag) * _LONG * (0.5 * apart - spread[i])
+        doubt = _SURE * math.sqrt(max(velocity_sigma * velocity_sigma, spread[i]) / (2.0 * seen[i] - 1.0))
+        slipping[i] = 1 if math.sqrt(speed) > (slip_off if slipping[i] else max(slip_on, doubt)) else 0
         for k in range(2):
-            glide[i, k] = 0.0
+            total = 0.0
             for j in range(3):
-                glide[i, k] += tangents[i, k, j] * smooth[i, j]
+                total += tangents[i, k, j] * smooth[i, j]
+            sliding[i, k] = total if slipping[i] else 0.0
 
 
 @njit(cache=True, nogil=True)
 def contact_statuses(
+    gap_on,
     velocity_tolerance,
     force_on,
     force_off,
-    slip_on,
-    slip_off,
-    load_time_constant,
+    force_sigma,
+    velocity_sigma,
     trusted,
-    dt,
     touching,
+    slipping,
+    gap,
     rate,
-    smooth,
     load,
     closed,
-    slipping,
-    mean_load,
+    evidence,
     status,
 ):
-    """Close, keep or open each contact, and tell stick from slip; a Schmitt trigger each.
+    """Close, keep or open each contact: a sequential test of closed against open (Page's cumulative sum).
 
     ``load`` (m,) N is the normal force of the model, or, where that is zero, minus the force that would have to pull to
-    keep the gap from opening. A candidate closes once it is loaded by ``force_on``, or is still being stopped; a
-    closed one opens once it would have to be pulled by ``force_on``, or its low-passed load is below ``force_off``.
-    Without ``trusted`` efforts the load is unknown:
-    every candidate is closed. Slip is told by the low-passed velocity of the contact point (:func:`smooth_slip`).
+    keep the gap from opening. Each state adds the logarithm of the likelihood ratio, of what the contact is not to what
+    it is, to ``evidence``, which never falls below zero; the contact changes where it passes a threshold. A closed
+    contact is contradicted by a load below ``force_off`` and by a gap that grows faster than ``velocity_tolerance``; an
+    open one that is a candidate by a load above ``force_off``, and it closes at once where it is still being stopped.
+    (The two alternatives of the ratio are loads above and below ``force_off`` by ``force_on``, or ``force_sigma`` if
+    that is more.) Plain states decide in one step, noisy ones in as many as they need; one alone never does if it
+    could be
+    noise. A contact that is no candidate is open. Without ``trusted`` efforts the load is unknown: every candidate is
+    closed until its gap grows.
+
+    Of several points on one body that is at rest the others can carry all: the model's forces are then not unique,
+    and a
+    point that gets none and has nowhere to go either is *idle*. Nothing speaks against an idle contact that is closed,
+    and one that is open closes below ``gap_on``, where no sensor could tell it from those that hold its body.
 
     Args:
-        velocity_tolerance: m/s. force_on, force_off: N. slip_on, slip_off: m/s.
-        load_time_constant: of the low-pass of the load, s.
-        trusted: 0 or 1. dt: s since the last state.
-        touching (m,) uint8, rate, load (m,), smooth (m, 3) m/s.
-        closed, slipping: in and out (m,) uint8. mean_load: in and out (m,) N.
+        gap_on: m. velocity_tolerance: m/s. force_on, force_off: N. force_sigma: N, velocity_sigma: m/s, of one state.
+        trusted: 0 or 1. touching, slipping (m,) uint8, gap, rate, load (m,).
+        closed (m,) uint8, evidence (m,): in and out; evidence is that against the status of before until the next call.
         status: out (m,) uint8.
     """
-    keep_load = math.exp(-max(dt, 0.0) / load_time_constant)
     for i in range(load.shape[0]):
-        if not touching[i]:
-            closed[i] = 0
-        elif not trusted:
-            closed[i] = 1
-        elif closed[i]:
-            if rate[i] >= -velocity_tolerance:  # the forces of a mode are not those that stop a contact
-                mean_load[i] += (1.0 - keep_load) * (load[i] - mean_load[i])
-            closed[i] = 1 if load[i] > -force_on and mean_load[i] >= force_off else 0
+        fast = rate[i] - velocity_tolerance
+        push = max(force_on, force_sigma) / (force_sigma * force_sigma)
+        idle = abs(load[i]) < _IDLE * force_on
+        if closed[i]:
+            gain = 0.0
+            if not touching[i]:
+                gain = ENOUGH
+            elif fast > 0.0:
+                gain = 2.0 * fast * velocity_tolerance / (velocity_sigma * velocity_sigma)
+            elif trusted and rate[i] >= -velocity_tolerance:  # the forces of a mode are not those that stop a contact
+                gain = -ENOUGH if idle else 2.0 * (force_off - load[i]) * push
+        elif not touching[i]:
+            gain = -ENOUGH
+        elif not trusted or rate[i] < -velocity_tolerance:
+            gain = ENOUGH
+        elif idle:
+            gain = ENOUGH if gap[i] <= gap_on else 0.0
         else:
-            closed[i] = 1 if load[i] >= force_on or rate[i] < -velocity_tolerance else 0
-            mean_load[i] = max(load[i], force_on)
+            gain = 2.0 * (load[i] - force_off) * push
+        if evidence[i] >= ENOUGH:  # it changed: what comes now speaks for or against the new status
+            evidence[i] = 0.0
+        evidence[i] = min(max(evidence[i] + gain, 0.0), ENOUGH)
+        if evidence[i] >= ENOUGH:
+            closed[i] = 0 if closed[i] else 1
         if not closed[i]:
             slipping[i] = 0
             status[i] = _OPEN
-            continue
-        speed = 0.0
-        for k in range(3):
-            speed += smooth[i, k] ** 2
-        slipping[i] = 1 if math.sqrt(speed) > (slip_off if slipping[i] else slip_on) else 0
-        status[i] = _SLIPPING if slipping[i] else _STICKING
+        else:
+            status[i] = _SLIPPING if slipping[i] else _STICKING
 
 
 @njit(cache=True, nogil=True)

@@ -39,7 +39,7 @@ def force_acceleration(
     rows,
     drift,
     friction,
-    glide,
+    sliding,
     touching,
     L,
     half,
@@ -75,7 +75,7 @@ def force_acceleration(
         steps: of splitting at most. critical_part: see above; inf: the law as it stands, INACCURATE where it has no
             answer. slip_speed: m/s; faster contact points slide. tolerance: of the scaled residual.
         mass (nv, nv), bias (nv,), rows (n, nv), drift (n,), friction (m,): of the contact problem.
-        glide: (m, d), m/s, velocities of the contact points along their tangents, which tell who slides.
+        sliding (m, d): velocities of the contact points along their tangents, m/s.
         touching: (m,) uint8.
         L (nv, nv), half (n + 1, nv), A (2 n + mode_splitting.ROWS, n), work (2, n): scratch.
         order (2 n,) int64: scratch.
@@ -100,13 +100,13 @@ def force_acceleration(
         jammed[i] = FREE
         speed = 0.0
         for k in range(d):
-            speed += glide[i, k] ** 2
+            speed += sliding[i, k] * sliding[i, k]
         speed = math.sqrt(speed)
         moving[i] = speed > slip_speed or friction[i] == 0.0
         known = warm and state[i] == SLIP and not moving[i]
         for k in range(d):
             if speed > slip_speed:
-                slip[i, k] = glide[i, k] / speed
+                slip[i, k] = sliding[i, k] / speed
             elif not known:
                 slip[i, k] = 0.0
     critical_frictions(d, G, moving, slip, critical)

@@ -69,7 +69,6 @@ class ModeWorkspace:
         self.moving = np.zeros(m, dtype=np.uint8)
         self._rows = np.zeros((m, 1 + d, nv))
         self._flat_rows = self._rows.reshape(n, nv)
-        self._glide = np.zeros((m, d))
         self._factor = np.zeros((nv, nv))
         self._half = np.zeros((n + 1, nv))
         self._matrix = np.zeros((2 * n + ROWS, n))
@@ -94,13 +93,13 @@ class ModeWorkspace:
         touching: NDArray[np.uint8],
         slip_speed: float,
         tolerance: float = TOLERANCE,
-        glide: Array | None = None,
+        sliding: Array | None = None,
     ) -> tuple[int, float, int]:
         """Solve for the contacts flagged in ``touching`` (m,) uint8.
 
         ``problem`` must have the workspace's sizes (unchecked: this is the path of every message). A contact point
-        faster than ``slip_speed`` (m/s) slides, and friction opposes its velocity; a slower one is at rest. ``glide``
-        (m, d): these velocities along the tangents, where something better is known than the problem's. The solve
+        faster than ``slip_speed`` (m/s) slides, and friction opposes its velocity; a slower one is at rest. ``sliding``
+        (m, d): its velocities along the tangents (m/s) where more is known of them than one state tells. The solve
         starts from the mode of the one before, if that was solved: along a stream of states it mostly still holds, and
         one linear system shows it. Where modes are not unique the one that was there stays.
 
@@ -109,7 +108,6 @@ class ModeWorkspace:
         """
         self._rows[:, 0] = problem.normal_jacobian
         self._rows[:, 1:] = problem.tangent_jacobian
-        self._glide[:] = problem.tangent_jacobian @ problem.velocity if glide is None else glide
         answer = force_acceleration(
             self.tangents,
             self._warm,
@@ -122,7 +120,7 @@ class ModeWorkspace:
             self._flat_rows,
             problem.jacobian_drift.reshape(-1),
             problem.friction,
-            self._glide,
+            self._rows[:, 1:] @ problem.velocity if sliding is None else sliding,
             touching,
             self._factor,
             self._half,

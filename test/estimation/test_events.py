@@ -7,8 +7,9 @@ import pytest
 
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
 from hybrid_contact_ros.estimation.events import EventLog, EventPredictor
+from hybrid_contact_ros.estimation.prediction_record import PredictionRecord
 from hybrid_contact_ros.kernels.event_times import first_root, follow_line, touchdown_time
-from hybrid_contact_ros.prediction import EventKind
+from hybrid_contact_ros.prediction import Event, EventKind
 
 ACTIVATION, PREDICTION = ActivationConfig(), PredictionConfig(horizon=1.0)
 
@@ -178,13 +179,13 @@ def test_a_touchdown_of_the_rhythm_alone_is_told_but_backs_nothing():
     assert predictor.backed[0] == EventKind.NONE
 
 
-def log_step(log, stamp, status, gap, load=50.0, kind=0, times=(np.nan,) * 3):
+def log_step(log, stamp, status, gap, doubted=False, kind=0, times=(np.nan,) * 3):
     one = lambda x: np.array([float(x)])  # noqa: E731
     return log.update(
         stamp,
         np.array([status], np.uint8),
+        np.array([doubted]),
         one(gap),
-        one(load),
         one(0.9),
         np.array([kind], np.uint8),
         np.array([times]),
@@ -194,26 +195,84 @@ def log_step(log, stamp, status, gap, load=50.0, kind=0, times=(np.nan,) * 3):
 def test_a_touchdown_between_two_states_is_told_once_at_the_zero_of_the_gap():
     log = EventLog(1, PREDICTION)
     assert log_step(log, 1_000, 1, 0.003) == ()
-    (event,) = log_step(log, 2_000, 2, -0.001)
+    (event,) = log_step(log, 2_000, 2, -0.001, doubted=True)
     assert (event.kind, event.detected, event.time_ns) == (EventKind.TOUCHDOWN, True, 1_750)
     assert (event.earliest_ns, event.latest_ns) == (1_000, 2_000)
     assert log_step(log, 3_000, 2, 0.0) == ()
 
 
-def test_a_liftoff_held_back_by_hysteresis_is_dated_back_to_the_loss_of_load():
+def test_events_that_took_evidence_are_dated_back_to_where_it_began():
     log = EventLog(1, PREDICTION)
     log_step(log, 1_000, 2, 0.0)
-    log_step(log, 2_000, 2, 0.0, load=-1.0)
-    log_step(log, 3_000, 2, 0.0001, load=-2.0)
-    (event,) = log_step(log, 4_000, 1, 0.001, load=-9.0)
-    assert (event.kind, event.time_ns, event.latest_ns) == (EventKind.LIFTOFF, 2_000, 4_000)
+    log_step(log, 2_000, 2, 0.0, doubted=True)
+    log_step(log, 3_000, 2, 0.0001, doubted=True)
+    (event,) = log_step(log, 4_000, 1, 0.001, doubted=True)
+    assert (event.kind, event.time_ns) == (EventKind.LIFTOFF, 2_000)
+    assert (event.earliest_ns, event.latest_ns) == (1_000, 4_000)
+    log_step(log, 5_000, 1, 0.003)
+    log_step(log, 6_000, 1, -0.001, doubted=True)
+    (event,) = log_step(log, 7_000, 2, -0.002, doubted=True)
+    assert (event.kind, event.time_ns) == (EventKind.TOUCHDOWN, 5_750)
 
 
-def test_a_prediction_is_told_again_only_when_its_time_leaves_the_bounds_told():
+def test_evidence_that_came_to_nothing_dates_nothing_back():
     log = EventLog(1, PREDICTION)
-    first = log_step(log, 0, 1, 0.1, kind=1, times=(0.05, 0.04, 0.06))
-    assert len(first) == 1 and not first[0].detected and first[0].time_ns == 50_000_000
-    assert log_step(log, 10_000_000, 1, 0.1, kind=1, times=(0.041, 0.03, 0.05)) == ()
-    (again,) = log_step(log, 20_000_000, 1, 0.1, kind=1, times=(0.06, 0.05, np.inf))
-    assert again.time_ns == 80_000_000 and again.latest_ns == 2**63 - 1
-    assert 0.9 < first[0].confidence < again.confidence < 1.0
+    log_step(log, 1_000, 2, 0.0)
+    log_step(log, 2_000, 2, 0.0, doubted=True)
+    log_step(log, 3_000, 2, 0.0)
+    (event,) = log_step(log, 4_000, 1, 0.001, doubted=True)
+    assert event.earliest_ns == 3_000 and 3_000 <= event.time_ns <= 4_000
+
+
+MS = 1_000_000
+
+
+def tell(log, stamp, time, spread=0.01, kind=1, latest=None):
+    return log_step(log, stamp, 1, 0.1, kind=kind, times=(time, time - spread, latest or time + spread))
+
+
+def test_a_prediction_is_told_when_three_states_agree_and_again_only_when_its_time_leaves_the_bounds_told():
+    log = EventLog(1, PREDICTION)
+    assert tell(log, 0, 0.05) == () and tell(log, MS, 0.049) == ()
+    (first,) = tell(log, 2 * MS, 0.048)
+    assert not first.detected and first.time_ns == 50 * MS
+    assert all(tell(log, i * MS, 0.051 - 1e-3 * i) == () for i in range(3, 20))
+    told = [event for i in range(20, 30) for event in tell(log, i * MS, 0.08 - 1e-3 * i, latest=np.inf)]
+    assert [event.time_ns for event in told] == [80 * MS] and told[0].latest_ns == 2**63 - 1
+
+
+def test_what_flickers_or_is_nearer_than_the_next_state_is_not_told():
+    log = EventLog(1, PREDICTION)
+    jumping = [event for i in range(100) for event in tell(log, i * MS, 0.02 + 0.03 * (i % 2))]
+    assert jumping == []
+    assert [event for i in range(100, 200) for event in tell(log, i * MS, 1e-4, 1e-3, kind=4)] == []
+
+
+def test_a_prediction_that_pauses_is_not_told_anew():
+    log = EventLog(1, PREDICTION)
+    told = [e for i in range(40) if i % 5 for e in tell(log, i * MS, 0.05 - 1e-3 * i)]
+    assert len(told) == 1
+
+
+def test_confidence_is_the_share_of_predictions_that_came_within_their_bounds():
+    record = PredictionRecord(1)
+
+    def episode(start, comes):
+        said = record.tell(0, EventKind.TOUCHDOWN, start + 10, start, start + 20)
+        time = start + 15 if comes else start + 30
+        record.settle(time, [Event(time, 0, EventKind.TOUCHDOWN, True, time, time, time, 1.0)])
+        return said
+
+    assert episode(0, True) == 0.5
+    said = [episode(1000 * i, i % 4 != 0) for i in range(1, 401)]
+    assert said[-1] == pytest.approx(0.75, abs=0.02)
+    assert record.tell(0, EventKind.LIFTOFF, 10, 0, 20) == 0.5  # of that kind nothing is known
+
+
+def test_a_prediction_whose_time_passed_without_the_event_has_failed():
+    record = PredictionRecord(1)
+    for i in range(30):
+        record.tell(0, EventKind.STICK, i * 1000 * MS, 0, i * 1000 * MS + MS)
+        record.settle((i + 1) * 1000 * MS, [])
+    share = record.tell(0, EventKind.STICK, 10**12, 10**12, 10**12 + MS)
+    assert share == pytest.approx(1 / 32)

@@ -189,6 +189,6 @@ def test_a_liftoff_by_rhythm_that_does_not_come_is_told_once():
         kind, _, times = predicted(0.0, 0.0, expected, closed=1)
         one = np.ones(1)
         told += log.update(
-            stamp, np.array([2], dtype=np.uint8), 0 * one, 40 * one, one, np.array([kind], dtype=np.uint8), times[None]
+            stamp, np.array([2], np.uint8), np.array([False]), 0 * one, one, np.array([kind], np.uint8), times[None]
         )
     assert [event.kind for event in told] == [LIFTOFF]

@@ -1,0 +1,206 @@
+"""Robots of example-robot-data in MuJoCo: every configured contact a sphere on a flat floor, nothing else collides.
+
+The physics knows nothing of this package's contact laws. Two grounds: ``stiff`` (an impact takes 1-2 ms) and ``soft``
+(some 10 ms and about a millimetre under the robot's weight).
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.mechanics.example_data import example_urdf
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
+
+Array = NDArray[np.float64]
+
+PHYSICS_STEP = 0.00025  # s
+GROUNDS = {"stiff": 0.001, "soft": 0.005}  # s, time constant of MuJoCo's contact (solref)
+_AXES = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])  # MuJoCo's, of contacts with a level floor
+_CONFIG = Path(__file__).resolve().parents[1] / "config"
+
+
+@dataclass(frozen=True, slots=True)
+class Robot:
+    """Files of example-robot-data, the posture it stands in (a name in its SRDF), and how it is configured.
+
+    ``config`` is a shipped file, or None: then ``feet`` (links), ``points`` (m, of each), ``radius`` (m) and
+    ``friction`` make a configuration with all other values at their defaults, as a new user would write it.
+    """
+
+    urdf: str
+    srdf: str
+    posture: str
+    config: str | None = None
+    feet: tuple[str, ...] = ()
+    points: tuple[float, ...] = (0.0, 0.0, 0.0)
+    radius: float = 0.02
+    friction: float = 0.7
+
+    def configuration(self) -> EstimatorConfig:
+        if self.config is not None:
+            return EstimatorConfig.from_file(_CONFIG / self.config)
+        entry = {"points": list(self.points), "radius": self.radius, "friction": self.friction}
+        return EstimatorConfig.from_mapping({"contacts": {foot: {"link": foot, **entry} for foot in self.feet}})
+
+
+# Feet in the order front left, front right, rear left, rear right.
+ROBOTS = {
+    "go2": Robot("go2_description/urdf/go2.urdf", "go2_description/srdf/go2.srdf", "standing", "go2.yaml"),
+    "anymal": Robot(
+        "anymal_b_simple_description/robots/anymal.urdf",
+        "anymal_b_simple_description/srdf/anymal.srdf",
+        "standing",
+        "anymal.yaml",
+    ),
+    "solo12": Robot(
+        "solo_description/robots/solo12.urdf",
+        "solo_description/srdf/solo.srdf",
+        "straight_standing",
+        feet=("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"),
+        radius=0.016,
+    ),
+    "hyq": Robot(
+        "hyq_description/robots/hyq_no_sensors.urdf",
+        "hyq_description/srdf/hyq.srdf",
+        "straight_standing",
+        feet=("lf_foot", "rf_foot", "lh_foot", "rh_foot"),
+        radius=0.021,
+    ),
+    "talos": Robot(
+        "talos_data/robots/talos_reduced.urdf",
+        "talos_data/srdf/talos.srdf",
+        "half_sitting",
+        feet=("left_sole_link", "right_sole_link"),
+        points=(0.1, 0.06, 0.005, 0.1, -0.06, 0.005, -0.1, 0.06, 0.005, -0.1, -0.06, 0.005),
+        radius=0.005,
+        friction=0.7,
+    ),
+}
+
+
+class SimulatedRobot:
+    """One robot on one ground.
+
+    Attributes:
+        rigid: the estimator's model. model, data: MuJoCo's. joints: addresses in MuJoCo's qvel of the estimator's
+            joints, in its order. geoms: MuJoCo's spheres, in the order of the estimator's contacts. feet: indices of
+            the contacts on each link. posture: joint angles (rad) to stand in, in the estimator's order.
+    """
+
+    def __init__(self, name: str, ground: str = "stiff", friction: float | None = None) -> None:
+        """``friction``: of the floor, where it is not the configured one."""
+        robot = ROBOTS[name]
+        self.config = robot.configuration()
+        urdf = example_urdf(robot.urdf)
+        self.rigid = RigidBodyModel.from_urdf(urdf, self.config)
+        self.friction = float(self.rigid.friction[0]) if friction is None else friction
+        self.model = self._compile(urdf.read_text(), GROUNDS[ground])
+        self.data = mujoco.MjData(self.model)
+        self.joints = np.array([int(self.model.joint(n).dofadr[0]) for n in self.rigid.joint_names])
+        self.geoms = np.array([self.model.geom(n).id for n in self.rigid.contact_names])
+        self.radius = float(self.model.geom_size[self.geoms[0], 0])
+        frames = list(self.rigid.contact_frames)
+        self.feet = [np.flatnonzero([f == link for f in frames]) for link in dict.fromkeys(frames)]
+        full = pin.buildModelFromUrdf(str(urdf), pin.JointModelFreeFlyer())
+        pin.loadReferenceConfigurations(full, str(example_urdf(robot.srdf)), False)
+        reference = full.referenceConfigurations[robot.posture]
+        self.posture = np.array([reference[full.joints[full.getJointId(n)].idx_q] for n in self.rigid.joint_names])
+        self.mass = float(self.model.body_subtreemass[1])
+
+    def _compile(self, urdf: str, stiffness: float) -> mujoco.MjModel:
+        robot = ElementTree.fromstring(urdf)
+        for link in robot.iter("link"):
+            for tag in ("visual", "collision"):
+                for element in link.findall(tag):
+                    link.remove(element)
+        for old in robot.findall("mujoco"):
+            robot.remove(old)
+        options = ElementTree.SubElement(robot, "mujoco")
+        # Static links are fused only after the trunk is freed: before that, they would take it to the world with them.
+        # Dummy links of 1e-6 kg have inertias that no body can have: MuJoCo balances these.
+        ElementTree.SubElement(options, "compiler", fusestatic="false", balanceinertia="true", boundmass="1e-6",
+                               boundinertia="1e-9")  # fmt: skip
+        spec = mujoco.MjSpec.from_string(ElementTree.tostring(robot, encoding="unicode"))
+        spec.body(self.rigid.root_link).add_freejoint()
+        spec.compiler.fusestatic = True
+        spec.option.timestep = PHYSICS_STEP
+        spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+        spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+        spec.option.impratio = 10.0
+        law = {
+            "condim": 3,
+            "friction": [self.friction, 0.0, 0.0],
+            "solref": [stiffness, 1.0],
+            "solimp": [0.98, 0.999, 0.0002, 0.5, 2.0],
+            "mass": 0.0,
+            "density": 0.0,
+        }
+        plane, sphere = mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_SPHERE
+        spec.worldbody.add_geom(
+            name="floor", type=plane, size=[0, 0, 1], contype=0, conaffinity=1, friction=[0.0, 0.0, 0.0],
+            **{k: v for k, v in law.items() if k != "friction"},
+        )  # fmt: skip
+        names = iter(self.rigid.contact_names)
+        for contact in self.config.contacts.values():
+            for k in range(0, len(contact.points), 3):
+                spec.body(contact.link).add_geom(
+                    name=next(names), type=sphere, size=[contact.radius, 0, 0], pos=list(contact.points[k : k + 3]),
+                    contype=1, conaffinity=0, **law,
+                )  # fmt: skip
+        model = spec.compile()
+        model.dof_damping[:] = model.dof_frictionloss[:] = 0.0  # the estimator's equations have neither
+        model.jnt_limited[:] = 0
+        return model
+
+    def state(self) -> tuple[Array, Array]:
+        """``q`` and ``v`` in the estimator's order (base: position, quaternion x, y, z, w; velocities in its axes)."""
+        data = self.data
+        q = np.r_[data.qpos[:3], data.qpos[[4, 5, 6, 3]], data.qpos[self.joints + 1]]
+        v = np.r_[data.qvel[:3] @ self.rotation, data.qvel[3:6], data.qvel[self.joints]]
+        return q, v
+
+    @property
+    def rotation(self) -> Array:
+        """Of the trunk (3, 3)."""
+        matrix = np.empty(9)
+        mujoco.mju_quat2Mat(matrix, self.data.qpos[3:7])
+        return matrix.reshape(3, 3)
+
+    def place(self, tilt: Array, height: float) -> None:
+        """In its posture, turned by the rotation vector ``tilt`` (rad), its lowest point ``height`` m above the
+        floor."""
+        data = self.data
+        mujoco.mj_resetData(self.model, data)
+        angle = float(np.linalg.norm(tilt))
+        data.qpos[3:7] = [1.0, 0.0, 0.0, 0.0]
+        if angle > 0.0:
+            mujoco.mju_axisAngle2Quat(data.qpos[3:7], tilt / angle, angle)
+        data.qpos[self.joints + 1] = self.posture
+        mujoco.mj_kinematics(self.model, data)
+        data.qpos[2] = height + self.radius - data.geom_xpos[self.geoms, 2].min()
+        mujoco.mj_forward(self.model, data)
+
+    def forces(self) -> Array:
+        """Of the ground on each contact in the last physics step (m, 3), N, world axes."""
+        found = np.zeros((self.model.ngeom, 3))
+        if self.data.ncon:
+            # Contacts are the last constraints, three rows each: normal and tangents (elliptic cones).
+            geoms = self.data.contact.geom2
+            found[geoms] = self.data.efc_force[-3 * geoms.size :].reshape(-1, 3)
+        return found[self.geoms] @ _AXES
+
+    def point_jacobians(self) -> Array:
+        """Of the lowest points of the spheres (m, 3, nv), in MuJoCo's coordinates."""
+        found = np.empty((self.geoms.size, 3, self.model.nv))
+        for i, geom in enumerate(self.geoms):
+            point = self.data.geom_xpos[geom] - [0.0, 0.0, self.radius]
+            mujoco.mj_jac(self.model, self.data, found[i], None, point, int(self.model.geom_bodyid[geom]))
+        return found
