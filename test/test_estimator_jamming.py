@@ -88,12 +88,13 @@ def test_where_no_mode_exists_forces_are_nan_flags_undecided_and_the_stream_goes
     flat = model.neutral()
     flat[2] -= model.problem(RobotState(0, flat, np.zeros(6))).gap.min()
     rest = RobotState(0, flat, np.zeros(6), np.zeros(6))
-    for _ in range(400):
+    for _ in range(300):
         v = rng.normal(size=6) * [1.0, 1.0, 0.0, 0.0, 0.0, 4.0]
         push = rng.normal(size=6) * [8.0, 8.0, 2.0, 0.3, 0.3, 0.3]
-        stamp += 1_000_000
-        answer = thing.update(RobotState(stamp, flat, v, push))
-        check_numbers(answer)
+        for _ in range(5):  # a slide is believed once it lasts
+            stamp += 1_000_000
+            answer = thing.update(RobotState(stamp, flat, v, push))
+            check_numbers(answer)
         if answer.mode.validity & Validity.FORCES:
             continue
         lost += 1

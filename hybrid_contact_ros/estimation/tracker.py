@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import ActivationConfig
-from hybrid_contact_ros.kernels.contact_tracking import ENOUGH, candidates, closed_scores, contact_statuses, slips
+from hybrid_contact_ros.kernels.contact_tracking import UNKNOWN, candidates, closed_scores, contact_statuses, slips
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 
 Array = NDArray[np.float64]
@@ -16,7 +16,6 @@ Array = NDArray[np.float64]
 # Low-pass (s) of the contact points' velocities for telling stick from slip.
 SLIP_TIME_CONSTANT = 0.01
 _GRAVITY = 9.81
-_UNKNOWN = 0.999 * ENOUGH  # evidence against "open" before the first state: any load closes
 
 
 class ContactTracker:
@@ -49,14 +48,14 @@ class ContactTracker:
         self.sliding = np.zeros((contacts, 2))
         self.probability = np.zeros(contacts)
         self._smooth, self._seen = np.zeros((contacts, 3)), np.zeros(contacts)
-        self._spread, self._evidence = np.zeros(contacts), np.full(contacts, _UNKNOWN)
+        self._spread, self._evidence = np.zeros(contacts), np.full(contacts, UNKNOWN)
 
     def reset(self) -> None:
         """Forget the past: all contacts are open until a state says otherwise."""
         self.closed[:] = 0
         self.slipping[:] = 0
         self.status[:] = 1
-        self._evidence[:] = _UNKNOWN
+        self._evidence[:] = UNKNOWN
         self._spread[:] = 0.0
 
     @property

@@ -8,8 +8,9 @@ from numba import njit
 
 # The values of prediction.ContactStatus
 _OPEN, _STICKING, _SLIPPING = 1, 2, 3
-# Log-likelihood ratio at which a contact changes: noise alone reaches it about once in e^8 = 3000 states (Page 1954).
-ENOUGH = 8.0
+# Log-likelihood ratio at which a contact changes: noise alone reaches it about once in e^6 = 400 states (Page 1954).
+ENOUGH = 6.0
+UNKNOWN = -1.0  # evidence before the first state
 _IDLE = 1e-6  # of force_on: a smaller force is the rounding of none
 _LONG = 0.1  # of a low-pass's gain: noise is averaged over ten times as long as velocities
 _SURE = 4.0  # standard deviations of a mean velocity, below which a contact that just closed is not said to slip
@@ -151,7 +152,8 @@ def contact_statuses(
     Args:
         gap_on: m. velocity_tolerance: m/s. force_on, force_off: N. force_sigma: N, velocity_sigma: m/s, of one state.
         trusted: 0 or 1. touching, slipping (m,) uint8, gap, rate, load (m,).
-        closed (m,) uint8, evidence (m,): in and out; evidence is that against the status of before until the next call.
+        closed (m,) uint8, evidence (m,): in and out; evidence is that against the status of before until the next call,
+            and ``UNKNOWN`` before the first state, of which a load of ``force_on`` alone decides.
         status: out (m,) uint8.
     """
     for i in range(load.shape[0]):
@@ -174,11 +176,16 @@ def contact_statuses(
             gain = ENOUGH if gap[i] <= gap_on else 0.0
         else:
             gain = 2.0 * (load[i] - force_off) * push
-        if evidence[i] >= ENOUGH:  # it changed: what comes now speaks for or against the new status
+        if evidence[i] < 0.0:  # the first state: nothing is known yet that evidence would have to outweigh
             evidence[i] = 0.0
-        evidence[i] = min(max(evidence[i] + gain, 0.0), ENOUGH)
-        if evidence[i] >= ENOUGH:
-            closed[i] = 0 if closed[i] else 1
+            loaded = gain >= ENOUGH or (trusted and not idle and load[i] >= force_on)
+            closed[i] = 1 if touching[i] and loaded else 0
+        else:
+            if evidence[i] >= ENOUGH:  # it changed: what comes now speaks for or against the new status
+                evidence[i] = 0.0
+            evidence[i] = min(max(evidence[i] + gain, 0.0), ENOUGH)
+            if evidence[i] >= ENOUGH:
+                closed[i] = 0 if closed[i] else 1
         if not closed[i]:
             slipping[i] = 0
             status[i] = _OPEN
