@@ -138,3 +138,11 @@ def bench(tmp_path):
     made = Bench(tmp_path)
     yield made
     made.close()
+
+
+@pytest.fixture(scope="module")
+def lasting_bench(tmp_path_factory):
+    """One for all tests of a file."""
+    made = Bench(tmp_path_factory.mktemp("bench"))
+    yield made
+    made.close()

@@ -16,18 +16,15 @@ SETTLED = ContactMode.VALID_FORCE_ESTIMATE  # takes a while after a start anew
 
 
 @pytest.fixture(scope="module")
-def survivor(tmp_path_factory):
+def survivor(lasting_bench):
     """The bench, a node that is active, its modes, and its answer to a good state; the same for all faults."""
-    from conftest import Bench
-
-    bench = Bench(tmp_path_factory.mktemp("matrix"))
+    bench = lasting_bench
     modes = bench.listen(ContactMode, "contact_mode")
     bench.describe()
     node = bench.start(ContactSuiteNode, configure=False, robot_description="", autostart=True)
     bench.until(lambda: node.active and bench.joints.get_subscription_count() == 1)
     bench.spin(0.2)
-    yield bench, node, modes, bench.answer(modes)
-    bench.close()
+    return bench, node, modes, bench.answer(modes)
 
 
 def recovered(bench, modes, before) -> ContactMode:
