@@ -79,7 +79,8 @@ class ContactEstimator:
 
     def __init__(self, model: RigidBodyModel, config: EstimatorConfig) -> None:
         """Raises ValueError for a configuration without contacts (:meth:`EstimatorConfig.require_contacts`)."""
-        config.require_contacts()
+        if not model.contacts:
+            config.require_contacts()
         self.model, self.config = model, config
         m = model.contacts
         self._tracker = ContactTracker(model.contact_tangents.copy(), load_thresholds(model, config.activation))

@@ -23,6 +23,8 @@ ROSDEP_KEYS = {
     "mujoco": None,
     "example_robot_data": None,
 }
+# Compression of recordings, which rosbags depends on and brings; zstd is Python's own from 3.14 on.
+BROUGHT_BY_ROSBAGS = {"lz4", "backports", "compression"}
 PIP_NAMES = {"yaml": "pyyaml", "pinocchio": "pin", "example_robot_data": "example-robot-data"}
 
 
@@ -43,7 +45,7 @@ def third_party_imports(folder: Path) -> set[str]:
                 found.update(alias.name.split(".")[0] for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.level == 0:
                 found.add(node.module.split(".")[0])
-    return found - set(sys.stdlib_module_names) - {"hybrid_contact_ros"}
+    return found - set(sys.stdlib_module_names) - BROUGHT_BY_ROSBAGS - {"hybrid_contact_ros"}
 
 
 @pytest.fixture(scope="module")
