@@ -62,7 +62,7 @@ class Bench:
             assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
             if activate:
                 assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
-            self.until(lambda: node.intake is None or self.joints.get_subscription_count() >= len(self.nodes))
+            self.until(lambda: node.stream is None or self.joints.get_subscription_count() >= len(self.nodes))
             self.spin(0.1)
         return node
 
@@ -114,7 +114,7 @@ class Bench:
         return future.result()
 
     def fault_count(self, node, reason) -> int:
-        return (node.intake.faults + node.monitor.failures)[reason]
+        return (node.stream.intake.faults + node.stream.monitor.failures)[reason]
 
     def diagnosis(self, node):
         """The next diagnostic status of a node: (level, text, values)."""

@@ -32,7 +32,7 @@ class Flooded:
             self.executor.add_node(node)
         assert self.node.trigger_configure().name == self.node.trigger_activate().name == "SUCCESS"
         self.sent = self.answered = 0
-        update = self.node.estimator.update
+        update = self.node.stream.estimator.update
 
         def flooded(*arguments):
             self.answered += 1
@@ -41,7 +41,7 @@ class Flooded:
                 time.sleep(0.001)  # for the middleware's threads
             return update(*arguments)
 
-        self.node.estimator.update = flooded
+        self.node.stream.estimator.update = flooded
 
     def send(self):
         self.sent += 1
@@ -97,12 +97,12 @@ def test_of_states_that_wait_the_newest_is_answered(bench):
     stamps = []
     for _ in range(3):  # as if all three messages had come while a state was computed
         stamps.append(bench.stamp())
-        node._on_odometry(leg.odometry(stamps[-1]), None, None)
-        node._on_joint_state(leg.joint_state(stamps[-1]), None, None)
+        node.stream.on_odometry(leg.odometry(stamps[-1]), None, None)
+        node.stream.on_joint_state(leg.joint_state(stamps[-1]), None, None)
     bench.until(lambda: modes)
     bench.spin(0.1)
     assert [m.header.stamp for m in modes] == stamps[-1:]
-    assert node.monitor.states_overtaken == 2
+    assert node.stream.monitor.states_overtaken == 2
 
 
 def test_a_state_that_waits_when_the_node_is_deactivated_is_not_answered_later(bench):
@@ -111,8 +111,8 @@ def test_a_state_that_waits_when_the_node_is_deactivated_is_not_answered_later(b
     bench.answer(modes)
     modes.clear()
     stamp = bench.stamp()
-    node._on_odometry(leg.odometry(stamp), None, None)
-    node._on_joint_state(leg.joint_state(stamp), None, None)
+    node.stream.on_odometry(leg.odometry(stamp), None, None)
+    node.stream.on_joint_state(leg.joint_state(stamp), None, None)
     node.trigger_deactivate()
     node.trigger_activate()
     bench.spin(0.2)
