@@ -1,4 +1,4 @@
-"""The way of a state through a node: taken as it comes, answered when nothing else waits, overtaken by a newer one."""
+"""The way of a state through a node: answered at once where nothing else waits, else later, or overtaken by a newer."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from nav_msgs.msg import Odometry
+from rclpy.executors import Executor
 from sensor_msgs.msg import JointState
 
 from hybrid_contact_ros.budget import Budget
@@ -41,8 +42,10 @@ class _Waiting(NamedTuple):
 class StateStream:
     """One configuration's engine and inputs; made when a node is configured, closed when it is cleaned up.
 
-    States are taken as they come, and the newest is answered once everything else that came before is: a stream that is
-    too fast loses states, and nothing else waits for it.
+    The executor handles events in the order in which they came, one for every message. Answering each state at its turn
+    would let those of a fast stream pile up in front of timers and services. So after every answer all that came until
+    then has its turn first, and of the states among it the newest is answered: a stream that is too fast loses states,
+    and nothing else waits for more than one of them. A state that comes later than that is answered at once.
 
     Args:
         twist_in_world: the odometry's twist is in world axes instead of the base's.
@@ -66,6 +69,7 @@ class StateStream:
         self.inputs = ([JOINTS] if model.joint_names else []) + ([ODOM] if model.floating_base else [])
         self.enabled = False
         self._waiting: _Waiting | None = None
+        self._behind: Executor | None = None  # others have their turn there first
 
     def subscribe(self) -> None:
         """Begin to listen, until the node is cleaned up."""
@@ -104,17 +108,13 @@ class StateStream:
             return
         if intake.frame_id:
             self.encoder.frame_id = intake.frame_id
-        # The executor handles events in the order in which they came, one for every message. Computing at once would
-        # let those of a fast stream pile up in front of timers and services: so it goes behind all that waits.
         before = self._waiting
         anew = intake.set_back or (before is not None and before.anew)
         self._waiting = _Waiting(state, receive, arrived, anew)
         if before is not None:
             self.monitor.overtaken()
-        if self._node.executor is not None:
-            self._node.executor.create_task(self._predict)
-        else:
-            self._predict()
+        if self._behind is None or self._behind is not self._node.executor:
+            self._answer()
 
     def _subscribe(self, kind: type, topic: str, callback: Any) -> None:
         node = self._node
@@ -125,11 +125,18 @@ class StateStream:
 
     # ------------------------------------------------------------------ states to predictions
 
-    def _predict(self) -> None:
-        """Answer the state that waits."""
+    def _answer(self) -> None:
+        """Answer the state that waits, if there is one, then let others have their turn."""
+        self._behind = None
         waiting, self._waiting = self._waiting, None
         if waiting is None:
-            return  # a later message was answered in its place, or the node was deactivated
+            return
+        self._predict(waiting)
+        self._behind = self._node.executor
+        if self._behind is not None:
+            self._behind.create_task(self._answer)  # behind all that came until now
+
+    def _predict(self, waiting: _Waiting) -> None:
         node, intake, estimator, monitor = self._node, self.intake, self.estimator, self.monitor
         begun = time.perf_counter_ns()
         state, receive_ns, arrived, anew = waiting
