@@ -18,7 +18,7 @@ SETTLED = ContactMode.VALID_FORCE_ESTIMATE  # takes a while after a start anew
 @pytest.fixture(scope="module")
 def survivor(tmp_path_factory):
     """The bench, a node that is active, its modes, and its answer to a good state; the same for all faults."""
-    from conftest import Bench
+    from node_bench import Bench
 
     bench = Bench(tmp_path_factory.mktemp("matrix"))
     modes = bench.listen(ContactMode, "contact_mode")
