@@ -2,6 +2,7 @@
 
 One process publishes a Go2 that lands and lifts off once a second (``/joint_states`` and ``/odom`` at 500 Hz, stamped
 when they are sent), one is the ``contact_suite`` node, and this one receives ``/contact_mode``. All on one clock.
+Latencies are of the states that were answered: the share stands beside them.
 """
 
 from __future__ import annotations
@@ -12,21 +13,36 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
-CONFIG = ROOT / "config" / "go2.yaml"
-URDF = "go2_description/urdf/go2.urdf"
-RATE = 500  # Hz
 READY = 180.0  # s; without a warm cache the node compiles its kernels first
-STANDING = {"hip": 0.0, "thigh": 0.8, "calf": -1.5}  # rad
-BOB = 0.02  # m: amplitude of the height, so that touchdowns, and with them impact sets, are among the states
 PERCENTILES = (50, 99, 99.9)
 
 
-def publish(seconds: float) -> None:
+@dataclass(frozen=True)
+class Robot:
+    """A robot that stands, and how it is published.
+
+    Attributes:
+        config: parameter file. urdf: below example-robot-data's robots. rate: Hz.
+        standing: rad, of joints by parts of their names. bob: m, amplitude of the height, once a second, so that
+            touchdowns, and with them impact sets, are among the states. noise: standard deviation of the velocities in
+            rad/s; above 0 joints also carry the robot's weight, spread evenly over its contacts, up to 1 N m of noise.
+    """
+
+    config: str = str(ROOT / "config" / "go2.yaml")
+    urdf: str = "go2_description/urdf/go2.urdf"
+    rate: float = 500.0
+    standing: dict[str, float] = field(default_factory=lambda: {"hip": 0.0, "thigh": 0.8, "calf": -1.5})
+    bob: float = 0.02
+    noise: float = 0.0
+
+
+def publish(seconds: float, robot: Robot) -> None:
     """Body of the publishing process; prints how many states it sent."""
     import rclpy
     from nav_msgs.msg import Odometry
@@ -37,17 +53,22 @@ def publish(seconds: float) -> None:
     from hybrid_contact_ros.mechanics.model import RigidBodyModel
     from hybrid_contact_ros.mechanics.state import RobotState
 
-    model = RigidBodyModel.from_urdf(example_urdf(URDF), EstimatorConfig.from_file(CONFIG))
-    angles = [next((x for part, x in STANDING.items() if part in name), 0.0) for name in model.joint_names]
+    model = RigidBodyModel.from_urdf(example_urdf(robot.urdf), EstimatorConfig.from_file(robot.config))
+    angles = [next((x for part, x in robot.standing.items() if part in name), 0.0) for name in model.joint_names]
     q = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, *angles])
-    height = -float(model.problem(RobotState(0, q, np.zeros(model.nv))).gap.min())
+    problem = model.problem(RobotState(0, q, np.zeros(model.nv)))
+    height = -float(problem.gap.min())
+    generator = np.random.default_rng(0)
+    still, carried = np.zeros(len(angles)), np.zeros(len(angles))
+    if robot.noise:
+        share = problem.bias_force[2] / model.contacts
+        carried = (problem.bias_force - share * problem.normal_jacobian.sum(axis=0))[6:]
 
     rclpy.init()
     node = rclpy.create_node("latency_robot")
     joints = node.create_publisher(JointState, "joint_states", 1)
     odometry = node.create_publisher(Odometry, "odom", 1)
-    still = [0.0] * len(angles)
-    state = JointState(name=list(model.joint_names), position=angles, velocity=still, effort=still)
+    state = JointState(name=list(model.joint_names), position=angles, velocity=still.tolist(), effort=carried.tolist())
     base = Odometry(child_frame_id="base")
     base.header.frame_id = "world"
     base.pose.pose.orientation.w = 1.0
@@ -57,15 +78,18 @@ def publish(seconds: float) -> None:
             raise SystemExit("no node took the states")
         time.sleep(0.05)
     time.sleep(1.0)  # until the receiver is connected too
-    count = round(seconds * RATE)
+    count = round(seconds * robot.rate)
     begin = time.perf_counter()
     for k in range(count):
-        pause = begin + k / RATE - time.perf_counter()
+        pause = begin + k / robot.rate - time.perf_counter()
         if pause > 0.0:
             time.sleep(pause)
-        phase = 2.0 * np.pi * k / RATE
-        base.pose.pose.position.z = height + BOB * float(np.sin(phase))
-        base.twist.twist.linear.z = BOB * 2.0 * np.pi * float(np.cos(phase))
+        phase = 2.0 * np.pi * k / robot.rate
+        base.pose.pose.position.z = height + robot.bob * float(np.sin(phase))
+        base.twist.twist.linear.z = robot.bob * 2.0 * np.pi * float(np.cos(phase))
+        if robot.noise:
+            state.velocity = robot.noise * generator.standard_normal(len(angles))
+            state.effort = carried + generator.uniform(-1.0, 1.0, len(angles))
         sec, nanosec = divmod(time.time_ns(), 1_000_000_000)
         for header in (base.header, state.header):
             header.stamp.sec, header.stamp.nanosec = sec, nanosec
@@ -77,13 +101,18 @@ def publish(seconds: float) -> None:
     rclpy.try_shutdown()
 
 
-def measure(seconds: float) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+def measure(
+    seconds: float, robot: Robot, said: list[str] | None = None
+) -> tuple[dict[str, np.ndarray], dict[str, float]]:
     """Series in ms (``total``, ``input`` until the node took the state, ``compute`` in the node) and what was sent.
+
+    ``said`` is filled with each new sentence of the node's diagnostics.
 
     Raises:
         RuntimeError: a process ended early, or nothing was received.
     """
     import rclpy
+    from diagnostic_msgs.msg import DiagnosticArray
 
     from hybrid_contact_msgs.msg import ContactMode, PostImpactVelocitySet
     from hybrid_contact_ros.mechanics.example_data import example_urdf
@@ -104,19 +133,34 @@ def measure(seconds: float) -> tuple[dict[str, np.ndarray], dict[str, float]]:
         nonlocal sets
         sets += 1
 
-    suite = [sys.executable, "-m", "hybrid_contact_ros.nodes.contact_suite", "--ros-args", "--params-file", str(CONFIG)]
-    suite += ["-p", "autostart:=true", "-p", f"urdf_file:={example_urdf(URDF)}", "--log-level", "warn"]
-    robot = [sys.executable, "-m", "benchmarks.latency", "--publish", "--seconds", str(seconds)]
+    def on_diagnostics(msg: DiagnosticArray) -> None:
+        assert said is not None
+        said.extend(status.message for status in msg.status)
+
+    suite = [
+        sys.executable,
+        "-m",
+        "hybrid_contact_ros.nodes.contact_suite",
+        "--ros-args",
+        "--params-file",
+        robot.config,
+    ]
+    suite += ["-p", "autostart:=true", "-p", f"urdf_file:={example_urdf(robot.urdf)}"]
+    suite += ["--log-level", "warn" if said is None else "info"]
+    publisher = [sys.executable, "-m", "benchmarks.latency", "--publish", json.dumps(asdict(robot))]
+    publisher += ["--seconds", str(seconds)]
     rclpy.init()
     node = rclpy.create_node("latency_receiver")
     node.create_subscription(ContactMode, "contact_mode", on_mode, 10)
     node.create_subscription(PostImpactVelocitySet, "impact_set", on_set, 10)
+    if said is not None:
+        node.create_subscription(DiagnosticArray, "/diagnostics", on_diagnostics, 10)
     executor = make_executor()
     executor.add_node(node)
     processes = []
     try:
         processes.append(subprocess.Popen(suite, cwd=ROOT))
-        processes.append(subprocess.Popen(robot, cwd=ROOT, stdout=subprocess.PIPE, text=True))
+        processes.append(subprocess.Popen(publisher, cwd=ROOT, stdout=subprocess.PIPE, text=True))
         limit = time.monotonic() + READY + seconds + 30.0
         while processes[1].poll() is None and time.monotonic() < limit:
             executor.spin_once(timeout_sec=0.1)
@@ -143,22 +187,9 @@ def measure(seconds: float) -> tuple[dict[str, np.ndarray], dict[str, float]]:
     return dict(zip(("total", "input", "compute"), table, strict=True)), {**sent, "sets": sets}
 
 
-def main() -> None:
-    """Print the table; with ``--json``, one line for machines."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=60.0, help="of publishing (default 60)")
-    parser.add_argument("--json", action="store_true", help="numbers only")
-    parser.add_argument("--publish", action="store_true", help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    if args.publish:
-        publish(args.seconds)
-        return
-    series, sent = measure(args.seconds)
+def show(series: dict[str, np.ndarray], sent: dict[str, float], rate: float) -> None:
+    """Print the table."""
     received = len(series["total"])
-    if args.json:
-        cuts = {name: dict(zip(PERCENTILES, np.percentile(x, PERCENTILES), strict=True)) for name, x in series.items()}
-        print(json.dumps({**sent, "received": received, "milliseconds": cuts}))
-        return
     print(f"{'ms':34}{'p50':>9}{'p99':>9}{'p99.9':>9}{'max':>9}")
     for name, label in (
         ("input", "stamp to node"),
@@ -169,8 +200,27 @@ def main() -> None:
         print(f"{label:34}" + "".join(f"{x:9.3f}" for x in cuts))
     print(
         f"received {received} of {sent['sent']} ({100.0 * received / sent['sent']:.2f} %) in {sent['seconds']:.0f} s "
-        f"at {RATE} Hz, and {sent['sets']} impact sets"
+        f"at {rate:g} Hz, and {sent['sets']} impact sets"
     )
+
+
+def main() -> None:
+    """Print the table; with ``--json``, one line for machines."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=60.0, help="of publishing (default 60)")
+    parser.add_argument("--rate", type=float, default=500.0, help="Hz, of states (default 500)")
+    parser.add_argument("--json", action="store_true", help="numbers only")
+    parser.add_argument("--publish", type=json.loads, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.publish:
+        publish(args.seconds, Robot(**args.publish))
+        return
+    series, sent = measure(args.seconds, Robot(rate=args.rate))
+    if args.json:
+        cuts = {name: dict(zip(PERCENTILES, np.percentile(x, PERCENTILES), strict=True)) for name, x in series.items()}
+        print(json.dumps({**sent, "received": len(series["total"]), "milliseconds": cuts}))
+        return
+    show(series, sent, args.rate)
 
 
 if __name__ == "__main__":

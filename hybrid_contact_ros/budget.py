@@ -25,7 +25,6 @@ _WINDOW = 500_000_000  # ns of wall time that states are counted over; a touchdo
 _IN_A_ROW = 2  # windows in which too much is lost until a part goes
 _BUSY = 0.5  # share of its time that a node computes at least, where the loss is for want of time
 _SATURATED = 0.95  # where losses cannot be counted exactly, a node that computes all the time is taken to lose states
-_KEEPS_UP = 0.05  # lost share below which a part may return
 _PATIENCE, _LONGEST = 4, 128  # windows of that until one returns: at first, and after it had to go again and again
 
 
@@ -76,7 +75,8 @@ class Budget:
         if (share > self._most and busy > _BUSY) or (not exact and busy > _SATURATED and self._most < 1.0):
             self._bad, self._good = self._bad + 1, 0
         else:
-            self._bad, self._good = 0, self._good + 1 if share < _KEEPS_UP else 0
+            # No second, lower limit: what other processes cost would then keep a part out for good. Patience serves.
+            self._bad, self._good = 0, self._good + 1
         if self._bad >= _IN_A_ROW and self._gone < len(self._order):
             if self._returned:
                 self._patience = min(2 * self._patience, _LONGEST)

@@ -217,7 +217,7 @@ class EstimatorConfig:
         return config
 
 
-# Parameters of nodes that may stand in the same file; they are not the estimator's.
+# Parameters of nodes that may stand in the same file, for any of them (/**:); they are not the estimator's.
 IGNORED = (
     "use_sim_time",
     "qos_overrides",

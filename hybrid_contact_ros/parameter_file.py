@@ -92,14 +92,33 @@ def has_blocks(path: str | Path) -> bool:
     return any(True for _ in _blocks("", _load(path)))
 
 
-def _load(path: str | Path) -> dict[Any, Any]:
+def check_for_nodes(path: str | Path) -> None:
+    """Refuse what ROS refuses of a file, whatever nodes it is for. One without anything in it has no parameters.
+
+    Raises:
+        ValueError: naming the file, and what is wrong with it.
+    """
+    data = _load(path, empty=True)
+    try:
+        _check_levels(data, blocks=True)
+        for node, block in _blocks("", data):
+            _check_block(node, block)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _load(path: str | Path, empty: bool = False) -> dict[Any, Any]:
     try:
         data = yaml.load(Path(path).read_text(encoding="utf-8"), _Loader)
     except OSError as error:
-        raise ValueError(f"cannot read the configuration {path}: {error.strerror}") from None
+        whole = Path(path).absolute()
+        where = "" if str(whole) == str(path) else f" ({whole})"
+        raise ValueError(f"cannot read the configuration {path}: {error.strerror}{where}") from None
     except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError) as error:
         hint = ". Indent with spaces: YAML allows no tabs" if "\\t" in str(error) else ""
-        raise ValueError(f"{path} is not valid YAML: {error}{hint}") from None
+        raise ValueError(f"{path} is not valid YAML: {' '.join(str(error).split())}{hint}") from None
+    if data is None and empty:
+        return {}
     if not isinstance(data, dict):
         raise ValueError(f"{path} holds no mapping of parameters")
     return data

@@ -71,6 +71,17 @@ def test_parts_return_when_the_stream_slows_down():
     assert node.run(60.0, 20.0) == Parts.ALL and node.budget.left_out == ()
 
 
+def test_parts_return_though_some_states_are_lost_for_other_reasons():
+    node = Node()
+    node.run(5.0, 2.0)
+    assert node.budget.parts == Parts.MODE
+    for _ in range(4000):  # 17 % of a stream that the node could keep up with
+        node.now += 10 * MS
+        node.lost += 1 if node.now % (50 * MS) < 10 * MS else 0
+        node.budget.spent(node.now, 7 * MS, node.lost, True)
+    assert node.budget.parts == Parts.ALL
+
+
 def test_a_part_that_must_go_again_is_tried_less_and_less_often():
     node = Node()
     node.run(300.0, 8.0)

@@ -51,6 +51,18 @@ def test_it_gives_the_same_as_json(capsys):
     assert seen["findings"] == []
 
 
+def test_it_knows_the_parameters_of_the_markers_which_may_stand_in_the_same_block(capsys, tmp_path):
+    config = tmp_path / "cube.yaml"
+    text = Path(CUBE[1]).read_text()
+    config.write_text(
+        text.replace("ros__parameters:", "ros__parameters:\n    marker_rate: 10.0\n    marker_size: 0.02", 1)
+    )
+    assert findings(capsys, CUBE[0], str(config)) == (0, [])
+    config.write_text(config.read_text().replace("marker_rate", "marker_rte"))
+    assert main(["check", CUBE[0], str(config)]) == 2
+    assert "unknown parameter 'marker_rte'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("width", [40, 80, 300])
 def test_names_are_never_broken(width):
     config = EstimatorConfig.from_mapping({"contacts": {LONG: {"link": "cube"}, "[bold]odd[/]": {"link": "cube"}}})

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.parameter_file import has_blocks, read_parameters
+from hybrid_contact_ros.parameter_file import check_for_nodes, has_blocks, read_parameters
 
 
 @pytest.fixture
@@ -156,7 +156,9 @@ def test_what_ros_refuses_is_refused_in_words(tmp_path, case):
     (tmp_path / "robot.yaml").write_text(text)
     with pytest.raises(ValueError, match=words) as refused:
         read_parameters(tmp_path / "robot.yaml")
-    assert "robot.yaml" in str(refused.value)
+    assert "robot.yaml" in str(refused.value) and "\n" not in str(refused.value)
+    with pytest.raises(ValueError, match=r"robot\.yaml"):
+        check_for_nodes(tmp_path / "robot.yaml")
 
 
 # ROS takes these, and makes something of them that nobody meant.
@@ -172,8 +174,27 @@ def test_ros_does_refuse_them(tmp_path, case):
         context.init(["--ros-args", "--params-file", str(tmp_path / "robot.yaml")])
 
 
+def test_what_ros_takes_is_no_fault_whatever_nodes_it_is_for(file):
+    check_for_nodes(file(""))
+    check_for_nodes(file("feet: {ros__parameters: {}}\nhands: {ros__parameters: {a: [1, 2]}}"))
+
+
+def test_a_file_without_blocks_is_none_for_nodes(file, tmp_path):
+    with pytest.raises(ValueError, match=r"robot\.yaml: 'floating_base' stands outside of ros__parameters"):
+        check_for_nodes(file("floating_base: false"))
+    with pytest.raises(ValueError, match=r"cannot read the configuration .* Is a directory"):
+        check_for_nodes(tmp_path)
+
+
+def test_a_file_that_is_not_there_is_told_with_its_whole_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=r"configuration robto\.yaml: No such file or directory \(/.*robto\.yaml\)$"):
+        check_for_nodes("robto.yaml")
+
+
 @pytest.mark.parametrize("name", ["go2", "anymal", "arm", "cube"])
 def test_the_shipped_files_are_read(root, name):
+    check_for_nodes(root / "config" / f"{name}.yaml")
     assert read_parameters(root / "config" / f"{name}.yaml")["contact_names"]
 
 

@@ -60,7 +60,9 @@ def summary_table(summary: dict[str, Any]) -> RenderableType:
     """The summary at the end."""
     latency, scores = summary["latency"], summary["scores"]
     table = Table("", "", title="what the predictions were worth", show_header=False)
-    table.add_row("predictions", f"{summary['predictions']} in {summary['seconds']:.1f} s")
+    sent = summary.get("robot", {}).get("cycles", 0)  # latencies are of what is answered: the share belongs to them
+    share = f" of {sent} states ({100.0 * summary['predictions'] / sent:.1f} %)" if sent else ""
+    table.add_row("predictions", f"{summary['predictions']}{share} in {summary['seconds']:.1f} s")
     quantiles = ", ".join(f"{name} {_number(value, '{:.2f} ms', 1e3)}" for name, value in latency.items())
     table.add_row("latency, stamp to received", quantiles)
     if scores is not None:

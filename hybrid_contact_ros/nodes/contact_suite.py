@@ -28,7 +28,7 @@ class ContactSuiteNode(EngineNode):
 
     def publish(self, prediction: Prediction, compute_ns: int, age_ns: int) -> None:
         self._mode.publish(prediction, compute_ns, age_ns)
-        if self.budget.parts & Parts.STABILITY:
+        if self.stream is not None and self.stream.budget.parts & Parts.STABILITY:
             self._stability.publish(prediction, compute_ns)
 
     def publish_impact(self, impact: ImpactPrediction, compute_ns: int) -> None:

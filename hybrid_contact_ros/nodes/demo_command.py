@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(f"no such configuration: {config}")
     if args.domain is not None and not 0 <= args.domain <= 232:
         raise ValueError(f"--domain is {args.domain}; ROS has 0 to 232")
-    made = _make_folder(args.out)
+    _refuse_place(args.out)
     console = terminal.console(stderr=args.json, quiet=args.json)
     with tempfile.TemporaryDirectory() as scratch:
         demo = _Demo(args, config, Path(scratch), console)
@@ -70,9 +70,6 @@ def run(args: argparse.Namespace) -> int:
             summary = demo.play()
         finally:
             demo.stop()
-            if made:
-                with contextlib.suppress(OSError):  # it is not empty: the picture is in it
-                    args.out.rmdir()
     if args.json:
         print(json.dumps(summary, indent=2))
     elif summary["predictions"]:
@@ -120,6 +117,7 @@ class _Demo:
             score.take(frame)
         summary = score.record.summary()
         if summary["predictions"]:
+            self._picture.parent.mkdir(parents=True, exist_ok=True)
             draw(score.record, self._picture)
             summary["picture"] = str(self._picture)
         if kept:
@@ -189,20 +187,17 @@ class _Demo:
                     self._console.print(line(score.snapshot()), soft_wrap=True, highlight=False)
 
 
-def _make_folder(path: Path) -> bool:
-    """Before twenty seconds are spent on a picture that has no place; whether it was not there before.
+def _refuse_place(path: Path) -> None:
+    """Before twenty seconds are spent on a picture that has no place. Nothing is made yet: perhaps there is no picture.
 
     Raises:
         ValueError: it cannot be written.
     """
-    there = path.is_dir()
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ValueError(f"cannot write the picture into {path}: {error.strerror}") from None
-    if not os.access(path, os.W_OK | os.X_OK):
+    there = next(place for place in (path.absolute(), *path.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise ValueError(f"cannot write the picture into {path}: {there} is a file")
+    if not os.access(there, os.W_OK | os.X_OK):
         raise ValueError(f"cannot write the picture into {path}: no permission")
-    return not there
 
 
 def _tell(process: subprocess.Popen[bytes]) -> None:

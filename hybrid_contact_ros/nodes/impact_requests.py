@@ -36,9 +36,9 @@ class ImpactRequests:
     """
 
     def __init__(self, node: EngineNode) -> None:
-        assert node.estimator is not None and node.urdf is not None
-        self._node = node
-        config = node.estimator.config
+        assert node.stream is not None and node.urdf is not None
+        self._node, self._stream_encoder = node, node.stream.encoder
+        config = node.stream.estimator.config
         self._estimator = ContactEstimator(RigidBodyModel.from_urdf(node.urdf, config), config)
         self._encoder = Encoder(message_types(), self._estimator.model)
         self._worker = ThreadPoolExecutor(1, "predict_impact", _yield_to_others)
@@ -63,7 +63,7 @@ class ImpactRequests:
             return _refused(response, "the node is not active")
         if self._waiting >= _MOST_WAITING:
             return _refused(response, f"busy: {self._waiting} requests are waiting for their answer")
-        now, world = node.now_ns(), node.encoder.frame_id if node.encoder is not None else ""
+        now, world = node.now_ns(), self._stream_encoder.frame_id
         answered: Future[PredictImpact.Response] = Future(executor=node.executor)
         self._waiting += 1
 

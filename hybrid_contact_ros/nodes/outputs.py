@@ -12,40 +12,37 @@ class ModeOutput:
     """``contact_mode`` for every state, ``contact_events`` as they come."""
 
     def __init__(self, node: EngineNode) -> None:
-        self._node = node
+        assert node.stream is not None
+        self._encoder = node.stream.encoder
         self._mode = node.output(ContactMode, "contact_mode")
         self._events = node.output(ContactEvent, "contact_events")
 
     def publish(self, prediction: Prediction, compute_ns: int, age_ns: int) -> None:
-        encoder = self._node.encoder
-        assert encoder is not None
-        self._mode.publish(encoder.mode(prediction.mode, compute_ns, age_ns))
+        self._mode.publish(self._encoder.mode(prediction.mode, compute_ns, age_ns))
         for event in prediction.events:
-            self._events.publish(encoder.event(event))
+            self._events.publish(self._encoder.event(event))
 
 
 class StabilityOutput:
     """``constraint_stability`` for every state."""
 
     def __init__(self, node: EngineNode) -> None:
-        self._node = node
+        assert node.stream is not None
+        self._encoder = node.stream.encoder
         self._stability = node.output(ConstraintStability, "constraint_stability")
 
     def publish(self, prediction: Prediction, compute_ns: int) -> None:
-        encoder = self._node.encoder
-        assert encoder is not None
-        self._stability.publish(encoder.stability(prediction.stability, compute_ns))
+        self._stability.publish(self._encoder.stability(prediction.stability, compute_ns))
 
 
 class ImpactOutput:
     """``impact_set`` while a touchdown is near, and the service ``~/predict_impact``."""
 
     def __init__(self, node: EngineNode) -> None:
-        self._node = node
+        assert node.stream is not None
+        self._encoder = node.stream.encoder
         self._sets = node.output(PostImpactVelocitySet, "impact_set")
         self._requests = ImpactRequests(node)
 
     def publish(self, impact: ImpactPrediction, compute_ns: int) -> None:
-        encoder = self._node.encoder
-        assert encoder is not None
-        self._sets.publish(encoder.impact(impact, compute_ns))
+        self._sets.publish(self._encoder.impact(impact, compute_ns))

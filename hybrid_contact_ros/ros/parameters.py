@@ -10,9 +10,8 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 from rclpy.node import Node
 
-from hybrid_contact_ros.config import Contact, Environment, EstimatorConfig
+from hybrid_contact_ros.config import IGNORED, Contact, Environment, EstimatorConfig
 
-_FOREIGN = ("qos_overrides.", "use_sim_time", "start_type_description_service", "marker_")
 _NAMED = {"contacts": ("contact_names", Contact), "environments": ("environment_names", Environment)}
 
 
@@ -67,11 +66,10 @@ def read_config(node: Node) -> EstimatorConfig:
             data[spec.name] = _value(node, spec.name)
     for name, text in faults(node).items():
         raise ValueError(f"parameter {name}: {text}")
-    strangers = [
-        name for name in node._parameter_overrides if not node.has_parameter(name) and not name.startswith(_FOREIGN)
-    ]
+    given = node._parameter_overrides
+    strangers = [name for name in given if not node.has_parameter(name) and name.split(".")[0] not in IGNORED]
     if strangers:
-        near = get_close_matches(strangers[0], node._parameters, 1)
+        near = get_close_matches(strangers[0], [*node._parameters, *IGNORED], 1)
         raise ValueError(f"unknown parameter {strangers[0]}" + (f"; is {near[0]} meant?" if near else ""))
     config = EstimatorConfig.from_mapping(data)
     try:

@@ -46,6 +46,13 @@ def test_a_configuration_that_does_not_fit_the_robot_is_refused_at_once(tmp_path
     assert "no_such_link" in done.stderr and "Traceback" not in done.stderr
 
 
+def test_a_place_where_no_picture_can_be_is_refused_at_once(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = demo("--out", tmp_path / "file" / "out")
+    assert done.returncode == 2
+    assert f"cannot write the picture into {tmp_path / 'file' / 'out'}" in done.stderr and "is a file" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [(("--seconds", "0"), "--seconds"), (("--config", "nowhere.yaml"), "nowhere.yaml")],

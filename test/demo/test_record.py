@@ -144,7 +144,11 @@ def test_the_live_table_shows_modes_events_flags_sets_and_latency():
                  "p50 1.00 ms"):  # fmt: skip
         assert word in text
     assert "left=sticking right=open" in line(record.snapshot())
-    assert "F1" in printed(summary_table(record.summary()))
+    summary = record.summary()
+    assert "F1" in printed(summary_table(summary)) and "states (" not in printed(summary_table(summary))
+    sent = 2 * summary["predictions"]
+    share = f"{summary['predictions']} of {sent} states (50.0 %)"
+    assert share in printed(summary_table({**summary, "robot": {"cycles": sent}}))
 
 
 def test_nothing_heard_is_shown_as_unknown_and_scored_as_nothing():

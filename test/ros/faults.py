@@ -277,7 +277,7 @@ STARTS = {
     ),
 }
 FILES = {
-    "a file that is not there": (None, "no such file"),
+    "a file that is not there": (None, "No such file"),
     "ros_parameters": (leg.PARAMETERS.replace("ros__parameters", "ros_parameters"), "ros__parameters"),
     "lists in lists": (leg.PARAMETERS.replace("[foot]", "[[foot], [foot]]"), "list of lists"),
     "no YAML": ("/**: [\n", "YAML|yaml|pars"),

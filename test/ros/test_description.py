@@ -32,14 +32,14 @@ def publish(bench):
 
 
 def mass(node):
-    return sum(inertia.mass for inertia in node.estimator.model.pinocchio_model.inertias)
+    return sum(inertia.mass for inertia in node.stream.estimator.model.pinocchio_model.inertias)
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
 def test_autostart_takes_a_good_description_after_a_bad_one_and_says_why_until_then(bench, publish, bad):
     node = bench.start(ContactSuiteNode, configure=False, robot_description="", autostart=True)
     publish(bad)
-    bench.until(lambda: node._tried is not None)
+    bench.until(lambda: node.startup.tried is not None)
     bench.diagnosis(node)
     level, text, _ = bench.diagnosis(node)
     assert level == DiagnosticStatus.WARN
@@ -53,7 +53,7 @@ def test_autostart_takes_a_good_description_after_a_bad_one_and_says_why_until_t
 def test_autostart_tries_the_same_inputs_once(bench, publish, capfd):
     node = bench.start(ContactSuiteNode, configure=False, robot_description="", autostart=True)
     publish(BAD["no robot"])
-    bench.until(lambda: node._tried is not None)
+    bench.until(lambda: node.startup.tried is not None)
     bench.spin(1.0)
     publish(BAD["no robot"])
     bench.spin(0.5)
@@ -63,10 +63,10 @@ def test_autostart_tries_the_same_inputs_once(bench, publish, capfd):
 def test_autostart_takes_a_file_that_comes_late_and_one_that_is_mended(bench, tmp_path):
     file = tmp_path / "robot.urdf"
     node = bench.start(ContactSuiteNode, configure=False, robot_description="", urdf_file=str(file), autostart=True)
-    bench.until(lambda: node._tried is not None)
+    bench.until(lambda: node.startup.tried is not None)
     assert str(file) in bench.diagnosis(node)[1]
     file.write_text("<robot name='leg'/>")
-    bench.until(lambda: "links" in node._why)
+    bench.until(lambda: "links" in node.startup.why)
     file.write_text(leg.URDF)
     bench.until(lambda: node.active)
 
@@ -74,7 +74,7 @@ def test_autostart_takes_a_file_that_comes_late_and_one_that_is_mended(bench, tm
 def test_autostart_tries_again_when_a_parameter_is_mended(bench):
     overrides = {"activation.gap_on": 0.4, "autostart": True}
     node = bench.start(ContactSuiteNode, configure=False, **overrides)
-    bench.until(lambda: "gap_off" in node._why)
+    bench.until(lambda: "gap_off" in node.startup.why)
     node.set_parameters([Parameter("activation.gap_on", value=0.003)])
     bench.until(lambda: node.active)
 
@@ -93,7 +93,7 @@ def test_a_urdf_file_that_cannot_be_read_is_named_in_full(bench, tmp_path, monke
         (tmp_path / name).write_bytes(content)
     node = bench.start(ContactSuiteNode, configure=False, robot_description="", urdf_file=name)
     assert node.trigger_configure() == FAILURE
-    assert str(tmp_path / name) in node._why and word in node._why
+    assert str(tmp_path / name) in node.startup.why and word in node.startup.why
 
 
 def test_text_that_is_no_urdf_is_not_taken_for_the_name_of_a_file(bench, tmp_path):
@@ -101,7 +101,7 @@ def test_text_that_is_no_urdf_is_not_taken_for_the_name_of_a_file(bench, tmp_pat
     file.write_text(leg.URDF)
     node = bench.start(ContactSuiteNode, configure=False, robot_description=str(file))
     assert node.trigger_configure() == FAILURE
-    assert "urdf_file" in node._why
+    assert "urdf_file" in node.startup.why
 
 
 def test_a_description_that_changes_is_warned_of_until_the_node_is_configured_anew(bench, publish):
@@ -168,7 +168,7 @@ def test_the_node_starts_anew_by_itself_where_that_is_asked_for(bench, publish, 
     if active:
         node.trigger_activate()
     publish(HEAVIER)
-    bench.until(lambda: node.estimator is not None and mass(node) > 8.0)
+    bench.until(lambda: node.stream is not None and mass(node) > 8.0)
     assert node.active == active
     bench.diagnosis(node)
     assert "description" not in bench.diagnosis(node)[1]
@@ -187,7 +187,7 @@ def test_a_bad_new_description_is_told_and_the_old_one_goes_on_until_a_good_one_
     bench.spin(0.2)
     bench.answer(modes)
     publish(bad)
-    bench.until(lambda: node._why)
+    bench.until(lambda: node.startup.why)
     bench.answer(modes)
     bench.diagnosis(node)
     bench.answer(modes)
@@ -195,4 +195,4 @@ def test_a_bad_new_description_is_told_and_the_old_one_goes_on_until_a_good_one_
     assert level == DiagnosticStatus.WARN and text.startswith("the new robot description is not used")
     assert mass(node) == pytest.approx(6.5) and node.active
     publish(HEAVIER)
-    bench.until(lambda: node.estimator is not None and mass(node) > 8.0 and node.active)
+    bench.until(lambda: node.stream is not None and mass(node) > 8.0 and node.active)

@@ -21,7 +21,7 @@ def test_a_bad_parameter_is_told_and_mended(bench, name, record_property):
     node = bench.start(
         ContactSuiteNode, configure=False, autostart=True, parameters=leg.PARAMETERS.replace(start.old, start.new)
     )
-    bench.until(lambda: node._why)
+    bench.until(lambda: node.startup.why)
     for _ in range(3):
         level, text, _ = bench.diagnosis(node)
         if re.search(start.words, text):

@@ -159,7 +159,7 @@ def test_before_configuring_the_diagnostics_say_what_is_awaited(bench):
 
 
 def test_an_internal_error_is_told_and_does_not_end_the_node(bench, node, modes, monkeypatch):
-    monkeypatch.setattr(node.estimator, "update", lambda *_: 1 / 0)
+    monkeypatch.setattr(node.stream.estimator, "update", lambda *_: 1 / 0)
     bench.send()
     bench.until(lambda: bench.fault_count(node, "internal") == 1)
     assert bench.diagnosis(node)[0] == DiagnosticStatus.ERROR
@@ -192,4 +192,4 @@ def test_the_time_before_configuring_counts_for_no_rates(bench):
     node = bench.start(ContactSuiteNode, configure=False)
     begin = time.perf_counter()
     node.trigger_configure()
-    assert node._diagnosed > begin
+    assert node.reports.begun > begin

@@ -49,7 +49,7 @@ def test_every_transition_twice_and_silence_while_inactive(bench, make):
         assert node.trigger_deactivate() == SUCCESS
         assert node.trigger_cleanup() == SUCCESS
         assert state_of(node) == State.PRIMARY_STATE_UNCONFIGURED
-        assert node.estimator is None
+        assert node.stream is None
     assert node.trigger_shutdown() == SUCCESS
     assert state_of(node) == State.PRIMARY_STATE_FINALIZED
 

@@ -208,7 +208,7 @@ def test_the_suite_is_shown(bench, start, heard):
     repeat(bench, bench.send, lambda: heard)
     assert heard[0].markers[0].header.frame_id == "map"
     assert {marker.ns for marker in heard[0].markers} >= {"contacts", "events"}
-    assert suite.monitor is not None
+    assert suite.stream.monitor is not None
 
 
 def test_it_brings_itself_up(bench, start):

@@ -31,17 +31,17 @@ def flood(bench, node, states, seconds=0.005):
 def test_states_that_the_middleware_dropped_are_counted_and_warned_of_by_their_share(bench):
     modes = bench.listen(ContactMode, "contact_mode")
     node = bench.start(ContactSuiteNode, parameters=FIXED)
-    update = node.estimator.update
+    update = node.stream.estimator.update
 
     def slow(*given):
         time.sleep(0.03)
         return update(*given)
 
-    node.estimator.update = slow
+    node.stream.estimator.update = slow
     bench.diagnostics.clear()
     sent = flood(bench, node, 300)
     bench.spin(0.2)
-    rate = node.intake.rates["joint_states"]
+    rate = node.stream.intake.rates["joint_states"]
     assert rate.exact and rate.lost > 0.4 * sent
     assert sent - 10 <= rate.lost + rate.received <= sent  # what is lost before the first one is not known of
     assert rate.period_ns == 5_000_000
@@ -50,14 +50,14 @@ def test_states_that_the_middleware_dropped_are_counted_and_warned_of_by_their_s
     values = {pair.key: pair.value for pair in warned[0].values}
     assert int(values["joint_states lost"]) > 0 and float(values["share answered"]) < 0.6
     assert f"{100 * (1 - float(values['share answered'])):.0f} % of states lost" in warned[0].message
-    assert len(modes) == node.intake.states == rate.received
+    assert len(modes) == node.stream.intake.states == rate.received
 
 
 def test_less_is_computed_in_the_stated_order_and_returns(bench):
     modes = bench.listen(ContactMode, "contact_mode")
     flags = bench.listen(ConstraintStability, "constraint_stability")
     node = bench.start(ContactSuiteNode, parameters=FIXED)
-    estimator = node.estimator
+    estimator = node.stream.estimator
     update, delay = estimator.update, 0.03
 
     def slow(*given):
@@ -66,9 +66,9 @@ def test_less_is_computed_in_the_stated_order_and_returns(bench):
 
     estimator.update = slow
     limit = time.monotonic() + 30.0
-    while len(node.budget.left_out) < 3 and time.monotonic() < limit:
+    while len(node.stream.budget.left_out) < 3 and time.monotonic() < limit:
         flood(bench, node, 40)
-    assert node.budget.left_out == ("impact_set", "constraint_stability", "the sequence in contact_mode")
+    assert node.stream.budget.left_out == ("impact_set", "constraint_stability", "the sequence in contact_mode")
     bench.spin(0.3)  # what was on its way
     del flags[:], modes[:]
     flood(bench, node, 40)
@@ -77,9 +77,9 @@ def test_less_is_computed_in_the_stated_order_and_returns(bench):
     assert values["left out"] == "impact_set, constraint_stability, the sequence in contact_mode" and "left out" in text
     delay = 0.0
     limit = time.monotonic() + 60.0
-    while node.budget.left_out and time.monotonic() < limit:
+    while node.stream.budget.left_out and time.monotonic() < limit:
         flood(bench, node, 40, seconds=0.02)
-    assert node.budget.left_out == ()
+    assert node.stream.budget.left_out == ()
     bench.answer(modes)
     assert flags
 
@@ -88,13 +88,13 @@ def test_what_comes_while_a_node_is_disabled_is_not_lost(bench):
     modes = bench.listen(ContactMode, "contact_mode")
     node = bench.start(ContactSuiteNode, parameters=FIXED)
     bench.answer(modes)
-    node._enabled = False
+    node.stream.enabled = False
     for _ in range(20):
         bench.send()
         bench.spin(0.01)
-    node._enabled = True
+    node.stream.enabled = True
     bench.answer(modes)
-    assert node.intake.rates["joint_states"].exact and node.intake.rates["joint_states"].lost == 0
+    assert node.stream.intake.rates["joint_states"].exact and node.stream.intake.rates["joint_states"].lost == 0
 
 
 def test_the_frame_of_a_fixed_base_is_its_root_link(bench):
@@ -157,21 +157,21 @@ class Logger:
 def test_a_second_kind_of_fault_is_logged_beside_the_first(bench, monkeypatch):
     node = bench.start(ContactSuiteNode)
     logger = Logger()
-    node._log = FaultLog(logger)
+    node.stream.log = FaultLog(logger)
     modes = bench.listen(ContactMode, "contact_mode")
     bench.answer(modes)
     for _ in range(3):
         for bad in ({"position": (0.0, leg.NAN)}, {"velocity": ()}):
-            before = node.intake.faults.total()
+            before = node.stream.intake.faults.total()
             bench.send(**bad)
-            bench.until(lambda before=before: node.intake.faults.total() > before)
+            bench.until(lambda before=before: node.stream.intake.faults.total() > before)
     assert sum("NaN or infinite" in line for line in logger.lines) == 1
     assert sum("velocity is missing" in line for line in logger.lines) == 1
     now = time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: now + 6.0)
-    node._log.tell(node.intake)
-    node.intake.refuse("it is bad")
-    node._log.tell(node.intake)
+    node.stream.log.tell(node.stream.intake)
+    node.stream.intake.refuse("it is bad")
+    node.stream.log.tell(node.stream.intake)
     assert "joint_states: the estimator cannot compute with the state (it is bad)" in logger.lines[-1]
 
 

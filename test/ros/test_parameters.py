@@ -2,13 +2,17 @@
 
 from dataclasses import fields
 
+import leg
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 
 from hybrid_contact_ros.config import IGNORED, EstimatorConfig
+from hybrid_contact_ros.nodes.constraint_stability import ConstraintStabilityNode
 from hybrid_contact_ros.nodes.contact_markers import ContactMarkersNode
+from hybrid_contact_ros.nodes.contact_mode import ContactModeNode
 from hybrid_contact_ros.nodes.contact_suite import ContactSuiteNode
+from hybrid_contact_ros.nodes.impact_set import ImpactSetNode
 
 
 @pytest.mark.parametrize(
@@ -26,6 +30,25 @@ def test_parameter_out_of_range_fails_configure_by_name(bench, capfd, name, valu
     assert word in capfd.readouterr().err
 
 
+MARKERS = "    marker_rate: 10.0\n    marker_size: 0.02\n"
+
+
+@pytest.mark.parametrize("make", [ContactSuiteNode, ContactModeNode, ImpactSetNode, ConstraintStabilityNode])
+def test_parameters_of_the_markers_may_stand_in_a_block_for_any_node(bench, make):
+    bench.start(make, parameters=leg.PARAMETERS.replace("floating_base", MARKERS.lstrip() + "    floating_base"))
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("marker_rte", "marker_rate"), ("autostrat", "autostart"), ("contact_name", "contact_names")]
+)
+def test_a_misspelt_parameter_is_refused_with_the_one_that_is_meant(bench, name, meant):
+    node = bench.start(
+        ContactSuiteNode, configure=False, parameters=leg.PARAMETERS.replace("floating", f"{name}: 3.0\n    floating")
+    )
+    assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
+    assert node.startup.why == f"unknown parameter {name}; is {meant} meant?"
+
+
 def test_parameters_are_fixed_while_configured_and_free_after_cleanup(bench):
     node = bench.start(ContactSuiteNode)
     change = [Parameter("prediction.horizon", value=0.2)]
@@ -36,7 +59,7 @@ def test_parameters_are_fixed_while_configured_and_free_after_cleanup(bench):
     node.trigger_cleanup()
     assert node.set_parameters(change)[0].successful
     node.trigger_configure()
-    assert node.estimator.config.prediction.horizon == 0.2
+    assert node.stream.estimator.config.prediction.horizon == 0.2
 
 
 def test_those_that_matter_later_may_be_set_at_any_time_and_say_so(bench):
@@ -51,7 +74,7 @@ def test_those_that_matter_later_may_be_set_at_any_time_and_say_so(bench):
 def test_autostart_set_while_running_starts_the_node(bench):
     node = bench.start(ContactSuiteNode, configure=False)
     bench.spin(0.3)
-    assert node.estimator is None
+    assert node.stream is None
     node.set_parameters([Parameter("autostart", value=True)])
     bench.until(lambda: node.active)
 
@@ -63,7 +86,7 @@ def test_a_node_that_was_cleaned_up_by_hand_stays_so_while_its_parameters_are_se
     node.trigger_cleanup()
     assert node.set_parameters([Parameter("prediction.horizon", value=0.2)])[0].successful
     bench.spin(0.5)
-    assert node.estimator is None
+    assert node.stream is None
 
 
 @pytest.mark.parametrize("make", [ContactSuiteNode, ContactMarkersNode])

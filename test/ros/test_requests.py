@@ -166,4 +166,4 @@ def test_a_request_is_cut_by_the_limit_of_the_node(bench):
     assert response.success and response.set.truncated
     assert response.set.count < 65536
     assert response.message == "cut after 0.001 s (impact.request_deadline)"
-    assert node.estimator.config.impact.request_deadline == 0.001
+    assert node.stream.estimator.config.impact.request_deadline == 0.001

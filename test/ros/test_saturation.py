@@ -7,6 +7,7 @@ import pytest
 import rclpy
 from nav_msgs.msg import Odometry
 from rcl_interfaces.srv import GetParameters
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
@@ -32,7 +33,7 @@ class Flooded:
             self.executor.add_node(node)
         assert self.node.trigger_configure().name == self.node.trigger_activate().name == "SUCCESS"
         self.sent = self.answered = 0
-        update = self.node.estimator.update
+        update = self.node.stream.estimator.update
 
         def flooded(*arguments):
             self.answered += 1
@@ -41,7 +42,7 @@ class Flooded:
                 time.sleep(0.001)  # for the middleware's threads
             return update(*arguments)
 
-        self.node.estimator.update = flooded
+        self.node.stream.estimator.update = flooded
 
     def send(self):
         self.sent += 1
@@ -95,14 +96,47 @@ def test_of_states_that_wait_the_newest_is_answered(bench):
     bench.answer(modes)
     modes.clear()
     stamps = []
-    for _ in range(3):  # as if all three messages had come while a state was computed
+    for _ in range(4):  # the first is answered at once; the others come as if while it was computed
         stamps.append(bench.stamp())
-        node._on_odometry(leg.odometry(stamps[-1]), None, None)
-        node._on_joint_state(leg.joint_state(stamps[-1]), None, None)
-    bench.until(lambda: modes)
+        node.stream.on_odometry(leg.odometry(stamps[-1]), None, None)
+        node.stream.on_joint_state(leg.joint_state(stamps[-1]), None, None)
+    bench.until(lambda: len(modes) == 2)
     bench.spin(0.1)
-    assert [m.header.stamp for m in modes] == stamps[-1:]
-    assert node.monitor.states_overtaken == 2
+    assert [m.header.stamp for m in modes] == [stamps[0], stamps[-1]]
+    assert node.stream.monitor.states_overtaken == 2
+
+
+def test_a_state_is_answered_before_its_callback_returns_where_nothing_waits(bench):
+    modes = bench.listen(ContactMode, "contact_mode")
+    node = bench.start(ContactSuiteNode)
+    for _ in range(3):
+        bench.answer(modes)
+        bench.spin(0.02)
+        before, stamp = node.stream.estimator._stamp, bench.stamp()
+        node.stream.on_odometry(leg.odometry(stamp), None, None)
+        node.stream.on_joint_state(leg.joint_state(stamp), None, None)
+        assert node.stream.estimator._stamp != before
+        bench.until(lambda stamp=stamp: modes and modes[-1].header.stamp == stamp)
+
+
+def test_a_node_that_moves_to_another_executor_goes_on(bench):
+    modes = bench.listen(ContactMode, "contact_mode")
+    node = bench.start(ContactSuiteNode)
+    bench.answer(modes)
+    stamp = bench.stamp()
+    node.stream.on_odometry(leg.odometry(stamp), None, None)
+    node.stream.on_joint_state(leg.joint_state(stamp), None, None)  # something is on its way in this executor
+    bench.executor.remove_node(node)
+    other = SingleThreadedExecutor(context=bench.context)
+    other.add_node(node)
+    bench.send()
+    end = time.monotonic() + 10.0
+    while node.stream.estimator._stamp != bench.now and time.monotonic() < end:
+        other.spin_once(timeout_sec=0.05)
+    assert node.stream.estimator._stamp == bench.now
+    other.remove_node(node)
+    other.shutdown()
+    bench.executor.add_node(node)
 
 
 def test_a_state_that_waits_when_the_node_is_deactivated_is_not_answered_later(bench):
@@ -110,11 +144,12 @@ def test_a_state_that_waits_when_the_node_is_deactivated_is_not_answered_later(b
     node = bench.start(ContactSuiteNode)
     bench.answer(modes)
     modes.clear()
-    stamp = bench.stamp()
-    node._on_odometry(leg.odometry(stamp), None, None)
-    node._on_joint_state(leg.joint_state(stamp), None, None)
+    stamps = [bench.stamp() for _ in range(2)]
+    for stamp in stamps:
+        node.stream.on_odometry(leg.odometry(stamp), None, None)
+        node.stream.on_joint_state(leg.joint_state(stamp), None, None)
     node.trigger_deactivate()
     node.trigger_activate()
     bench.spin(0.2)
-    assert modes == []
+    assert [m.header.stamp for m in modes] == stamps[:1]
     bench.answer(modes)

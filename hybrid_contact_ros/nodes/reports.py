@@ -1,0 +1,74 @@
+"""What a node says of itself: ``/diagnostics`` once a second, and in the log what a state costs on this machine."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.clock import Clock
+
+from hybrid_contact_ros.budget import measure
+from hybrid_contact_ros.estimator import ContactEstimator, Parts
+from hybrid_contact_ros.nodes.startup import Startup
+from hybrid_contact_ros.ros.diagnostics import diagnosis, unconfigured
+from hybrid_contact_ros.ros.qos import OUTPUT
+
+if TYPE_CHECKING:
+    from hybrid_contact_ros.nodes.engine_node import EngineNode
+
+_PERIOD = 1.0  # s
+
+
+class Reports:
+    """Publishes the diagnostics of a node, configured or not.
+
+    Attributes:
+        begun: when the period that is counted now began, of ``time.perf_counter``.
+    """
+
+    def __init__(self, node: EngineNode, startup: Startup, wall: Clock) -> None:
+        self._node, self._startup = node, startup
+        self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", OUTPUT)
+        self.begun = time.perf_counter()
+        node.create_timer(_PERIOD, self._diagnose, clock=wall)
+
+    def begin(self) -> None:
+        """Count from here on."""
+        self.begun = time.perf_counter()
+
+    def _diagnose(self) -> None:
+        node = self._node
+        stream, name = node.stream, node.get_fully_qualified_name()
+        if stream is None:
+            self._publish(unconfigured(name, node.get_name(), self._startup.unconfigured()))
+            return
+        now = time.perf_counter()
+        publishers = {topic: node.count_publishers(node.resolve_topic_name(topic)) for topic in stream.inputs}
+        idle = "inactive" if not node.active else "" if stream.enabled else "disabled by ~/enable"
+        said, values = stream.monitor.report(
+            max(now - self.begun, 1e-3),
+            idle,
+            stream.intake,
+            publishers,
+            stream.budget.left_out,
+            self._startup.outdated(),
+        )
+        self._publish(diagnosis(name, node.get_name(), said, values))
+        self.begun = now
+
+    def _publish(self, report: DiagnosticArray) -> None:
+        report.header.stamp = self._node.get_clock().now().to_msg()
+        self._publisher.publish(report)
+
+
+def tell_cost(logger: Any, estimator: ContactEstimator, parts: Parts) -> None:
+    """How many states a second this machine can answer; nothing where no state could be made up."""
+    cost = measure(estimator, parts)
+    if cost is None:
+        return
+    sets = f", an impact set {1e3 * cost.impact:.2f} ms more" if cost.impact else ""
+    logger.info(
+        f"a state with {cost.closed} contacts closed takes {1e3 * cost.update:.2f} ms on this machine now (worst "
+        f"{1e3 * cost.worst:.2f} ms{sets}): up to some {1.0 / cost.update:.0f} states a second can be answered"
+    )

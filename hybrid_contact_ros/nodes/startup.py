@@ -1,0 +1,114 @@
+"""When a node is configured without being told to: at the start, and when the robot description changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from lifecycle_msgs.msg import State
+from rclpy.clock import Clock
+from rclpy.lifecycle import TransitionCallbackReturn
+
+from hybrid_contact_ros.estimator import ContactEstimator
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.ros.description import RobotDescription
+from hybrid_contact_ros.ros.parameters import declare_own
+
+if TYPE_CHECKING:
+    from hybrid_contact_ros.nodes.engine_node import EngineNode
+
+_UNCONFIGURED = State.PRIMARY_STATE_UNCONFIGURED
+SUCCESS = TransitionCallbackReturn.SUCCESS
+
+
+class Startup:
+    """Parameters ``autostart`` and ``reconfigure_on_new_description``, and what came of the last try.
+
+    Configuring depends on the parameters and on the robot description. With the same ones it is tried once only, and
+    again when either changes.
+
+    Attributes:
+        why: the last try failed, "" where it did not. tried: what it was tried with, None before the first.
+    """
+
+    def __init__(self, node: EngineNode, description: RobotDescription, wall: Clock) -> None:
+        self._node, self._description = node, description
+        text = "configure and activate as soon as the robot description is there"
+        declare_own(node, "autostart", False, text, live=True)
+        text = "start anew by itself when another robot description comes; else diagnostics warn until it is done"
+        declare_own(node, "reconfigure_on_new_description", False, text, live=True)
+        self.why = ""
+        self.tried: object = None
+        self._settings = 0  # how often parameters were set
+        self._starter = node.create_timer(0.1, self._autostart, clock=wall)
+        node.create_timer(0.5, self._follow_description, clock=wall)
+
+    def note_try(self, origin: object, why: str) -> None:
+        """Configuring was tried with the description of that ``origin``, and failed for ``why``, or did not."""
+        self.tried, self.why = (self._settings, origin), why
+
+    def note_parameters(self, parameters: Sequence[Any]) -> None:
+        """Parameters were set: what failed may now succeed."""
+        self._settings += 1
+        if any(p.name == "autostart" for p in parameters):
+            self._starter.reset()
+
+    def unconfigured(self) -> str:
+        """A sentence on a node that is not configured, with the reason where there is one."""
+        why = self.why or ("" if self._description.there else "no robot description yet")
+        return f"not configured: {why}" if why else "not configured"
+
+    def outdated(self) -> str:
+        """That the model in use is not that of the robot description which is there now, if so."""
+        if not self._description.replaced:
+            return ""
+        if self.why and self.tried == self._attempt:
+            return f"the new robot description is not used, the old one goes on: {self.why}"
+        return "there is another robot description: the old one is used until the node is configured anew"
+
+    @property
+    def _attempt(self) -> object:
+        return self._settings, self._description.origin
+
+    def _asked_for(self, parameter: str) -> bool:
+        return bool(self._node.get_parameter(parameter).value)
+
+    def _autostart(self) -> None:
+        node = self._node
+        if not self._asked_for("autostart") or node.lifecycle_state != _UNCONFIGURED:
+            self._starter.cancel()
+            return
+        if not self._description.there:
+            node.get_logger().info("waiting for robot_description", throttle_duration_sec=5.0)
+            return
+        if self.tried == self._attempt:
+            return
+        if node.trigger_configure() == SUCCESS:
+            self._starter.cancel()
+            node.trigger_activate()
+
+    def _follow_description(self) -> None:
+        """Start anew with another robot description, where that is asked for and it is a good one."""
+        node, description = self._node, self._description
+        if (
+            self.tried == self._attempt
+            or not description.replaced
+            or not self._asked_for("reconfigure_on_new_description")
+            or node.stream is None
+        ):
+            return
+        self.tried = self._attempt
+        config = node.stream.estimator.config
+        try:
+            ContactEstimator(RigidBodyModel.from_urdf(description.text(), config), config)
+        except ValueError as error:
+            self.why = str(error)
+            node.get_logger().error(f"the new robot description is not used, the old one goes on: {error}")
+            return
+        node.get_logger().info("configuring anew: there is another robot description")
+        active = node.active
+        if active:
+            node.trigger_deactivate()
+        node.trigger_cleanup()
+        if node.trigger_configure() == SUCCESS and active:
+            node.trigger_activate()

@@ -1,0 +1,178 @@
+"""The way of a state through a node: answered at once where nothing else waits, else later, or overtaken by a newer."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from copy import copy
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from nav_msgs.msg import Odometry
+from rclpy.executors import Executor
+from sensor_msgs.msg import JointState
+
+from hybrid_contact_ros.budget import Budget
+from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.encoding import Encoder
+from hybrid_contact_ros.estimator import ContactEstimator, Parts
+from hybrid_contact_ros.intake import JOINTS, ODOM, Intake
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.monitor import Monitor
+from hybrid_contact_ros.prediction import ModePrediction, Validity
+from hybrid_contact_ros.ros.diagnostics import FaultLog
+from hybrid_contact_ros.ros.messages import message_types
+from hybrid_contact_ros.ros.qos import STATE_INPUT, overridable
+from hybrid_contact_ros.ros.subscription import Numbered
+
+if TYPE_CHECKING:
+    from hybrid_contact_ros.nodes.engine_node import EngineNode
+
+
+class _Waiting(NamedTuple):
+    """A state that is yet to be answered."""
+
+    state: RobotState
+    receive_ns: int
+    arrived: int  # of time.perf_counter_ns
+    anew: bool  # the stream starts anew with it
+
+
+class StateStream:
+    """One configuration's engine and inputs; made when a node is configured, closed when it is cleaned up.
+
+    The executor handles events in the order in which they came, one for every message. Answering each state at its turn
+    would let those of a fast stream pile up in front of timers and services. So after every answer all that came until
+    then has its turn first, and of the states among it the newest is answered: a stream that is too fast loses states,
+    and nothing else waits for more than one of them. A state that comes later than that is answered at once.
+
+    Args:
+        twist_in_world: the odometry's twist is in world axes instead of the base's.
+
+    Attributes:
+        inputs: topics that the model needs. enabled: messages are taken while the node is active, and else ignored.
+
+    Raises:
+        ValueError: the model and the configuration do not go together.
+    """
+
+    def __init__(self, node: EngineNode, model: RigidBodyModel, config: EstimatorConfig, twist_in_world: bool) -> None:
+        self._node = node
+        self.estimator = ContactEstimator(model, config)
+        self.estimator.warm(freeze=True)
+        self.intake = Intake(model, config.input, twist_in_world)
+        self.encoder = Encoder(message_types(), model, self.intake.frame_id or "world", reuse=True)
+        self.monitor = Monitor(config.diagnostics)
+        self.budget = Budget(node.parts, node.kept, config.input.lost_before_less)
+        self.log = FaultLog(node.get_logger())
+        self.inputs = ([JOINTS] if model.joint_names else []) + ([ODOM] if model.floating_base else [])
+        self.enabled = False
+        self._waiting: _Waiting | None = None
+        self._behind: Executor | None = None  # others have their turn there first
+
+    def subscribe(self) -> None:
+        """Begin to listen, until the node is cleaned up."""
+        self._subscribe(JointState, "joint_states", self.on_joint_state)
+        if self.estimator.model.floating_base:
+            self._subscribe(Odometry, "odom", self.on_odometry)
+
+    def forget(self) -> None:
+        """What comes next has nothing to do with what was."""
+        self._waiting = None
+        self.estimator.reset()
+        self.intake.reset()
+
+    def stop(self) -> None:
+        """Answer nothing until ``enabled`` again, not even what waits. The estimator keeps what it knows."""
+        self.enabled = False
+        self._waiting = None
+
+    # ------------------------------------------------------------------ messages to states
+
+    def on_joint_state(self, msg: JointState, number: int | None, writer: Any) -> None:
+        self._take(JOINTS, self.intake.joint_state, msg, number, writer)
+
+    def on_odometry(self, msg: Odometry, number: int | None, writer: Any) -> None:
+        self._take(ODOM, self.intake.odometry, msg, number, writer)
+
+    def _take(self, topic: str, convert: Any, msg: Any, number: int | None, writer: Any) -> None:
+        arrived = time.perf_counter_ns()
+        if not (self.enabled and self._node.active):
+            self.intake.rates[topic].forget()  # what comes meanwhile is not lost
+            return
+        intake, receive = self.intake, self._node.now_ns()
+        state: RobotState | None = convert(msg, receive, number, writer)
+        self.log.tell(intake)
+        if state is None:
+            return
+        if intake.frame_id:
+            self.encoder.frame_id = intake.frame_id
+        before = self._waiting
+        anew = intake.set_back or (before is not None and before.anew)
+        self._waiting = _Waiting(state, receive, arrived, anew)
+        if before is not None:
+            self.monitor.overtaken()
+        if self._behind is None or self._behind is not self._node.executor:
+            self._answer()
+
+    def _subscribe(self, kind: type, topic: str, callback: Any) -> None:
+        node = self._node
+        subscription = node.create_subscription(
+            kind, topic, Numbered(callback), copy(STATE_INPUT), qos_overriding_options=overridable()
+        )
+        node.keep(node.destroy_subscription, subscription)
+
+    # ------------------------------------------------------------------ states to predictions
+
+    def _answer(self) -> None:
+        """Answer the state that waits, if there is one, then let others have their turn."""
+        self._behind = None
+        waiting, self._waiting = self._waiting, None
+        if waiting is None:
+            return
+        self._predict(waiting)
+        self._behind = self._node.executor
+        if self._behind is not None:
+            self._behind.create_task(self._answer)  # behind all that came until now
+
+    def _predict(self, waiting: _Waiting) -> None:
+        node, intake, estimator, monitor = self._node, self.intake, self.estimator, self.monitor
+        begun = time.perf_counter_ns()
+        state, receive_ns, arrived, anew = waiting
+        if anew:
+            estimator.reset()
+        try:
+            parts = self.budget.parts
+            prediction = estimator.update(state, parts & ~Parts.IMPACT)
+            node.publish(prediction, time.perf_counter_ns() - arrived, max(0, receive_ns - state.stamp_ns))
+            monitor.answered(node.now_ns() - state.stamp_ns, time.perf_counter_ns() - arrived)
+            # Mode and flags are on their way: they do not wait for a set, which takes several times as long.
+            impact = estimator.next_impact() if parts & Parts.IMPACT else None
+            if impact is not None:
+                node.publish_impact(impact, time.perf_counter_ns() - arrived)
+                if impact.truncated:
+                    monitor.missed()
+            done = time.perf_counter_ns()
+            monitor.spent(done - begun)
+            self._note_jams(prediction.mode)
+            rate = intake.rates[intake.pace]
+            self.budget.spent(done, done - begun, rate.lost + monitor.states_overtaken, rate.exact)
+        except ValueError as error:
+            intake.refuse(str(error))
+            self.log.tell(intake)
+        except Exception as error:  # a fault of ours must not take a robot's node down: forget, tell, go on
+            estimator.reset()
+            monitor.failed("internal", f"internal error: {error!r}")
+            node.get_logger().error(traceback.format_exc(), throttle_duration_sec=5.0)
+
+    def _note_jams(self, mode: ModePrediction) -> None:
+        """Slides that friction jams, for the diagnostics."""
+        if mode.validity & Validity.EFFORT and not mode.validity & Validity.FORCES:
+            contact = int(np.argmin(np.where(mode.force_valid, np.inf, mode.critical_friction)))
+            self.monitor.unsolved(
+                f"{self.estimator.model.contact_names[contact]} has friction {mode.friction_coefficient[contact]:g}, "
+                f"and its slide jams from {mode.critical_friction[contact]:.2f} on; configure a lower friction"
+            )
+        elif mode.jammed.any():
+            self.monitor.jammed()
