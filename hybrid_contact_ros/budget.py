@@ -21,11 +21,11 @@ OUTPUTS = {
 }
 """Parts that may be left out, in this order, and what is then not published."""
 
-_WINDOW = 500_000_000  # ns of wall time that states are counted over; a touchdown with its sets is shorter
+_WINDOW = 1_000_000_000  # ns of wall time that states are counted over: a stride, whose touchdowns' sets cost the most
 _IN_A_ROW = 2  # windows in which too much is lost until a part goes
 _BUSY = 0.5  # share of its time that a node computes at least, where the loss is for want of time
 _SATURATED = 0.95  # where losses cannot be counted exactly, a node that computes all the time is taken to lose states
-_PATIENCE, _LONGEST = 4, 128  # windows of that until one returns: at first, and after it had to go again and again
+_PATIENCE, _LONGEST = 4, 64  # windows of that until one returns: at first, and after it had to go again and again
 
 
 class Budget:
