@@ -19,7 +19,7 @@ from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.modes.critical_friction import critical_friction
-from hybrid_contact_ros.parameter_file import has_blocks, read_parameters
+from hybrid_contact_ros.parameter_file import NODES, block_nodes, read_parameters
 from hybrid_contact_ros.terminal import console
 
 ERROR, WARNING = "error", "warning"
@@ -94,11 +94,20 @@ def finding(level: str, text: str) -> dict[str, str]:
 def node_findings(path: str | Path) -> list[dict[str, str]]:
     """What a node would make of a file that this command could read: ROS knows types, and a list of names."""
     data = read_parameters(path)
-    if not has_blocks(path):
+    blocks = block_nodes(path)
+    if not blocks:
         return [
             finding(WARNING, f"{path} is no file for nodes, replay reads it: they need /**: {{ros__parameters: …}}")
         ]
     found = []
+    if not {*NODES, "*", "**"} & set(blocks):
+        found.append(
+            finding(
+                ERROR,
+                f"the parameters are those of a node called {blocks[0]}; nodes of the suite read those below /**: or "
+                f"{', '.join(NODES)}:",
+            )
+        )
     for names, entries, default in (
         ("contact_names", "contacts", []),
         ("environment_names", "environments", ["ground"]),

@@ -22,6 +22,11 @@ _KEPT = 4096  # latencies per period; at 1 Hz enough for 4 kHz
 _BUSY = 0.5  # share of the time spent computing from which on losses are for want of time
 _SATURATED = 0.95
 _RECEIVED = {JOINTS: "joint_states", ODOM: "odometry"}  # keys of Intake.received
+NOTES = {
+    "unsolved": "no contact mode in {:.0f} % of states, whose forces and flags are unknown",
+    "sunk": "contacts lie far inside their planes in {:.0f} % of states",
+}
+"""What can be odd about states that were answered, and how a period's share of them is told."""
 
 
 class Level(IntEnum):
@@ -41,8 +46,9 @@ class Period:
         seconds: its length. pace: the input whose messages are answered. inputs: those that are needed.
         answered: states. overtaken: states that a newer one took the place of while they waited here. arrived, lost:
             messages per input. faults: per kind; sentences: the last one of each.
-        publishers: on each input. internal: errors of ours, and the last of them in words. unsolved: states without a
-            contact mode, and the last of them in words. jammed: states in which a slide jammed and was taken to stick.
+        publishers: on each input. internal: errors of ours, and the last of them in words. noted: how many states
+            had something of :data:`NOTES`, and the last of them in words. jammed: states in which a slide jammed and
+            was taken to stick.
         busy: s of computing and publishing, all in all. exact: losses are counted by sequence numbers.
         left_out: names of outputs that are not computed, to keep up.
     """
@@ -61,7 +67,7 @@ class Period:
     exact: bool = True
     left_out: tuple[str, ...] = ()
     overtaken: int = 0
-    unsolved: tuple[int, str] = (0, "")
+    noted: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     jammed: int = 0
 
     @property
@@ -86,12 +92,9 @@ def judge(period: Period, limits: DiagnosticsConfig) -> list[tuple[Level, str]]:
     for topic, publishers in period.publishers.items():
         if publishers > 1:
             said.append((Level.WARN, f"{topic}: {publishers} publishers, one is expected; stop the others"))
-    count, text = period.unsolved
-    if count > limits.reported * period.answered:
-        share = 100 * count / period.answered
-        said.append(
-            (Level.WARN, f"no contact mode in {share:.0f} % of states, their forces and flags are unknown: {text}")
-        )
+    for kind, (count, text) in period.noted.items():
+        if count > limits.reported * period.answered:
+            said.append((Level.WARN, f"{NOTES[kind].format(100 * count / max(period.answered, 1))}: {text}"))
     if period.left_out:
         said.append((Level.WARN, f"left out to keep up with {period.pace}: {', '.join(period.left_out)}"))
     said.sort(key=lambda entry: -entry[0])
@@ -154,7 +157,8 @@ class Monitor:
         self.failure = ""
         self._failed = 0
         self.states_overtaken = self._overtaken = 0
-        self._unsolved, self._jammed, self._why = 0, 0, ""
+        self._noted: dict[str, tuple[int, str]] = {}
+        self._jammed = 0
         self._busy = 0.0
         self._seen: Counter[Fault] = Counter()
         self._received: Counter[str] = Counter()
@@ -176,10 +180,9 @@ class Monitor:
         self.states_overtaken += 1
         self._overtaken += 1
 
-    def unsolved(self, sentence: str) -> None:
-        """No contact mode was found for a state, and why."""
-        self._unsolved += 1
-        self._why = sentence
+    def note(self, kind: str, sentence: str) -> None:
+        """A state had something of :data:`NOTES`, and what exactly."""
+        self._noted[kind] = self._noted.get(kind, (0, ""))[0] + 1, sentence
 
     def jammed(self) -> None:
         """A contact slid with more than its critical friction, and was taken to stick."""
@@ -223,7 +226,7 @@ class Monitor:
             sentences=intake.sentences,
             publishers=publishers,
             internal=(failed - self._failed, self.failure),
-            unsolved=(self._unsolved, self._why),
+            noted=self._noted,
             jammed=self._jammed,
             busy=self._busy,
             exact=intake.rates[intake.pace].exact,
@@ -235,7 +238,8 @@ class Monitor:
             verdict = [said for said in verdict if idle or said[0] > Level.OK]
         values = self._values(period, intake)
         self._received, self._lost, self._seen, self._failed = received, lost, Counter(intake.kinds), failed
-        self._count = self._misses = self._overtaken = self._unsolved = self._jammed = 0
+        self._count = self._misses = self._overtaken = self._jammed = 0
+        self._noted = {}
         self._busy = 0.0
         return verdict, values
 
@@ -253,7 +257,8 @@ class Monitor:
             values[f"{topic} lost"] = str(period.lost.get(topic, 0))
         values["states overtaken here"] = str(period.overtaken)
         values["states lost in all"] = str(intake.rates[period.pace].lost + self.states_overtaken)
-        values["states without contact mode"] = str(period.unsolved[0])
+        for kind, name in (("unsolved", "without contact mode"), ("sunk", "with contacts inside planes")):
+            values[f"states {name}"] = str(period.noted.get(kind, (0, ""))[0])
         values["states with jammed slides"] = str(period.jammed)
         values["share answered"] = f"{min(1.0, period.answered / period.sent):.4f}" if period.sent else "nan"
         values["losses counted by"] = "sequence numbers" if period.exact else "stamps"

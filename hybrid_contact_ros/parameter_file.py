@@ -83,13 +83,13 @@ def read_parameters(path: str | Path) -> dict[str, Any]:
     return merged
 
 
-def has_blocks(path: str | Path) -> bool:
-    """Whether nodes can read the file too: its parameters stand below ``ros__parameters``.
+def block_nodes(path: str | Path) -> list[str]:
+    """Names, without namespaces, of the nodes whose parameters stand in the file below ``ros__parameters``.
 
     Raises:
         ValueError: as of :func:`read_parameters`.
     """
-    return any(True for _ in _blocks("", _load(path)))
+    return [node for node, _ in _blocks("", _load(path))]
 
 
 def check_for_nodes(path: str | Path) -> None:

@@ -160,3 +160,10 @@ def test_friction_near_the_critical_one_is_a_warning_by_contact(capsys):
         told = [text for level, text in found if level == "warning" and "critical friction" in text]
         assert code == 0 and len(told) == len(feet)
         assert all(any(f"contact {foot}:" in text for text in told) for foot in feet)
+
+
+def test_parameters_of_a_node_that_the_suite_has_not_are_an_error(capsys, tmp_path):
+    file = tmp_path / "robot.yaml"
+    file.write_text((ROOT / "config" / "cube.yaml").read_text().replace("/**:", "contact_suit:"))
+    assert main(["check", str(ROOT / "config" / "cube.urdf"), str(file)]) == 2
+    assert "contact_suit;" in capsys.readouterr().err

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.parameter_file import check_for_nodes, has_blocks, read_parameters
+from hybrid_contact_ros.parameter_file import block_nodes, check_for_nodes, read_parameters
 
 
 @pytest.fixture
@@ -199,5 +199,6 @@ def test_the_shipped_files_are_read(root, name):
 
 
 def test_files_without_blocks_are_told_from_those_that_nodes_read(file):
-    assert has_blocks(file("/**: {ros__parameters: {floating_base: false}}"))
-    assert not has_blocks(file("floating_base: false"))
+    assert block_nodes(file("/**: {ros__parameters: {floating_base: false}}")) == ["**"]
+    assert block_nodes(file("/arm/dog: {ros__parameters: {floating_base: false}}")) == ["dog"]
+    assert block_nodes(file("floating_base: false")) == []

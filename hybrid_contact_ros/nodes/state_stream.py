@@ -29,6 +29,9 @@ from hybrid_contact_ros.ros.subscription import Numbered
 if TYPE_CHECKING:
     from hybrid_contact_ros.nodes.engine_node import EngineNode
 
+# A contact that is further inside its plane than this, m, and than so many times activation.gap_off, is no soft ground.
+_SUNK, _SUNK_GAPS = 0.03, 4.0
+
 
 class _Waiting(NamedTuple):
     """A state that is yet to be answered."""
@@ -60,7 +63,12 @@ class StateStream:
     def __init__(self, node: EngineNode, model: RigidBodyModel, config: EstimatorConfig, twist_in_world: bool) -> None:
         self._node = node
         self.estimator = ContactEstimator(model, config)
+        node.get_logger().info(
+            "loading the kernels; on the first start on a machine they are compiled: a minute or two"
+        )
         self.estimator.warm(freeze=True)
+        self._planar = np.linalg.norm(model.contact_normals, axis=1) > 0.0
+        self._deepest = max(_SUNK, _SUNK_GAPS * config.activation.gap_off)
         self.intake = Intake(model, config.input, twist_in_world)
         self.encoder = Encoder(message_types(), model, self.intake.frame_id or "world", reuse=True)
         self.monitor = Monitor(config.diagnostics)
@@ -155,7 +163,7 @@ class StateStream:
                     monitor.missed()
             done = time.perf_counter_ns()
             monitor.spent(done - begun)
-            self._note_jams(prediction.mode)
+            self._note(prediction.mode)
             rate = intake.rates[intake.pace]
             self.budget.spent(done, done - begun, rate.lost + monitor.states_overtaken, rate.exact)
         except ValueError as error:
@@ -166,13 +174,22 @@ class StateStream:
             monitor.failed("internal", f"internal error: {error!r}")
             node.get_logger().error(traceback.format_exc(), throttle_duration_sec=5.0)
 
-    def _note_jams(self, mode: ModePrediction) -> None:
-        """Slides that friction jams, for the diagnostics."""
+    def _note(self, mode: ModePrediction) -> None:
+        """For the diagnostics: slides that friction jams, and contacts that cannot be where they are said to be."""
+        sunk = self._planar & (mode.gap < -self._deepest)
+        if sunk.any():
+            contact = int(np.argmin(np.where(sunk, mode.gap, np.inf)))
+            self.monitor.note(
+                "sunk",
+                f"{self.estimator.model.contact_names[contact]} by {-mode.gap[contact]:.3f} m; compare the offset of "
+                "its plane with the height of the odometry, and the contact's radius and points with the robot",
+            )
         if mode.validity & Validity.EFFORT and not mode.validity & Validity.FORCES:
             contact = int(np.argmin(np.where(mode.force_valid, np.inf, mode.critical_friction)))
-            self.monitor.unsolved(
+            self.monitor.note(
+                "unsolved",
                 f"{self.estimator.model.contact_names[contact]} has friction {mode.friction_coefficient[contact]:g}, "
-                f"and its slide jams from {mode.critical_friction[contact]:.2f} on; configure a lower friction"
+                f"and its slide jams from {mode.critical_friction[contact]:.2f} on; configure a lower friction",
             )
         elif mode.jammed.any():
             self.monitor.jammed()

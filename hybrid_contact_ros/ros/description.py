@@ -79,13 +79,15 @@ class RobotDescription:
 
     @property
     def replaced(self) -> bool:
-        """Whether another description has come than the one in use. A file that vanished replaces nothing."""
+        """Whether another description has come than the one in use: also one that is no URDF, but not a file that
+        vanished or an empty text."""
         if self._used is not None and self.origin != self._compared:
             self._compared = self.origin
             try:
                 self._replaced = self.text() != self._used
             except ValueError:
-                self._replaced = False
+                given = self._value("robot_description") or ("" if self._file() else self._heard)
+                self._replaced = bool(given.strip())
         return self._replaced
 
     def _file(self) -> Path | None:

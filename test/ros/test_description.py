@@ -124,6 +124,13 @@ def test_a_description_that_changes_is_warned_of_until_the_node_is_configured_an
         level, text, _ = bench.diagnosis(node)
     assert level == DiagnosticStatus.WARN and "another robot description" in text
     assert mass(node) == pytest.approx(6.5)
+    publish("junk")  # no URDF at all
+    bench.spin(0.1)
+    bench.answer(modes)
+    bench.diagnosis(node)
+    bench.answer(modes)
+    level, text, _ = bench.diagnosis(node)
+    assert level == DiagnosticStatus.WARN and "another robot description" in text
     publish(leg.URDF)  # back again: nothing to warn of
     bench.until(lambda: not node._description.replaced)
     publish(HEAVIER)

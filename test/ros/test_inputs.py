@@ -193,3 +193,16 @@ def test_the_time_before_configuring_counts_for_no_rates(bench):
     begin = time.perf_counter()
     node.trigger_configure()
     assert node.reports.begun > begin
+
+
+def test_contacts_far_inside_their_plane_are_told(bench, node, modes):
+    """An odometry whose height is off, the most common mistake of a first set-up."""
+    for _ in range(3):
+        bench.answer(modes, height=0.5)  # the foot hangs 0.6 m below the body
+        level, text, values = bench.diagnosis(node)
+    assert level == DiagnosticStatus.WARN and "foot by 0.100 m" in text and "offset" in text
+    assert int(values["states with contacts inside planes"]) > 0
+    bench.answer(modes)
+    bench.diagnosis(node)
+    bench.answer(modes)
+    assert bench.diagnosis(node)[0] == DiagnosticStatus.OK
