@@ -15,8 +15,11 @@ def demo(*arguments):
     return subprocess.run(command, capture_output=True, text=True, timeout=400)
 
 
-def test_five_seconds_are_predicted_scored_and_drawn(tmp_path):
-    done = demo("--seconds", 5, "--json", "--out", tmp_path / "out")
+def test_five_seconds_are_predicted_scored_and_drawn(tmp_path, root):
+    whole = tmp_path / "whole.yaml"  # a machine that is busy would leave the impact sets out
+    text = (root / "config" / "go2.yaml").read_text()
+    whole.write_text(text + "\n    input: {lost_before_less: 1.0}\n")
+    done = demo("--seconds", 5, "--json", "--config", whole, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
     assert summary["predictions"] > 500  # of 2500; a machine that is busy answers fewer
