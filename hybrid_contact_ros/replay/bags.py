@@ -17,7 +17,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 
 from hybrid_contact_ros.replay.messages import typestore
 from hybrid_contact_ros.replay.rescue import Rescue, storage_suffix
-from hybrid_contact_ros.replay.storage import UnreadableError
+from hybrid_contact_ros.replay.storage import UnreadableError, messages_by_topic
 
 SUFFIXES = {".mcap": StoragePlugin.MCAP, ".db3": StoragePlugin.SQLITE3}
 
@@ -179,9 +179,7 @@ class _Whole:
         self._reader.open()
         connections = self._reader.connections
         self.kinds = {c.topic: c.msgtype for c in connections}
-        self.counts: dict[str, int] = {}
-        for c in connections:
-            self.counts[c.topic] = self.counts.get(c.topic, 0) + c.msgcount
+        self.counts = messages_by_topic(connections)
         self.first, self.last = self._reader.start_time, self._reader.end_time - 1
         self.deserialize = self._reader.deserialize
         self.close = self._reader.close

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -44,6 +44,14 @@ class Storage(Protocol):
     def close(self) -> None: ...
 
 
+def messages_by_topic(connections: Iterable[Any]) -> dict[str, int]:
+    """How many messages the index of a recording counts on each topic, whoever published them."""
+    counts: dict[str, int] = {}
+    for connection in connections:
+        counts[connection.topic] = counts.get(connection.topic, 0) + connection.msgcount
+    return counts
+
+
 class WholeFile:
     """A file that ``rosbags`` reads."""
 
@@ -52,9 +60,7 @@ class WholeFile:
         self._reader.open()
         connections = self._reader.connections
         self.kinds = {c.topic: c.msgtype for c in connections}
-        self.counts: dict[str, int] = {}
-        for c in connections:
-            self.counts[c.topic] = self.counts.get(c.topic, 0) + c.msgcount
+        self.counts = messages_by_topic(connections)
         encodings = {MessageDefinitionFormat.MSG: "ros2msg", MessageDefinitionFormat.IDL: "ros2idl"}
         self.definitions = [
             Definition(c.msgtype, encodings[c.msgdef.format], c.msgdef.data)
