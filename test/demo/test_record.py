@@ -1,8 +1,8 @@
 """What the demo keeps of what it hears, and what it says of it."""
 
-import heard
 import numpy as np
 import pytest
+from helpers import heard
 from rich.console import Console
 
 from hybrid_contact_ros.demo.landings import stamp_at

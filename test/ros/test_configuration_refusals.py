@@ -1,7 +1,7 @@
 """A configuration that would predict nothing is refused: by nodes, by files, by the estimator that replay shares."""
 
-import leg
 import pytest
+from helpers import leg
 from rclpy.lifecycle import TransitionCallbackReturn
 
 from hybrid_contact_ros import ContactEstimator, EstimatorConfig, RigidBodyModel

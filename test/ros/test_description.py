@@ -2,9 +2,9 @@
 
 import os
 
-import leg
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
+from helpers import leg
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile

@@ -6,9 +6,9 @@ import subprocess
 import sys
 import time
 
-import leg
 import pytest
 from geometry_msgs.msg import Vector3
+from helpers import leg
 from lifecycle_msgs.msg import State
 from lifecycle_msgs.srv import GetState
 from nav_msgs.msg import Odometry

@@ -2,10 +2,10 @@
 
 import time
 
-import leg
 import pytest
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
+from helpers import leg
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 

@@ -1,7 +1,7 @@
 """Every transition of every node with an engine, and what is published in between."""
 
-import leg
 import pytest
+from helpers import leg
 from lifecycle_msgs.msg import State
 from rclpy.lifecycle import TransitionCallbackReturn
 

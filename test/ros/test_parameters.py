@@ -2,8 +2,8 @@
 
 from dataclasses import fields
 
-import leg
 import pytest
+from helpers import leg
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 

@@ -2,9 +2,9 @@
 
 import time
 
-import leg
 import pytest
 import rclpy
+from helpers import leg
 from nav_msgs.msg import Odometry
 from rcl_interfaces.srv import GetParameters
 from rclpy.executors import SingleThreadedExecutor

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from reference_execution import completed_execution, zeno_point
+from helpers.reference_execution import completed_execution, zeno_point
 
 from hybrid_contact_ros import reliable_truncation, zeno_analysis
 from hybrid_contact_ros.stability.ranges import bouncing
