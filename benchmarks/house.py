@@ -1,8 +1,8 @@
 """Facts about the sources, as docs/architecture.md quotes them: ``python -m benchmarks.house [PACKAGE]``.
 
-Counted are files (without ``__init__.py``) and their lines, functions with many positional arguments, long functions, and
-the layering contracts. PACKAGE is the folder of the package, by default that of this checkout; another revision's folder
-gives that revision's facts. ``-v`` also lists what is over a goal.
+It counts files (without ``__init__.py``) and their lines, functions with many positional arguments, long functions, and
+layering contracts. PACKAGE is the folder of the package, by default that of this checkout; the folder of another
+revision gives the facts of that revision. ``-v`` also lists what is over a goal.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Function(NamedTuple):
 
 
 def doors(package: Path) -> set[tuple[str, str]]:
-    """(module, name) of every kernel that a module outside of ``kernels/`` imports, or takes from an imported module."""
+    """(module, name) of every kernel that a module outside of ``kernels/`` imports or takes as an attribute."""
     found = set()
     for path in package.rglob("*.py"):
         if "kernels" in path.relative_to(package).parts:
@@ -92,14 +92,18 @@ def main() -> None:
     longest = max(all_of_them, key=lambda f: f.lines)
     longest_code = max(all_of_them, key=lambda f: f.code_lines)
     large = [f for f in files if f[0] > LARGE_FILE]
-    print(f"files                                   {len(files)}")
-    print(f"median, largest file                    {statistics.median(n for n, _ in files):g}, {max(files)[0]} lines")
-    print(f"files over {LARGE_FILE} lines                    {len(large)}")
-    print(f"functions of {MANY_ARGUMENTS} or more arguments      {len(many)}, of which kernels' doors {len(many) - len(inner)}")
-    print(f"longest function, with its docstring    {longest.lines} lines ({longest.name})")
-    print(f"longest function, code alone            {longest_code.code_lines} lines ({longest_code.name})")
-    print(f"functions over {LONG_FUNCTION} lines, code alone     {sum(f.code_lines > LONG_FUNCTION for f in long)}")
-    print(f"layering contracts                      {contracts(package.parent)}")
+    facts = {
+        "files": len(files),
+        "median, largest file": f"{statistics.median(n for n, _ in files):g}, {max(files)[0]} lines",
+        f"files over {LARGE_FILE} lines": len(large),
+        f"functions of {MANY_ARGUMENTS} or more arguments": f"{len(many)}, of which doors {len(many) - len(inner)}",
+        "longest function, with docstring": f"{longest.lines} lines ({longest.name})",
+        "longest function, code alone": f"{longest_code.code_lines} lines ({longest_code.name})",
+        f"functions over {LONG_FUNCTION} lines, code alone": sum(f.code_lines > LONG_FUNCTION for f in long),
+        "layering contracts": contracts(package.parent),
+    }
+    for name, value in facts.items():
+        print(f"{name:38} {value}")
     if options.verbose:
         for size, name in sorted(large, reverse=True):
             print(f"  {size:4d} lines      {name}")

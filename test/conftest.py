@@ -11,8 +11,9 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from helpers.recordings import fall, shared_file, walker, without_model  # noqa: F401  (fixtures of several folders)
 from hypothesis import HealthCheck, settings
+
+from helpers.recordings import fall, shared_file, walker, without_model  # noqa: F401  (fixtures of several folders)
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from helpers import heard
 from rich.console import Console
 
+from helpers import heard
 from hybrid_contact_ros.demo.landings import stamp_at
 from hybrid_contact_ros.demo.picture import draw
 from hybrid_contact_ros.demo.record import DemoRecord

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from helpers.rounding import terms
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.impact_problems import KINDS, box, enumerate_lcp, halm_posa_lcp, random_problem
+from helpers.rounding import terms
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.increments import increment_outcomes, reachable_outcomes

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from helpers.rounding import terms
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.impact_problems import KINDS, random_problem
+from helpers.rounding import terms
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.sequential import sequential_impact, sequential_path
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact

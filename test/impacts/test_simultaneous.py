@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from helpers.rounding import terms
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.impact_problems import KINDS, enumerate_lcp, halm_posa_lcp, random_problem
+from helpers.rounding import terms
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.bounds import outcome_bounds
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact

@@ -1,10 +1,10 @@
 """The dense linear algebra and the one-contact friction problem below the mode solvers."""
 
 import numpy as np
-from helpers.mode_problems import foot, seeds
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.mode_problems import foot, seeds
 from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve, lu_factor, lu_solve
 from hybrid_contact_ros.kernels.modes.local_friction import OPEN, SLIP, STICK, resting_contact
 from hybrid_contact_ros.mechanics.problem import ContactProblem

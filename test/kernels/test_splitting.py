@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from helpers.mode_problems import foot, random_problem, seeds
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.mode_problems import foot, random_problem, seeds
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.modes.residual import problem_scale
 from hybrid_contact_ros.kernels.modes.splitting import ROWS, split_forces

@@ -1,8 +1,8 @@
 """Fixtures for the tests of mechanics."""
 
 import pytest
-from helpers.mechanics_robots import ROBOTS, load
 
+from helpers.mechanics_robots import ROBOTS, load
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 
 

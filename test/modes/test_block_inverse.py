@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from helpers.mode_problems import massless_leg, random_problem, seeds
 from hypothesis import assume, given
 
+from helpers.mode_problems import massless_leg, random_problem, seeds
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.plastic import plastic_impact
 from hybrid_contact_ros.mechanics.block_inverse import block_inverse, constrained_motion

@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
 from helpers.mode_problems import (
     GRAVITY,
     flat_rows,
@@ -14,9 +17,6 @@ from helpers.mode_problems import (
     rod,
     seeds,
 )
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
-
 from hybrid_contact_ros.codes import ContactStatus, Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from helpers.mode_problems import GRAVITY, foot, frictionless, massless_leg, random_problem, rod, seeds
-from helpers.rounding import terms
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.mode_problems import GRAVITY, foot, frictionless, massless_leg, random_problem, rod, seeds
+from helpers.rounding import terms
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode

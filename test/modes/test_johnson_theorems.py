@@ -8,10 +8,10 @@ from itertools import chain, combinations
 
 import numpy as np
 import pytest
-from helpers.mode_problems import frictionless, seeds
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from helpers.mode_problems import frictionless, seeds
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.plastic import plastic_impact
 from hybrid_contact_ros.mechanics.block_inverse import block_inverse, constrained_motion

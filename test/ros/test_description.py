@@ -4,12 +4,12 @@ import os
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
-from helpers import leg
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from std_msgs.msg import String
 
+from helpers import leg
 from hybrid_contact_msgs.msg import ContactMode
 from hybrid_contact_ros.nodes.contact_suite import ContactSuiteNode
 from hybrid_contact_ros.ros.qos import LATCHED

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers import leg
 
+from helpers import leg
 from hybrid_contact_msgs.msg import ConstraintStability, ContactMode, ContactState, PostImpactVelocitySet
 from hybrid_contact_ros.nodes.contact_suite import ContactSuiteNode
 

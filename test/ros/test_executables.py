@@ -8,7 +8,6 @@ import time
 
 import pytest
 from geometry_msgs.msg import Vector3
-from helpers import leg
 from lifecycle_msgs.msg import State
 from lifecycle_msgs.srv import GetState
 from nav_msgs.msg import Odometry
@@ -19,6 +18,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
 
+from helpers import leg
 from hybrid_contact_msgs.msg import ConstraintStability, ContactMode, ContactState, PostImpactVelocitySet
 
 NAMESPACE = "/robot1"

@@ -4,8 +4,8 @@ import time
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
-from helpers import leg
 
+from helpers import leg
 from hybrid_contact_msgs.msg import ConstraintStability, ContactMode
 from hybrid_contact_ros.nodes.contact_suite import ContactSuiteNode
 from hybrid_contact_ros.ros.diagnostics import FaultLog

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from helpers.execution_systems import bouncing_ball, tumbling_box
 
+from helpers.execution_systems import bouncing_ball, tumbling_box
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
 from hybrid_contact_ros.simulation.simulate import simulate
 from hybrid_contact_ros.systems.box_and_wall import box_and_wall

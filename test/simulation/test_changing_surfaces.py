@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from helpers.execution_systems import GRAVITY
 
+from helpers.execution_systems import GRAVITY
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.simulation.execution import ExecutionStatus
 from hybrid_contact_ros.simulation.simulate import simulate

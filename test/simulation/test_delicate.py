@@ -6,8 +6,8 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 import sympy
-from helpers.execution_systems import GRAVITY, bouncing_ball, sliding_point, tumbling_box
 
+from helpers.execution_systems import GRAVITY, bouncing_ball, sliding_point, tumbling_box
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.simulation.execution import EventKind, ExecutionStatus
 from hybrid_contact_ros.simulation.options import Tolerances

@@ -5,9 +5,9 @@ from io import StringIO
 import numpy as np
 import pytest
 import sympy
-from helpers.execution_systems import GRAVITY, bouncing_ball, tumbling_box
 from rich.console import Console
 
+from helpers.execution_systems import GRAVITY, bouncing_ball, tumbling_box
 from hybrid_contact_ros.simulation.hybrid_system import Edge, hybrid_system, list_modes
 from hybrid_contact_ros.simulation.mode import Mode
 from hybrid_contact_ros.simulation.simulate import simulate

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from helpers.robot_systems import block, standing
 
+from helpers.robot_systems import block, standing
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
 from hybrid_contact_ros.simulation.mode import Mode
 from hybrid_contact_ros.simulation.mode_dynamics import Flow

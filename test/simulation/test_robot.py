@@ -3,9 +3,9 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from helpers.robot_systems import GRAVITY, ball, block, cube, free_body, standing, turning
 from scipy.integrate import solve_ivp
 
+from helpers.robot_systems import GRAVITY, ball, block, cube, free_body, standing, turning
 from hybrid_contact_ros.simulation.execution import EventKind, ExecutionStatus
 from hybrid_contact_ros.simulation.hybrid_system import hybrid_system
 from hybrid_contact_ros.simulation.mode import Mode

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 import pytest
-from helpers.robot_systems import ROOT, block, example, standing
 
+from helpers.robot_systems import ROOT, block, example, standing
 from hybrid_contact_ros.codes import ContactStatus
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import ContactEstimator, Parts

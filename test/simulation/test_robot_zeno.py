@@ -3,8 +3,8 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from helpers.robot_systems import GRAVITY, ball, block, cube, example, standing, turning
 
+from helpers.robot_systems import GRAVITY, ball, block, cube, example, standing, turning
 from hybrid_contact_ros import reliable_truncation, zeno_analysis
 from hybrid_contact_ros.continuous_time.simulation import continuous_time_path
 from hybrid_contact_ros.simulation.execution import EventKind

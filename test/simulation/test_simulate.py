@@ -5,11 +5,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import sympy
-from helpers.execution_systems import GRAVITY, bouncing_ball, box_energy, point_in_space, sliding_point, tumbling_box
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hybrid_contact_ros
+from helpers.execution_systems import GRAVITY, bouncing_ball, box_energy, point_in_space, sliding_point, tumbling_box
 from hybrid_contact_ros.simulation.execution import EventKind, ExecutionStatus
 from hybrid_contact_ros.simulation.mode import Mode
 from hybrid_contact_ros.simulation.simulate import simulate

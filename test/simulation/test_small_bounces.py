@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import sympy
-from helpers.execution_systems import GRAVITY, bouncing_ball
 
+from helpers.execution_systems import GRAVITY, bouncing_ball
 from hybrid_contact_ros.simulation.execution import EventKind, ExecutionStatus
 from hybrid_contact_ros.simulation.options import Tolerances
 from hybrid_contact_ros.simulation.simulate import simulate

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from helpers.mode_problems import seeds
 from hypothesis import given
 
+from helpers.mode_problems import seeds
 from hybrid_contact_ros.codes import Flag
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import sympy
-from helpers.reference_execution import hybrid_execution, zeno_point
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.reference_execution import hybrid_execution, zeno_point
 from hybrid_contact_ros.codes import Flag
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.stability.chatter import chatter
