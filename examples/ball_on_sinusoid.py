@@ -23,6 +23,5 @@ for speed in (1.8, 2.5):  # m/s along x
 
 if __name__ == "__main__":
     for time, q, acceleration, holds in zip(zeno_times, zeno_points, gap_accelerations, stays, strict=True):
-        print(
-            f"Zeno at {time:.4f} s, at {q.round(3)}, where φ̈ = {acceleration:.3f} m/s²: {'stays' if holds else 'leaves'}"
-        )
+        answer = "stays" if holds else "leaves"
+        print(f"Zeno at {time:.4f} s, at {q.round(3)}, where φ̈ = {acceleration:.3f} m/s²: the ball {answer}")

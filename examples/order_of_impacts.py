@@ -3,7 +3,8 @@
 Two frictionless plastic impacts commute if their constraints are orthogonal in the metric of the inertia,
 cos = ⟨Dφ₁, Dφ₂⟩_{M⁻¹} / (‖Dφ₁‖ ‖Dφ₂‖) = 0; Pace and Burden (2017), equation (14) and Assumption 4. For a box that
 lands on two corners, cos = (I/m − w²/4) / (I/m + w²/4), which vanishes for the height h = √2 w: each corner is then the
-other's centre of percussion.
+other's centre of percussion. Where cos < 0 each impact sets the other corner moving towards the ground again; both are
+at rest in the end, in either order, but only after infinitely many impacts.
 """
 
 import numpy as np

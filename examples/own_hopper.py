@@ -1,8 +1,9 @@
 """A leg with a spring hops: how much height does it lose to the impact of its foot?
 
-A second system of one's own: two masses and a spring, whose force stands in the bias force h. The foot's plastic impact
-takes the foot's kinetic energy, m v²/2, and nothing else is lost. The leg lifts off where the stretched spring carries
-the foot, k (l − l₀) = m g; Johnson, Burden, Koditschek (2016), equations (23) and (38). The rest is conservation of energy.
+This system of one's own has two masses and a spring, whose force is a part of the bias force h. The plastic impact
+of the foot costs its kinetic energy, m v²/2, and what the spring keeps swinging after liftoff does not lift either. The
+leg lifts off where the stretched spring carries the foot, k (l − l₀) = m g; Johnson, Burden, Koditschek (2016),
+equations (23) and (38). Conservation of energy gives the height of the hop by hand.
 """
 
 import numpy as np

@@ -56,7 +56,5 @@ worst_error = max(abs(time - touchdown) for time in foretold)  # s
 weight_carried = mode.force_model[0, 2]  # N, in the end
 
 if __name__ == "__main__":
-    print(
-        f"the foot touched at {touchdown:.6f} s; {len(foretold)} predictions before it are off by {worst_error:.1e} s at most"
-    )
+    print(f"the foot touched at {touchdown:.6f} s; {len(foretold)} predictions were off by {worst_error:.1e} s at most")
     print(f"in the end it is {ContactStatus(mode.status[0]).name.lower()} and carries {weight_carried:.4f} N")

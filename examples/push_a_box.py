@@ -33,7 +33,7 @@ def tips(force: float) -> bool:
 
 
 low, high = 0.0, 2 * MASS * GRAVITY
-while high - low > 1e-9:
+while high - low > 1e-6:
     middle = (low + high) / 2
     low, high = (low, middle) if tips(middle) else (middle, high)
 tipping_force = low  # N
@@ -45,8 +45,6 @@ share_of_front = standing.forces[1, 0] / (MASS * GRAVITY)  # 1/2 + F c / (m g w)
 if __name__ == "__main__":
     for part in (0.5, 1.1, 1.5):
         solution = force_acceleration_mode(pushed(part * tipping_force))
-        names = [ContactStatus(code).name.lower() for code in solution.contact_status]
-        print(
-            f"F = {part * tipping_force:5.2f} N: back {names[0]}, front {names[1]}, v̇ = {solution.acceleration.round(3)}"
-        )
+        back, front = (ContactStatus(code).name.lower() for code in solution.contact_status)
+        print(f"F = {part * tipping_force:5.2f} N: back {back}, front {front}, v̇ = {solution.acceleration.round(3)}")
     print(f"the box tips at {tipping_force:.6f} N; by hand {by_hand:.6f} N")

@@ -1,9 +1,9 @@
 """A cube lands on a corner. With which velocities may it bounce, if its restitution is known to ± 0.07?
 
-The shipped cube (config/cube.urdf, config/cube.yaml) has e = 0.32 ± 0.07, identified from recorded tosses. Poisson's law
-gives a contact back e times the impulse of its compression; a corner under the centre of mass then leaves with
-φ̇⁺ = −e φ̇⁻, between 0.25 and 0.39 of its speed. With its face flat on the board, four corners land at once, and more
-can happen. The node answers the same questions as the service ``predict_impact``.
+The shipped cube (config/cube.urdf, config/cube.yaml) has e = 0.32 ± 0.07, identified from recorded tosses. By Poisson's
+law a contact gives back e times the impulse of its compression. A corner under the centre of mass therefore leaves with
+φ̇⁺ = −e φ̇⁻, between 0.25 and 0.39 of its speed. Where a face lands flat, four corners touch at once, and the order of
+their impulses widens the set. The node answers the same question as the service ``predict_impact``.
 """
 
 from pathlib import Path

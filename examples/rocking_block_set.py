@@ -26,4 +26,4 @@ if __name__ == "__main__":
     print(f"all at once: v⁺ = {at_once.velocity.round(4)}")
     print(f"left corner first: v⁺ = {left_first.velocity.round(4)}; right first: {right_first.velocity.round(4)}")
     print(f"{len(lift)} orders and overlaps: a corner lifts with up to {fastest_lift:.4f} m/s")
-    print(f"one more draw is within {outcomes.coverage_radius:.3f} √J of the set in {outcomes.coverage:.1%} of cases")
+    print(f"at least {outcomes.coverage:.1%} of further draws are within {outcomes.coverage_radius:.3f} √J of these")

@@ -1,8 +1,8 @@
 """A block rocks from corner to corner, ever faster and lower. How does a simulation bring it to rest?
 
-Each plastic impact leaves a part of the motion, infinitely often. With the pseudo-impulse of δt = 0.03 s the block rests
-after the first impact slower than 6.3 cm/s: the corner that would lift needs less impulse to be held than its half of
-the weight gives in δt, Λ + δt m g / 2 = 0; Johnson, Burden, Koditschek (2016), equation (102) and Figures 8 and 9.
+Each plastic impact leaves 0.7 of the motion, so that there are infinitely many. With the pseudo-impulse of δt = 0.03 s
+the block rests after the first impact slower than 6.3 cm/s: to hold the corner that would lift takes less impulse then
+than half of the weight gives in δt, Λ + δt m g / 2 ≥ 0; Johnson, Burden, Koditschek (2016), (102), Figures 8 and 9.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
-"""A ball bounces lower and lower. When is it over, after how many bounces does one know, and what is left to compute?
+"""A ball bounces lower and lower. When does it rest, and after how many bounces may a simulation say so?
 
-With restitution e < 1 infinitely many bounces take a finite time (Zeno): t₁ + 2 e v₁ / (g (1 − e)) for a ball that lands
-at t₁ with v₁. The execution may be cut, with the contact closed from then on, as soon as the rest is sure to be over
+With restitution e < 1 infinitely many bounces take a finite time (Zeno): t₁ + 2 e v₁ / (g (1 − e)) for a ball that
+first lands at t₁ with v₁. A simulation may close the contact for good as soon as the other bounces are sure to be over
 within ε_t and to end within ε_q and ε_v; Or and Ames (2011), Definition 6 and Theorem 3.
 """
 
@@ -21,14 +21,14 @@ execution = simulate(ball, [HEIGHT], [0.0], t_final=3.0)
 simulated = sum(execution.zeno_times[0]) / 2  # s, between two bounds
 expected = zeno_time(HEIGHT, 0.0, RESTITUTION, GRAVITY)  # s, the geometric series
 
-for bounces, impact in enumerate(execution.events, start=1):
+bounces = 0
+for impact in execution.events:
+    bounces += 1
     cut = reliable_truncation(ball, impact.q, impact.velocity_after, epsilon_q=1e-3, epsilon_v=1e-2, epsilon_t=1e-2)
     if cut.reliable:
         break
 earliest, latest = (impact.time + bound for bound in cut.zeno_time)
 
 if __name__ == "__main__":
-    print(
-        f"{len(execution.events)} events are simulated until the ball rests at {simulated:.9f} s (series: {expected:.9f})"
-    )
-    print(f"bounce {bounces} may be the last: from there it rests between {earliest:.9f} and {latest:.9f} s")
+    print(f"{len(execution.events)} events later the ball rests at {simulated:.9f} s; the series says {expected:.9f} s")
+    print(f"after bounce {bounces} the contact may be closed: Zeno between {earliest:.9f} and {latest:.9f} s")
