@@ -1,9 +1,9 @@
 """A leg with a spring hops: how much height does it lose to the impact of its foot?
 
-This system of one's own has two masses and a spring, whose force is a part of the bias force h. The plastic impact
-of the foot costs its kinetic energy, m v²/2, and what the spring keeps swinging after liftoff does not lift either. The
-leg lifts off where the stretched spring carries the foot, k (l − l₀) = m g; Johnson, Burden, Koditschek (2016),
-equations (23) and (38). Conservation of energy gives the height of the hop by hand.
+This system of one's own has two masses and a spring, whose force is a part of the bias force h. A plastic impact takes
+the kinetic energy of the foot, m v²/2. The leg lifts off where the stretched spring carries the foot, k (l − l₀) = m g;
+from then on the masses also swing against each other, which does not lift their centre. Johnson, Burden, Koditschek
+(2016), equations (23) and (38); the height of the hop follows by hand from the energy of the body.
 """
 
 import numpy as np

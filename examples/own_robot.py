@@ -1,8 +1,8 @@
 """One's own robot, from its URDF: when will its foot touch the ground, and what does it carry then?
 
-A monopod falls, its leg held by a PD controller. Its simulated states are handed to the ContactEstimator one by one, as
-the node does with /joint_states and /odom. The time to touchdown solves φ + φ̇ t + φ̈ t²/2 = 0, φ̈ from the forces of
-the present contact mode (Johnson, Burden, Koditschek (2016), equation (38)); in free fall that is √(2 h/g).
+A monopod falls while a controller holds its leg. The ContactEstimator gets its simulated states one by one, as it gets
+those of /joint_states and /odom in the node. The time to touchdown solves φ + φ̇ t + φ̈ t²/2 = 0, where φ̈ comes from the
+forces of the present contact mode, Johnson, Burden, Koditschek (2016), equation (38); in free fall it is √(2 h/g).
 """
 
 import numpy as np
@@ -56,5 +56,6 @@ worst_error = max(abs(time - touchdown) for time in foretold)  # s
 weight_carried = mode.force_model[0, 2]  # N, in the end
 
 if __name__ == "__main__":
-    print(f"the foot touched at {touchdown:.6f} s; {len(foretold)} predictions were off by {worst_error:.1e} s at most")
+    print(f"the foot touched at {touchdown:.6f} s, by hand {touchdown_by_hand:.6f} s")
+    print(f"{len(foretold)} predictions of it were off by {worst_error:.1e} s at most")
     print(f"in the end it is {ContactStatus(mode.status[0]).name.lower()} and carries {weight_carried:.4f} N")
