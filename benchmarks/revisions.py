@@ -1,9 +1,11 @@
 """Times of two revisions, interleaved: ``python -m benchmarks.revisions OTHER [--pairs N] [--json FILE]``.
 
-OTHER is the root of another checkout that ``./run setup`` has set up. Both revisions run the same workloads through public
+OTHER is the root of another checkout that ``./run setup`` has set up. Both revisions run the same workloads through
+public
 names, in processes that take turns: first one, then the other, in an order that changes from pair to pair, and in new
 processes every few pairs, because where a process's memory lies changes its speed. Printed are the median ratio of this
-checkout's thread time to that of OTHER, and its 95 % interval by order statistics. A shared machine slows both down alike.
+checkout's thread time to that of OTHER, and its 95 % interval by order statistics. A shared machine slows both down
+alike.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from hybrid_contact_ros import EstimatorConfig
-from hybrid_contact_ros.replay.convert import write_recording
-from hybrid_contact_ros.replay.identify import identify_material
+from hybrid_contact_ros.commands.convert import write_recording
+from hybrid_contact_ros.identification.identify import identify_material
 from hybrid_contact_ros.replay.recordings import Recording
 
 RESTITUTION, FRICTION, GRAVITY = 0.4, 0.15, np.array([0.0, 0.0, -9.81])

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from hybrid_contact_ros import EstimatorConfig, RigidBodyModel, RobotState, replay_bag, simulate
-from hybrid_contact_ros.replay.convert import write_recording
+from hybrid_contact_ros.commands.convert import write_recording
 from hybrid_contact_ros.replay.recordings import Recording
 
 CONFIG = Path(__file__).resolve().parent.parent / "config"
