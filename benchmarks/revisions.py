@@ -1,10 +1,10 @@
 """Times of two revisions, interleaved: ``python -m benchmarks.revisions OTHER [--pairs N]``.
 
 OTHER is the root of another checkout that ``./run setup`` has set up. Both revisions run the same workloads through
-public names, in processes that take turns: first one, then the other, in an order that changes from pair to pair, and in
-new processes every few pairs, because where the memory of a process lies changes its speed. The table gives the median
-ratio of the thread time of this checkout to that of OTHER, and its 95 % interval by order statistics. A shared machine
-slows both down alike.
+public names, in processes that take turns: first one, then the other, in an order that changes from pair to pair, and
+in new processes every few pairs, because where the memory of a process lies changes its speed. The table gives the
+median ratio of the thread time of this checkout to that of OTHER, and its 95 % interval by order statistics. A shared
+machine slows both down alike.
 """
 
 from __future__ import annotations
