@@ -1,4 +1,4 @@
-"""Every force-acceleration mode with Coulomb friction, by trying all of them: the slow reference of :mod:`.friction`."""
+"""Every force-acceleration mode with Coulomb friction, by trying them all: the slow reference of :mod:`.friction`."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ def enumerate_modes(steps, tolerance, dynamics, touching, moving, search, scratc
     """Try open, sticking and sliding for every touching contact: 3^m modes, 2 states for a contact that moves.
 
     A mode counts when its forces satisfy the conditions by definition (``mode_residual`` ≤ tolerance). The linear
-    system of a mode gives such forces where there are any, but for two things. In space the direction in which a contact
-    starts to slide is found by Newton's method from where its sticking force points. And of the many forces of redundant
-    contacts the linear system gives the least, when others may be the ones inside the cones. Every set of closed
-    contacts without a solution is therefore given to operator splitting as well; a second solution with other directions
-    of sliding could still be missed.
+    system of a mode gives such forces where there are any, but for two things. In space the direction in which a
+    contact starts to slide is found by Newton's method from where its sticking force points. And of the many forces of
+    redundant contacts the linear system gives the least, when others may be the ones inside the cones. Every set of
+    closed contacts without a solution is therefore given to operator splitting as well; a second solution with other
+    directions of sliding could still be missed.
 
     Args:
         steps: of splitting at most, for each set of closed contacts; 0 leaves splitting out.
         tolerance: of the scaled residual.
         dynamics: ContactDynamics. touching, moving: (m,) uint8, see :mod:`.records`.
         search: SearchScratch. scratch: ModeScratch.
-        out: ModesFound, whose number of rows ends the search. Its rows up to the number returned are the different modes
-            and their forces; ``search.slip`` and ``search.accelerations`` are those of the last mode tried.
+        out: ModesFound, whose number of rows ends the search. Its rows up to the number returned are the different
+            modes and their forces; ``search.slip`` and ``search.accelerations`` are those of the last mode tried.
 
     Returns:
         The number of different modes found.

@@ -150,7 +150,7 @@ def _start_cold(touching, moving, iterate):
 
 @njit(cache=True, nogil=True)
 def _solve(steps, tolerance, dynamics, touching, moving, iterate, scratch, search, found):
-    """Solve by the active set and, where it fails with few contacts, try all modes in turn; (status, residual, steps)."""
+    """Solve by the active set and, where it fails with few contacts, try all modes; (status, residual, iterations)."""
     d, G, b = dynamics.d, dynamics.G, dynamics.b
     slip, forces, accelerations = iterate.slip, iterate.forces, iterate.accelerations
     m = touching.shape[0]

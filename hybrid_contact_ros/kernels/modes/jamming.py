@@ -1,12 +1,12 @@
 """Where friction jams a contact that slides (Painlevé's case), told from the Delassus matrix and the slip direction.
 
-A contact that slides along the unit vector s pushes with λ (1, −μ s), which changes its own normal acceleration by
-λ (G_nn − μ G_nt·s). Where that is not positive a larger force presses the contact further in: no force of the sliding
+A contact that slides along the unit vector s pushes with λ (1, −μ s), which changes its own normal acceleration by λ
+(G_nn − μ G_nt·s). Where that is not positive a larger force presses the contact further in: no force of the sliding
 mode keeps it from penetrating (inconsistent), or one does although the contact would leave by itself (indeterminate).
-The coefficient at which this begins, G_nn / (G_nt·s), is the contact's critical friction (Génot, Brogliato 1999); as the
-friction approaches it the forces grow without bound. In reality an impact without collision ends such a slide in finite
-time: the contact sticks, and the forces after that are sticking forces, which have no such singularity (Pang, Trinkle
-1996).
+The coefficient at which this begins, G_nn / (G_nt·s), is the contact's critical friction (Génot, Brogliato 1999); as
+the friction approaches it the forces grow without bound. In reality an impact without collision ends such a slide in
+finite time: the contact sticks, and the forces after that are sticking forces, which have no such singularity (Pang,
+Trinkle 1996).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from hybrid_contact_ros.kernels.modes.residual import contact_scale
 
 _HELD = int(Jamming.HELD)
 CRITICAL_PART = 0.9
-"""Part of the critical friction above which a slide counts as jammed. Forces there are ten times those without friction,
-and as uncertain as the difference of two numbers that no robot knows to ten per cent."""
+"""Part of the critical friction above which a slide counts as jammed. Forces there are ten times those without
+friction, and as uncertain as the difference of two numbers that no robot knows to ten per cent."""
 LARGEST_FORCES = 1e3
 """Forces this many times those that stop the contacts' free accelerations are not believed. The points of soles and of
 closed chains, which press against each other, have up to some ten times as much."""
@@ -47,7 +47,7 @@ def _slip_coupling(d, first, G, slip):
 
 @njit(cache=True, nogil=True)
 def bounded(d, G, b, forces):
-    """Return whether forces (n,) are finite and at most ``LARGEST_FORCES`` times those that stop the free accelerations b (n,)."""
+    """Return whether the forces (n,) are finite and at most ``LARGEST_FORCES`` times those that stop b (n,)."""
     scale = 0.0
     largest = 0.0
     for k in range(b.shape[0]):

@@ -1,7 +1,7 @@
 """The linear system of one contact mode: the forces with which every contact does what the mode says.
 
-Redundant contacts make G singular. G is therefore regularised by ``SHIFT`` times each contact's own inverse mass g_i, so
-that among the forces that hold the mode those least in Σ g_i ‖λ_i‖² are chosen; the acceleration is off by ``SHIFT``
+Redundant contacts make G singular. G is therefore regularised by ``SHIFT`` times each contact's own inverse mass g_i,
+so that among the forces that hold the mode those least in Σ g_i ‖λ_i‖² are chosen; the acceleration is off by ``SHIFT``
 relative to b, far below any tolerance.
 """
 

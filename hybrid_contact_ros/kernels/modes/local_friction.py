@@ -41,7 +41,7 @@ def moving_contact(d, first, friction, shift, G, slip, residual, force):
 
 @njit(cache=True, nogil=True)
 def _principal(p, q, off):
-    """Return the eigenvalues of [p off; off q], off ≠ 0, and the first one's eigenvector (c, s), by Jacobi's rotation."""
+    """Return the eigenvalues of [p off; off q], off ≠ 0, and the first eigenvector (c, s): Jacobi's rotation."""
     slope = (q - p) / (2.0 * off)
     tangent = 1.0 / (abs(slope) + math.sqrt(1.0 + slope * slope))
     if slope < 0.0:

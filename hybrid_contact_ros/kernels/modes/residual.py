@@ -77,7 +77,7 @@ def problem_scale(d, b, touching):
 
 @njit(cache=True, nogil=True)
 def contact_scale(d, first, G):
-    """Return g_i, 1/kg, the mean of the contact's own diagonal of G: it turns forces into accelerations of their size."""
+    """Return g_i, 1/kg, the mean of the contact's own diagonal of G: g_i λ_i is of the size of accelerations."""
     total = 0.0
     for k in range(1 + d):
         total += G[first + k, first + k]

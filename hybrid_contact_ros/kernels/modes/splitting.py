@@ -1,12 +1,12 @@
 """Contact forces by operator splitting: slower than an active set, and hardly ever without an answer.
 
-The problem of :mod:`.friction` is 0 ∈ G λ + b + s + N_K(λ). K is the product of the friction cones (for a contact
-that slides already, of the ray λ_t = −μ λ_n u_t/‖u_t‖), N_K(λ) is its normal cone, and s adds μ ‖a_t‖, or
-μ u_t·a_t/‖u_t‖, to the normal of each contact (de Saxcé and Feng 1998), so that friction opposes the slip without lifting
-the contact. The alternating direction method of multipliers splits the problem into a linear system and a projection
-for each contact, with s one step behind (Carpentier, Le Lidec and Montaut 2024). Contacts are scaled so that their own
-inverse mass is 1. The method does not mind redundant contacts, whose forces need not be unique: where any forces in the
-cones hold the mode it finds some.
+The problem of :mod:`.friction` is 0 ∈ G λ + b + s + N_K(λ). K is the product of the friction cones (for a contact that
+slides already, of the ray λ_t = −μ λ_n u_t/‖u_t‖), N_K(λ) is its normal cone, and s adds μ ‖a_t‖, or μ u_t·a_t/‖u_t‖,
+to the normal of each contact (de Saxcé and Feng 1998), so that friction opposes the slip without lifting the contact.
+The alternating direction method of multipliers splits the problem into a linear system and a projection for each
+contact, with s one step behind (Carpentier, Le Lidec and Montaut 2024). Contacts are scaled so that their own inverse
+mass is 1. The method does not mind redundant contacts, whose forces need not be unique: where any forces in the cones
+hold the mode it finds some.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def split_forces(steps, relaxed, tolerance, scale, dynamics, touching, moving, i
     w = 1 + d
     n = m * w
     L, inverse = A[:n], A[n : 2 * n]
-    # size: of the scaling S; x, z: forces over S that solve the linear system, and that lie in the cones; y: multipliers
+    # size: diagonal of S. x: forces over S that solve the linear system. z: those in the cones. y: multipliers.
     size, x, z, y = A[2 * n], A[2 * n + 1], A[2 * n + 2], A[2 * n + 3]
     right, before, load = A[2 * n + 4], A[2 * n + 5], A[2 * n + 6]
     for i in range(m):
