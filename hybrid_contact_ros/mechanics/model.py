@@ -35,25 +35,37 @@ Array = NDArray[np.float64]
 
 
 class RigidBodyModel:
-    """A tree of rigid bodies with contacts, on Pinocchio.
+    """A tree of rigid bodies with contacts, computed by Pinocchio.
 
-    Coordinates are Pinocchio's (:class:`RobotState`), except that a joint that mimics another has none of its own.
-    Gravity is 9.81 m/s² along −z. Contacts are spheres on links (radius 0: points) against fixed planes, then joint
-    limits; their names, planes and coefficients come from the configuration.
+    Coordinates are those of Pinocchio (:class:`RobotState`), except that a joint that mimics another has none of its
+    own. Gravity is 9.81 m/s² along −z. Contacts are spheres on links (radius 0: points) against fixed planes, followed
+    by joint limits; their names, planes and coefficients come from the configuration.
+
+    A pendulum, whose lower joint limit is its only contact:
+
+    >>> from hybrid_contact_ros import EstimatorConfig, RigidBodyModel, RobotState
+    >>> urdf = '''<robot name="pendulum"><link name="world"/><link name="rod"><inertial><origin xyz="0 0 -0.5"/>
+    ...   <mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+    ...   <joint name="hinge" type="revolute"><parent link="world"/><child link="rod"/><axis xyz="0 1 0"/>
+    ...   <limit lower="-0.5" upper="2" effort="9" velocity="9"/></joint></robot>'''
+    >>> model = RigidBodyModel.from_urdf(urdf, EstimatorConfig(floating_base=False, joint_limits=("hinge",)))
+    >>> problem = model.problem(RobotState(stamp_ns=0, q=model.neutral(), v=model.neutral()))
+    >>> model.contact_names, problem.gap.tolist(), problem.mass.round(6).tolist()
+    (('hinge_lower', 'hinge_upper'), [0.5, 2.0], [[0.6]])
 
     :meth:`problem` uses scratch memory of the model: call it from one thread at a time.
 
     Attributes:
         nq, nv: sizes of q and v. floating_base: whether v starts with the root link's velocity.
-        root_link: the link that odometry is about, with a floating base.
-        contacts: m. contact_names, contact_frames: of each; frame is the URDF link.
-        velocity_names: (nv) ``<root>_linear_x`` … ``<root>_angular_z`` for a floating base, then joint names.
+        root_link: the link whose motion odometry measures, with a floating base.
+        contacts: m. contact_names, contact_frames: name and URDF link of each contact.
+        velocity_names: (nv), ``<root>_linear_x`` … ``<root>_angular_z`` for a floating base, then joint names.
         joint_names: joints with coordinates, in the model's order. mimic_names: those that follow another.
         friction, restitution: (m,). hash: uint64 over the URDF's text and the configuration of its contacts.
-        contact_normals (m, 3), contact_tangents (m, 2, 3): world frame; zero for joint limits. Never written.
-        contact_positions: (m, 3) m, world frame, of the last state given to :meth:`problem`: the point of each sphere
+        contact_normals: (m, 3), contact_tangents: (m, 2, 3), world frame; zero for joint limits. Never written.
+        contact_positions: (m, 3), m, world frame, for the last state given to :meth:`problem`: the point of each sphere
             nearest to its plane, or the origin of the joint, for a limit.
-        pinocchio_model, pinocchio_data: where mimic joints still have coordinates of their own (see
+        pinocchio_model, pinocchio_data: the full model, in which mimic joints have coordinates of their own (see
             :attr:`coordinates`).
     """
 
@@ -95,8 +107,8 @@ class RigidBodyModel:
     def _prepare(self) -> None:
         """Lay out the tables and views that problem() hands to the kernels."""
         model, data, table = self.pinocchio_model, self.pinocchio_data, self._table
-        # Pinocchio's Python arrays are views on its data: taken once here, they follow every later computation.
-        # It hands out matrices of one column as vectors.
+        # Pinocchio's Python arrays are views on its data: taken once here, they follow every later computation. They
+        # are reshaped because Pinocchio hands out matrices of one column as vectors.
         self._upper, self._nonlinear = data.M.T.reshape(model.nv, model.nv), data.nle
         self._configuration, self._velocity = np.zeros(model.nq), np.zeros(model.nv)
         k = self._spheres = len(table.joint)
@@ -130,7 +142,7 @@ class RigidBodyModel:
             raise RuntimeError("Pinocchio's arrays are copies in this build; this suite needs a build that shares them")
 
     def _compile(self) -> None:
-        """Compile or load all three kernels, whether this robot needs them or not: a node forbids it afterwards."""
+        """Compile or load all three kernels, whether this robot needs them or not: a node forbids compilation later."""
         m, nv = self.contacts, len(self._velocity)
         joint_limit_rows(*self._limits, self._configuration, np.empty(m), np.empty((m, nv)))
         self.problem(RobotState(0, self.neutral(), np.zeros(self.nv)))
@@ -148,10 +160,10 @@ class RigidBodyModel:
         return self.integrate(self.neutral(), step)
 
     def problem(self, state: RobotState) -> ContactProblem:
-        """The contact problem of one state: M, bias, gaps, Jacobians and their drift, d = 2 tangents, fresh arrays.
+        """Compute the contact problem of one state: M, bias, gaps, Jacobians and their drift, with d = 2 tangents.
 
-        ``bias_force`` is h(q, v) − effort, or h alone where no effort was measured. The state is not checked for
-        finiteness (:meth:`RobotState.fault` is for that); a state with NaN gives a problem with NaN.
+        ``bias_force`` is h(q, v) − Sᵀτ, or h alone where no effort was measured. All arrays are new. The state is not
+        checked for finiteness (:meth:`RobotState.fault` does that); a state with NaN gives a problem with NaN.
 
         Raises:
             ValueError: an array of the wrong size.
@@ -243,12 +255,12 @@ class RigidBodyModel:
         return JointMap(self.coordinates, self.floating_base, names)
 
     def plausibility(self, factor: float) -> Plausibility:
-        """What the joints can measure at all: the URDF's limits, ``factor`` times; see there."""
+        """The bounds of what the joints can measure at all: ``factor`` times the limits of the URDF."""
         return Plausibility(self.pinocchio_model, self.coordinates, self._joint_types, factor)
 
     def base_offset(self, link: str) -> float | None:
-        """Distance (m) of a link's frame from the root link's, plus the angle between them (rad), where the two are
-        bolted to each other; infinity where joints lie between, None where there is no such link."""
+        """Distance (m) between the frames of a link and of the root link plus the angle between them (rad), where the
+        two are bolted to each other; infinity where joints lie between them, None where there is no such link."""
         link = link.lstrip("/")
         if link == self.root_link:
             return 0.0

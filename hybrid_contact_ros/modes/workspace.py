@@ -16,11 +16,11 @@ Array = NDArray[np.float64]
 
 TOLERANCE = 1e-8
 STEPS = 1000
-"""Of splitting, where an active set fails: some 0.3 ms for four contacts, 0.7 ms for eight."""
+"""Steps of splitting at most where an active set fails: some 0.3 ms for four contacts, 0.7 ms for eight."""
 PATIENT = 50_000
-"""Of splitting, where time does not matter."""
+"""Steps of splitting at most where time does not matter."""
 _MANY = 8
-"""Contacts above which steps are fewer, so that a solve takes no longer: a step costs as the square of the contacts."""
+"""Contacts above which steps are fewer, so that a solve takes no longer: a step costs the square of the contacts."""
 _SOLVED, _SINGULAR = int(Status.SOLVED), int(Status.SINGULAR)
 
 
@@ -38,16 +38,18 @@ class ModeWorkspace:
         delassus: G (n, n), 1/kg. free: b (n,), contact accelerations without contact forces, m/s².
         forces: λ (m, 1 + d), N. contact_acceleration: G λ + b (m, 1 + d), m/s², of all contacts.
         acceleration: v̇ (nv,). contact_status: (m,) uint8, values of ContactStatus.
-        slip_direction: (m, d) unit vector along which a contact slides or starts to; zero for the others.
-        moving: (m,) uint8, the contact slides already (or has no friction), so that its friction is given.
+        slip_direction: (m, d), the unit vector along which a contact slides or starts to; zero for the others.
+        moving: (m,) uint8, 1 for a contact that slides already (or has no friction), so that its friction is given.
         critical_friction: (m,), the coefficient with which a slide jams (Painlevé), inf where it never does.
-        jammed: (m,) uint8, values of :mod:`~hybrid_contact_ros.kernels.modes.jamming`: FREE; HELD, the contact slides
-            and was solved as if at rest; LOST, no mode was found, and the forces are a bounded guess.
+        jammed: (m,) uint8, values of :class:`~hybrid_contact_ros.codes.Jamming`: FREE; HELD, the contact slides and was
+            solved as if at rest; LOST, no mode was found, and the forces are a bounded guess.
 
     Args:
-        steps: of splitting at most, where an active set fails.
-        critical_part: contacts that slide with more than this part of their critical friction are held at rest; inf:
-            none is, and where the law has no answer there is none (for use offline).
+        nv, contacts, tangents: sizes of the problems.
+        steps: of operator splitting at most, where an active set fails.
+        critical_part: contacts that slide with more than this part of their critical friction are held at rest. With
+        inf
+            none is held, and where the law has no answer there is none (for use offline).
     """
 
     def __init__(
@@ -82,11 +84,16 @@ class ModeWorkspace:
     ) -> tuple[int, float, int]:
         """Solve for the contacts flagged in ``touching`` (m,) uint8.
 
-        ``problem`` must have the workspace's sizes (unchecked: this is the path of every message). A contact point
-        faster than ``slip_speed`` (m/s) slides, and friction opposes its velocity; a slower one is at rest. ``sliding``
-        (m, d): its velocities along the tangents (m/s) where more is known of them than one state tells. The solve
-        starts from the mode of the one before, if that was solved: along a stream of states it mostly still holds, and
-        one linear system shows it. Where modes are not unique the one that was there stays.
+        The solve starts from the mode of the last one, if that was solved: along a stream of states the mode mostly
+        still holds, and one linear system shows it. Where modes are not unique the last one stays.
+
+        Args:
+            problem: of the sizes of the workspace (not checked: this is the path of every message).
+            slip_speed: m/s. A contact point that is faster slides, and friction opposes its velocity; a slower one is
+            at
+                rest. tolerance: of the scaled residual.
+            sliding: (m, d), m/s, the velocities of the contact points along their tangents, where more is known of them
+                than one state tells; by default J_t v.
 
         Returns:
             (status, residual, iterations), as :func:`~hybrid_contact_ros.kernels.modes.forces.force_acceleration`.

@@ -58,7 +58,7 @@ def test_parts_that_are_left_out_are_zero():
 
 
 def test_a_massless_coordinate_is_allowed():
-    """J §2.3: M may be singular."""
+    """Johnson §2.3: M may be singular."""
     assert ContactProblem(**parts(mass=np.diag([1.0, 1.0, 0.0]))).nv == 3
 
 
