@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.modes.forces import force_acceleration
-from hybrid_contact_ros.kernels.modes.records import StateProblem, StateSettings, state_out, state_scratch
+from hybrid_contact_ros.kernels.modes.records import state_out, state_scratch
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
@@ -60,8 +60,8 @@ class ModeWorkspace:
         self.nv, self.contacts, self.tangents = nv, m, d
         self._rows = np.zeros((m, 1 + d, nv))
         self._flat_rows = self._rows.reshape(m * (1 + d), nv)
-        self._scratch = state_scratch(nv, m, d)
-        self._out = out = state_out(nv, m, d)
+        out = state_out(nv, m, d)
+        self._memory = (*state_scratch(nv, m, d), *out)
         self._warm = False
         self.delassus, self.free = out.G, out.b
         self.forces: Array = out.forces.reshape(m, 1 + d)
@@ -100,8 +100,13 @@ class ModeWorkspace:
         """
         self._rows[:, 0] = problem.normal_jacobian
         self._rows[:, 1:] = problem.tangent_jacobian
-        settings = StateSettings(self.tangents, self._warm, self._steps, self._critical_part, slip_speed, tolerance)
-        state = StateProblem(
+        answer = force_acceleration(  # flat: the settings, the problem, scratch and out, in the order of their records
+            self.tangents,
+            self._warm,
+            self._steps,
+            self._critical_part,
+            slip_speed,
+            tolerance,
             problem.mass,
             problem.bias_force,
             self._flat_rows,
@@ -109,8 +114,8 @@ class ModeWorkspace:
             problem.friction,
             self._rows[:, 1:] @ problem.velocity if sliding is None else sliding,
             touching,
+            *self._memory,
         )
-        answer = force_acceleration(*settings, *state, *self._scratch, *self._out)
         if answer[0] != _SINGULAR:
             self._warm = answer[0] == _SOLVED
         return answer
