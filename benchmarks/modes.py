@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.codes import ContactStatus
+from hybrid_contact_ros.codes import ContactStatus, Status
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
 from hybrid_contact_ros.estimation.sequence import ModeRollout
 from hybrid_contact_ros.mechanics.problem import ContactProblem
@@ -21,7 +20,7 @@ from hybrid_contact_ros.stability.workspace import StabilityWorkspace
 PROBLEMS = 1000
 STATES = 50
 PASSES = 4
-"""Of which the best counts for each problem: p99 is of problems, not of what else the machine does."""
+"""The fastest pass counts for each problem: p99 is over problems, and not over what else the machine does."""
 TANGENTS = 2
 
 
@@ -60,7 +59,7 @@ def sole(rng: np.random.Generator, contacts: int) -> ContactProblem:
 
 
 def stream(make: Callable[[np.random.Generator, int], ContactProblem], contacts: int) -> list[ContactProblem]:
-    """States one after another: the loads move from one draw to the next in ``STATES`` steps, robot by robot."""
+    """A stream of states: for each robot the loads move from one draw to the next in ``STATES`` steps."""
     found = []
     for robot in range(PROBLEMS // STATES):
         first = make(np.random.default_rng(robot), contacts)
@@ -69,7 +68,7 @@ def stream(make: Callable[[np.random.Generator, int], ContactProblem], contacts:
         change = first.jacobian().T @ np.linalg.lstsq(second.jacobian().T, second.bias_force, rcond=None)[0]
         for step in range(STATES):
             part = step / (STATES - 1)
-            found.append(replace(first, bias_force=(1.0 - part) * first.bias_force + part * change))
+            found.append(first.replace(bias_force=(1.0 - part) * first.bias_force + part * change))
     return found
 
 
@@ -93,7 +92,7 @@ def measure(name: str, make: Callable[[np.random.Generator, int], ContactProblem
             middle = clock()
             evaluate(flags, problem, touching, modes)
             spent[:, i] = np.minimum(spent[:, i], (middle - start, clock() - middle))
-            failed += status != 1
+            failed += status != Status.SOLVED
             named += np.bincount(modes.contact_status, minlength=4)
     warm = np.full(PROBLEMS, np.inf)
     states = stream(make, contacts)
