@@ -1,4 +1,4 @@
-"""Contacts resolved one after the other (Ivanov 1995; Smith et al. 2012; H §2.2.2, Figs. 1 and 5)."""
+"""Contacts resolved one after the other (Ivanov 1995; Smith et al. 2012; Halm §2.2.2, Figs. 1 and 5)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hybrid_contact_ros.kernels.impacts.increment import TOLERANCE, simultaneous
 from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
-_SEPARATING = 1e-9  # scaled, as in velocity_set: a contact approaching no faster than this has separated
+_SEPARATING = 1e-9  # scaled, as in velocity_set: a contact that approaches no faster has separated
 
 
 def sequential_impact(
@@ -22,10 +22,11 @@ def sequential_impact(
 ) -> ImpactOutcome:
     """Resolve inelastic impacts one contact at a time, in the order given, until no contact approaches.
 
-    Every single impact is H eq. (31) for its contact alone: it ends at rest in the normal direction, with Coulomb
-    friction at the velocity after it. Each loses kinetic energy, so that their sequence does; that it ends is not
-    certain (for two contacts it is known), and is found out: ``order`` is repeated from its start as long as some
-    contact approaches and the impacts change the velocity.
+    Every single impact is Halm (31) for its contact alone: it ends at rest in the normal direction, with Coulomb
+    friction at the velocity after it. Each impact loses kinetic energy, so that the sequence does. That the sequence
+    ends is not certain (for two contacts it is known), and is tried: ``order`` is repeated from its start as long as
+    some contact approaches and the impacts change the velocity. Where a single impact has several solutions (friction
+    so strong that the contact jams), the one that the solver finds is taken.
 
     Args:
         problem: with v⁻ as its velocity; restitution is not used.
@@ -35,11 +36,9 @@ def sequential_impact(
         max_impacts: single impacts at most, those of contacts that do not approach (and get no impulse) included.
 
     Returns:
-        steps is the number of single impacts. status SOLVED: no contact approaches any more (by more than 1e-9 of the
-        fastest contact velocity). STEP_LIMIT: the sequence did not terminate; velocity and impulse are those so far.
-        residual: the largest of the single impacts.
-
-    Where a single impact has several solutions (friction so strong that the contact jams), the solver's is taken.
+        ``steps`` is the number of single impacts, ``residual`` the largest of theirs. ``status`` is SOLVED where no
+        contact approaches any more (by more than 1e-9 of the fastest contact velocity), and STEP_LIMIT where the
+        sequence did not terminate: then velocity and impulse are those so far.
 
     Raises:
         ValueError: ``order`` is empty or holds no index of a contact, or another argument is out of range.
@@ -50,7 +49,7 @@ def sequential_impact(
 def sequential_path(
     problem: ContactProblem, order: Iterable[int], directions: int = 4, max_impacts: int = 1000
 ) -> tuple[ImpactOutcome, Array]:
-    """As :func:`sequential_impact`, and the velocities (steps + 1, nv) on the way, from v⁻ to v⁺."""
+    """As :func:`sequential_impact`, with the velocities (steps + 1, nv) on the way, from v⁻ to v⁺."""
     check_directions(directions)
     sequence = list(order)
     contact_set("order", sequence, problem.contacts)

@@ -1,4 +1,4 @@
-"""Post-impact velocity sets, H Algorithms 1 and 2."""
+"""Post-impact velocity sets: Algorithms 1 and 2 of Halm."""
 
 from types import SimpleNamespace
 

@@ -29,6 +29,7 @@ import math
 from numba import njit
 
 from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
 from hybrid_contact_ros.kernels.impacts.tableau import NO_CAP, enter, exchange, fill, read, slack, turn_axes
 
 SOLVED = int(Status.SOLVED)
@@ -42,7 +43,7 @@ _PIVOTS_PER_ROW = 20  # most pivots of a solve, over p + 2
 _NOTHING, _OWN_WIDTH = -1, -2  # what blocks a step if it is no pair
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**KERNEL, forceinline=True)
 def _blocks(value, fall, best, strength):
     """Whether value − fall · step ≥ 0 ends the step before ``best``, or with ``best`` but with a larger pivot."""
     if fall < _COEFFICIENT:
@@ -50,7 +51,7 @@ def _blocks(value, fall, best, strength):
     return value < (best - _TIE) * fall or (value < (best + _TIE) * fall and fall > strength)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**KERNEL, forceinline=True)
 def _first(problem, top, over, tableau):
     """The ratio test of the first step, in which t enters and all y are basic.
 
@@ -73,7 +74,7 @@ def _first(problem, top, over, tableau):
     return leaving
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**KERNEL, forceinline=True)
 def _blocking(problem, top, over, out, own, tableau):
     """What ends the step of the entering variable: (pair, whether the width of its x does).
 
@@ -139,7 +140,7 @@ def _blocking(problem, top, over, out, own, tableau):
     return leaving, opposite
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**KERNEL)
 def solve(problem, size, attempt, tableau, z):
     """Solve one increment LCP; see the module.
 

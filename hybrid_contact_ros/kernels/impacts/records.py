@@ -66,8 +66,8 @@ class SearchScratch(NamedTuple):
     A: Array  # (p + 1, p + 1)
     states: Integers  # (5, p)
     modes: Integers  # (m, any)
-    z: Array  # (any, p): impulses of the solutions
-    after: Array  # (any, p): their velocities after the increment
+    solutions: Array  # (any, p): impulses
+    velocities: Array  # (any, p): velocities after the increment
 
 
 class Walk(NamedTuple):

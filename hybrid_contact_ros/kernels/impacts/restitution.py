@@ -24,11 +24,13 @@ can create energy; restitution is cut where the kinetic energy would exceed that
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
 from hybrid_contact_ros.kernels.impacts.increment_modes import effort
 from hybrid_contact_ros.kernels.impacts.random_stream import stream, uniform
 from hybrid_contact_ros.kernels.impacts.records import (
@@ -40,6 +42,7 @@ from hybrid_contact_ros.kernels.impacts.records import (
     STEPS,
     TERMINATED,
     UNCERTAIN,
+    Array,
     IncrementProblem,
     IncrementScratch,
     MaterialRange,
@@ -72,14 +75,27 @@ _MOST_CUTS = 12  # of one increment for what its stores cannot pay; then the sto
 _MOST_STOPS = 1  # of one increment where slips stop
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+class _Walker(NamedTuple):
+    """What every increment of a sample needs."""
+
+    now: Array  # (p,): velocities before the increment
+    fastest: float  # normal velocity with which the fastest contact approached before the impact
+    node: float  # :func:`.effort`
+    problem: IncrementProblem
+    stores: Stores
+    limits: SearchLimits
+    scratch: IncrementScratch
+    found: SearchScratch
+
+
+@njit(**KERNEL, forceinline=True)
 def _between(low, high, draw):
     """The number that a draw of [0, 1) stands for; both ends come up."""
     part = min(max(_ENDS * (draw - 0.5) + 0.5, 0.0), 1.0)
     return low + part * (high - low)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**KERNEL, forceinline=True)
 def _draw_material(seed, sample, material, stores):
     """Draw restitution e and friction bounds c of one sample into ``stores``."""
     state = stream(seed, sample) ^ _MATERIAL
@@ -93,7 +109,7 @@ def _draw_material(seed, sample, material, stores):
         stores.c[k] = _between(material.c_low[k], material.c_high[k], second)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**KERNEL, forceinline=True)
 def _begin(g, H, stores):
     """Empty the stores of a sample, whose e and c are drawn; returns whether any contact restitutes."""
     gives_back = False
@@ -108,7 +124,7 @@ def _begin(g, H, stores):
     return gives_back
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**KERNEL, forceinline=True)
 def _drop_negligible(law, g, now, separating, fastest, stores):
     """Empty the stores of contacts that do not approach and have next to nothing; returns whether any store is left."""
     holding = False
@@ -120,7 +136,7 @@ def _drop_negligible(law, g, now, separating, fastest, stores):
     return holding
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**KERNEL, forceinline=True)
 def _release(law, g, now, separating, share, stores):
     """Write the impulses that restitution is to take in this increment: ``share`` of e times the caps at most."""
     release = stores.release
@@ -132,7 +148,7 @@ def _release(law, g, now, separating, share, stores):
                 release[k] = min(release[k], stores.store[k])
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**KERNEL, forceinline=True)
 def _prescribe(now, stores, problem):
     """Write velocities and caps of the LCP to ``problem``, so that contacts with a release get exactly that impulse.
 
@@ -155,7 +171,60 @@ def _prescribe(now, stores, problem):
     return drop
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**KERNEL, forceinline=True)
+def _take_paid_increment(law, sample, may_stop, lost, spent, tries, choices, walker, told):
+    """Take an increment, and cut it until the stores can pay for what is restituted.
+
+    Args:
+        law, sample: as of :func:`restitution_batch`. may_stop: whether it is also cut where slips stop. lost: kinetic
+            energy lost so far. spent: units of work of the samples before. tries: increments solved for this sample.
+            choices: state of the stream of choices.
+        walker: :class:`_Walker`, whose scratch has the answer. told: in and out, (7,), as of :func:`.take_increment`.
+
+    Returns:
+        (status, residual, what became of the increment, tries, choices).
+    """
+    now, stores, problem = walker.now, walker.stores, walker.problem
+    push, after = walker.scratch.push, walker.scratch.after
+    release = stores.release
+    g, H = problem.g, problem.H
+    m = release.shape[0]
+    cuts = 0
+    stops = 0
+    while True:
+        tries += 1
+        if cuts == _MOST_CUTS:
+            for k in range(m):
+                release[k] = 0.0
+                stores.store[k] = 0.0
+        searched, several, uncertain = told[SEARCHED], told[SEVERAL], told[UNCERTAIN]
+        drop = _prescribe(now, stores, problem)
+        so_far = spent + work(tries, told[SEARCH_WORK], walker.node)
+        status, residual, choices = take_increment(
+            problem, walker.limits, sample, so_far, choices, walker.scratch, walker.found, told
+        )
+        for k in range(m):
+            if release[k] > 0.0:
+                after[k * (1 + g)] += drop
+        stopped = may_stop and stops < _MOST_STOPS and stop_at_slip(g, H, stores.c, now, push, stores.cap, release)
+        if stopped:
+            settled = CUT
+        elif law == POISSON:
+            negligible = EXACT * walker.fastest * walker.fastest
+            settled = settle_poisson(g, now, after, push, lost, negligible, stores)
+        else:
+            settled = settle_stronge(g, now, after, push, cuts, stores)
+        if settled != CUT or cuts == _MOST_CUTS:
+            return status, residual, settled, tries, choices
+        if stopped:
+            stops += 1
+        else:
+            cuts += 1
+        # What is cut was not taken: an increment counts once, as its last attempt was searched
+        told[SEARCHED], told[SEVERAL], told[UNCERTAIN] = searched, several, uncertain
+
+
+@njit(**KERNEL)
 def restitution_batch(
     first,
     count,
@@ -191,8 +260,8 @@ def restitution_batch(
     A,
     states,
     modes,
-    found_z,
-    found_after,
+    solutions,
+    velocities,
     # out:
     z,
     info,
@@ -221,13 +290,14 @@ def restitution_batch(
     walk = Walk(step, last_step, max_steps, separating, draws)
     limits = SearchLimits(chance, limit, budget)
     scratch = IncrementScratch(tableau, lines, push, after)
-    found = SearchScratch(T, A, states, modes, found_z, found_after)
-    node = effort(g, p)
-    worst = SOLVED
-    spent = 0.0
+    found = SearchScratch(T, A, states, modes, solutions, velocities)
     fastest = 0.0
     for k in range(m):
         fastest = max(fastest, -w[k * (1 + g)])
+    node = effort(g, p)
+    walker = _Walker(now, fastest, node, problem, stores, limits, scratch, found)
+    worst = SOLVED
+    spent = 0.0
     for sample in range(first, first + count):
         told = info[sample]
         _draw_material(seed, sample, material, stores)
@@ -257,41 +327,9 @@ def restitution_batch(
             _release(law, g, now, separating, 0.0 if last else share, stores)
             if law == STRONGE and holding and settled != FAR:
                 cut_to_energy(g, H, now, stores)
-            status = SOLVED
-            residual = 0.0
-            cuts = 0
-            stops = 0
-            while True:
-                tries += 1
-                if cuts == _MOST_CUTS:
-                    for k in range(m):
-                        release[k] = 0.0
-                        store[k] = 0.0
-                searched, several, uncertain = told[SEARCHED], told[SEVERAL], told[UNCERTAIN]
-                drop = _prescribe(now, stores, problem)
-                so_far = spent + work(tries, told[SEARCH_WORK], node)
-                status, residual, choices = take_increment(
-                    problem, limits, sample, so_far, choices, scratch, found, told
-                )
-                for k in range(m):
-                    if release[k] > 0.0:
-                        after[k * (1 + g)] += drop
-                may_stop = gives_back and stops < _MOST_STOPS and not last
-                stopped = may_stop and stop_at_slip(g, H, c, now, push, cap, release)
-                if stopped:
-                    settled = CUT
-                elif law == POISSON:
-                    settled = settle_poisson(g, now, after, push, lost, EXACT * fastest * fastest, stores)
-                else:
-                    settled = settle_stronge(g, now, after, push, cuts, stores)
-                if settled != CUT or cuts == _MOST_CUTS:
-                    break
-                if stopped:
-                    stops += 1
-                else:
-                    cuts += 1
-                # What is cut was not taken: an increment counts once, as its last attempt was searched
-                told[SEARCHED], told[SEVERAL], told[UNCERTAIN] = searched, several, uncertain
+            status, residual, settled, tries, choices = _take_paid_increment(
+                law, sample, gives_back and not last, lost, spent, tries, choices, walker, told
+            )
             if status != SOLVED:
                 worst = status
             told[RESIDUAL] = max(told[RESIDUAL], residual)

@@ -10,6 +10,8 @@ import math
 
 from numba import njit
 
+from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
+
 STRONGE = 1
 POISSON = 2
 
@@ -26,7 +28,7 @@ _ROUNDING = 1e-14  # of the impact's energy, V²
 _SWEEPS = 4  # of Gauss and Seidel, over the contacts that restitute together
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**KERNEL, forceinline=True)
 def energy_gain(now, after, push):
     """Kinetic energy gained by the increment ``push`` (p,) from velocities ``now`` to ``after`` (p,), scaled."""
     s = 0.0
@@ -35,7 +37,7 @@ def energy_gain(now, after, push):
     return 0.5 * s
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**KERNEL, forceinline=True)
 def _part_with_work(before, later, amount, energy):
     """The part t ≤ 1 of an impulse at which its work reaches ``energy``.
 
@@ -47,14 +49,14 @@ def _part_with_work(before, later, amount, energy):
     return min(2.0 * energy / root, 1.0) if root > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**KERNEL, forceinline=True)
 def negligible_store(law, e, fastest):
     """What is left in a store by an approach that is so slow, beside the ``fastest``, that it counts as inelastic."""
     slow = e * _INELASTIC * fastest
     return slow if law == POISSON else 0.5 * slow * slow
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**KERNEL, forceinline=True)
 def cut_to_energy(g, H, now, stores):
     """Cut ``release`` to about what the stores of energy can pay, before anything is solved.
 
@@ -91,7 +93,7 @@ def cut_to_energy(g, H, now, stores):
                 release[k] = min(drawn[k], 2.0 * _PAID * store[k] / (before + math.sqrt(root)))
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**KERNEL, forceinline=True)
 def _cut_overdrawn(g, now, after, push, cuts, stores):
     """Write what restitution pays to ``change``, and cut what takes more than its store has; returns whether it did.
 
@@ -117,7 +119,7 @@ def _cut_overdrawn(g, now, after, push, cuts, stores):
     return least < 1.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**KERNEL, forceinline=True)
 def settle_stronge(g, now, after, push, cuts, stores):
     """Settle the stores of energy after an increment, or cut ``release`` (and ``cap``) where it was too much.
 
@@ -173,7 +175,7 @@ def settle_stronge(g, now, after, push, cuts, stores):
     return SETTLED if best > 0.5 or not releasing else FAR
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**KERNEL, forceinline=True)
 def settle_poisson(g, now, after, push, lost, negligible, stores):
     """Settle the stores of impulse after an increment, or cut ``release`` where kinetic energy would rise.
 

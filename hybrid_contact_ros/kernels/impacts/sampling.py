@@ -7,6 +7,7 @@ from numba import njit
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.impacts.all_solutions import search
+from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
 from hybrid_contact_ros.kernels.impacts.increment import increment
 from hybrid_contact_ros.kernels.impacts.increment_modes import effort
 from hybrid_contact_ros.kernels.impacts.random_stream import stream, uniform
@@ -33,7 +34,7 @@ CHOICES = np.uint64(0xD1B54A32D192ED03)  # sets the stream of the choices among 
 _TURNS = 1 << 30  # places among the modes where a search may begin
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**KERNEL)
 def slowest(g, w, separating):
     """Least scaled normal velocity over ``separating`` (m,): below −1 while some contact approaches."""
     least = np.inf
@@ -42,7 +43,7 @@ def slowest(g, w, separating):
     return least
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**KERNEL, forceinline=True)
 def work(increments, searched, node):
     """Units of work with which sampling is stopped in time: those of increments, and what searches spent.
 
@@ -51,7 +52,7 @@ def work(increments, searched, node):
     return 3.0 * node * increments + searched
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**KERNEL, forceinline=True)
 def draw_caps(sample, step, last, walk, state, cap):
     """Write the caps of an increment to ``cap`` (m,) and return the next state of the random stream.
 
@@ -68,7 +69,7 @@ def draw_caps(sample, step, last, walk, state, cap):
     return state
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**KERNEL, forceinline=True)
 def _choose(problem, limits, spent, known, state, scratch, found, info):
     """Replace the solver's answer to an increment by one drawn uniformly from all solutions with different velocities.
 
@@ -85,8 +86,8 @@ def _choose(problem, limits, spent, known, state, scratch, found, info):
     push, after = scratch.push, scratch.after
     p = push.shape[0]
     for i in range(p):
-        found.z[0, i] = push[i]
-        found.after[0, i] = after[i]
+        found.solutions[0, i] = push[i]
+        found.velocities[0, i] = after[i]
     state, draw = uniform(state)
     turn = 1 + int(draw * _TURNS)
     # A little more than is left: a search that takes more belongs to a sample that is given up anyway
@@ -95,7 +96,7 @@ def _choose(problem, limits, spent, known, state, scratch, found, info):
         problem.g,
         limits.limit,
         afford,
-        found.z.shape[0] - 3,
+        found.solutions.shape[0] - 3,
         turn,
         problem.H,
         problem.w,
@@ -107,8 +108,8 @@ def _choose(problem, limits, spent, known, state, scratch, found, info):
         found.modes,
         found.states[:0],
         known,
-        found.z,
-        found.after,
+        found.solutions,
+        found.velocities,
     )
     info[SEARCHED] += 1.0
     info[SEVERAL] += 1.0 if count > 1 else 0.0
@@ -118,12 +119,12 @@ def _choose(problem, limits, spent, known, state, scratch, found, info):
     chosen = int(draw * count)
     if chosen >= known and count > 0:
         for i in range(p):
-            push[i] = found.z[chosen, i]
-            after[i] = found.after[chosen, i]
+            push[i] = found.solutions[chosen, i]
+            after[i] = found.velocities[chosen, i]
     return state, count
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**KERNEL, forceinline=True)
 def take_increment(problem, limits, sample, spent, state, scratch, found, info):
     """Solve an increment, and draw one of its solutions if it is searched for others.
 
@@ -147,7 +148,7 @@ def take_increment(problem, limits, sample, spent, state, scratch, found, info):
     return status, residual, state
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**KERNEL)
 def sample_batch(
     first,
     count,
@@ -177,8 +178,8 @@ def sample_batch(
     A,
     states,
     modes,
-    found_z,
-    found_after,
+    solutions,
+    velocities,
     # out:
     z,
     info,
@@ -192,7 +193,7 @@ def sample_batch(
         g, H, w, c: the impact, as of :class:`.IncrementProblem`. step … draws: :class:`.Walk`.
         chance … budget: :class:`.SearchLimits`.
         tableau, lines: scratch, as of :func:`.increment.increment`. cap: scratch, (m,). vectors: scratch, (3, p).
-        T … found_after: :class:`.SearchScratch`.
+        T … velocities: :class:`.SearchScratch`.
         z: out, (samples, p), total impulses. info: out, (samples, 7), STEPS … SEARCH_WORK of :mod:`.records`. Rows
             ``first`` and following are written.
 
@@ -204,7 +205,7 @@ def sample_batch(
     walk = Walk(step, last_step, max_steps, separating, draws)
     limits = SearchLimits(chance, limit, budget)
     scratch = IncrementScratch(tableau, lines, push, after)
-    found = SearchScratch(T, A, states, modes, found_z, found_after)
+    found = SearchScratch(T, A, states, modes, solutions, velocities)
     p = w.shape[0]
     node = effort(g, p)
     worst = SOLVED
