@@ -23,7 +23,6 @@ can create energy; restitution is cut where the kinetic energy would exceed that
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +50,14 @@ from hybrid_contact_ros.kernels.impacts.records import (
     Stores,
     Walk,
 )
+from hybrid_contact_ros.kernels.impacts.restitution_release import (
+    MATERIAL,
+    draw_material,
+    drop_negligible,
+    empty_stores,
+    plan_release,
+    prescribe,
+)
 from hybrid_contact_ros.kernels.impacts.restitution_stores import (
     CUT,
     EXACT,
@@ -60,7 +67,6 @@ from hybrid_contact_ros.kernels.impacts.restitution_stores import (
     STRONGE,
     cut_to_energy,
     energy_gain,
-    negligible_store,
     settle_poisson,
     settle_stronge,
 )
@@ -69,8 +75,6 @@ from hybrid_contact_ros.kernels.impacts.slip_stop import stop_at_slip
 
 SOLVED = int(Status.SOLVED)
 
-_MATERIAL = np.uint64(0x8CB92BA72F3D8DD7)  # sets the stream of materials apart from that of the caps
-_ENDS = 1.25  # a draw of an interval is stretched by this and clipped: each end comes up one time in ten
 _MOST_CUTS = 12  # of one increment for what its stores cannot pay; then the stores are given up
 _MOST_STOPS = 1  # of one increment where slips stop
 
@@ -86,89 +90,6 @@ class _Walker(NamedTuple):
     limits: SearchLimits
     scratch: IncrementScratch
     found: SearchScratch
-
-
-@njit(**KERNEL, forceinline=True)
-def _between(low, high, draw):
-    """The number that a draw of [0, 1) stands for; both ends come up."""
-    part = min(max(_ENDS * (draw - 0.5) + 0.5, 0.0), 1.0)
-    return low + part * (high - low)
-
-
-@njit(**KERNEL, forceinline=True)
-def _draw_material(seed, sample, material, stores):
-    """Draw restitution e and friction bounds c of one sample into ``stores``."""
-    state = stream(seed, sample) ^ _MATERIAL
-    state, first = uniform(state)
-    state, second = uniform(state)
-    for k in range(stores.e.shape[0]):
-        if not material.common and k > 0:
-            state, first = uniform(state)
-            state, second = uniform(state)
-        stores.e[k] = _between(material.e_low[k], material.e_high[k], first)
-        stores.c[k] = _between(material.c_low[k], material.c_high[k], second)
-
-
-@njit(**KERNEL, forceinline=True)
-def _begin(g, H, stores):
-    """Empty the stores of a sample, whose e and c are drawn; returns whether any contact restitutes."""
-    gives_back = False
-    for k in range(stores.e.shape[0]):
-        gives_back = gives_back or stores.e[k] > 0.0
-        stores.store[k] = 0.0
-        stores.most_held[k] = 0.0
-        stores.allowance[k] = 0.0
-        stores.reach[k] = 1.0
-        for i in range(k * (1 + g) + 1, (k + 1) * (1 + g)):
-            stores.reach[k] += stores.c[k] * math.sqrt(max(H[i, i], 0.0))  # rounding where nothing can move
-    return gives_back
-
-
-@njit(**KERNEL, forceinline=True)
-def _drop_negligible(law, g, now, separating, fastest, stores):
-    """Empty the stores of contacts that do not approach and have next to nothing; returns whether any store is left."""
-    holding = False
-    for k in range(separating.shape[0]):
-        negligible = negligible_store(law, stores.e[k], fastest)
-        if now[k * (1 + g)] >= -separating[k] and stores.store[k] <= negligible:
-            stores.store[k] = 0.0
-        holding = holding or stores.store[k] > 0.0
-    return holding
-
-
-@njit(**KERNEL, forceinline=True)
-def _release(law, g, now, separating, share, stores):
-    """Write the impulses that restitution is to take in this increment: ``share`` of e times the caps at most."""
-    release = stores.release
-    for k in range(separating.shape[0]):
-        release[k] = 0.0
-        if share > 0.0 and stores.store[k] > 0.0 and now[k * (1 + g)] >= -separating[k]:
-            release[k] = stores.e[k] * stores.cap[k] * share
-            if law == POISSON:
-                release[k] = min(release[k], stores.store[k])
-
-
-@njit(**KERNEL, forceinline=True)
-def _prescribe(now, stores, problem):
-    """Write velocities and caps of the LCP to ``problem``, so that contacts with a release get exactly that impulse.
-
-    Returns by how much their w_n was lowered.
-    """
-    w, cap, release = problem.w, problem.cap, stores.release
-    m = cap.shape[0]
-    drop = 1.0
-    for i in range(now.shape[0]):
-        w[i] = now[i]
-        drop = max(drop, abs(now[i]))
-    for k in range(m):
-        cap[k] = stores.cap[k]
-        if release[k] > 0.0:
-            cap[k] = release[k]
-        drop += 2.0 * stores.reach[k] * cap[k]
-    for k in range(m):
-        if release[k] > 0.0:
-            w[k * (1 + problem.g)] -= drop
-    return drop
 
 
 @njit(**KERNEL, forceinline=True)
@@ -198,7 +119,7 @@ def _take_paid_increment(law, sample, may_stop, lost, spent, tries, choices, wal
                 release[k] = 0.0
                 stores.store[k] = 0.0
         searched, several, uncertain = told[SEARCHED], told[SEVERAL], told[UNCERTAIN]
-        drop = _prescribe(now, stores, problem)
+        drop = prescribe(now, stores, problem)
         so_far = spent + work(tries, told[SEARCH_WORK], walker.node)
         status, residual, choices = take_increment(
             problem, walker.limits, sample, so_far, choices, walker.scratch, walker.found, told
@@ -300,11 +221,11 @@ def restitution_batch(
     spent = 0.0
     for sample in range(first, first + count):
         told = info[sample]
-        _draw_material(seed, sample, material, stores)
+        draw_material(seed, sample, material, stores)
         state = stream(seed, sample)
         choices = stream(np.uint64(seed) ^ CHOICES, sample)
-        _, waiting = uniform(state ^ (_MATERIAL << np.uint64(1)))
-        gives_back = _begin(g, H, stores)
+        _, waiting = uniform(state ^ (MATERIAL << np.uint64(1)))
+        gives_back = empty_stores(g, H, stores)
         for i in range(p):
             now[i] = w[i]
             z[sample, i] = 0.0
@@ -316,7 +237,7 @@ def restitution_batch(
         settled = SETTLED
         while True:
             approaching = slowest(g, now, separating) < -1.0
-            holding = _drop_negligible(law, g, now, separating, fastest, stores)
+            holding = drop_negligible(law, g, now, separating, fastest, stores)
             last = steps == max_steps
             if not (approaching or holding) or steps > max_steps:
                 break
@@ -324,7 +245,7 @@ def restitution_batch(
                 break
             state = draw_caps(sample, steps, last, walk, state, cap)
             share = max(2.0 * waiting - 1.0, 0.0) if approaching else 1.0
-            _release(law, g, now, separating, 0.0 if last else share, stores)
+            plan_release(law, g, now, separating, 0.0 if last else share, stores)
             if law == STRONGE and holding and settled != FAR:
                 cut_to_energy(g, H, now, stores)
             status, residual, settled, tries, choices = _take_paid_increment(
