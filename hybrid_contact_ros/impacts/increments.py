@@ -1,4 +1,4 @@
-"""All that one increment, or one whole sequence of increments, may lead to (H 72–75)."""
+"""All velocities that one increment, or one whole sequence of increments, may lead to (Halm (72)–(75))."""
 
 from __future__ import annotations
 
@@ -9,20 +9,27 @@ from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace, check_directions
 from hybrid_contact_ros.impacts.outcome import ImpactOutcome, Outcomes
 from hybrid_contact_ros.impacts.solution_search import SolutionSearch
-from hybrid_contact_ros.kernels.impacts import delassus
 from hybrid_contact_ros.kernels.impacts.increment import TOLERANCE
 from hybrid_contact_ros.kernels.impacts.residual import increment_residual
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
-_SEPARATING = 1e-8  # m/s, of the published implementation
-_SAME = 1e-8
+_SEPARATING = 1e-8  # m/s: a contact that approaches no faster has separated, in the published implementation
+_SAME = 1e-8  # scaled: closer velocities are one
 
 
 def increment_outcomes(problem: ContactProblem, maximum_impulse: ArrayLike, directions: int = 4) -> Outcomes:
-    """All velocities v' after one increment with caps λ_max (m,), N s: the solutions of H (72)–(75).
+    """All velocities v' after one increment: the solutions of Halm (72)–(75).
 
-    One where H Assumption 6 holds. ``impulse`` is the increment λ; otherwise as
-    ``simultaneous_impact(…, all_solutions=True)``, which is the same without caps.
+    There is one where Halm's Assumption 6 holds. The search is that of ``simultaneous_impact(…, all_solutions=True)``,
+    which is the same without caps.
+
+    Args:
+        problem: with the velocity before the increment.
+        maximum_impulse: λ_max (m,), N s, the largest normal impulse of each contact.
+        directions: k, even; vertices of the friction polygon (see ``simultaneous_impact``).
+
+    Returns:
+        Outcomes whose ``impulse`` is the increment λ.
 
     Raises:
         ValueError: if ``maximum_impulse`` is not (m,), finite and ≥ 0, or ``directions`` is odd or below 2.
@@ -48,14 +55,18 @@ def increment_outcomes(problem: ContactProblem, maximum_impulse: ArrayLike, dire
 def reachable_outcomes(
     problem: ContactProblem, maximum_impulses: ArrayLike, directions: int = 4, most: int = 10000
 ) -> Outcomes:
-    """All velocities that one sample of H Algorithm 1 with given draws can end with, whichever solutions are taken.
+    """All velocities that one sample of Halm's Algorithm 1 with given draws can end with, whichever solutions are
+    taken.
 
-    The tree of all choices, with velocities closer than 1e-8 of the approach merged in every step; the conventions are
-    the published implementation's, as with ``maximum_impulses`` of ``post_impact_set``.
+    The tree of all choices is followed, and velocities closer than 1e-8 of the approach are merged after every
+    increment. The conventions are those of the published implementation, as with ``maximum_impulses`` of
+    ``post_impact_set``.
 
     Args:
-        maximum_impulses: λ_max of every step (max_steps, m), N s.
-        most: velocities that are followed in a step, at most; ``complete`` is False if there were more.
+        problem: with v⁻ as its velocity.
+        maximum_impulses: λ_max of every increment (max_steps, m), N s.
+        directions: k, even; vertices of the friction polygon (see ``simultaneous_impact``).
+        most: velocities that are followed after an increment, at most; ``complete`` is False if there were more.
 
     Returns:
         Terminated outcomes first, with status SOLVED, then those that still approach after the last step, with
@@ -100,10 +111,8 @@ def reachable_outcomes(
 
 
 def _motion(problem: ContactProblem, space: ContactSpace, z: Array) -> tuple[Array, Array]:
-    impulse, velocity = np.zeros((problem.contacts, 1 + problem.tangents)), np.empty(problem.nv)
-    delassus.expand(space.A, space.scale, space.speed, z, impulse)
-    delassus.apply(problem.velocity, space.R, impulse, velocity)
-    return impulse, velocity
+    impulse = space.impulses(z)
+    return impulse, space.velocity_after(problem.velocity, impulse)
 
 
 def _checked(problem: ContactProblem, caps: Array, directions: int) -> Array:

@@ -21,9 +21,9 @@ class ImpactOutcome:
         velocity: v⁺ (nv,).
         impulse: Λ (m, 1 + d), N s, normal first; zero rows for contacts that took no part.
         status: SOLVED, or why not; the other fields are finite in any case.
-        residual: largest violation of the law's conditions, in scaled units (velocities over the speed of the
-            approach, impulses over the impulse that stops it), found without the solver.
-        steps: pivots, or impulse increments, that it took.
+        residual: largest violation of the conditions of the law, in scaled units (velocities over the speed of the
+            approach, impulses over the impulse that stops it), computed without the solver.
+        steps: pivots, single impacts or impulse increments that the outcome took.
     """
 
     velocity: Array
@@ -34,10 +34,10 @@ class ImpactOutcome:
 
 
 class Outcomes(list[ImpactOutcome]):
-    """Several outcomes of one impact, all different in velocity.
+    """Several outcomes of one impact, with different velocities.
 
     Attributes:
-        complete: whether there are certainly no others, but for those between the ends of a continuum.
+        complete: whether there are certainly no other outcomes, but for those between the ends of a continuum.
         continuum: whether some of the outcomes are ends of a continuum, all of which are outcomes too.
     """
 
@@ -52,20 +52,21 @@ class VelocitySet:
     """A set of velocities after an impact, sampled from the inside and bounded from the outside.
 
     Attributes:
-        velocities: v⁺ (n, nv), one a sample; only terminated samples are post-impact velocities.
+        velocities: v⁺ (n, nv), one per sample; only those of terminated samples are velocities after the impact.
         impulses: ΣΛ (n, m, 1 + d), N s.
-        steps: increments each sample took (n,), int64.
+        steps: increments that each sample took (n,), int64.
         terminated: (n,) bool: no contact approached any more when the sample stopped.
-        lower, upper: (nv,) bounds that every outcome that the model allows satisfies, sampled or not.
+        lower, upper: (nv,) bounds that every outcome of the model satisfies, sampled or not.
         coverage: lower confidence bound on the probability that one more draw lands within ``coverage_radius``
-            of the set (:func:`~.coverage.coverage_bound`); 0 where there are too few samples to say.
+            of the set (:func:`~hybrid_contact_ros.impacts.coverage.coverage_bound`); 0 where there are too few samples
+            to say.
         coverage_radius: ε of ``coverage``, in the kinetic norm ‖·‖_M, √J.
-        confidence: of that bound.
+        confidence: with which ``coverage`` is a lower bound.
         status: SOLVED; DEADLINE if stopped in time; STEP_LIMIT if a sample did not terminate; INACCURATE.
-        residual: the largest over all increments, scaled as in :class:`ImpactOutcome`.
-        unique: whether every increment had one solution only (H Assumption 6): True where that was proven, for this
+        residual: the largest of all increments, scaled as in :class:`ImpactOutcome`.
+        unique: whether every increment had one solution only (Halm, Assumption 6): True where that was proven, for this
             configuration or increment by increment; False where several were met; None where not all were searched.
-        searched: part of the increments that were searched for other solutions, one of which was drawn then.
+        searched: part of the increments that were searched for other solutions, of which one was drawn then.
         several: part of the searched increments that had several.
     """
 

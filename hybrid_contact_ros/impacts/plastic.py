@@ -1,4 +1,4 @@
-"""Plastic impact into a given contact mode (J 23–25)."""
+"""Plastic impact into a given contact mode (Johnson (23)–(25))."""
 
 from __future__ import annotations
 
@@ -12,30 +12,42 @@ from hybrid_contact_ros.mechanics.block_inverse import constrained_motion
 from hybrid_contact_ros.mechanics.contact_sets import closed_rows, contact_set
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
-_TOLERANCE = 1e-8
+_TOLERANCE = 1e-8  # scaled: largest residual of an answer that counts as solved
 
 
 def plastic_impact(problem: ContactProblem, mode: Iterable[int], sliding: Iterable[int] = ()) -> ImpactOutcome:
     """Stop the contacts of ``mode`` at once: v⁺ = M†M v⁻ and Λ = −A†M v⁻ with the rows A that they close.
 
     A closed contact holds its normal and all its tangents; one in ``sliding``, or without friction, holds its normal
-    only and slides freely (J Assumption A12). Nothing is asked of the signs: the contacts are glued for the instant,
-    so that a wrong mode pulls or leaves the friction cone. :func:`~hybrid_contact_ros.modes.impulse_velocity.
-    impulse_velocity_mode` chooses the mode. Restitution is not used (J Assumption A8).
+    only and slides freely (Johnson, Assumption A12). The signs of the impulses are not checked: the contacts are glued
+    for the instant, so that the impulse of a wrong mode pulls, or leaves the friction cone.
+    :func:`~hybrid_contact_ros.modes.impulse_velocity. impulse_velocity_mode` chooses the mode. Restitution is not used
+    (Johnson, Assumption A8).
 
     M may be singular where the closed contacts hold its massless limbs (A5). Limbs without mass or contact keep their
     velocity unchanged (A6). Redundant contacts share the least impulse in the Euclidean norm; v⁺ does not depend on it.
 
     Args:
         problem: at the configuration of the impact; ``velocity`` is v⁻.
-        mode: indices of the contacts closed after the impact. sliding: those among them that hold the normal only.
+        mode: indices of the contacts that are closed after the impact.
+        sliding: those among them that hold the normal only.
 
     Returns:
-        status SOLVED; SINGULAR where Assumption A5 fails (v⁺ = v⁻, no impulse then). steps is 1. residual: the
-        larger of the speed left in the closed rows and the error of M (v⁺ − v⁻) = JᵀΛ, scaled.
+        ``status`` is SOLVED, or SINGULAR where Assumption A5 fails (then v⁺ = v⁻, without impulse); ``steps`` is 1;
+        ``residual`` is the larger of the speed left in the closed rows and the error of M (v⁺ − v⁻) = JᵀΛ, scaled.
 
     Raises:
         ValueError: an index out of range, or ``sliding`` not within ``mode``.
+
+    Example:
+        A point mass of 2 kg that falls sticks to the ground.
+
+        >>> import numpy as np
+        >>> from hybrid_contact_ros import ContactProblem, plastic_impact
+        >>> up, along = np.array([[0.0, 1.0]]), np.array([[[1.0, 0.0]]])
+        >>> falling = ContactProblem(2.0 * np.eye(2), np.array([0.5, -1.0]), up, along, np.array([0.3]))
+        >>> plastic_impact(falling, {0}).impulse.tolist()
+        [[2.0, -1.0]]
     """
     closed = contact_set("mode", mode, problem.contacts)
     slides = contact_set("sliding", sliding, problem.contacts)
@@ -55,7 +67,7 @@ def plastic_impact(problem: ContactProblem, mode: Iterable[int], sliding: Iterab
     impulse[held] = solution.reaction
     velocity = solution.motion + solution.undecided @ problem.velocity
     change = problem.mass @ (velocity - problem.velocity) - rows.T @ solution.reaction
-    # Sums of absolute values: J v⁻ of contacts that rest, M v⁻ across massless limbs, are rounding, which is no scale
+    # The scales are sums of absolute values, because J v⁻ of contacts at rest and M v⁻ of massless limbs are rounding
     speed = float((np.abs(rows) @ np.abs(problem.velocity)).max(initial=0.0))
     size = float((np.abs(problem.mass) @ np.abs(problem.velocity)).max(initial=0.0))
     residual = max(

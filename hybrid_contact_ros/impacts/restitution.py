@@ -1,4 +1,4 @@
-"""Restitution for sets of post-impact velocities: what is known of e and μ."""
+"""What is known of restitution and friction of the contacts, for sets of velocities after an impact."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Range = ArrayLike | tuple[ArrayLike, ArrayLike]
 LAWS = {"inelastic": STRONGE, "stronge": STRONGE, "poisson": POISSON}
 """Impact laws of sets by name. The inelastic one is Stronge's with e = 0."""
 
-_STRONGE_ROOM = 1e-4  # κ in √(E² + 2 δ N) ≤ E + κ N + δ / (2 κ), δ for residuals
+_KAPPA = 1e-4  # of √(E² + 2 δ N) ≤ E + κ N + δ / (2 κ), by which Stronge's law is bounded; δ stands for residuals
 
 
 class Material:
     """What is known of the contacts: e and μ of each between two ends, (m,) each.
 
     Args:
-        problem: whose own restitution and friction are taken where ``None`` is given.
-        law: of :data:`LAWS`. restitution, friction: between 0 and 1, and ≥ 0.
-        common: one material: a draw stands at the same place in every contact's interval.
+        problem: its own restitution and friction are taken where ``None`` is given.
+        law: a key of :data:`LAWS`. restitution: e, between 0 and 1. friction: μ, ≥ 0.
+        common: whether all contacts are of one material: a draw stands at the same place in the intervals of all.
 
     Raises:
         ValueError: a range that is empty, out of bounds or of the wrong shape, or restitution for the inelastic law.
@@ -58,16 +58,17 @@ class Material:
         return bool((self.mu_low == self.mu_high).all())
 
     @property
-    def give(self) -> Array:
-        """Total impulse (m,) over that of compression alone, at most, as
-        :func:`~hybrid_contact_ros.kernels.impacts.fast_bounds.impulse_bounds` takes it."""
-        room = _STRONGE_ROOM if self.law == "stronge" and self.e_high.any() else 0.0
-        return 1.0 + self.e_high + room
+    def restitution_gain(self) -> Array:
+        """Largest total impulse (m,) over that of compression alone: 1 + e by Poisson's law, and a little more by
+        Stronge's (:func:`~hybrid_contact_ros.kernels.impacts.fast_bounds.impulse_bounds`)."""
+        more = _KAPPA if self.law == "stronge" and self.e_high.any() else 0.0
+        return 1.0 + self.e_high + more
 
     @property
-    def loose(self) -> float:
-        """How many times the room for residuals bounds need: Stronge's law takes a root of the work of compression."""
-        return 2.5 / _STRONGE_ROOM if self.law == "stronge" and self.e_high.any() else 1.0
+    def residual_slack(self) -> float:
+        """Factor by which bounds allow more for the residuals of the solver: 1, and large for Stronge's law, which
+        takes a root of the work of compression."""
+        return 2.5 / _KAPPA if self.law == "stronge" and self.e_high.any() else 1.0
 
     def most_friction(self, problem: ContactProblem) -> ContactProblem:
         """The problem with the high ends of μ."""

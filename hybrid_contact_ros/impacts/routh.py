@@ -1,4 +1,4 @@
-"""Impacts as paths of the velocity along the accumulated normal impulse, in the plane (Routh 1891; H 36, 37–39)."""
+"""Impacts as paths of the velocity along the accumulated normal impulse, in the plane (Routh 1891; Halm (36)–(39))."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
 
-LARGEST = 6
-"""Most contacts of a path: a piece tries up to 4^6 combinations of their states."""
+MOST_CONTACTS = 6
+"""Most contacts of a path: for every piece up to 4^6 combinations of their states are tried."""
 _RELATIVE = 1e-10  # of the fastest contact velocity, or of the largest entry of G: as good as zero
 _STICK, _OPEN = "stick", "open"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImpactPath:
-    """v(s) of an impact, linear between the knots; time and configuration stand still.
+    """The velocity v(s) of an impact, linear between the knots; time and configuration stand still.
 
     Attributes:
         s: (k,) knots, N s: the sum of all normal impulses, from 0.
-        velocities: (k, nv), from v⁻ to v⁺. impulses: (k, m, 1 + d) accumulated per contact, N s, normal first.
+        velocities: (k, nv), from v⁻ to v⁺.
+        impulses: (k, m, 1 + d), N s, normal first, accumulated per contact.
         status: SOLVED; RAY where no event ends a piece (the impact jams); NONE_FOUND where no rates satisfy the
-            conditions, or an impact was to be started that pushes nothing in; STEP_LIMIT.
+            conditions, or where the contacts of ``start`` are not driven in; STEP_LIMIT.
     """
 
     s: Array
@@ -47,20 +48,22 @@ class ImpactPath:
 def routh_path(
     problem: ContactProblem, start: Iterable[int] = (), rates: ArrayLike | None = None, max_pieces: int = 200
 ) -> ImpactPath:
-    """Resolve an inelastic impact in the plane exactly, by Routh's method (H 36) and its extension to many (H 37–39).
+    """Resolve an inelastic impact in the plane exactly, by Routh's method and its extension to many contacts.
+
+    Routh's method is Halm (36), the extension Halm (37)–(39).
 
     Contacts that approach push with normal rates in the proportion of ``rates``. A contact at J_n v = 0 pushes as much
-    as keeps the others from driving it in, and not at all if they do not (where friction is so strong that no such push
-    exists, it pushes at its rate too). Friction obeys Coulomb's law along the whole path: it opposes a slipping contact
-    with μ λ_n; one that has come to rest sticks, or slips back where sticking takes more than that. The rates are
-    scaled so that they add up to 1 (H 37), and the path ends when no contact approaches. One contact: Routh's method.
-    Several: one solution of the inclusion (39); other proportions give others.
+    as keeps the others from driving it in, and not at all if they do not. (Where friction is so strong that no such
+    push exists, it pushes at its rate too.) Friction obeys Coulomb's law along the whole path: it opposes a slipping
+    contact with μ λ_n; one that has come to rest sticks, or slips back where sticking takes more than that. The rates
+    are scaled so that they add up to 1 (Halm (37)), and the path ends when no contact approaches. With one contact that
+    is Routh's method. With several it is one solution of the inclusion (39); other proportions give other solutions.
 
     Args:
         problem: with v⁻ as its velocity; all its contacts take part (``problem.select``). d = 1, M positive definite.
-        start: contacts that push from the beginning although J_n v = 0: an impact without collision (H §2.2.3). It is
-            one only if the push drives the contact in (or leaves J_n v at 0) until its slipping has ended; otherwise
-            the path has no length and NONE_FOUND.
+        start: contacts that push from the beginning although J_n v = 0: an impact without collision (Halm §2.2.3). It
+            is one only if the push drives the contact in (or leaves J_n v at 0) until its slipping has ended; otherwise
+            the path has no length and the status NONE_FOUND.
         rates: (m,) > 0, all equal by default.
         max_pieces: linear pieces at most.
 
@@ -70,19 +73,25 @@ def routh_path(
     m = problem.contacts
     if problem.tangents != 1:
         raise ValueError(f"the problem has {problem.tangents} tangents a contact; this path is for the plane (1)")
-    if m > LARGEST:
-        raise ValueError(f"{m} contacts take part; at most {LARGEST} can: select those that touch")
+    if m > MOST_CONTACTS:
+        raise ValueError(f"{m} contacts take part; at most {MOST_CONTACTS} can: select those that touch")
     weights = np.ones(m) if rates is None else np.asarray(rates, dtype=np.float64)
     if weights.shape != (m,) or not ((weights > 0.0) & np.isfinite(weights)).all():
         raise ValueError(f"rates must be {m} finite numbers > 0, got {weights.tolist()}")
     begun = contact_set("start", start, m)
     if max_pieces < 1:
         raise ValueError(f"max_pieces is {max_pieces}; it must be 1 or more")
-    rows = problem.jacobian()
     try:
         np.linalg.cholesky(problem.mass)
     except np.linalg.LinAlgError:
         raise ValueError("mass is not positive definite; an impact path needs every limb to have mass") from None
+    return _follow(problem, begun, weights, max_pieces)
+
+
+def _follow(problem: ContactProblem, begun: frozenset[int], weights: Array, max_pieces: int) -> ImpactPath:
+    """The path of :func:`routh_path`, piece by piece; ``weights`` are the rates, ``begun`` the contacts that start."""
+    m = problem.contacts
+    rows = problem.jacobian()
     response = np.linalg.solve(problem.mass, rows.T)
     G = rows @ response
     u = (rows @ problem.velocity).reshape(m, 2)
@@ -127,11 +136,18 @@ def routh_path(
 def increment_path(
     problem: ContactProblem, step: float, seed: int = 0, start: Iterable[int] = (), max_steps: int = 1000
 ) -> ImpactPath:
-    """A random path of the many that the inclusion (39) allows: increments with random caps (H Algorithm 1, 72–75).
+    """A random path of the many that the inclusion (39) of Halm allows: increments with random caps (Algorithm 1).
 
-    Each increment is a linear piece whose friction fits the velocity at its end: a discretization of (39) with step
-    ``step`` (N s). Where an increment has several solutions one is drawn. ``start`` is not empty for an impact without
-    collision: the first increment is then one that pushes, if there is such.
+    Each increment (Halm (72)–(75)) is a linear piece whose friction fits the velocity at its end. Where an increment
+    has several solutions, one is drawn.
+
+    Args:
+        problem: with v⁻ as its velocity.
+        step: largest impulse increment of a contact, N s: the discretization of (39).
+        seed: of the caps and choices.
+        start: not empty for an impact without collision: in the first increment one of these contacts pushes then; if
+            that is not possible the status is NONE_FOUND.
+        max_steps: increments at most.
 
     Raises:
         ValueError: step is not positive and finite, or max_steps < 1.
@@ -171,7 +187,10 @@ def increment_path(
 
 
 def _rates(G: Array, u: Array, friction: Array, drivers: NDArray[np.bool_], weights: Array) -> Array | None:
-    """Impulse rates (m, 2), normals adding up to 1, that drive the ``drivers`` and obey contact laws to first order."""
+    """Impulse rates (m, 2) at which the ``drivers`` push, and which obey the contact laws to first order.
+
+    Their normal components add up to 1. None where no combination of contact states has such rates.
+    """
     resting = ~drivers & (u[:, 0] == 0.0)
     choices: list[list[tuple[str, float]]] = []
     for i in range(u.shape[0]):
@@ -198,8 +217,9 @@ def _solve(
     weights: Array,
     states: tuple[tuple[str, float], ...],
 ) -> Array | None:
+    """Impulse rates (m, 2) in given contact states: None where they contradict the states."""
     m = u.shape[0]
-    given, columns, held = np.zeros((m, 2)), [], []
+    given, columns, at_rest = np.zeros((m, 2)), [], []
     for i, (state, sign) in enumerate(states):
         if state == _OPEN:
             continue
@@ -209,19 +229,19 @@ def _solve(
             given += weights[i] * normal
         else:
             columns.append(normal.reshape(-1))
-            held.append(2 * i)
+            at_rest.append(2 * i)
         if state == _STICK:
             columns.append(np.eye(2 * m)[2 * i + 1])
-            held.append(2 * i + 1)
+            at_rest.append(2 * i + 1)
     push = given
     if columns:
         B = np.array(columns).T
-        x = np.linalg.lstsq(G[held] @ B, -G[held] @ given.reshape(-1), rcond=1e-12)[0]
+        x = np.linalg.lstsq(G[at_rest] @ B, -G[at_rest] @ given.reshape(-1), rcond=1e-12)[0]
         push = given + (B @ x).reshape(m, 2)
     rate = (G @ push.reshape(-1)).reshape(m, 2)
     size = float(np.abs(push).max())
     small, slack = 1e-9 * size, 1e-9 * float(np.abs(G).max()) * size
-    if held and np.abs(rate.reshape(-1)[held]).max() > slack:
+    if at_rest and np.abs(rate.reshape(-1)[at_rest]).max() > slack:
         return None
     for i, (state, sign) in enumerate(states):
         if state == _OPEN:
@@ -236,7 +256,7 @@ def _solve(
 
 
 def _next_event(u: Array, rate: Array, normal: Array) -> tuple[float, tuple[NDArray[np.intp], ...] | None]:
-    """How far until a normal velocity, or a slipping contact's tangential one, reaches zero; and which entries do."""
+    """The impulse until a normal velocity, or the slip of a contact that pushes, reaches zero; and which entries do."""
     towards = (u * rate < 0.0) & np.column_stack([np.ones(u.shape[0], bool), normal > 0.0])
     if not towards.any():
         return 0.0, None

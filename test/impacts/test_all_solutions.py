@@ -1,4 +1,4 @@
-"""All solutions of the impact LCPs: H (31), compass gait and RAMone, against brute force over complementary bases."""
+"""All solutions of the impact LCPs: Halm (31), compass gait, RAMone, against brute force over complementary bases."""
 
 import numpy as np
 import pytest
@@ -89,7 +89,7 @@ def test_every_solution_is_complementary_dissipative_and_does_not_penetrate(kind
 
 
 def test_compass_gait_has_three_outcomes_trailing_foot_lifts_slides_or_sticks():
-    """H Fig. 4b; A, the leading foot, comes to rest in all of them."""
+    """Halm Fig. 4b; A, the leading foot, comes to rest in all of them."""
     problem = compass_gait_impact().problem
     outcomes = simultaneous_impact(problem, all_solutions=True)
     assert (len(outcomes), outcomes.complete, outcomes.continuum) == (3, True, False)
@@ -116,7 +116,7 @@ def test_ramone_has_the_same_three_outcomes_at_infinite_friction():
 
 @pytest.mark.parametrize("published", [False, True])
 def test_disks_have_one_simultaneous_outcome_rest(published):
-    """H §5.4.5."""
+    """Halm §5.4.5."""
     outcomes = simultaneous_impact(disk_stacking_impact(published).problem, all_solutions=True)
     assert (len(outcomes), outcomes.complete) == (1, True)
     np.testing.assert_allclose(disk_stacking_impact(published).problem.jacobian() @ outcomes[0].velocity, 0, atol=1e-9)

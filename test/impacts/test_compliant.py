@@ -1,4 +1,4 @@
-"""Compliant impacts (H 88–90): they dissipate, and as bodies get stiffer they end where rigid impacts may end."""
+"""Compliant impacts (Halm (88)–(90)): they dissipate, and stiffer bodies end where rigid impacts may end."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Sampling where increments have several solutions (H Assumption 6 fails), and where they have one."""
+"""Sampling where increments have several solutions (Assumption 6 of Halm fails), and where they have one."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def sample(make, samples, **options):
 
 
 def test_ramones_set_is_the_triangle_of_its_three_outcomes_and_one_solution_is_a_point():
-    """H Fig. 13: the leading foot sticks, the trailing one ends between sticking, sliding and lifting."""
+    """Halm Fig. 13: the leading foot sticks, the trailing one ends between sticking, sliding and lifting."""
     problem, result, u = sample(ramone_impact, 4000)
     corners = np.array([problem.jacobian() @ v.velocity for v in simultaneous_impact(problem, all_solutions=True)])
     np.testing.assert_allclose(u[:, :2], 0.0, atol=1e-8)
@@ -49,7 +49,7 @@ def test_compass_gaits_three_outcomes_all_occur():
     problem, result, u = sample(compass_gait_impact, 4000)
     for one in simultaneous_impact(problem, all_solutions=True):
         assert np.linalg.norm(u - problem.jacobian() @ one.velocity, axis=1).min() < 0.02
-    assert (u[:, 0] > 1e-3).any()  # H §5.4.2: the leading foot may lift while the trailing one stays
+    assert (u[:, 0] > 1e-3).any()  # Halm §5.4.2: the leading foot may lift while the trailing one stays
     assert result.unique is False
     assert 0.8 < result.several < 0.97
     assert result.residual < 1e-9

@@ -1,4 +1,4 @@
-"""Sequential impacts, H §2.2.2."""
+"""Sequential impacts, Halm §2.2.2."""
 
 import numpy as np
 import pytest

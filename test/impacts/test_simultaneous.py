@@ -1,4 +1,4 @@
-"""Simultaneous impacts, H eq. (31)–(35)."""
+"""Simultaneous impacts, Halm (31)–(35)."""
 
 import numpy as np
 import pytest

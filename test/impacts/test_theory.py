@@ -1,4 +1,4 @@
-"""The numbers that H's lemmas and theorems promise: Lemmas 1 and 6, Theorems 8 and 9."""
+"""The numbers that the lemmas and theorems of Halm promise: Lemmas 1 and 6, Theorems 8 and 9."""
 
 from math import ceil, exp, log
 

@@ -1,20 +1,117 @@
 """Doors, the kernels that Python calls, stay flat: their arguments are the fields of their records, in this order."""
 
+import importlib
 import inspect
+from pathlib import Path
 
 import pytest
 
+from benchmarks.house import MANY_ARGUMENTS, functions
+from hybrid_contact_ros.kernels.estimation import event_times as events
+from hybrid_contact_ros.kernels.estimation import records as rollouts
+from hybrid_contact_ros.kernels.estimation.rollout import rollout
+from hybrid_contact_ros.kernels.impacts import all_solutions, hull_lp
+from hybrid_contact_ros.kernels.impacts import friction_axes as axes
+from hybrid_contact_ros.kernels.impacts import records as impacts
+from hybrid_contact_ros.kernels.impacts.increment import increment
+from hybrid_contact_ros.kernels.impacts.restitution import restitution_batch
+from hybrid_contact_ros.kernels.impacts.sampling import sample_batch
 from hybrid_contact_ros.kernels.mechanics import contact_rows as rows
 from hybrid_contact_ros.kernels.modes import records as modes
 from hybrid_contact_ros.kernels.modes.forces import force_acceleration
+from hybrid_contact_ros.kernels.stability import records as stability
+from hybrid_contact_ros.kernels.stability.constraint import stability_flags
+from hybrid_contact_ros.kernels.stability.pseudo_impulse import pseudo_impulse_flags
 
+# A string stands for an argument that belongs to no record
 DOORS = [
     (rows.contact_rows, [rows.ContactGeometry, rows.JointKinematics, rows.TwistScratch, rows.ContactRowsOut]),
     (force_acceleration, [modes.StateSettings, modes.StateProblem, modes.StateScratch, modes.StateOut]),
+    (
+        stability_flags,
+        [
+            stability.StabilitySettings,
+            stability.StabilityProblem,
+            stability.SolvedMode,
+            stability.TrialScratch,
+            stability.StabilityOut,
+        ],
+    ),
+    (
+        pseudo_impulse_flags,
+        [
+            stability.PseudoImpulseSettings,
+            stability.PseudoImpulseProblem,
+            stability.SteadyMode,
+            stability.ImpactScratch,
+            stability.PseudoImpulseOut,
+        ],
+    ),
+    (axes.prepare, ["directions", axes.Configuration, axes.Response, axes.AxesProblem]),
+    (increment, [impacts.IncrementProblem, "tableau", "lines", "z", "after"]),
+    (
+        sample_batch,
+        [
+            *("first", "count", "seed"),
+            *("g", "H", "w", "c"),
+            impacts.Walk,
+            impacts.SearchLimits,
+            *("tableau", "lines", "cap", "vectors"),
+            impacts.SearchScratch,
+            *("z", "info"),
+        ],
+    ),
+    (
+        restitution_batch,
+        [
+            *("first", "count", "seed", "law"),
+            *("g", "H", "w"),
+            impacts.MaterialRange,
+            impacts.Walk,
+            impacts.SearchLimits,
+            *("tableau", "lines", "contacts", "vectors"),
+            impacts.SearchScratch,
+            *("z", "info"),
+        ],
+    ),
+    (
+        all_solutions.search,
+        ["g", all_solutions.SearchBudget, "H", "w", "cap", "c", all_solutions.SearchTree, all_solutions.SearchOut],
+    ),
+    (
+        hull_lp.lower_templates,
+        [
+            hull_lp.HullProblem,
+            hull_lp.HullRows,
+            *("rounds", "used", "increases", "slack", "order"),
+            hull_lp.SimplexScratch,
+            *("bases", "mix"),
+        ],
+    ),
+    (
+        hull_lp.bound_queries,
+        [
+            hull_lp.HullProblem,
+            hull_lp.HullRows,
+            *("used", "queries"),
+            hull_lp.SimplexScratch,
+            *("first_basis", "mix", "most"),
+        ],
+    ),
+    (events.next_events, [rollouts.TimeBounds, events.EventProblem, events.EventScratch, events.EventOut]),
+    (rollout, [rollouts.TimeBounds, rollouts.RolloutProblem, rollouts.RolloutScratch, rollouts.RolloutOut]),
 ]
 
 
 @pytest.mark.parametrize(("door", "records"), DOORS, ids=lambda value: getattr(value, "__name__", ""))
 def test_a_door_takes_the_fields_of_its_records_in_order(door, records):
-    expected = [field for record in records for field in record._fields]
+    expected = [name for record in records for name in ([record] if isinstance(record, str) else record._fields)]
     assert list(inspect.signature(door.py_func).parameters) == expected
+
+
+def test_every_door_of_many_arguments_is_named_above():
+    """A function of the package that takes many positional arguments is a door, and its records are known."""
+    package = Path(importlib.import_module("hybrid_contact_ros").__file__).parent
+    known = {door.py_func.__name__ for door, _ in DOORS}
+    many = {f"{f.place}.{f.name}" for f in functions(package) if f.arguments >= MANY_ARGUMENTS and f.door}
+    assert {name for name in many if name.split(".")[-1] not in known} == set()

@@ -14,29 +14,38 @@ Array = NDArray[np.float64]
 
 _POINTS = 48  # trial values of μ, before the best are refined
 _GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
-_HALVINGS = 26
-_DOUBLINGS = 12
+_HALVINGS = 26  # of an interval of μ
+_DOUBLINGS = 12  # of μ, at most, until the impact sticks to its end
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _misfit(G: Array, u: Array, impulse: Array, mu: float) -> float:
-    x, y, _, _, _, _, _, _ = impact_path(G, u, mu, impulse[0])
-    x, y = x - impulse[1], y - impulse[2]
+    """Distance of the tangential impulse of the path with friction ``mu`` from the observed one, over Λ_n."""
+    end = impact_path(G, u, mu, impulse[0])
+    x, y = end.tangential_x - impulse[1], end.tangential_y - impulse[2]
     square = G[1, 1] * x * x + 2.0 * G[1, 2] * x * y + G[2, 2] * y * y
     return math.sqrt(max(2.0 * square / (G[1, 1] + G[2, 2]), 0.0)) / impulse[0]  # type: ignore[no-any-return]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def fit_path(G: Array, u: Array, impulse: Array) -> tuple[float, float, float, float, float]:
-    """μ, the least μ at which the impact sticks to its end, the misfit; the next best μ and its misfit."""
+    """Find the friction of an observed impact of one contact.
+
+    Args:
+        G: (3, 3), 1/kg, normal first. u: (3,), m/s, contact velocity before. impulse: (3,), N s, observed.
+
+    Returns:
+        μ; the least μ at which the impact sticks to its end; the misfit of μ; the next best μ, NaN if there is none,
+        and its misfit.
+    """
     low, high = 0.0, 0.25
     for _ in range(_DOUBLINGS):
-        if impact_path(G, u, high, impulse[0])[7]:
+        if impact_path(G, u, high, impulse[0]).sticks:
             break
         low, high = high, 2.0 * high
     for _ in range(_HALVINGS):
         mu = 0.5 * (low + high)
-        if impact_path(G, u, mu, impulse[0])[7]:
+        if impact_path(G, u, mu, impulse[0]).sticks:
             high = mu
         else:
             low = mu
@@ -60,11 +69,11 @@ def fit_path(G: Array, u: Array, impulse: Array) -> tuple[float, float, float, f
                 a, c, at_c = c, d, at_d
                 d = a + _GOLDEN * (b - a)
                 at_d = _misfit(G, u, impulse, d)
-        mu, left = (c, at_c) if at_c < at_d else (d, at_d)
+        mu, misfit = (c, at_c) if at_c < at_d else (d, at_d)
         if abs(mu - best) <= step:  # two trial values shared the valley
-            best, least = (mu, left) if left < least else (best, least)
-        elif left < least:
-            best, least, other, more = mu, left, best, least
-        elif left < more and not abs(mu - other) <= step:
-            other, more = mu, left
+            best, least = (mu, misfit) if misfit < least else (best, least)
+        elif misfit < least:
+            best, least, other, more = mu, misfit, best, least
+        elif misfit < more and not abs(mu - other) <= step:
+            other, more = mu, misfit
     return best, high, least, other, more

@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
+
 Array = NDArray[np.float64]
 
-_TURN = 0.4  # of the slip: how much of it friction alone could change in one step; its direction settles that fast
-_STRAIGHT = 1e-7  # sine of the angle between slip and its rate: then it keeps its direction
-_AT_REST = 1e-6  # of the fastest component of the velocity
+_TURN = 0.4  # part of the slip that friction alone may change in one step: its direction settles that fast
+_STRAIGHT = 1e-7  # sine of the angle between the slip and its rate below which the slip keeps its direction
+_AT_REST = 1e-6  # of the fastest component of the first velocity: slower slip has come to rest
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+class PathEnd(NamedTuple):
+    """An impact path at its end, where the normal impulse is p."""
+
+    tangential_x: float  # N s, impulse along the first tangent
+    tangential_y: float  # N s, along the second
+    compression: float  # N s, normal impulse while the contact approached
+    compression_work: float  # J, ≤ 0, normal work of compression
+    restitution_work: float  # J, ≥ 0, normal work of restitution
+    normal_velocity: float  # m/s
+    normal_rate: float  # 1/kg, of the normal velocity per unit of p
+    sticks: bool
+
+
+@njit(**KERNEL)
 def _at_rest(G: Array, mu: float) -> tuple[float, float, bool]:
     """Tangential impulse per unit of p of a contact whose slip has come to rest, and whether it sticks."""
     a, b, c = G[1, 1], G[1, 2], G[2, 2]
@@ -42,9 +58,9 @@ def _at_rest(G: Array, mu: float) -> tuple[float, float, bool]:
     return -mu * x / size, -mu * y / size, False
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**KERNEL)
 def _parts(first: float, middle: float, last: float) -> tuple[float, float, float]:
-    """Of the parabola through these at 0, ½ and 1: the length where it is < 0, the integral there, and the other."""
+    """A parabola by its values at 0, ½ and 1: length where it is < 0, integral there, and integral where it is ≥ 0."""
     c = 2.0 * (first - 2.0 * middle + last)
     b = last - first - c
     whole = first + b / 2.0 + c / 3.0
@@ -59,9 +75,9 @@ def _parts(first: float, middle: float, last: float) -> tuple[float, float, floa
     return (t, until, whole - until) if first < 0.0 else (1.0 - t, whole - until, until)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**KERNEL)
 def _slope(G: Array, u: Array, mu: float, p: float, x: float, y: float) -> tuple[float, float, float]:
-    """−μ s and |u_t|, where the impulse so far is (p, x, y)."""
+    """−μ s and |u_t|, where the impulse so far is (p, x, y): normal, and along the two tangents."""
     a = u[1] + G[1, 0] * p + G[1, 1] * x + G[1, 2] * y
     b = u[2] + G[2, 0] * p + G[2, 1] * x + G[2, 2] * y
     r = math.sqrt(a * a + b * b)
@@ -70,15 +86,12 @@ def _slope(G: Array, u: Array, mu: float, p: float, x: float, y: float) -> tuple
     return -mu * a / r, -mu * b / r, r
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def impact_path(
-    G: Array, u: Array, mu: float, end: float
-) -> tuple[float, float, float, float, float, float, float, bool]:
-    """Follow an impact from velocity u (3,) to the normal impulse ``end``; G (3, 3), normal first.
+@njit(**KERNEL)
+def impact_path(G: Array, u: Array, mu: float, end: float) -> PathEnd:
+    """Follow the impact of one contact until the normal impulse is ``end``, N s.
 
-    Returns:
-        tangential impulse (2), normal impulse of compression (u_n < 0), its normal work and that of restitution, u_n
-        at the end and its rate there, and whether it sticks there.
+    Args:
+        G: (3, 3), 1/kg, normal first. u: (3,), m/s, contact velocity before. mu: friction coefficient.
     """
     tiny = _AT_REST * max(abs(u[0]), abs(u[1]), abs(u[2]))
     p, x, y, now = 0.0, 0.0, 0.0, u[0]
@@ -124,4 +137,4 @@ def impact_path(
         pressed, lost, won = pressed + part * h, lost + down * h, won + up * h
         rate = G[0, 0] + G[0, 1] * jx + G[0, 2] * jy
         now = after
-    return x, y, pressed, lost, won, now, rate, sticks
+    return PathEnd(x, y, pressed, lost, won, now, rate, sticks)

@@ -1,23 +1,26 @@
 """Lemke's method on a dense LCP: the independent oracle for the contact-space solver, and for small LCPs elsewhere."""
 
+from __future__ import annotations
+
 from numba import njit
 
 from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
 
 SOLVED = int(Status.SOLVED)
 RAY = int(Status.RAY)
 PIVOT_LIMIT = int(Status.PIVOT_LIMIT)
 
 _ENTRY = 1e-11  # column entries below take no part in the ratio test
-_EQUAL = 1e-12  # ratios this close, relative, are equal, and the next column of the inverse decides
+_EQUAL = 1e-12  # relative: ratios this close are equal, and the next column of the inverse decides
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**KERNEL)
 def _leaving_row(T, column, artificial):
     """Lexicographic minimum ratio test: the row with the lexicographically least (rhs, B⁻¹) / entry, or −1.
 
-    The first n columns of T are B⁻¹ (they started as the identity). A tie in the right-hand side that the artificial
-    variable is part of is won by it, because its leaving ends the method with a solution.
+    The first n columns of T are B⁻¹ (they started as the identity). The artificial variable wins every tie in the
+    right-hand side, because the method ends with a solution when that variable leaves.
     """
     n = T.shape[0]
     last = T.shape[1] - 1
@@ -47,14 +50,21 @@ def _leaving_row(T, column, artificial):
     return best
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**KERNEL)
 def lemke(limit, W, q, T, basis, z):
     """Find z with w = W z + q ≥ 0, z ≥ 0, zᵀ w = 0.
 
-    Lemke's complementary pivoting with covering vector 1 and a lexicographic ratio test (Cottle, Pang, Stone, ch. 4).
-    At most ``limit`` pivots; W (n, n), q (n,); scratch T (n, 2 n + 2), basis (n,) int64; z (n,) out. Returns (status,
-    pivots): RAY where it ends on a secondary ray, which for the copositive LCPs of impacts only rounding can cause.
-    Scale the problem first: tolerances are absolute.
+    This is Lemke's complementary pivoting with covering vector 1 and a lexicographic ratio test (Cottle, Pang, Stone,
+    ch. 4). The problem is to be scaled first, because tolerances are absolute.
+
+    Args:
+        limit: of pivots. W: (n, n). q: (n,).
+        T: scratch, (n, 2 n + 2). basis: scratch, (n,) int64.
+        z: out, (n,).
+
+    Returns:
+        (status, pivots): SOLVED; PIVOT_LIMIT; RAY where the method ends on a secondary ray, which for the copositive
+        LCPs of impacts only rounding can cause.
     """
     n = q.shape[0]
     rhs = 2 * n + 1
@@ -104,9 +114,9 @@ def lemke(limit, W, q, T, basis, z):
     return PIVOT_LIMIT, limit
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**KERNEL)
 def lcp_residual(W, q, z):
-    """Largest |min(z, W z + q)|, componentwise."""
+    """Largest component of |min(z, W z + q)|: how far z (n,) is from solving the LCP of W (n, n) and q (n,)."""
     worst = 0.0
     for i in range(q.shape[0]):
         s = q[i]

@@ -1,20 +1,26 @@
-"""How far an answer violates the conditions of an impact law, found without the solver.
+"""How far an answer violates the conditions of an impact law, computed without the solver.
 
-Both kernels return a largest violation in the natural-map sense: each complementarity condition "z in a convex set Z
-and −w' in the normal cone of Z at z" is measured as |z − projection onto Z of (z − w')|, in scaled units (velocities
-over V scale, impulses over V / scale, :mod:`.delassus`), so that 1e-9 means nine digits of the approach's speed.
+Both kernels return the largest violation of the natural map: each complementarity condition "z is in a convex set Z,
+and −w' in the normal cone of Z at z" is measured as |z − projection of z − w' onto Z|, in scaled units
+(:mod:`.friction_axes`), so that 1e-9 means nine digits of the speed of the approach.
 """
+
+from __future__ import annotations
 
 import math
 
 from numba import njit
 
+from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+
+@njit(**KERNEL, forceinline=True)
 def axes_residual(g, H, w, cap, c, z, out):
-    """Violation on friction axes, everything scaled; out (p,) is w' = w + H z, computed afresh.
+    """Violation of Halm (72)–(74) on friction axes, scaled: z_n against [0, cap], and z_l against [−c z_n, c z_n].
 
-    z_n against [0, cap] and z_l against [−c z_n, c z_n] (H 72–74); cap = inf gives H 31–33.
+    Args:
+        g … c: :class:`.IncrementProblem`; cap = inf gives Halm (31)–(33). z: (p,).
+        out: out, (p,), w' = w + H z, computed afresh.
     """
     p = H.shape[0]
     worst = 0.0
@@ -34,13 +40,13 @@ def axes_residual(g, H, w, cap, c, z, out):
     return worst
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**KERNEL, forceinline=True)
 def _larger(a, b):
-    """max that keeps a NaN."""
+    """The larger of two numbers; a NaN is kept."""
     return a if a >= b or a != a else b
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**KERNEL)
 def _polygon_distance(directions, radius, px, py, zx, zy):
     """Distance from z to the projection of p onto the regular polygon with vertices radius (cos, sin)(2πj/k)."""
     k = directions
@@ -76,13 +82,16 @@ def _polygon_distance(directions, radius, px, py, zx, zy):
     return math.hypot(bx - zx, by - zy)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**KERNEL)
 def increment_residual(directions, G, u, mu, cap, V, impulse, after):
-    """Violation of H (72)–(74), or of (31c, d) where cap = inf, by an impulse.
+    """Violation of Halm (72)–(74), or of (31c, d) where cap = inf, by an impulse in SI units.
 
-    ``directions`` vertices of the friction polygon (unused in the plane); G (m (1 + d))², u (m (1 + d),) before,
-    mu (m,), cap (m,) N s, V the scale that :func:`~.delassus.condense` returned for the velocity that the whole impact
-    started with, impulse (m, 1 + d); after (m (1 + d),) out, J v'.
+    Args:
+        directions: vertices of the friction polygon; without effect in the plane.
+        G: (r, r), r = m (1 + d). u: (r,), m/s, before. mu: (m,). cap: (m,), N s.
+        V: √J, of :func:`.friction_axes.prepare` for the velocity with which the whole impact started.
+        impulse: (m, 1 + d), N s.
+        after: out, (r,), m/s, J v'.
     """
     r = u.shape[0]
     rows = impulse.shape[1]

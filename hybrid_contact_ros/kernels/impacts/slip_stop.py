@@ -1,54 +1,63 @@
 """Where within an increment of an impact a slip stops, so that friction has one direction in every piece of it.
 
-An increment solves H (72–75) implicitly: its friction is that of the velocity at its end. As long as a contact's
-impulse grows in fixed proportions its velocity is linear in it, so that friction which opposes a slip that keeps its
-direction is that of Routh's process exactly; where the slip stops within the increment it is not, and what happens in
-one contact depends on the step. With the contact's cap cut there, a single contact is integrated exactly, whatever the
-step. Any cap below the drawn one is as good for the law, which leaves the rates of contacts arbitrary.
+An increment solves Halm (72)–(75) implicitly: its friction is that of the velocity at its end. As long as the impulse
+of a contact grows in fixed proportions, its velocity is linear in the impulse, so that friction which opposes a slip of
+constant direction is exactly that of Routh's process. Where the slip stops within the increment it is not, and then the
+outcome of a single contact depends on the step. With the cap of the contact cut at that moment, a single contact is
+integrated exactly, whatever the step. Any cap below the drawn one is as good for the law, which leaves the rates of
+contacts arbitrary.
 
-Cut is where a contact's own push stops its slip. The slip of contacts that share a stiff body is moved by their
-neighbours, at rates that are drawn anew for every increment; it passes zero time and again, and pieces up to each of
-these moments would be many and no truer.
+An increment is cut only where a contact's own push stops its slip. The slip of contacts that share a stiff body is
+moved by their neighbours, at rates that are drawn anew for every increment. It passes zero time and again: pieces up to
+each of these moments would be many and no truer.
 """
+
+from __future__ import annotations
 
 import math
 
 from numba import njit
 
+from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
+
 _RESTING = 1e-9  # scaled: slower slip is rounding, and has no direction
-_FULL = 1.0 - 1e-6  # of the bound: friction that has opposed the same slip all along
-_WHOLE = 1.0 - 1e-9  # of an increment
-_OTHERS = 0.1  # of what a contact does to its slip: what its neighbours may do to it
-_LEAST = 0.1  # of an increment: less is not worth one more where several contacts push
-_PUSH = 1e-12  # scaled: less is rounding
+_FULL = 1.0 - 1e-6  # of the bound: friction of this size has opposed the same slip all along
+_WHOLE = 1.0 - 1e-9  # part of an increment at which it is not cut any more
+_MOST_OF_OTHERS = 0.1  # change of a slip by the neighbours, over that by the contact itself, at which it is cut
+_LEAST_PART = 0.1  # of an increment that is cut where several contacts push: less is not worth another increment
+_LEAST_PUSH = 1e-12  # scaled: a smaller normal impulse is rounding
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**KERNEL, forceinline=True)
 def _against(slip, friction):
-    """Friction against the slip with which the increment began; inf if there was none."""
+    """Friction that opposes the slip at the beginning of the increment; inf if there was none."""
     if slip > _RESTING:
         return -friction
     return friction if slip < -_RESTING else math.inf
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@njit(**KERNEL, forceinline=True)
 def stop_at_slip(g, H, c, now, push, cap, release):
-    """Cut ``cap`` and ``release`` (m,) of contacts whose slip stops within an increment to what it takes to stop it.
+    """Cut ``cap`` and ``release`` of contacts whose slip stops within an increment to the impulse at which it stops.
 
-    now (p,) velocities before, push (p,) the increment's impulse. Returns whether anything was cut: then the increment
-    is to be solved again.
+    Args:
+        g, H, c: as of :class:`.IncrementProblem`. now: (p,), velocities before the increment. push: (p,), its impulses.
+        cap, release: in and out, (m,).
+
+    Returns:
+        Whether anything was cut; then the increment is to be solved again.
     """
     p = now.shape[0]
     m = c.shape[0]
     n = 1 + g
     pushing = 0
     for k in range(m):
-        if push[k * n] > _PUSH:
+        if push[k * n] > _LEAST_PUSH:
             pushing += 1
     cut = False
     for k in range(m):
         a = k * n
-        if not (push[a] > _PUSH and c[k] > 0.0):
+        if not (push[a] > _LEAST_PUSH and c[k] > 0.0):
             continue
         bound = c[k] * push[a]
         stops = False
@@ -67,9 +76,9 @@ def stop_at_slip(g, H, c, now, push, cap, release):
                     for j in range(p):
                         if j < a or j >= a + n:
                             others += H[i, j] * push[j]
-                if own * now[i] < 0.0 and abs(others) <= _OTHERS * abs(own):
+                if own * now[i] < 0.0 and abs(others) <= _MOST_OF_OTHERS * abs(own):
                     part = min(part, -(now[i] + others) / own)
-        if part < _WHOLE and (part >= _LEAST or (pushing == 1 and part > 0.0)):
+        if part < _WHOLE and (part >= _LEAST_PART or (pushing == 1 and part > 0.0)):
             cut = True
             cap[k] = part * push[a]
             release[k] *= part
