@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
-from hybrid_contact_ros.kernels.modes.splitting import ROWS
+from hybrid_contact_ros.kernels.modes.records import SPLITTING_ROWS
 from hybrid_contact_ros.modes.workspace import TOLERANCE, mode_steps
 from hybrid_contact_ros.prediction import ModeSequence
 
@@ -46,7 +46,7 @@ class ModeRollout:
         self._friction, self._restitution = friction, restitution.copy()
         self._tolerances, self._config = tolerances, config
         self._scratch = (
-            np.zeros((2 * n + ROWS, n)),
+            np.zeros((2 * n + SPLITTING_ROWS, n)),
             np.zeros((2, n)),
             np.zeros(2 * n, dtype=np.int64),
             np.zeros((4, m), dtype=np.uint8),

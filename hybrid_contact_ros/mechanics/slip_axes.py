@@ -36,18 +36,4 @@ def along_slip(problem: ContactProblem) -> tuple[ContactProblem, Array]:
     turns[slides] = np.stack((np.stack((c, s), axis=1), np.stack((-s, c), axis=1)), axis=1)
     drift = problem.jacobian_drift.copy()
     drift[:, 1:] = np.einsum("ijk,ik->ij", turns, drift[:, 1:])
-    return (
-        ContactProblem.trusted(
-            problem.mass,
-            problem.velocity,
-            problem.normal_jacobian,
-            turns @ problem.tangent_jacobian,
-            problem.friction,
-            problem.restitution,
-            problem.gap,
-            problem.bias_force,
-            drift,
-            problem.names,
-        ),
-        turns,
-    )
+    return problem.replace_trusted(tangent_jacobian=turns @ problem.tangent_jacobian, jacobian_drift=drift), turns

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.codes import ContactStatus, Status
 from hybrid_contact_ros.kernels.mechanics.contact_space import is_regular
 from hybrid_contact_ros.kernels.modes.enumeration import enumerate_modes
-from hybrid_contact_ros.kernels.modes.splitting import ROWS
+from hybrid_contact_ros.kernels.modes.records import ContactDynamics, ModesFound, SearchScratch, mode_scratch
 from hybrid_contact_ros.mechanics.contact_sets import contact_set, not_negative, touching_contacts
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.massless import massless_mode
@@ -115,27 +115,14 @@ def _enumerate(
 ) -> tuple[int, NDArray[np.uint8], Array]:
     m, d = problem.contacts, problem.tangents
     n = m * (1 + d)
-    found = np.zeros((_LIMIT, m), dtype=np.uint8)
-    forces = np.zeros((_LIMIT, n))
-    count = enumerate_modes(
-        d,
-        _LIMIT,
-        _STEPS,
-        tolerance,
-        work.delassus,
-        work.free,
-        problem.friction,
-        touching,
-        work.moving,
-        work.slip_direction.copy(),
-        np.zeros(m, dtype=np.int64),
-        np.zeros(m, dtype=np.int64),
-        np.zeros((2 * n + ROWS, n)),
-        np.zeros((2, n)),
-        np.zeros(2 * n, dtype=np.int64),
-        np.zeros(n),
-        np.zeros(m, dtype=np.uint8),
-        found,
-        forces,
+    search = SearchScratch(
+        slip=work.slip_direction.copy(),
+        state=np.zeros(m, dtype=np.int64),
+        intended=np.zeros(m, dtype=np.int64),
+        accelerations=np.zeros(n),
+        status=np.zeros(m, dtype=np.uint8),
     )
-    return count, found, forces.reshape(_LIMIT, m, 1 + d)
+    out = ModesFound(np.zeros((_LIMIT, m), dtype=np.uint8), np.zeros((_LIMIT, n)))
+    dynamics = ContactDynamics(d, work.delassus, work.free, problem.friction)
+    count = enumerate_modes(_STEPS, tolerance, dynamics, touching, work.moving, search, mode_scratch(n), out)
+    return count, out.modes, out.forces.reshape(_LIMIT, m, 1 + d)

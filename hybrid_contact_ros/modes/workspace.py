@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.modes.forces import force_acceleration
-from hybrid_contact_ros.kernels.modes.splitting import ROWS
+from hybrid_contact_ros.kernels.modes.records import StateProblem, StateSettings, state_out, state_scratch
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
@@ -55,33 +55,18 @@ class ModeWorkspace:
     ) -> None:
         m, d = contacts, tangents
         self._steps, self._critical_part = steps, critical_part
-        n = m * (1 + d)
         self.nv, self.contacts, self.tangents = nv, m, d
-        self.delassus = np.zeros((n, n))
-        self.free = np.zeros(n)
-        self._forces = np.zeros(n)
-        self._contact_acceleration = np.zeros(n)
-        self.forces: Array = self._forces.reshape(m, 1 + d)
-        self.contact_acceleration: Array = self._contact_acceleration.reshape(m, 1 + d)
-        self.acceleration = np.zeros(nv)
-        self.contact_status = np.ones(m, dtype=np.uint8)
-        self.slip_direction = np.zeros((m, d))
-        self.moving = np.zeros(m, dtype=np.uint8)
         self._rows = np.zeros((m, 1 + d, nv))
-        self._flat_rows = self._rows.reshape(n, nv)
-        self._factor = np.zeros((nv, nv))
-        self._half = np.zeros((n + 1, nv))
-        self._matrix = np.zeros((2 * n + ROWS, n))
-        self._work = np.zeros((2, n))
-        self._order = np.zeros(2 * n, dtype=np.int64)
-        self._state = np.zeros(m, dtype=np.int64)
-        self._intended = np.zeros(m, dtype=np.int64)
-        self._other_slip = np.zeros((m, d))
-        self.critical_friction = np.full(m, np.inf)
-        self.jammed = np.zeros(m, dtype=np.uint8)
+        self._flat_rows = self._rows.reshape(m * (1 + d), nv)
+        self._scratch = state_scratch(nv, m, d)
+        self._out = out = state_out(nv, m, d)
         self._warm = False
-        self._found = np.zeros((1, m), dtype=np.uint8)
-        self._other_forces = np.zeros((1, n))
+        self.delassus, self.free = out.G, out.b
+        self.forces: Array = out.forces.reshape(m, 1 + d)
+        self.contact_acceleration: Array = out.accelerations.reshape(m, 1 + d)
+        self.acceleration, self.contact_status = out.acceleration, out.status
+        self.slip_direction, self.moving = out.slip, out.moving
+        self.critical_friction, self.jammed = out.critical, out.jammed
 
     def forget(self) -> None:
         """Start the next solve from nothing instead of the last mode."""
@@ -108,13 +93,8 @@ class ModeWorkspace:
         """
         self._rows[:, 0] = problem.normal_jacobian
         self._rows[:, 1:] = problem.tangent_jacobian
-        answer = force_acceleration(
-            self.tangents,
-            self._warm,
-            self._steps,
-            self._critical_part,
-            slip_speed,
-            tolerance,
+        settings = StateSettings(self.tangents, self._warm, self._steps, self._critical_part, slip_speed, tolerance)
+        state = StateProblem(
             problem.mass,
             problem.bias_force,
             self._flat_rows,
@@ -122,27 +102,8 @@ class ModeWorkspace:
             problem.friction,
             self._rows[:, 1:] @ problem.velocity if sliding is None else sliding,
             touching,
-            self._factor,
-            self._half,
-            self._matrix,
-            self._work,
-            self._order,
-            self.moving,
-            self.slip_direction,
-            self._state,
-            self._intended,
-            self._other_slip,
-            self._found,
-            self._other_forces,
-            self.delassus,
-            self.free,
-            self.critical_friction,
-            self.jammed,
-            self._forces,
-            self._contact_acceleration,
-            self.acceleration,
-            self.contact_status,
         )
+        answer = force_acceleration(*settings, *state, *self._scratch, *self._out)
         if answer[0] != _SINGULAR:
             self._warm = answer[0] == _SOLVED
         return answer

@@ -39,17 +39,13 @@ class RobotChart:
         step = _STEP * rate_ / scale
         bend = (self._slope(x_ + step) - self._slope(x_ - step)) @ rate_ * (scale / (2.0 * _STEP))
         mass = slope.T @ there.mass @ slope
-        return ContactProblem.trusted(
-            0.5 * (mass + mass.T),
-            rate_,
-            there.normal_jacobian @ slope,
-            there.tangent_jacobian @ slope,
-            there.friction,
-            there.restitution,
-            there.gap,
-            slope.T @ (there.bias_force + there.mass @ bend),
-            there.jacobian_drift + (there.jacobian() @ bend).reshape(there.jacobian_drift.shape),
-            there.names,
+        return there.replace_trusted(
+            mass=0.5 * (mass + mass.T),
+            velocity=rate_,
+            normal_jacobian=there.normal_jacobian @ slope,
+            tangent_jacobian=there.tangent_jacobian @ slope,
+            bias_force=slope.T @ (there.bias_force + there.mass @ bend),
+            jacobian_drift=there.jacobian_drift + (there.jacobian() @ bend).reshape(there.jacobian_drift.shape),
         )
 
     def back(self, x: Array, rate: Array) -> tuple[Array, Array]:

@@ -13,11 +13,11 @@ import math
 
 from numba import njit
 
-from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.codes import FrictionState, Status
 from hybrid_contact_ros.kernels.algebra.quadratic import first_root
 from hybrid_contact_ros.kernels.modes.friction import solve_modes
 from hybrid_contact_ros.kernels.modes.jamming import CRITICAL_PART, jams
-from hybrid_contact_ros.kernels.modes.local_friction import SLIP, STICK
+from hybrid_contact_ros.kernels.modes.records import ContactDynamics, ModeIterate, ModeScratch
 from hybrid_contact_ros.kernels.stability.constraint import FEW, SYSTEMS, WORK
 
 # The values of prediction.EventKind
@@ -25,6 +25,7 @@ _TOUCHDOWN, _LIFTOFF, _STICK = 1, 2, 4
 _LEAVES = 2e-3  # m/s, m/s²: a contact that moves away faster has left; slower ones would be back at once
 _SLOWEST = 1e-6  # m/s, of a touchdown whose bounds are given
 _SOLVED = int(Status.SOLVED)
+SLIP, STICK = int(FrictionState.SLIP), int(FrictionState.STICK)
 _BOUNCE = 1e-3  # m/s: slower rebounds count as none
 
 
@@ -122,7 +123,7 @@ def rollout(
             for the first touchdown, and for the bounds of each contact's first event.
         G (n, n), b (n,), friction, restitution, gap (m,), velocity (n,) of the contacts, normal first;
         closed (m,) uint8: the mode now, of fewer than 64 contacts.
-        A (2 n + mode_splitting.ROWS, n), work (2, n), order (2 n,): scratch.
+        A (2 n + SPLITTING_ROWS, n), work (2, n), order (2 n,): scratch.
         flags (4, m) uint8, state (m,) int64, slip (m, d), lines (5, n): scratch.
         contacts, modes (k,) int64, kinds (k,) uint8, times (k, 3): out; times are time, earliest, latest, s; modes the
             bit masks of the closed contacts after each event.
@@ -131,6 +132,7 @@ def rollout(
         How many events were written, and whether they are all: False where a mode was not found, or where there was no
         time to look for one (of more than ``FEW`` contacts, see :mod:`~.constraint`).
     """
+    scratch = ModeScratch(A, work, order)
     m = friction.shape[0]
     w = 1 + d
     most = kinds.shape[0]
@@ -165,9 +167,8 @@ def rollout(
         if left <= 0.0:
             break
         _begin(d, slip_speed, G, friction, on, u, moving, slip, state, touching, forces, a)
-        code, _, made = solve_modes(
-            d, steps, tolerance, G, b, friction, touching, moving, slip, state, A, work, order, forces, a
-        )
+        dynamics, iterate = ContactDynamics(d, G, b, friction), ModeIterate(slip, state, forces, a)
+        code, _, made = solve_modes(steps, tolerance, dynamics, touching, moving, iterate, scratch)
         if code != _SOLVED:
             break  # nobody knows how it goes on
         left -= _work(w, made, touching)
@@ -237,9 +238,8 @@ def rollout(
         count = _tell(count, which, event, now, early, late, contacts, kinds, times, modes, on)
         fresh[which] = 0
         _begin(d, math.inf, G, friction, on, u, moving, slip, state, touching, forces, after)
-        code, _, made = solve_modes(
-            d, steps, tolerance, G, u, friction, touching, moving, slip, state, A, work, order, forces, after
-        )
+        dynamics, iterate = ContactDynamics(d, G, u, friction), ModeIterate(slip, state, forces, after)
+        code, _, made = solve_modes(steps, tolerance, dynamics, touching, moving, iterate, scratch)
         if code != _SOLVED:
             break
         left -= _work(w, made, touching)
