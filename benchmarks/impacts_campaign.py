@@ -17,7 +17,6 @@ from benchmarks.impact_problems import KINDS, random_problem
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
-from hybrid_contact_ros.kernels.impacts import delassus
 from hybrid_contact_ros.kernels.impacts.increment import TOLERANCE, increment
 from hybrid_contact_ros.kernels.impacts.residual import increment_residual
 
@@ -38,9 +37,9 @@ def run(number: int, seed: int = 0) -> dict[str, dict[str, float]]:
         m, d = problem.contacts, problem.tangents
         space = ContactSpace(problem, directions)
         cap = rng.choice(CAPS) * rng.uniform(0, 1, m) * (rng.random(m) < 0.9)
-        z, after, impulse = np.empty(space.w.size), np.empty(space.w.size), np.empty((m, 1 + d))
+        z, after = np.empty(space.w.size), np.empty(space.w.size)
         code, _, _ = increment(space.g, space.H, space.w, cap, space.c, space.tableau, space.lines, z, after)
-        delassus.expand(space.A, space.scale, space.speed, z, impulse)
+        impulse = space.impulses(z)
         caps, out = cap * space.speed / space.scale, np.empty(m * (1 + d))
         residual = increment_residual(directions, space.G, space.u, problem.friction, caps, space.speed, impulse, out)
         v = problem.velocity + space.R.T @ impulse.ravel()

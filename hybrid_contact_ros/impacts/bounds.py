@@ -76,7 +76,9 @@ def outcome_bounds(
         raise ValueError(f"rows has shape {C.shape}; a finite (k, {problem.nv}) is needed")
     problem = material.most_friction(problem)
     space = ContactSpace(problem, 2)
-    lower, upper, low, high = space.bounds(problem.velocity, problem.friction, material.give, material.loose)
+    lower, upper, low, high = space.bounds(
+        problem.velocity, problem.friction, material.restitution_gain, material.residual_slack
+    )
     if C is not None:
         lower, upper = _of_rows(problem, space, C, low, high)
     if effort == "fast" or space.status != Status.SOLVED or not high.any():

@@ -9,7 +9,6 @@ from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace, check_directions
 from hybrid_contact_ros.impacts.outcome import ImpactOutcome, Outcomes
 from hybrid_contact_ros.impacts.solution_search import SolutionSearch
-from hybrid_contact_ros.kernels.impacts import delassus
 from hybrid_contact_ros.kernels.impacts.increment import TOLERANCE
 from hybrid_contact_ros.kernels.impacts.residual import increment_residual
 from hybrid_contact_ros.mechanics.problem import ContactProblem
@@ -100,10 +99,8 @@ def reachable_outcomes(
 
 
 def _motion(problem: ContactProblem, space: ContactSpace, z: Array) -> tuple[Array, Array]:
-    impulse, velocity = np.zeros((problem.contacts, 1 + problem.tangents)), np.empty(problem.nv)
-    delassus.expand(space.A, space.scale, space.speed, z, impulse)
-    delassus.apply(problem.velocity, space.R, impulse, velocity)
-    return impulse, velocity
+    impulse = space.impulses(z)
+    return impulse, space.velocity_after(problem.velocity, impulse)
 
 
 def _checked(problem: ContactProblem, caps: Array, directions: int) -> Array:

@@ -58,14 +58,14 @@ class Material:
         return bool((self.mu_low == self.mu_high).all())
 
     @property
-    def give(self) -> Array:
+    def restitution_gain(self) -> Array:
         """Total impulse (m,) over that of compression alone, at most, as
         :func:`~hybrid_contact_ros.kernels.impacts.fast_bounds.impulse_bounds` takes it."""
         room = _STRONGE_ROOM if self.law == "stronge" and self.e_high.any() else 0.0
         return 1.0 + self.e_high + room
 
     @property
-    def loose(self) -> float:
+    def residual_slack(self) -> float:
         """How many times the room for residuals bounds need: Stronge's law takes a root of the work of compression."""
         return 2.5 / _STRONGE_ROOM if self.law == "stronge" and self.e_high.any() else 1.0
 

@@ -14,26 +14,31 @@ from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace
 from hybrid_contact_ros.impacts.restitution import LAWS, Material
 from hybrid_contact_ros.impacts.solution_search import SolutionSearch
 from hybrid_contact_ros.kernels.impacts.increment_modes import effort
+from hybrid_contact_ros.kernels.impacts.records import SAMPLE_COLUMNS, TERMINATED
 from hybrid_contact_ros.kernels.impacts.restitution import restitution_batch
 from hybrid_contact_ros.kernels.impacts.sampling import sample_batch
 
-_UNIT_NS, _SQUARE_NS = 200.0, 4.0  # guess of a unit of work, of one node before it was measured: at least, times p²
-_FIRST_PART = 0.25  # of the time, in which it is measured
-_LATER_PART = 0.9
+# What a node of a search takes, before it was measured: the larger of a fixed time and one that grows with p²
+_NODE_NS, _NODE_NS_PER_SQUARE = 200.0, 4.0
+_MEASURING_PART = 0.25  # of the time until the deadline: budget of the first call, by which work is measured
+_SAFE_PART = 0.9  # of the time that is left: budget of the following calls
 _GRACE_NS = 300_000  # after the deadline, for the first sample
-_AT_ONCE, _FREE = 6, 100.0  # increments of the sample that stands in for all; their caps, scaled: no less than none
+_AT_ONCE_STEPS = 6  # increments of the sample that stands in for all others
+_FREE_CAP = 100.0  # scaled: caps of that sample, which impulses do not reach
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SamplePlan:
-    """What every sample has in common; scaled quantities (:mod:`~hybrid_contact_ros.kernels.impacts.delassus`).
+    """What all samples of a set have in common, scaled (:mod:`~hybrid_contact_ros.kernels.impacts.friction_axes`).
 
     Attributes:
-        space: with :meth:`Material.most_friction`. material: None for the inelastic law with known friction.
+        space: of the problem, with the largest friction of ``material``.
+        material: None for the inelastic law with known friction.
         search: for other solutions. chance: the probability with which an increment is searched. limit: units of
-            work of a search.
-        per_step, last_step, separating (m,), draws (samples, max_steps, m) or empty: see
-            :func:`~hybrid_contact_ros.kernels.impacts.sampling.sample_batch`.
+            work of one search.
+        seed: of the draws.
+        per_step (m,), last_step (m,), max_steps, separating (m,), draws: as of
+            :class:`~hybrid_contact_ros.kernels.impacts.records.Walk`.
     """
 
     space: ContactSpace
@@ -49,102 +54,145 @@ class SamplePlan:
     draws: Array
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Samples:
+    """Samples that were taken.
+
+    Attributes:
+        z: (≥ n, p), scaled total impulses.
+        info: (n, 7), with the columns STEPS … of :mod:`~hybrid_contact_ros.kernels.impacts.records`.
+        status: SOLVED; DEADLINE where not all samples could be taken; or what became of an increment.
+    """
+
+    z: Array
+    info: Array
+    status: Status
+
+
+def take_samples(plan: SamplePlan, samples: int, end_ns: int | None, threads: int) -> Samples:
+    """Take all samples, or those that can be taken until the clock (``perf_counter_ns``) shows ``end_ns``.
+
+    If not even sample 0 can, the impact of all contacts at once stands in for it.
+    """
+    z, info = np.empty((samples, plan.space.w.size)), np.empty((samples, SAMPLE_COLUMNS))
+    done, in_time = samples, True
+    if end_ns is not None:
+        worst, done = Sampler(plan, z, info).run_until(samples, end_ns)
+        in_time = done == samples
+        if done == 0:
+            worst, done = run_at_once(plan, z, info), 1
+    elif threads > 1:
+        worst = run_shared(plan, samples, threads, z, info)
+    else:
+        worst, _, _ = Sampler(plan, z, info).run(0, samples, np.inf)
+    status = Status(worst)
+    if status == Status.SOLVED and not in_time:
+        status = Status.DEADLINE
+    return Samples(z, info[:done], status)
+
+
 class Sampler:
-    """One thread's samples of a plan, with the scratch for them; results go to z (samples, p) and info (samples, 7)."""
+    """One thread's samples of a plan, with the scratch for them.
+
+    The results go to ``z`` (samples, p) and ``info`` (samples, 7). With ``own_search`` the scratch of the search for
+    other solutions is not shared with other samplers of the plan.
+    """
 
     def __init__(self, plan: SamplePlan, z: Array, info: Array, own_search: bool = False) -> None:
         space, p, m = plan.space, plan.space.w.size, plan.space.c.size
         search = plan.search.copy() if own_search else plan.search
-        self._each = (plan.per_step, plan.last_step, plan.max_steps, plan.chance, plan.limit)
-        self._rest = (search.T, search.A, search.states, search.modes, search.z, search.after, z, info)
-        self._pivoting = (np.empty_like(space.tableau), np.empty_like(space.lines))
+        self._walk = (plan.per_step, plan.last_step, plan.max_steps, plan.separating, plan.draws)
+        self._scratch = (np.empty_like(space.tableau), np.empty_like(space.lines))
+        self._found = (search.T, search.A, search.states, search.modes, search.z, search.after)
         self._cap, self._vectors, self._contacts = np.empty(m), np.empty((5, p)), np.empty((9, m))
+        self._out = (z, info)
         self._plan = plan
 
     def run(self, first: int, count: int, budget: float) -> tuple[int, int, float]:
-        """Samples first … first + count − 1, within a budget of work: (worst status, first one not finished, work)."""
+        """Take samples first … first + count − 1, within a budget of work.
+
+        Returns:
+            (worst status, first sample that was not finished, work).
+        """
         plan, space, material = self._plan, self._plan.space, self._plan.material
+        limits = (plan.chance, plan.limit, budget)
         if material is None:
             return sample_batch(
-                space.g,
                 first,
                 count,
                 plan.seed,
-                *self._each,
-                budget,
-                space.H,
-                space.w,
-                space.c,
-                plan.separating,
-                plan.draws,
-                *self._pivoting,
+                *(space.g, space.H, space.w, space.c),
+                *self._walk,
+                *limits,
+                *self._scratch,
                 self._cap,
                 self._vectors[:3],
-                *self._rest,
+                *self._found,
+                *self._out,
             )
         return restitution_batch(
-            LAWS[material.law],
-            space.g,
             first,
             count,
             plan.seed,
-            material.common,
-            *self._each,
-            budget,
-            space.H,
-            space.w,
-            material.e_low,
-            material.e_high,
-            space.c * material.least_friction,
-            space.c,
-            plan.separating,
-            plan.draws,
-            *self._pivoting,
+            LAWS[material.law],
+            *(space.g, space.H, space.w),
+            *(material.common, material.e_low, material.e_high, space.c * material.least_friction, space.c),
+            *self._walk,
+            *limits,
+            *self._scratch,
             self._contacts,
             self._vectors,
-            *self._rest,
+            *self._found,
+            *self._out,
         )
 
     def run_until(self, samples: int, end_ns: int) -> tuple[int, int]:
-        """As many of the first ``samples`` as can be finished before the clock (``perf_counter_ns``) shows ``end_ns``,
-        and none if the first would take until 0.3 ms after that: (worst status, samples)."""
+        """Take as many of the first ``samples`` as can be finished before the clock (``perf_counter_ns``) shows
+        ``end_ns``, and none if the first would take until 0.3 ms after that.
+
+        Returns:
+            (worst status, samples).
+        """
         done, worst = 0, int(Status.SOLVED)
         space = self._plan.space
-        guess = max(_UNIT_NS, _SQUARE_NS * space.w.size**2) / effort(space.g, space.w.size)
-        budget = max(_FIRST_PART * (end_ns - time.perf_counter_ns()), _GRACE_NS) / guess
+        guess = max(_NODE_NS, _NODE_NS_PER_SQUARE * space.w.size**2) / effort(space.g, space.w.size)
+        budget = max(_MEASURING_PART * (end_ns - time.perf_counter_ns()), _GRACE_NS) / guess
         while True:
             started = time.perf_counter_ns()
             code, reached, spent = self.run(done, samples - done, budget)
             made, done = reached - done, reached
             now = time.perf_counter_ns()
-            if done == 0:  # begin again if the time allows more than what was not enough
-                budget = _LATER_PART * (end_ns + _GRACE_NS - now) * spent / max(now - started, 1)
+            if done == 0:  # begin again if the time allows clearly more work than was not enough
+                budget = _SAFE_PART * (end_ns + _GRACE_NS - now) * spent / max(now - started, 1)
                 if budget < 1.5 * spent:
                     return worst, 0
                 continue
             worst = code if code != Status.SOLVED else worst
             if done == samples:
                 return worst, done
-            budget = _LATER_PART * (end_ns - now) * spent / max(now - started, 1)
+            budget = _SAFE_PART * (end_ns - now) * spent / max(now - started, 1)
             if budget < spent / max(made, 1):  # not enough for one more
                 return worst, done
 
 
 def run_at_once(plan: SamplePlan, z: Array, info: Array) -> int:
-    """In place of sample 0, the impact of all contacts at once, without caps, and their restitution likewise: the
-    sample that takes fewest increments. Only the first of them if that takes long. Returns the sample's status."""
-    draws = np.full((1, _AT_ONCE, plan.space.c.size), _FREE)
+    """Let the impact of all contacts at once, without caps, and their restitution likewise, stand in for sample 0.
+
+    It is the sample that takes fewest increments. Where they take long, only the first one is taken. Returns the status
+    of the sample.
+    """
+    draws = np.full((1, _AT_ONCE_STEPS, plan.space.c.size), _FREE_CAP)
     once = replace(plan, draws=draws, last_step=np.zeros_like(plan.last_step), chance=0.0)
     status, begin = int(Status.SOLVED), time.perf_counter_ns()
-    for steps in (1, _AT_ONCE):
+    for steps in (1, _AT_ONCE_STEPS):
         status = Sampler(replace(once, max_steps=steps), z, info).run(0, 1, np.inf)[0]
-        if info[0, 1] > 0.0 or time.perf_counter_ns() - begin > _GRACE_NS:
+        if info[0, TERMINATED] > 0.0 or time.perf_counter_ns() - begin > _GRACE_NS:
             break
     return status
 
 
 def run_shared(plan: SamplePlan, samples: int, threads: int, z: Array, info: Array) -> int:
-    """All samples, in ``threads`` threads (the kernels release the GIL); returns the worst status.
+    """Take all samples in ``threads`` threads (the kernels release the GIL); returns the worst status.
 
     Each sample depends on its index alone, so that the results do not depend on ``threads``.
     """

@@ -10,7 +10,6 @@ from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace, check_directions
 from hybrid_contact_ros.impacts.outcome import ImpactOutcome
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
-from hybrid_contact_ros.kernels.impacts import delassus
 from hybrid_contact_ros.kernels.impacts.increment import TOLERANCE, simultaneous
 from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.mechanics.problem import ContactProblem
@@ -86,10 +85,8 @@ def sequential_path(
             w[part] = after
         total[part] += z
         idle = 0 if z.any() else idle + 1
-        delassus.expand(space.A, space.scale, space.speed, total, impulse)
-        velocity = np.empty(problem.nv)
-        delassus.apply(problem.velocity, space.R, impulse, velocity)
-        path.append(velocity)
+        impulse = space.impulses(total)
+        path.append(space.velocity_after(problem.velocity, impulse))
     status = failed
     if status == Status.SOLVED and (w[::n] < -_SEPARATING).any():
         status = Status.STEP_LIMIT

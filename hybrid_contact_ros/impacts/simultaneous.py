@@ -10,7 +10,6 @@ from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace, check_directions
 from hybrid_contact_ros.impacts.outcome import ImpactOutcome, Outcomes
 from hybrid_contact_ros.impacts.solution_search import SolutionSearch
-from hybrid_contact_ros.kernels.impacts import delassus
 from hybrid_contact_ros.kernels.impacts.increment import TOLERANCE, simultaneous
 from hybrid_contact_ros.kernels.impacts.residual import increment_residual
 from hybrid_contact_ros.mechanics.problem import ContactProblem
@@ -71,16 +70,14 @@ def impact_outcome(
     problem: ContactProblem, directions: int, space: ContactSpace, z: Array, status: Status, steps: int
 ) -> ImpactOutcome:
     """The outcome of scaled impulses z (p,) of H (31), checked by the residual that knows nothing of the solver."""
-    m, d = problem.contacts, problem.tangents
-    impulse, velocity = np.zeros((m, 1 + d)), problem.velocity.copy()
-    delassus.expand(space.A, space.scale, space.speed, z, impulse)
-    delassus.apply(problem.velocity, space.R, impulse, velocity)
+    impulse = space.impulses(z)
+    velocity = space.velocity_after(problem.velocity, impulse)
     residual = increment_residual(
         directions,
         space.G,
         space.u,
         problem.friction,
-        np.full(m, np.inf),
+        np.full(problem.contacts, np.inf),
         space.speed,
         impulse,
         np.empty(space.u.size),

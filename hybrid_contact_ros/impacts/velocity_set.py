@@ -1,4 +1,4 @@
-"""The set of velocities after a simultaneous impact, by sampling (H Algorithms 1 and 2)."""
+"""The set of velocities after a simultaneous impact, by sampling (Halm, Algorithms 1 and 2)."""
 
 from __future__ import annotations
 
@@ -13,26 +13,27 @@ from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace, check_
 from hybrid_contact_ros.impacts.coverage import CONFIDENCE, coverage_bound
 from hybrid_contact_ros.impacts.outcome import VelocitySet
 from hybrid_contact_ros.impacts.restitution import LAWS, Material, Range
-from hybrid_contact_ros.impacts.sampler import SamplePlan, Sampler, run_at_once, run_shared
+from hybrid_contact_ros.impacts.sampler import SamplePlan, Samples, take_samples
 from hybrid_contact_ros.impacts.solution_search import SolutionSearch
-from hybrid_contact_ros.kernels.impacts.sampling import outcomes
+from hybrid_contact_ros.kernels.impacts.friction_axes import expand_samples
+from hybrid_contact_ros.kernels.impacts.records import RESIDUAL, SEARCHED, SEVERAL, STEPS, TERMINATED, UNCERTAIN
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 SOLUTIONS = ("sampled", "all", "one")
 Density = Callable[[np.random.Generator, tuple[int, ...]], ArrayLike]
-_SEPARATING = 1e-9  # scaled: a contact approaching no faster than this has separated
-_REFERENCE_SEPARATING = 1e-8  # m/s, of the published implementation
+_SEPARATING = 1e-9  # scaled: a contact that approaches no faster has separated
+_REFERENCE_SEPARATING = 1e-8  # m/s, likewise, of the published implementation
 _LAST_STEP = 0.05  # ε of Algorithm 2, scaled
-_RESERVE = 0.85  # part of the deadline for sampling; the rest is for outcomes, bounds and coverage
+_SAMPLING_PART = 0.85  # of the deadline is for sampling; the rest is for outcomes, bounds and coverage
 _NO_DRAWS = np.zeros((0, 0, 0))
 
 
 def impulse_scale(problem: ContactProblem) -> float:
     """Largest impulse (N s) that stops a single approaching contact without friction: max −J_n v / (J_n M⁻¹ J_nᵀ).
 
-    A natural unit for ``step`` of :func:`post_impact_set`; 0 if no contact approaches or M is singular. Where contacts
-    share a light part, as the corners of a humanoid's foot do, it is that part's: then the largest impulse of
-    ``simultaneous_impact`` is the better unit, in some ten times fewer increments.
+    It is a natural unit for ``step`` of :func:`post_impact_set`, and 0 if no contact approaches or M is singular. Where
+    contacts share a light part, as the corners of a humanoid's foot do, it is the impulse that stops this part alone:
+    then the largest impulse of ``simultaneous_impact`` is the better unit, with some ten times fewer increments.
     """
     space = ContactSpace(problem, 2)
     if space.status != Status.SOLVED:
@@ -58,12 +59,13 @@ def post_impact_set(
     common_material: bool = True,
     threads: int = 1,
 ) -> VelocitySet:
-    """Sample the velocities that a simultaneous impact may end with (H Algorithms 1 and 2; with restitution if asked).
+    """Sample the velocities that a simultaneous impact may end with (Halm, Algorithms 1 and 2), with restitution too.
 
-    A sample repeats: draw caps λ_max uniformly from [0, step]^m; solve the increment LCP (H 72–75); go on from v';
-    until no contact approaches (by more than 1e-9 of the fastest contact velocity, each over √G_nn) or ``max_steps``
-    increments were taken. As line 5 of Algorithm 2, a sample that still approaches then gets one more increment with
-    caps ε/(3ψ), here in the kinetic norm with ε = 5 % of the fastest; for the others that step is zero (H Lemma 8).
+    A sample repeats: draw caps λ_max uniformly from [0, step]^m; solve the increment LCP (Halm (72)–(75)); go on from
+    v'; until no contact approaches (by more than 1e-9 of the fastest contact velocity, each over √G_nn) or
+    ``max_steps`` increments were taken. As in line 5 of Algorithm 2, a sample that still approaches then gets one more
+    increment with caps ε/(3ψ), here in the kinetic norm with ε = 5 % of the fastest; for the others that increment is
+    zero (Halm, Lemma 8).
 
     With restitution, what compression leaves in a contact is given back in increments too, in any order and at any
     relative rate, and what that presses together is compressed again, until no contact approaches and nothing is left
@@ -71,8 +73,8 @@ def post_impact_set(
 
     Args:
         problem: with v⁻ as its velocity; its restitution and friction are used unless given below.
-        step: h, the largest impulse increment of a contact, N s, > 0.
-        samples: M ≥ 1. max_steps: N ≥ 1.
+        step: the largest impulse increment of a contact, N s, > 0.
+        samples: ≥ 1. max_steps: ≥ 1 (M and N of the algorithm).
         seed: sample i depends on (seed, i) alone, so that a set stopped in time is a prefix of the full one.
         directions: k, even; vertices of the friction polygon (see ``simultaneous_impact``). In space 4 is the cheapest,
             not the most accurate: sliding friction is up to 180°/k off its direction.
@@ -80,15 +82,15 @@ def post_impact_set(
             compression, which is energetically consistent by itself; "poisson": e of its impulse, cut where kinetic
             energy would rise above that of v⁻.
         deadline_ns: time that this call may take, ns; 0 or None: any. There is one outcome in any case: sample 0 if it
-            can be finished 0.3 ms later than that, and otherwise the impact of all contacts at once, not a sample of
-            Algorithm 1 with this ``step``, but an outcome of the model.
-        maximum_impulses: (samples, max_steps, m) N s, replaces the draws, to compare with other implementations
+            can be finished 0.3 ms later than that, and otherwise the impact of all contacts at once, which is not a
+            sample of Algorithm 1 with this ``step``, but an outcome of the model.
+        maximum_impulses: (samples, max_steps, m), N s, replaces the draws, to compare with other implementations
             sample by sample. Then the conventions of the published one hold: a sample ends at min J_n v ≥ −1e-8 m/s,
-            and there is no last ε-step. ``step`` is not used.
-        solutions: what to do where an increment may have several solutions (H Assumption 6 fails). "sampled": search
-            for the others with a probability that keeps the search cheap (always, up to three contacts in the plane or
-            two in space), and draw one of all uniformly. "all": do so always, at any cost. "one": take the solver's.
-            Where the configuration's matrix shows that solutions are unique there is nothing to search.
+            and there is no last increment with ε. ``step`` is not used.
+        solutions: what to do where an increment may have several solutions (Halm's Assumption 6 fails). "sampled":
+            search for the others with a probability that keeps the search cheap (always, up to three contacts in the
+            plane or two in space), and draw one of all uniformly. "all": do so always, at any cost. "one": take the
+            solver's. Where the configuration's matrix shows that solutions are unique there is nothing to search.
         density: p(λ_n) of Algorithm 1, instead of the uniform one: draws numbers in [0, 1], given a generator seeded
             with ``seed`` and the shape (samples, max_steps, m); they are multiplied by ``step``.
         restitution, friction: e and μ in place of the problem's: a number, (m,) numbers, or an interval as a tuple
@@ -98,24 +100,29 @@ def post_impact_set(
         threads: share the samples among so many threads; the result is the same. Not together with a deadline.
 
     Returns:
-        The set; only its terminated samples are post-impact velocities. Empty, with status SINGULAR, if M is not
-        positive definite.
-
-    Where an increment was not searched, the solver picks a solution, always the same; ``unique``, ``searched`` and
-    ``several`` say how often. Every solution can be drawn; the bounds hold for all of them in any case.
+        The set; only its terminated samples are post-impact velocities. It is empty, with status SINGULAR, if M is not
+        positive definite. Where an increment was not searched, the solver picks a solution, always the same;
+        ``unique``, ``searched`` and ``several`` say how often. Every solution can be drawn; the bounds hold for all of
+        them in any case.
 
     Raises:
         ValueError: if an argument is out of range.
+
+    Example:
+        A point mass of 1 kg slides over the ground and falls on it; friction takes 0.3 of the impulse of 1 N s.
+
+        >>> import numpy as np
+        >>> from hybrid_contact_ros import ContactProblem, post_impact_set
+        >>> up, along = np.array([[0.0, 1.0]]), np.array([[[1.0, 0.0]]])
+        >>> falling = ContactProblem(np.eye(2), np.array([0.5, -1.0]), up, along, np.array([0.3]))
+        >>> found = post_impact_set(falling, step=0.2, samples=16, max_steps=100)
+        >>> found.status.name, bool(found.terminated.all()), found.velocities[:, 0].round(6).min().item()
+        ('SOLVED', True, 0.2)
     """
     begin = time.perf_counter_ns()
-    draws = _check(problem, step, samples, max_steps, seed, directions, law, maximum_impulses)
-    if solutions not in SOLUTIONS:
-        raise ValueError(f"solutions is {solutions!r}; one of {', '.join(SOLUTIONS)} is needed")
-    if deadline_ns is not None and not 0 <= deadline_ns < np.inf:
-        raise ValueError(f"deadline_ns is {deadline_ns}; a number of nanoseconds is needed, 0 or None for no deadline")
-    if not isinstance(threads, (int, np.integer)) or threads < 1 or (threads > 1 and deadline_ns):
-        raise ValueError(f"threads is {threads}; it must be 1 or more, and 1 with a deadline")
+    _check(samples, max_steps, seed, directions, law, solutions, deadline_ns, threads)
     m, d, n = problem.tangent_jacobian.shape
+    draws = _given_draws(maximum_impulses, (samples, max_steps, m), step)
     material = None
     if law != "inelastic" or restitution is not None or friction is not None:
         material = Material(problem, law, restitution, friction, common_material)
@@ -130,48 +137,58 @@ def post_impact_set(
             draws = draws * (space.scale / space.speed)
             separating = _REFERENCE_SEPARATING / (space.speed * space.scale)
         else:
-            stretch = np.sqrt(np.trace(space.H))  # ≥ σ_max of L⁻¹ Jᵀ, scaled
-            psi = stretch * m * (1.0 + problem.friction.max()) + 1.0
-            last_step[:] = _LAST_STEP / (3.0 * psi)
+            last_step[:] = _last_step(space, float(problem.friction.max()))
             if density is not None:
                 draws = _drawn(density, seed, (samples, max_steps, m)) * per_step
     search = SolutionSearch(space)
-    chance = {"sampled": search.chance, "all": 1.0 if search.chance else 0.0, "one": 0.0}[solutions]
-    limit = search.whole if solutions == "all" else search.limit
-    p = space.w.size
-    z, info = np.empty((samples, p)), np.empty((samples, 7))
-    plan = SamplePlan(space, material, search, chance, limit, seed, per_step, last_step, max_steps, separating, draws)
-    done, stands_in = samples, False
-    if deadline_ns:
-        worst, done = Sampler(plan, z, info).run_until(samples, begin + int(_RESERVE * deadline_ns))
-        stands_in = done == 0
-        if stands_in:
-            worst, done = run_at_once(plan, z, info), 1
-    elif threads > 1:
-        worst = run_shared(plan, samples, threads, z, info)
-    else:
-        worst, _, _ = Sampler(plan, z, info).run(0, samples, np.inf)
-    velocities, impulses, jumps = np.empty((done, n)), np.empty((done, m, 1 + d)), np.empty((done, n))
-    outcomes(
-        space.A, space.scale, space.speed, problem.velocity, space.R, space.Y, 0, done, z, velocities, impulses, jumps
+    plan = SamplePlan(
+        space=space,
+        material=material,
+        search=search,
+        chance={"sampled": search.chance, "all": 1.0 if search.chance else 0.0, "one": 0.0}[solutions],
+        limit=search.whole if solutions == "all" else search.limit,
+        seed=seed,
+        per_step=per_step,
+        last_step=last_step,
+        max_steps=max_steps,
+        separating=separating,
+        draws=draws,
     )
-    info = info[:done]
+    end_ns = begin + int(_SAMPLING_PART * deadline_ns) if deadline_ns else None
+    return _collect(problem, plan, take_samples(plan, samples, end_ns, threads))
+
+
+def _collect(problem: ContactProblem, plan: SamplePlan, taken: Samples) -> VelocitySet:
+    """The set that samples make: velocities and impulses in SI units, bounds, coverage, and what is known of them."""
+    space, material, info = plan.space, plan.material, taken.info
+    (m, d, n), count = problem.tangent_jacobian.shape, len(info)
+    velocities, impulses, jumps = np.empty((count, n)), np.empty((count, m, 1 + d)), np.empty((count, n))
+    expand_samples(
+        space.A,
+        space.scale,
+        space.speed,
+        problem.velocity,
+        space.R,
+        space.Y,
+        taken.z,
+        # out:
+        velocities,
+        impulses,
+        jumps,
+    )
     coverage, radius = coverage_bound(info, jumps)
-    terminated = info[:, 1] > 0.0
-    give, loose = (np.ones(m), 1.0) if material is None else (material.give, material.loose)
-    lower, upper, _, _ = space.bounds(problem.velocity, problem.friction, give, loose, bool(terminated.all()))
-    # proven for any velocities and caps, so for restitution too, but for one friction
-    proven = search.unique if material is None or material.exact_friction else None
-    status = Status(worst)
-    if status == Status.SOLVED:
-        if done < samples or stands_in:
-            status = Status.DEADLINE
-        elif not terminated.all():
-            status = Status.STEP_LIMIT
+    terminated = info[:, TERMINATED] > 0.0
+    gain, slack = (np.ones(m), 1.0) if material is None else (material.restitution_gain, material.residual_slack)
+    lower, upper, _, _ = space.bounds(problem.velocity, problem.friction, gain, slack, bool(terminated.all()))
+    # What is proven holds for any velocities and caps, and so with restitution too, but for one friction only
+    proven = plan.search.unique if material is None or material.exact_friction else None
+    status = taken.status
+    if status == Status.SOLVED and not terminated.all():
+        status = Status.STEP_LIMIT
     return VelocitySet(
         velocities=velocities,
         impulses=impulses,
-        steps=info[:, 0].astype(np.int64),
+        steps=info[:, STEPS].astype(np.int64),
         terminated=terminated,
         lower=lower,
         upper=upper,
@@ -179,18 +196,25 @@ def post_impact_set(
         coverage_radius=radius,
         confidence=CONFIDENCE,
         status=status,
-        residual=float(info[:, 2].max()),
+        residual=float(info[:, RESIDUAL].max()),
         unique=_uniqueness(proven, info),
-        searched=float(info[:, 3].sum() / max(info[:, 0].sum(), 1.0)),
-        several=float(info[:, 4].sum() / max(info[:, 3].sum(), 1.0)),
+        searched=float(info[:, SEARCHED].sum() / max(info[:, STEPS].sum(), 1.0)),
+        several=float(info[:, SEVERAL].sum() / max(info[:, SEARCHED].sum(), 1.0)),
     )
 
 
-def _uniqueness(known: bool | None, info: Array) -> bool | None:
-    """VelocitySet.unique from the configuration's answer and the samples' info (n, 7)."""
-    if info[:, 4].any():
+def _last_step(space: ContactSpace, friction: float) -> float:
+    """Cap ε/(3ψ), scaled, of the increment that ends a sample of Algorithm 2 (line 5)."""
+    stretch = np.sqrt(np.trace(space.H))  # ≥ σ_max of L⁻¹ Jᵀ, scaled
+    psi = stretch * space.scale.size * (1.0 + friction) + 1.0
+    return _LAST_STEP / (3.0 * float(psi))
+
+
+def _uniqueness(proven: bool | None, info: Array) -> bool | None:
+    """``unique`` of the set, from what is proven for the configuration and what is told of the samples."""
+    if info[:, SEVERAL].any():
         return False
-    if known or (info[:, 3].sum() == info[:, 0].sum() and not info[:, 5].any()):
+    if proven or (info[:, SEARCHED].sum() == info[:, STEPS].sum() and not info[:, UNCERTAIN].any()):
         return True
     return None
 
@@ -203,15 +227,15 @@ def _drawn(density: Density, seed: int, shape: tuple[int, ...]) -> Array:
 
 
 def _check(
-    problem: ContactProblem,
-    step: float,
     samples: int,
     max_steps: int,
     seed: int,
     directions: int,
     law: str,
-    maximum_impulses: ArrayLike | None,
-) -> Array:
+    solutions: str,
+    deadline_ns: int | None,
+    threads: int,
+) -> None:
     check_directions(directions)
     if law not in LAWS:
         raise ValueError(f"law is {law!r}; one of {', '.join(LAWS)} is needed")
@@ -222,16 +246,23 @@ def _check(
         raise ValueError(f"samples ({samples}) and max_steps ({max_steps}) must be 1 or more")
     if not 0 <= seed < 2**63:
         raise ValueError(f"seed is {seed}; it must lie in [0, 2⁶³)")
+    if solutions not in SOLUTIONS:
+        raise ValueError(f"solutions is {solutions!r}; one of {', '.join(SOLUTIONS)} is needed")
+    if deadline_ns is not None and not 0 <= deadline_ns < np.inf:
+        raise ValueError(f"deadline_ns is {deadline_ns}; a number of nanoseconds is needed, 0 or None for no deadline")
+    if not isinstance(threads, (int, np.integer)) or threads < 1 or (threads > 1 and deadline_ns):
+        raise ValueError(f"threads is {threads}; it must be 1 or more, and 1 with a deadline")
+
+
+def _given_draws(maximum_impulses: ArrayLike | None, shape: tuple[int, ...], step: float) -> Array:
+    """``maximum_impulses`` of ``shape``, checked; with ``None`` no draws, and ``step`` is checked."""
     if maximum_impulses is None:
         if not 0.0 < step < np.inf:
             raise ValueError(f"step is {step}; a positive, finite impulse in N s is needed")
         return _NO_DRAWS
     draws = np.array(maximum_impulses, dtype=np.float64, order="C")
-    if draws.shape != (samples, max_steps, problem.contacts):
-        raise ValueError(
-            f"maximum_impulses has shape {draws.shape}; (samples, max_steps, m) = "
-            f"{(samples, max_steps, problem.contacts)} is needed"
-        )
+    if draws.shape != shape:
+        raise ValueError(f"maximum_impulses has shape {draws.shape}; (samples, max_steps, m) = {shape} is needed")
     if not (np.isfinite(draws) & (draws >= 0.0)).all():
         raise ValueError("maximum_impulses must be finite and ≥ 0")
     return draws

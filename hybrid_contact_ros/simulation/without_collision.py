@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
-from hybrid_contact_ros.kernels.impacts import delassus
 from hybrid_contact_ros.kernels.impacts.increment import TOLERANCE, increment
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.simulation.friction_polygon import DIRECTIONS, aligned
@@ -81,15 +80,14 @@ def _increments(
         space = ContactSpace(chosen, DIRECTIONS)
         if space.status is not Status.SOLVED or space.speed == 0.0:
             return None
-        m, p = chosen.contacts, space.w.size
-        z, after, part = np.empty(p), np.empty(p), np.zeros((m, 1 + chosen.tangents))
+        p = space.w.size
+        z, after = np.empty(p), np.empty(p)
         caps = step / (space.scale * space.speed)
         _, residual, _ = increment(space.g, space.H, space.w, caps, space.c, space.tableau, space.lines, z, after)
         if residual > 1e3 * TOLERANCE:
             return None
-        velocity = np.empty(problem.nv)
-        delassus.expand(space.A, space.scale, space.speed, z, part)
-        delassus.apply(chosen.velocity, space.R, part, velocity)
+        part = space.impulses(z)
+        velocity = space.velocity_after(chosen.velocity, part)
         part[:, 1:] = np.einsum("ikj,ik->ij", turns, part[:, 1:])
         total[order] += part
     return None

@@ -48,11 +48,7 @@ def cholesky_factor(n, tolerance, A, L):
 def cholesky_solve(n, L, x):
     """Solve L Lᵀ x = b in place: ``x`` (n,) holds b on entry."""
     forward_solve(n, L, x)
-    for i in range(n - 1, -1, -1):
-        total = x[i]
-        for k in range(i + 1, n):
-            total -= L[k, i] * x[k]
-        x[i] = total / L[i, i]
+    backward_solve(n, L, x)
 
 
 @njit(cache=True, nogil=True)
@@ -62,6 +58,16 @@ def forward_solve(n, L, x):
         total = x[i]
         for k in range(i):
             total -= L[i, k] * x[k]
+        x[i] = total / L[i, i]
+
+
+@njit(cache=True, nogil=True)
+def backward_solve(n, L, x):
+    """Solve Lᵀ x = y in place, the second half of :func:`cholesky_solve`."""
+    for i in range(n - 1, -1, -1):
+        total = x[i]
+        for k in range(i + 1, n):
+            total -= L[k, i] * x[k]
         x[i] = total / L[i, i]
 
 

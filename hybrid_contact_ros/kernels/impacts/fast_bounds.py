@@ -126,9 +126,9 @@ def tighten(d, B, base, mu, low, high, lower, upper):
 def energy_bounds(L, Y, v, Q, lower, upper):
     """Componentwise bounds of every v⁺ with ‖v⁺‖_M ≤ ‖v‖_M that impulses at the contacts can cause.
 
-    L (n, n), Y (r, n) as from :func:`delassus`, v (n,); scratch Q (n + 1, n); lower, upper (n,) out. In x = Lᵀ v,
-    whose length is the kinetic norm, the part orthogonal to the rows of Y does not change, and the rest ends within
-    the ball of its present length. Widened by 1e-9 for rounding.
+    L (n, n), Y (r, n) as of :class:`.friction_axes.Response`, v (n,); scratch Q (n + 1, n); lower, upper (n,) out. In x
+    = Lᵀ v, whose length is the kinetic norm, the part orthogonal to the rows of Y does not change, and the rest ends
+    within the ball of its present length. Widened by 1e-9 for rounding.
     """
     n = v.shape[0]
     rank = 0

@@ -1,9 +1,12 @@
-"""One increment of an impact, checked: H eq. 72–75 with caps, eq. 31–35 without."""
+"""One increment of an impact, solved and checked: Halm (72)–(75) with caps, Halm (31)–(35) without."""
+
+from __future__ import annotations
 
 from numba import njit
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.impacts.pivoting import solve
+from hybrid_contact_ros.kernels.impacts.records import IncrementProblem, Tableau
 from hybrid_contact_ros.kernels.impacts.refinement import refine
 from hybrid_contact_ros.kernels.impacts.residual import axes_residual
 
@@ -13,53 +16,64 @@ INACCURATE = int(Status.INACCURATE)
 TOLERANCE = 1e-9
 """Largest residual of an answer that counts as solved, scaled."""
 
-_GOOD = 1e-10  # an attempt this good ends the search
+_GOOD = 1e-10  # residual at which no other attempt is made
 _ATTEMPTS = 8
-_FREE = 100.0  # cap, in velocity scales, that stands for none
-_FREER = 1e8  # the last that is tried: impulses may nearly jam
+_FIRST_FREE_CAP = 100.0  # in velocity scales: a cap that impulses do not reach, as a rule
+_LAST_FREE_CAP = 1e8  # the largest that is tried: where contacts nearly jam impulses are large
 
 
 @njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
-def increment(g, H, w, cap, c, tableau, lines, z, after):
+def _perturbation(attempt):
+    """Size of the perturbation that resolves degeneracy, in one of the attempts."""
+    if attempt > 4:
+        return 1e-8  # after attempts that rounding has spoilt: refinement removes what the perturbation does
+    if attempt == 4:
+        return 1e-13
+    if attempt == 3:
+        return 1e-10
+    return 1e-12 if attempt == 2 else 1e-11
+
+
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def increment(
+    # problem:
+    g,
+    H,
+    w,
+    cap,
+    c,
+    # scratch:
+    tableau,
+    lines,
+    # out:
+    z,
+    after,
+):
     """Solve the increment LCP, scaled, and check the answer from the data.
 
-    H (p, p) symmetric, w (p,), cap, c (m,); scratch tableau (p + 3, p rounded up to whole blocks), lines (5, p + 3), or
-    larger; out: z (p,), after (p,) = w + H z. An answer that is not accurate is refined within its mode. Attempts
-    differ in the perturbation that resolves degeneracy; the best is kept. Returns (status, residual, pivots): the
-    status is SOLVED, INACCURATE, or what stopped the best attempt.
+    Attempts differ in the perturbation that resolves degeneracy; the best is kept. An answer that is not accurate is
+    refined within its mode.
+
+    Args:
+        g … c: :class:`.IncrementProblem`; H (p, p), w (p,), cap and c (m,).
+        tableau: scratch, (p + 3, p rounded up to whole blocks) or larger. lines: scratch, (5, p + 3) or larger.
+        z: out, (p,), impulses. after: out, (p,), w + H z.
+
+    Returns:
+        (status, residual, pivots): SOLVED, INACCURATE, or what stopped the best attempt.
     """
-    p = H.shape[0]
+    problem = IncrementProblem(g, H, w, cap, c)
+    work = Tableau(tableau, lines[0], lines[1], lines[2], lines[3], lines[4])
     best = 1e300
     total = 0
-    outcome = SOLVED
+    chosen = 0
     for attempt in range(_ATTEMPTS + 1):
         last = attempt == _ATTEMPTS  # repeats the best, which was overwritten
-        which = outcome if last else attempt
-        size = 1e-11
-        if which % 4 == 2:
-            size = 1e-12
-        elif which % 4 == 3:
-            size = 1e-10
-        elif which == 4:
-            size = 1e-13
-        if which > 4:
-            size = 1e-8  # of a tableau that rounding has spoilt: what the answer lacks refinement mends
-        status, pivots = solve(
-            g,
-            20 * (p + 2),
-            H,
-            w,
-            cap,
-            c,
-            size,
-            which,
-            tableau,
-            lines,
-            z,
-        )
+        which = chosen if last else attempt
+        status, pivots = solve(problem, _perturbation(which), which, work, z)
         residual = axes_residual(g, H, w, cap, c, z, after)
         if status == SOLVED and not residual <= _GOOD:
-            residual = refine(g, H, w, cap, c, residual, tableau, lines, z, after)
+            residual = refine(problem, residual, work, z, after)
         total += pivots
         if last:
             if residual <= TOLERANCE:
@@ -69,21 +83,36 @@ def increment(g, H, w, cap, c, tableau, lines, z, after):
             return SOLVED, residual, total
         if residual < best:
             best = residual
-            outcome = attempt
+            chosen = attempt
     return INACCURATE, best, total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def simultaneous(g, H, w, cap, c, tableau, lines, z, after):
-    """Solve Anitescu and Potra's LCP (H 31–35), scaled: all contacts at once, no caps.
+def simultaneous(
+    # problem:
+    g,
+    H,
+    w,
+    # scratch and problem:
+    cap,
+    c,
+    # scratch:
+    tableau,
+    lines,
+    # out:
+    z,
+    after,
+):
+    """Solve the LCP of Anitescu and Potra (Halm (31)–(35)), scaled: all contacts at once, without caps.
 
-    The increment LCP with a cap that no impulse reaches is the same problem. cap (m,) is scratch; the rest as in
-    :func:`increment`. The residual is that of the problem without caps.
+    The increment LCP with a cap that no impulse reaches is the same problem, so that larger caps are tried until one is
+    not reached. Arguments and return values as of :func:`increment`, but cap (m,) is scratch, and the residual that of
+    the problem without caps.
     """
     status = INACCURATE
     residual = 0.0
     total = 0
-    free = _FREE
+    free = _FIRST_FREE_CAP
     while True:
         cap[:] = free
         status, residual, pivots = increment(g, H, w, cap, c, tableau, lines, z, after)
@@ -92,7 +121,7 @@ def simultaneous(g, H, w, cap, c, tableau, lines, z, after):
         residual = axes_residual(g, H, w, cap, c, z, after)
         if residual <= TOLERANCE:
             return SOLVED, residual, total
-        if free >= _FREER:
+        if free >= _LAST_FREE_CAP:
             break
         free *= 10.0
     return (INACCURATE if status == SOLVED else status), residual, total

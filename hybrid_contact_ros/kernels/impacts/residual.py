@@ -2,7 +2,7 @@
 
 Both kernels return a largest violation in the natural-map sense: each complementarity condition "z in a convex set Z
 and −w' in the normal cone of Z at z" is measured as |z − projection onto Z of (z − w')|, in scaled units (velocities
-over V scale, impulses over V / scale, :mod:`.delassus`), so that 1e-9 means nine digits of the approach's speed.
+over V scale, impulses over V / scale, :mod:`.friction_axes`), so that 1e-9 means nine digits of the approach's speed.
 """
 
 import math
@@ -81,8 +81,8 @@ def increment_residual(directions, G, u, mu, cap, V, impulse, after):
     """Violation of H (72)–(74), or of (31c, d) where cap = inf, by an impulse.
 
     ``directions`` vertices of the friction polygon (unused in the plane); G (m (1 + d))², u (m (1 + d),) before,
-    mu (m,), cap (m,) N s, V the scale that :func:`~.delassus.condense` returned for the velocity that the whole impact
-    started with, impulse (m, 1 + d); after (m (1 + d),) out, J v'.
+    mu (m,), cap (m,) N s, V the scale that :func:`~.friction_axes.prepare` returned for the velocity that the whole
+    impact started with, impulse (m, 1 + d); after (m (1 + d),) out, J v'.
     """
     r = u.shape[0]
     rows = impulse.shape[1]

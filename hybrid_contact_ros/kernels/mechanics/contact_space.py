@@ -6,9 +6,9 @@ from numba import njit
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve, forward_solve
+from hybrid_contact_ros.kernels.mechanics.delassus import delassus
 
 _SOLVED = int(Status.SOLVED)
-_SINGULAR = int(Status.SINGULAR)
 # Smallest pivot of M over its largest diagonal entry that is not rounding. Joint inertias of 1e-5 kg m² beside a
 # body of 50 kg are real; a massless limb is below this.
 _MASS_PIVOT = 1e-13
@@ -29,22 +29,13 @@ def contact_space(mass, bias, rows, drift, L, half, G, b):
     """
     nv = mass.shape[0]
     n = rows.shape[0]
-    if cholesky_factor(nv, _MASS_PIVOT, mass, L) < nv:
-        return _SINGULAR
-    for i in range(n):
-        for k in range(nv):
-            half[i, k] = rows[i, k]
-        forward_solve(nv, L, half[i])
+    status = delassus(_MASS_PIVOT, mass, rows, L, half[:n], G)
+    if status != _SOLVED:
+        return status
     for k in range(nv):
         half[n, k] = bias[k]
     forward_solve(nv, L, half[n])
     for i in range(n):
-        for j in range(i + 1):
-            total = 0.0
-            for k in range(nv):
-                total += half[i, k] * half[j, k]
-            G[i, j] = total
-            G[j, i] = total
         total = 0.0
         for k in range(nv):
             total += half[i, k] * half[n, k]
