@@ -31,7 +31,7 @@ def outcome_bounds(
     They hold for every order of impacts, step, density and friction polygon, whichever solution an increment takes, and
     for every e and μ in the intervals, whether contacts have them in common or not.
 
-    With effort "fast" two kinds are intersected. Kinetic energy does not rise (H Theorem 7) and impulses act at the
+    With effort "fast" two kinds are intersected. Kinetic energy does not rise (Halm, Theorem 7) and impulses act at the
     contacts alone: v⁺ is in a ball of the M-norm within the affine space v + range(M⁻¹ Jᵀ). And compression pushes only
     against what approaches, so that a contact's total impulse lies in an interval
     (:func:`~hybrid_contact_ros.kernels.impacts.fast_bounds.impulse_bounds`); the velocity then follows from impulses

@@ -11,7 +11,8 @@ SECTORS = 8
 
 
 class PushMode:
-    """One thing that a contact which pushes may be doing: demands on its velocity u, and the arc of its friction impulse.
+    """One thing that a contact which pushes may be doing: demands on its velocity u, and the arc of its friction
+    impulse.
 
     Args:
         velocity: k rows of 1 + d numbers; the mode demands row · u ≤ 0 of each.

@@ -11,8 +11,9 @@ from scipy.optimize import linprog
 
 from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace
 from hybrid_contact_ros.kernels.impacts.all_solutions import search
+from hybrid_contact_ros.kernels.impacts.folding import fold
 from hybrid_contact_ros.kernels.impacts.increment_modes import ACTIVE, CAPPED, OPEN, effort
-from hybrid_contact_ros.kernels.impacts.orientation import coherent, fold
+from hybrid_contact_ros.kernels.impacts.orientation import coherent
 from hybrid_contact_ros.kernels.impacts.residual import axes_residual
 
 MOST = 64

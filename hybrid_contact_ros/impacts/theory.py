@@ -26,11 +26,11 @@ def friction_vertices(directions: int, tangents: int) -> Array:
 
 
 def net_force_direction(problem: ContactProblem, directions: int = 4) -> Array | None:
-    """r (nv,) with r · M⁻¹ J̄ᵀ λ̄ ≥ ‖λ_n‖₁ for all forces in the linearised friction cones (H Lemma 6, 77).
+    """r (nv,) with r · M⁻¹ J̄ᵀ λ̄ ≥ ‖λ_n‖₁ for all forces in the linearised friction cones (Halm, Lemma 6, 77).
 
     Every impulse increment moves v along r by at least its normal impulse. r has unit of the inverse velocity of a unit
     impulse; of all such, the one with the least ‖r‖₁, by a linear program. None if there is none: the friction cone is
-    not pointed (H Assumption 2), as of an object jammed between two walls, and termination is not guaranteed.
+    not pointed (Halm, Assumption 2), as of an object jammed between two walls, and termination is not guaranteed.
 
     Raises:
         ValueError: M is singular, or ``directions`` is odd or below 2.
@@ -57,7 +57,7 @@ def net_force_direction(problem: ContactProblem, directions: int = 4) -> Array |
 
 
 def termination_constant(problem: ContactProblem, step: float, directions: int = 4) -> int | None:
-    """c of H (78): c ⌈‖v⁻‖_M⌉ + k increments suffice but with probability e^{−k/(m + 1)²} (Theorem 8).
+    """c of Halm (78): c ⌈‖v⁻‖_M⌉ + k increments suffice but with probability e^{−k/(m + 1)²} (Theorem 8).
 
     c = 4 ⌈(m + 1) ‖r‖₂ / (h √σ)⌉, r of :func:`net_force_direction`, σ the least eigenvalue of M, h = ``step`` (N s),
     for uniform draws. In SI units: ‖v⁻‖_M is in √J and rounded up, so that the bound depends on the units chosen. None
@@ -73,7 +73,7 @@ def termination_constant(problem: ContactProblem, step: float, directions: int =
 
 
 def sufficient_steps(problem: ContactProblem, step: float, failure: float, directions: int = 4) -> int | None:
-    """Increments after which a sample has terminated with probability ≥ 1 − ``failure`` (H Theorem 8).
+    """Increments after which a sample has terminated with probability ≥ 1 − ``failure`` (Halm, Theorem 8).
 
     None if the friction cone is not pointed. Good as ``max_steps`` of ``post_impact_set``; usually far too large.
     """
@@ -96,7 +96,7 @@ def step_response(problem: ContactProblem, directions: int = 4) -> float:
 
 
 def covering_samples(size: float, lipschitz: float, dimensions: int, radius: float, failure: float) -> int:
-    """N of H Lemma 1: so many uniform draws x from [0, h]ⁿ make g(x) an ε-net of g([0, h]ⁿ), but with probability δ.
+    """N of Halm, Lemma 1: so many uniform draws x from [0, h]ⁿ make g(x) an ε-net of g([0, h]ⁿ), but with probability δ.
 
     h = ``size``, n = ``dimensions``, ε = ``radius``, δ = ``failure``, g with constant L = ``lipschitz``:
     N ≥ ln(δΩ) / ln(1 − Ω), Ω = ⌈h L √n / ε⌉^{−n}. Exact while 1/Ω < 10¹², rounded up by a little beyond.
@@ -110,7 +110,7 @@ def covering_samples(size: float, lipschitz: float, dimensions: int, radius: flo
 
 
 def covering_probability(samples: int, size: float, lipschitz: float, dimensions: int, radius: float) -> float:
-    """1 − (1 − Ω)^N / Ω of H (1), or 0 where that is negative: the probability that N draws make an ε-net."""
+    """1 − (1 − Ω)^N / Ω of Halm (1), or 0 where that is negative: the probability that N draws make an ε-net."""
     _check_net(size, lipschitz, dimensions, radius)
     if samples < 0:
         raise ValueError(f"samples is {samples}; 0 or more is needed")
@@ -124,10 +124,10 @@ def covering_probability(samples: int, size: float, lipschitz: float, dimensions
 
 
 def outcome_set_samples(step: float, contacts: int, steps: int, lipschitz: float, radius: float, failure: float) -> int:
-    """M of H Theorem 9: samples of ``steps`` increments that are a ``radius``-net of what N increments can reach.
+    """M of Halm, Theorem 9: samples of ``steps`` increments that are a ``radius``-net of what N increments can reach.
 
     M ≥ ln(δΩ) / ln(1 − Ω), Ω = ⌈h L^N √(N m) / ε'⌉^{−N m}, h = ``step``, m = ``contacts``, N = ``steps``, L a Lipschitz
-    constant of the increment f_q (H Lemma 7: finite where increments are unique, but not given by a formula), ε' =
+    constant of the increment f_q (Halm, Lemma 7: finite where increments are unique, but not given by a formula), ε' =
     ``radius``, in the Euclidean norm of v. An integer of any size.
     """
     if contacts < 1 or steps < 1:

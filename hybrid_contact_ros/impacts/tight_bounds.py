@@ -41,8 +41,8 @@ _BOX_PIVOTS = 1000  # that the first linear program may take
 class ImpulsePolyhedron:
     """Rows on the total impulses Λ (p,) of an impact, and bounds of linear functions of Λ.
 
-    Everything is scaled: a contact's impulses by √G_nn / ‖v‖, so that velocities and impulses are about 1. Restitution is
-    a contact of its own at the same place, which may push while it separates; how much, the law says
+    Everything is scaled: a contact's impulses by √G_nn / ‖v‖, so that velocities and impulses are about 1. Restitution
+    is a contact of its own at the same place, which may push while it separates; how much, the law says
     (:func:`~hybrid_contact_ros.impacts.impulse_laws.restitution_row`).
 
     Where friction is an interval, impulses are in the cone of the largest μ; what a sliding contact demands of the
@@ -169,7 +169,7 @@ class ImpulsePolyhedron:
         return -most[q:], most[:q]
 
     def _lower(self, rounds: int, box: Array, queries: Array, scratch: SimplexScratch) -> Array:
-        """Lower the templates' bounds, bound the queries (q, p), and repeat with the templates that the duals ask for."""
+        """Lower the templates' bounds, bound the queries (q, p), and repeat with templates that the duals ask for."""
         p = self.A.shape[0]
         count, capacity = len(self.T), len(self.T) + self.spare
         rounds = int(np.clip(_LOWERING_WORK / (count * len(self.modes) * p * p), 2, rounds))

@@ -17,9 +17,9 @@ _ZERO = 1e-14
 
 
 def constraint_angles(problem: ContactProblem) -> Array:
-    """Cosines (m, m) between the constraints, ⟨Dφ_i, Dφ_j⟩ / (‖Dφ_i‖ ‖Dφ_j‖) in the inner product of M⁻¹ (P 14).
+    """Cosines (m, m) between the constraints, ⟨Dφ_i, Dφ_j⟩ / (‖Dφ_i‖ ‖Dφ_j‖) in the inner product of M⁻¹ (Pace (14)).
 
-    Zero: the two impacts can happen in either order, or together, with the same plastic outcome (P Assumption 4 for
+    Zero: the two impacts can happen in either order, or together, with the same plastic outcome (Pace, Assumption 4 for
     this pair); ±1: one constraint, twice. The diagonal is 1. Impacts are taken to be frictionless, as in P. A row Dφ
     that is zero gives zeros, on the diagonal too.
 

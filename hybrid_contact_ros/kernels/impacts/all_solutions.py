@@ -1,10 +1,10 @@
 """Every solution of an increment LCP, Halm (72)–(75), by depth-first search over the modes of the contacts.
 
-A mode of all contacts (:mod:`.increment_modes`) leaves a linear system (:mod:`.increment_system`), so that the solutions
-are those of the modes whose system has a feasible solution. The search decides contact by contact and eliminates what is
-decided; interval arithmetic on the decided conditions cuts most branches near the root. It loses nothing: a completed
-search has seen every solution whose system is regular, and both ends of every line of solutions. Consistent systems with
-more freedom than a line are counted as unresolved, for the solutions may form continua there.
+A mode of all contacts (:mod:`.increment_modes`) leaves a linear system (:mod:`.increment_system`), so that the
+solutions are those of the modes whose system has a feasible solution. The search decides contact by contact and
+eliminates what is decided; interval arithmetic on the decided conditions cuts most branches near the root. It loses
+nothing: a completed search has seen every solution whose system is regular, and both ends of every line of solutions.
+Consistent systems with more freedom than a line are counted as unresolved, for the solutions may form continua there.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.impacts.increment_modes import (
     FEASIBLE,
-    IncrementProblem,
     decide,
     decode,
     effort,
@@ -23,6 +22,7 @@ from hybrid_contact_ros.kernels.impacts.increment_modes import (
     root_modes,
 )
 from hybrid_contact_ros.kernels.impacts.increment_system import may_hold, segment, solve_mode
+from hybrid_contact_ros.kernels.impacts.records import IncrementProblem
 from hybrid_contact_ros.kernels.impacts.residual import axes_residual
 
 Array = NDArray[np.float64]
@@ -135,8 +135,8 @@ def search(
     """Find all solutions with different velocities w' = w + H z.
 
     Args:
-        g, H, w, cap, c: :class:`.IncrementProblem`. limit, afford, most, turn: :class:`SearchBudget`; what a search that
-            reaches its limit has seen, and the points inside of lines, depend on ``turn``.
+        g, H, w, cap, c: :class:`.IncrementProblem`. limit, afford, most, turn: :class:`SearchBudget`; what a search
+            that reaches its limit has seen, and the points inside of lines, depend on ``turn``.
         T, A, ints, modes: :class:`SearchTree`. loose, known, z, after: :class:`SearchOut`.
 
     Returns:

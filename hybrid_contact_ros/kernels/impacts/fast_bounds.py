@@ -13,7 +13,7 @@ def impulse_bounds(d, G, u, mu, give, loose, speed, N, low, high):
     """Interval of the total normal impulse of every contact, N s, over all outcomes that have separated.
 
     Used are properties of every increment, and nothing else: compression pushes only where the contact does not
-    separate in the end (J_n v' ≤ 0 where λ_n > 0; complementarity of H 75), impulses lie in the friction cone, and when
+    separate in the end (J_n v' ≤ 0 where λ_n > 0; complementarity of Halm (75)), impulses lie in the friction cone, and when
     all is over no contact approaches. A unit of normal impulse at i opens it by a_i = G_ii − μ_i ‖G_i,it‖ or more, and
     one at j closes it by ν_ij = max(0, μ_j ‖G_i,jt‖ − G_ij) or less. What compression opens was closed before:
 

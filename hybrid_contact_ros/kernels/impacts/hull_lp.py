@@ -1,8 +1,8 @@
 """Bounds of total impulses, from what a contact was doing when it last pushed in a direction.
 
-The total impulse Λ (p,) grows increment by increment, and lies in a polyhedron whose rows are tightened here. Some of its
-rows are *templates*: linear functions T Λ whose largest value over all outcomes is sought. Where T Λ is largest, some
-contact increased it in the last increment; that contact pushed in one of a few modes
+The total impulse Λ (p,) grows increment by increment, and lies in a polyhedron whose rows are tightened here. Some of
+its rows are *templates*: linear functions T Λ whose largest value over all outcomes is sought. Where T Λ is largest,
+some contact increased it in the last increment; that contact pushed in one of a few modes
 (:mod:`hybrid_contact_ros.impacts.contact_states`), and what the mode demands of the contact's velocity held at that
 moment. The maximum of T Λ over the polyhedron and these demands, taken over all modes that can increase T, is an upper
 bound of T Λ at any time.
@@ -32,7 +32,7 @@ _LEAST_PART = 1e-5  # of the largest multiplier: templates with smaller ones are
 
 
 class HullProblem(NamedTuple):
-    """What impulses do, and what each mode of a pushing contact demands. Scaled: velocities and impulses are about 1."""
+    """What impulses do, and what each mode of a pushing contact demands; velocities and impulses scaled to about 1."""
 
     A: Array  # (p, k): change of the velocity x (k,) per impulse; kinetic energy is |x|²
     x0: Array  # (k,): x before the impact, of length 1 at most, so that |x0 + Aᵀ Λ| ≤ 1
@@ -45,8 +45,8 @@ class HullProblem(NamedTuple):
 class HullRows(NamedTuple):
     """Rows of the polyhedron, rows Λ ≤ rhs; rows with an infinite rhs do not count.
 
-    The first 2 p rows are the box, ±Λ ≤ box. All rows that always hold come before ``standing``; behind them is room for
-    those of one mode and for :data:`OWN_CUTS` tangent planes of its linear programs.
+    The first 2 p rows are the box, ±Λ ≤ box. All rows that always hold come before ``standing``; behind them is room
+    for those of one mode and for :data:`OWN_CUTS` tangent planes of its linear programs.
     """
 
     first_template: int  # row of the first template
@@ -214,8 +214,8 @@ def lower_templates(
 ):
     """Lower the bounds of the templates as far as their last increases allow, as in this module's heading.
 
-    T Λ is 0 before the impact. Therefore a template that no mode can increase has the bound 0, and every maximum below 0
-    counts as 0.
+    T Λ is 0 before the impact. Therefore a template that no mode can increase has the bound 0, and every maximum below
+    0 counts as 0.
 
     Args:
         A … begin: :class:`HullProblem`. first_template … rhs: :class:`HullRows`, whose right-hand sides are lowered.
@@ -223,7 +223,8 @@ def lower_templates(
         increases: (templates, modes) bool, whether a mode can increase a template.
         slack: (templates,), room for the solver's residual.
         order: in and out, (templates, modes) int64: the order in which the modes are tried for a template.
-        basis … vectors: :class:`SimplexScratch`. bases: scratch (templates, p) int64, which :func:`box_basis` has filled.
+        basis … vectors: :class:`SimplexScratch`. bases: scratch (templates, p) int64, which :func:`box_basis` has
+            filled.
         mix: out, (templates, p + 1), the combination of templates that bounds this one in its worst mode, and the bound
             of the combination; zero where a single template does.
 

@@ -1,20 +1,15 @@
 """Modes of the increment LCP, Halm (72)–(75), and which of them are possible while others are undecided.
 
-In the variables of :mod:`.pivoting` (velocities w' = w + H z after impulses z), a contact is open (z_n = 0 ≤ w'_n), active
-(0 ≤ z_n ≤ cap, w'_n = 0) or at its cap (z_n = cap, w'_n ≤ 0). Unless it is open, each of its axes sticks (w'_l = 0,
-|z_l| ≤ c z_n) or slides at z_l = σ c z_n with σ w'_l ≤ 0, σ = ±1. A contact with g axes has 1 + 2·3^g modes, and 1 + 3^g
-without a cap. The contacts are decided one by one. Of the impulses that are not decided yet only the bounds are known, and
-interval arithmetic tells the conditions that no such impulses can satisfy.
+In the variables of :mod:`.pivoting` (velocities w' = w + H z after impulses z), a contact is open (z_n = 0 ≤ w'_n),
+active (0 ≤ z_n ≤ cap, w'_n = 0) or at its cap (z_n = cap, w'_n ≤ 0). Unless it is open, each of its axes sticks (w'_l =
+0, |z_l| ≤ c z_n) or slides at z_l = σ c z_n with σ w'_l ≤ 0, σ = ±1. A contact with g axes has 1 + 2·3^g modes, and 1 +
+3^g without a cap. The contacts are decided one by one. Of the impulses that are not decided yet only the bounds are
+known, and interval arithmetic tells the conditions that no such impulses can satisfy.
 """
 
 import math
-from typing import NamedTuple
 
-import numpy as np
 from numba import njit
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 OPEN, ACTIVE, CAPPED = 0, 1, 2
 """States of a contact's normal."""
@@ -27,16 +22,6 @@ _WRAP = 1 << 30
 _STRIDE = 0x2545F491  # odd, so that its multiples reach every residue of _WRAP
 
 
-class IncrementProblem(NamedTuple):
-    """The LCP of one impulse increment on m contacts with g axes each, scaled, p = m (1 + g): see :mod:`.pivoting`."""
-
-    g: int  # friction axes of a contact
-    H: Array  # (p, p): Delassus matrix
-    w: Array  # (p,): velocities before the increment, contact by contact, the normal first
-    cap: Array  # (m,): bounds of the normal impulses, ≥ 0, or inf
-    c: Array  # (m,): bound of the impulse along an axis, per unit of normal impulse
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
 def effort(g, p):
     """Units of work of deciding one mode: 1 for up to four contacts in space with four friction directions."""
@@ -45,7 +30,7 @@ def effort(g, p):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def mode_count(g, cap, c):
-    """How many modes a contact with these bounds has (cap, c: its entries of :class:`IncrementProblem`)."""
+    """How many modes a contact with these bounds has (cap, c: its entries of :class:`.IncrementProblem`)."""
     if not cap > 0.0:
         return 1
     powers = 1
@@ -200,7 +185,7 @@ def root_modes(turn, limit, problem, T, states, place, order, modes):
 
     Args:
         turn: any integer ≥ 0, on which it depends where each contact's list begins.
-        limit: modes of a contact to look at, at most. problem: :class:`IncrementProblem`.
+        limit: modes of a contact to look at, at most. problem: :class:`.IncrementProblem`.
         T: (≥ 2, p, p + 1) with T[0] = (H, w), which is no decision; T[1] is scratch. states: scratch (p,) int64.
         place, order: out, (m,) int64: the place of each contact in the order, and the contact at each place.
         modes: out, (m, ≥ 1 + limit) int64: how many modes a contact may have, and then these modes.

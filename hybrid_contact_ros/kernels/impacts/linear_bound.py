@@ -1,4 +1,4 @@
-"""Upper bounds of linear functions on a polyhedron that rounding cannot make wrong, by the simplex method on the dual."""
+"""Upper bounds of linear functions on a polyhedron, which rounding cannot make wrong: simplex method on the dual."""
 
 import math
 

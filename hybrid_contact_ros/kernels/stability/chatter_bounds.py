@@ -20,7 +20,7 @@ def chatter_bounds(
 
         (φ̇ + (c a − 1) √(φ̇² + 2 a φ)) / a   and   t₁ + e v₁ c,   c = 2 (1 + e) / (a (1 − e² A/a)),
 
-    t₁ and v₁ the latest and the fastest first touchdown (O 18, 19), and at the earliest after the same with A and a
+    t₁ and v₁ the latest and the fastest first touchdown (Or (18), (19)), and at the earliest after the same with A and a
     exchanged (:mod:`hybrid_contact_ros.stability.inclusion`). All are convex in φ̇, and rise with φ and e.
 
     Args:
