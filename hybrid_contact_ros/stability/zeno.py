@@ -104,7 +104,7 @@ def zeno_analysis(
         ValueError: shapes, indices or tolerances that make no sense.
 
     >>> from hybrid_contact_ros.systems.pendulum_with_stop import pendulum_with_stop
-    >>> found = zeno_analysis(pendulum_with_stop(), [-0.7, 0.01], [0.3, -0.1])
+    >>> found = zeno_analysis(pendulum_with_stop(), [-0.7, 0.0], [0.3, -0.001])
     >>> found.proved, found.zeno_time_bounds[0] <= found.zeno_time <= found.zeno_time_bounds[1]
     (True, True)
     """

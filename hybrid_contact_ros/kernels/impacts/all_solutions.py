@@ -56,7 +56,7 @@ class SearchTree(NamedTuple):
 class SearchOut(NamedTuple):
     """Solutions found."""
 
-    loose: Indices  # (any, p): the states of the first unresolved modes
+    unresolved_states: Indices  # (any, p): the states of the first unresolved modes
     known: int  # solutions that z and after hold already
     z: Array  # (> most + 2, p): impulses
     after: Array  # (> most + 2, p): velocities w' = w + H z
@@ -127,7 +127,7 @@ def search(
     ints,
     modes,
     # in and out:
-    loose,
+    unresolved_states,
     known,
     z,
     after,
@@ -137,7 +137,7 @@ def search(
     Args:
         g, H, w, cap, c: :class:`.IncrementProblem`. limit, afford, most, turn: :class:`SearchBudget`; what a search
             that reaches its limit has seen, and the points inside of lines, depend on ``turn``.
-        T, A, ints, modes: :class:`SearchTree`. loose, known, z, after: :class:`SearchOut`.
+        T, A, ints, modes: :class:`SearchTree`. unresolved_states, known, z, after: :class:`SearchOut`.
 
     Returns:
         (solutions, units of work, continua, unresolved, complete): ``continua`` counts the lines along which the
@@ -212,8 +212,8 @@ def search(
             count, continuum = _add_line(problem, states, limits, inside, count, line, z, after)
             continua += 1 if continuum else 0
         elif free > 1 and may_hold(g, H, w, cap, c, states, z[count], line, after[count]):
-            if unresolved < loose.shape[0]:
+            if unresolved < unresolved_states.shape[0]:
                 for i in range(p):
-                    loose[unresolved, i] = states[i]
+                    unresolved_states[unresolved, i] = states[i]
             unresolved += 1
     return count, spent, continua, unresolved, whole
