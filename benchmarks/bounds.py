@@ -1,11 +1,12 @@
 """``./run bench bounds``: how tight the outer bounds are, by their widths over those of the sampled sets.
 
-For each system 1024 samples of each of four steps, of 0.1 to 5 times the impulse that stops the fastest contact, since
-the bounds hold for all. Widths are per coordinate, and their geometric mean over the coordinates that the set moves is
-given (its n-th power is the ratio of the boxes' volumes): of the bounds of v⁺ from kinetic energy alone, of those of
-``effort="fast"`` (once the only ones) and "tight", and of these two for the velocities of the contacts. Where
-a set is nearly a point, as the Go2's, a ratio says little: the next column has the widest tight bound of a contact
-velocity over the speed of approach. Times are of v⁺, the best of three calls.
+Each system is sampled 1024 times with each of four steps, of 0.1 to 5 times the impulse that stops the fastest contact,
+since the bounds hold for all steps. Widths are taken per coordinate, and a column is their geometric mean over the
+coordinates that the set moves (its n-th power is the ratio of the boxes' volumes). The columns are the bounds of v⁺
+from kinetic energy alone, those of ``effort="fast"`` and "tight", and the latter two for the velocities of the
+contacts. Where
+a set is nearly a point, as that of the Go2, a ratio says little: the next column has the widest tight bound of a
+contact velocity over the speed of approach. Times are those of bounds of v⁺, the best of three calls.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def outcomes(
     orders: bool = False,
     **material: Any,
 ) -> np.ndarray:
-    """Sampled velocities after the impact; those of ``orders``: of few contacts, or one, at a time."""
+    """Sampled velocities after the impact. With ``orders`` only few contacts, or one, are active at a time."""
     scale, found = impulse_scale(problem), []
     for step in steps:
         for density in (_few, _one) if orders else (None,):

@@ -1,6 +1,6 @@
 """What it costs to find all solutions: the papers' systems, sampled with one solution an increment and with all.
 
-Run from the repository root: ``python -m benchmarks.impact_solutions``. LCPs a sample are comparable with H Table 3
+Run from the repository root: ``python -m benchmarks.impact_solutions``. LCPs a sample are comparable with Halm, Table 3
 (2.67, 2.27, 1.97, 3.20, 9.04); its times are of another machine.
 """
 
@@ -41,7 +41,7 @@ def examples() -> dict[str, ImpactExample]:
 
 
 def main() -> None:
-    print("all: all solutions of H (31), µs (how many); then µs a sample, LCPs a sample, part of the LCPs searched")
+    print("all: all solutions of Halm (31), µs (how many); then µs a sample, LCPs a sample, part of the LCPs searched")
     print(f"{'system':<20}{'all':>12}{'one':>8}{'sampled':>9}{'all':>9}{'LCPs':>7}{'searched':>10}{'several':>9}")
     for name, example in examples().items():
         problem, many = example.problem, 500 if example.problem.contacts < 4 else 100

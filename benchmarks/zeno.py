@@ -1,9 +1,10 @@
 """``./run bench zeno``: how early a chatter may be truncated, and how well its end is then known.
 
-For each system and tolerance ε = ε_q = ε_v = ε_t: the fastest impact (m/s or rad/s) that may be truncated by O's
-Definition 6, by ``reliable_truncation`` with interval arithmetic and with samples, and how many bounces earlier that
-is. Then, for an impact of 0.01, the uncertainty of the Zeno time and point over the Zeno time and the way and the
-change of velocity until then, and O's bound (13) of the Zeno time over its true length. The cost is that of a call.
+The first table has, for each system and tolerance ε = ε_q = ε_v = ε_t, the fastest impact (m/s or rad/s) that may be
+truncated by Or's Definition 6, and by ``reliable_truncation`` with interval arithmetic and with samples, and how many
+bounces earlier that is. The second is for an impact of 0.01: the uncertainty of the Zeno time over that time, of the
+Zeno point over the way and over the change of velocity until then, Or's bound (13) of the Zeno time over its true
+length, and the time of a call.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from hybrid_contact_ros.systems.pendulum_with_stop import pendulum_with_stop
 
 
 class Sampled:
-    """A system that shows its problems only."""
+    """A system that shows nothing but its contact problems, so that ranges over it are sampled."""
 
     def __init__(self, system: LagrangianSystem) -> None:
         self.problem = system.problem
@@ -68,7 +69,7 @@ def main() -> None:
             ours, sampled = (fastest(s, q, v, direction, epsilon) for s in (system, Sampled(system)))
             earlier = log(ours / paper) / -log(e)
             print(f"| {name} | {epsilon:g} | {paper:.2g} | {ours:.2g} | {sampled:.2g} | {earlier:.1f} |")
-    print("\n| system | variant | time | q | v | O (13) | ms a call |\n|---|---|---|---|---|---|---|")
+    print("\n| system | variant | time | q | v | Or (13) | ms a call |\n|---|---|---|---|---|---|---|")
     for name, system, place, rate in places:
         for variant, asked in (("intervals", system), ("samples", Sampled(system))):
             q = np.array(place)

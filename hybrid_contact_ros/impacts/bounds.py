@@ -1,4 +1,4 @@
-"""What no outcome of an impact can exceed."""
+"""Bounds that no outcome of an impact exceeds, whatever its order, steps and friction polygon."""
 
 from __future__ import annotations
 
@@ -26,43 +26,50 @@ def outcome_bounds(
     effort: str = "tight",
     directions: int | None = None,
 ) -> tuple[Array, Array]:
-    """Componentwise bounds (lower, upper) on every velocity after the impact, sampled or not.
+    """Bound every velocity after the impact, sampled or not, component by component: (lower, upper).
 
-    They hold for every order of impacts, step, density and friction polygon, whichever solution an increment takes, and
-    for every e and μ in the intervals, whether contacts have them in common or not.
+    The bounds hold for every order of impacts, step, density and friction polygon, whichever solution an increment
+    takes, and for every e and μ in the intervals, whether contacts have them in common or not.
 
-    With effort "fast" two kinds are intersected. Kinetic energy does not rise (H Theorem 7) and impulses act at the
+    With effort "fast" two kinds are intersected. Kinetic energy does not rise (Halm, Theorem 7), and impulses act at
+    the
     contacts alone: v⁺ is in a ball of the M-norm within the affine space v + range(M⁻¹ Jᵀ). And compression pushes only
-    against what approaches, so that a contact's total impulse lies in an interval
+    against what approaches, so that the total impulse of a contact lies in an interval
     (:func:`~hybrid_contact_ros.kernels.impacts.fast_bounds.impulse_bounds`); the velocity then follows from impulses
     within friction cones over these intervals. Where contacts are coupled so strongly that no interval follows, the
     ball remains. These are the bounds that every :class:`~hybrid_contact_ros.impacts.outcome.VelocitySet` carries.
 
-    With effort "tight" a polyhedron of total impulses is cut down further by what contacts were doing when each of
-    many functions of the impulses last increased (:mod:`~hybrid_contact_ros.kernels.impacts.hull_lp`): tens to hundreds
-    of milliseconds; seconds with restitution and polygons of many vertices at many contacts. Linear programs are
-    certified by their duals. Where impulses are not bounded (an object that may jam: the friction cone is not pointed)
-    the fast bounds are the answer.
+    With effort "tight" a polyhedron of total impulses is cut down further, by what contacts were doing when each of
+    many functions of the impulses last increased (:mod:`~hybrid_contact_ros.kernels.impacts.hull_lp`). That takes tens
+    to hundreds of milliseconds, and seconds with restitution and polygons of many vertices at many contacts. Linear
+    programs are certified by their duals. Where impulses are not bounded (the friction cone is not pointed, as of an
+    object that may jam) the fast bounds are the answer.
 
-    If no contact approaches, or there is none, v does not change and both bounds are that. Where M is singular nothing
-    is said: −inf and inf.
+    If no contact approaches, or there is none, both bounds are v, which does not change. Where M is singular they are
+    −inf and inf.
 
     Args:
-        rows: (k, nv), bounds of ``rows @ v⁺`` are returned instead of those of v⁺; with ``problem.jacobian()``, of the
-            velocities of the contacts.
+        problem: the contacts at the impact.
+        rows: (k, nv); bounds of ``rows @ v⁺`` are returned instead of those of v⁺. With ``problem.jacobian()`` they
+            are those of the contacts' velocities.
         restitution, friction: e and μ in place of the problem's (None): a number, (m,) numbers, or an interval as a
-            tuple (low, high) of these, as in :func:`~hybrid_contact_ros.impacts.velocity_set.post_impact_set`. Bounds
-            with e are those with all e from 0.
+            tuple (low, high) of these, as in :func:`~hybrid_contact_ros.impacts.velocity_set.post_impact_set`. The
+            bounds hold for every e from 0 to the high end.
         law: "inelastic", "poisson" or "stronge", which are the same for e = 0.
         effort: "tight" or "fast".
-        directions: k, even: tight bounds for the friction polygon with k vertices alone, which in space are much
-            tighter (in the plane there is one polygon only). None: for all polygons, and for the circle.
+        directions: an even number: tight bounds for the friction polygon with that many vertices alone, which in space
+            are much tighter (in the plane there is one polygon only). None: for all polygons, and for the circle.
 
     Returns:
         (nv,) or (k,) each, in the units of v or of ``rows @ v``.
 
     Raises:
         ValueError: rows that are not (k, nv) and finite, or another argument out of range.
+
+    >>> ball = ContactProblem([[2.0]], [-1.0], [[1.0]], [[[0.0]]], [0.0])
+    >>> lower, upper = outcome_bounds(ball, restitution=(0.2, 0.5), law="poisson")
+    >>> bool(lower[0] <= 0.2 and 0.5 <= upper[0] < 0.501)
+    True
     """
     if law not in LAWS:
         raise ValueError(f"law is {law!r}; one of {', '.join(LAWS)} is needed")
@@ -80,7 +87,7 @@ def outcome_bounds(
         problem.velocity, problem.friction, material.restitution_gain, material.residual_slack
     )
     if C is not None:
-        lower, upper = _of_rows(problem, space, C, low, high)
+        lower, upper = _bounds_of_rows(problem, space, C, low, high)
     if effort == "fast" or space.status != Status.SOLVED or not high.any():
         return lower, upper
     queries = np.eye(problem.nv) if C is None else C
@@ -93,7 +100,10 @@ def outcome_bounds(
     return lower, upper
 
 
-def _of_rows(problem: ContactProblem, space: ContactSpace, C: Array, low: Array, high: Array) -> tuple[Array, Array]:
+def _bounds_of_rows(
+    problem: ContactProblem, space: ContactSpace, C: Array, low: Array, high: Array
+) -> tuple[Array, Array]:
+    """The fast bounds of C v⁺, from the intervals [low, high] of the normal impulses and the ball of energy."""
     k = C.shape[0]
     if space.status != Status.SOLVED:
         return np.full(k, -np.inf), np.full(k, np.inf)

@@ -1,4 +1,4 @@
-"""What friction and restitution say of total impulses, as rows of a polyhedron."""
+"""The laws of friction and restitution as rows on total impulses: row · Λ ≤ side."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from hybrid_contact_ros.impacts.contact_states import SECTORS, unit
 from hybrid_contact_ros.impacts.restitution import Material
 from hybrid_contact_ros.impacts.support_functions import ContactBlocks
 
-_SLOWEST = 1e-4  # of approach, e times it, below which restitution is not told from rounding
+_SLOWEST = 1e-4  # e times the speed of approach, scaled, below which restitution is not told from rounding
 
 
 def cone_rows(blocks: ContactBlocks) -> tuple[Array, Array]:
-    """Rows and right-hand sides of the friction cones of all blocks."""
+    """Rows (k, p) and right-hand sides (k,) of the friction cones of all blocks."""
     d, directions = blocks.w - 1, blocks.directions
     cone = []
     for block, mu in enumerate(blocks.mu):
@@ -32,21 +32,22 @@ def cone_rows(blocks: ContactBlocks) -> tuple[Array, Array]:
 def restitution_row(
     blocks: ContactBlocks, block: int, material: Material, velocity: Array, room: Array
 ) -> tuple[Array, float]:
-    """Row (p,) and right-hand side of what the law says of the impulse R of a block of restitution.
+    """Return the row (p,) and right-hand side by which the law bounds the impulse R of a block of restitution.
 
-    By Poisson's law it is at most e times the impulse of the compression. By Stronge's it is bounded by the work of
-    compression, e² of which it may give back. Let a > 0 be the least by which a unit of impulse opens the contact
-    itself, and N what the others' impulses close it by, all that closes it counted and nothing that opens it.
-    Compression starts at u⁻ = J_n v⁻; its work is greatest if what closes the contact comes first: at most
-    (max(−u⁻, 0) + N₁)² / (2 a). Restitution starts at u ≥ 0 and costs least if what closes the contact comes last:
-    (a R − N₂)² / (2 a) or more. What closes is used once, N₁ + N₂ ≤ N, so that
+    By Poisson's law R is at most e times the impulse of the compression. By Stronge's law R is bounded by the work of
+    compression, e² of which it may give back. Let a > 0 be the least speed by which a unit of impulse opens the contact
+    itself, and N the speed by which the impulses of others close it; what they open is left out. Compression starts at
+    u⁻ = J_n v⁻. Its work is greatest if what closes the contact comes first, and then at most
+    (max(−u⁻, 0) + N₁)² / (2 a). Restitution starts at u ≥ 0. It costs least if what closes the contact comes last, and
+    then (a R − N₂)² / (2 a) or more. What closes the contact is used once, N₁ + N₂ ≤ N, so that
 
         a R ≤ e (max(−u⁻, 0) + N₁) + N₂ ≤ e max(−u⁻, 0) + N    (e ≤ 1).
 
     The work of an increment is that on the straight path from u to u', so that this holds for steps of any size.
 
     Args:
-        velocity (m, w), scaled, before the impact. room (m,): how fast a contact that counts as separated may approach.
+        block: of restitution. material: e and the law. velocity: (m, w), scaled, before the impact.
+        room: (m,), how fast a contact that counts as separated may approach, scaled.
     """
     parent, first = int(blocks.parents[block]), (1.0,) + (0.0,) * (blocks.w - 1)
     e, row = float(material.e_high[parent]), blocks.put(block, first)
@@ -64,5 +65,5 @@ def restitution_row(
     side = e * fastest + share * fastest + delta + (0.0 if noticed else 0.5 * delta / share)
     row *= opens
     for other in np.flatnonzero(blocks.parents != parent):
-        row -= (1.0 + share) * blocks.put(int(other), blocks.most(closing, int(other))[0])
+        row -= (1.0 + share) * blocks.put(int(other), blocks.majorant(closing, int(other))[0])
     return row / opens, side / opens

@@ -16,11 +16,11 @@ _WEIGHTS = (1.0, 0.5, 2.0, 0.25, 4.0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ContactBlocks:
-    """Impulses of contacts, compression's and restitution's apart: blocks of w = 1 + d, normal first.
+    """The impulses of an impact as blocks of w = 1 + d numbers, normal first; compression and restitution are apart.
 
     Attributes:
-        A: (p, k), what an impulse does to the velocity x. mu: (p / w,). parents: (p / w,), whose place a block has.
-        directions: of the friction polygon, or None.
+        A: (p, k), change of the velocity x per impulse. mu: (p / w,). parents: (p / w,), the contact of each block.
+        directions: of the friction polygon, or None for all polygons and the circle.
     """
 
     A: Array
@@ -30,15 +30,16 @@ class ContactBlocks:
     directions: int | None
 
     def put(self, block: int, local: tuple[float, ...] | Array) -> Array:
-        """The row that is ``local`` (w,) at one block."""
+        """The row (p,) that is ``local`` (w,) at one block and 0 elsewhere."""
         row = np.zeros(len(self.A))
         row[block * self.w : (block + 1) * self.w] = local
         return row
 
-    def most(self, F: Array, block: int) -> Array:
-        """The least linear functions (t, w) ≥ max(0, F λ) for all impulses λ of a block that are in its cone.
+    def majorant(self, F: Array, block: int) -> Array:
+        """Linear functions (t, w) of a block's impulse λ that are at least max(0, F λ) in its friction cone.
 
-        F (t, p). In the plane it is known at the two edges of the cone; in space it is a multiple of λ_n.
+        F is (t, p). In the plane they are equal to it at the two edges of the cone; in space they are the least
+        multiples of λ_n.
         """
         mu, part = float(self.mu[block]), F[:, block * self.w : (block + 1) * self.w]
         above = np.zeros_like(part)
@@ -50,7 +51,7 @@ class ContactBlocks:
         return above
 
     def rate(self, F: Array, block: int) -> Array:
-        """The most (t,) that a unit of normal impulse of a block can add to F (t, p)."""
+        """The largest amount (t,) that a unit of normal impulse of a block can add to F (t, p)."""
         mu, part = float(self.mu[block]), F[:, block * self.w : (block + 1) * self.w]
         if self.directions is None or self.w == 2:
             return part[:, 0] + mu * np.linalg.norm(part[:, 1:], axis=1)
@@ -58,15 +59,15 @@ class ContactBlocks:
         return part[:, 0] + mu * (part[:, 1:] @ vertices.T).max(axis=1)
 
     def absorbed(self, F: Array, contact: int) -> Array:
-        """F (t, p) less the most that other contacts can add to it: so that ``contact`` alone can increase it."""
+        """F (t, p) less the largest amounts that other contacts can add, so that ``contact`` alone can increase it."""
         F = F.copy()
         for block in np.flatnonzero(self.parents != contact):
-            F[:, block * self.w : (block + 1) * self.w] -= self.most(F, int(block))
+            F[:, block * self.w : (block + 1) * self.w] -= self.majorant(F, int(block))
         return F
 
 
-def _own(blocks: ContactBlocks) -> Array:
-    """Of one contact's impulses: along axes, and how far friction is from full sliding at a vertex or an edge."""
+def _own_templates(blocks: ContactBlocks) -> Array:
+    """Functions of one contact's impulses: along axes, and the distance from full sliding at a vertex or an edge."""
     d, directions = blocks.w - 1, blocks.directions
     edges: list[tuple[float, ...]] = []
     if d == 1:
@@ -87,14 +88,14 @@ def _own(blocks: ContactBlocks) -> Array:
             rows += [blocks.put(block, (mu * float(np.cos(np.pi / len(edges))), *edge)) for edge in edges]
     own = np.array(rows)
     whole = own.reshape(len(own), -1, blocks.w)
-    again = np.zeros_like(whole)  # of compression and restitution of a contact together, which velocities depend on
+    again = np.zeros_like(whole)  # velocities depend on compression and restitution of a contact together
     for block in range(int(blocks.parents.max()) + 1, len(blocks.mu)):
         again[:, block] = whole[:, blocks.parents[block]]
     both = again.any(axis=(1, 2))
     return np.concatenate([own, (whole + again)[both].reshape(-1, own.shape[1])])
 
 
-def _directions(d: int) -> Array:
+def _velocity_functions(d: int) -> Array:
     """Functions (t, 1 + d) of one contact's velocity."""
     if d == 1:
         pairs = [(float(a), b) for a in (1, -1) for c in (1.0, 0.5, 2.0) for b in (c, -c)]
@@ -104,17 +105,21 @@ def _directions(d: int) -> Array:
 
 
 def templates(blocks: ContactBlocks, queries: Array, most: int) -> tuple[Array, Array]:
-    """Functions of impulses (t, p), and of the velocity x (s, k) (to be taken with both signs), about ``most``.
+    """Choose functions of the impulses (t, p) and of the velocity x (s, k): t + 2 s of them, ``most`` or not many more.
 
-    The first: each contact's impulses; velocities of a contact of which what the others add was taken away, which its
-    own pushes bound (the feet of a robot hardly move each other); pairs of impulses, and of an impulse and a velocity.
-    The second: velocities of contacts, the queries (k, q), and pairs of velocities.
+    Those of the velocity are to be taken with both signs. The first are impulses of each contact; velocities of a
+    contact less what the others add to them, which the contact's own pushes bound (the feet of a robot hardly move each
+    other); pairs of impulses; and pairs of an impulse and a velocity. The second are velocities of contacts, the
+    queries (k, q), and pairs of velocities. Whole groups are left out where there is no room for them.
     """
     A, w, p = blocks.A, blocks.w, len(blocks.A)
     m = int(blocks.parents.max()) + 1
     u = A[: m * w]
-    own = _own(blocks)
-    alone = [blocks.absorbed(_directions(w - 1) @ u[i * w : (i + 1) * w] @ A.T, i) for i in range(m)] if m > 1 else []
+    own = _own_templates(blocks)
+    alone: list[Array] = []
+    if m > 1:
+        functions = _velocity_functions(w - 1)
+        alone = [blocks.absorbed(functions @ u[i * w : (i + 1) * w] @ A.T, i) for i in range(m)]
     i, j = np.triu_indices(len(u), 1)
     near = [np.concatenate([u[i] + c * u[j], u[i] - c * u[j]]) for c in _WEIGHTS]
     e = np.eye(p)

@@ -1,7 +1,8 @@
-"""What H proves of Algorithms 1 and 2, in numbers: when impacts terminate, and how many samples cover their outcomes.
+"""What Halm proves of Algorithms 1 and 2, in numbers: when impacts terminate, and how many samples cover their
+outcomes.
 
-These bounds are worst cases. The examples of H terminate in some three increments where Theorem 8 promises some
-hundred, and Theorem 9's sample counts are astronomic: H says that they are of no practical use.
+These bounds are worst cases. The examples of Halm terminate in some three increments where Theorem 8 promises some
+hundred, and the sample counts of Theorem 9 are astronomic, of no practical use as Halm says.
 :func:`~.velocity_set.post_impact_set` reports a statistical coverage instead.
 """
 
@@ -17,7 +18,7 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 
 def friction_vertices(directions: int, tangents: int) -> Array:
-    """D, the vertices (k, d) of the friction polygon of radius 1: at angles 2πj/k in space, ±1 in the plane."""
+    """The vertices (k, d) of the friction polygon of radius 1 (Halm's D): at angles 2πj/k in space, ±1 in the plane."""
     check_directions(directions)
     if tangents == 1:
         return np.array([[1.0], [-1.0]])
@@ -26,11 +27,12 @@ def friction_vertices(directions: int, tangents: int) -> Array:
 
 
 def net_force_direction(problem: ContactProblem, directions: int = 4) -> Array | None:
-    """r (nv,) with r · M⁻¹ J̄ᵀ λ̄ ≥ ‖λ_n‖₁ for all forces in the linearised friction cones (H Lemma 6, 77).
+    """r (nv,) with r · M⁻¹ J̄ᵀ λ̄ ≥ ‖λ_n‖₁ for all forces in the linearised friction cones (Halm, Lemma 6, equation
+    (77)).
 
-    Every impulse increment moves v along r by at least its normal impulse. r has unit of the inverse velocity of a unit
-    impulse; of all such, the one with the least ‖r‖₁, by a linear program. None if there is none: the friction cone is
-    not pointed (H Assumption 2), as of an object jammed between two walls, and termination is not guaranteed.
+    Every impulse increment moves v along r by at least its normal impulse. Of all such r, in the unit of an impulse
+    over a velocity, this is the one with the least ‖r‖₁, by a linear program. None if there is none: the friction cone
+    is not pointed (Halm, Assumption 2), as of an object jammed between two walls, and termination is not guaranteed.
 
     Raises:
         ValueError: M is singular, or ``directions`` is odd or below 2.
@@ -57,11 +59,11 @@ def net_force_direction(problem: ContactProblem, directions: int = 4) -> Array |
 
 
 def termination_constant(problem: ContactProblem, step: float, directions: int = 4) -> int | None:
-    """c of H (78): c ⌈‖v⁻‖_M⌉ + k increments suffice but with probability e^{−k/(m + 1)²} (Theorem 8).
+    """The c of Halm (78): c ⌈‖v⁻‖_M⌉ + k increments suffice except with probability e^{−k/(m + 1)²} (Theorem 8).
 
-    c = 4 ⌈(m + 1) ‖r‖₂ / (h √σ)⌉, r of :func:`net_force_direction`, σ the least eigenvalue of M, h = ``step`` (N s),
-    for uniform draws. In SI units: ‖v⁻‖_M is in √J and rounded up, so that the bound depends on the units chosen. None
-    if the friction cone is not pointed.
+    For uniform draws c = 4 ⌈(m + 1) ‖r‖₂ / (step √σ)⌉, with r of :func:`net_force_direction`, ``step`` in N s (Halm's
+    h) and σ the least eigenvalue of M. In SI units ‖v⁻‖_M is in √J and rounded up, so that the bound depends on the
+    units chosen. None if the friction cone is not pointed.
     """
     if not 0.0 < step < np.inf:
         raise ValueError(f"step is {step}; a positive, finite impulse in N s is needed")
@@ -73,9 +75,10 @@ def termination_constant(problem: ContactProblem, step: float, directions: int =
 
 
 def sufficient_steps(problem: ContactProblem, step: float, failure: float, directions: int = 4) -> int | None:
-    """Increments after which a sample has terminated with probability ≥ 1 − ``failure`` (H Theorem 8).
+    """Increments after which a sample has terminated with probability ≥ 1 − ``failure`` (Halm, Theorem 8).
 
-    None if the friction cone is not pointed. Good as ``max_steps`` of ``post_impact_set``; usually far too large.
+    None if the friction cone is not pointed. As ``max_steps`` of ``post_impact_set`` it is safe, and usually far too
+    large.
     """
     _check_probability("failure", failure)
     c = termination_constant(problem, step, directions)
@@ -87,7 +90,10 @@ def sufficient_steps(problem: ContactProblem, step: float, failure: float, direc
 
 
 def step_response(problem: ContactProblem, directions: int = 4) -> float:
-    """ψ of Algorithm 2, line 2: σ_max(M⁻¹ J̄ᵀ) m (1 + max μ) + 1: ‖v' − v‖₂ ≤ ψ ε for caps ε in every contact."""
+    """The ψ of Halm's Algorithm 2, line 2: ‖v' − v‖₂ ≤ ψ ε for caps ε at every contact.
+
+    ψ = σ_max(M⁻¹ J̄ᵀ) m (1 + max μ) + 1, with J̄ the rows of all normals and friction directions.
+    """
     m, d, nv = problem.tangent_jacobian.shape
     rows = np.einsum("kx,mxn->mkn", friction_vertices(directions, d), problem.tangent_jacobian).reshape(-1, nv)
     stacked = np.vstack([problem.normal_jacobian, rows])
@@ -96,10 +102,11 @@ def step_response(problem: ContactProblem, directions: int = 4) -> float:
 
 
 def covering_samples(size: float, lipschitz: float, dimensions: int, radius: float, failure: float) -> int:
-    """N of H Lemma 1: so many uniform draws x from [0, h]ⁿ make g(x) an ε-net of g([0, h]ⁿ), but with probability δ.
+    """The N of Halm's Lemma 1: N uniform draws x from [0, size]ⁿ make g(x) an ε-net of g([0, size]ⁿ), save with chance
+    δ.
 
-    h = ``size``, n = ``dimensions``, ε = ``radius``, δ = ``failure``, g with constant L = ``lipschitz``:
-    N ≥ ln(δΩ) / ln(1 − Ω), Ω = ⌈h L √n / ε⌉^{−n}. Exact while 1/Ω < 10¹², rounded up by a little beyond.
+    With n = ``dimensions``, ε = ``radius``, δ = ``failure`` and L = ``lipschitz``, a Lipschitz constant of g,
+    N ≥ ln(δΩ) / ln(1 − Ω) for Ω = ⌈size L √n / ε⌉^{−n}. It is exact while 1/Ω < 10¹², and a little larger beyond.
     """
     _check_probability("failure", failure)
     _check_net(size, lipschitz, dimensions, radius)
@@ -110,7 +117,10 @@ def covering_samples(size: float, lipschitz: float, dimensions: int, radius: flo
 
 
 def covering_probability(samples: int, size: float, lipschitz: float, dimensions: int, radius: float) -> float:
-    """1 − (1 − Ω)^N / Ω of H (1), or 0 where that is negative: the probability that N draws make an ε-net."""
+    """The probability that N draws make an ε-net, at least 1 − (1 − Ω)^N / Ω by Halm (1), or 0 where that is negative.
+
+    N = ``samples``; Ω and the other arguments are those of :func:`covering_samples`.
+    """
     _check_net(size, lipschitz, dimensions, radius)
     if samples < 0:
         raise ValueError(f"samples is {samples}; 0 or more is needed")
@@ -124,11 +134,11 @@ def covering_probability(samples: int, size: float, lipschitz: float, dimensions
 
 
 def outcome_set_samples(step: float, contacts: int, steps: int, lipschitz: float, radius: float, failure: float) -> int:
-    """M of H Theorem 9: samples of ``steps`` increments that are a ``radius``-net of what N increments can reach.
+    """The sample count of Halm's Theorem 9: samples of N increments that are an ε-net of what N increments can reach.
 
-    M ≥ ln(δΩ) / ln(1 − Ω), Ω = ⌈h L^N √(N m) / ε'⌉^{−N m}, h = ``step``, m = ``contacts``, N = ``steps``, L a Lipschitz
-    constant of the increment f_q (H Lemma 7: finite where increments are unique, but not given by a formula), ε' =
-    ``radius``, in the Euclidean norm of v. An integer of any size.
+    It is at least ln(δΩ) / ln(1 − Ω) for Ω = ⌈step L^N √(N m) / ε⌉^{−N m}, with m = ``contacts``, N = ``steps``,
+    ε = ``radius`` in the Euclidean norm of v, δ = ``failure``, and L = ``lipschitz`` a constant of one increment (Halm,
+    Lemma 7: finite where increments are unique, but not given by a formula). It is an integer of any size.
     """
     if contacts < 1 or steps < 1:
         raise ValueError(f"contacts ({contacts}) and steps ({steps}) must be 1 or more")
@@ -140,6 +150,7 @@ def outcome_set_samples(step: float, contacts: int, steps: int, lipschitz: float
 
 
 def _net(ratio: int, dimensions: int, failure: float) -> int:
+    """N ≥ ln(δΩ) / ln(1 − Ω) for Ω = ratio^{−dimensions}."""
     cells = ratio**dimensions
     if cells == 1:
         return 1

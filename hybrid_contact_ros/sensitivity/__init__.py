@@ -1,1 +1,1 @@
-"""How outcomes vary with the state (Pace, Burden)."""
+"""How outcomes vary with the order of impacts (Pace and Burden)."""

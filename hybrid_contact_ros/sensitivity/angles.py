@@ -1,4 +1,4 @@
-"""Angles between constraints: whether the order of impacts changes the outcome (Pace, Burden)."""
+"""Angles between constraints: whether the order of impacts changes the outcome (Pace and Burden)."""
 
 from __future__ import annotations
 
@@ -12,19 +12,25 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
 
-# A constraint whose ⟨Dφ, Dφ⟩ is this small beside the largest is one that no motion changes
-_ZERO = 1e-14
+_ZERO = 1e-14  # a constraint whose ⟨Dφ, Dφ⟩ is this small beside the largest is one that no motion changes
 
 
 def constraint_angles(problem: ContactProblem) -> Array:
-    """Cosines (m, m) between the constraints, ⟨Dφ_i, Dφ_j⟩ / (‖Dφ_i‖ ‖Dφ_j‖) in the inner product of M⁻¹ (P 14).
+    """Cosines (m, m) between the constraints in the inner product of M⁻¹, Pace (14).
 
-    Zero: the two impacts can happen in either order, or together, with the same plastic outcome (P Assumption 4 for
-    this pair); ±1: one constraint, twice. The diagonal is 1. Impacts are taken to be frictionless, as in P. A row Dφ
-    that is zero gives zeros, on the diagonal too.
+    They are ⟨Dφ_i, Dφ_j⟩ / (‖Dφ_i‖ ‖Dφ_j‖), where Dφ is J_n. Where one is zero, the two impacts can happen in either
+    order, or together, with the same plastic outcome (Pace, Assumption 4 for this pair). Where it is ±1, the two are
+    one constraint. The diagonal is 1. Impacts are taken to be frictionless, as in Pace. A row of J_n that is zero gives
+    zeros, on the diagonal too.
 
     Raises:
-        ValueError: M is singular, so that ⟨·,·⟩_{M⁻¹} does not exist (P assumes it regular).
+        ValueError: M is singular, so that ⟨·,·⟩_{M⁻¹} does not exist (Pace assumes M to be regular).
+
+    >>> legs = [[1.0, 0.5], [1.0, -0.5]]  # at the radius of gyration they do not feel each other
+    >>> rod = ContactProblem(np.diag([2.0, 0.5]), [0.0, 0.0], legs, np.zeros((2, 1, 2)), [0.0, 0.0])
+    >>> constraint_angles(rod).round(6) + 0.0
+    array([[1., 0.],
+           [0., 1.]])
     """
     try:
         factor = np.linalg.cholesky(problem.mass)
@@ -48,9 +54,10 @@ def constraint_angles(problem: ContactProblem) -> Array:
 def order_sensitive_pairs(
     problem: ContactProblem, tolerance: float = 1e-9, contacts: Iterable[int] | None = None
 ) -> list[tuple[int, int, float]]:
-    """Pairs (i, j, cosine), i < j, whose order of impact changes the outcome: |cosine| > ``tolerance``.
+    """List the pairs (i, j, cosine), i < j, whose order of impact changes the outcome: |cosine| > ``tolerance``.
 
-    ``contacts`` limits the pairs to those among them (the ones that may touch together); all by default.
+    ``contacts`` limits the pairs to those among them, for instance the ones that may touch together; by default all are
+    looked at.
 
     Raises:
         ValueError: as :func:`constraint_angles`, or for an index out of range.

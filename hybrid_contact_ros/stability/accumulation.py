@@ -1,4 +1,4 @@
-"""Zeno points of a sequence of impacts, extrapolated from its last ones (H §4.3, 68–70)."""
+"""Zeno points of a sequence of impacts, extrapolated from its last ones (Halm, section 4.3, equations (68)–(70))."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-_LONGEST = 4  # impacts in a period
-_SHRINKS = 0.98  # intervals that shrink more slowly are not taken for a geometric sequence
+_LONGEST_PERIOD = 4  # impacts
+_SHRINKS = 0.98  # ratio of intervals above which they are not taken for a geometric sequence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Impact:
-    """The state at the end of one impact: time, contacts struck, and y = (q, v, t, Λ)."""
+    """The state at the end of one impact: time (s), contacts struck, and a vector y to extrapolate, such as (q, v)."""
 
     t: float
     struck: tuple[int, ...]
@@ -24,7 +24,13 @@ class Impact:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Limit:
-    """Where a sequence of impacts accumulates: y extrapolated, and how far that is to be trusted (s)."""
+    """Where a sequence of impacts accumulates.
+
+    Attributes:
+        t: Zeno time, s. y: extrapolated to it. error: how far ``t`` is to be trusted, s.
+        contacts: those that are struck again and again. period: impacts until the same contact is struck again.
+        ratio: of an interval between impacts to the one before, averaged over a period.
+    """
 
     t: float
     y: Array
@@ -35,12 +41,12 @@ class Limit:
 
 
 def limit_of(impacts: list[Impact]) -> Limit | None:
-    """Extrapolate by Aitken's Δ² over whole periods of struck contacts, or None if nothing contracts.
+    """Extrapolate a sequence of impacts by Aitken's Δ² over whole periods of struck contacts; None if none contracts.
 
-    Needs 3 p + 1 impacts for a period of p ≤ 4. The error is the difference to the extrapolation one period before,
-    which for a geometric sequence with corrections that are geometric too is larger than the true one.
+    A period of p ≤ 4 impacts needs the last 3 p + 1. The error is the difference to the extrapolation one period
+    before; it is larger than the true one for a geometric sequence whose corrections are geometric too.
     """
-    for p in range(1, _LONGEST + 1):
+    for p in range(1, _LONGEST_PERIOD + 1):
         last = impacts[-3 * p - 1 :]
         if len(last) < 3 * p + 1:
             return None
@@ -61,7 +67,7 @@ def limit_of(impacts: list[Impact]) -> Limit | None:
 
 
 def _aitken(a: Array, b: Array, c: Array) -> Array:
-    """Limit of sequences a, b, c, … component by component; c where it does not contract or has arrived."""
+    """Limit of the sequences a, b, c, … by component; c itself where that does not contract, or has arrived."""
     first, second = b - a, c - b
     shrinks = (first * second > 0.0) & (np.abs(second) < _SHRINKS * np.abs(first))
     shrinks &= np.abs(second) > 1e-13 * (1.0 + np.abs(c))

@@ -10,14 +10,14 @@ from scipy.optimize import nnls
 
 Array = NDArray[np.float64]
 
-_OVER = 1e-7  # of the first impact speed: the chatter is over when no contact is faster, or can fall to be
-_AT_REST = 1e-10  # of it: a contact that bounces no faster is at rest
-_AT_ONCE = 1e-12  # of the first time of flight: gaps that close together
+_OVER = 1e-7  # of the first impact speed: the chatter is over when no contact is, or can become by falling, faster
+_AT_REST = 1e-10  # of the first impact speed: a contact that bounces no faster is at rest
+_AT_ONCE = 1e-12  # of the first time of flight: gaps that close within this time close together
 
 
 @dataclass(frozen=True, slots=True)
 class Chatter:
-    """When all contacts are closed: ``time`` (s), after ``impacts`` computed ones."""
+    """The end of a chatter: ``time`` (s from now) when all contacts are closed, after ``impacts`` computed ones."""
 
     time: float
     impacts: int
@@ -26,14 +26,15 @@ class Chatter:
 def chatter(
     gap: Array, speed: Array, free: Array, delassus: Array, restitution: Array, max_impacts: int = 5000
 ) -> Chatter | None:
-    """Follow m gaps φ̈ = b + G λ until all rest; None where they do not within ``max_impacts``.
+    """Follow m gaps with φ̈ = b + G λ until all rest; None where they do not within ``max_impacts``.
 
-    Newton's restitution, no friction. Impacts of contacts that close together go one at a time, the fastest first, over
-    and over until none approaches; contacts at rest push (0 ≤ λ ⊥ φ̈ ≥ 0) and are knocked off by others' impacts or
-    share them in the same way. The end is cut off when all speeds are 1e-7 of the first impact's.
+    Restitution is Newton's, and there is no friction. Contacts that close together impact one at a time, the fastest
+    first, over and over until none approaches. Contacts at rest push (0 ≤ λ ⊥ φ̈ ≥ 0); impacts of others knock them off,
+    or are shared in the same way. The last bounces, slower than 1e-7 of the first impact, are left out.
 
     Args:
-        gap (m,), speed (m,): φ ≥ 0 and φ̇. free (m,): b, φ̈ without contact. delassus: G (m, m). restitution (m,).
+        gap: φ ≥ 0 (m,), m. speed: φ̇ (m,), m/s. free: b (m,), φ̈ without contact, m/s². delassus: G (m, m), 1/kg.
+        restitution: e (m,). max_impacts: computed at most.
     """
     phi, rate = gap.astype(np.float64), speed.astype(np.float64)
     resting = np.zeros(phi.size, dtype=bool)
@@ -69,7 +70,7 @@ def chatter(
 def _impacts(
     rate: Array, touching: NDArray[np.bool_], delassus: Array, restitution: Array, slow: float, limit: int
 ) -> int | None:
-    """Change ``rate`` until no touching contact approaches; return how many impacts that took."""
+    """Change ``rate`` until no touching contact approaches; return the impacts made, None for more than ``limit``."""
     for count in range(limit):
         approach = np.where(touching, rate, np.inf)
         i = int(np.argmin(approach))
@@ -83,7 +84,7 @@ def _impacts(
 
 
 def _forces(delassus: Array, free: Array) -> Array:
-    """λ with 0 ≤ λ ⊥ b + G λ ≥ 0, as the least squares min ‖F λ + c‖ over λ ≥ 0 with G = FᵀF, Fᵀc = b."""
+    """Solve 0 ≤ λ ⊥ b + G λ ≥ 0 as the least squares problem min ‖F λ + c‖ over λ ≥ 0, with G = FᵀF and Fᵀc = b."""
     if free.size == 0:
         return free
     values, vectors = np.linalg.eigh(delassus)
@@ -94,7 +95,7 @@ def _forces(delassus: Array, free: Array) -> Array:
 
 
 def _times(phi: Array, rate: Array, acceleration: Array) -> Array:
-    """When φ + φ̇ t + φ̈ t²/2 comes down to 0, t > 0; infinite where it never does."""
+    """Times t > 0 (m,) when φ + φ̇ t + φ̈ t²/2 comes down to 0; infinite where it never does."""
     found = np.full(phi.size, np.inf)
     for i, (h, s, a) in enumerate(zip(phi, rate, acceleration, strict=True)):
         inside = s**2 - 2.0 * a * h

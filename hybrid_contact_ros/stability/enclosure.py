@@ -1,4 +1,4 @@
-"""A box that a chatter never leaves, and what follows for its end: O Lemmas 1 to 3 with boxes in place of balls."""
+"""A box that a chatter never leaves, and what follows for its end: Or, Lemmas 1 to 3 with boxes in place of balls."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hybrid_contact_ros.stability.ranges import Bouncing, RangeFinder, Ranges
 
 Array = NDArray[np.float64]
 
-_ROUNDS = 12
-_TIGHTENINGS = 1
-_TINY = 1e-13  # relative half-width of a box for a state: it may not be a point, or nothing lies strictly inside
+_ROUNDS = 12  # in which the box may grow
+_TIGHTENINGS = 1  # rounds in which it shrinks again
+_TINY = 1e-13  # relative half-width of the box of a state, which may not be a point: nothing lies strictly inside one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,8 +23,8 @@ class Enclosure:
     """Everything that all executions from one state have in common, until the chatter is over.
 
     Attributes:
-        box: (2n,) of (q, v), contains the execution. limit: (2n,), contains the Zeno point.
-        bounces: times and speeds. a_min, a_max: bounds of −φ̈ in the box, m/s².
+        box: (2n,) of (q, v), which contains the execution. limit: (2n,), which contains the Zeno point.
+        bounces: bounds of times and speeds. a_min, a_max: bounds of −φ̈ in the box, m/s².
     """
 
     box: Interval
@@ -44,19 +44,20 @@ def enclose(
     restitution: float,
     guess: Bouncing,
 ) -> Enclosure | str:
-    """Find the :class:`Enclosure`, or say why there is none.
+    """Find the :class:`Enclosure` of all executions from a state, or say why there is none.
 
-    As in the proof of O Lemma 2: as long as an execution is in a box, its bounds there hold, and with these it has not
-    gone far enough to leave. The box grows from a first guess until its bounds keep executions strictly inside, and
+    As in the proof of Lemma 2 of Or: as long as an execution is in a box, its bounds there hold, and with these it has
+    not gone far enough to leave. The box grows from a first guess until its bounds keep executions strictly inside, and
     then shrinks to what they reach. The Zeno point's velocity is the sum of all impacts and of the flight:
 
         v∞ = v − D̄ φ̇ + ∫ (v̇ − D̄ φ̈) dt + Σ (D_i − D̄) Δφ̇_i,
 
     since φ̇ ends at 0. The first two terms are the plastic impact, the third slides along the constraint, and the
-    last is of second order, whereas O (15) adds up |D| Δφ̇ and |v̇| T with one sign. The same goes for q, the integral.
+    last is of second order, whereas Or (15) adds up |D| Δφ̇ and |v̇| T with one sign. The same goes for q, the integral.
 
     Args:
-        q, v: (n,) the state, with φ = ``height`` ≥ 0 (m) and φ̇ = ``speed`` (m/s). guess: φ̈, D and v̇ there.
+        find: ranges over boxes. q, v: (n,) the state, with φ = ``height`` ≥ 0 (m) and φ̇ = ``speed`` (m/s).
+        restitution: e. guess: φ̈, D and v̇ at the state.
     """
     if not guess.acceleration < 0.0:
         return f"the released contact does not return: φ̈ = {guess.acceleration:.3g} m/s² ≥ 0"
@@ -89,7 +90,7 @@ def enclose(
 
 
 def _bounds(ranges: Ranges | None, height: float, speed: float, restitution: float) -> tuple[Ranges, Bounces] | str:
-    """Check a box: O (6), and that no other contact interferes."""
+    """Check a box: Or (6), and that no other contact interferes."""
     if ranges is None:
         return "where the chatter may go the inertia may be singular, or held contacts leave no way to move"
     a_min, a_max = -float(ranges.gap_acceleration.hi), -float(ranges.gap_acceleration.lo)
@@ -97,7 +98,7 @@ def _bounds(ranges: Ranges | None, height: float, speed: float, restitution: flo
     if ball is None:
         return (
             f"where the chatter may go φ̈ is only known to be in [{-a_max:.3g}, {-a_min:.3g}] m/s²; it must be negative "
-            f"with e² below the ratio of its ends (O 6)"
+            f"with e² below the ratio of its ends (Or (6))"
         )
     if not ranges.others > 0.0:
         return "another contact may close before the chatter is over"
@@ -107,7 +108,7 @@ def _bounds(ranges: Ranges | None, height: float, speed: float, restitution: flo
 
 
 def _reach(start: Interval, ranges: Ranges, ball: Bounces, height: float, speed: float) -> Interval:
-    """Of an execution in a box with these ranges, from now until the chatter is over."""
+    """Where an execution may get in a box with these ranges, from now until the chatter is over."""
     time, impulse = Interval.of(0.0, ball.zeno_time[1]), Interval.of(0.0, ball.impulse[1])
     gap, rate = Interval.of(0.0, ball.peak), Interval.of(-ball.impact_speed[1], ball.rise)
     fine = _moved(start, ranges, time, impulse, gap - height, rate - speed, speed)
@@ -116,7 +117,7 @@ def _reach(start: Interval, ranges: Ranges, ball: Bounces, height: float, speed:
 
 
 def _limit(start: Interval, ranges: Ranges, ball: Bounces, height: float, speed: float, reach: Interval) -> Interval:
-    """When the chatter is over and φ = φ̇ = 0."""
+    """Where the execution may be when the chatter is over and φ = φ̇ = 0."""
     time, impulse = Interval.of(*ball.zeno_time), Interval.of(*ball.impulse)
     return _moved(start, ranges, time, impulse, Interval.of(-height), Interval.of(-speed), speed).cut(reach)
 
@@ -130,9 +131,11 @@ def _moved(
     gained: Interval,
     speed: float,
 ) -> Interval:
-    """Where ``start`` gets to in ``time``, when φ̇ has jumped by ``impulse`` in all and φ, φ̇ changed by the next two.
+    """Where ``start`` gets to in ``time``, while φ̇ jumps by ``impulse`` in all, φ changes by ``climbed``, φ̇ by
+    ``gained``.
 
-    v as in :func:`enclose`, cut with the plain sum; q is its integral, in which that of φ̇ is the change of φ.
+    v is the sum of :func:`enclose`, cut with the plain one; q is its integral, in which the integral of φ̇ is the change
+    of φ.
     """
     n = start.lo.size // 2
     middle, turned = ranges.middle, impulse * (ranges.direction - ranges.middle)
@@ -144,6 +147,7 @@ def _moved(
 
 
 def _grown(box: Interval, x: Array) -> Interval:
+    """The box, wider by a tenth on each side."""
     return box.widened(0.1 * (box.hi - box.lo) + _TINY * (1.0 + np.abs(x)))
 
 

@@ -25,11 +25,11 @@ _functions: WeakKeyDictionary[Any, tuple[IntervalFunction, IntervalFunction]] = 
 
 
 def range_finder(system: System, problem: ContactProblem, contact: int, held: Sequence[int] = ()) -> RangeFinder:
-    """Interval arithmetic for a :class:`LagrangianSystem` without applied forces, samples otherwise.
+    """Choose interval arithmetic for a :class:`LagrangianSystem` without applied forces, and samples otherwise.
 
     Args:
-        problem: of the present state, for its sizes and friction. contact: the bouncing one. held: closed, sticking
-            where they have friction.
+        problem: of the present state, whose sizes and friction are used. contact: index of the bouncing contact.
+        held: indices of the closed contacts, which stick where they have friction.
     """
     if not isinstance(system, LagrangianSystem) or system.force is not None:
         return SampledRanges(system, contact, held)
@@ -47,7 +47,7 @@ def range_finder(system: System, problem: ContactProblem, contact: int, held: Se
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Parts:
-    """M, c + ∂V/∂q, J (m, 1 + d, n), J̇v (m, 1 + d), φ; or their slopes, with an axis for x = (q, v) in front."""
+    """Ranges of M, h, J (m, 1 + d, n), J̇v (m, 1 + d) and φ; or of their slopes along x = (q, v), the first axis."""
 
     mass: Interval
     bias: Interval
@@ -57,10 +57,10 @@ class _Parts:
 
 
 class IntervalRanges:
-    """Encloses the parts of the contact problem over the box, and then all solutions of the linear systems with them.
+    """Enclosures of the parts of the contact problem over a box, and of all solutions of the linear systems with them.
 
-    That forgets how the parts depend on each other through q. Therefore the results are also enclosed by their values
-    at the centre and their slopes over the box (the mean value theorem), and the two enclosures are cut.
+    These forget how the parts depend on each other through q. Therefore the results are also enclosed by their values
+    at the centre and their slopes over the box (the mean value theorem), and the two enclosures are intersected.
     """
 
     guaranteed = True
@@ -116,6 +116,7 @@ class IntervalRanges:
         return parts.gap[i], parts.rows[i, 0].dot(box[parts.bias.lo.size :])
 
     def _solved(self, parts: _Parts) -> _Solved | None:
+        """Enclose flight and impact; None where the matrix, or the bouncing contact's mobility, may be singular."""
         n, i, c = parts.bias.lo.size, self._contact, self._closed
         matrix = Interval(*(_bordered(m, r[c]) for m, r in _ends(parts.mass, parts.rows)))
         normal = parts.rows[i, 0]
@@ -156,6 +157,7 @@ class IntervalRanges:
         return _Slopes(flight, acceleration, direction, flight[:n] - reference[:, None] * acceleration)
 
     def _parts(self, values: Interval) -> _Parts:
+        """Cut one long array of expressions into the parts of the problem."""
         sizes = [int(np.prod(shape)) for shape in self._shapes]
         whole = sum(sizes)
         table = Interval(values.lo.reshape(-1, whole), values.hi.reshape(-1, whole))
@@ -183,7 +185,7 @@ class _Solved:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Slopes:
-    """Slopes of these and of v̇ − D̄ φ̈ along x = (q, v), on the last axis."""
+    """Slopes of the members of :class:`_Solved`, and of v̇ − D̄ φ̈, along x = (q, v), which is the last axis."""
 
     flight: Interval
     acceleration: Interval
@@ -196,6 +198,7 @@ def _ends(mass: Interval, rows: Interval) -> tuple[tuple[Array, Array], tuple[Ar
 
 
 def _bordered(mass: Array, rows: Array) -> Array:
+    """The matrix of M v̇ − rowsᵀ λ = …, rows v̇ = …, for the unknowns v̇ and −λ."""
     return np.block([[mass, rows.T], [rows, np.zeros((rows.shape[0], rows.shape[0]))]])
 
 

@@ -1,4 +1,4 @@
-"""Interval arithmetic with outward rounding: arrays of intervals that surely contain the true values."""
+"""Interval arithmetic with outward rounding: arrays of intervals that certainly contain the true values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LARGEST_ANGLE = 1e6  # rad; beyond it the reduction of the argument is not wort
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interval:
-    """Elementwise [lo, hi], arrays of one shape. +, −, × with numbers are taken as exact numbers."""
+    """Elementwise [lo, hi], arrays of one shape. Numbers and arrays in +, −, × and ÷ are taken as exact."""
 
     lo: Array
     hi: Array
@@ -26,7 +26,7 @@ class Interval:
 
     @staticmethod
     def of(lo: ArrayLike, hi: ArrayLike | None = None) -> Interval:
-        """[lo, hi], or the numbers themselves."""
+        """[lo, hi], or [lo, lo]."""
         low = np.asarray(lo, dtype=np.float64)
         return Interval(low, low if hi is None else np.asarray(hi, dtype=np.float64))
 
@@ -67,7 +67,7 @@ class Interval:
         return _interval(other) * self.reciprocal()
 
     def reciprocal(self) -> Interval:
-        """1 / x; everything where 0 is inside."""
+        """1 / x; all numbers where 0 is inside."""
         crosses = (self.lo <= 0.0) & (self.hi >= 0.0)
         safe = Interval(np.where(crosses, 1.0, self.lo), np.where(crosses, 1.0, self.hi))
         result = _outward(1.0 / safe.hi, 1.0 / safe.lo)
@@ -101,7 +101,7 @@ class Interval:
         return Interval(low * (1.0 - 1e-14), high * (1.0 + 1e-14))
 
     def cos(self) -> Interval:
-        """cos x; ±1 wherever a multiple of π cannot be excluded."""
+        """cos x; the ends ±1 are taken wherever a multiple of π cannot be excluded."""
         top = _contains_multiple(self, 0.0)
         bottom = _contains_multiple(self, np.pi)
         ends = np.cos(self.lo), np.cos(self.hi)
@@ -123,7 +123,7 @@ class Interval:
         return np.maximum(np.abs(self.lo), np.abs(self.hi))
 
     def hull(self, other: Interval) -> Interval:
-        """The smallest interval with both."""
+        """The smallest interval that contains both."""
         return Interval(np.minimum(self.lo, other.lo), np.maximum(self.hi, other.hi))
 
     def widened(self, by: ArrayLike) -> Interval:
@@ -142,7 +142,7 @@ class Interval:
         return reduce(lambda a, b: a + b, terms)
 
     def cut(self, other: Interval) -> Interval:
-        """What lies in both, for two that contain the same."""
+        """The intersection of two enclosures of the same values."""
         return Interval(np.maximum(self.lo, other.lo), np.minimum(self.hi, other.hi))
 
 
@@ -164,9 +164,10 @@ def _contains_multiple(x: Interval, offset: float) -> NDArray[np.bool_]:
 
 
 def solve(matrix: Interval, right: Interval) -> Interval | None:
-    """Enclosure of the X with A X = B for all A (n, n) and B (n, k) in the given ones; None where A may be singular.
+    """Enclose the solutions X of A X = B for all A (n, n) and B (n, k) in the intervals; None where A may be singular.
 
-    With R ≈ the inverse of the midpoint, X = R B − E X for E = R A − I; ‖E‖ < 1 bounds |X| and so |X − R B|.
+    Let R be about the inverse of the midpoint of A. Then X = R B − E X with E = R A − I, and ‖E‖ < 1 bounds |X| and
+    thereby |X − R B|.
     """
     middle = 0.5 * (matrix.lo + matrix.hi)
     if not np.isfinite(middle).all():

@@ -1,4 +1,4 @@
-"""O's constructive neighbourhoods of a Zeno equilibrium, U ⊃ V ⊃ W′, W (O §III.B), with conservative constants."""
+"""Neighbourhoods U ⊃ V ⊃ W′, W of a Zeno equilibrium, as Or constructs them (section III.B), with safe constants."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from hybrid_contact_ros.stability.ranges import RangeFinder, Ranges
 
 Array = NDArray[np.float64]
 
-_SCALES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.02, 0.01, 1e-3)
+_SCALES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.02, 0.01, 1e-3)  # of V, over U
 
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """O (6) and (10) over V = N(ε'_q, ε'_v): bounds, not the exact extremes (O §V.B, second remark).
+    """The constants of Or (6) and (10) over V = N(ε'_q, ε'_v): bounds, not the exact extremes (Or, section V.B).
 
     Attributes:
-        a_min, a_max: of −φ̈, m/s². gamma: √(a_max / a_min). beta: ≥ ‖v‖. eta: ≥ ‖M⁻¹J_nᵀ‖ / (J_n M⁻¹ J_nᵀ); O prints
-            M for M⁻¹ in the denominator, (4) shows what is meant. zeta: ≥ ‖v̇‖.
+        a_min, a_max: bounds of −φ̈, m/s². gamma: √(a_max / a_min). beta: ≥ ‖v‖. zeta: ≥ ‖v̇‖.
+        eta: ≥ ‖M⁻¹J_nᵀ‖ / (J_n M⁻¹ J_nᵀ). (Or (10) prints M for M⁻¹ in the denominator; Or (4) shows what is meant.)
     """
 
     a_min: float
@@ -36,8 +36,11 @@ class Constants:
     def impact_speeds(
         self, e: float, epsilon_t: float, q_room: float, v_room: float, extra: float = 0.0
     ) -> tuple[float, float, float]:
-        """κ1, κ2, κ3 of (12): impacts slower than all three end within ``epsilon_t`` (s) without moving q and v by
-        more than ``q_room`` and ``v_room``. ``extra`` is added to the denominator of κ3, as (24) does."""
+        """κ1, κ2 and κ3 of Or (12), impact speeds in m/s.
+
+        The bounces after an impact that is slower than all three end within ``epsilon_t`` (s), and move q and v by no
+        more than ``q_room`` and ``v_room``. ``extra`` is added to the denominator of κ3, as Or (24) does.
+        """
         left = 1.0 - e * self.gamma
         if not (self.a_min > 0.0 and left > 0.0):
             return 0.0, 0.0, 0.0
@@ -50,12 +53,12 @@ class Constants:
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhoods:
-    """N(r_q, r_v) = {‖q − q*‖ < r_q, ‖v − v*‖ < r_v, φ ≥ 0} about a Zeno equilibrium, as pairs (r_q, r_v).
+    """Sets N(r_q, r_v) = {‖q − q*‖ < r_q, ‖v − v*‖ < r_v, φ ≥ 0} about a Zeno equilibrium (q*, v*).
 
-    Every execution from W is Zeno, stays in V ⊂ U, first impacts in W′ and ends within ``epsilon_t`` (O Theorem 2).
+    Every execution from W is Zeno, stays in V ⊂ U, impacts first in W′, and ends within ``epsilon_t`` (Or, Theorem 2).
 
-    Attributes:
-        U: as asked for. V: where (6) holds. first_impacts: W′, with impacts slower than ``impact_speed`` (m/s). W.
+    Attributes, the sets as pairs (r_q, r_v):
+        U: as asked for. V: where Or (6) holds. first_impacts: W′, with impacts slower than ``impact_speed`` (m/s). W.
         epsilon_t: s. constants: over V.
     """
 
@@ -69,7 +72,7 @@ class Neighbourhoods:
 
 
 def constants(ranges: Ranges, speed: float, epsilon_v: float) -> Constants:
-    """From ranges over a box that contains V; ``speed`` = ‖v*‖."""
+    """The constants from ranges over a box that contains V; ``speed`` is ‖v*‖."""
     a_min, a_max = -float(ranges.gap_acceleration.hi), -float(ranges.gap_acceleration.lo)
     return Constants(
         a_min,
@@ -85,9 +88,9 @@ def constants(ranges: Ranges, speed: float, epsilon_v: float) -> Constants:
 def truncation_speed(
     find: RangeFinder, q: Array, v: Array, normal: Array, e: float, epsilon_q: float, epsilon_v: float, epsilon_t: float
 ) -> float:
-    """O Definition 6: the impact speed below which an impact at the equilibrium (q, v) may be truncated, by (24) with
-    ε'_q = ε_q and ε'_v = ε_v; 0 where (23 i) or (6) fails. ``normal``: J_n there.
+    """The impact speed (m/s) below which an impact at the equilibrium (q, v) may be truncated by Or's Definition 6.
 
+    It is Or (24) with ε'_q = ε_q and ε'_v = ε_v, and 0 where Or (23 i) or (6) fails. ``normal`` is J_n (n,) there.
     :func:`~hybrid_contact_ros.stability.truncation.reliable_truncation` allows faster ones; this is for comparison.
     """
     ranges = find(_ball(q, v, epsilon_q, epsilon_v))
@@ -101,15 +104,15 @@ def truncation_speed(
 def neighbourhoods(
     find: RangeFinder, q: Array, v: Array, e: float, epsilon_q: float, epsilon_v: float, epsilon_t: float
 ) -> Neighbourhoods | None:
-    """Construct V, W′ and W for U = N(ε_q, ε_v) about the Zeno equilibrium (q, v) (O 6, 11, 12, 16).
+    """Construct V, W′ and W for U = N(ε_q, ε_v) about the Zeno equilibrium (q, v), by Or (6), (11), (12) and (16).
 
-    O leaves the choice of the radii open. Here V is U scaled by a factor, W′ has half of V's radii, each phase has half
-    of ε_t, and W allows speeds up to some fraction of W′'s and as much height as they climb; of several factors for V
-    that with the fastest W is taken. In (16 i)
-    the square root is that of (18), v₀² + 2 a_min h₀.
+    Or leaves the choice of the radii open. Here V is U scaled by a factor, W′ has half of the radii of V, each phase
+    has half of ε_t, and W allows speeds up to some fraction of those of W′, and as much height as they climb. Of
+    several factors for V the one with the fastest W is taken. In Or (16 i) the square root is that of (18), v₀² + 2
+    a_min h₀.
 
     Returns:
-        None where no V of those tried satisfies (6) without another contact in reach, as where φ̈ ≥ 0 or e = 1.
+        None where no V that was tried satisfies Or (6) without another contact in reach, as where φ̈ ≥ 0 or e = 1.
     """
     best: Neighbourhoods | None = None
     for scale in _SCALES:
@@ -149,7 +152,10 @@ def _leads_to(
     slowest: float,
     epsilon_t: float,
 ) -> bool:
-    """O (16): from N(``inner``) the first impact comes within ``epsilon_t``, in N(``outer``), slower than allowed."""
+    """Whether from N(``inner``) the first impact comes within ``epsilon_t``, in N(``outer``), slower than ``slowest``.
+
+    This is Or (16).
+    """
     found = find.gaps(_ball(q, v, *inner))
     if found is None:
         return False
@@ -161,6 +167,6 @@ def _leads_to(
 
 
 def _ball(q: Array, v: Array, q_radius: float, v_radius: float) -> Interval:
-    # The box around the ball: a superset, so that its bounds are conservative.
+    """The box around a ball of (q, v): a superset, so that bounds over it are safe."""
     centre = np.concatenate([q, v])
     return Interval.of(centre).widened(np.repeat([q_radius, v_radius], q.size))

@@ -1,4 +1,4 @@
-"""All that bouncing depends on: φ̈, the direction of impulses and the free acceleration, at a state and over boxes."""
+"""What bouncing depends on, at a state and over boxes: φ̈, the direction of impulses and the free acceleration."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class System(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bouncing:
-    """One contact bounces while others, held closed, carry load; at one state.
+    """One contact bounces at one state, while others that are held closed carry load.
 
     Attributes:
-        direction: D (n,), change of v by an impact without friction over the change of φ̇ (O 4):
-            M⁻¹J_nᵀ / (J_n M⁻¹ J_nᵀ) where nothing is held. cone: (k, n), the same for the edges of the friction cone;
-            D itself without friction.
-        free: v̇ between impacts (n,). acceleration: φ̈ then (O 5).
-        held: how safely the held contacts stay: their normal forces and, with friction, μ λ_n − ‖λ_t‖ (N); and the
-            same of their impulses over the change of φ̇ (N s per m/s).
+        direction: D (n,), change of v by an impact without friction over the change of φ̇ (Or (4)):
+            M⁻¹J_nᵀ / (J_n M⁻¹ J_nᵀ) where nothing is held.
+        cone: (k, n), the same for impulses along the edges of the friction cone; D itself without friction.
+        free: v̇ (n,) between impacts. acceleration: φ̈ then (Or (5)).
+        held: margins by which the held contacts stay: their normal forces and, with friction, μ λ_n − ‖λ_t‖ (N); and
+            the same of their impulses over the change of φ̇ (N s per m/s).
     """
 
     direction: Array
@@ -49,8 +49,8 @@ def bouncing(problem: ContactProblem, contact: int, held: Sequence[int] = ()) ->
     """Solve for flight and impact, with the ``held`` contacts as equality constraints: those with friction stick.
 
     Raises:
-        numpy.linalg.LinAlgError: the inertia is singular and not made up for by the held contacts, these depend on
-            each other, or they or the friction leave the bouncing contact no way to move.
+        numpy.linalg.LinAlgError: the inertia is singular and the held contacts do not make up for that; the held
+            contacts depend on each other; or they or friction leave the bouncing contact no way to move.
     """
     m, d, n = problem.tangent_jacobian.shape
     closed = closed_rows(problem, held)
@@ -78,7 +78,7 @@ def bouncing(problem: ContactProblem, contact: int, held: Sequence[int] = ()) ->
 
 
 def safety(reaction: Interval, closed: NDArray[np.bool_], friction: Array) -> Array:
-    """Lower bounds of λ_n and, with friction, μ λ_n − ‖λ_t‖, of reactions along the ``closed`` rows (m, 1 + d)."""
+    """Lower bounds of λ_n and, with friction, of μ λ_n − ‖λ_t‖, for reactions along the ``closed`` rows (m, 1 + d)."""
     found, start = [np.zeros(0)], 0
     for i in np.flatnonzero(closed.any(axis=1)):
         count = int(closed[i].sum())
@@ -95,10 +95,10 @@ class Ranges:
     Attributes:
         gap_acceleration: φ̈ of the bouncing contact.
         direction: D (n,), and those of all impulses in the friction cone. free: v̇ (n,).
-        middle: a vector D̄ inside ``direction``. slide: v̇ − D̄ φ̈ (n,): at its own D, the acceleration of sliding
-            along the constraint; the range of the difference, which is smaller than the difference of the ranges.
-        others: lower bound of the gaps of all other open contacts. held: the least of :attr:`Bouncing.held`. Infinite
-            where there are none.
+        middle: a vector D̄ inside ``direction``. slide: v̇ − D̄ φ̈ (n,), which for D̄ = D is the acceleration of sliding
+            along the constraint; this is the range of the difference, smaller than the difference of the ranges.
+        others: lower bound of the gaps of all other open contacts. held: the least of :attr:`Bouncing.held`. Both are
+            infinite where there are no such contacts.
     """
 
     gap_acceleration: Interval
@@ -111,7 +111,7 @@ class Ranges:
 
     @staticmethod
     def at(point: Bouncing) -> Ranges:
-        """At one state, and as if no other contact existed."""
+        """The ranges of a single state, as if no other contact existed."""
         return Ranges(
             Interval.of(point.acceleration),
             Interval.of(point.cone.min(axis=0), point.cone.max(axis=0)),

@@ -16,10 +16,11 @@ Sample = tuple[ContactProblem, Bouncing]
 
 
 class SampledRanges:
-    """The centre's value ± Σ L_j r_j, where L_j is ``margin`` times the steepest slope along coordinate j.
+    """The value at the centre ± Σ L_j r_j, where L_j is ``margin`` times the steepest slope along coordinate j.
 
-    Slopes are taken over one radius of the box at ``points`` places, the centre and random ones (the same each time);
-    the steepest is assumed to exceed those seen by half their spread. Not guaranteed: no sample may have come near it.
+    r_j is half the width of the box. Slopes are taken over r_j at ``points`` places, the centre and random ones (the
+    same each time); the steepest is assumed to exceed those seen by half their spread. That is no guarantee, for the
+    samples may all have missed the steepest place.
     """
 
     guaranteed = False
@@ -47,7 +48,7 @@ class SampledRanges:
         )
 
     def gaps(self, box: Interval) -> tuple[Interval, Interval] | None:
-        """The ranges of φ and φ̇ over ``box``; None likewise."""
+        """The ranges of φ and φ̇ over ``box``; None where the system cannot be evaluated at a sample."""
         samples, i = self._samples(box), self._contact
         if samples is None:
             return None

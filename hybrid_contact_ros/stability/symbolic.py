@@ -23,13 +23,14 @@ class UnsupportedExpressionError(ValueError):
 
 
 class IntervalFunction:
-    """Expressions in some symbols, evaluated on boxes of them: enclosures of all their values there.
+    """Expressions in some symbols that can be evaluated on boxes: enclosures of all values that they take there.
 
-    Common subexpressions are evaluated once. Numbers of the model count as exact: a rational as its enclosure, a
-    float as the float that it is.
+    Common subexpressions are evaluated once. Numbers of the model count as exact: a rational number is enclosed, and a
+    float is the number that it is.
 
     Raises:
-        UnsupportedExpressionError: other functions than sin, cos, tan, exp, √, | |, integer powers.
+        UnsupportedExpressionError: an expression has a function other than sin, cos, tan, exp, √, | | and integer
+            powers.
     """
 
     def __init__(self, symbols: Sequence[sympy.Symbol], expressions: Sequence[sympy.Expr]) -> None:

@@ -1,4 +1,4 @@
-"""Reliable truncation of infinitely many bounces (O §V, Definition 6, Theorem 3)."""
+"""Reliable truncation of infinitely many bounces (Or, section V, Definition 6, Theorem 3)."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Truncation:
 
     Attributes:
         reliable: all remaining bounces are sure to be over within ε_t, and to end within ε_q and ε_v of (q, v).
-        guaranteed: that this was decided by interval arithmetic; otherwise by samples.
+        guaranteed: this was decided by interval arithmetic; otherwise by samples.
         q, v: (n,) the state from which the contact is closed: the gap projected to 0, the velocity after a plastic
             impact.
-        zeno_time: (lower, upper), s from now. q_bounds, v_bounds: (2, n) lower and upper of the Zeno point. NaN where
-            nothing could be shown.
+        zeno_time: (lower, upper), s from now. q_bounds, v_bounds: (2, n) lower and upper of the Zeno point (q∞, v∞).
+            NaN where nothing could be shown.
         q_error, v_error: upper bounds of ‖q∞ − q‖ and ‖v∞ − v‖, Euclidean. NaN likewise.
         why: what stands against it; empty when reliable.
     """
@@ -64,34 +64,44 @@ def reliable_truncation(
 ) -> Truncation:
     """Decide whether the execution from (q, v) may be truncated, with ``contact`` closed from now on.
 
-    The answer to O Theorem 3's question, from any state of the chatter: just before an impact, just after it, or in
-    flight. When ``reliable``, every execution from here is Zeno (with e > 0), and its Zeno time and point are in the
-    bounds. The reasoning is O's, in a box that is found along the way (:mod:`~hybrid_contact_ros.stability.enclosure`)
-    instead of balls that are given, with sharper sums; it accepts all that Definition 6 does for balls inside the
-    tolerances, up to the overestimation of interval arithmetic.
+    This is the question of Or's Theorem 3, answered from any state of the chatter: just before an impact, just after
+    it, or in flight. When ``reliable``, every execution from here is Zeno (if e > 0), and its Zeno time and point are
+    in the bounds. The reasoning is Or's with sharper sums, in a box that is found along the way
+    (:mod:`~hybrid_contact_ros.stability.enclosure`) instead of balls that are given; it accepts all that Definition 6
+    does for balls inside the tolerances, up to the overestimation of interval arithmetic.
 
-    Proved, with ``guaranteed``, for a :class:`~hybrid_contact_ros.systems.lagrangian.LagrangianSystem`:
+    With ``guaranteed`` the answer is proved for a :class:`~hybrid_contact_ros.systems.lagrangian.LagrangianSystem`:
 
-    * one contact without friction, Newton's restitution e < 1: O's setting;
+    * with one contact without friction and Newton's restitution e < 1, which is Or's setting;
     * with friction too, as long as every impact obeys φ̇⁺ = −e φ̇⁻ with an impulse in the friction cone;
     * with contacts ``held`` closed, sliding without friction or sticking with it: they make another Lagrangian system,
       of fewer coordinates, as long as their forces and impulses push and stay in the friction cone, which is checked.
 
-    Errors of (q, v) themselves, as from an integrator or event location, are not covered (O leaves them out too).
+    Errors of (q, v) themselves, as from an integrator or event location, are not covered (nor are they by Or).
 
     Args:
-        system: with ``problem(q, v)``; :class:`LagrangianSystem` without applied forces for guaranteed answers. Or a
-            RigidBodyModel: with a free-flyer ``q_bounds`` and ``v_bounds`` are of x (nv,) and ẋ, where the
+        system: has ``problem(q, v)``; a :class:`LagrangianSystem` without applied forces gets guaranteed answers. It
+            may
+            be a RigidBodyModel: with a free-flyer ``q_bounds`` and ``v_bounds`` are of x (nv,) and ẋ, where the
             configuration is q ⊕ x (:class:`~hybrid_contact_ros.systems.chart.RobotChart`).
-        contact: the bouncing one. Other contacts that are not held must stay open, which is checked.
+        q, v: the state.
+        contact: index of the bouncing contact. Others that are not held must stay open, which is checked.
+        held: indices of the contacts that are closed and stay so.
         epsilon_q, epsilon_v, epsilon_t: how far q and v may be from the Zeno point (m or rad, m/s; Euclidean norm) and
-            the Zeno time from now (s).
+            the Zeno time from now (s). All must be > 0.
         projection: of v to φ̇ = 0: "plastic" along M⁻¹J_nᵀ, from which the constrained motion meets the Zeno point to
-            second order in φ̇; "orthogonal" along J_nᵀ, O's R*.
+            second order in φ̇; "orthogonal" along J_nᵀ, the projection R* of Or.
         gap_tolerance: m; a penetration up to this is an error of event location, and counts as 0.
 
     Raises:
         ValueError: shapes, indices or tolerances that make no sense.
+
+    >>> from hybrid_contact_ros.systems.pendulum_with_stop import pendulum_with_stop
+    >>> tolerances = {"epsilon_q": 1e-2, "epsilon_v": 1e-2, "epsilon_t": 1e-2}
+    >>> reliable_truncation(pendulum_with_stop(), [-0.7, 0.0], [0.3, -1e-4], **tolerances).reliable
+    True
+    >>> reliable_truncation(pendulum_with_stop(), [-0.7, 0.0], [0.3, -0.1], **tolerances).why
+    'the bounces are not yet small enough: ...'
     """
     system, q, v, back = in_rates(system, q, v)
     q_, v_, problem = checked_state(system, q, v)
@@ -118,14 +128,25 @@ def reliable_truncation(
                 after_q, after_v = back(judged.q, judged.v)
                 return replace(judged, q=after_q, v=after_v)
             why = found
-    nothing = np.full((2, q_.size), np.nan)
-    state = back(*(closed or (q_, v_)))
-    return Truncation(False, find.guaranteed, *state, (np.nan, np.nan), nothing, nothing.copy(), np.nan, np.nan, why)
+    after_q, after_v = back(*(closed or (q_, v_)))
+    return Truncation(
+        reliable=False,
+        guaranteed=find.guaranteed,
+        q=after_q,
+        v=after_v,
+        zeno_time=(np.nan, np.nan),
+        q_bounds=np.full((2, q_.size), np.nan),
+        v_bounds=np.full((2, q_.size), np.nan),
+        q_error=np.nan,
+        v_error=np.nan,
+        why=why,
+    )
 
 
 def _judged(
     found: Enclosure, guaranteed: bool, q: Array, v: Array, epsilon_q: float, epsilon_v: float, epsilon_t: float
 ) -> Truncation:
+    """The answer that an enclosure of the Zeno point gives, with the contact closed at (q, v)."""
     n = q.size
     q_error, v_error = _distance(found.limit[:n], q), _distance(found.limit[n:], v)
     time = found.bounces.zeno_time
@@ -136,18 +157,30 @@ def _judged(
                 f"the bounces are not yet small enough: an error of up to {error:.3g} for epsilon_{name} = {bound:.3g}"
             )
     limits = np.array([found.limit.lo, found.limit.hi])
-    return Truncation(not why, guaranteed, q, v, time, limits[:, :n], limits[:, n:], q_error, v_error, why)
+    return Truncation(
+        reliable=not why,
+        guaranteed=guaranteed,
+        q=q,
+        v=v,
+        zeno_time=time,
+        q_bounds=limits[:, :n],
+        v_bounds=limits[:, n:],
+        q_error=q_error,
+        v_error=v_error,
+        why=why,
+    )
 
 
 def _distance(box: Interval, point: Array) -> float:
+    """Upper bound of the Euclidean distance between a point and any point of a box."""
     return float(np.linalg.norm((box - point).magnitude())) * (1.0 + 1e-12)
 
 
 def checked_state(system: System, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array, ContactProblem]:
-    """(q, v) as new arrays, and their contact problem.
+    """Return (q, v) as new arrays, and their contact problem.
 
     Raises:
-        ValueError: not two vectors of one size, not finite, or a system without problems.
+        ValueError: q and v are not two finite vectors of one size, or the system has no ``problem(q, v)``.
     """
     if not callable(getattr(system, "problem", None)):
         raise ValueError(f"{type(system).__name__} has no problem(q, v); a system with contact problems is needed")
@@ -194,7 +227,7 @@ def enclosed(
 def projected(
     system: System, q: Array, v: Array, contact: int, held: list[int], projection: str = "plastic"
 ) -> tuple[Array, Array]:
-    """The state with φ = 0, along M⁻¹J_nᵀ by Newton's method, and φ̇ = 0; the held contacts keep theirs."""
+    """The state with φ = 0, reached along M⁻¹J_nᵀ by Newton's method, and with φ̇ = 0; the held contacts stay closed."""
     problem = system.problem(q, v)
     for _ in range(20):
         gap = float(problem.gap[contact])

@@ -1,19 +1,21 @@
-"""The stability flags of every message: arrays made once, one kernel call a state."""
+"""The stability flags of every message: arrays that are made once, and three kernel calls for a state."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.kernels.modes.records import SPLITTING_ROWS
-from hybrid_contact_ros.kernels.stability.constraint import normal_cosines, stability_flags
+from hybrid_contact_ros.kernels.modes.records import mode_scratch
+from hybrid_contact_ros.kernels.stability.constraint import FLAGS, PSEUDO_IMPULSE, normal_cosines, stability_flags
 from hybrid_contact_ros.kernels.stability.pseudo_impulse import pseudo_impulse_flags
+from hybrid_contact_ros.kernels.stability.records import ImpactScratch, TrialScratch
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.workspace import STEPS, ModeWorkspace
 
 Array = NDArray[np.float64]
 
 TOLERANCE = 1e-7
+"""Of the scaled residual of the modes with a contact released; an answer further off leaves the flag UNDECIDED."""
 
 
 class StabilityWorkspace:
@@ -22,11 +24,11 @@ class StabilityWorkspace:
     The results are views: the next call overwrites them. One workspace serves one thread.
 
     Attributes, written by :meth:`evaluate`:
-        flags: (6, m) uint8, values of prediction.Flag. margins: (6, m). Rows of both: constraint stability and the
-            held contact's normal force (N); bounded-time stability and the released gap's acceleration (m/s²); Zeno
-            and the end of chatter (s); grazing and the touchdown speed (m/s); friction and its margin (N); the
-            pseudo-impulse and its size (N s).
-        cosines: (m, m) between the constraints (P 14).
+        flags: (6, m) uint8, values of :class:`~hybrid_contact_ros.codes.Flag`. margins: (6, m). The rows of both are
+            constraint stability with the held contact's normal force (N); bounded-time stability with the released
+            gap's acceleration (m/s²); Zeno with the end of the chatter (s from now); grazing with the touchdown speed
+            (m/s); friction with its margin (N); the pseudo-impulse with its size (N s).
+        cosines: (m, m) between the constraints, Pace (14).
     """
 
     def __init__(self, contacts: int, tangents: int, steps: int = STEPS) -> None:
@@ -34,19 +36,29 @@ class StabilityWorkspace:
         self._steps = steps
         n = m * (1 + d)
         self.contacts, self.tangents = m, d
-        self.flags = np.zeros((6, m), dtype=np.uint8)
-        self.margins = np.zeros((6, m))
+        self.flags = np.zeros((FLAGS, m), dtype=np.uint8)
+        self.margins = np.zeros((FLAGS, m))
         self.cosines = np.zeros((m, m))
-        self._matrix = np.zeros((2 * n + SPLITTING_ROWS, n))
-        self._work = np.zeros((2, n))
-        self._order = np.zeros(2 * n, dtype=np.int64)
-        self._scope = np.zeros(m, dtype=np.uint8)
-        self._glide = np.zeros(m, dtype=np.uint8)
-        self._direction = np.zeros((m, d))
-        self._state = np.zeros(m, dtype=np.int64)
-        self._forces = np.zeros(n)
-        self._accelerations = np.zeros(n)
-        self._at_impact = np.zeros(n)
+        self._trial = TrialScratch(
+            *mode_scratch(n),
+            scope=np.zeros(m, dtype=np.uint8),
+            glide=np.zeros(m, dtype=np.uint8),
+            direction=np.zeros((m, d)),
+            state=np.zeros(m, dtype=np.int64),
+            trial_forces=np.zeros(n),
+            trial_accelerations=np.zeros(n),
+        )
+        self._impact = ImpactScratch(
+            A=self._trial.A,
+            work=self._trial.work,
+            order=self._trial.order,
+            glide=self._trial.glide,
+            direction=self._trial.direction,
+            state=self._trial.state,
+            trial=self._trial.trial_forces,
+            at_impact=np.zeros(n),
+            unused=self._trial.trial_accelerations,
+        )
 
     def evaluate(
         self,
@@ -62,67 +74,63 @@ class StabilityWorkspace:
     ) -> None:
         """Decide all flags of a state whose mode has been solved.
 
-        ``modes`` is as its ``solve`` of this state left it; ``touching`` (m,) uint8 is what that solve was given,
-        ``velocity`` (m, 1 + d) = J v, normal first. Tolerances in N, m/s² and m/s;
-        ``horizon`` and ``duration`` in s, see :mod:`~hybrid_contact_ros.kernels.stability.pseudo_impulse`.
+        Args:
+            problem: the state's. velocity: J v (m, 1 + d), normal first.
+            touching: (m,) uint8, what the mode was solved with. modes: as its ``solve`` of this state left it.
+            force_tolerance (N), acceleration_tolerance (m/s²), grazing_speed (m/s): dead bands.
+            horizon, duration: s, of the pseudo-impulse
+                (:func:`~hybrid_contact_ros.kernels.stability.pseudo_impulse.pseudo_impulse_flags`).
         """
+        forces, accelerations = modes.forces.reshape(-1), modes.contact_acceleration.reshape(-1)
         stability_flags(
+            # settings:
             self.tangents,
             self._steps,
             force_tolerance,
             acceleration_tolerance,
             grazing_speed,
             TOLERANCE,
+            # problem:
             modes.delassus,
             modes.free,
             problem.friction,
             problem.restitution,
             problem.gap,
             velocity[:, 0].copy(),
+            # solved mode:
             touching,
             modes.moving,
             modes.jammed,
             modes.slip_direction,
             modes.contact_status,
-            modes.forces.reshape(-1),
-            modes.contact_acceleration.reshape(-1),
-            self._matrix,
-            self._work,
-            self._order,
-            self._scope,
-            self._glide,
-            self._direction,
-            self._state,
-            self._forces,
-            self._accelerations,
+            forces,
+            accelerations,
+            # scratch and out:
+            *self._trial,
             self.flags,
             self.margins,
         )
         pseudo_impulse_flags(
+            # settings:
             self.tangents,
             horizon,
             duration,
             force_tolerance,
+            # problem:
             modes.delassus,
             modes.free,
             problem.friction,
             problem.gap,
             velocity.reshape(-1),
+            # solved mode:
             modes.moving,
             modes.slip_direction,
             modes.contact_status,
-            modes.forces.reshape(-1),
-            modes.contact_acceleration.reshape(-1),
-            self._matrix,
-            self._work,
-            self._order,
-            self._glide,
-            self._direction,
-            self._state,
-            self._forces,
-            self._at_impact,
-            self._accelerations,
-            self.flags[5],
-            self.margins[5],
+            forces,
+            accelerations,
+            # scratch and out:
+            *self._impact,
+            self.flags[PSEUDO_IMPULSE],
+            self.margins[PSEUDO_IMPULSE],
         )
         normal_cosines(self.tangents, modes.delassus, self.cosines)

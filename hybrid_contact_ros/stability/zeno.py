@@ -1,4 +1,4 @@
-"""Zeno: whether a chatter near a state dies out, when, and where (O Theorems 1 and 2, Corollary 1)."""
+"""Zeno: whether a chatter near a state dies out, when, and where (Or, Theorems 1 and 2, Corollary 1)."""
 
 from __future__ import annotations
 
@@ -29,17 +29,19 @@ class ZenoAnalysis:
     """What is known of a chatter of the contacts from (q, v).
 
     Attributes:
-        contacts: analysed together.
+        contacts: indices of those that are analysed together.
         q, v: (n,) the state itself with its contacts closed: gaps and φ̇ projected to 0 along M⁻¹J_nᵀ.
-        equilibrium: the state given was a Zeno equilibrium: φ = φ̇ = 0, and not at rest for good (O Definition 3).
+        equilibrium: the state given was a Zeno equilibrium: φ = φ̇ = 0, and not at rest for good (Or, Definition 3).
         gap_acceleration, constraint_force: (k,) at (q, v): φ̈ of each contact released, m/s², and its force held, N.
-        bounded_time_stability: of (q, v), O Definition 4 by Theorem 2: HOLDS where φ̈ < 0 and e < 1.
-        constraint_stability: O Definition 7 by Corollary 1: HOLDS where the force is positive.
-        zeno_time, zeno_q, zeno_v: to first order, s from now; NaN where the chatter is not predicted to end.
-        proved: the bounds below hold: every execution from the state given is Zeno (e > 0) and ends in them.
-        guaranteed: that they rest on interval arithmetic; otherwise on samples.
-        zeno_time_bounds: s from now. q_bounds, v_bounds: (2, n) lower and upper of the Zeno point. NaN if not proved.
-        neighbourhoods: O's V, W′, W about (q, v), where asked for and found.
+        bounded_time_stability: of (q, v) (Or, Definition 4, by Theorem 2): HOLDS where φ̈ < 0 and e < 1.
+        constraint_stability: likewise (Or, Definition 7, by Corollary 1): HOLDS where the force is positive.
+        zeno_time, zeno_q, zeno_v: Zeno time (s from now) and point (n,), to first order; NaN where the chatter is not
+            predicted to end.
+        proved: the bounds below hold: every execution from the state given is Zeno (if e > 0) and ends in them.
+        guaranteed: the proof rests on interval arithmetic; otherwise on samples.
+        zeno_time_bounds: (lower, upper), s from now. q_bounds, v_bounds: (2, n) lower and upper of the Zeno point. NaN
+            if not proved.
+        neighbourhoods: V, W′ and W about (q, v) as Or constructs them, where asked for and found.
         why: what stands against a proof; empty when ``proved``.
     """
 
@@ -77,29 +79,34 @@ def zeno_analysis(
 ) -> ZenoAnalysis:
     """Analyse the bounces of one contact, or of several, near (q, v).
 
-    What is proved: for one contact what O's Theorems 1 to 3 say, extended to friction and held contacts as in
-    :func:`~hybrid_contact_ros.stability.truncation.reliable_truncation`; the flags are O's for no friction. What is
-    heuristic: everything about several contacts. Their flags combine those of
+    For one contact the bounds are proved by Or's Theorems 1 to 3, extended to friction and held contacts as in
+    :func:`~hybrid_contact_ros.stability.truncation.reliable_truncation`; the flags are Or's for no friction.
+    Everything about several contacts is heuristic. Their flags combine those of
     :func:`~hybrid_contact_ros.stability.constraint.constraint_stability`, with all of them in the force-acceleration
-    problem: all must hold, with forces strictly positive, where O's conclusion needs a single one. Their Zeno time is
+    problem: all must hold, with forces strictly positive, where Or's conclusion needs a single one. Their Zeno time is
     that of a chatter with constant accelerations and impacts one by one
-    (:func:`~hybrid_contact_ros.stability.chatter.chatter`), and nothing is proved.
+    (:func:`~hybrid_contact_ros.stability.chatter.chatter`).
 
-    To first order, with everything constant, gaps that end with φ = φ̇ = 0 leave the rest of the motion no choice,
-    however many impacts there were: with the state (q, v) projected to φ = φ̇ = 0 and a_c the acceleration with the
-    contacts closed, q∞ = q + v T + a_c T²/2 and v∞ = v + a_c T. For one contact T is the geometric series
+    To first order, with everything constant, gaps that end with φ = φ̇ = 0 determine the rest of the motion, however
+    many impacts there were: with the state (q, v) projected to φ = φ̇ = 0 and a_c the acceleration with the contacts
+    closed, q∞ = q + v T + a_c T²/2 and v∞ = v + a_c T. For one contact T is the geometric series
     t₁ + 2 e |φ̇₁⁻| / (|φ̈| (1 − e)). Friction of the bouncing contacts is left out of this.
 
     Args:
         system: as for :func:`~hybrid_contact_ros.stability.truncation.reliable_truncation`, which says what the bounds
             of a RigidBodyModel are of. A :class:`~hybrid_contact_ros.systems.robot.RobotSystem` gives one an effort.
-        contact: index or indices. held: contacts that are closed and stay so.
-        neighbourhood: (ε_q, ε_v, ε_t): find ``neighbourhoods`` for U = N(ε_q, ε_v) and ε_t (some 0.1 s of work).
-        tolerance: of φ (m) and φ̇ (m/s) for an equilibrium. force_tolerance (N), acceleration_tolerance (m/s²): dead
-            bands of the flags.
+        q, v: the state. contact: index or indices of the bouncing contacts. held: contacts that are closed and stay so.
+        neighbourhood: (ε_q, ε_v, ε_t): find ``neighbourhoods`` for U = N(ε_q, ε_v) and ε_t (takes some 0.1 s).
+        tolerance: of φ (m) and φ̇ (m/s) for an equilibrium.
+        force_tolerance (N), acceleration_tolerance (m/s²): dead bands of the flags.
 
     Raises:
         ValueError: shapes, indices or tolerances that make no sense.
+
+    >>> from hybrid_contact_ros.systems.pendulum_with_stop import pendulum_with_stop
+    >>> found = zeno_analysis(pendulum_with_stop(), [-0.7, 0.0], [0.3, -0.001])
+    >>> found.proved, found.zeno_time_bounds[0] <= found.zeno_time <= found.zeno_time_bounds[1]
+    (True, True)
     """
     system, q, v, back = in_rates(system, q, v)
     q_, v_, problem = checked_state(system, q, v)
@@ -108,65 +115,84 @@ def zeno_analysis(
     if not chosen:
         raise ValueError("contact is empty: name the contacts that bounce")
     not_negative(tolerance=tolerance, force_tolerance=force_tolerance, acceleration_tolerance=acceleration_tolerance)
+    _check_neighbourhood(neighbourhood)
+    here_q, here_v = _closed_state(system, q_, v_, chosen, held_)
+    here = system.problem(here_q, here_v)
+    flags = constraint_stability(here, {*chosen, *held_}, force_tolerance, acceleration_tolerance)
+    find = range_finder(system, problem, chosen[0], held_)
+    why = "several contacts bounce, for which nothing is proved"
+    if len(chosen) == 1:
+        why = unsuitable(problem, chosen[0], held_, tolerance)
+    found = why or _enclosed_or_why(system, q_, v_, problem, chosen[0], held_)
+    near: Neighbourhoods | None = None
+    if neighbourhood is not None and not why:
+        near = neighbourhoods(find, here_q, here_v, float(problem.restitution[chosen[0]]), *neighbourhood)
+    proved = isinstance(found, Enclosure)
+    n = q_.size
+    limits = np.array([found.limit.lo, found.limit.hi]) if isinstance(found, Enclosure) else np.full((2, 2 * n), np.nan)
+    time = _first_order_time(problem, chosen, held_)
+    acceleration = _acceleration(here, chosen, held_)
+    end_q, end_v = back(here_q + here_v * time + 0.5 * acceleration * time**2, here_v + acceleration * time)
+    closed_q, closed_v = back(here_q, here_v)
+    return ZenoAnalysis(
+        contacts=tuple(chosen),
+        q=closed_q,
+        v=closed_v,
+        equilibrium=_is_equilibrium(problem, v_, chosen, tolerance),
+        gap_acceleration=flags.gap_acceleration[chosen],
+        constraint_force=flags.constraint_force[chosen],
+        bounded_time_stability=_together(flags.bounded_time_stability[chosen]),
+        constraint_stability=_together(flags.constraint_stability[chosen]),
+        zeno_time=time,
+        zeno_q=end_q,
+        zeno_v=end_v,
+        proved=proved,
+        guaranteed=proved and find.guaranteed,
+        zeno_time_bounds=found.bounces.zeno_time if isinstance(found, Enclosure) else (np.nan, np.nan),
+        q_bounds=limits[:, :n],
+        v_bounds=limits[:, n:],
+        neighbourhoods=near,
+        why="" if isinstance(found, Enclosure) else found,
+    )
+
+
+def _check_neighbourhood(neighbourhood: tuple[float, float, float] | None) -> None:
     if neighbourhood is not None:
         sizes = np.asarray(neighbourhood, dtype=np.float64)
         if sizes.shape != (3,) or not (sizes > 0.0).all():
             raise ValueError(f"neighbourhood is (ε_q, ε_v, ε_t), all > 0; got {neighbourhood}")
-    here_q, here_v = _closed_state(system, q_, v_, chosen, held_)
-    here = system.problem(here_q, here_v)
-    flags = constraint_stability(here, {*chosen, *held_}, force_tolerance, acceleration_tolerance)
-    time = _first_order_time(problem, chosen, held_)
-    acceleration = _acceleration(here, chosen, held_)
-    touching = (np.abs(problem.gap[chosen]) <= tolerance) & (np.abs(problem.normal_jacobian[chosen] @ v_) <= tolerance)
-    at_rest = not v_.any() and not problem.bias_force.any()
-    find = range_finder(system, problem, chosen[0], held_)
-    found: Enclosure | str
-    near: Neighbourhoods | None = None
-    if len(chosen) > 1:
-        found = "several contacts bounce, for which nothing is proved"
-    else:
-        found = unsuitable(problem, chosen[0], held_, tolerance)
-        if not found:
-            try:
-                found = enclosed(system, q_, v_, problem, chosen[0], held_)
-            except np.linalg.LinAlgError as error:
-                found = f"the linear system of the impact cannot be solved ({error})"
-            if neighbourhood is not None:
-                near = neighbourhoods(find, here_q, here_v, float(problem.restitution[chosen[0]]), *neighbourhood)
-    n = q_.size
-    proved = isinstance(found, Enclosure)
-    limits = np.array([found.limit.lo, found.limit.hi]) if isinstance(found, Enclosure) else np.full((2, 2 * n), np.nan)
-    end = back(here_q + here_v * time + 0.5 * acceleration * time**2, here_v + acceleration * time)
-    return ZenoAnalysis(
-        tuple(chosen),
-        *back(here_q, here_v),
-        bool(touching.all()) and not at_rest,
-        flags.gap_acceleration[chosen],
-        flags.constraint_force[chosen],
-        _together(flags.bounded_time_stability[chosen]),
-        _together(flags.constraint_stability[chosen]),
-        time,
-        *end,
-        proved,
-        proved and find.guaranteed,
-        found.bounces.zeno_time if isinstance(found, Enclosure) else (np.nan, np.nan),
-        limits[:, :n],
-        limits[:, n:],
-        near,
-        "" if isinstance(found, Enclosure) else found,
-    )
+
+
+def _enclosed_or_why(
+    system: System, q: Array, v: Array, problem: ContactProblem, contact: int, held: list[int]
+) -> Enclosure | str:
+    """The enclosure of the execution from (q, v), or why there is none."""
+    try:
+        return enclosed(system, q, v, problem, contact, held)
+    except np.linalg.LinAlgError as error:
+        return f"the linear system of the impact cannot be solved ({error})"
+
+
+def _is_equilibrium(problem: ContactProblem, v: Array, chosen: list[int], tolerance: float) -> bool:
+    """Whether the contacts touch and do not move, in a state that is not at rest for good."""
+    touching = (np.abs(problem.gap[chosen]) <= tolerance) & (np.abs(problem.normal_jacobian[chosen] @ v) <= tolerance)
+    at_rest = not v.any() and not problem.bias_force.any()
+    return bool(touching.all()) and not at_rest
 
 
 def _together(flags: NDArray[np.uint8]) -> Flag:
-    """One flag for all: one failure fails, one doubt is a doubt."""
+    """One flag for all contacts: it FAILS if one does, and HOLDS only if all do."""
     if (flags == Flag.FAILS).any():
         return Flag.FAILS
     return Flag.HOLDS if (flags == Flag.HOLDS).all() else Flag.UNDECIDED
 
 
 def _held_motion(problem: ContactProblem, chosen: list[int], held: list[int], force: Array, target: Array) -> Array:
-    """a with M a = force + Jᵀλ and J a = target (m, 1 + d) for the normals of the chosen contacts and all rows of the
-    held ones; redundant ones share λ. NaN where massless limbs leave a open."""
+    """Solve M a = force + Jᵀλ with J a = target (m, 1 + d) for a (n,).
+
+    J has the normals of the chosen contacts and all rows of the held ones; redundant rows share λ. NaN where massless
+    limbs leave a undetermined.
+    """
     m, d, n = problem.tangent_jacobian.shape
     closed = closed_rows(problem, held)
     closed[chosen, 0] = True
@@ -176,6 +202,7 @@ def _held_motion(problem: ContactProblem, chosen: list[int], held: list[int], fo
 
 
 def _acceleration(problem: ContactProblem, chosen: list[int], held: list[int]) -> Array:
+    """v̇ (n,) with the chosen and the held contacts closed."""
     return _held_motion(problem, chosen, held, -problem.bias_force, -problem.jacobian_drift)
 
 
@@ -196,7 +223,10 @@ def _closed_state(system: System, q: Array, v: Array, chosen: list[int], held: l
 
 
 def _first_order_time(problem: ContactProblem, chosen: list[int], held: list[int]) -> float:
-    """s, for constant accelerations; NaN without an end. The held contacts never open here."""
+    """When the chatter is over if accelerations stay what they are, s from now; NaN without an end.
+
+    The held contacts never open here.
+    """
     normal = problem.normal_jacobian[chosen]
     free = _acceleration(problem, [], held)
     none = np.zeros(problem.jacobian_drift.shape)

@@ -10,7 +10,7 @@ from benchmarks.impact_problems import KINDS, random_problem
 from benchmarks.impacts import go2_landing
 from hybrid_contact_ros import ContactProblem, outcome_bounds, post_impact_set, simultaneous_impact
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.impacts.contact_states import contact_modes
+from hybrid_contact_ros.impacts.contact_states import push_modes
 from hybrid_contact_ros.impacts.sequential import sequential_impact
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale
 from hybrid_contact_ros.kernels.impacts.linear_bound import maximum
@@ -221,8 +221,8 @@ def test_every_increment_is_in_a_mode_that_allows_its_friction(seed, polygon, kn
     gain = normals + mu * tangents @ friction
     given = None if not known or d == 1 or polygon == 10**6 else polygon
     assert any(
-        (mode.velocity @ velocity <= 1e-9).all() and (mode.most(normals, tangents, mu) >= gain - 1e-9).all()
-        for mode in contact_modes(d, mu, given, True)
+        (mode.velocity @ velocity <= 1e-9).all() and (mode.largest_rate(normals, tangents, mu) >= gain - 1e-9).all()
+        for mode in push_modes(d, mu, given, True)
     )
 
 

@@ -1,4 +1,4 @@
-"""P 13–14: constraints that are orthogonal in the metric of M⁻¹ can impact in any order."""
+"""Pace (13)–(14): constraints that are orthogonal in the metric of M⁻¹ can impact in any order."""
 
 import numpy as np
 import pytest

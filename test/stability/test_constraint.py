@@ -1,4 +1,4 @@
-"""O Theorem 2 and Corollary 1, and the flags beside them."""
+"""Or, Theorem 2 and Corollary 1, and the flags beside them."""
 
 import numpy as np
 import pytest
@@ -26,8 +26,8 @@ def test_or_ames_eq_5_and_21_one_constraint_force_and_released_acceleration_agre
     result = constraint_stability(problem, [0])
     inverse = np.linalg.inv(problem.mass)
     row = problem.normal_jacobian[0]
-    released = problem.jacobian_drift[0, 0] - row @ inverse @ problem.bias_force  # O 5
-    force = -released / (row @ inverse @ row)  # O 21
+    released = problem.jacobian_drift[0, 0] - row @ inverse @ problem.bias_force  # Or (5)
+    force = -released / (row @ inverse @ row)  # Or (21)
     np.testing.assert_allclose(result.gap_acceleration[0], released, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(result.constraint_force[0], force, rtol=1e-6, atol=1e-8)
     assert result.constraint_stability[0] == result.bounded_time_stability[0]

@@ -1,4 +1,4 @@
-"""The set-valued bouncing ball: O Lemma 1, (18), (19), and the sharp Zeno time."""
+"""The set-valued bouncing ball: Or, Lemma 1, (18), (19), and the sharp Zeno time."""
 
 import numpy as np
 import pytest

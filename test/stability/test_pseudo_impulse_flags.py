@@ -1,4 +1,4 @@
-"""The pseudo-impulse verdict beside the other flags (J 55–58), against the mode that J's predicate chooses."""
+"""The pseudo-impulse flag, Johnson (55)–(58), against the mode that Johnson's predicate chooses."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""O's published numbers: Examples 3 and 4, Figures 4 to 6."""
+"""Or's published numbers: Examples 3 and 4, Figures 4 to 6."""
 
 import numpy as np
 import pytest

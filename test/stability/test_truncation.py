@@ -1,4 +1,4 @@
-"""O Theorem 3: what a reliable truncation promises, the exact execution keeps."""
+"""Or, Theorem 3: what a reliable truncation promises, the exact execution keeps."""
 
 import numpy as np
 import pytest
@@ -138,7 +138,7 @@ def test_plastic_projection_is_right_to_second_order_where_the_papers_is_to_firs
     ids=["ball", "pendulum"],
 )
 def test_definition_6_is_accepted_too(system, q, v, epsilon):
-    """At the speed up to which O's own conditions allow it, and at 2.5 times that speed."""
+    """At the speed up to which Or's own conditions allow it, and at 2.5 times that speed."""
     problem = system.problem(q, v)
     direction, e = bouncing(problem, 0).direction, system.restitution[0]
     find = range_finder(system, problem, 0)

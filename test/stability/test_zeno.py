@@ -1,4 +1,4 @@
-"""O Theorems 1 and 2, Corollary 1, and the chatter of several contacts."""
+"""Or, Theorems 1 and 2, Corollary 1, and the chatter of several contacts."""
 
 import numpy as np
 import pytest
@@ -70,7 +70,7 @@ def test_corollary_1_force_and_stability_agree(seed):
     rng = np.random.default_rng(seed)
     x, speed = rng.uniform(-3, 3), rng.uniform(-2, 2)
     found = zeno_analysis(BALL, [x, np.sin(x)], [speed, speed * np.cos(x)])
-    acceleration = speed**2 * np.sin(x) - 1.0  # O Example 3
+    acceleration = speed**2 * np.sin(x) - 1.0  # Or, Example 3
     np.testing.assert_allclose(found.gap_acceleration, acceleration, atol=1e-6)
     np.testing.assert_allclose(found.constraint_force, -acceleration / (1 + np.cos(x) ** 2), atol=1e-6)
     if abs(acceleration) > 1e-4:
@@ -163,7 +163,7 @@ def test_chatter_that_never_ends_is_none():
 
 
 def test_rest_is_no_zeno_equilibrium():
-    """O Definition 3 asks for f(x*) ≠ 0."""
+    """Or, Definition 3 asks for f(x*) ≠ 0."""
     x = sympy.Symbol("x")
     floating = LagrangianSystem("floating", (x,), sympy.eye(1), 0 * x, [Constraint("wall", x, restitution=0.5)])
     assert not zeno_analysis(floating, [0.0], [0.0]).equilibrium

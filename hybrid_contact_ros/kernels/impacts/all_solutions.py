@@ -1,27 +1,70 @@
-"""Every solution of an increment LCP (H 72–75), by depth-first search over the contacts' modes.
+"""Every solution of an increment LCP, Halm (72)–(75), by depth-first search over the modes of the contacts.
 
-A mode of all contacts (:mod:`.increment_modes`) leaves a linear system, so that the solutions are the modes whose
-system has a feasible solution. The search decides contact by contact and eliminates what is decided; interval
-arithmetic on the decided conditions cuts most branches near the root. Nothing is lost by it: a completed search has
-seen every solution whose system is regular, and both ends of every line of solutions. Consistent systems with more
-freedom than that are counted as unresolved: there the solutions may form continua.
+A mode of all contacts (:mod:`.increment_modes`) leaves a linear system (:mod:`.increment_system`), so that the
+solutions are those of the modes whose system has a feasible solution. The search decides contact by contact and
+eliminates what is decided; interval arithmetic on the decided conditions cuts most branches near the root. It loses
+nothing: a completed search has seen every solution whose system is regular, and both ends of every line of solutions.
+Consistent systems with more freedom than a line are counted as unresolved, for the solutions may form continua there.
 """
 
-from numba import njit
+from typing import NamedTuple
 
-from hybrid_contact_ros.kernels.impacts.increment_modes import FEASIBLE, decide, decode, effort, possible, root_modes
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.kernels.impacts.increment_modes import (
+    FEASIBLE,
+    decide,
+    decode,
+    effort,
+    possible,
+    root_modes,
+)
 from hybrid_contact_ros.kernels.impacts.increment_system import may_hold, segment, solve_mode
+from hybrid_contact_ros.kernels.impacts.records import IncrementProblem
 from hybrid_contact_ros.kernels.impacts.residual import axes_residual
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 _ACCEPT = 1e-9  # residual of a solution
 _SAME = 1e-8  # scaled velocities closer than this are one outcome
-_FAR = 1e3  # impulses beyond are not looked for on lines of solutions, scaled
-_TURN = 0.6180339887498949
+_FARTHEST = 1e3  # scaled impulse beyond which lines of solutions are not followed
+_GOLDEN = 0.6180339887498949  # its multiples, modulo 1, spread evenly
+_BEGINNINGS = 1024  # different points inside of lines that ``turn`` can ask for
+
+
+class SearchBudget(NamedTuple):
+    """When a search ends, and where it begins."""
+
+    limit: float  # units of work (:func:`.effort`), half of which the modes that a contact may have at all can take
+    afford: float  # units at which the caller gives its sample up; a search that ends before does not depend on it
+    most: int  # solutions to stop at
+    turn: int  # ≥ 0: where the search begins among the modes; unless it is 0, one point inside each line is taken too
+
+
+class SearchTree(NamedTuple):
+    """Scratch of a search: the expressions after each decision, one system, and what was decided."""
+
+    T: Array  # (m + 1, p, p + 1)
+    A: Array  # (p + 1, p + 1); its last row is the direction of a line of solutions
+    ints: Indices  # (5, p)
+    modes: Indices  # (m, any; 2 + 2·3^g for all of a contact's modes)
+
+
+class SearchOut(NamedTuple):
+    """Solutions found."""
+
+    unresolved_states: Indices  # (any, p): the states of the first unresolved modes
+    known: int  # solutions that z and after hold already
+    z: Array  # (> most + 2, p): impulses
+    after: Array  # (> most + 2, p): velocities w' = w + H z
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _is_new(H, w, cap, c, g, count, z, after):
-    """Whether z[count] is a solution with a velocity that the first ``count`` do not have; after[count] out."""
+def _is_new(g, H, w, cap, c, count, z, after):
+    """Whether z[count] is a solution with a velocity that the first ``count`` do not have; after[count]: out."""
     if not axes_residual(g, H, w, cap, c, z[count], after[count]) <= _ACCEPT:
         return False
     for other in range(count):
@@ -34,28 +77,80 @@ def _is_new(H, w, cap, c, g, count, z, after):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def search(g, limit, afford, most, turn, H, w, cap, c, T, A, ints, modes, loose, known, z, after):
-    """All solutions with different velocities w' = w + H z.
+def _add_line(problem, states, limits, inside, count, line, z, after):
+    """Add the ends, and perhaps a point inside, of the line of solutions z[count] + t line to the solutions.
 
-    limit: units of work (:func:`.effort`, one a node of small problems) to spend at most, half of them on what modes a
-    contact may have at all; afford: units at which the caller gives its sample up, so that the search may stop as well
-    (one that ends before is the same for any ``afford``); most: solutions to stop at; turn, any integer ≥ 0: where the
-    search begins among the modes (what a search that reaches its limit has seen depends on it); if it is not 0, one
-    more point inside of every line of solutions is taken, which depends on it too. H (p, p), w (p,), cap (m,) ≥ 0 or
-    inf, c (m,); scratch T (m + 1, p, p + 1), A (p + 1, p + 1), ints (5, p), modes (m, any; 2 + 2·3^g for all of them).
-    In and out: z, after (> most + 2, p), of which the first ``known`` hold solutions already. Out: loose (any, p)
-    int64, the states of the first unresolved
-    modes.
-
-    Returns (solutions, units of work, continua, unresolved, complete): continua counts the lines along which the
-    velocity changes, whose ends are among the solutions; unresolved the consistent systems with more freedom.
+    inside: where between the ends that point is, from 0 to 1. Returns (solutions, whether the velocity changes along
+    the line).
     """
+    g, H, w, cap, c = problem.g, problem.H, problem.w, problem.cap, problem.c
+    p = w.shape[0]
+    lo, hi, moving = segment(g, H, w, cap, c, states, z[count], line)
+    if lo > hi + FEASIBLE:
+        return count, False
+    lo = max(lo, -_FARTHEST)
+    hi = min(hi, _FARTHEST)
+    points = 1
+    continuum = moving and hi - lo > FEASIBLE
+    if continuum:
+        points = 2 if limits.turn == 0 else 3
+    base = z.shape[0] - 1
+    for i in range(p):
+        z[base, i] = z[count, i]
+    for point in range(points):
+        along = lo if point == 0 else (hi if point == 1 else lo + inside * (hi - lo))
+        if points == 1:
+            along = 0.5 * (lo + hi)
+        for i in range(p):
+            z[count, i] = z[base, i] + along * line[i]
+        if count < limits.most and _is_new(g, H, w, cap, c, count, z, after):
+            count += 1
+    return count, continuum
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def search(
+    g,
+    # limits:
+    limit,
+    afford,
+    most,
+    turn,
+    # problem:
+    H,
+    w,
+    cap,
+    c,
+    # scratch:
+    T,
+    A,
+    ints,
+    modes,
+    # in and out:
+    unresolved_states,
+    known,
+    z,
+    after,
+):
+    """Find all solutions with different velocities w' = w + H z.
+
+    Args:
+        g, H, w, cap, c: :class:`.IncrementProblem`. limit, afford, most, turn: :class:`SearchBudget`; what a search
+            that reaches its limit has seen, and the points inside of lines, depend on ``turn``.
+        T, A, ints, modes: :class:`SearchTree`. unresolved_states, known, z, after: :class:`SearchOut`.
+
+    Returns:
+        (solutions, units of work, continua, unresolved, complete): ``continua`` counts the lines along which the
+        velocity changes, whose ends are among the solutions; ``unresolved`` the consistent systems with more freedom.
+    """
+    problem = IncrementProblem(g, H, w, cap, c)
+    limits = SearchBudget(limit, afford, most, turn)
     p = w.shape[0]
     m = cap.shape[0]
     n = 1 + g
     states = ints[0]
     rows = ints[1]
-    at = ints[2]
+    at = ints[2]  # which of its modes the contact at each level is in
     order = ints[3]
     place = ints[4, :m]
     line = A[p]
@@ -63,8 +158,8 @@ def search(g, limit, afford, most, turn, H, w, cap, c, T, A, ints, modes, loose,
     continua = 0
     unresolved = 0
     inside = 0.0
-    for _ in range(turn % 1024):
-        inside += _TURN
+    for _ in range(turn % _BEGINNINGS):
+        inside += _GOLDEN
         if inside >= 1.0:
             inside -= 1.0
     for i in range(p):
@@ -74,9 +169,9 @@ def search(g, limit, afford, most, turn, H, w, cap, c, T, A, ints, modes, loose,
     node = effort(g, p)
     leaf = max(1.0, node * p / (3.0 * n))
     share = 1 + int(min(0.5 * limit / (node * max(m, 1)), modes.shape[1] - 2.0))  # so that every contact has some
-    looked, whole = root_modes(g, turn, share, cap, c, T, states, place, order, modes)
+    looked, whole = root_modes(turn, share, problem, T, states, place, order, modes)
     spent = node * looked
-    blind = m  # contacts decided before the first small pivot: the expressions after it are not known
+    blind = m  # level of the first small pivot; behind it the expressions are not known
     level = 0
     at[0] = 0
     while level >= 0 and m > 0:
@@ -109,34 +204,16 @@ def search(g, limit, afford, most, turn, H, w, cap, c, T, A, ints, modes, loose,
             continue
         at[level] += 1
         spent += leaf
-        free = solve_mode(g, H, w, cap, c, states, A, rows, z[count], line)
+        free = solve_mode(g, H, w, cap, c, states, rows, A, z[count])
         if free == 0:
-            if _is_new(H, w, cap, c, g, count, z, after):
+            if _is_new(g, H, w, cap, c, count, z, after):
                 count += 1
         elif free == 1:
-            lo, hi, moving = segment(g, H, w, cap, c, states, z[count], line)
-            if lo > hi + FEASIBLE:
-                continue
-            lo = max(lo, -_FAR)
-            hi = min(hi, _FAR)
-            points = 1
-            if moving and hi - lo > FEASIBLE:
-                continua += 1
-                points = 2 if turn == 0 else 3
-            base = z.shape[0] - 1
-            for i in range(p):
-                z[base, i] = z[count, i]
-            for point in range(points):
-                along = lo if point == 0 else (hi if point == 1 else lo + inside * (hi - lo))
-                if points == 1:
-                    along = 0.5 * (lo + hi)
-                for i in range(p):
-                    z[count, i] = z[base, i] + along * line[i]
-                if count < most and _is_new(H, w, cap, c, g, count, z, after):
-                    count += 1
+            count, continuum = _add_line(problem, states, limits, inside, count, line, z, after)
+            continua += 1 if continuum else 0
         elif free > 1 and may_hold(g, H, w, cap, c, states, z[count], line, after[count]):
-            if unresolved < loose.shape[0]:
+            if unresolved < unresolved_states.shape[0]:
                 for i in range(p):
-                    loose[unresolved, i] = states[i]
+                    unresolved_states[unresolved, i] = states[i]
             unresolved += 1
     return count, spent, continua, unresolved, whole

@@ -1,33 +1,51 @@
-"""Bounds that no outcome of an impact exceeds, whatever the order, the step or the friction polygon."""
+"""Bounds that no outcome of an impact exceeds, whatever the order, the step or the friction polygon: the fast ones."""
 
 import math
 
 from numba import njit
 
-_SLACK = 1e-8  # of √G_nn ‖v‖_M: room for the solver's residual in every velocity that is bounded
+_SOLVER_ROOM = 1e-8  # of √G_nn ‖v‖_M: room for the solver's residual in every velocity that is bounded
 _SEPARATED = 2e-8  # m/s; the published implementation takes contacts that approach by 1e-8 m/s as separated
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def impulse_bounds(d, G, u, mu, give, loose, speed, N, low, high):
-    """Interval of the total normal impulse of every contact, N s, over all outcomes that have separated.
+def impulse_bounds(
+    # problem:
+    d,
+    G,
+    u,
+    mu,
+    restitution_gain,
+    residual_slack,
+    speed,
+    # scratch:
+    N,
+    # out:
+    low,
+    high,
+):
+    """Bound the total normal impulse of every contact, N s, over all outcomes whose contacts have separated.
 
-    Used are properties of every increment, and nothing else: compression pushes only where the contact does not
-    separate in the end (J_n v' ≤ 0 where λ_n > 0; complementarity of H 75), impulses lie in the friction cone, and when
-    all is over no contact approaches. A unit of normal impulse at i opens it by a_i = G_ii − μ_i ‖G_i,it‖ or more, and
-    one at j closes it by ν_ij = max(0, μ_j ‖G_i,jt‖ − G_ij) or less. What compression opens was closed before:
+    The bounds follow from three properties of every increment: compression pushes only where the contact does not
+    separate in the end (J_n v' ≤ 0 where λ_n > 0, the complementarity of Halm (75)); impulses lie in the friction cone;
+    and when all is over no contact approaches. A unit of normal impulse at contact i opens it by
+    a_i = G_ii − μ_i ‖G_i,it‖ or more, and one at j closes it by ν_ij = max(0, μ_j ‖G_i,jt‖ − G_ij) or less. What
+    compression opens was closed before:
 
         a_i C_i ≤ max(−u_i⁻, 0) + Σ_{j≠i} ν_ij Λ_j,
 
-    since max(−u_i, 0) and what closings are left decrease together by a_i of each push or more, and never increase. By
-    Poisson's law Λ_i ≤ (1 + e) C_i, by Stronge's (:class:`~hybrid_contact_ros.impacts.tight_bounds`)
-    Λ_i is bounded as if it were. Together N Λ ≤ max(−u⁻, 0) with N_ij ≤ 0 off the diagonal. Where N is an M-matrix its
-    inverse is not negative, and Λ ≤ N⁻¹ max(−u⁻, 0). Non-penetration then bounds Λ from below.
+    where C_i is the impulse of compression at i, and Λ_j all of the impulse at j. For max(−u_i, 0), and what the other
+    contacts can still close, sum to a number that never increases, and that each push at i lowers by a_i or more.
+    Poisson's law has Λ_i ≤ (1 + e) C_i; by Stronge's law Λ_i is bounded as if it had
+    (:func:`hybrid_contact_ros.impacts.impulse_laws.restitution_row`). Together N Λ ≤ max(−u⁻, 0) with N_ij ≤ 0 off the
+    diagonal. Where N is an M-matrix its inverse has no negative entry, and Λ ≤ N⁻¹ max(−u⁻, 0). That no contact
+    penetrates then bounds Λ from below.
 
     Args:
-        d: tangents per contact. G (r, r), u (r,): Delassus matrix and J v, contact by contact, r = m (1 + d).
-        mu (m,). give (m,): total impulse over that of compression alone, 1 + e. loose: how many times the room for the
-        solver's residual is needed, 1 but for Stronge's law. speed: ‖v‖_M. Scratch N (m, m). Out: low, high (m,).
+        d: tangents per contact. G: (r, r), 1/kg, r = m (1 + d). u: J v⁻ (r,), m/s. mu: μ (m,).
+        restitution_gain: (m,), total impulse over that of compression alone, 1 + e.
+        residual_slack: how many times the room for the solver's residual is needed; 1 but for Stronge's law.
+        speed: ‖v⁻‖_M, √J. N: scratch (m, m). low, high: out, (m,), N s.
 
     Returns:
         1; or 0 where N is no M-matrix (contacts coupled so strongly that these properties bound nothing), and then
@@ -39,11 +57,11 @@ def impulse_bounds(d, G, u, mu, give, loose, speed, N, low, high):
         own = G[i * w, i * w]
         if not own > 0.0:
             return _unbounded(low, high)
-        high[i] = max(-u[i * w], 0.0) + loose * (_SLACK * math.sqrt(own) * speed + _SEPARATED)
+        high[i] = max(-u[i * w], 0.0) + residual_slack * (_SOLVER_ROOM * math.sqrt(own) * speed + _SEPARATED)
         for j in range(m):
             direct, friction = _coupling(d, G, mu, i, j)
             if i == j:
-                N[i, j] = (own - friction) / give[i]
+                N[i, j] = (own - friction) / restitution_gain[i]
             else:
                 N[i, j] = min(direct - friction, 0.0)
     # Elimination without pivoting; all pivots are positive exactly for an M-matrix.
@@ -63,7 +81,7 @@ def impulse_bounds(d, G, u, mu, give, loose, speed, N, low, high):
         high[k] = s / N[k, k] * (1.0 + 1e-9)
     for i in range(m):
         direct, friction = _coupling(d, G, mu, i, i)
-        s = -u[i * w] - _SLACK * math.sqrt(direct) * speed - _SEPARATED
+        s = -u[i * w] - _SOLVER_ROOM * math.sqrt(direct) * speed - _SEPARATED
         for j in range(m):
             if j != i:
                 other, rubbing = _coupling(d, G, mu, i, j)
@@ -74,7 +92,8 @@ def impulse_bounds(d, G, u, mu, give, loose, speed, N, low, high):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _coupling(d, G, mu, i, j):
-    """(G_in,jn, μ_j ‖G_in,jt‖): what a unit normal impulse at j does to the normal velocity of i, and its friction."""
+    """(G_in,jn, μ_j ‖G_in,jt‖): what a unit normal impulse at j does to the normal velocity of i, and what its friction
+    can do at most."""
     row = i * (1 + d)
     column = j * (1 + d)
     s = 0.0
@@ -85,6 +104,7 @@ def _coupling(d, G, mu, i, j):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _unbounded(low, high):
+    """Write that nothing is known of the impulses."""
     for i in range(low.shape[0]):
         low[i] = 0.0
         high[i] = math.inf
@@ -95,7 +115,9 @@ def _unbounded(low, high):
 def tighten(d, B, base, mu, low, high, lower, upper):
     """Narrow bounds of base + Bᵀ Λ by the impulses that are possible: normal ones in [low, high], friction in the cone.
 
-    d, mu, low, high (m,) as in :func:`impulse_bounds`; B (m (1 + d), k), base (k,); lower, upper (k,) in and out.
+    Args:
+        d, mu, low, high: as of :func:`impulse_bounds`. B: (m (1 + d), k). base: (k,).
+        lower, upper: in and out, (k,).
     """
     m = mu.shape[0]
     for k in range(base.shape[0]):
@@ -124,11 +146,13 @@ def tighten(d, B, base, mu, low, high, lower, upper):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def energy_bounds(L, Y, v, Q, lower, upper):
-    """Componentwise bounds of every v⁺ with ‖v⁺‖_M ≤ ‖v‖_M that impulses at the contacts can cause.
+    """Bound every v⁺ with ‖v⁺‖_M ≤ ‖v‖_M that impulses at the contacts can cause, component by component.
 
-    L (n, n), Y (r, n) as of :class:`.friction_axes.Response`, v (n,); scratch Q (n + 1, n); lower, upper (n,) out. In x
-    = Lᵀ v, whose length is the kinetic norm, the part orthogonal to the rows of Y does not change, and the rest ends
-    within the ball of its present length. Widened by 1e-9 for rounding.
+    In x = Lᵀ v, whose length is the kinetic norm, impulses do not change the part that is orthogonal to the rows of Y,
+    and the rest ends within the ball of its present length. The bounds are wider by 1e-9 of that for rounding.
+
+    Args:
+        L: (n, n), M = L Lᵀ. Y: (r, n), the rows L⁻¹ Jᵀ. v: (n,). Q: scratch (n + 1, n). lower, upper: out, (n,).
     """
     n = v.shape[0]
     rank = 0

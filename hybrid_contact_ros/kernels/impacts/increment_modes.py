@@ -1,9 +1,10 @@
-"""Modes of the increment LCP (H 72–75), and which of them are possible while others are undecided.
+"""Modes of the increment LCP, Halm (72)–(75), and which of them are possible while others are undecided.
 
-In the variables of :mod:`.pivoting`, a contact is open (z_n = 0 ≤ w'_n), active (0 ≤ z_n ≤ cap, w'_n = 0) or at its cap
-(w'_n ≤ 0), and unless it is open each of its axes sticks (w'_l = 0, |z_l| ≤ c z_n) or slides at z_l = σ c z_n with
-σ w'_l ≤ 0: 1 + 2·3^g modes a contact, 1 + 3^g without cap. Contacts are decided one by one; of the impulses that are
-not decided yet only the bounds are known, and interval arithmetic says which conditions they can not mend.
+In the variables of :mod:`.pivoting` (velocities w' = w + H z after impulses z), a contact is open (z_n = 0 ≤ w'_n),
+active (0 ≤ z_n ≤ cap, w'_n = 0) or at its cap (z_n = cap, w'_n ≤ 0). Unless it is open, each of its axes sticks (w'_l =
+0, |z_l| ≤ c z_n) or slides at z_l = σ c z_n with σ w'_l ≤ 0, σ = ±1. A contact with g axes has 1 + 2·3^g modes, and 1 +
+3^g without a cap. The contacts are decided one by one. Of the impulses that are not decided yet only the bounds are
+known, and interval arithmetic tells the conditions that no such impulses can satisfy.
 """
 
 import math
@@ -11,23 +12,25 @@ import math
 from numba import njit
 
 OPEN, ACTIVE, CAPPED = 0, 1, 2
+"""States of a contact's normal."""
 
-FEASIBLE = 1e-8  # scaled: a condition missed by less may still hold at the answer, which is checked by its residual
+FEASIBLE = 1e-8
+"""A condition, scaled, that is missed by less may still hold at the answer, whose residual is checked."""
 _ZERO = 1e-9  # a pivot below is not eliminated on
-_UNIT = 432.0  # multiplications: 3 × 12², of a node with 12 rows and two axes a contact
+_UNIT_WORK = 432.0  # multiplications in a unit of work: 3 × 12², those of a node with 12 rows and two axes a contact
 _WRAP = 1 << 30
-_STRIDE = 0x2545F491  # odd
+_STRIDE = 0x2545F491  # odd, so that its multiples reach every residue of _WRAP
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def effort(g, p):
-    """Units of work of one mode that is decided, 1 for up to four contacts in space with four friction directions."""
-    return max(1.0, (1.0 + g) * p * p / _UNIT)
+    """Units of work of deciding one mode: 1 for up to four contacts in space with four friction directions."""
+    return max(1.0, (1.0 + g) * p * p / _UNIT_WORK)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def mode_count(g, cap, c):
-    """How many modes a contact with bound ``c`` per normal impulse has."""
+    """How many modes a contact with these bounds has (cap, c: its entries of :class:`.IncrementProblem`)."""
     if not cap > 0.0:
         return 1
     powers = 1
@@ -39,7 +42,10 @@ def mode_count(g, cap, c):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def decode(g, mode, c, states, a):
-    """states[a] of the normal (OPEN, ACTIVE, CAPPED), states[a + 1 …] of the axes (0 sticks, ±1 slides)."""
+    """Write the states of mode number ``mode`` of the contact whose normal is row a, and whose bound per impulse is c.
+
+    states[a]: OPEN, ACTIVE or CAPPED. states[a + 1 …]: 0 where the axis sticks, ±1 where it slides.
+    """
     for i in range(a + 1, a + 1 + g):
         states[i] = 1
     if mode == 0:
@@ -60,11 +66,18 @@ def decode(g, mode, c, states, a):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def decide(g, k, level, place, cap, c, states, S, T):
-    """T = S with contact k's mode put in; the columns of the contacts at places > level and the constant remain.
+    """Eliminate the impulses of contact k, whose mode is in ``states``: T becomes S with that mode put in.
 
-    Row i of S and T: w'_i of an undecided contact, and of a decided one whichever of z_i and w'_i is not given by its
-    mode, as a function of the undecided impulses. Returns the sign of the product of the pivots, 0 where one is too
-    small: then T is not complete.
+    Row i of S and T is a function of the undecided impulses (column p is its constant): w'_i of an undecided contact,
+    and of a decided one whichever of z_i and w'_i its mode does not give. Only the columns of the contacts at places >
+    ``level`` and the constant are meaningful.
+
+    Args:
+        k: the contact. level: its place in the order of decisions. place: (m,) int64, the places of all contacts.
+        cap, c: of contact k. states: (p,) int64. S: (p, p + 1). T: out, (p, p + 1).
+
+    Returns:
+        The sign of the product of the pivots; 0 where a pivot is too small, and then T is not complete.
     """
     p = S.shape[0]
     m = place.shape[0]
@@ -121,29 +134,14 @@ def decide(g, k, level, place, cap, c, states, S, T):
     return sign
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
-def _least(g, level, place, cap, c, T, sign, i, by, other):
-    """Lower bound of sign × row i + by × row ``other`` of T over the impulses of the contacts at places > level."""
-    p = T.shape[0]
-    n = 1 + g
-    least = sign * T[i, p] + by * T[other, p]
-    for k in range(cap.shape[0]):
-        if place[k] > level and cap[k] > 0.0:
-            a = k * n
-            rate = sign * T[i, a] + by * T[other, a]
-            for q in range(a + 1, a + n):
-                rate -= c[k] * abs(sign * T[i, q] + by * T[other, q])
-            if rate < 0.0:
-                least += rate * cap[k]
-    return least
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
 def possible(g, k, level, place, cap, c, states, T):
-    """Whether the conditions of contact k, decided, can hold for some impulses of the contacts at places > level.
+    """Whether the conditions of contact k, which is decided, can hold for some impulses of the contacts undecided.
 
-    Each is sign × row i + by × normal row ≤ bound, at most two a row.
+    These are the contacts at places > ``level``; T is as :func:`decide` left it. Each condition has the form
+    sign × row i + by × normal row ≤ bound, and there are at most two for a row.
     """
+    p = T.shape[0]
     n = 1 + g
     a = k * n
     if not cap[k] > 0.0:
@@ -167,19 +165,35 @@ def possible(g, k, level, place, cap, c, states, T):
                 bound += c[k] * cap[k]
             else:  # |z_l| ≤ c z_n
                 by = -c[k]
-            if _least(g, level, place, cap, c, T, sign, i, by, a) > bound:
+            least = sign * T[i, p] + by * T[a, p]  # over the impulses that are undecided
+            for x in range(cap.shape[0]):
+                if place[x] > level and cap[x] > 0.0:
+                    b = x * n
+                    rate = sign * T[i, b] + by * T[a, b]
+                    for q in range(b + 1, b + n):
+                        rate -= c[x] * abs(sign * T[i, q] + by * T[a, q])
+                    if rate < 0.0:
+                        least += rate * cap[x]
+            if least > bound:
                 return False
     return True
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def root_modes(g, turn, limit, cap, c, T, states, place, order, modes):
-    """Modes that each contact may have whatever the others do, and an order of the contacts: fewest modes first.
+def root_modes(turn, limit, problem, T, states, place, order, modes):
+    """List the modes that each contact may have whatever the others do, and order the contacts, fewest modes first.
 
-    T (≥ 2, …) with T[0] at no decisions; limit: modes of a contact to look at, at most. Out: modes (m, 1 + most) the
-    number and then the modes of each contact, starting somewhere that depends on ``turn``; order, place (m,). Returns
-    how many modes were looked at, and whether these were all.
+    Args:
+        turn: any integer ≥ 0, on which it depends where each contact's list begins.
+        limit: modes of a contact to look at, at most. problem: :class:`.IncrementProblem`.
+        T: (≥ 2, p, p + 1) with T[0] = (H, w), which is no decision; T[1] is scratch. states: scratch (p,) int64.
+        place, order: out, (m,) int64: the place of each contact in the order, and the contact at each place.
+        modes: out, (m, ≥ 1 + limit) int64: how many modes a contact may have, and then these modes.
+
+    Returns:
+        (modes looked at, whether these were all that there are).
     """
+    g, cap, c = problem.g, problem.cap, problem.c
     m = cap.shape[0]
     n = 1 + g
     rest = turn

@@ -7,18 +7,17 @@ from numba import njit
 from hybrid_contact_ros.kernels.impacts.increment_modes import ACTIVE, CAPPED, FEASIBLE, OPEN
 
 _RANK = 1e-11  # a pivot below counts as zero
-_CONSISTENT = 1e-8
-_STILL = 1e-10  # |H d| along a line of solutions: below, they all have one velocity
+_CONSISTENT = 1e-8  # right-hand side of an eliminated row below which the system has a solution
+_STILL = 1e-10  # rate |H d| of the velocity along a line d of solutions, below which they all have one velocity
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def solve_mode(g, H, w, cap, c, states, A, rows, z, line):
-    """Impulses z (p,) of one mode, by elimination with partial pivoting.
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def _fill_system(g, H, w, cap, c, states, A, rows):
+    """Write the equations w'_i = 0 of a mode for its unknowns, and which rows these are; return how many.
 
-    states (p,) as from the search; scratch A (p, p + 1), rows (p,) int64. Returns −1 if the system has no solution, or
-    how many unknowns are free: z has the free ones at 0, and line (p,) is the direction in which the first one grows.
+    A (≥ p, ≥ p + 1): out, the matrix and, behind its last column, the right-hand side. rows (p,): out. A sliding axis
+    is no unknown: its impulse is a multiple of the normal one, into whose column it is folded.
     """
-    p = w.shape[0]
     n = 1 + g
     count = 0
     for k in range(cap.shape[0]):
@@ -49,12 +48,19 @@ def solve_mode(g, H, w, cap, c, states, A, rows, z, line):
                 for q in range(a + 1, a + n):
                     entry += states[q] * c[k] * H[i, q]
                 A[x, count] -= entry * cap[k]
-    for i in range(p):
-        z[i] = 0.0
-        line[i] = 0.0
+    return count
+
+
+@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+def _eliminate(count, A, rows, line):
+    """Bring ``count`` equations to echelon form by partial pivoting. Returns (rank, free unknowns, the first free one).
+
+    The first free unknown is −1 if there is none; its column is kept up to date, the columns of others are not.
+    line (p,): NaN marks an unknown without pivot.
+    """
     free = 0
     rank = 0
-    loose = -1
+    first_free = -1
     for y in range(count):
         best = rank
         for x in range(rank + 1, count):
@@ -62,9 +68,9 @@ def solve_mode(g, H, w, cap, c, states, A, rows, z, line):
                 best = x
         if rank == count or abs(A[best, y]) < _RANK:
             free += 1
-            if loose < 0:
-                loose = y
-            line[rows[y]] = math.nan  # marks a column without pivot
+            if first_free < 0:
+                first_free = y
+            line[rows[y]] = math.nan
             continue
         for j in range(count + 1):
             swap = A[best, j]
@@ -77,20 +83,44 @@ def solve_mode(g, H, w, cap, c, states, A, rows, z, line):
                 A[x, y] = 0.0
                 for j in range(y + 1, count + 1):
                     A[x, j] -= factor * A[rank, j]
-                if loose >= 0 and loose < y:
-                    A[x, loose] -= factor * A[rank, loose]
+                if first_free >= 0 and first_free < y:
+                    A[x, first_free] -= factor * A[rank, first_free]
         rank += 1
+    return rank, free, first_free
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def solve_mode(g, H, w, cap, c, states, rows, A, z):
+    """Find the impulses of one mode.
+
+    Args:
+        g, H, w, cap, c: :class:`.IncrementProblem`, flat because this is called thousands of times.
+        states: (p,) int64, as of :func:`.increment_modes.decode`. rows: scratch (p,) int64.
+        A: (p + 1, p + 1), scratch, but for the last row, which is out: the direction of the ``line`` (p,) along which
+            the solutions move when the first free impulse grows.
+        z: out, (p,), the impulses, of which free ones are 0.
+
+    Returns:
+        −1 if the system has no solution, or how many impulses are free.
+    """
+    n = 1 + g
+    line = A[w.shape[0]]
+    count = _fill_system(g, H, w, cap, c, states, A, rows)
+    for i in range(w.shape[0]):
+        z[i] = 0.0
+        line[i] = 0.0
+    rank, free, first_free = _eliminate(count, A, rows, line)
     for x in range(rank, count):
         if abs(A[x, count]) > _CONSISTENT:
             return -1
     x = 0
     for y in range(count):
         if math.isnan(line[rows[y]]):
-            line[rows[y]] = 1.0 if y == loose else 0.0
+            line[rows[y]] = 1.0 if y == first_free else 0.0
         else:
             z[rows[y]] = A[x, count] / A[x, y]
-            if loose >= 0:
-                line[rows[y]] = -A[x, loose] / A[x, y]
+            if first_free >= 0:
+                line[rows[y]] = -A[x, first_free] / A[x, y]
             x += 1
     for k in range(cap.shape[0]):
         a = k * n
@@ -107,7 +137,7 @@ def solve_mode(g, H, w, cap, c, states, A, rows, z, line):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _trim(value, rate, lo, hi):
-    """The part of [lo, hi] where value + rate t ≥ 0, to rounding."""
+    """The part of [lo, hi] where value + rate t ≥ 0 up to rounding, empty as (1, −1)."""
     if abs(rate) <= _STILL:
         if value < -FEASIBLE:
             return 1.0, -1.0
@@ -120,9 +150,9 @@ def _trim(value, rate, lo, hi):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def segment(g, H, w, cap, c, states, z, line):
-    """Where z + t line satisfies the conditions of its mode: (lo, hi, moving); lo > hi if nowhere.
+    """Find the t ∈ [lo, hi] for which z + t line satisfies the conditions of its mode; lo > hi if there is none.
 
-    ``moving``: whether w' changes along it.
+    Returns (lo, hi, moving), of which ``moving`` says whether the velocity w' changes along the line.
     """
     p = w.shape[0]
     n = 1 + g
@@ -161,9 +191,10 @@ def segment(g, H, w, cap, c, states, z, line):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def may_hold(g, H, w, cap, c, states, z, line, after):
-    """Whether a system with two or more free unknowns may have solutions: not if the velocity says otherwise.
+    """Whether a mode with two or more free impulses may have solutions: False only where its velocity rules them out.
 
-    The velocity is known where the free impulses do not move it; tested on ``line`` alone, so that this is a filter.
+    The velocity is known where free impulses do not change it. That is tested along ``line`` alone, so that this is a
+    filter and no proof. after: scratch (p,).
     """
     n = 1 + g
     p = w.shape[0]

@@ -1,18 +1,22 @@
-"""Certified upper bounds of linear functions on a polyhedron, by the simplex method on the dual."""
+"""Upper bounds of linear functions on a polyhedron, which rounding cannot make wrong: simplex method on the dual."""
 
 import math
 
 from numba import njit
 
-_FEASIBLE = 1e-11  # of a row's violation, rows of norm about 1: below, the point counts as inside
-_PIVOT = 1e-10
-_ROUNDING = 1e-13
+_FEASIBLE = 1e-11  # violation of a row of norm about 1 (over 1 + |z|) below which the point counts as inside
+_PIVOT = 1e-10  # entries below are not pivoted on
+_SINGULAR = 1e-13  # a pivot below makes a basis singular
+_ROUNDING = 1e-13  # relative error of a sum of p products
 _STALLED = 12  # pivots without progress, after which Bland's rule ends cycles
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def invert(p, rows, basis, work, inverse):
-    """Inverse (p, p) of the matrix whose columns are ``rows[basis]``; work (p, p). Returns 0 if it is singular."""
+    """Write the inverse (p, p) of the matrix whose columns are ``rows[basis]``; return 0 if it is singular, else 1.
+
+    work: scratch (p, p).
+    """
     for i in range(p):
         for j in range(p):
             work[i, j] = rows[basis[j], i]
@@ -22,7 +26,7 @@ def invert(p, rows, basis, work, inverse):
         for i in range(k + 1, p):
             if abs(work[i, k]) > abs(work[best, k]):
                 best = i
-        if not abs(work[best, k]) > 1e-13:
+        if not abs(work[best, k]) > _SINGULAR:
             return 0
         if best != k:
             for j in range(p):
@@ -42,20 +46,36 @@ def invert(p, rows, basis, work, inverse):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def maximum(p, count, limit, rows, rhs, c, box, basis, work, inverse, vectors):
-    """An upper bound of max c z over {z: rows z ≤ rhs}, true whatever the simplex method made of it.
+def maximum(
+    # problem:
+    p,
+    count,
+    limit,
+    rows,
+    rhs,
+    c,
+    box,
+    # in and out:
+    basis,
+    # scratch:
+    work,
+    inverse,
+    vectors,
+):
+    """Bound max c z over {z: rows z ≤ rhs} from above, correctly whatever the simplex method made of it.
 
-    Dual: min rhs y over y ≥ 0 with rowsᵀ y = c. Any y ≥ 0 bounds c z by rhs y + |c − rowsᵀ y| box where |z| ≤ box, so
-    that neither rounding nor an early end makes the answer wrong, only larger.
+    The dual problem is min rhs y over y ≥ 0 with rowsᵀ y = c. Any y ≥ 0 bounds c z by rhs y + |c − rowsᵀ y| box where
+    |z| ≤ box. Therefore neither rounding nor an early end makes the answer wrong, only larger.
 
     Args:
-        rows (≥ count, p), rhs (≥ count,): of which those with rhs < ∞ are used. box (p,): |z| ≤ box for every z that
-            matters. limit: of pivots. basis (p,): indices of rows with c = Σ y row, y ≥ 0; in and out.
-        work, inverse (p, p); vectors (4, p): scratch, of which vectors[0] is y of the basis and vectors[1] is the
-            point z at the end.
+        p: unknowns. count: rows to look at. limit: pivots at most.
+        rows: (≥ count, p), of norm about 1. rhs: (≥ count,); rows with an infinite one are left out.
+        c: (p,), the objective. box: (p,), |z| ≤ box for every z that matters.
+        basis: in and out, (p,) int64: rows with c = Σ y row for some y ≥ 0.
+        work, inverse: (p, p). vectors: (4, p); at the end vectors[0] is y of the basis, and vectors[1] the point z.
 
     Returns:
-        The bound; −∞ where it is certain that there is no such z; +∞ if the basis was not one.
+        The bound; −∞ where it is certain that there is no such z; +∞ where the rows of ``basis`` depend on each other.
     """
     y = vectors[0]
     z = vectors[1]
@@ -122,6 +142,7 @@ def maximum(p, count, limit, rows, rhs, c, box, basis, work, inverse, vectors):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _certified(p, rows, rhs, c, box, basis, inverse, y):
+    """The bound that the dual y ≥ 0 of a basis proves, its own errors included."""
     value = 0.0
     size = 0.0
     for k in range(p):
@@ -142,7 +163,7 @@ def _certified(p, rows, rhs, c, box, basis, inverse, y):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _empty(p, rows, rhs, box, basis, entering, step):
-    """Whether y = 1 on the entering row and −step on the basis proves that no z is within all rows (Farkas)."""
+    """Whether y = 1 on the entering row and −step on the basis proves by Farkas' lemma that no z satisfies all rows."""
     value = rhs[entering]
     size = abs(value)
     for k in range(p):

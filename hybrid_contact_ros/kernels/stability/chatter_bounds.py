@@ -1,4 +1,4 @@
-"""When bouncing ends, with bounds that hold for every course of the gap's acceleration within its uncertainty."""
+"""Bounds of the end of bouncing that hold however the gap's acceleration varies within its uncertainty."""
 
 from __future__ import annotations
 
@@ -6,27 +6,44 @@ import math
 
 from numba import njit
 
-_HOLDS = 1
+from hybrid_contact_ros.codes import Flag
+
+_HOLDS = int(Flag.HOLDS)
 
 
 @njit(cache=True, nogil=True)
 def chatter_bounds(
-    sigmas, acceleration_sigma, margin, gap, rate, gap_sigma, rate_sigma, acceleration, restitution, zeno, bounds
+    # settings:
+    sigmas,
+    acceleration_sigma,
+    margin,
+    # state:
+    gap,
+    rate,
+    gap_sigma,
+    rate_sigma,
+    acceleration,
+    restitution,
+    zeno,
+    # out:
+    bounds,
 ):
-    """Earliest and latest end of the bounces of each contact that is heading into chatter.
+    """Bound the end of the bounces of each contact that is heading into chatter: the earliest and the latest.
 
     With φ, φ̇ and e in ranges now and φ̈(t) ∈ [−A, −a] from now on, a > 0 and e² A/a < 1, the bounces are over at the
     latest after each of
 
         (φ̇ + (c a − 1) √(φ̇² + 2 a φ)) / a   and   t₁ + e v₁ c,   c = 2 (1 + e) / (a (1 − e² A/a)),
 
-    t₁ and v₁ the latest and the fastest first touchdown (O 18, 19), and at the earliest after the same with A and a
-    exchanged (:mod:`hybrid_contact_ros.stability.inclusion`). All are convex in φ̇, and rise with φ and e.
+    t₁ and v₁ the latest and the fastest first touchdown (Or (18), (19)), and at the earliest after the same with A and
+    a exchanged (:mod:`hybrid_contact_ros.stability.inclusion`). All these are convex in φ̇, and rise with φ and e.
 
     Args:
-        sigmas: half-width of the ranges in standard deviations: gap_sigma (m,), rate_sigma (m,), acceleration_sigma.
-        margin: of restitution. gap, rate, acceleration, restitution: (m,). zeno: flags (m,).
-        bounds: out (2, m), s; NaN where the contact is not heading into chatter, latest ∞ where nothing bounds it.
+        sigmas: half-width of the ranges, in standard deviations. acceleration_sigma: m/s². margin: half-width of e.
+        gap: φ (m,), m. rate: φ̇ (m,), m/s. gap_sigma, rate_sigma: their standard deviations (m,).
+        acceleration: φ̈ (m,), m/s². restitution: e (m,). zeno: (m,) uint8, values of Flag.
+        bounds: out, (2, m), s from now: earliest and latest. NaN where the contact is not heading into chatter; the
+            latest is ∞ where nothing bounds it.
     """
     for i in range(gap.shape[0]):
         bounds[0, i] = math.nan
@@ -63,7 +80,10 @@ def chatter_bounds(
 
 @njit(cache=True, nogil=True)
 def _fall(height, speed, weight):
-    """Time until a ball at ``height`` ≥ 0 with upward ``speed`` is at 0; without cancellation when it falls."""
+    """Time until a gap of ``height`` ≥ 0 that opens with ``speed`` and has φ̈ = −``weight`` closes.
+
+    The second form has no cancellation when the gap is closing already.
+    """
     root = math.sqrt(speed * speed + 2.0 * weight * height)
     if speed >= 0.0:
         return (speed + root) / weight

@@ -1,8 +1,8 @@
-"""Stability flags of every contact from one solved contact mode, with the margin each flag was decided on.
+"""Stability flags of every contact from one solved contact mode, with the margin on which each flag was decided.
 
-The values of the flags are those of prediction.Flag. Or, Ames 2011 (O) treat one frictionless constraint; with several,
-"released" means that the contact is taken out and the others answer by complementarity, friction included, and "held"
-that it is kept closed while the others stay in their modes.
+Or and Ames treat one frictionless constraint. With several contacts, a contact is *released* by taking it out of the
+mode: the others answer by complementarity, friction included. A contact is *held* by keeping it closed without friction
+while the others stay in their modes.
 """
 
 from __future__ import annotations
@@ -11,40 +11,54 @@ import math
 
 from numba import njit
 
-from hybrid_contact_ros.codes import FrictionState
+from hybrid_contact_ros.codes import ContactStatus, Flag, FrictionState, Status
 from hybrid_contact_ros.kernels.modes.friction import solve_modes
 from hybrid_contact_ros.kernels.modes.jamming import bounded
 from hybrid_contact_ros.kernels.modes.linear_system import hold_mode
 from hybrid_contact_ros.kernels.modes.records import ContactDynamics, ModeIterate, ModeScratch
+from hybrid_contact_ros.kernels.stability.records import (
+    SolvedMode,
+    StabilityOut,
+    StabilityProblem,
+    StabilitySettings,
+)
 
-OPEN, STICK, SLIP = int(FrictionState.OPEN), int(FrictionState.STICK), int(FrictionState.SLIP)
+_SOLVED = int(Status.SOLVED)
+_UNDECIDED, _HOLDS, _FAILS = int(Flag.UNDECIDED), int(Flag.HOLDS), int(Flag.FAILS)
+_STICKING = int(ContactStatus.STICKING)
+_OPEN, _STICK, _SLIP = int(FrictionState.OPEN), int(FrictionState.STICK), int(FrictionState.SLIP)
 
-_UNDECIDED, _HOLDS, _FAILS = 0, 1, 2
-_OPEN, _STICKING = 1, 2
-# Robots with more contacts than FEW (soles with many points) get no more than this much work in one call, in
-# multiplications, of which a core makes about one a nanosecond: what is not reached is UNDECIDED.
 FEW = 16
+"""Contacts up to which the work of a call is not limited. Robots with more have soles of many points."""
 WORK = 5e6
-SYSTEMS = 20  # linear systems of a mode that is not found at once; the rest of its iterations are sweeps and steps
-# Rows of flags and of margins
-CONSTRAINT, BOUNDED_TIME, ZENO, GRAZING, FRICTION = 0, 1, 2, 3, 4
-PSEUDO_IMPULSE = 5  # of mode_pseudo_impulse
+"""Multiplications that one call may take with more contacts than FEW; a core makes about one a nanosecond. Flags that
+are not reached by then stay UNDECIDED."""
+SYSTEMS = 20
+"""Linear systems of a mode that is not found at once; the rest of its iterations are sweeps and steps."""
+
+CONSTRAINT, BOUNDED_TIME, ZENO, GRAZING, FRICTION, PSEUDO_IMPULSE = range(6)
+"""Rows of flags and of margins; the last one is :mod:`.pseudo_impulse`'s."""
+FLAGS = 6
+"""How many rows there are."""
 
 
 @njit(cache=True, nogil=True)
 def stability_flags(
+    # settings:
     d,
     steps,
     force_tolerance,
     acceleration_tolerance,
     grazing_speed,
     tolerance,
+    # problem:
     G,
     b,
     friction,
     restitution,
     gap,
     gap_velocity,
+    # solved mode:
     touching,
     moving,
     jammed,
@@ -52,6 +66,7 @@ def stability_flags(
     status,
     forces,
     accelerations,
+    # scratch:
     A,
     work,
     order,
@@ -61,27 +76,28 @@ def stability_flags(
     state,
     trial_forces,
     trial_accelerations,
+    # out:
     flags,
     margins,
 ):
     """Decide constraint stability, bounded-time local stability, Zeno, grazing and friction of each contact.
 
-    Args, n = m (1 + d):
-        force_tolerance (N), acceleration_tolerance (m/s²): dead bands, inside which a flag is UNDECIDED.
-        grazing_speed: m/s. steps, tolerance: of the mode solver.
-        G (n, n), b (n,), friction, restitution, gap, gap_velocity (m,), touching (m,) uint8, moving (m,) uint8,
-        jammed (m,) uint8 (:mod:`.jamming`), slip (m, d), status (m,) uint8, forces (n,), accelerations (n,): of
-        the problem and its solved mode.
-        A (2 n + SPLITTING_ROWS, n), work (2, n), order (2 n,) int64, scope (m,) uint8, glide (m,) uint8,
-        direction (m, d), state (m,) int64, trial_forces (n,), trial_accelerations (n,): scratch.
-        flags: out, (5, m) uint8. margins: out, (5, m): normal force of the held contact (N); gap acceleration with it
-            released (m/s²); chatter end (s, NaN unless ZENO holds); touchdown speed (m/s, NaN without one); friction
-            margin μ λ_n − ‖λ_t‖ (N, 0 for open contacts). The first two are NaN where the work was cut, or no mode with
-            bounded forces was found.
+    Args:
+        d … tolerance: :class:`.StabilitySettings`. G … gap_velocity: :class:`.StabilityProblem`.
+        touching … accelerations: :class:`.SolvedMode`. A … trial_accelerations: :class:`.TrialScratch`.
+        flags, margins: out, the first five rows of :class:`.StabilityOut`. The margins are the normal force of the held
+            contact (N); the gap acceleration with the contact released (m/s²); the end of the chatter (s from now, NaN
+            unless ZENO holds); the speed of touchdown (m/s, NaN without one); the friction margin μ λ_n − ‖λ_t‖ (N, 0
+            for open contacts). The first two are NaN where the work was cut, or where no mode with bounded forces was
+            found.
     """
+    settings = StabilitySettings(d, steps, force_tolerance, acceleration_tolerance, grazing_speed, tolerance)
+    problem = StabilityProblem(G, b, friction, restitution, gap, gap_velocity)
+    solved = SolvedMode(touching, moving, jammed, slip, status, forces, accelerations)
     dynamics = ContactDynamics(d, G, b, friction)
     iterate = ModeIterate(direction, state, trial_forces, trial_accelerations)
-    scratch = ModeScratch(A, work, order)
+    memory = ModeScratch(A, work, order)
+    out = StabilityOut(flags, margins)
     m = friction.shape[0]
     w = 1 + d
     rows = 0
@@ -90,105 +106,115 @@ def stability_flags(
             rows += w
     left = WORK if m > FEW else math.inf
     for i in range(m):
-        f = i * w
         elastic = restitution[i] >= 1.0
         closed = status[i] >= _STICKING
-        # O Theorem 2: the gap's acceleration with the contact released
-        released = accelerations[f]
         known = True
-        if closed and left <= 0.0:
-            known = False
-            released = math.nan
-        elif closed:
-            _mode_of(d, touching, moving, slip, status, scope, glide, direction, state)
-            scope[i] = 0
-            for k in range(w * m):
-                trial_forces[k] = forces[k]
-                trial_accelerations[k] = accelerations[k]
-            code, _, iterations = solve_modes(steps, tolerance, dynamics, scope, glide, iterate, scratch)
-            left -= rows * rows * (min(iterations, SYSTEMS) * rows / 3.0 + iterations)
-            known = code == 1 and bounded(d, G, b, trial_forces)
-            released = trial_accelerations[f] if known else math.nan
-        margins[BOUNDED_TIME, i] = released
-        flags[BOUNDED_TIME, i] = _UNDECIDED
-        if known and released > acceleration_tolerance:
-            flags[BOUNDED_TIME, i] = _FAILS
-        elif known and released < -acceleration_tolerance and not elastic:
-            flags[BOUNDED_TIME, i] = _HOLDS
-        # O Corollary 1: the force of the held contact
-        held = forces[f]
-        known = True
-        if not closed and left <= 0.0:
-            known = False
-            held = math.nan
-        elif not closed:
-            _mode_of(d, touching, moving, slip, status, scope, glide, direction, state)
-            glide[i] = 1
-            for k in range(d):
-                direction[i, k] = 0.0
-            state[i] = SLIP
-            for k in range(w * m):
-                trial_forces[k] = 0.0  # slip directions stay as they are in the mode
-                trial_accelerations[k] = accelerations[k]
-            known = hold_mode(dynamics, glide, iterate, scratch)
-            left -= rows * rows * rows / 3.0
-            known = known and bounded(d, G, b, trial_forces)
-            held = trial_forces[f] if known else math.nan
-        margins[CONSTRAINT, i] = held
-        flags[CONSTRAINT, i] = _UNDECIDED
-        if known and held < -force_tolerance:
-            flags[CONSTRAINT, i] = _FAILS
-        elif known and held > force_tolerance and not elastic:
-            flags[CONSTRAINT, i] = _HOLDS
-        _touchdown(
-            i, closed, acceleration_tolerance, grazing_speed, released, restitution, gap, gap_velocity, flags, margins
-        )
-        margins[FRICTION, i] = 0.0
-        flags[FRICTION, i] = _UNDECIDED
+        released = accelerations[i * w]
         if closed:
-            size = 0.0
-            for k in range(d):
-                size += forces[f + 1 + k] ** 2
-            margin = friction[i] * forces[f] - math.sqrt(size)
-            margins[FRICTION, i] = margin
-            if jammed[i]:
-                flags[FRICTION, i] = _UNDECIDED  # it slides, and is solved as if it did not
-            elif status[i] != _STICKING:
-                flags[FRICTION, i] = _FAILS
-            elif margin > force_tolerance:
-                flags[FRICTION, i] = _HOLDS
-            elif margin < -force_tolerance:
-                flags[FRICTION, i] = _FAILS
+            known = left > 0.0
+            if known:
+                known, iterations = _release(i, settings, solved, dynamics, scope, glide, iterate, memory)
+                left -= rows * rows * (min(iterations, SYSTEMS) * rows / 3.0 + iterations)
+            released = trial_accelerations[i * w] if known else math.nan
+        margins[BOUNDED_TIME, i] = released
+        # Or, Theorem 2: a gap that accelerates towards closing again ends its bounces in bounded time
+        flags[BOUNDED_TIME, i] = _decide(-released, acceleration_tolerance, elastic) if known else _UNDECIDED
+        known = True
+        held = forces[i * w]
+        if not closed:
+            known = left > 0.0
+            if known:
+                known = _hold(i, solved, dynamics, scope, glide, iterate, memory)
+                left -= rows * rows * rows / 3.0
+            held = trial_forces[i * w] if known else math.nan
+        margins[CONSTRAINT, i] = held
+        # Or, Corollary 1: a contact that pushes while it is held is stable
+        flags[CONSTRAINT, i] = _decide(held, force_tolerance, elastic) if known else _UNDECIDED
+        _touchdown(i, closed, released, settings, problem, out)
+        _friction_flag(i, closed, force_tolerance, friction[i], solved, out)
 
 
 @njit(cache=True, nogil=True)
-def _touchdown(
-    i, closed, acceleration_tolerance, grazing_speed, acceleration, restitution, gap, gap_velocity, flags, margins
-):
-    """Next touchdown and end of the bouncing after it, exact while the gap's acceleration stays what it is now.
+def _decide(margin, tolerance, elastic):
+    """The flag of a margin that is positive for stability; bounces with e = 1 do not die out, so that none HOLDS."""
+    if margin < -tolerance:
+        return _FAILS
+    if margin > tolerance and not elastic:
+        return _HOLDS
+    return _UNDECIDED
 
-    Bounces last 2 e v₁/|φ̈|, 2 e² v₁/|φ̈|, …: with v₁ the speed of the first touchdown they end 2 e v₁/(|φ̈| (1 − e))
-    after it.
+
+@njit(cache=True, nogil=True)
+def _release(i, settings, solved, dynamics, scope, glide, iterate, memory):
+    """Solve for the mode without contact i, from the mode with it; the answer is in ``iterate``.
+
+    Returns (whether a mode with bounded forces was found, iterations of the solver).
     """
+    _copy_mode(solved, scope, glide, iterate)
+    scope[i] = 0
+    for k in range(solved.forces.shape[0]):
+        iterate.forces[k] = solved.forces[k]
+        iterate.accelerations[k] = solved.accelerations[k]
+    code, _, iterations = solve_modes(settings.steps, settings.tolerance, dynamics, scope, glide, iterate, memory)
+    return code == _SOLVED and bounded(dynamics.d, dynamics.G, dynamics.b, iterate.forces), iterations
+
+
+@njit(cache=True, nogil=True)
+def _hold(i, solved, dynamics, scope, glide, iterate, memory):
+    """Solve for the forces that hold contact i, without friction, in the mode of the others; False where none do."""
+    _copy_mode(solved, scope, glide, iterate)
+    glide[i] = 1
+    for k in range(dynamics.d):
+        iterate.slip[i, k] = 0.0
+    iterate.state[i] = _SLIP
+    for k in range(solved.forces.shape[0]):
+        iterate.forces[k] = 0.0  # slip directions stay as they are in the mode
+        iterate.accelerations[k] = solved.accelerations[k]
+    found = hold_mode(dynamics, glide, iterate, memory)
+    return found and bounded(dynamics.d, dynamics.G, dynamics.b, iterate.forces)
+
+
+@njit(cache=True, nogil=True)
+def _copy_mode(solved, scope, glide, iterate):
+    """Copy the solved mode, but for its forces and accelerations, as the first guess of another solve."""
+    for i in range(solved.status.shape[0]):
+        scope[i] = solved.touching[i]
+        glide[i] = solved.moving[i]
+        for k in range(solved.slip.shape[1]):
+            iterate.slip[i, k] = solved.slip[i, k]
+        iterate.state[i] = _OPEN
+        if solved.status[i] >= _STICKING:
+            iterate.state[i] = _STICK if solved.status[i] == _STICKING and not solved.moving[i] else _SLIP
+
+
+@njit(cache=True, nogil=True)
+def _touchdown(i, closed, acceleration, settings, problem, out):
+    """Flags of the next touchdown and of the end of the bouncing after it.
+
+    Both are exact while the gap's ``acceleration`` stays what it is now. The bounces last 2 e v₁/|φ̈|, 2 e² v₁/|φ̈|, …
+    with v₁ the speed of the first touchdown, and so end 2 e v₁/(|φ̈| (1 − e)) after it.
+    """
+    flags, margins = out.flags, out.margins
+    grazing_speed = settings.grazing_speed
     flags[ZENO, i] = _FAILS
     margins[ZENO, i] = math.nan
     flags[GRAZING, i] = _FAILS
     margins[GRAZING, i] = math.nan
     if closed:
         return
-    height = max(gap[i], 0.0)
-    rate = gap_velocity[i]
-    e = restitution[i]
+    height = max(problem.gap[i], 0.0)
+    rate = problem.gap_velocity[i]
+    e = problem.restitution[i]
     square = rate * rate - 2.0 * acceleration * height
     touches = False
     speed = math.sqrt(max(square, 0.0))
-    if acceleration < -acceleration_tolerance:
+    if acceleration < -settings.acceleration_tolerance:
         touches = True
         if 0.0 < e < 1.0:
             flags[ZENO, i] = _HOLDS
             first = (rate + speed) / -acceleration
             margins[ZENO, i] = first + 2.0 * e * speed / (-acceleration * (1.0 - e))
-    elif acceleration > acceleration_tolerance:
+    elif acceleration > settings.acceleration_tolerance:
         touches = rate < 0.0 and square >= 0.0
         if rate < 0.0 and -grazing_speed * grazing_speed <= square < 0.0:
             flags[GRAZING, i] = _UNDECIDED  # a near miss
@@ -204,21 +230,36 @@ def _touchdown(
 
 
 @njit(cache=True, nogil=True)
-def _mode_of(d, touching, moving, slip, status, scope, glide, direction, state):
-    """Copy the solved mode into scratch, as the first guess of another solve."""
-    for i in range(status.shape[0]):
-        scope[i] = touching[i]
-        glide[i] = moving[i]
-        for k in range(d):
-            direction[i, k] = slip[i, k]
-        state[i] = OPEN
-        if status[i] >= _STICKING:
-            state[i] = STICK if status[i] == _STICKING and not moving[i] else SLIP
+def _friction_flag(i, closed, force_tolerance, friction, solved, out):
+    """Whether the force of contact i is inside its friction cone, and by how much (N)."""
+    flags, margins = out.flags, out.margins
+    margins[FRICTION, i] = 0.0
+    flags[FRICTION, i] = _UNDECIDED
+    if not closed:
+        return
+    d = solved.slip.shape[1]
+    f = i * (1 + d)
+    size = 0.0
+    for k in range(d):
+        size += solved.forces[f + 1 + k] ** 2
+    margin = friction * solved.forces[f] - math.sqrt(size)
+    margins[FRICTION, i] = margin
+    if solved.jammed[i]:
+        flags[FRICTION, i] = _UNDECIDED  # it slides, and is solved as if it did not
+    elif solved.status[i] != _STICKING:
+        flags[FRICTION, i] = _FAILS
+    elif margin > force_tolerance:
+        flags[FRICTION, i] = _HOLDS
+    elif margin < -force_tolerance:
+        flags[FRICTION, i] = _FAILS
 
 
 @njit(cache=True, nogil=True)
 def normal_cosines(d, G, cosines):
-    """Cosines (m, m) between the constraints in the metric of M⁻¹ (P 14), from the Delassus matrix."""
+    """Cosines (m, m), out, between the constraints in the metric of M⁻¹, Pace (14), from the Delassus matrix G (n, n).
+
+    A constraint that hardly any impulse moves has zeros, on the diagonal too.
+    """
     m = cosines.shape[0]
     w = 1 + d
     largest = 0.0

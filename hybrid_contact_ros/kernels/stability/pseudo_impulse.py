@@ -1,4 +1,4 @@
-"""Whether each contact stays closed after its impact, by the pseudo-impulse (J 55–58), from one solved contact mode."""
+"""Whether each contact stays closed after its impact, by the pseudo-impulse, Johnson (55)–(58)."""
 
 from __future__ import annotations
 
@@ -6,35 +6,39 @@ import math
 
 from numba import njit
 
-from hybrid_contact_ros.codes import FrictionState
+from hybrid_contact_ros.codes import ContactStatus, Flag, FrictionState
 from hybrid_contact_ros.kernels.algebra.quadratic import first_root
 from hybrid_contact_ros.kernels.modes.jamming import bounded
 from hybrid_contact_ros.kernels.modes.linear_system import hold_mode
 from hybrid_contact_ros.kernels.modes.records import ContactDynamics, ModeIterate, ModeScratch
 from hybrid_contact_ros.kernels.stability.constraint import FEW, WORK
+from hybrid_contact_ros.kernels.stability.records import SteadyMode
 
-OPEN, STICK, SLIP = int(FrictionState.OPEN), int(FrictionState.STICK), int(FrictionState.SLIP)
-
-_UNDECIDED, _HOLDS, _FAILS = 0, 1, 2
-_STICKING = 2
+_UNDECIDED, _HOLDS, _FAILS = int(Flag.UNDECIDED), int(Flag.HOLDS), int(Flag.FAILS)
+_STICKING = int(ContactStatus.STICKING)
+_OPEN, _STICK, _SLIP = int(FrictionState.OPEN), int(FrictionState.STICK), int(FrictionState.SLIP)
 
 
 @njit(cache=True, nogil=True)
 def pseudo_impulse_flags(
+    # settings:
     d,
     horizon,
     duration,
     force_tolerance,
+    # problem:
     G,
     b,
     friction,
     gap,
     velocity,
+    # solved mode:
     moving,
     slip,
     status,
     forces,
     accelerations,
+    # scratch:
     A,
     work,
     order,
@@ -44,26 +48,27 @@ def pseudo_impulse_flags(
     trial,
     at_impact,
     unused,
+    # out:
     flags,
     margins,
 ):
-    """Normal impulse of each contact in its next impact, plus ``duration`` times its steady force: P̂ + δt λ (J 56, 58).
+    """Decide by P̂ + δt λ, Johnson (56) and (58): a contact's normal impulse in its next impact, and its steady force.
 
-    An open contact's next impact is its touchdown within ``horizon`` s, a closed one's the first touchdown of another;
-    both are taken with it and the closed contacts held. A contact HOLDS where the sum pushes, even if the impact alone
-    would throw it off: the bounce would end within about δt. Where no impact comes δt λ alone decides for a closed
-    contact. What J asks of the friction cone is left out: on a link with mass a contact whose impulse leaves the cone
-    slides and stays.
+    An open contact's next impact is its touchdown within ``horizon``, a closed one's the first touchdown of another.
+    Both are taken with the touching contact and the closed contacts held. A contact HOLDS where the sum pushes, even if
+    the impact alone would throw it off: the bounce would end within about δt. Where no impact comes, δt λ alone decides
+    for a closed contact. What Johnson asks of the friction cone is left out: on a link with mass a contact whose
+    impulse leaves the cone slides and stays.
 
-    Args, n = m (1 + d): horizon, duration (s); force_tolerance (N): the dead band is this times ``duration``;
-        G (n, n), b (n,), friction, gap (m,), velocity (n,), moving (m,) uint8, slip (m, d), status (m,) uint8,
-        forces, accelerations (n,): of the problem and its solved mode. A (n, n), work (2, n), order (2 n,),
-        glide (m,) uint8, direction (m, d), state (m,) int64, trial, at_impact, unused (n,): scratch.
-        flags (m,) uint8, margins (m,), N s: out, UNDECIDED and NaN where no impact comes, or the work is cut
-        (:mod:`.constraint`).
+    Args:
+        d … force_tolerance: :class:`.PseudoImpulseSettings`. G … velocity: :class:`.PseudoImpulseProblem`.
+        moving … accelerations: :class:`.SteadyMode`. A … unused: :class:`.ImpactScratch`.
+        flags, margins: out, :class:`.PseudoImpulseOut`; UNDECIDED and NaN where no impact comes to an open contact, or
+            where the work is cut as in :mod:`.constraint`.
     """
+    solved = SteadyMode(moving, slip, status, forces, accelerations)
     iterate = ModeIterate(direction, state, trial, unused)
-    scratch = ModeScratch(A, work, order)
+    memory = ModeScratch(A, work, order)
     m = friction.shape[0]
     w = 1 + d
     first = math.inf
@@ -83,23 +88,13 @@ def pseudo_impulse_flags(
         left -= 2.0 * rows * rows * rows / 3.0
         for k in range(m * w):
             at_impact[k] = velocity[k] + t * accelerations[k]
+        for j in range(m):
+            if status[j] >= _STICKING:
+                at_impact[j * w] = 0.0
         known = True
         for steady in (False, True):
-            for j in range(m):
-                glide[j] = moving[j] if j != i else friction[i] == 0.0
-                for k in range(d):
-                    direction[j, k] = slip[j, k] if j != i else 0.0
-                state[j] = OPEN
-                if j == i or status[j] >= _STICKING:
-                    state[j] = SLIP if glide[j] or (j != i and status[j] != _STICKING) else STICK
-                if status[j] >= _STICKING:
-                    at_impact[j * w] = 0.0
-            for k in range(m * w):
-                trial[k] = 0.0
-                unused[k] = accelerations[k]
             dynamics = ContactDynamics(d, G, b if steady else at_impact, friction)
-            known = known and hold_mode(dynamics, glide, iterate, scratch)
-            known = known and bounded(d, G, b if steady else at_impact, trial)
+            known = _hold_through_impact(i, solved, dynamics, glide, iterate, memory)
             if not known:
                 break
             part = duration if steady else 1.0
@@ -117,3 +112,24 @@ def pseudo_impulse_flags(
             flags[i] = _HOLDS
         elif margins[i] < -band:
             flags[i] = _FAILS
+
+
+@njit(cache=True, nogil=True)
+def _hold_through_impact(i, solved, dynamics, glide, iterate, memory):
+    """Solve for the impulses (or forces) that hold contact i and the closed contacts; False where none bounded do.
+
+    The closed contacts stay in their modes, and contact i sticks if it has friction. The answer is in ``iterate``.
+    """
+    moving, status, friction = solved.moving, solved.status, dynamics.friction
+    for j in range(friction.shape[0]):
+        glide[j] = moving[j] if j != i else friction[i] == 0.0
+        for k in range(dynamics.d):
+            iterate.slip[j, k] = solved.slip[j, k] if j != i else 0.0
+        iterate.state[j] = _OPEN
+        if j == i or status[j] >= _STICKING:
+            iterate.state[j] = _SLIP if glide[j] or (j != i and status[j] != _STICKING) else _STICK
+    for k in range(iterate.forces.shape[0]):
+        iterate.forces[k] = 0.0
+        iterate.accelerations[k] = solved.accelerations[k]
+    found = hold_mode(dynamics, glide, iterate, memory)
+    return found and bounded(dynamics.d, dynamics.G, dynamics.b, iterate.forces)
