@@ -117,7 +117,7 @@ def measure(
     from hybrid_contact_msgs.msg import ContactMode, PostImpactVelocitySet
     from hybrid_contact_ros.mechanics.example_data import example_urdf
     from hybrid_contact_ros.ros.executor import make_executor
-    from hybrid_contact_ros.ros.messages import nanoseconds
+    from hybrid_contact_ros.ros.message_types import nanoseconds
 
     os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")

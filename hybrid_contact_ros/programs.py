@@ -50,8 +50,8 @@ def demo_robot() -> None:
     _helper("demo.robot")
 
 
-def demo_monitor() -> None:
-    _helper("demo.monitor")
+def demo_listener() -> None:
+    _helper("demo.listener")
 
 
 def _helper(name: str) -> None:

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-KNOWS_ROS = ("ros/", "nodes/", "cli.py")
+KNOWS_ROS = ("ros/", "nodes/")
 
 
 def test_contracts_of_the_layers_hold(root):

@@ -30,6 +30,7 @@ from hybrid_contact_ros.commands import terminal
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.demo.frames import FAILED, READY, Frame, read_frames
 from hybrid_contact_ros.demo.table import line, live_table, summary_table
+from hybrid_contact_ros.ros.share import configuration
 
 if TYPE_CHECKING:
     from hybrid_contact_ros.nodes.demo.score import DemoScore
@@ -57,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(f"the demo needs {', '.join(missing)}; ./run setup installs everything")
     if not 1.0 <= args.seconds <= 3600.0:
         raise ValueError(f"--seconds is {args.seconds}; 1 to 3600 make sense")
-    config = args.config or _packaged_config()
+    config = args.config or configuration("go2.yaml")
     if not config.is_file():
         raise ValueError(f"no such configuration: {config}")
     if args.domain is not None and not 0 <= args.domain <= 232:
@@ -103,7 +104,7 @@ class _Demo:
         self._urdf.write_text(example_urdf("go2_description/urdf/go2.urdf").read_text())
         score = DemoScore(self._urdf.read_text(), EstimatorConfig.from_file(self._config))  # refuses a bad one
         suite = self._start("contact_suite", "--ros-args", "--params-file", str(self._config), "-p", "autostart:=true")
-        monitor = self._start("demo_monitor", pipe=True)
+        monitor = self._start("demo_listener", pipe=True)
         robot = self._start("demo_robot", "--seconds", str(self._seconds), pipe=True)
         threading.Thread(target=self._read, args=(monitor,), daemon=True).start()
         self._console.print("starting: the kernels are compiled when the suite is configured for the first time …")
@@ -225,13 +226,3 @@ def _environment(domain: int | None) -> dict[str, str]:
 def _absent(name: str) -> bool:
     """A submodule is asked for where a checkout's folder has the name of the package that is built from it."""
     return find_spec(name.partition(".")[0]) is None or find_spec(name) is None
-
-
-def _packaged_config() -> Path:
-    """go2.yaml of the installed package, or of the checkout that this runs from."""
-    here = Path(__file__).resolve().parents[2] / "config" / "go2.yaml"
-    if here.is_file():
-        return here
-    from ament_index_python.packages import get_package_share_directory
-
-    return Path(get_package_share_directory("hybrid_contact_ros")) / "config" / "go2.yaml"

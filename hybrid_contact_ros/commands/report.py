@@ -9,9 +9,9 @@ from rich.text import Text
 
 from hybrid_contact_ros.identification.identify import Identification
 from hybrid_contact_ros.messages.refusals import REASONS
-from hybrid_contact_ros.replay.run import ReplayResult
-from hybrid_contact_ros.scoring.scoreboard import TOLERANCES, Scores
-from hybrid_contact_ros.scoring.scores import EventTiming
+from hybrid_contact_ros.replay.result import ReplayResult
+from hybrid_contact_ros.scoring.event_timing import EventTiming
+from hybrid_contact_ros.scoring.scores import TOLERANCES, Scores
 
 
 def show(result: ReplayResult, console: Console) -> None:

@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.demo.landings import HeardSet, Landing, landing
-from hybrid_contact_ros.scoring.scoreboard import HORIZONS, Scoreboard, Series
-from hybrid_contact_ros.scoring.scores import debounce
+from hybrid_contact_ros.scoring.event_timing import debounce
+from hybrid_contact_ros.scoring.scoreboard import Scoreboard
+from hybrid_contact_ros.scoring.scores import HORIZONS
+from hybrid_contact_ros.scoring.series import Series
 
 Array = NDArray[np.float64]
 

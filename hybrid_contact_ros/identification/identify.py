@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.bags.reader import BagReader
+from hybrid_contact_ros.bags.streams import Streams
+from hybrid_contact_ros.bags.unreadable import BagError
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.impact import impulse_unit
-from hybrid_contact_ros.identification.impacts import ObservedImpact, find_impacts
-from hybrid_contact_ros.identification.single_body import FEWEST, RESOLUTION, material, quantile, tells
+from hybrid_contact_ros.identification.material import FEWEST, RESOLUTION, material, quantile, tells
+from hybrid_contact_ros.identification.observed_impacts import ObservedImpact, find_impacts
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
 from hybrid_contact_ros.impacts.velocity_set import post_impact_set
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.messages.intake import Intake
-from hybrid_contact_ros.replay.bags import BagError, BagReader
-from hybrid_contact_ros.replay.streams import Streams
 
 Array = NDArray[np.float64]
 
@@ -116,7 +117,7 @@ def identify_material(
         bag, config, urdf, joint_states, odometry, robot_description, namespace, twist_in_world: as of
             :func:`~hybrid_contact_ros.replay.run.replay_bag`.
         speed, reach, together: what counts as an impact, and which contacts take part; see
-            :func:`~hybrid_contact_ros.identification.impacts.find_impacts`.
+            :func:`~hybrid_contact_ros.identification.observed_impacts.find_impacts`.
         law: "poisson" or "stronge"; that of the configuration (``impact.law``) by default.
         seed: of the bootstrap and of the sets.
 

@@ -21,7 +21,7 @@ from hybrid_contact_ros.messages.encoding import Encoder
 from hybrid_contact_ros.messages.intake import Intake
 from hybrid_contact_ros.messages.refusals import USED
 from hybrid_contact_ros.nodes.engine_node import EngineNode
-from hybrid_contact_ros.ros.messages import message_types, nanoseconds
+from hybrid_contact_ros.ros.message_types import message_types, nanoseconds
 
 _MOST_WAITING = 8
 _NICE = 10  # of the thread: where processors are short, the stream goes first

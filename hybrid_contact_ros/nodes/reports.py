@@ -9,7 +9,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.clock import Clock
 
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
-from hybrid_contact_ros.nodes.budget import measure
+from hybrid_contact_ros.monitoring.cost import measure
 from hybrid_contact_ros.nodes.startup import Startup
 from hybrid_contact_ros.ros.diagnostics import diagnosis, unconfigured
 from hybrid_contact_ros.ros.qos import OUTPUT

@@ -19,11 +19,11 @@ from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.messages.encoding import Encoder
 from hybrid_contact_ros.messages.intake import JOINTS, ODOM, Intake
-from hybrid_contact_ros.nodes.budget import Budget
+from hybrid_contact_ros.monitoring.budget import Budget
+from hybrid_contact_ros.monitoring.monitor import Monitor
 from hybrid_contact_ros.prediction import ModePrediction
 from hybrid_contact_ros.ros.diagnostics import FaultLog
-from hybrid_contact_ros.ros.messages import message_types
-from hybrid_contact_ros.ros.monitor import Monitor
+from hybrid_contact_ros.ros.message_types import message_types
 from hybrid_contact_ros.ros.qos import STATE_INPUT, overridable
 from hybrid_contact_ros.ros.subscription import Numbered
 

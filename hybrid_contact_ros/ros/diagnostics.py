@@ -1,4 +1,4 @@
-"""What a :class:`~hybrid_contact_ros.ros.monitor.Monitor` found, in ``/diagnostics`` and in the log."""
+"""What a :class:`~hybrid_contact_ros.monitoring.monitor.Monitor` found, in ``/diagnostics`` and in the log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from hybrid_contact_ros.messages.intake import Intake
 from hybrid_contact_ros.messages.refusals import Fault
-from hybrid_contact_ros.ros.monitor import Level
+from hybrid_contact_ros.monitoring.verdict import Level
 
 _TITLE = "{}: contact prediction"
 _LEVELS = {

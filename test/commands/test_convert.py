@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from hybrid_contact_ros.bags.reader import BagReader
 from hybrid_contact_ros.commands import convert
-from hybrid_contact_ros.replay.bags import BagReader
-from hybrid_contact_ros.replay.recordings import START_NS, read
+from hybrid_contact_ros.recordings.readers import read
+from hybrid_contact_ros.recordings.recording import START_NS
 
 
 def command(*arguments: str) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.replay.recordings import Impact, Recording
+from hybrid_contact_ros.recordings.recording import Impact, Recording
 
 # Two legs on a body, feet are points: small enough to read, big enough for a floating base, joints and two contacts.
 WALKER = """<robot name="walker">

@@ -41,7 +41,7 @@ def rclpy_types() -> MessageTypes:
 
 
 def rosbags_types() -> MessageTypes:
-    from hybrid_contact_ros.replay.messages import message_types
+    from hybrid_contact_ros.bags.typestore import message_types
 
     return message_types()
 
@@ -257,7 +257,7 @@ def test_messages_serialize_alike_from_both_kinds_of_classes():
     rclpy, rosbags = rclpy_types(), rosbags_types()
     from rclpy.serialization import serialize_message
 
-    from hybrid_contact_ros.replay.messages import typestore
+    from hybrid_contact_ros.bags.typestore import typestore
 
     for build in (
         lambda e: e.mode(mode(), 1, 2),

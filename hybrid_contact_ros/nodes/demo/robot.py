@@ -28,7 +28,7 @@ from hybrid_contact_msgs.msg import ContactMode, PostImpactVelocitySet
 from hybrid_contact_ros.demo.go2_simulation import Go2Simulation
 from hybrid_contact_ros.demo.landings import stamp_at
 from hybrid_contact_ros.messages.truth import TruthEncoder
-from hybrid_contact_ros.ros.messages import message_types
+from hybrid_contact_ros.ros.message_types import message_types
 from hybrid_contact_ros.ros.qos import LATCHED, OUTPUT, STATE_INPUT
 
 RATE = 500.0

@@ -16,8 +16,8 @@ from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.messages.intake import Intake
-from hybrid_contact_ros.nodes.demo.monitor import TOPICS
-from hybrid_contact_ros.ros.messages import nanoseconds
+from hybrid_contact_ros.nodes.demo.listener import TOPICS
+from hybrid_contact_ros.ros.message_types import nanoseconds
 
 _STATES = 80  # frames of states that are kept for the next true impact, which is told within a few cycles
 

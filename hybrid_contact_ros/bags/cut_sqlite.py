@@ -1,8 +1,8 @@
 """sqlite3 recordings without their end: what stands in the pages that are there.
 
-A table is a tree of pages, whose upper ones are written late: of a file that is cut in the middle sqlite itself finds
-nothing any more. Messages lie in the leaves, which tell what they are (https://www.sqlite.org/fileformat2.html), so
-every whole page is looked at.
+A table is a tree of pages, and the upper ones are written late, so that sqlite itself finds nothing any more in a file
+that was cut in the middle. The messages lie in the leaves. Each leaf says that it is one
+(https://www.sqlite.org/fileformat2.html), so every whole page is looked at.
 """
 
 from __future__ import annotations
@@ -15,21 +15,24 @@ from pathlib import Path
 
 import numpy as np
 
-from hybrid_contact_ros.replay.storage import Definition, UnreadableError
+from hybrid_contact_ros.bags.storage import Definition
+from hybrid_contact_ros.bags.unreadable import UnreadableBag
 
 _LEAF = 0x0D
-_INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}  # bytes of each integer's type; 8 and 9 are 0 and 1
+_HEADER = 100  # bytes at the beginning of the file, before its first page's content
+_SMALLEST_PAGE = 512  # bytes
+_INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}  # bytes of each type of integer; 8 and 9 are 0 and 1
 
 
 class CutSqlite:
     """Messages of a rosbag2 database as far as its pages are there and whole, in the order of their times.
 
     Attributes:
-        kinds: type of each topic. definitions: of the types. counts: messages of each topic. first, last: ns.
-        damage: how much of the file is missing; empty where no page is.
+        kinds, definitions, counts, first, last: as of :class:`~hybrid_contact_ros.bags.storage.Storage`.
+        damage: how much of the file is missing; empty where no page is missing.
 
     Raises:
-        UnreadableError: it is no database, or not even its list of topics is there.
+        UnreadableBag: the file is no database, or not even its list of topics is there.
     """
 
     def __init__(self, path: Path) -> None:
@@ -39,17 +42,11 @@ class CutSqlite:
         self._tables(path)
         self._file = path.open("rb")
         try:
-            self._data = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
-            self._page = int.from_bytes(self._data[16:18], "big")
-            self._page = 65536 if self._page == 1 else self._page
-            self._usable = self._page - self._data[20]
-            self._pages, total = len(self._data) // self._page, int.from_bytes(self._data[28:32], "big")
-            if self._pages < total:
-                self.damage = f"ends after {self._pages} of {total} pages"
-            rows = dict(self._scan())  # by row, in which a page that was copied may stand twice
-        except (ValueError, ZeroDivisionError, IndexError) as error:
+            self._map()
+            rows = dict(self._scan())  # by row, because a page that was copied may stand in the file twice
+        except UnreadableBag:
             self._file.close()
-            raise UnreadableError(f"no database: {error}") from None
+            raise
         table = np.array([(row, *rest) for row, rest in sorted(rows.items())], np.int64).reshape(-1, 5)
         self._rows = table[np.argsort(table[:, 2], kind="stable")]
         self.counts = Counter(self._topics[topic] for topic in table[:, 1].tolist())
@@ -67,9 +64,24 @@ class CutSqlite:
             assert payload is not None  # it was there when the file was scanned
             yield self._topics[topic], time, payload[begin:]
 
+    def _map(self) -> None:
+        """The file as memory, and the sizes in its header."""
+        size = self._file.seek(0, 2)
+        if size < _HEADER:
+            raise UnreadableBag(f"no database: it has {size} bytes")
+        self._data = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
+        page = int.from_bytes(self._data[16:18], "big")
+        self._page = 65536 if page == 1 else page
+        if self._page < _SMALLEST_PAGE:
+            raise UnreadableBag(f"no database: its pages have {page} bytes")
+        self._usable = self._page - self._data[20]
+        self._pages, total = size // self._page, int.from_bytes(self._data[28:32], "big")
+        if self._pages < total:
+            self.damage = f"ends after {self._pages} of {total} pages"
+
     def _tables(self, path: Path) -> None:
         """Topics and definitions, which stand at the beginning of the file."""
-        # Immutable: nothing is written beside a recording, not even where a journal was left.
+        # "immutable" keeps sqlite from writing anything beside a recording, even where a journal was left.
         database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
         try:
             # sqlite refuses a file with fewer pages than its header counts, except to those who repair it.
@@ -80,19 +92,20 @@ class CutSqlite:
                 said = database.execute(
                     "SELECT topic_type, encoding, encoded_message_definition FROM message_definitions"
                 )
-                self.definitions = [Definition(*row) for row in said]
+                self.definitions = [Definition(*row) for row in said if all(isinstance(text, str) for text in row)]
             except sqlite3.Error:  # older recordings have no such table; the definitions of today are used then
                 self.definitions = []
         except sqlite3.Error as error:
-            raise UnreadableError(str(error)) from None
+            raise UnreadableBag(str(error)) from None
         finally:
             database.close()
 
     def _scan(self) -> Iterator[tuple[int, tuple[int, int, int, int]]]:
-        """Row; topic, time, where the cell is, and where in its payload the message begins."""
+        """For each message its row, and then its topic, its time, where the cell is, and where in the payload of the
+        cell the message begins."""
         for number in range(self._pages):
             page = number * self._page
-            start = page + (100 if number == 0 else 0)
+            start = page + (_HEADER if number == 0 else 0)
             if self._data[start] != _LEAF:
                 continue
             for k in range(int.from_bytes(self._data[start + 3 : start + 5], "big")):
@@ -100,13 +113,16 @@ class CutSqlite:
                 cell = page + int.from_bytes(self._data[pointer : pointer + 2], "big")
                 try:
                     found = self._message(cell)
-                except (IndexError, KeyError, OverflowError):  # no message, or a page that was overwritten
+                # What any bytes may lead to that are no message, or a page that was overwritten: an offset behind the
+                # end of the file, a type that is no integer, a number too large for an offset.
+                except (IndexError, KeyError, OverflowError):
                     continue
                 if found is not None:
                     yield found
 
     def _message(self, cell: int) -> tuple[int, tuple[int, int, int, int]] | None:
-        """One cell, if it holds a row of the table of messages: id (NULL: it is the row), topic, time, content."""
+        """One cell, if it holds a row of the table of messages: id (NULL, which stands for the row), topic, time,
+        content."""
         payload = self._payload(cell)
         if payload is None:
             return None
@@ -123,12 +139,12 @@ class CutSqlite:
         topic = _integer(types[1], payload[end : end + topic_size])
         time = _integer(types[2], payload[end + topic_size : end + topic_size + time_size])
         begin = end + topic_size + time_size
-        if topic not in self._topics or len(payload) != begin + (types[3] - 12) // 2:
+        if topic not in self._topics or len(payload) != begin + (types[3] - 12) // 2 or row >= 1 << 63:
             return None
         return row, (topic, time, cell, begin)
 
     def _payload(self, cell: int) -> bytes | None:
-        """What a cell holds; ``None`` where a part of it is on a page that is not there."""
+        """The content of a cell; ``None`` where a part of it is on a page that is not there."""
         size, at = _varint(self._data, cell)
         _, at = _varint(self._data, at)
         usable = self._usable
@@ -152,7 +168,7 @@ class CutSqlite:
 
 
 def _varint(data: bytes | mmap.mmap, at: int) -> tuple[int, int]:
-    """A number of sqlite's variable length, and where it ends."""
+    """A number in sqlite's variable length, and where it ends."""
     value = 0
     for k in range(8):
         byte = data[at + k]

@@ -44,11 +44,11 @@ TOPICS: tuple[tuple[str, type, Any], ...] = (
 _UNCONFIGURED = State.PRIMARY_STATE_UNCONFIGURED
 
 
-class DemoMonitor(Node):
+class DemoListener(Node):
     """Hands every message to ``keep``, serialised."""
 
     def __init__(self, keep: Callable[[Frame], None]) -> None:
-        super().__init__("demo_monitor")
+        super().__init__("demo_listener")
         self._keep = keep
         for number, (topic, kind, qos) in enumerate(TOPICS):
             self.create_subscription(kind, topic, self._heard(number), qos, raw=True)
@@ -103,7 +103,7 @@ def main() -> None:
         stop.set()
 
     threading.Thread(target=wait_for_line, daemon=True).start()
-    monitor = DemoMonitor(frames.put)
+    monitor = DemoListener(frames.put)
     executor = make_executor()
     executor.add_node(monitor)
     gc.freeze()

@@ -7,7 +7,8 @@ import pytest
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
-from hybrid_contact_ros.nodes.budget import Budget, measure
+from hybrid_contact_ros.monitoring.budget import Budget
+from hybrid_contact_ros.monitoring.cost import measure
 
 MS = 1_000_000
 COSTS = {Parts.IMPACT: 3.0, Parts.STABILITY: 4.0, Parts.SEQUENCE: 2.0, Parts.MODE: 1.5}  # ms

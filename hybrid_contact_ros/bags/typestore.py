@@ -16,10 +16,10 @@ PACKAGE = "hybrid_contact_msgs"
 
 
 def definition_folder() -> Path:
-    """Where the .msg files of ``hybrid_contact_msgs`` are: an installed package, or the checkout.
+    """The folder of the .msg files of ``hybrid_contact_msgs``: in the checkout, or of the installed package.
 
     Raises:
-        FileNotFoundError: with what to do.
+        FileNotFoundError: there is none; the text says what to do.
     """
     checkout = Path(__file__).resolve().parents[2]
     prefixes = [Path(p) for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hybrid_contact_ros.replay.bags import BagError, BagReader, BagWriter
-from hybrid_contact_ros.replay.messages import definition_folder, typestore
+from hybrid_contact_ros.bags.reader import BagReader
+from hybrid_contact_ros.bags.typestore import definition_folder, typestore
+from hybrid_contact_ros.bags.unreadable import BagError
+from hybrid_contact_ros.bags.writer import BagWriter
 
 STRING = "std_msgs/msg/String"
 
@@ -174,7 +176,7 @@ def test_missing_wrong_and_empty_topics_are_told_with_what_is_there(tmp_path):
 
 def test_definitions_that_are_not_there_are_said_to_be(monkeypatch, tmp_path):
     assert (definition_folder() / "ContactState.msg").is_file()
-    monkeypatch.setattr("hybrid_contact_ros.replay.messages.__file__", str(tmp_path / "a/b/c/messages.py"))
+    monkeypatch.setattr("hybrid_contact_ros.bags.typestore.__file__", str(tmp_path / "a/b/c/messages.py"))
     monkeypatch.setattr("sys.prefix", str(tmp_path))
     monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
     with pytest.raises(FileNotFoundError, match="hybrid_contact_msgs"):

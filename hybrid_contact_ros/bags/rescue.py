@@ -1,7 +1,7 @@
 """Recordings that are not whole: the end of a file is missing, metadata.yaml was never written, files are gone.
 
-A robot that loses its power leaves such a recording, and the moments before it are those that are asked for. It is read
-up to the cut, and where that was is told.
+A robot that loses its power leaves such a recording, and the moments before the loss are what people ask for. The
+recording is read up to the cut, and the reader says where the cut is.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from typing import Any
 import yaml
 from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
 
-from hybrid_contact_ros.replay.cut_mcap import CutMcap
-from hybrid_contact_ros.replay.cut_sqlite import CutSqlite
-from hybrid_contact_ros.replay.messages import typestore
-from hybrid_contact_ros.replay.storage import Storage, UnreadableError, WholeFile, natural, zstd
+from hybrid_contact_ros.bags.cut_mcap import CutMcap
+from hybrid_contact_ros.bags.cut_sqlite import CutSqlite
+from hybrid_contact_ros.bags.storage import Storage, WholeFile, decompressed, natural, zstd
+from hybrid_contact_ros.bags.typestore import typestore
+from hybrid_contact_ros.bags.unreadable import UnreadableBag, from_library, library
 
 _CUT: dict[str, Callable[[Path], Storage]] = {".mcap": CutMcap, ".db3": CutSqlite}
 _COMPRESSED = ".zstd"
@@ -30,12 +31,12 @@ class Rescue:
     """What can be read of a recording, its files one after the other.
 
     Attributes:
-        kinds: type of each topic. counts: messages of each. first, last: ns.
+        kinds, counts, first, last: as of :class:`~hybrid_contact_ros.bags.storage.Storage`.
         damage: what could not be read; empty where every file is whole.
-        warnings: what was found beside that.
+        warnings: what a user should know beside that.
 
     Raises:
-        UnreadableError: nothing can be read.
+        UnreadableBag: nothing can be read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -49,7 +50,7 @@ class Rescue:
             for file in self._files(path, damages):
                 try:
                     storage = _opened(file, stack, damages)
-                except UnreadableError as error:
+                except UnreadableBag as error:
                     damages.append(f"{file.name}: {error}")
                     continue
                 self._storages.append(storage)
@@ -61,7 +62,7 @@ class Rescue:
                     self.counts[topic] = self.counts.get(topic, 0) + storage.counts.get(topic, 0)
             self.damage = "; ".join(damages)
             if not sum(self.counts.values()):
-                raise UnreadableError(self.damage or "it holds no message")
+                raise UnreadableBag(self.damage or "it holds no message")
             self._types = self._definitions()
             self._stack = stack.pop_all()
         filled = [storage for storage in self._storages if sum(storage.counts.values())]
@@ -74,24 +75,23 @@ class Rescue:
         """Topic, time of recording (ns) and serialised message."""
         for storage in self._storages:
             for topic, time, data in storage.messages(topics):
-                # Compressed one by one: only metadata.yaml would say so. No message begins like this.
-                yield topic, time, zstd().decompress(data) if data[:4] == _ZSTD_MAGIC else data
+                # Only metadata.yaml says whether messages are compressed one by one. No message begins like this.
+                yield topic, time, decompressed(data) if data[:4] == _ZSTD_MAGIC else data
 
     def deserialize(self, data: bytes, kind: str) -> Any:
-        return self._types.deserialize_cdr(data, kind)
+        return from_library(self._types.deserialize_cdr, data, kind)
 
     def _files(self, path: Path, damages: list[str]) -> list[Path]:
         if not path.is_dir():
             return [path]
         there = sorted((file for file in path.iterdir() if storage_suffix(file)), key=natural)
         try:
-            information = yaml.safe_load((path / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
-            listed = [path / Path(name).name for name in information["relative_file_paths"]]
+            listed = _listed_files(path / "metadata.yaml")
         except FileNotFoundError:
             self.warnings.append(f"{path} has no metadata.yaml: its recorder did not end in order; its files are read")
             return there
-        except Exception as error:
-            self.warnings.append(f"{path / 'metadata.yaml'} cannot be read ({type(error).__name__}); the files are")
+        except (OSError, UnreadableBag) as error:
+            self.warnings.append(f"{path / 'metadata.yaml'} cannot be read ({error}); the files beside it are")
             return there
         gone = [file.name for file in listed if not file.exists()]
         if gone:
@@ -99,41 +99,66 @@ class Rescue:
         return [file for file in listed if file.exists()]
 
     def _definitions(self) -> Any:
-        """The recording's own, since messages change; without any those of today."""
+        """The recording's own message definitions, because messages change over the years; today's where it has
+        none."""
         found = {definition.kind: definition for storage in self._storages for definition in storage.definitions}
         types: dict[str, Any] = {}
         for definition in found.values():
             if definition.encoding == "ros2msg":
-                types.update(get_types_from_msg(definition.text, definition.kind))
+                types.update(from_library(get_types_from_msg, definition.text, definition.kind))
             else:
                 for text in definition.text.split("=" * 80 + "\n"):
-                    types.update(get_types_from_idl(text.partition("\n")[2] if text.startswith("IDL: ") else text))
+                    idl = text.partition("\n")[2] if text.startswith("IDL: ") else text
+                    types.update(from_library(get_types_from_idl, idl))
         if not types:
             return typestore()
         store = get_typestore(Stores.EMPTY)
-        store.register(types)
+        with library():
+            store.register(types)
         return store
 
 
 def storage_suffix(path: Path) -> str:
-    """``.mcap`` or ``.db3`` of a file of a recording, compressed or not; else nothing."""
+    """``.mcap`` or ``.db3`` for a file of a recording, compressed or not; an empty text for any other file."""
     suffix = Path(path.stem).suffix if path.suffix == _COMPRESSED else path.suffix
     return suffix if suffix in _CUT else ""
 
 
+def _listed_files(metadata: Path) -> list[Path]:
+    """The files that a metadata.yaml names, in its own folder.
+
+    Raises:
+        OSError: it cannot be read.
+        UnreadableBag: it is not what a recorder writes.
+    """
+    try:
+        content = yaml.safe_load(metadata.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
+        raise UnreadableBag(type(error).__name__) from error
+    information = content.get("rosbag2_bagfile_information") if isinstance(content, dict) else None
+    names = information.get("relative_file_paths") if isinstance(information, dict) else None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise UnreadableBag("it does not list the files")
+    return [metadata.with_name(Path(name).name) for name in names if name]
+
+
 def _opened(file: Path, stack: ExitStack, damages: list[str]) -> Storage:
-    """A file, as whole as it is."""
+    """One file, read by its index where it has one, and else up to where it is cut.
+
+    Raises:
+        UnreadableBag: nothing of it can be read.
+    """
     suffix = storage_suffix(file)
     if file.suffix == _COMPRESSED:
         file = _decompressed(file, stack, damages)
     try:
         return WholeFile(file)
-    except Exception as error:  # rosbags, sqlite, zstd and struct all raise their own kinds for a damaged file
+    except UnreadableBag as error:
         try:
             storage = _CUT[suffix](file)
-        except (UnreadableError, OSError) as why:
-            raise UnreadableError(str(why)) from error
-        if not storage.damage:  # the end of the data is there, so it is the index that is not
+        except OSError as why:
+            raise UnreadableBag(str(why)) from error
+        if not storage.damage:  # the end of the data is there, so what is missing is the index
             storage.damage = f"has no usable index: {error}"
         return storage
 

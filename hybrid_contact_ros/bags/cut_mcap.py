@@ -1,12 +1,14 @@
-"""MCAP files without their end: a recorder that was killed, a disk that was full, a copy that broke off.
+"""MCAP files without their end: the recorder was killed, the disk was full, or a copy broke off.
 
 A whole file ends with an index, from which ``rosbags`` reads. Here the records are followed from the beginning (the
-format: https://mcap.dev/spec) up to the first one that is not whole; of a chunk that is cut, what can be decompressed.
+format is that of https://mcap.dev/spec) up to the first one that is not whole. Of a chunk that is cut, as much is read
+as can be decompressed.
 """
 
 from __future__ import annotations
 
 import heapq
+import struct
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -15,14 +17,15 @@ from pathlib import Path
 from struct import Struct
 from zlib import crc32
 
-from hybrid_contact_ros.replay.storage import Definition, UnreadableError, zstd
+from hybrid_contact_ros.bags.storage import Definition, zstd
+from hybrid_contact_ros.bags.unreadable import UnreadableBag, from_library
 
 _MAGIC = b"\x89MCAP0\r\n"
 _FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _DATA_END = 0x02, 0x03, 0x04, 0x05, 0x06, 0x0F
-_LAST_KIND = 0x7F  # of the specification; above it are private records, which are passed over
+_LAST_KIND = 0x7F  # the last kind that the specification may use; records of higher kinds are private, and passed over
 _RECORD, _ID, _SIZE, _LONG = Struct("<BQ"), Struct("<H"), Struct("<I"), Struct("<Q")
 _MESSAGE_HEAD, _CHUNK_HEAD = Struct("<HIQQ"), Struct("<QQQI")
-_RUN = 1 << 20  # bytes of messages outside chunks that are read at once
+_RUN = 1 << 20  # bytes; messages outside of chunks are read together up to this many
 
 
 @dataclass(slots=True)
@@ -40,11 +43,11 @@ class CutMcap:
     """Messages of an MCAP file up to where it is cut or damaged, in the order of their times of recording.
 
     Attributes:
-        kinds: type of each topic. definitions: of the types. counts: messages of each topic. first, last: ns.
-        damage: where the file stops to be readable, and why; empty where the whole of its data could be read.
+        kinds, definitions, counts, first, last: as of :class:`~hybrid_contact_ros.bags.storage.Storage`.
+        damage: from which byte on the file cannot be read, and why; empty where all of its data could be read.
 
     Raises:
-        UnreadableError: nothing of it is MCAP.
+        UnreadableBag: nothing of it is MCAP.
     """
 
     def __init__(self, path: Path) -> None:
@@ -59,7 +62,7 @@ class CutMcap:
         self._file = path.open("rb")
         try:
             if self._file.read(8) != _MAGIC:
-                raise UnreadableError(f"{self._size} bytes that do not begin as MCAP does")
+                raise UnreadableBag(f"{self._size} bytes that do not begin as MCAP does")
             self._scan()
         except BaseException:
             self.close()
@@ -71,8 +74,8 @@ class CutMcap:
         self._file.close()
 
     def messages(self, topics: set[str]) -> Iterator[tuple[str, int, bytes]]:
-        """Topic, time of recording (ns) and serialised message. One part is in memory at a time, more where their
-        times overlap."""
+        """Topic, time of recording (ns) and serialised message. One part of the file is in memory at a time, and
+        several where their times overlap."""
         ids = {identity: topic for identity, topic in self._topics.items() if topic in topics}
         for time, _, order, message in heapq.merge(*(self._read(n, set(ids)) for n in range(len(self._parts)))):
             if order >= 0:
@@ -108,8 +111,8 @@ class CutMcap:
                     self._chunk(position + _RECORD.size, length, whole)
                 elif whole:
                     self._record(kind, position, length)
-            except Exception as error:  # struct, unicode, zstd and lz4 raise their own kinds
-                return self._stop(position, f"a record that cannot be read: {str(error) or type(error).__name__}")
+            except (UnreadableBag, struct.error, UnicodeDecodeError) as error:
+                return self._stop(position, f"a record that cannot be read: {error}")
             if not whole:
                 return self._stop(position, f"a record of {length} bytes is cut")
             position += _RECORD.size + length
@@ -135,10 +138,11 @@ class CutMcap:
         _, _, size, checksum = _CHUNK_HEAD.unpack_from(head)
         compression, end = _string(head, _CHUNK_HEAD.size)
         (compressed,) = _LONG.unpack_from(head, end)
-        part = _Part(sys.maxsize, 0, begin + end + _LONG.size, compressed, compression)
+        length = min(compressed, self._size)  # a damaged length may be any number
+        part = _Part(sys.maxsize, 0, begin + end + _LONG.size, length, compression)
         data = self._load(part)
         if whole and (len(data) != size or (checksum and crc32(data) != checksum)):
-            raise UnreadableError("a chunk's checksum is wrong")
+            raise UnreadableBag("a chunk's checksum is wrong")
         for kind, start, stop in _records(data):
             if kind == _MESSAGE:
                 identity, _, time, _ = _MESSAGE_HEAD.unpack_from(data, start)
@@ -149,11 +153,13 @@ class CutMcap:
             self._parts.append(part)
 
     def _note(self, part: _Part, identity: int, time: int) -> None:
+        if identity not in self._topics:
+            raise UnreadableBag(f"a message of the channel {identity}, which was not announced")
         part.first, part.last = min(part.first, time), max(part.last, time)
         self.counts[self._topics[identity]] += 1
 
     def _describe(self, kind: int, data: bytes) -> None:
-        """A schema or a channel; both may stand more than once."""
+        """A schema or a channel. Both may stand in a file more than once."""
         if kind == _SCHEMA:
             (identity,) = _ID.unpack_from(data)
             name, end = _string(data, 2)
@@ -164,6 +170,8 @@ class CutMcap:
                 self.definitions.append(Definition(name, encoding, text))
         elif kind == _CHANNEL:
             identity, schema = Struct("<HH").unpack_from(data)
+            if schema not in self._schemas:
+                raise UnreadableBag(f"a channel of the schema {schema}, which was not announced")
             self._topics[identity], _ = _string(data, 4)
             self.kinds[self._topics[identity]] = self._schemas[schema]
 
@@ -193,22 +201,22 @@ def _messages(data: bytes) -> Iterator[tuple[int, int, bytes]]:
 
 
 def _string(data: bytes, at: int) -> tuple[str, int]:
-    """A string with its length before it, and where it ends."""
+    """A string that stands behind its length, and where it ends."""
     (length,) = _SIZE.unpack_from(data, at)
     end = at + _SIZE.size + length
     if end > len(data):
-        raise UnreadableError("a string is longer than its record")
+        raise UnreadableBag("a string is longer than its record")
     return data[at + _SIZE.size : end].decode(), end
 
 
 def _decompressed(data: bytes, compression: str) -> bytes:
-    """All that can be decompressed of it; it may lack its end."""
+    """As much of a chunk as can be decompressed; the chunk may lack its end."""
     if compression == "zstd":
-        return zstd().ZstdDecompressor().decompress(data)
+        return bytes(from_library(zstd().ZstdDecompressor().decompress, data))
     if compression == "lz4":
         from lz4.frame import LZ4FrameDecompressor
 
-        return bytes(LZ4FrameDecompressor().decompress(data))
+        return bytes(from_library(LZ4FrameDecompressor().decompress, data))
     if compression:
-        raise UnreadableError(f"chunks are compressed by {compression!r}, which is unknown")
+        raise UnreadableBag(f"chunks are compressed by {compression!r}, which is unknown")
     return data

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.identification.impacts import ObservedImpact
+from hybrid_contact_ros.identification.observed_impacts import ObservedImpact
 from hybrid_contact_ros.impacts.single_contact import SingleImpact, fit_friction, fit_restitution
 
 Array = NDArray[np.float64]

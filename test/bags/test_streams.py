@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from hybrid_contact_ros.commands.convert import write_recording
+from hybrid_contact_ros.bags.reader import BagReader
+from hybrid_contact_ros.bags.unreadable import BagError
+from hybrid_contact_ros.bags.writer import BagWriter
 from hybrid_contact_ros.identification.identify import identify_material
-from hybrid_contact_ros.replay.bags import BagError, BagReader, BagWriter
+from hybrid_contact_ros.recordings.write import write_recording
 from hybrid_contact_ros.replay.run import replay_bag
 
 

@@ -1,12 +1,13 @@
-"""Which topics of a recording are the robot's, and its URDF."""
+"""Which topics of a recording carry the state of the robot, and its URDF."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hybrid_contact_ros.bags.reader import BagReader
+from hybrid_contact_ros.bags.unreadable import BagError
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
-from hybrid_contact_ros.replay.bags import BagError, BagReader
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 ODOMETRY = "nav_msgs/msg/Odometry"
@@ -15,10 +16,10 @@ STRING = "std_msgs/msg/String"
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """Topics by role. As in ROS, a name that does not begin with a slash is relative to the namespace.
+    """The topics by their roles. As in ROS, a name that does not begin with a slash is relative to the namespace.
 
     Attributes:
-        warnings: what a user should know of how they were found.
+        warnings: what a user should know of how the topics were found.
     """
 
     joint_states: str = "joint_states"
@@ -33,11 +34,11 @@ class Streams:
         return topic if topic.startswith("/") else f"/{prefix}/{topic}" if prefix else f"/{topic}"
 
     def found_in(self, reader: BagReader, floating_base: bool) -> Streams:
-        """With whole names. Without a namespace, and with none of the topics at the top, the only namespace that has
-        those that are needed is taken.
+        """The same streams with whole names. Where no namespace was given and none of the topics is in the root
+        namespace, the only namespace that has the needed topics is taken.
 
         Raises:
-            BagError: several namespaces have them, or there is no message at all.
+            BagError: several namespaces have them, or the recording holds no message at all.
         """
         streams, present = self, reader.topics
         if not reader.count(list(present)):
@@ -55,14 +56,14 @@ class Streams:
         return Streams(joints, base, description, streams.namespace, streams.warnings)
 
     def needed(self, reader: BagReader, model: RigidBodyModel) -> list[str]:
-        """Of the two, those that the model needs.
+        """The topics that the model needs, of joint states and odometry.
 
         Raises:
-            BagError: one is not there, is empty, or holds something else.
+            BagError: a needed topic is not there, is empty, or holds messages of another type.
         """
         wanted = [(self.joint_states, JOINT_STATE, "--joint-states")] if model.joint_names else []
         wanted += [(self.odometry, ODOMETRY, "--odometry")] if model.floating_base else []
-        for topic, kind, option in wanted:  # one by one: the same name may have been given for both
+        for topic, kind, option in wanted:  # one by one, because the same name may have been given for both
             try:
                 reader.require({topic: kind})
             except BagError as error:
@@ -72,10 +73,10 @@ class Streams:
         return [topic for topic, _, _ in wanted]
 
     def urdf(self, reader: BagReader, given: str | Path | None) -> str | Path:
-        """The URDF that was given, or the first one recorded.
+        """The URDF that was given, or else the first one that was recorded.
 
         Raises:
-            BagError: none was.
+            BagError: none was given, and none recorded.
         """
         topic = self.robot_description
         if given is not None:
@@ -92,7 +93,8 @@ class Streams:
         return self.joint_states, self.odometry, self.robot_description
 
     def _namespaces(self, present: dict[str, str], floating_base: bool) -> list[str]:
-        """Those with all that is needed: joint states, and odometry for a floating base; a free body has no joints."""
+        """The namespaces with all that is needed: joint states, and for a floating base odometry. Odometry alone is
+        enough where none has both, for a free body has no joints."""
 
         def holding(topic: str, kind: str) -> set[str]:
             ending = f"/{topic}"

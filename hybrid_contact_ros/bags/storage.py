@@ -1,4 +1,4 @@
-"""What one file of a recording gives, whole or not."""
+"""One file of a recording: what any reader of it gives, and the reader of a whole one."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from typing import Any, NamedTuple, Protocol
 from rosbags.interfaces import MessageDefinitionFormat
 from rosbags.rosbag2 import Reader
 
-
-class UnreadableError(Exception):
-    """Nothing of a file can be read, and why."""
+from hybrid_contact_ros.bags.unreadable import each_from_library, from_library, library
 
 
 class Definition(NamedTuple):
-    """Of a message type: its name, ``ros2msg`` or ``ros2idl``, and the text."""
+    """The definition of a message type: its name, its encoding (``ros2msg`` or ``ros2idl``), and its text."""
 
     kind: str
     encoding: str
@@ -24,7 +22,15 @@ class Definition(NamedTuple):
 
 
 class Storage(Protocol):
-    """One file. ``damage`` is empty where all of it can be read; ``first`` and ``last`` are times of recording, ns."""
+    """One file of a recording.
+
+    Attributes:
+        kinds: message type of each topic.
+        definitions: definitions of these types.
+        damage: what of the file cannot be read; empty where all of it can.
+        counts: number of messages on each topic.
+        first, last: times of recording of the first and the last message, ns.
+    """
 
     kinds: dict[str, str]
     definitions: list[Definition]
@@ -53,12 +59,19 @@ def messages_by_topic(connections: Iterable[Any]) -> dict[str, int]:
 
 
 class WholeFile:
-    """A file that ``rosbags`` reads."""
+    """A file that ``rosbags`` reads; see :class:`Storage`.
+
+    Raises:
+        UnreadableBag: ``rosbags`` cannot read it.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._reader = Reader(path)
-        self._reader.open()
-        connections = self._reader.connections
+        with library():
+            self._reader = Reader(path)
+            self._reader.open()
+            connections = self._reader.connections
+            first, end = self._reader.start_time, self._reader.end_time
+        self.first, self.last, self.damage = first, end - 1, ""
         self.kinds = {c.topic: c.msgtype for c in connections}
         self.counts = messages_by_topic(connections)
         encodings = {MessageDefinitionFormat.MSG: "ros2msg", MessageDefinitionFormat.IDL: "ros2idl"}
@@ -67,12 +80,11 @@ class WholeFile:
             for c in connections
             if c.msgdef.format in encodings
         ]
-        self.first, self.last, self.damage = self._reader.start_time, self._reader.end_time - 1, ""
 
     def messages(self, topics: set[str]) -> Iterator[tuple[str, int, bytes]]:
         wanted = [c for c in self._reader.connections if c.topic in topics]
-        if wanted:
-            for connection, time, data in self._reader.messages(wanted):
+        if wanted:  # an empty list would stand for all topics
+            for connection, time, data in each_from_library(self._reader.messages(wanted)):
                 yield connection.topic, time, data
 
     def close(self) -> None:
@@ -80,7 +92,7 @@ class WholeFile:
 
 
 def zstd() -> Any:
-    """Zstandard: of Python's own library from 3.14 on, before that of the package that ``rosbags`` needs too."""
+    """The Zstandard module: Python's own from 3.14 on, before that the package that ``rosbags`` needs too."""
     if sys.version_info >= (3, 14):
         from compression import zstd as module
     else:
@@ -88,7 +100,16 @@ def zstd() -> Any:
     return module
 
 
+def decompressed(data: bytes) -> bytes:
+    """A message that was compressed on its own.
+
+    Raises:
+        UnreadableBag: it cannot be decompressed.
+    """
+    return bytes(from_library(zstd().decompress, data))
+
+
 def natural(path: Path) -> tuple[list[int], str]:
-    """A key that puts bag_10 behind bag_9."""
+    """A sorting key that puts bag_10 behind bag_9."""
     digits = "".join(c if c.isdigit() else " " for c in path.name).split()
     return [int(d) for d in digits], path.name

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 
-from hybrid_contact_ros.replay.bags import BagError, BagReader
-from hybrid_contact_ros.replay.messages import typestore
+from hybrid_contact_ros.bags.reader import BagReader
+from hybrid_contact_ros.bags.typestore import typestore
+from hybrid_contact_ros.bags.unreadable import BagError
 
 STRING, BYTES = "std_msgs/msg/String", "std_msgs/msg/UInt8MultiArray"
 COUNT = 600

@@ -11,8 +11,9 @@ from hybrid_contact_ros.estimator import Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.messages.intake import Intake
 from hybrid_contact_ros.messages.refusals import ADVICE, CONSEQUENCES, REASONS, USED, Fault, sentence
-from hybrid_contact_ros.nodes.budget import Budget
-from hybrid_contact_ros.ros.monitor import Level, Monitor, Period, judge
+from hybrid_contact_ros.monitoring.budget import Budget
+from hybrid_contact_ros.monitoring.monitor import Monitor
+from hybrid_contact_ros.monitoring.verdict import Level, Period, judge
 
 BODY = """<robot name="leg"><link name="base"><inertial><mass value="2"/>
 <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>

@@ -1,0 +1,63 @@
+"""The one wrapper around the libraries that read recordings: whatever they raise becomes :class:`UnreadableBag`.
+
+rosbags, sqlite3, zstd, lz4 and yaml each raise kinds of their own for a damaged file, and rosbags also raises what its
+parsers happen to run into (``KeyError``, ``AssertionError``, ``struct.error``). Nothing of this package runs inside of
+the wrapper, so that a bug of this package is never told as a damaged file: it propagates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import ParamSpec, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Parameters = ParamSpec("Parameters")
+
+
+class BagError(ValueError):
+    """A recording that cannot be used; the text says why."""
+
+
+class UnreadableBag(Exception):  # noqa: N818 - it names a state of the recording, and BagError is what a caller sees
+    """Something of a recording cannot be read; the text says why. Inside of this room only."""
+
+
+@contextmanager
+def library() -> Iterator[None]:
+    """A block that calls a reading library and nothing else.
+
+    Raises:
+        UnreadableBag: the library raised something.
+    """
+    try:
+        yield
+    except Exception as error:
+        raise UnreadableBag(str(error).strip() or type(error).__name__) from error
+
+
+def from_library(call: Callable[Parameters, Result], *args: Parameters.args, **options: Parameters.kwargs) -> Result:
+    """The result of one call of a reading library.
+
+    Raises:
+        UnreadableBag: the library raised something.
+    """
+    with library():
+        return call(*args, **options)
+
+
+def each_from_library(items: Iterator[Item]) -> Iterator[Item]:
+    """The items of an iterator of a reading library.
+
+    Raises:
+        UnreadableBag: the library raised something.
+    """
+    while True:
+        try:
+            item = next(items)
+        except StopIteration:
+            return
+        except Exception as error:
+            raise UnreadableBag(str(error).strip() or type(error).__name__) from error
+        yield item
