@@ -10,7 +10,7 @@ from pathlib import Path
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosbags.typesys.store import Typestore
 
-from hybrid_contact_ros.messages.encoding import MessageTypes
+from hybrid_contact_ros.messages.types import MessageTypes
 
 PACKAGE = "hybrid_contact_msgs"
 

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from hybrid_contact_ros.codes import ContactStatus, EventKind, Flag, Status, Validity
-from hybrid_contact_ros.messages.encoding import MAX_NUMBERS, MESSAGES, Encoder, MessageTypes
+from hybrid_contact_ros.messages.encoding import Encoder
+from hybrid_contact_ros.messages.impact_set import MAX_NUMBERS
 from hybrid_contact_ros.messages.thinning import thin
 from hybrid_contact_ros.messages.truth import TruthEncoder
+from hybrid_contact_ros.messages.types import MESSAGES, MessageTypes
 from hybrid_contact_ros.prediction import Event, ImpactPrediction, ModePrediction, ModeSequence, StabilityPrediction
 
 ROOT = Path(__file__).resolve().parents[2]
