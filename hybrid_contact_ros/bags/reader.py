@@ -160,7 +160,7 @@ class _Whole:
     def messages(self, topics: set[str]) -> Iterator[tuple[str, int, bytes]]:
         wanted = [c for c in self._reader.connections if c.topic in topics]
         if wanted:  # an empty list would stand for all topics
-            for connection, time_ns, data in each_from_library(self._reader.messages(connections=wanted)):
+            for connection, time_ns, data in each_from_library(self._reader.messages, connections=wanted):
                 yield connection.topic, time_ns, data
 
     def deserialize(self, data: bytes, kind: str) -> Any:

@@ -84,7 +84,7 @@ class WholeFile:
     def messages(self, topics: set[str]) -> Iterator[tuple[str, int, bytes]]:
         wanted = [c for c in self._reader.connections if c.topic in topics]
         if wanted:  # an empty list would stand for all topics
-            for connection, time, data in each_from_library(self._reader.messages(wanted)):
+            for connection, time, data in each_from_library(self._reader.messages, wanted):
                 yield connection.topic, time, data
 
     def close(self) -> None:

@@ -7,7 +7,7 @@ the wrapper, so that a bug of this package is never told as a damaged file: it p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
@@ -47,12 +47,15 @@ def from_library(call: Callable[Parameters, Result], *args: Parameters.args, **o
         return call(*args, **options)
 
 
-def each_from_library(items: Iterator[Item]) -> Iterator[Item]:
-    """The items of an iterator of a reading library.
+def each_from_library(
+    call: Callable[Parameters, Iterable[Item]], *args: Parameters.args, **options: Parameters.kwargs
+) -> Iterator[Item]:
+    """The items that a call of a reading library gives one by one.
 
     Raises:
-        UnreadableBag: the library raised something.
+        UnreadableBag: the library raised something, in the call or for an item.
     """
+    items = from_library(lambda: iter(call(*args, **options)))
     while True:
         try:
             item = next(items)

@@ -176,7 +176,7 @@ def test_missing_wrong_and_empty_topics_are_told_with_what_is_there(tmp_path):
 
 def test_definitions_that_are_not_there_are_said_to_be(monkeypatch, tmp_path):
     assert (definition_folder() / "ContactState.msg").is_file()
-    monkeypatch.setattr("hybrid_contact_ros.bags.typestore.__file__", str(tmp_path / "a/b/c/messages.py"))
+    monkeypatch.setattr("hybrid_contact_ros.bags.typestore.__file__", str(tmp_path / "a/b/c/typestore.py"))
     monkeypatch.setattr("sys.prefix", str(tmp_path))
     monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
     with pytest.raises(FileNotFoundError, match="hybrid_contact_msgs"):
