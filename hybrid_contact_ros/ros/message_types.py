@@ -1,4 +1,4 @@
-"""The generated message classes, as the encoder takes them."""
+"""The message classes that rosidl generated, as encoders take them."""
 
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Point, Vector3

@@ -1,9 +1,9 @@
-"""The listener of the demo: passes on what it hears, with the time at which it heard it.
+"""The listener of the demo: it passes on what it hears, with the time at which it heard it.
 
-A process of its own that does nothing else: messages stay serialised, and go as frames
-(:mod:`hybrid_contact_ros.demo.frames`) to standard output, so that neither scoring nor drawing delays the receptions
-whose latency is measured. Frames of ``READY`` and ``FAILED`` say what became of the suite's configuration. It ends with
-its standard input.
+It is a process of its own that does nothing else, so that neither scoring nor drawing delays the receptions whose
+latency is measured. Messages stay serialised and go to standard output as frames
+(:mod:`hybrid_contact_ros.demo.frames`). The frames ``READY`` and ``FAILED`` say whether the suite could be configured.
+The process ends with its standard input.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ TOPICS: tuple[tuple[str, type, Any], ...] = (
     ("joint_states", JointState, STATE_INPUT),
     ("odom", Odometry, STATE_INPUT),
 )
-"""Name, type and QoS; a frame's topic is the place in this list."""
+"""Name, type and QoS of each topic. The topic of a frame is its place in this list."""
 
 
 _UNCONFIGURED = State.PRIMARY_STATE_UNCONFIGURED
@@ -69,7 +69,7 @@ class DemoListener(Node):
             self._keep(Frame(FAILED, time.time_ns(), b""))
 
     def _ask(self) -> None:
-        """Ask the suite whether it is active yet; the answer arrives with later callbacks."""
+        """Ask the suite whether it is active yet. The answer arrives in a later callback."""
         if self._active:
             return
         if self._asked is not None and self._asked.done():
@@ -91,7 +91,7 @@ def _write(frames: queue.SimpleQueue[Frame | None]) -> None:
 
 
 def main() -> None:
-    """Listen until standard input ends or has a line."""
+    """Listen until standard input ends or gives a line."""
     rclpy.init(args=sys.argv)
     frames: queue.SimpleQueue[Frame | None] = queue.SimpleQueue()
     writer = threading.Thread(target=_write, args=(frames,))
@@ -103,9 +103,9 @@ def main() -> None:
         stop.set()
 
     threading.Thread(target=wait_for_line, daemon=True).start()
-    monitor = DemoListener(frames.put)
+    listener = DemoListener(frames.put)
     executor = make_executor()
-    executor.add_node(monitor)
+    executor.add_node(listener)
     gc.freeze()
     interrupted = interrupted_by_signals()
     try:
@@ -116,8 +116,8 @@ def main() -> None:
     finally:
         frames.put(None)
         writer.join()
-        executor.remove_node(monitor)
-        monitor.destroy_node()
+        executor.remove_node(listener)
+        listener.destroy_node()
         executor.shutdown()
         rclpy.try_shutdown()
 
