@@ -40,7 +40,7 @@ def free_robot(urdf: str, root: str, step: float = PHYSICS_STEP, **compiler: str
         robot.remove(old)
     options = ElementTree.SubElement(robot, "mujoco")
     # Static links are fused only after the root is freed: before that, they would take the root to the world with them.
-    ElementTree.SubElement(options, "compiler", fusestatic="false", **compiler)
+    ElementTree.SubElement(options, "compiler", {"fusestatic": "false", **compiler})
     spec = mujoco.MjSpec.from_string(ElementTree.tostring(robot, encoding="unicode"))
     spec.body(root).add_freejoint()
     spec.compiler.fusestatic = True
