@@ -1,4 +1,4 @@
-"""What the impacts of one contact tell of e and μ: which of them do, the numbers of each, and censored quantiles."""
+"""e and μ from impacts of single contacts: which impacts tell them, the values of each, and censored quantiles."""
 
 from __future__ import annotations
 
@@ -13,27 +13,35 @@ from hybrid_contact_ros.impacts.single_contact import SingleImpact, fit_friction
 
 Array = NDArray[np.float64]
 
-_DOMINANT = 0.9  # share of the normal impulse that makes an impact that of one contact
-_EXPLAINED = 0.15  # most of the jump that its impulses may leave
-_COMPLETE = 0.1  # of the approach: what may be left of it after an impact that has ended
-_CLEARLY = 0.1  # of μ: an impact that would stick from so much more on did slide to its end
-FEWEST = 3
-RESOLUTION = 1e-5  # paths are followed to about 1e-6: no interval is narrower than what that leaves open
+_DOMINANT = 0.9  # share of the normal impulse that one contact must have
+_UNEXPLAINED = 0.15  # of the jump; more of it must not be left by the impulses
+_COMPLETE = 0.1  # of the speed of approach; less of it must be left when an impact has ended
+_CLEARLY = 0.1  # of μ; an impact that would stick only from so much more on did slide to its end
+FEWEST = 3  # impacts that are needed
+RESOLUTION = 1e-5  # paths are followed to about 1e-6, and no interval is narrower than what that leaves open
 
 
 def tells(impact: ObservedImpact) -> bool:
-    """Whether an impact is one contact's, explained by its impulse, and ended."""
+    """Whether an impact tells e and μ: it is that of one contact, its impulse explains it, and it has ended."""
     normal = impact.impulse[:, 0]
     main = int(normal.argmax())
     before, after = (u[main, 0] for u in impact.velocities)
     alone = normal[main] >= _DOMINANT * normal.sum() > 0.0
-    return bool(alone and impact.unexplained <= _EXPLAINED and before < 0.0 and after >= _COMPLETE * before)
+    return bool(alone and impact.unexplained <= _UNEXPLAINED and before < 0.0 and after >= _COMPLETE * before)
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """Per impact: e, the speed of approach, μ, the least μ at which it sticks to its end, whether it did; and whether
-    enough of them slip to the end to tell μ."""
+    """e and μ of n impacts.
+
+    Attributes:
+        restitution: (n,) e.
+        approach: (n,) speed of approach, m/s.
+        friction: (n,) μ.
+        sticks_from: (n,) the least μ with which the impact sticks to its end.
+        stuck: (n,), whether it did.
+        slips: whether enough of the impacts slip to their end to tell μ.
+    """
 
     restitution: Array
     approach: Array
@@ -44,7 +52,7 @@ class Material:
 
 
 def material(used: Sequence[ObservedImpact], law: str) -> Material:
-    """e of ``law`` and μ of each of these impacts."""
+    """e by ``law``, and μ, of each of these impacts."""
     single = []
     for impact in used:
         i = int(impact.impulse[:, 0].argmax())
@@ -56,7 +64,7 @@ def material(used: Sequence[ObservedImpact], law: str) -> Material:
     noise = 2.0 * float(np.median([fit.misfit for fit in fits])) + RESOLUTION
     mu, middle = common_friction(fits, noise)
     stuck = sticks_from <= middle
-    # once it has stuck, any larger μ does: what the others showed
+    # An impact that sticks does so with any larger μ: it takes the one that the others showed.
     own = np.where(stuck, middle, mu)
     e = np.array([fit_restitution(*one, float(x), law) for one, x in zip(single, own, strict=True)])
     slips = int((sticks_from > middle + max(_CLEARLY * middle, noise)).sum()) >= FEWEST
@@ -66,7 +74,8 @@ def material(used: Sequence[ObservedImpact], law: str) -> Material:
 
 
 def common_friction(fits: Sequence[SingleImpact], noise: float) -> tuple[Array, float]:
-    """μ of each impact and their median; of two that explain an impact alike, the one nearer to the others' median."""
+    """μ of each impact, and their median. Where two values explain an impact equally well, the one nearer to the median
+    of the others is taken."""
     mu, most = np.array([fit.friction for fit in fits]), np.array([fit.sticks_from for fit in fits])
     clear = np.array([not fit.ambiguous(noise) for fit in fits])
     if clear.sum() < FEWEST:
@@ -77,11 +86,23 @@ def common_friction(fits: Sequence[SingleImpact], noise: float) -> tuple[Array, 
 
 
 def quantile(values: Array, most: Array, part: float, weights: Array | None = None) -> Array:
-    """Quantile of numbers of which those at their ``most`` (n,) may in truth be larger; of resamples with ``weights``
-    (r, n) if given, (r,), else ().
+    """Quantile of censored numbers.
 
-    The q among the values with the least Σ w ρ(x − min(q, most)), ρ the quantile's check function (Powell 1984, 1986):
-    what q is known to reach the end of tells nothing more. With most = ∞ it is the quantile.
+    Args:
+        values: (n,) the numbers.
+        most: (n,) a number that is at its ``most`` may in truth be larger.
+        part: which quantile, in (0, 1).
+        weights: (r, n), of r resamples.
+
+    Returns:
+        (r,) with weights, else (). It is the q among the values with the least Σ w ρ(x − min(q, most)), where ρ is the
+        check function of the quantile (Powell 1984, 1986). With most = ∞ it is the ordinary quantile.
+
+    Example:
+        >>> never, always = np.full(5, np.inf), np.array([np.inf, np.inf, 2.0, np.inf, np.inf])
+        >>> values = np.array([1.0, 2.0, 2.0, 3.0, 4.0])
+        >>> float(quantile(values, never, 0.5)), float(quantile(values, always, 0.5))
+        (2.0, 2.5)
     """
     candidates = np.sort(values)
     over = values - np.minimum(candidates[:, None], most)

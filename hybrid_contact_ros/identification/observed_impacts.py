@@ -1,4 +1,4 @@
-"""Impacts found in a stream of states: where velocities jump at a contact, with free motion before and after."""
+"""Impacts in a recorded stream of states: velocities jump at a contact, with free motion before and after."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from hybrid_contact_ros.mechanics.state import RobotState
 
 Array = NDArray[np.float64]
 
-_FREE = 2  # samples before and after an impact without a jump, over which velocities are averaged
-_LONGEST = 3  # steps of an impact; more are several that cannot be told apart, or no impact
-_UNFREE = 0.1  # of the jump: more change in the samples before or after, and other contacts are at work there
-_FLIGHT = 20  # free steps that tell how far velocities lag behind positions
-_DIFFERENCES = 0.25  # steps: velocities that lag more are differences of poses
-_LATEST = 3.0  # steps: a larger lag is something else
+_FREE = 2  # samples without a jump before and after an impact, over which velocities are averaged
+_LONGEST_IMPACT = 3  # steps; more are several impacts that cannot be told apart, or no impact
+_UNFREE = 0.1  # of the jump; where velocities before or after change by more, other contacts are at work
+_FLIGHT = 20  # free steps that are needed to tell how far velocities lag behind positions
+_DIFFERENCES = 0.25  # steps; velocities that lag by more are differences of poses
+_GREATEST_LAG = 3.0  # steps; what looks like a larger lag is something else
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,12 +28,13 @@ class ObservedImpact:
     """One impact as recorded.
 
     Attributes:
-        time_ns: stamp of the sample nearest to it.
-        problem: of the contacts that are near the lowest, at the instant of the impact, with v⁻ as its velocity.
-        contacts: their indices in the model.
-        after: v⁺ (nv,), carried to the same instant as v⁻ by the forces other than those of contact.
-        impulse: (m, 1 + d) N s, the impulses at these contacts that explain the jump best, normals ≥ 0, no cone.
-        unexplained: kinetic norm of what they leave of the jump, over the jump's.
+        time_ns: stamp of the sample nearest to it, ns.
+        problem: contact problem of the contacts near the lowest one, at the instant of the impact, with v⁻ as velocity.
+        contacts: indices of these contacts in the model.
+        after: v⁺ (nv,), carried to the instant of v⁻ by all forces other than those of contact.
+        impulse: (m, 1 + d) N s, the impulses at these contacts that explain the jump best. Normal impulses push; the
+            tangential ones are not bound to a friction cone.
+        unexplained: the part of the jump that they do not explain, in the kinetic norm.
     """
 
     time_ns: int
@@ -45,7 +46,7 @@ class ObservedImpact:
 
     @property
     def velocities(self) -> tuple[Array, Array]:
-        """Contact velocities before and after, (m, 1 + d) each."""
+        """Contact velocities before and after the impact, (m, 1 + d) each, m/s."""
         J = self.problem.jacobian()
         shape = self.impulse.shape
         return (J @ self.problem.velocity).reshape(shape), (J @ self.after).reshape(shape)
@@ -53,10 +54,17 @@ class ObservedImpact:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Motion:
-    """A recording of n states as free motion sees it: the base's linear velocity in world axes, which do not turn.
+    """A recording of n states in coordinates for free motion: the base's linear velocity is in world axes, which do not
+    rotate.
 
-    ``axes`` (n, 3, 3) of the base; ``velocity``, ``rate`` (n, nv), the latter without contact forces; ``gap`` (n, m);
-    ``normal`` (n, m, nv); ``bend`` (n, m): normal acceleration of contacts at constant velocity; ``dt`` (n − 1,) s.
+    Attributes:
+        axes: (n, 3, 3) axes of the base; None for a fixed base.
+        velocity: (n, nv).
+        rate: (n, nv) acceleration without contact forces.
+        gap: (n, m) m.
+        normal: (n, m, nv) rows of the normals.
+        bend: (n, m) normal acceleration of the contacts at constant velocity, m/s².
+        dt: (n − 1,) steps between stamps, s.
     """
 
     axes: Array | None
@@ -89,7 +97,7 @@ class _Motion:
         return cls(axes, v, rate, gap, normal, bend, dt)
 
     def inside(self, k: int, velocity: Array) -> Array:
-        """A velocity in the coordinates of sample k's state."""
+        """A velocity in the coordinates of the state of sample k."""
         return velocity if self.axes is None else np.r_[velocity[:3] @ self.axes[k], velocity[3:]]
 
 
@@ -103,19 +111,26 @@ def in_base_axes(model: RigidBodyModel, q: Array, velocity: Array) -> Array:
 def find_impacts(
     model: RigidBodyModel, states: Sequence[RobotState], speed: float, reach: float, together: float
 ) -> list[ObservedImpact]:
-    """Impacts in a recording.
+    """The impacts in a recording.
 
-    A step between two states belongs to an impact if the normal velocity of a contact with a gap below ``reach`` (m)
-    rises by more than ``speed`` (m/s) beyond what the free acceleration M⁻¹ (Sᵀτ − h) gives; at most three such steps
-    in a row, with two free ones on either side. Velocities before and after are means over the free samples, carried
-    along the free acceleration to the impact; where those samples differ by more than a tenth of the jump (kinetic
-    norm), motion was not free there, and the impact is left out. The instant of the impact is where the lowest gap as
-    it moved before meets the gap as it moves after; the configuration is that of the motion before. The contacts of an
-    impact are those whose gap then, or at its middle sample, is within ``together`` (m) of the least.
+    Args:
+        model: the robot.
+        states: the recording.
+        speed: a step between two states belongs to an impact if the normal velocity of a contact rises in it by more
+            than this beyond what the free acceleration M⁻¹ (Sᵀτ − h) gives, m/s.
+        reach: a contact with a larger gap cannot be in an impact, m.
+        together: the contacts of an impact are those whose gap is within this of the least one, at the instant of the
+            impact or at its middle sample, m.
 
-    Velocities that lag behind the positions (differences of poses lag by half a step) are corrected, see
-    :func:`velocity_lag`; then one more free step is asked for on either side, and the samples next to the impact are
-    not used.
+    An impact lasts at most three steps, with two free ones on either side. The velocities before and after it are means
+    over the free samples, carried along the free acceleration to the impact. Where these samples differ by more than a
+    tenth of the jump (kinetic norm), motion was not free, and the impact is left out. The instant of the impact is
+    where the lowest gap as it moved before meets the gap as it moves after, and the configuration is that of the motion
+    before.
+
+    Velocities that lag behind the positions (differences of poses lag by half a step) are corrected; see
+    :func:`velocity_lag`. One more free step is then needed on either side, and the samples next to the impact are not
+    used.
     """
     n, m = len(states), model.contacts
     if n < 2 * _FREE + 2 or m == 0:
@@ -125,14 +140,14 @@ def find_impacts(
     jumps = _jumps(motion, speed, reach)
     lag = velocity_lag(motion, jumps, reach)
     w += lag * rate
-    # a difference of poses next to an impact may hold a part of the jump that is too small to be seen
+    # A difference of poses next to an impact may hold a part of the jump that is too small to be noticed.
     near = 1 if lag > _DIFFERENCES * np.median(dt) else 0
     free = _FREE + near
     drift = 0.5 * (rate[:-1] + rate[1:]) * dt[:, None]
     found = []
     edges = np.flatnonzero(np.diff(np.concatenate(([0], jumps.view(np.int8), [0]))))
     for first, last in edges.reshape(-1, 2):  # steps first … last − 1: from sample first to sample last
-        if last - first > _LONGEST or first < free or last + free >= n:
+        if last - first > _LONGEST_IMPACT or first < free or last + free >= n:
             continue
         if jumps[first - free : first].any() or jumps[last : last + free].any():
             continue
@@ -153,7 +168,7 @@ def find_impacts(
         before, after = before + t * rate[first], after - (whole - t) * rate[last]
         state = replace(states[first], q=q, v=in_base_axes(model, q, before))
         problem, after = model.problem(state), in_base_axes(model, q, after)
-        k = (first + last) // 2  # an impact lasts: contacts that come near in its course take part
+        k = (first + last) // 2  # contacts that come near in the course of the impact take part in it
         chosen = np.flatnonzero((problem.gap <= problem.gap.min() + together) | (gap[k] <= gap[k].min() + together))
         problem = problem.select(chosen)
         values, vectors = np.linalg.eigh(problem.mass)
@@ -165,8 +180,11 @@ def find_impacts(
 
 
 def _meeting(before: tuple[float, float, float], after: tuple[float, float, float], whole: float) -> float:
-    """When a gap that moved as ``before`` (itself, its rate, its acceleration) at 0 is where it moved as ``after`` at
-    ``whole``, within these; the middle if it does not rise faster after."""
+    """When a gap that moves as ``before`` meets a gap that moves as ``after``, between 0 and ``whole`` s.
+
+    ``before`` has the gap at 0, its rate and its acceleration, ``after`` those at ``whole``. The result is the middle
+    where the gap does not rise faster afterwards.
+    """
     (x, u, a), (y, v, b) = before, after
     if u >= v:
         return 0.5 * whole
@@ -180,7 +198,7 @@ def _meeting(before: tuple[float, float, float], after: tuple[float, float, floa
 
 
 def _jumps(motion: _Motion, speed: float, reach: float) -> NDArray[np.bool_]:
-    """The steps (n − 1,) that belong to impacts, or to holes in the recording, which are no free motion."""
+    """Which steps (n − 1,) belong to impacts or to holes in the recording, and so not to free motion."""
     drift = 0.5 * (motion.rate[:-1] + motion.rate[1:]) * motion.dt[:, None]
     rise = np.einsum("kmn,kn->km", motion.normal[:-1], np.diff(motion.velocity, axis=0) - drift)
     jumps = ((rise > speed) & (np.minimum(motion.gap[:-1], motion.gap[1:]) < reach)).any(axis=1)
@@ -188,10 +206,10 @@ def _jumps(motion: _Motion, speed: float, reach: float) -> NDArray[np.bool_]:
 
 
 def velocity_lag(motion: _Motion, jumps: NDArray[np.bool_], reach: float) -> float:
-    """How far (s) velocities lag behind positions, from free motion; 0 where there is too little of it.
+    """How far velocities lag behind positions (s), by free motion; 0 where there is too little of it.
 
-    Out of ``reach`` the contacts' mean gap changes in a step by the mean of its normal velocities at both ends, if
-    these are of their stamps; if not, the difference is the lag times the acceleration. Half a step of gravity at
+    Where all gaps are beyond ``reach``, the mean gap changes in a step by the mean of its rates at both ends, if these
+    belong to their stamps. If they do not, the difference is the lag times the acceleration. Half a step of gravity at
     148 Hz is 3 % of a drop at 1 m/s, and makes e = 0.3 look like 0.34.
     """
     out = motion.gap.min(axis=1) > reach
@@ -205,19 +223,22 @@ def velocity_lag(motion: _Motion, jumps: NDArray[np.bool_], reach: float) -> flo
     missing = rise - 0.5 * (approach[:-1] + approach[1:])[flight]
     along = 0.5 * (along[:-1] + along[1:])[flight]
     size = float(along @ along)
-    lag = float(missing @ along) / size if size > 0.0 else 0.0  # in a flight the noise of all samples but two cancels
-    return lag if abs(lag) <= _LATEST * float(np.median(motion.dt)) else 0.0
+    lag = (
+        float(missing @ along) / size if size > 0.0 else 0.0
+    )  # the noise of all samples of a flight cancels but for two
+    return lag if abs(lag) <= _GREATEST_LAG * float(np.median(motion.dt)) else 0.0
 
 
 def free_acceleration(problem: ContactProblem) -> Array:
-    """v̇ without contact forces (nv,); the least one where M is singular."""
+    """v̇ (nv,) without contact forces; where M is singular, the smallest one."""
     return np.array(np.linalg.lstsq(problem.mass, -problem.bias_force, rcond=None)[0], dtype=np.float64)
 
 
 def _observed(
     time_ns: int, problem: ContactProblem, contacts: NDArray[np.intp], after: Array, root: Array
 ) -> ObservedImpact:
-    """Fit impulses to a jump: least squares in the kinetic norm, without the contacts that would pull."""
+    """The impact with impulses fitted to its jump: least squares in the kinetic norm, without contacts that would
+    pull."""
     m, d = problem.contacts, problem.tangents
     jump = root @ (after - problem.velocity)
     moves = root @ np.linalg.lstsq(problem.mass, problem.jacobian().T, rcond=None)[0]

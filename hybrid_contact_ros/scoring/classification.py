@@ -13,7 +13,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """Counts of a yes/no answer. Scores without a denominator are NaN."""
+    """Counts of a yes/no answer. A score without a denominator is NaN."""
 
     true_positive: int
     false_positive: int
@@ -39,7 +39,15 @@ class Classification:
 
 
 def classify(predicted: Bools, truth: Bools) -> Classification:
-    """Compare two equally shaped arrays, entry by entry."""
+    """Compare two arrays of the same shape, entry by entry.
+
+    Raises:
+        ValueError: the shapes differ.
+
+    Example:
+        >>> classify(np.array([True, True, False]), np.array([True, False, False])).precision
+        0.5
+    """
     if predicted.shape != truth.shape:
         raise ValueError(f"predictions have shape {predicted.shape}, the truth {truth.shape}")
     return Classification(
@@ -51,13 +59,18 @@ def classify(predicted: Bools, truth: Bools) -> Classification:
 
 
 def brier(probability: Array, truth: Bools) -> float:
-    """Mean squared error of probabilities; 0 is perfect, 0.25 is what always saying one half gets."""
+    """Mean squared error of probabilities: 0 is perfect, and 0.25 is what a constant one half gets.
+
+    Example:
+        >>> brier(np.array([1.0, 0.5]), np.array([True, False]))
+        0.125
+    """
     return float(np.mean((probability - truth) ** 2)) if probability.size else float("nan")
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """Predictions with a probability in [low, high): their mean, and how often they came true."""
+    """The predictions with a probability in [low, high): their number and mean, and how often they came true."""
 
     low: float
     high: float
@@ -67,7 +80,7 @@ class CalibrationBin:
 
 
 def calibration(probability: Array, truth: Bools, bins: int = 10) -> list[CalibrationBin]:
-    """Reliability table; empty bins are left out. The last bin holds probability 1."""
+    """The reliability table. Empty bins are left out, and the last bin holds the probability 1."""
     p, y = probability.ravel(), truth.ravel()
     place = np.clip((p * bins).astype(int), 0, bins - 1)
     table = []

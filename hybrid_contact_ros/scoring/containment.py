@@ -12,13 +12,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Containment:
-    """Whether one observed velocity after an impact was foreseen. All lengths are in the norm √(xᵀMx), relative to
-    the observed jump ‖v⁺ − v⁻‖.
+    """Whether one observed velocity after an impact was foreseen. All lengths are in the kinetic norm √(xᵀ M x), as
+    parts of the observed jump ‖v⁺ − v⁻‖.
 
     Attributes:
-        distance: from v⁺ to the nearest outcome of the set. nominal_distance: to the simultaneous outcome.
-        radius: largest distance of an outcome from their mean: the size of the set.
-        within_bounds: v⁺ lies in the componentwise outer bounds, widened by 5 % of their width.
+        distance: of v⁺ from the nearest outcome of the set.
+        nominal_distance: of v⁺ from the simultaneous outcome.
+        radius: greatest distance of an outcome from the mean of the outcomes; it is the size of the set.
+        within_bounds: whether v⁺ lies in the componentwise outer bounds, widened by 5 % of their width.
     """
 
     distance: float
@@ -33,7 +34,18 @@ class Containment:
 def containment(
     velocities: Array, nominal: Array, lower: Array, upper: Array, v_minus: Array, v_plus: Array, mass: Array
 ) -> Containment:
-    """Score one set (k, nv) against the observed v⁻ and v⁺ (nv,), with the mass matrix (nv, nv) at the impact."""
+    """Score one set against an observed impact.
+
+    Args:
+        velocities: (k, nv) outcomes; where there is none, the nominal one stands for the set.
+        nominal: (nv,) the simultaneous outcome.
+        lower, upper: (nv,) outer bounds of the set.
+        v_minus, v_plus: (nv,) observed velocities before and after.
+        mass: (nv, nv) at the impact.
+
+    Raises:
+        ValueError: the observed velocity does not jump.
+    """
 
     def length(x: Array) -> Array:
         return np.sqrt(np.maximum(np.einsum("...i,ij,...j", x, mass, x), 0.0))

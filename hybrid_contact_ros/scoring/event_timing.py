@@ -21,10 +21,10 @@ Bools = NDArray[np.bool_]
 
 
 def at_stamps(t: Array, truth_t: Array, truth: Bools, max_age: float = 0.02) -> tuple[Bools, Bools]:
-    """The truth in force at each stamp ``t``: the newest not later than it.
+    """The truth at each stamp ``t``: the newest one that is not later.
 
     Returns:
-        values (n, m), and (n,) whether there is one at most ``max_age`` seconds old.
+        the truth (n, m), and whether there is one that is at most ``max_age`` s old (n,).
     """
     if truth_t.size == 0:
         return np.zeros((t.size, truth.shape[1]), bool), np.zeros(t.size, bool)
@@ -35,14 +35,19 @@ def at_stamps(t: Array, truth_t: Array, truth: Bools, max_age: float = 0.02) -> 
 
 
 def edges(t: Array, closed: Bools) -> tuple[Array, Array]:
-    """Times of touchdown and of liftoff of one contact (n,): stamps of the first sample of each new state."""
+    """Times of the touchdowns and of the liftoffs of one contact (n,): the stamp of the first sample of each new
+    state."""
     change = np.diff(closed.astype(np.int8))
     return t[1:][change > 0], t[1:][change < 0]
 
 
 def debounce(t: Array, closed: Bools, opening: float, contact: float) -> Bools:
-    """The same without chatter: openings that last less than ``opening`` (s) are filled, then contacts shorter than
-    ``contact`` are taken out. t (n,) s, closed (n, m); a stretch lasts until the sample after it."""
+    """A series of contact states without chatter: first short openings are filled, then short contacts are taken out.
+
+    Args:
+        t: (n,) stamps, s. closed: (n, m), which contacts touch. opening, contact: openings and contacts that last less
+        are chatter, s. A stretch lasts until the sample after it.
+    """
     result = closed.copy()
     for column in result.T:
         for value, shortest in ((False, opening), (True, contact)):
@@ -55,12 +60,14 @@ def debounce(t: Array, closed: Bools, opening: float, contact: float) -> Bools:
 
 @dataclass(frozen=True, slots=True)
 class EventTiming:
-    """Predicted times of one kind of event, asked ``horizon`` seconds before each true one.
+    """How well the times of one kind of event were predicted.
 
     Attributes:
-        events: true events for which predictions exist at that time. missed: of these, those not predicted.
-        false: stretches of time with an event predicted within the horizon that did not come.
-        errors: (events − missed,) predicted − true, s.
+        horizon: the prediction is taken this long before each true event, s.
+        events: number of true events for which there is a prediction at that time.
+        missed: number of those that were not predicted.
+        false: number of stretches of time with an event predicted within the horizon that did not come.
+        errors: (events − missed,) predicted − true time, s.
     """
 
     horizon: float
@@ -71,16 +78,17 @@ class EventTiming:
 
     @property
     def median(self) -> float:
-        """Of |error|, s."""
+        """Median of |error|, s."""
         return float(np.median(np.abs(self.errors))) if self.errors.size else float("nan")
 
     @property
     def p95(self) -> float:
+        """95 % quantile of |error|, s."""
         return float(np.percentile(np.abs(self.errors), 95)) if self.errors.size else float("nan")
 
     @property
     def bias(self) -> float:
-        """Median of the signed error, s: positive when predictions come late."""
+        """Median of the signed error, s; positive when the predicted times are late."""
         return float(np.median(self.errors)) if self.errors.size else float("nan")
 
 
@@ -94,11 +102,18 @@ def event_timing(
     tolerance: float = 0.03,
     slack: float = 0.005,
 ) -> EventTiming:
-    """Score the predictions (n,) of one contact.
+    """Score the predictions of one contact.
 
-    Asked is the last state not later than ``horizon`` before a true event, if it is at most ``slack`` older. A false
-    event is a stretch of successive states that predict one within the horizon, with no true one from ``tolerance``
-    before the first of them to ``tolerance`` after the last time predicted.
+    Args:
+        t: (n,) stamps of the states, s.
+        next_event: (n,) kind of the predicted event.
+        time_to_event: (n,) time until then, s.
+        true_times: times of the true events of this kind, s.
+        kind: the kind of event to score.
+        horizon: for each true event the last state is taken that is not later than this before it, s.
+        tolerance: a stretch of states that predict an event within the horizon is false, if no true event comes from
+            this long before the first of them to this long after the last predicted time, s.
+        slack: a state that is older by more than this is not taken, s.
     """
     announced = (next_event == kind) & np.isfinite(time_to_event)
     errors, events, missed = [], 0, 0
@@ -122,7 +137,7 @@ def event_timing(
 
 
 def pooled(timings: Sequence[EventTiming]) -> EventTiming:
-    """Several contacts' timings at one horizon, as one."""
+    """The timings of several contacts at one horizon as one."""
     return EventTiming(
         timings[0].horizon,
         sum(x.events for x in timings),
@@ -133,8 +148,11 @@ def pooled(timings: Sequence[EventTiming]) -> EventTiming:
 
 
 def detection_delays(t: Array, closed: Bools, true_times: Array, before: float = 0.02, after: float = 0.05) -> Array:
-    """For each true touchdown of one contact, when its predicted mode turned closed (earliest rise in the window
-    ``[−before, after]`` s around it) minus the true time, s; NaN where it did not. Pass ``~closed`` for liftoffs."""
+    """How late the predicted mode saw each true touchdown of one contact, s; pass ``~closed`` for liftoffs.
+
+    It is seen at the earliest rise of ``closed`` from ``before`` s before the true time to ``after`` s after it. The
+    delay is NaN where there is no such rise.
+    """
     rises, _ = edges(t, closed)
     delays = np.full(true_times.size, np.nan)
     for i, true in enumerate(true_times):

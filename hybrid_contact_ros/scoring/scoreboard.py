@@ -35,9 +35,9 @@ class Scoreboard:
     """Predictions and truth in, :class:`Scores` out.
 
     Args:
-        names, frames: of the predicted contacts.
-        mass: mass matrix (nv, nv) of a state, for distances between velocities.
-        opening, contact: s, shortest of the truth that count (:func:`~.event_timing.debounce`); 0: all.
+        names, frames: names and frames of the predicted contacts. mass: gives the mass matrix (nv, nv) of a state, for
+        distances between velocities. opening, contact: shortest openings and contacts of the truth that count, s
+        (:func:`~.event_timing.debounce`); 0: all.
     """
 
     def __init__(
@@ -62,6 +62,7 @@ class Scoreboard:
         self._sets: list[Containment] = []
 
     def predicted(self, state: RobotState, mode: ModePrediction, impact: ImpactPrediction | None) -> None:
+        """One prediction, with the state that it was made from."""
         self._t.append(mode.stamp_ns)
         self._closed.append(mode.closed)
         self._probability.append(mode.probability)
@@ -82,7 +83,7 @@ class Scoreboard:
             self._true_mode(msg)
 
     def scores(self) -> Scores | None:
-        """``None`` when no truth overlaps with the predictions."""
+        """The scores so far; ``None`` where no truth overlaps the predictions."""
         if self._groups is None or self._truth is None or self._truth_t is None or not self._t.rows.size:
             return None
         origin = int(self._t.rows[0, 0])
@@ -100,7 +101,7 @@ class Scoreboard:
         delays: tuple[list[Array], list[Array]] = ([], [])
         for j, (_, members) in enumerate(self._groups):
             downs, ups = event_timing.edges(truth_t, truth[:, j])
-            # An edge outside the predictions' span was never theirs to foresee.
+            # Predictions could not foresee an edge outside of the time that they span.
             downs, ups = (x[(x >= t[0]) & (x <= t[-1])] for x in (downs, ups))
             delays[0].append(event_timing.detection_delays(t, closed[:, j], downs))
             delays[1].append(event_timing.detection_delays(t, ~closed[:, j], ups))
@@ -155,8 +156,8 @@ class Scoreboard:
         return closed, probability
 
     def _announced(self, members: list[int], kind: EventKind) -> tuple[NDArray[np.uint8], Array]:
-        """The event that a group as a whole is predicted to do, and when: its first member touches down, its last one
-        lifts off."""
+        """The event that is predicted for a group as a whole, and when. A group touches down with its first member, and
+        lifts off with its last one."""
         closed = self._closed.rows[:, members]
         says = self._kind.rows[:, members] == kind
         time = self._time.rows[:, members]
