@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _show(found: Identification, out: Console) -> None:
-    from hybrid_contact_ros.identification.identify import TOLERANCES
+    from hybrid_contact_ros.identification.validation import TOLERANCES
 
     out.print(
         f"{found.impacts} impacts in {found.states} states; {found.used} of one contact and explained by its impulse"

@@ -14,11 +14,9 @@ from hybrid_contact_ros.bags.reader import BagReader
 from hybrid_contact_ros.bags.streams import Streams
 from hybrid_contact_ros.bags.unreadable import BagError
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.estimation.impact import impulse_unit
 from hybrid_contact_ros.identification.material import FEWEST, RESOLUTION, material, quantile, tells
 from hybrid_contact_ros.identification.observed_impacts import ObservedImpact, find_impacts
-from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
-from hybrid_contact_ros.impacts.velocity_set import post_impact_set
+from hybrid_contact_ros.identification.validation import cross_validated
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.messages.intake import Intake
@@ -29,13 +27,9 @@ CONFIDENCE = 0.95
 """Confidence of the bootstrap intervals."""
 SPREAD = 0.90
 """Share of the single impacts that ``from_`` to ``to`` covers."""
-TOLERANCES = (0.05, 0.10, 0.15, 0.20)
-"""Distances from a set within which an outcome counts as contained, as parts of the jump of the velocity."""
 LAWS = ("poisson", "stronge")
 """Impact laws with a restitution."""
 _RESAMPLES = 2000  # of the bootstrap
-_DIRECTIONS = 8  # of friction
-_SAMPLES, _MAX_STEPS = 256, 100  # of a set
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +68,7 @@ class Identification:
             inertia of the model, from the timing, or from noise.
         tested: number of impacts, also of several contacts, whose v⁺ was compared with a set. The intervals of the set
             were identified from the other half of the recording.
-        contained: part of them within each of :data:`TOLERANCES`, in the kinetic norm.
+        contained: part of them within each of :data:`~.validation.TOLERANCES`, in the kinetic norm.
         radius: median radius of the sets, as a part of the jump.
         damage, warnings: as of :class:`~hybrid_contact_ros.replay.result.ReplayResult`.
     """
@@ -188,7 +182,7 @@ def identify(states: int, impacts: Sequence[ObservedImpact], law: str = "poisson
     found = material(used, law)
     e, approach = found.restitution, found.approach
     half = np.median(approach)
-    contained, radius, tested = _cross_validate(impacts, law, seed)
+    contained, radius, tested = cross_validated(impacts, law, SPREAD, seed)
     return Identification(
         states=states,
         impacts=len(impacts),
@@ -216,50 +210,3 @@ def _estimate(values: Array, most: Array, top: float, rng: np.random.Generator) 
         float(np.clip(quantile(values, most, part), 0.0, top)) for part in (0.5, 0.5 - 0.5 * SPREAD, 0.5 + 0.5 * SPREAD)
     )
     return Estimate(value, float(low), float(high), from_, to, int((most > value).sum()))
-
-
-def _cross_validate(
-    impacts: Sequence[ObservedImpact], law: str, seed: int
-) -> tuple[tuple[float, ...], float | None, int]:
-    """Compare the impacts of each half of the recording with sets whose intervals come from the other half.
-
-    Returns:
-        the contained parts, the median radius, and the number of impacts, as of :class:`Identification`.
-    """
-    middle = len(impacts) // 2
-    distances, radii = [], []
-    for train, test in ((impacts[:middle], impacts[middle:]), (impacts[middle:], impacts[:middle])):
-        used = [impact for impact in train if tells(impact)]
-        if len(used) < FEWEST:
-            continue
-        found = material(used, law)
-        ends = 0.5 - 0.5 * SPREAD, 0.5 + 0.5 * SPREAD
-        e = tuple(np.clip(np.quantile(found.restitution, ends), 0.0, 1.0))
-        mu = tuple(float(quantile(found.friction, found.sticks_from, part)) for part in ends)
-        for impact in test:
-            unit = impulse_unit(impact.problem, simultaneous_impact(impact.problem, _DIRECTIONS))
-            if unit == 0.0:
-                continue
-            outcomes = post_impact_set(
-                impact.problem,
-                0.5 * unit,
-                _SAMPLES,
-                _MAX_STEPS,
-                seed,
-                _DIRECTIONS,
-                law,
-                solutions="one",
-                restitution=e,
-                friction=mu,
-            )
-            root = np.linalg.cholesky(impact.problem.mass).T
-            velocities = outcomes.velocities[outcomes.terminated] @ root.T
-            if not velocities.size:
-                continue
-            jump = np.linalg.norm(root @ (impact.after - impact.problem.velocity))
-            distances.append(np.linalg.norm(velocities - root @ impact.after, axis=1).min() / jump)
-            radii.append(np.linalg.norm(velocities - velocities.mean(axis=0), axis=1).max() / jump)
-    if not distances:
-        return (), None, 0
-    contained = tuple(float(np.mean(np.array(distances) <= t)) for t in TOLERANCES)
-    return contained, float(np.median(radii)), len(distances)

@@ -82,63 +82,75 @@ def replay_bag(
         config = EstimatorConfig.from_file(config)
     if complete_sets:
         config = replace(config, impact=replace(config.impact, deadline=0.0))
-    truths = [truth] if isinstance(truth, str) else list(truth)
-    if out is not None and Path(out).resolve() == Path(bag).resolve():
-        raise BagError(f"{out} is the recording itself; give the predictions another name")
-    if out is not None:
-        check_output(Path(out), force)
+    _check_place(bag, out, force)
     with BagReader(bag) as reader:
-        names = Streams(joint_states, odometry, robot_description, namespace)
-        streams = names.found_in(reader, config.floating_base)
+        streams = Streams(joint_states, odometry, robot_description, namespace).found_in(reader, config.floating_base)
         model = RigidBodyModel.from_urdf(streams.urdf(reader, urdf), config)
-        wanted = streams.needed(reader, model)
-        truths = [streams.absolute(topic) for topic in truths]
-        for topic in truths:
-            kind = reader.topics.get(topic)
-            reader.require({topic: kind if kind in TRUTH else TRUTH[0]})
+        topics = streams.needed(reader, model)
+        truths = _truths(reader, streams, truth)
         estimator = ContactEstimator(model, config)
         estimator.warm()
         session = Session(estimator, Intake(model, config.input, twist_in_world), on_prediction, bool(truths))
         setup = time.perf_counter() - begin
         base = streams.odometry if config.floating_base else None
-        feed = Feed(reader, streams.joint_states, base, [*wanted, *truths], progress)
+        feed = Feed(reader, streams.joint_states, base, [*topics, *truths], progress)
         begin = time.perf_counter()
-        if out is None:
-            damage = feed.through(session, None)
-        else:
-            with BagWriter(out, force=force) as writer:
-                for topic, kind in OUTPUTS.items():
-                    writer.add(topic, kind)
-                damage = feed.through(session, writer)
+        damage = _played(feed, session, out, force)
         scores = session.board.scores() if session.board is not None else None
         wall = time.perf_counter() - begin
     return ReplayResult(
         bag=Path(bag),
         out=None if out is None else Path(out),
-        contacts=tuple(model.contact_names),
-        states=session.states,
         messages=feed.read,
-        duration=session.duration,
         wall=wall,
         setup=setup,
-        compute_p50=session.compute_quantile(50),
-        compute_p99=session.compute_quantile(99),
-        sets=session.sets,
-        events=session.events,
-        faults=dict(session.intake.faults),
-        last_fault=session.intake.last_fault,
         damage=damage or reader.damage or None,
-        warnings=(
-            *reader.warnings,
-            *streams.warnings,
-            *_interleaved(session.intake.faults["backward_stamp"], feed.read),
-        ),
+        warnings=(*reader.warnings, *streams.warnings, *_interleaved(session.intake, feed.read)),
         scores=scores,
+        **session.counts(),
     )
 
 
-def _interleaved(backward: int, messages: int) -> list[str]:
+def _check_place(bag: str | Path, out: str | Path | None, force: bool) -> None:
+    """Check that the predictions can be written, where they are wanted, before any work is done for them.
+
+    Raises:
+        BagError: they cannot.
+    """
+    if out is None:
+        return
+    if Path(out).resolve() == Path(bag).resolve():
+        raise BagError(f"{out} is the recording itself; give the predictions another name")
+    check_output(Path(out), force)
+
+
+def _truths(reader: BagReader, streams: Streams, truth: str | Sequence[str]) -> list[str]:
+    """The whole names of the topics of the truth.
+
+    Raises:
+        BagError: one is not there, is empty, or holds messages of another type.
+    """
+    topics = [streams.absolute(topic) for topic in ([truth] if isinstance(truth, str) else truth)]
+    for topic in topics:
+        kind = reader.topics.get(topic)
+        reader.require({topic: kind if kind in TRUTH else TRUTH[0]})
+    return topics
+
+
+def _played(feed: Feed, session: Session, out: str | Path | None, force: bool) -> str | None:
+    """Feed the whole recording to the session, and write its predictions where ``out`` is given. The text says what
+    ended the feeding early."""
+    if out is None:
+        return feed.through(session, None)
+    with BagWriter(out, force=force) as writer:
+        for topic, kind in OUTPUTS.items():
+            writer.add(topic, kind)
+        return feed.through(session, writer)
+
+
+def _interleaved(intake: Intake, messages: int) -> list[str]:
     """A warning where there was probably more than one publisher on a topic, which a recording does not say itself."""
+    backward = intake.faults["backward_stamp"]
     if backward <= _INTERLEAVED * messages:
         return []
     said = f"{backward} of {messages} messages are older than one before them"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -78,19 +79,21 @@ class Session:
         if writer is not None:
             self._write(prediction, compute_ns, time_ns, writer)
 
-    @property
-    def states(self) -> int:
-        """Number of states that were answered by a prediction."""
-        return len(self.compute.rows)
-
-    @property
-    def duration(self) -> float:
-        """Time from the first of these states to the last, s."""
-        return (self.last - self.first) * 1e-9 if self.states else 0.0
-
-    def compute_quantile(self, percent: float) -> float:
-        """Quantile of the time that the estimator took for one state, s; NaN where there was none."""
-        return float(np.percentile(self.compute.rows[:, 0] * 1e-9, percent)) if self.states else float("nan")
+    def counts(self) -> dict[str, Any]:
+        """What :class:`~.result.ReplayResult` says of the states, by its attributes."""
+        compute = self.compute.rows[:, 0] * 1e-9
+        p50, p99 = np.percentile(compute, (50, 99)) if compute.size else (np.nan, np.nan)
+        return {
+            "contacts": tuple(self.estimator.model.contact_names),
+            "states": compute.size,
+            "duration": (self.last - self.first) * 1e-9 if compute.size else 0.0,
+            "compute_p50": float(p50),
+            "compute_p99": float(p99),
+            "sets": self.sets,
+            "events": self.events,
+            "faults": dict(self.intake.faults),
+            "last_fault": self.intake.last_fault,
+        }
 
     def _write(self, prediction: Prediction, compute_ns: int, time_ns: int, writer: BagWriter) -> None:
         encoder = self.encoder

@@ -1,4 +1,4 @@
-"""Recordings written and read back, and those that cannot be."""
+"""Recordings are written and read back; those that cannot be are refused in words."""
 
 from __future__ import annotations
 
