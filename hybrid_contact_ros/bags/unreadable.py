@@ -34,7 +34,7 @@ def library() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        raise UnreadableBag(str(error).strip() or type(error).__name__) from error
+        raise _unreadable(error) from error
 
 
 def from_library(call: Callable[Parameters, Result], *args: Parameters.args, **options: Parameters.kwargs) -> Result:
@@ -43,8 +43,10 @@ def from_library(call: Callable[Parameters, Result], *args: Parameters.args, **o
     Raises:
         UnreadableBag: the library raised something.
     """
-    with library():
+    try:  # not by the block above, which would take longer than most messages
         return call(*args, **options)
+    except Exception as error:
+        raise _unreadable(error) from error
 
 
 def each_from_library(
@@ -62,5 +64,10 @@ def each_from_library(
         except StopIteration:
             return
         except Exception as error:
-            raise UnreadableBag(str(error).strip() or type(error).__name__) from error
+            raise _unreadable(error) from error
         yield item
+
+
+def _unreadable(error: Exception) -> UnreadableBag:
+    """The words of an error of a library, or its kind where it has none."""
+    return UnreadableBag(str(error).strip() or type(error).__name__)
