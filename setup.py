@@ -1,4 +1,4 @@
-"""The ament_python package. What pip needs to run it stands in requirements/, what rosdep needs in package.xml."""
+"""The ament_python package. What pip needs to run it is listed in requirements/, what rosdep needs in package.xml."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ NODES = ["contact_mode", "impact_set", "constraint_stability", "contact_markers"
 
 
 def files(folder: str, *patterns: str) -> list[str]:
-    """Relative to this file, as colcon's --symlink-install wants them."""
+    """Files of a folder, relative to this file as --symlink-install of colcon needs them."""
     return sorted(str(path.relative_to(HERE)) for pattern in patterns for path in (HERE / folder).glob(pattern))
 
 
@@ -23,6 +23,7 @@ setup(
     license="Apache-2.0",
     python_requires=">=3.10",
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
+    include_package_data=False,  # modules alone: the README.md of each room is for readers of the sources
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),

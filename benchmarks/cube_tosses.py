@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
-from hybrid_contact_ros.identification.single_body import common_friction, quantile
+from hybrid_contact_ros.identification.material import common_friction, quantile
 from hybrid_contact_ros.impacts.single_contact import fit_friction, fit_restitution
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
 from hybrid_contact_ros.mechanics.problem import ContactProblem

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from benchmarks.estimator import NOISE, Scores, states
 from benchmarks.event_scores import KINDS, EventScores
 from benchmarks.gait_controller import GAITS, GaitController
-from benchmarks.simulated_robots import GROUNDS, PHYSICS_STEP, ROBOTS, SimulatedRobot
+from benchmarks.simulated_robots import GROUNDS, ROBOTS, SimulatedRobot
 from hybrid_contact_ros.codes import EventKind
+from hybrid_contact_ros.demo.physics import PHYSICS_STEP
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
 
 Array = NDArray[np.float64]

@@ -1,8 +1,8 @@
-"""End-to-end latency: stamp of a measurement to its received prediction, over the middleware, three processes.
+"""End-to-end latency over the middleware: from the stamp of a measurement to the reception of its prediction.
 
-One process publishes a Go2 that lands and lifts off once a second (``/joint_states`` and ``/odom`` at 500 Hz, stamped
-when they are sent), one is the ``contact_suite`` node, and this one receives ``/contact_mode``. All on one clock.
-Latencies are of the states that were answered: the share stands beside them.
+Three processes run on one clock. One publishes a Go2 that lands and lifts off once a second (``/joint_states`` and
+``/odom`` at 500 Hz, stamped when they are sent), one is the ``contact_suite`` node, and this one receives
+``/contact_mode``. Only states that were answered have a latency, so that their share is printed too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
-READY = 180.0  # s; without a warm cache the node compiles its kernels first
+READY_TIMEOUT = 180.0  # s; without a warm cache the node compiles its kernels first
 PERCENTILES = (50, 99, 99.9)
 
 
@@ -28,10 +28,11 @@ class Robot:
     """A robot that stands, and how it is published.
 
     Attributes:
-        config: parameter file. urdf: below example-robot-data's robots. rate: Hz.
-        standing: rad, of joints by parts of their names. bob: m, amplitude of the height, once a second, so that
-            touchdowns, and with them impact sets, are among the states. noise: standard deviation of the velocities in
-            rad/s; above 0 joints also carry the robot's weight, spread evenly over its contacts, up to 1 N m of noise.
+        config: parameter file. urdf: path below the robots of example-robot-data. rate: rate of the states, Hz.
+        standing: angles of the joints by parts of their names, rad. bob: amplitude with which the height changes once a
+        second, m. It brings touchdowns, and with them impact sets. noise: standard deviation of the velocities, rad/s.
+        Above 0 the joints also carry the weight of the robot, spread
+            evenly over its contacts, with up to 1 N m of noise.
     """
 
     config: str = str(ROOT / "config" / "go2.yaml")
@@ -43,7 +44,7 @@ class Robot:
 
 
 def publish(seconds: float, robot: Robot) -> None:
-    """Body of the publishing process; prints how many states it sent."""
+    """Body of the publishing process. It prints how many states it sent."""
     import rclpy
     from nav_msgs.msg import Odometry
     from sensor_msgs.msg import JointState
@@ -72,7 +73,7 @@ def publish(seconds: float, robot: Robot) -> None:
     base = Odometry(child_frame_id="base")
     base.header.frame_id = "world"
     base.pose.pose.orientation.w = 1.0
-    limit = time.monotonic() + READY
+    limit = time.monotonic() + READY_TIMEOUT
     while not (joints.get_subscription_count() and odometry.get_subscription_count()):
         if time.monotonic() > limit:
             raise SystemExit("no node took the states")
@@ -104,9 +105,16 @@ def publish(seconds: float, robot: Robot) -> None:
 def measure(
     seconds: float, robot: Robot, said: list[str] | None = None
 ) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-    """Series in ms (``total``, ``input`` until the node took the state, ``compute`` in the node) and what was sent.
+    """Measure for some seconds of publishing.
 
-    ``said`` is filled with each new sentence of the node's diagnostics.
+    Args:
+        seconds: how long states are published.
+        robot: the robot, and how it is published.
+        said: a list that takes the sentences of the node's diagnostics.
+
+    Returns:
+        latencies, ms: ``total``, ``input`` (until the node took the state) and ``compute`` (in the node);
+        and numbers of what was sent.
 
     Raises:
         RuntimeError: a process ended early, or nothing was received.
@@ -117,7 +125,7 @@ def measure(
     from hybrid_contact_msgs.msg import ContactMode, PostImpactVelocitySet
     from hybrid_contact_ros.mechanics.example_data import example_urdf
     from hybrid_contact_ros.ros.executor import make_executor
-    from hybrid_contact_ros.ros.messages import nanoseconds
+    from hybrid_contact_ros.ros.message_types import nanoseconds
 
     os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
@@ -161,7 +169,7 @@ def measure(
     try:
         processes.append(subprocess.Popen(suite, cwd=ROOT))
         processes.append(subprocess.Popen(publisher, cwd=ROOT, stdout=subprocess.PIPE, text=True))
-        limit = time.monotonic() + READY + seconds + 30.0
+        limit = time.monotonic() + READY_TIMEOUT + seconds + 30.0
         while processes[1].poll() is None and time.monotonic() < limit:
             executor.spin_once(timeout_sec=0.1)
             if processes[0].poll() is not None:
@@ -207,8 +215,8 @@ def show(series: dict[str, np.ndarray], sent: dict[str, float], rate: float) -> 
 def main() -> None:
     """Print the table; with ``--json``, one line for machines."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=60.0, help="of publishing (default 60)")
-    parser.add_argument("--rate", type=float, default=500.0, help="Hz, of states (default 500)")
+    parser.add_argument("--seconds", type=float, default=60.0, help="duration of the publishing (default 60)")
+    parser.add_argument("--rate", type=float, default=500.0, help="rate of the states, Hz (default 500)")
     parser.add_argument("--json", action="store_true", help="numbers only")
     parser.add_argument("--publish", type=json.loads, help=argparse.SUPPRESS)
     args = parser.parse_args()

@@ -6,7 +6,6 @@ The physics knows nothing of this package's contact laws. Two grounds: ``stiff``
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,14 +15,21 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.demo.physics import (
+    STIFF,
+    add_contact_forces,
+    add_floor,
+    contact_law,
+    free_robot,
+    in_world_axes,
+    robot_geom,
+)
 from hybrid_contact_ros.mechanics.example_data import example_urdf
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 
 Array = NDArray[np.float64]
 
-PHYSICS_STEP = 0.00025  # s
-GROUNDS = {"stiff": 0.001, "soft": 0.005}  # s, time constant of MuJoCo's contact (solref)
-_AXES = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])  # MuJoCo's, of contacts with a level floor
+GROUNDS = {"stiff": STIFF, "soft": 0.005}  # s, time constant of MuJoCo's contact (solref)
 _CONFIG = Path(__file__).resolve().parents[1] / "config"
 
 
@@ -116,44 +122,18 @@ class SimulatedRobot:
         self.mass = float(self.model.body_subtreemass[1])
 
     def _compile(self, urdf: str, stiffness: float) -> mujoco.MjModel:
-        robot = ElementTree.fromstring(urdf)
-        for link in robot.iter("link"):
-            for tag in ("visual", "collision"):
-                for element in link.findall(tag):
-                    link.remove(element)
-        for old in robot.findall("mujoco"):
-            robot.remove(old)
-        options = ElementTree.SubElement(robot, "mujoco")
-        # Static links are fused only after the trunk is freed: before that, they would take it to the world with them.
         # Dummy links of 1e-6 kg have inertias that no body can have: MuJoCo balances these.
-        ElementTree.SubElement(options, "compiler", fusestatic="false", balanceinertia="true", boundmass="1e-6",
-                               boundinertia="1e-9")  # fmt: skip
-        spec = mujoco.MjSpec.from_string(ElementTree.tostring(robot, encoding="unicode"))
-        spec.body(self.rigid.root_link).add_freejoint()
-        spec.compiler.fusestatic = True
-        spec.option.timestep = PHYSICS_STEP
-        spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-        spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
-        spec.option.impratio = 10.0
-        law = {
-            "condim": 3,
-            "friction": [self.friction, 0.0, 0.0],
-            "solref": [stiffness, 1.0],
-            "solimp": [0.98, 0.999, 0.0002, 0.5, 2.0],
-            "mass": 0.0,
-            "density": 0.0,
-        }
-        plane, sphere = mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_SPHERE
-        spec.worldbody.add_geom(
-            name="floor", type=plane, size=[0, 0, 1], contype=0, conaffinity=1, friction=[0.0, 0.0, 0.0],
-            **{k: v for k, v in law.items() if k != "friction"},
-        )  # fmt: skip
+        compiler = {"balanceinertia": "true", "boundmass": "1e-6", "boundinertia": "1e-9"}
+        spec = free_robot(urdf, self.rigid.root_link, **compiler)
+        add_floor(spec, contact_law(0.0, stiffness))
+        geom = robot_geom(contact_law(self.friction, stiffness))
+        sphere = mujoco.mjtGeom.mjGEOM_SPHERE
         names = iter(self.rigid.contact_names)
         for contact in self.config.contacts.values():
             for k in range(0, len(contact.points), 3):
                 spec.body(contact.link).add_geom(
                     name=next(names), type=sphere, size=[contact.radius, 0, 0], pos=list(contact.points[k : k + 3]),
-                    contype=1, conaffinity=0, **law,
+                    **geom,
                 )  # fmt: skip
         model = spec.compile()
         model.dof_damping[:] = model.dof_frictionloss[:] = 0.0  # the estimator's equations have neither
@@ -191,11 +171,8 @@ class SimulatedRobot:
     def forces(self) -> Array:
         """Of the ground on each contact in the last physics step (m, 3), N, world axes."""
         found = np.zeros((self.model.ngeom, 3))
-        if self.data.ncon:
-            # Contacts are the last constraints, three rows each: normal and tangents (elliptic cones).
-            geoms = self.data.contact.geom2
-            found[geoms] = self.data.efc_force[-3 * geoms.size :].reshape(-1, 3)
-        return found[self.geoms] @ _AXES
+        add_contact_forces(self.data, found)
+        return in_world_axes(found[self.geoms])
 
     def point_jacobians(self) -> Array:
         """Of the lowest points of the spheres (m, 3, nv), in MuJoCo's coordinates."""

@@ -1,5 +1,5 @@
-"""``hybrid-contact VERB``. Each verb lives in a module with ``add_arguments(parser)`` and ``run(args) -> int``, which
-is imported when the verb is used, so that ``--help`` is quick and a verb needs only what it uses."""
+"""``hybrid-contact VERB``. Each verb has a module with ``add_arguments(parser)`` and ``run(args) -> int``. The module
+is imported when the verb is used, so that ``--help`` is quick and a verb needs only the packages that it uses."""
 
 from __future__ import annotations
 
@@ -16,19 +16,24 @@ VERBS = {
     "replay": ("hybrid_contact_ros.commands.replay", "predictions and scores from a rosbag2 recording"),
     "identify": ("hybrid_contact_ros.commands.identify", "restitution and friction from a recording of impacts"),
     "convert": ("hybrid_contact_ros.commands.convert", "published recordings (.npz) into rosbag2"),
-    "check": ("hybrid_contact_ros.commands.check", "what is seen of a URDF and a configuration"),
+    "check": ("hybrid_contact_ros.commands.check", "a URDF and a configuration as the suite sees them"),
 }
+"""Module and help of each verb."""
 
 FAILED = 2
-"""Exit code of a mistake in the input, argparse's own for a mistake in the arguments."""
-
+"""Exit code where the input cannot be used; argparse has the same for the arguments."""
 
 PIPE_CLOSED = 141
-"""Exit code of a program that writes into a pipe that nobody reads any more, as of others (128 + SIGPIPE)."""
+"""Exit code where nobody reads the pipe any more that the program writes into (128 + SIGPIPE, as other programs
+have)."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a verb; the exit code. Mistakes of the user end in one line on stderr, a traceback with ``--debug``."""
+    """Run a verb.
+
+    Returns:
+        the exit code. Input that cannot be used ends in one line on stderr, or with ``--debug`` in a traceback.
+    """
     arguments = list(sys.argv[1:] if argv is None else argv)
     verb = next((a for a in arguments if not a.startswith("-")), None)
     parser = argparse.ArgumentParser(
@@ -55,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # the next program has read enough, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # otherwise Python complains when it ends
         return PIPE_CLOSED
     except (ValueError, OSError, ModuleNotFoundError) as error:
         if debug or (isinstance(error, ModuleNotFoundError) and _ours(error)):
@@ -67,11 +72,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _ours(error: ModuleNotFoundError) -> bool:
-    """A module of the suite itself is missing: that is a fault of the suite, not of the set-up."""
+    """Whether a module of the suite itself is missing, which is a fault of the suite and not of the set-up."""
     return (error.name or "").partition(".")[0] == "hybrid_contact_ros"
 
 
 def _sentence(error: Exception) -> str:
+    """An error in one line."""
     if isinstance(error, ModuleNotFoundError):
         return f"{error}: a package that this verb needs is not installed"
     if isinstance(error, OSError) and error.strerror and error.filename:

@@ -1,7 +1,7 @@
-"""Entry points of the executables. Small on purpose: they catch Ctrl-C before anything large is imported.
+"""Entry points of the executables. They are small on purpose, and catch Ctrl-C before anything large is imported.
 
-Importing numba, Pinocchio and rclpy takes seconds. An interrupt in the midst of it ends in a traceback from wherever it
-struck, or in an import that fails for no visible reason; nothing is there yet that would need an orderly end.
+Importing numba, Pinocchio and rclpy takes seconds. An interrupt meanwhile would end in a traceback from wherever it
+struck, or in an import that fails for no visible reason. Nothing needs an orderly end by then.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from importlib import import_module
 
 INTERRUPTED = 130
-"""Exit code of a command that was interrupted, as of a shell: 128 + SIGINT. Nodes end with 0."""
+"""Exit code of a command that was interrupted (128 + SIGINT, as a shell has). Nodes end with 0."""
 
 
 def _leave_quietly(code: int) -> None:
@@ -46,12 +46,13 @@ def contact_suite() -> None:
 
 
 def demo_robot() -> None:
-    """A process of ``hybrid-contact demo``, not an executable of the package; so is the next one."""
+    """The robot of ``hybrid-contact demo``. It is a process of that command and no executable of the package."""
     _helper("demo.robot")
 
 
-def demo_monitor() -> None:
-    _helper("demo.monitor")
+def demo_listener() -> None:
+    """The listener of ``hybrid-contact demo``, likewise."""
+    _helper("demo.listener")
 
 
 def _helper(name: str) -> None:
@@ -63,7 +64,7 @@ def _helper(name: str) -> None:
 
 
 def command() -> int:
-    """``hybrid-contact``. A second Ctrl-C while the first one is being followed changes nothing."""
+    """``hybrid-contact``. A second Ctrl-C while the first one is handled changes nothing."""
     _leave_quietly(INTERRUPTED)
     from hybrid_contact_ros.cli import main
 

@@ -17,7 +17,7 @@ from launch_ros.substitutions import FindPackageShare
 
 from launch import LaunchDescription
 
-# The matrices are small: BLAS threads only wait for each other, and for the other processes of the robot.
+# The matrices are small, so that threads of BLAS only wait for each other and for the other processes of the robot.
 BLAS = {name: EnvironmentVariable(name, default_value="1") for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
 
 ARGUMENTS = {
@@ -25,8 +25,8 @@ ARGUMENTS = {
         PathJoinSubstitution([FindPackageShare("hybrid_contact_ros"), "config", "go2.yaml"]),
         "parameter file: contacts, planes, tolerances",
     ),
-    "namespace": ("", "of all nodes and topics"),
-    "composed": ("true", "one process (true) or one a node (false)"),
+    "namespace": ("", "namespace of all nodes and topics"),
+    "composed": ("true", "one process (true) or one for each node (false)"),
     "autostart": ("true", "configure and activate as soon as the robot description is there"),
     "use_sim_time": ("false", "take time from /clock"),
     "urdf_file": ("", "URDF file; empty: the latched topic robot_description"),
@@ -38,8 +38,8 @@ SEPARATE = ("contact_mode", "impact_set", "constraint_stability")
 
 
 def node(name, condition):
-    """One lifecycle node. It brings itself up (its parameter autostart), because ``autostart`` of launch_ros's
-    LifecycleNode does not exist in every version."""
+    """One lifecycle node. It configures and activates itself (its parameter ``autostart``), because the ``autostart``
+    of LifecycleNode in launch_ros does not exist in every version."""
     value = LaunchConfiguration
     return LifecycleNode(
         package="hybrid_contact_ros",
@@ -62,8 +62,8 @@ def node(name, condition):
 
 
 def check_files(context):
-    """Refuse files that are not there, and make their names absolute; launch_ros only warns of a missing parameter
-    file, and the node then starts without any."""
+    """Refuse files that do not exist, and make their names absolute. launch_ros only warns of a missing parameter file,
+    and the node then starts without parameters."""
     for name in ("config", "urdf_file"):
         given = LaunchConfiguration(name).perform(context)
         file = Path(given).expanduser().absolute()

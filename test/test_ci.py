@@ -1,4 +1,4 @@
-"""What ``.ci/run`` runs on which processor, from the flags that the processor tells."""
+"""What ``.ci/run`` runs on which processor, from the flags that the processor tells, and which tests are numerical."""
 
 import os
 import subprocess
@@ -10,19 +10,28 @@ AVX2 = "fpu sse sse2 pni ssse3 sse4_1 sse4_2 avx fma avx2"
 
 
 @pytest.fixture
-def plan(root, tmp_path):
+def plan_lines(root, tmp_path):
     if not (root / ".venv" / "bin" / "python").exists():
         pytest.skip("there is no .venv: this is for ./run")
 
-    def planned(flags):
-        """What the plan says of each set of kernels; flags None: there is no such file; OWN: those of this machine."""
+    def lines(flags):
+        """The lines of the plan on a processor with these flags; None: it tells none; OWN: those of this machine."""
         file = tmp_path / "cpuinfo"
         if flags is not None:
             file.write_text(f"processor\t: 0\nflags\t\t: {flags}\n\nprocessor\t: 1\nflags\t\t: {flags}\n")
         command = [str(root / ".ci" / "run"), "--plan"]
         environment = {**os.environ, "CPUINFO": "/proc/cpuinfo" if flags is OWN else str(file)}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
-        lines = [line.removeprefix("[ci] ") for line in done.stdout.splitlines()]
+        return [line.removeprefix("[ci] ") for line in done.stdout.splitlines()]
+
+    return lines
+
+
+@pytest.fixture
+def plan(plan_lines):
+    def planned(flags):
+        """What the plan says of each set of kernels."""
+        lines = plan_lines(flags)
         if "not OpenBLAS" in lines[0]:
             pytest.skip("numpy's BLAS here is not OpenBLAS, whose kernels can be chosen")
         assert lines[0].startswith("the whole suite")
@@ -55,3 +64,30 @@ def test_where_the_processor_tells_no_flags_only_the_whole_suite_runs(plan):
         said = plan(flags)
         assert len(said) == 5 and not runs(said)
         assert all("does not tell the processor's flags" in line for line in said.values())
+
+
+def test_every_folder_of_tests_is_numerical_or_said_not_to_be(plan_lines, root):
+    """A new folder is numerical by itself; one that was moved or renamed must not leave its old name behind."""
+    lines = plan_lines(None)
+    said = {name: text.split() for name, _, text in (line.partition(": ") for line in lines)}
+    whole, quick, plain = (
+        said[f"{name}"] for name in ("all numerical tests", "the quick numerical tests", "not numerical")
+    )
+    folders = {path.parent for path in (root / "test").rglob("test_*.py")} - {root / "test"}
+    folders = {path.relative_to(root / "test").parts[0] for path in folders}
+    assert {path.removeprefix("test/") for path in whole} >= folders - set(plain)
+    assert not {path.removeprefix("test/") for path in whole} & set(plain)
+    assert [name for name in plain if not (root / "test" / name).is_dir()] == []
+    assert [path for path in quick if not (root / path).exists()] == []
+    assert [path for path in quick if not path.startswith(tuple(f"{folder}" for folder in whole))] == []
+
+
+def test_a_new_folder_of_tests_is_numerical(root, tmp_path):
+    """The plan is made from what is there: in a copy with a further folder, that folder is in it."""
+    (tmp_path / ".ci").mkdir()
+    (tmp_path / ".ci" / "run").write_text((root / ".ci" / "run").read_text().replace("bash ./run setup", "true"))
+    for name in ("kernels", "ros", "orbits_of_tomorrow"):
+        (tmp_path / "test" / name).mkdir(parents=True)
+    command = ["bash", str(tmp_path / ".ci" / "run"), "--plan"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert "[ci] all numerical tests: test/kernels test/orbits_of_tomorrow\n" in done.stdout

@@ -3,6 +3,7 @@
 import ast
 import re
 import runpy
+import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -116,6 +117,24 @@ def test_every_entry_point_has_its_function(root, setup_arguments):
 def test_every_package_is_installed(root, setup_arguments):
     folders = {path.parent for path in (root / "hybrid_contact_ros").rglob("*.py")}
     assert {str(path.relative_to(root)).replace("/", ".") for path in folders} == set(setup_arguments["packages"])
+
+
+def test_all_modules_are_built_and_nothing_else(root, tmp_path):
+    """The README.md of each room is for readers of the sources."""
+    command = [
+        sys.executable,
+        "setup.py",
+        "-q",
+        "egg_info",
+        "-e",
+        str(tmp_path),
+        "build",
+        "-b",
+        str(tmp_path / "build"),
+    ]
+    subprocess.run(command, cwd=root, check=True, capture_output=True, timeout=120)
+    built = {path.relative_to(tmp_path / "build" / "lib") for path in (tmp_path / "build" / "lib").rglob("*.*")}
+    assert built == {path.relative_to(root) for path in (root / "hybrid_contact_ros").rglob("*.py")}
 
 
 def test_launch_and_configuration_files_are_installed(root, setup_arguments):

@@ -1,4 +1,4 @@
-"""The arguments that name a recording and its robot, which the replaying commands share."""
+"""The arguments that name a recording and its robot; the commands that read recordings share them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 
 def add_recording(parser: argparse.ArgumentParser) -> None:
-    """``BAG --config --urdf --namespace --joint-states --odometry --robot-description --twist-in-world``."""
+    """Add ``BAG --config --urdf --namespace --joint-states --odometry --robot-description --twist-in-world``."""
     parser.add_argument("bag", type=Path, help="rosbag2 folder, or a single .mcap or .db3 file")
     parser.add_argument("--config", type=Path, required=True, help="parameter file (YAML), the one of the nodes")
     parser.add_argument("--urdf", type=Path, help="robot model; without it the recording's /robot_description")
     parser.add_argument(
         "--namespace", default="", metavar="NAME",
-        help="of the topics that do not begin with a slash (default: none, or the only one that has them)",
+        help="namespace of the topics that do not begin with a slash (default: none, or the only one that has them)",
     )  # fmt: skip
     for option, topic in (
         ("--joint-states", "joint_states"), ("--odometry", "odom"), ("--robot-description", "robot_description"),
@@ -25,10 +25,10 @@ def add_recording(parser: argparse.ArgumentParser) -> None:
 
 
 def streams(args: argparse.Namespace) -> dict[str, Any]:
-    """The keyword arguments of a recording's streams.
+    """The arguments on the streams of a recording, as keyword arguments of ``replay_bag`` and ``identify_material``.
 
     Raises:
-        ValueError: the URDF that was named is not there.
+        ValueError: the URDF that was named does not exist.
     """
     if args.urdf is not None and not args.urdf.is_file():
         raise ValueError(f"no such URDF: {args.urdf}")

@@ -1,4 +1,4 @@
-"""``hybrid-contact check``: what the suite sees of a robot model and a configuration, before anything runs."""
+"""``hybrid-contact check``: a robot model and a configuration as the suite sees them, before anything runs."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from hybrid_contact_ros.modes.critical_friction import critical_friction
 from hybrid_contact_ros.parameter_file import NODES, block_nodes, read_parameters
 
 ERROR, WARNING = "error", "warning"
-_DEEP = 0.02  # m; further inside its plane a contact point at the neutral configuration is worth a look
-_HIGH = 10.0  # m
-_WIDEST = 100_000  # columns that any table fits into
+_DEEP = 0.02  # m; a contact point that is deeper inside its plane at the neutral configuration is worth a look
+_HIGH = 10.0  # m; a gap that is larger at the neutral configuration is worth a look
+_WIDEST = 100_000  # columns, in which any table fits
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """0: nodes can use both. 2: they would refuse."""
+    """0: nodes can use the model and the configuration. 2: they would refuse them."""
     if not args.urdf.is_file():
         raise ValueError(f"no such URDF: {args.urdf}")
     seen = inspect(args.urdf, EstimatorConfig.from_file(args.config))
@@ -52,11 +52,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def inspect(urdf: str | Path, config: EstimatorConfig) -> dict[str, Any]:
-    """What the model holds, and each contact at the neutral configuration (joints at 0 or nearest to it, the base at
-    the origin). ``findings`` are mappings of ``level``, "error" or "warning", and ``text``.
+    """The model as plain values, with each contact at the neutral configuration.
+
+    There the joints are at 0, or as near to it as their limits allow, and the base is at the origin. ``findings`` is a
+    list of mappings with ``level`` ("error" or "warning") and ``text``.
 
     Raises:
-        ValueError: what does not fit, from the URDF reader or the model.
+        ValueError: the URDF cannot be read, or the configuration does not fit it.
     """
     model = RigidBodyModel.from_urdf(urdf, config)
     state = RobotState(0, model.neutral(), np.zeros(model.nv))
@@ -88,11 +90,13 @@ def inspect(urdf: str | Path, config: EstimatorConfig) -> dict[str, Any]:
 
 
 def finding(level: str, text: str) -> dict[str, str]:
+    """One entry of ``findings``."""
     return {"level": level, "text": text}
 
 
 def node_findings(path: str | Path) -> list[dict[str, str]]:
-    """What a node would make of a file that this command could read: ROS knows types, and a list of names."""
+    """What a node would find wrong with a parameter file that this command could read: ROS is strict about types, and
+    needs lists of names."""
     data = read_parameters(path)
     blocks = block_nodes(path)
     if not blocks:
@@ -132,7 +136,7 @@ def node_findings(path: str | Path) -> list[dict[str, str]]:
 
 
 def _model_findings(model: RigidBodyModel, contacts: list[dict[str, Any]]) -> list[dict[str, str]]:
-    """What fits, and is most likely not meant."""
+    """What fits the model and is most likely not meant."""
     found = []
     if not contacts:
         found.append(finding(WARNING, "no contact is configured: nothing will be predicted"))
@@ -167,7 +171,7 @@ def _model_findings(model: RigidBodyModel, contacts: list[dict[str, Any]]) -> li
 
 
 def show(seen: dict[str, Any], out: Console) -> None:
-    """Print it. Names are never broken: where they leave no room for a table, each contact gets lines of its own."""
+    """Print what was seen. Names are never broken: where a table is too wide, each contact gets lines of its own."""
     base = "floating base" if seen["floating_base"] else "fixed base"
     text = Text(seen["robot"], style="bold")
     text.append(
@@ -197,7 +201,7 @@ _NUMBERS = ("position m", "normal", "gap m", "mu", "e", "felt")
 
 
 def _numbers(contact: dict[str, Any]) -> tuple[str, ...]:
-    """Texts of :data:`_NUMBERS`."""
+    """The texts in the columns :data:`_NUMBERS`."""
     mass = contact["effective_mass"]
     return (
         " ".join(f"{x:.3f}" for x in contact["position"]),
@@ -229,6 +233,6 @@ def _block(contact: dict[str, Any]) -> Text:
 
 
 def _effective_mass(mass: np.ndarray[Any, Any], row: np.ndarray[Any, Any]) -> float | None:
-    """1 / (J M⁻¹ Jᵀ): how heavy the robot feels to a push along the contact normal."""
+    """1 / (J M⁻¹ Jᵀ), the mass (kg) that a push along the contact normal meets; None where no joint gives way."""
     inverse = float(row @ np.linalg.lstsq(mass, row, rcond=None)[0])
     return 1.0 / inverse if inverse > 1e-12 else None

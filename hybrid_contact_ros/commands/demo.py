@@ -1,7 +1,7 @@
-"""``hybrid-contact demo``: a simulated Go2, the suite beside it, and what it predicts, live.
+"""``hybrid-contact demo``: a simulated Go2, the suite beside it, and its predictions live.
 
-Three processes talk over the real middleware: the robot (MuJoCo), the suite, and a listener that keeps the score.
-This one starts them, draws what the listener says, and ends them.
+Three processes talk over the real middleware: the robot (MuJoCo), the suite, and a listener. This process starts them,
+keeps the score of what the listener heard, draws it, and ends them.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ from hybrid_contact_ros.commands import terminal
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.demo.frames import FAILED, READY, Frame, read_frames
 from hybrid_contact_ros.demo.table import line, live_table, summary_table
+from hybrid_contact_ros.ros.share import configuration
 
 if TYPE_CHECKING:
     from hybrid_contact_ros.nodes.demo.score import DemoScore
 
-READY_TIMEOUT = 300.0  # s; kernels that were never compiled on this machine take about a minute
+READY_TIMEOUT = 300.0  # s; kernels that were never compiled on this machine take minutes
 _NEEDED = ("rclpy", "hybrid_contact_msgs.msg", "mujoco", "matplotlib")
 
 
@@ -47,17 +48,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the demo; 0, or 1 when no predictions came.
+    """0: predictions came. 1: none came.
 
     Raises:
-        ValueError: bad arguments, or what the demo needs is missing.
+        ValueError: an argument cannot be used, or a package that the demo needs is missing.
     """
     missing = [name for name in _NEEDED if _absent(name)]
     if missing:
         raise ValueError(f"the demo needs {', '.join(missing)}; ./run setup installs everything")
     if not 1.0 <= args.seconds <= 3600.0:
         raise ValueError(f"--seconds is {args.seconds}; 1 to 3600 make sense")
-    config = args.config or _packaged_config()
+    config = args.config or configuration("go2.yaml")
     if not config.is_file():
         raise ValueError(f"no such configuration: {config}")
     if args.domain is not None and not 0 <= args.domain <= 232:
@@ -86,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 class _Demo:
-    """The three processes. Standard error of each goes to this one's."""
+    """The three processes. Their standard error goes to that of this process."""
 
     def __init__(self, args: argparse.Namespace, config: Path, scratch: Path, console: Console) -> None:
         self._seconds, self._picture, self._config, self._console = args.seconds, args.out / "demo.png", config, console
@@ -103,16 +104,16 @@ class _Demo:
         self._urdf.write_text(example_urdf("go2_description/urdf/go2.urdf").read_text())
         score = DemoScore(self._urdf.read_text(), EstimatorConfig.from_file(self._config))  # refuses a bad one
         suite = self._start("contact_suite", "--ros-args", "--params-file", str(self._config), "-p", "autostart:=true")
-        monitor = self._start("demo_monitor", pipe=True)
+        listener = self._start("demo_listener", pipe=True)
         robot = self._start("demo_robot", "--seconds", str(self._seconds), pipe=True)
-        threading.Thread(target=self._read, args=(monitor,), daemon=True).start()
+        threading.Thread(target=self._read, args=(listener,), daemon=True).start()
         self._console.print("starting: the kernels are compiled when the suite is configured for the first time …")
-        if not self._wait_until_ready(suite, monitor, robot):
+        if not self._wait_until_ready(suite, listener, robot):
             return {"predictions": 0}
         _tell(robot)
         self._show(robot, score)
         kept = robot.stdout.readline() if robot.stdout is not None and robot.poll() is not None else b""
-        _tell(monitor)
+        _tell(listener)
         while (frame := self._next(30.0)) is not None:
             score.take(frame)
         summary = score.record.summary()
@@ -125,7 +126,7 @@ class _Demo:
         return summary
 
     def stop(self) -> None:
-        """End all processes, politely first."""
+        """End all processes: first ask them to end, then kill them."""
         for process, how in ((p, how) for how in (signal.SIGINT, signal.SIGKILL) for p in self._processes):
             if process.poll() is None:
                 os.killpg(process.pid, how)
@@ -140,15 +141,15 @@ class _Demo:
             stdin=subprocess.PIPE if pipe else subprocess.DEVNULL,
             stdout=subprocess.PIPE if pipe else sys.stderr,
             env=self._environment,
-            start_new_session=True,  # Ctrl-C is for this process, which ends the others in order
+            start_new_session=True,  # Ctrl-C reaches this process alone, which ends the others in order
         )
         self._processes.append(process)
         return process
 
-    def _read(self, monitor: subprocess.Popen[bytes]) -> None:
-        """Frames into the queue as they come, so that the pipe never blocks the listener; None at its end."""
-        assert monitor.stdout is not None
-        for frame in read_frames(cast(BinaryIO, monitor.stdout)):
+    def _read(self, listener: subprocess.Popen[bytes]) -> None:
+        """Put frames into the queue as they come, so that the pipe never blocks the listener, and None at the end."""
+        assert listener.stdout is not None
+        for frame in read_frames(cast(BinaryIO, listener.stdout)):
             self._frames.put(frame)
         self._frames.put(None)
 
@@ -169,7 +170,7 @@ class _Demo:
         return False
 
     def _show(self, robot: subprocess.Popen[bytes], score: DemoScore) -> None:
-        """Take frames, and draw, until the robot's scenario is over."""
+        """Take frames and draw until the scenario of the robot is over."""
         on_screen = self._console.is_terminal
         period = 0.1 if on_screen else 1.0
         due = time.monotonic() + period
@@ -188,10 +189,11 @@ class _Demo:
 
 
 def _refuse_place(path: Path) -> None:
-    """Before twenty seconds are spent on a picture that has no place. Nothing is made yet: perhaps there is no picture.
+    """Refuse a folder in which no picture can be written, before twenty seconds are spent. The folder is not made yet,
+    because perhaps there will be no picture.
 
     Raises:
-        ValueError: it cannot be written.
+        ValueError: the picture cannot be written there.
     """
     there = next(place for place in (path.absolute(), *path.absolute().parents) if place.exists())
     if not there.is_dir():
@@ -201,7 +203,7 @@ def _refuse_place(path: Path) -> None:
 
 
 def _tell(process: subprocess.Popen[bytes]) -> None:
-    """A line on its standard input: to the robot, to start; to the listener, to end."""
+    """Write a line to the standard input of a process: it tells the robot to start, and the listener to end."""
     assert process.stdin is not None
     with contextlib.suppress(BrokenPipeError):
         process.stdin.write(b"\n")
@@ -209,29 +211,21 @@ def _tell(process: subprocess.Popen[bytes]) -> None:
 
 
 def _environment(domain: int | None) -> dict[str, str]:
-    """A domain of its own and this machine only, so that a demo never speaks to a robot."""
+    """The environment of the processes: a ROS domain of their own on this machine only, so that a demo never speaks to
+    a robot, unless a domain was chosen."""
     environment = dict(os.environ)
     if domain is None:
         environment["ROS_DOMAIN_ID"] = environment.get("HYBRID_CONTACT_DEMO_DOMAIN") or str(random.randint(1, 101))
         environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     else:
         environment["ROS_DOMAIN_ID"] = str(domain)
-    # One thread a process: numpy's own would fight the four processes for the processors.
+    # Each process has one thread for numpy, whose own threads would fight the four processes for the processors.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         environment.setdefault(name, "1")
     return environment
 
 
 def _absent(name: str) -> bool:
-    """A submodule is asked for where a checkout's folder has the name of the package that is built from it."""
+    """Whether a module is missing. A submodule is asked for where a folder of the checkout has the name of a
+    package."""
     return find_spec(name.partition(".")[0]) is None or find_spec(name) is None
-
-
-def _packaged_config() -> Path:
-    """go2.yaml of the installed package, or of the checkout that this runs from."""
-    here = Path(__file__).resolve().parents[2] / "config" / "go2.yaml"
-    if here.is_file():
-        return here
-    from ament_index_python.packages import get_package_share_directory
-
-    return Path(get_package_share_directory("hybrid_contact_ros")) / "config" / "go2.yaml"

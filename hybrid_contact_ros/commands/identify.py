@@ -15,7 +15,7 @@ from hybrid_contact_ros.commands.terminal import console
 if TYPE_CHECKING:
     from hybrid_contact_ros.identification.identify import Estimate, Identification
 
-_MUCH = 0.03  # of the jump, unexplained
+_MUCH = 0.03  # unexplained part of a jump from which on the model is worth a look
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--speed", type=float, default=0.15, metavar="M_PER_S",
-        help="a jump of a contact's normal velocity that makes an impact, m/s (default: %(default)s)",
+        help="jump of the normal velocity of a contact that makes an impact, m/s (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
         "--reach", type=float, default=0.02, metavar="M",
@@ -34,17 +34,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--together", type=float, default=0.003, metavar="M",
-        help="contacts this much above the lowest are in its impact, m (default: %(default)s)",
+        help="contacts up to this much above the lowest one are in its impact, m (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
         "--law", choices=("poisson", "stronge"),
-        help="the law that the restitution is of (default: impact.law of the configuration)",
+        help="impact law that the restitution belongs to (default: impact.law of the configuration)",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the result as JSON, and nothing else")
 
 
 def run(args: argparse.Namespace) -> int:
-    """0: identified. 3: from what could be read of a damaged recording. Too few impacts are an error."""
+    """0: the material was identified. 3: it was, from what could be read of a damaged recording.
+
+    Raises:
+        ValueError: something cannot be used, or there are too few impacts.
+    """
     # Imported here, because numba, Pinocchio and rosbags take a second that --help need not wait for.
     from hybrid_contact_ros.commands.report import show_reading
     from hybrid_contact_ros.identification.identify import identify_material
@@ -69,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _show(found: Identification, out: Console) -> None:
-    from hybrid_contact_ros.identification.identify import TOLERANCES
+    from hybrid_contact_ros.identification.validation import TOLERANCES
 
     out.print(
         f"{found.impacts} impacts in {found.states} states; {found.used} of one contact and explained by its impulse"

@@ -1,4 +1,4 @@
-"""``hybrid-contact replay``: a recording in; predictions as a new recording and scores out."""
+"""``hybrid-contact replay``: a recording in, predictions as a new recording and scores out."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """0: done. 1: no state came of it. 3: the recording is damaged; what could be read was."""
+    """0: everything was read. 1: the recording gave no state. 3: it is damaged, and what could be read was."""
     # Imported here, because numba, Pinocchio and rosbags take a second that --help need not wait for.
     from hybrid_contact_ros.commands.report import show, show_reading
     from hybrid_contact_ros.replay.run import replay_bag
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def default_output(bag: Path) -> Path:
-    """A new name beside the recording."""
+    """The name of the predictions, beside the recording."""
     bag = bag.resolve()
     stem = (
         bag.name.partition(".")[0]

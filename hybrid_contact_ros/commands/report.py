@@ -1,4 +1,4 @@
-"""A replay's result as tables in a terminal."""
+"""The result of a replay as tables for a terminal."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from rich.text import Text
 
 from hybrid_contact_ros.identification.identify import Identification
 from hybrid_contact_ros.messages.refusals import REASONS
-from hybrid_contact_ros.replay.run import ReplayResult
-from hybrid_contact_ros.scoring.scoreboard import TOLERANCES, Scores
-from hybrid_contact_ros.scoring.scores import EventTiming
+from hybrid_contact_ros.replay.result import ReplayResult
+from hybrid_contact_ros.scoring.event_timing import EventTiming
+from hybrid_contact_ros.scoring.scores import TOLERANCES, Scores
 
 
 def show(result: ReplayResult, console: Console) -> None:
-    """Print all that a replay says."""
+    """Print the result of a replay."""
     if result.states:
         console.print(
             f"[bold]{result.states}[/] states of {result.duration:.2f} s in {result.wall:.2f} s "
@@ -35,7 +35,7 @@ def show(result: ReplayResult, console: Console) -> None:
 
 
 def show_reading(read: ReplayResult | Identification, console: Console) -> None:
-    """Print what a user should know of how a recording was read."""
+    """Print the warnings on how a recording was read, and its damage."""
     for warning in read.warnings:
         console.print(Text("warning: ", style="yellow").append(warning, style="default"), soft_wrap=True)
     if read.damage is not None:

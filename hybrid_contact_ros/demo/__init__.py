@@ -1,1 +1,1 @@
-"""The main job: a simulated robot, the suite beside it, and what a person sees of it."""
+"""The demo: a simulated robot, and what a person sees of the suite beside it. No rclpy."""

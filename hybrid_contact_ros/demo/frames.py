@@ -1,4 +1,4 @@
-"""Serialised messages on a pipe, each with the time of its reception."""
+"""Frames on a pipe: serialised messages, each with the time of its reception."""
 
 from __future__ import annotations
 
@@ -8,12 +8,18 @@ from typing import BinaryIO, NamedTuple
 
 _HEAD = struct.Struct("<BqI")
 READY, FAILED = 255, 254
-"""Topics of frames that say that the suite is active, and that it could not be configured."""
-LARGEST = 1 << 26  # bytes; a longer frame is a pipe that is out of step
+"""Topics of the frames that say that the suite is active, or that it could not be configured."""
+LARGEST = 1 << 26  # bytes; where a frame seems longer, the pipe is out of step
 
 
 class Frame(NamedTuple):
-    """topic: a number that both ends agree on. received_ns: system time. data: the message as it came, in CDR."""
+    """One message.
+
+    Attributes:
+        topic: a number that both ends agree on.
+        received_ns: system time of the reception, ns.
+        data: the message as it came, in CDR.
+    """
 
     topic: int
     received_ns: int
@@ -26,10 +32,10 @@ def packed(frame: Frame) -> bytes:
 
 
 def read_frames(stream: BinaryIO) -> Iterator[Frame]:
-    """All frames until the stream ends; one that was cut off by the writer's end is left out.
+    """All frames until the stream ends. A frame that the end of the writer cut off is left out.
 
     Raises:
-        ValueError: something else than frames was written.
+        ValueError: something else than frames was written to the stream.
     """
     while len(head := stream.read(_HEAD.size)) == _HEAD.size:
         topic, received_ns, size = _HEAD.unpack(head)

@@ -1,8 +1,4 @@
-"""The demo's robot: a Go2 quadruped in MuJoCo that is dropped, hops and trots; plain physics, no ROS.
-
-MuJoCo's contact law (convex, slightly compliant) is not this package's: what is predicted here is checked against an
-engine that knows nothing of the predictor.
-"""
+"""The robot of the demo: a Go2 in MuJoCo that is dropped, hops and trots. This is plain physics, without ROS."""
 
 from __future__ import annotations
 
@@ -13,8 +9,9 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.demo.go2_model import FOOT_NAMES, FOOT_RADIUS, PHYSICS_STEP, go2_model, state_of
+from hybrid_contact_ros.demo.go2_model import FOOT_NAMES, FOOT_RADIUS, go2_model, state_of
 from hybrid_contact_ros.demo.ground_truth import Flags, TrueImpact, Truth
+from hybrid_contact_ros.demo.physics import PHYSICS_STEP
 from hybrid_contact_ros.demo.scenario import GRAVITY, Hop, Scenario, taken_over
 from hybrid_contact_ros.demo.trot import (
     HIP_OFFSET,
@@ -32,24 +29,32 @@ from hybrid_contact_ros.mechanics.example_data import example_urdf
 Array = NDArray[np.float64]
 
 _CONTROL_STEP = 0.001  # s
-_SWAY = 100.0  # N s/m, what standing feet hold against the trunk's horizontal velocity
-_TILT = (0.3, 0.6)  # deg, of the drop: the four feet touch within a few milliseconds
+_SWAY = 100.0  # N s/m, with which standing feet hold against the horizontal velocity of the trunk
+_TILT = (0.3, 0.6)  # deg, range of the tilt in the drop: the four feet touch within a few milliseconds
 _STANCE_HEIGHT = 0.28  # m, hips above the feet's centres
 
 
 class Go2Simulation:
-    """A Go2 that is dropped on four feet, hops twice and then trots slowly forward; the same for the same seed.
+    """A Go2 that is dropped on four feet, hops twice and then trots slowly forward. The same seed gives the same
+    motion.
+
+    Args:
+        rate_hz: rate of ``step()``, at most 1000 Hz and a divisor of it.
+        seed: draws tilt and spin of the drop.
+        scenario: what the robot does when.
 
     Attributes:
         joint_names: the 12 joints, in the order of ``state()``.
-        foot_names: the feet's links, in the order of ``contacts()``.
-        urdf_text: the robot's description.
+        foot_names: the links of the feet, in the order of ``contacts()``.
+        urdf_text: the URDF.
+
+    Raises:
+        ValueError: the rate is no divisor of 1000 Hz.
     """
 
     foot_names = FOOT_NAMES
 
     def __init__(self, rate_hz: float = 500.0, seed: int = 0, scenario: Scenario | None = None) -> None:
-        """``rate_hz``: of ``step()``, at most 1000 and a divisor of it; the seed draws tilt and spin of the drop."""
         controls = 1.0 / (rate_hz * _CONTROL_STEP) if rate_hz > 0 else 0.0
         if round(controls) < 1 or abs(controls - round(controls)) > 1e-9:
             raise ValueError(
@@ -79,17 +84,17 @@ class Go2Simulation:
 
     @property
     def time(self) -> float:
-        """s since the drop."""
+        """Time since the drop, s."""
         return float(self.data.time)
 
     def step(self) -> None:
-        """Advance by ``1 / rate_hz``; the controller acts every millisecond."""
+        """Advance by ``1 / rate_hz``. The controller acts every millisecond."""
         for _ in range(self._controls):
             for _ in range(self._substeps):
                 self._truth.advance()
             self._control()
         self._contacts = self._truth.cycle()
-        # Positions of the new state, not of the last physics step's beginning.
+        # Positions are then those of the new state, and not those at the beginning of the last physics step.
         mujoco.mj_kinematics(self.model, self.data)
 
     def state(self) -> tuple[Array, Array, Array]:
@@ -98,12 +103,17 @@ class Go2Simulation:
         return *state_of(self.data), self._tau.copy()
 
     def contacts(self) -> tuple[Flags, Array, Flags]:
-        """Of the last ``step()``: which feet carry load (4,), the ground's mean force on each (4, 3) in world axes [N],
-        which of them slip (4,)."""
+        """The contacts during the last ``step()``.
+
+        Returns:
+            closed: (4,), which feet carry load.
+            force: (4, 3) N, mean force of the ground on each foot, in world axes.
+            slipping: (4,), which of them slip.
+        """
         return self._contacts
 
     def tilt(self) -> float:
-        """Angle between the trunk's own up and the vertical, rad."""
+        """Angle between the upward axis of the trunk and the vertical, rad."""
         return math.acos(max(-1.0, min(1.0, float(self.data.body("base").xmat[8]))))
 
     def others_touching(self) -> tuple[str, ...]:
@@ -111,9 +121,10 @@ class Go2Simulation:
         return self._truth.others_touching()
 
     def _under_the_centre_of_mass(self) -> Vector:
-        """Where FL's foot stands, from its hip: feet below their thigh joints, shifted to below the centre of mass."""
+        """Where the foot FL stands, seen from its hip: the feet are below their thigh joints, and shifted so that their
+        middle is below the centre of mass."""
         shift = 0.0
-        for _ in range(3):  # the legs' own mass moves along
+        for _ in range(3):  # the mass of the legs moves along
             neutral = (shift, HIP_OFFSET, -_STANCE_HEIGHT)
             self._pose(neutral)
             mujoco.mj_fwdPosition(self.model, self.data)
@@ -127,7 +138,7 @@ class Go2Simulation:
             self.data.qpos[7 + 3 * leg : 10 + 3 * leg] = leg_angles(foot, side)
 
     def _place(self, rng: np.random.Generator) -> None:
-        """In the air, tilted a little, turning a little."""
+        """Put the robot into the air, tilted a little and turning a little."""
         self._pose(self._neutral)
         tilt, direction = math.radians(rng.uniform(*_TILT)), rng.uniform(0.0, 2.0 * math.pi)
         roll, pitch = tilt * math.cos(direction), tilt * math.sin(direction)
@@ -139,7 +150,7 @@ class Go2Simulation:
         self.data.qpos[2] = self.scenario.drop - lowest
 
     def _control(self) -> None:
-        """Joint torques from the scenario: targets by inverse kinematics, PD, and the weight as feedforward."""
+        """Set the joint torques: PD to targets by inverse kinematics, with the weight as feedforward."""
         time, scenario, neutral = self.time + 1e-9, self.scenario, self._neutral
         forces, kp, kd = [0.0] * 4, 80.0, 2.0
         hop = time - max((t for t in scenario.hops if t <= time), default=math.inf)

@@ -1,4 +1,4 @@
-"""What really happens at the simulated feet: forces as a plate under each would measure them, and impacts."""
+"""What really happens at the simulated feet: forces as a plate under each foot would measure them, and impacts."""
 
 from __future__ import annotations
 
@@ -10,30 +10,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.demo.go2_model import FOOT_NAMES, FOOT_RADIUS, state_of
+from hybrid_contact_ros.demo.physics import add_contact_forces, in_world_axes
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-LOADED, UNLOADED = 5.0, 1.0  # N, mean over a cycle: above, an open foot has touched; below, a closed one has left
+LOADED = 5.0  # N, mean over a cycle; an open foot with more has touched
+UNLOADED = 1.0  # N, mean over a cycle; a closed foot with less has left the ground
 SLIPPING = 0.05  # m/s, speed along the ground from which on a loaded foot counts as slipping
 
-_AXES = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])  # MuJoCo's, of contacts with a level floor
-_FLIGHT = 0.05  # s in the air, before a touchdown is an impact to record
-_STOPPED = 0.05  # of the speed of approach: a foot that approaches slower has stopped
+_FLIGHT = 0.05  # s in the air, after which a touchdown is an impact to record
+_STOPPED = 0.05  # of its speed of approach: a foot that approaches slower than this has stopped
 _LONGEST_IMPACT = 0.008  # s; a foot stops in 1 ms, but four do not touch together
 
 
 @dataclass(frozen=True, slots=True)
 class TrueImpact:
-    """An impact that ended a flight, from the physics step before the first contact to the first at which no foot that
-    touched approaches any more.
+    """An impact that ended a flight. It lasts from the physics step before the first contact to the first step after
+    which no foot that touched approaches the ground any more.
 
-    What gravity, springs and motors do meanwhile is in ``v_plus``, and so is the rebound of the feet that touched
-    first. A foot that touches after the others have stopped is not in it.
+    ``v_plus`` has what gravity, springs and motors do meanwhile, and the rebound of the feet that touched first. A foot
+    that touches after the others have stopped is not part of the impact.
 
     Attributes:
-        time: s, of its beginning. duration: s. feet: that touched meanwhile.
-        q (19,), v_minus, v_plus (18,): as of :func:`~hybrid_contact_ros.demo.go2_model.state_of`.
+        time: of its beginning, s.
+        duration: s.
+        feet: names of the feet that touched meanwhile.
+        q: (19,) configuration at the beginning, as of :func:`~hybrid_contact_ros.demo.go2_model.state_of`.
+        v_minus, v_plus: (18,) velocities before and after.
     """
 
     time: float
@@ -48,7 +52,7 @@ class Truth:
     """Steps the physics and watches the feet.
 
     Attributes:
-        impacts: those since somebody last emptied the list.
+        impacts: the impacts since somebody emptied the list.
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
@@ -57,10 +61,10 @@ class Truth:
         self._foot = np.full(model.ngeom, -1)
         self._foot[self._geoms] = range(4)
         self.impacts: list[TrueImpact] = []
-        self._flight = math.inf  # s in the air; only to be compared with _FLIGHT
+        self._flight = math.inf  # s in the air so far; infinite before the first contact
         self._impact: TrueImpact | None = None
         self._touched: set[int] = set()
-        self._rates = self._approach = np.zeros(4)  # m/s, of the feet's heights
+        self._rates = self._approach = np.zeros(4)  # m/s, rates of the heights of the feet
         self._sum, self._steps = np.zeros((model.ngeom, 3)), 0  # of forces, along the axes of the contacts
         self._closed: Flags = np.zeros(4, dtype=bool)
 
@@ -71,8 +75,7 @@ class Truth:
             (q, v), heights = state_of(self._data), self._heights()
         mujoco.mj_step(self._model, self._data)
         self._steps += 1
-        if self._data.ncon:
-            self._weigh()
+        add_contact_forces(self._data, self._sum)
         step = float(self._model.opt.timestep)
         if watched:
             mujoco.mj_forward(self._model, self._data)
@@ -81,9 +84,14 @@ class Truth:
             self._flight = 0.0 if self._data.ncon else self._flight + step
 
     def cycle(self) -> tuple[Flags, Array, Flags]:
-        """Of the time since the last call: which feet carry load (4,), the ground's mean force on each (4, 3) in world
-        axes [N], which of them slip now (4,). It must have been advanced meanwhile."""
-        force = self._sum[self._geoms] @ _AXES / self._steps
+        """The contacts since the last call; at least one step must have been made meanwhile.
+
+        Returns:
+            closed: (4,), which feet carry load.
+            force: (4, 3) N, mean force of the ground on each foot, in world axes.
+            slipping: (4,), which of them slip now.
+        """
+        force = in_world_axes(self._sum[self._geoms]) / self._steps
         self._sum[:], self._steps = 0.0, 0
         self._closed = force[:, 2] > np.where(self._closed, UNLOADED, LOADED)
         return self._closed, force, self._slipping()
@@ -93,14 +101,8 @@ class Truth:
         touching = {int(c.geom2) for c in self._data.contact[: self._data.ncon] if self._foot[c.geom2] < 0}
         return tuple(sorted(self._model.geom(i).name for i in touching))
 
-    def _weigh(self) -> None:
-        """Add the forces that acted during the step just made: the contacts are still those of its beginning."""
-        # Contacts are the last constraints, three rows each: normal and tangents (elliptic cones). A foot has one.
-        geoms = self._data.contact.geom2
-        self._sum[geoms] += self._data.efc_force[-3 * geoms.size :].reshape(-1, 3)
-
     def _slipping(self) -> Flags:
-        """Of the closed feet: whether the lowest point moves along the ground."""
+        """Which of the closed feet have a lowest point that moves along the ground."""
         slipping, velocity = np.zeros(4, dtype=bool), np.zeros(6)  # angular, linear
         for foot in np.flatnonzero(self._closed):
             mujoco.mj_objectVelocity(self._model, self._data, mujoco.mjtObj.mjOBJ_GEOM, self._geoms[foot], velocity, 0)
@@ -112,7 +114,12 @@ class Truth:
         return np.array(self._data.geom_xpos[self._geoms, 2])
 
     def _watch(self, q: Array, v: Array, rates: Array) -> None:
-        """A step in flight, or during the impact that ends it: q and v before it, the feet's rates in it."""
+        """Look at a step in flight, or during the impact that ends a flight.
+
+        Args:
+            q, v: the state before the step.
+            rates: (4,) m/s, mean rates of the heights of the feet during the step.
+        """
         data = self._data
         feet = {int(self._foot[c.geom2]) for c in data.contact[: data.ncon]} - {-1}
         now, step = float(data.time), float(self._model.opt.timestep)

@@ -1,4 +1,4 @@
-"""Landings out of flight: what was predicted of each, and what came of it."""
+"""Landings: what was predicted of each, and what really happened."""
 
 from __future__ import annotations
 
@@ -9,14 +9,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.scoring.scores import Containment, containment
+from hybrid_contact_ros.scoring.containment import Containment, containment
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class HeardSet:
-    """One post-impact set: outcomes (n, nv), with what it was predicted from and for."""
+    """One post-impact set as it was heard.
+
+    Attributes:
+        stamp_ns: stamp of the state that it was predicted from, ns.
+        contacts: names of the contacts that it was predicted for.
+        time_to_impact: from that state, s.
+        velocity_minus, nominal: (nv,) velocity before the impact, and the outcome when all contacts act at once.
+        velocities: (n, nv), the outcomes.
+        lower, upper: (nv,), their outer bounds.
+        coverage, truncated: as of the message.
+    """
 
     stamp_ns: int
     contacts: tuple[str, ...]
@@ -35,12 +45,15 @@ class Landing:
     """One landing.
 
     Attributes:
-        time_ns: of its first contact. feet: that touched during the impact.
-        predicted: the last set before it, or None; ``score`` says where the truth lies in it.
+        time_ns: time of its first contact, ns.
+        feet: names of the feet that touched during the impact.
+        predicted: the last set before it, or None.
+        score: where the truth lies in that set.
         normal_minus, normal_plus: (m,) true gap velocities just before and after, m/s.
-        normal_outcomes (k, m), normal_nominal (m,): those of the set's outcomes and of its nominal one.
-        plane_outcomes (k, 2), plane_nominal (2,): the same velocities from the outcomes' mean, along
-            the two directions in which they differ most, in the kinetic norm, in units of the true jump.
+        normal_outcomes: (k, m) gap velocities of the outcomes of the set, m/s.
+        normal_nominal: (m,) those of its nominal outcome, m/s.
+        plane_outcomes, plane_nominal: (k, 2) and (2,), the outcomes and the nominal one as seen from the mean of the
+            outcomes, along the two directions in which these differ most, in units of the true jump (kinetic norm).
     """
 
     time_ns: int
@@ -55,7 +68,7 @@ class Landing:
     plane_nominal: Array
 
     def to_dict(self) -> dict[str, Any]:
-        """For the table and for JSON; distances are in units of the velocity jump, in the kinetic norm."""
+        """Plain values for the table and for JSON. Distances are in units of the true jump, in the kinetic norm."""
         row: dict[str, Any] = {"stamp": self.time_ns * 1e-9, "feet": list(self.feet)}
         if self.predicted is None or self.score is None:
             return {**row, "outcomes": 0}
@@ -74,10 +87,15 @@ class Landing:
 
 
 def stamp_at(time: float, stamps: Sequence[tuple[float, int]]) -> int:
-    """Stamp, ns, of a time of the simulation, from (time, stamp) of the states published around it, in order.
+    """The stamp (ns) of a time of the simulation (s), from the times and stamps of the states published around it.
 
-    Between two states it stays between their stamps, however late the second was: what was predicted from a state
-    before an impact has an earlier stamp than the impact, what was predicted from one after it a later stamp.
+    Between two states it stays between their stamps, however late the second one was. What was predicted from a state
+    before an impact therefore has an earlier stamp than the impact, and what was predicted from a state after it a
+    later one.
+
+    Example:
+        >>> stamp_at(0.5, [(0.0, 1_000_000_000), (1.0, 2_500_000_000)])
+        1500000001
     """
     before = [row for row in stamps if row[0] <= time + 1e-9]
     after = [row for row in stamps if row[0] > time + 1e-9]
@@ -96,7 +114,15 @@ def landing(
     mass: Array,
     normals: Array,
 ) -> Landing:
-    """Compare the true velocities (nv,) of an impact with the set predicted of it; M (nv, nv) and J_n (m, nv) there."""
+    """Compare the outcome of an impact with the set that was predicted of it.
+
+    Args:
+        time_ns: time of the impact, ns.
+        feet: names of the feet that touched.
+        v_minus, v_plus: (nv,) true velocities before and after.
+        predicted: the set, or None.
+        mass, normals: M (nv, nv) and J_n (m, nv) at the configuration of the impact.
+    """
     score: Containment | None = None
     outcomes, nominal = np.zeros((0, normals.shape[0])), np.full(normals.shape[0], np.nan)
     plane = np.zeros((0, 2)), np.full(2, np.nan)
@@ -110,7 +136,7 @@ def landing(
 
 
 def _plane(predicted: HeardSet, v_minus: Array, v_plus: Array, mass: Array) -> tuple[Array, Array]:
-    """``Landing.plane_*``: principal components, after a change of coordinates that makes M the identity."""
+    """``Landing.plane_*``: principal components of the outcomes, in coordinates in which M is the identity."""
     factor = np.linalg.cholesky(mass)  # |x @ factor|² = xᵀ M x
     mean = predicted.velocities.mean(axis=0)
     scaled = (predicted.velocities - mean) @ factor

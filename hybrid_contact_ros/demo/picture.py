@@ -1,4 +1,4 @@
-"""The picture of the demo: contacts predicted and true, one post-impact set, and the latency."""
+"""The picture of the demo: predicted and true contacts, one post-impact set, and the latency."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PREDICTED, _TRUE, _NOMINAL = "#1f77b4", "#2b2b2b", "#d62728"
 
 
 def draw(record: DemoRecord, path: Path) -> None:
-    """Write the picture of a record to ``path`` (PNG by its ending)."""
+    """Write the picture of a record to ``path``, whose suffix chooses the format."""
     figure = plt.figure(figsize=(13, 9), constrained_layout=True)
     grid = figure.add_gridspec(3, 3, height_ratios=(1.1, 1.1, 1.4))
     begin = int(record.stamps.rows[0, 0])
@@ -51,7 +51,7 @@ def draw(record: DemoRecord, path: Path) -> None:
 
 
 def _timeline(axes: Axes, record: DemoRecord, begin: int) -> None:
-    """Two bars a foot: what was predicted, and what was."""
+    """Two bars for each foot: its predicted and its true contacts."""
     series = (
         (record.truth_stamps.rows[:, 0], record.truth_closed(), _TRUE, -0.32),
         (record.stamps.rows[:, 0], record.closed.rows, _PREDICTED, 0.04),
@@ -76,13 +76,13 @@ def _bars(t: NDArray[np.float64], closed: NDArray[np.bool_]) -> list[tuple[float
 
 
 def _normals(axes: Axes, shown: Landing, record: DemoRecord, at: float) -> None:
-    """The set in the normal velocities of its contacts: a row each."""
+    """The set in the normal velocities of its contacts, a row for each contact."""
     assert shown.predicted is not None
     ahead = 1e-6 * (shown.time_ns - shown.predicted.stamp_ns)
     axes.set_title(f"landing at {at:.2f} s, predicted {ahead:.1f} ms before the first contact", fontsize=10)
     rows = [i for i, name in enumerate(record.contacts) if name in shown.predicted.contacts]
     outcomes, count = shown.normal_outcomes, shown.normal_outcomes.shape[0]
-    spread = np.linspace(-0.22, 0.22, count)  # so that outcomes on one another are seen to be many
+    spread = np.linspace(-0.22, 0.22, count)  # outcomes that coincide are drawn beside each other
     for row, i in enumerate(rows):
         first = row == 0
         axes.plot(
@@ -117,7 +117,7 @@ def _normals(axes: Axes, shown: Landing, record: DemoRecord, at: float) -> None:
 def _plane(axes: Axes, shown: Landing) -> None:
     """The set alone, magnified, along the two directions in which it is widest.
 
-    The truth is not drawn: it is away mostly in other directions, and its projection would look near.
+    The truth is not drawn. It is away mostly in other directions, so that its projection would look near.
     """
     assert shown.score is not None
     outcomes, nominal = 100.0 * shown.plane_outcomes, 100.0 * shown.plane_nominal
@@ -142,7 +142,7 @@ def _latency(axes: Axes, latency: NDArray[np.float64]) -> None:
     low, high = max(milliseconds.min(), 1e-2), max(milliseconds.max(), 2e-2)
     axes.hist(milliseconds, bins=np.geomspace(low, high * 1.001, 80).tolist(), color=_PREDICTED)
     axes.set_xscale("log")
-    axes.xaxis.set_minor_formatter(NullFormatter())  # within one decade their labels run into each other
+    axes.xaxis.set_minor_formatter(NullFormatter())  # within one decade minor labels run into each other
     for value, name in ((p50, "p50"), (p99, "p99")):
         axes.axvline(value, color=_NOMINAL, linewidth=1)
         axes.annotate(f" {name} {value:.2f} ms", (value, 0.95), xycoords=("data", "axes fraction"), fontsize=9)

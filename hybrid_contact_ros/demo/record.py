@@ -1,6 +1,6 @@
-"""What the demo heard: predictions beside the truth, and what they were worth.
+"""The record of the demo: predictions beside the truth, and what they were worth.
 
-Messages are read by attribute alone, so that nothing here needs ROS. Times are seconds since the first prediction.
+Messages are read by attribute alone, so that nothing here needs ROS. Times are in seconds since the first prediction.
 """
 
 from __future__ import annotations
@@ -13,26 +13,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.codes import ContactStatus, EventKind, Flag
 from hybrid_contact_ros.demo.landings import HeardSet, Landing, landing
-from hybrid_contact_ros.scoring.scoreboard import HORIZONS, Scoreboard, Series
-from hybrid_contact_ros.scoring.scores import debounce
+from hybrid_contact_ros.messages.contact_events import EventSource
+from hybrid_contact_ros.scoring.event_timing import debounce
+from hybrid_contact_ros.scoring.scoreboard import Scoreboard
+from hybrid_contact_ros.scoring.scores import HORIZONS
+from hybrid_contact_ros.scoring.series import Series
 
 Array = NDArray[np.float64]
 
-STATUS = ("unknown", "open", "sticking", "slipping")
-EVENT = ("", "touchdown", "liftoff", "slip", "stick")
-FLAG = ("undecided", "holds", "fails")
-CHATTER = 0.005, 0.005  # s, shortest openings and contacts of the truth: shorter is the simulator's stiff contact
-_RECENT = 1000  # predictions that the live latency is taken over
-_SETS = 256  # that are kept until their impact
-_SETTLED_NS = 200_000_000  # after an impact; sets of states before it come no later than modes of states this new
+STATUS = tuple(status.name.lower() for status in ContactStatus)
+EVENT = ("", *(kind.name.lower() for kind in EventKind if kind != EventKind.NONE))
+FLAG = tuple(flag.name.lower() for flag in Flag)
+CHATTER = 0.005, 0.005  # s; shorter openings and contacts of the truth are chatter of the simulator's stiff contacts
+_RECENT = 1000  # predictions, over which the live latency is taken
+_SETS = 256  # sets that are kept until their impact
+_SETTLED_NS = 200_000_000  # sets of states before an impact come no later than modes of states this long after it
 _END_NS = 2**63 - 1
-_FRESH_NS = 50_000_000  # a set older than this was of another impact
+_FRESH_NS = 50_000_000  # an older set was predicted for another impact
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One prediction as the scoreboard reads it (:class:`~hybrid_contact_ros.prediction.ModePrediction`)."""
+    """One prediction as the scoreboard reads it, with the fields of
+    :class:`~hybrid_contact_ros.prediction.ModePrediction`."""
 
     stamp_ns: int
     closed: NDArray[np.bool_]
@@ -42,11 +47,12 @@ class Heard:
 
 
 class DemoRecord:
-    """Collects; :meth:`snapshot` is for the live table, :meth:`summary` for the end.
+    """Collects what was heard. :meth:`snapshot` is for the live table, :meth:`summary` for the end.
 
     Args:
-        contacts: names, in the order of the predictions. mass: M (nv, nv) at a configuration (nq,).
-        normals: J_n (m, nv) at a configuration.
+        contacts: names of the contacts, in the order of the predictions.
+        mass: gives M (nv, nv) at a configuration (nq,).
+        normals: gives J_n (m, nv) at a configuration.
     """
 
     def __init__(
@@ -76,7 +82,7 @@ class DemoRecord:
         self._mode = msg
         self.latency.append(1e-9 * (received_ns - stamp))
         self.stamps.append(stamp)
-        closed = [c.status >= 2 for c in msg.contacts]
+        closed = [c.status >= ContactStatus.STICKING for c in msg.contacts]
         self.closed.append(closed)
         self.force.append([_along(c.force_model, c.normal) for c in msg.contacts])
         heard = Heard(
@@ -94,7 +100,7 @@ class DemoRecord:
         self._truth = msg
         self._board.truth(msg)
         self.truth_stamps.append(_ns(msg.header.stamp))
-        self._truth_raw.append([c.status >= 2 for c in msg.contacts])
+        self._truth_raw.append([c.status >= ContactStatus.STICKING for c in msg.contacts])
         self.truth_force.append([c.force_estimate.z for c in msg.contacts])
 
     def stability(self, msg: Any) -> None:
@@ -103,7 +109,7 @@ class DemoRecord:
 
     def event(self, msg: Any) -> None:
         """A ``ContactEvent`` of the suite."""
-        self.events[f"{'predicted' if msg.source == 1 else 'detected'} {EVENT[msg.kind]}"] += 1
+        self.events[f"{EventSource(msg.source).name.lower()} {EVENT[msg.kind]}"] += 1
 
     def impact(self, msg: Any) -> None:
         """A ``PostImpactVelocitySet`` of the suite."""
@@ -123,12 +129,12 @@ class DemoRecord:
         )
 
     def true_impact(self, msg: Any, q: Array) -> None:
-        """A ``PostImpactVelocitySet`` of the simulator: what came of an impact; q (nq,), the configuration at it."""
+        """A ``PostImpactVelocitySet`` of the simulator: the outcome of an impact at the configuration ``q`` (nq,)."""
         self._pending.append((msg, q))
         self._settle(int(self.stamps.rows[-1, 0]) if self.stamps.rows.size else 0)
 
     def _settle(self, heard_until_ns: int) -> None:
-        """Score the impacts whose predictions must have come by now: the suite may be behind the simulator."""
+        """Score the impacts whose predictions must have come by now; the suite may be behind the simulator."""
         while self._pending and _ns(self._pending[0][0].impact_time) + _SETTLED_NS <= heard_until_ns:
             msg, q = self._pending.popleft()
             time_ns = _ns(msg.impact_time)
@@ -152,12 +158,12 @@ class DemoRecord:
         return debounce(1e-9 * self.truth_stamps.rows[:, 0], self._truth_raw.rows, *CHATTER)
 
     def landings(self) -> list[Landing]:
-        """Impacts out of flight, with the set that was predicted of each and where the truth lies in it."""
+        """The landings so far, each with the set that was predicted of it and where the truth lies in that set."""
         self._settle(_END_NS)
         return self._landings
 
     def snapshot(self) -> dict[str, Any]:
-        """What the live table shows; plain values."""
+        """Plain values for the live table."""
         recent = self.latency.rows[-_RECENT:, 0]
         rows = []
         for i, name in enumerate(self.contacts):
@@ -188,7 +194,7 @@ class DemoRecord:
         }
 
     def summary(self) -> dict[str, Any]:
-        """What it was worth; plain values, None where a number does not exist."""
+        """What the predictions were worth, as plain values; None where a number does not exist."""
         scores = self._board.scores()
         latency = self.latency.rows[:, 0]
         return {
@@ -212,7 +218,7 @@ class DemoRecord:
         return [
             [self.contacts[i], self.contacts[j]]
             for i, j, yes in zip(flags.pair_first, flags.pair_second, flags.pair_order_sensitive, strict=True)
-            if yes == 1
+            if yes == Flag.HOLDS
         ]
 
 

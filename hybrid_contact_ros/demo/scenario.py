@@ -1,4 +1,4 @@
-"""What the robot of the demo does when: a drop, hops, a trot."""
+"""The scenario of the demo: a drop, hops, and a trot."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ GRAVITY = 9.81  # m/s², MuJoCo's default
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """When the robot does what; times in s since the drop.
+    """When the robot does what.
 
     Attributes:
-        drop: m, of the lowest foot above the ground at the start.
-        hops: when each hop's crouch begins.
-        trot: when the trot begins.
-        speed: m/s, forward, of the trot.
+        drop: height of the lowest foot above the ground at the start, m.
+        hops: when the crouch of each hop begins, s after the drop.
+        trot: when the trot begins, s after the drop.
+        speed: forward speed of the trot, m/s.
     """
 
     drop: float = 0.27
@@ -27,16 +27,24 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """Crouch, push off at constant acceleration, and draw the legs in again for the landing."""
+    """The robot crouches, pushes off at constant acceleration, and draws its legs in again for the landing.
 
-    low: float = 0.20  # m, hips above the feet
+    Attributes:
+        low, high: heights of the hips above the feet at the end of the crouch and of the push, m.
+        crouch: duration of the crouch, s.
+        acceleration: of the push, m/s².
+        retract: time in which the legs are drawn in, s.
+    """
+
+    low: float = 0.20
     high: float = 0.33
-    crouch: float = 0.6  # s
-    acceleration: float = 8.0  # m/s²
-    retract: float = 0.12  # s
+    crouch: float = 0.6
+    acceleration: float = 8.0
+    retract: float = 0.12
 
     def height(self, time: float, neutral: float) -> tuple[float, float]:
-        """Hip height (m) and the multiple of the weight that the legs push with, ``time`` s after its beginning."""
+        """Height of the hips (m), and the multiple of the weight with which the legs push, ``time`` s after the
+        beginning; ``neutral`` is the height to stand at (m)."""
         if time < self.crouch:
             return neutral + (self.low - neutral) * smooth(time / (0.8 * self.crouch)), 1.0
         time -= self.crouch
@@ -48,9 +56,11 @@ class Hop:
 
 
 def taken_over(airborne: float) -> float:
-    """Part of the weight that feedforward carries, so many s after the feet left the ground: landings are plain PD."""
+    """Part of the weight that the feedforward carries ``airborne`` s after the feet left the ground: landings are PD
+    alone."""
     return smooth((airborne - 0.6) / 0.5)
 
 
 def smooth(part: float) -> float:
+    """A smooth step from 0 to 1 while ``part`` goes from 0 to 1."""
     return 0.5 * (1.0 - math.cos(math.pi * min(max(part, 0.0), 1.0)))

@@ -1,4 +1,4 @@
-"""The live table of the demo, and its summary, for a terminal."""
+"""The live table of the demo and the summary at its end, for a terminal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STYLE = {
 
 
 def live_table(snapshot: dict[str, Any]) -> RenderableType:
-    """A snapshot of :class:`~hybrid_contact_ros.demo.record.DemoRecord` as a table; values may be missing or NaN."""
+    """A snapshot of :class:`~hybrid_contact_ros.demo.record.DemoRecord` as a table. Values may be missing or NaN."""
     table = Table(title=f"{snapshot['seconds']:.1f} s, {snapshot['predictions']} predictions", expand=False)
     for column in ("foot", "mode", "true", "force", "true", "gap", "next", "in", "stability", "friction"):
         table.add_column(column, justify="right" if column in ("force", "gap", "in") else "left", min_width=6)
@@ -48,7 +48,7 @@ def live_table(snapshot: dict[str, Any]) -> RenderableType:
 
 
 def line(snapshot: dict[str, Any]) -> str:
-    """The same in one line, where the output is not a terminal."""
+    """A snapshot in one line, for an output that is no terminal."""
     feet = " ".join(f"{row['name']}={row.get('mode', 'unknown')}" for row in snapshot["contacts"])
     return (
         f"{snapshot['seconds']:5.1f} s  {snapshot['predictions']:6d} predictions  {feet}  "
@@ -60,7 +60,7 @@ def summary_table(summary: dict[str, Any]) -> RenderableType:
     """The summary at the end."""
     latency, scores = summary["latency"], summary["scores"]
     table = Table("", "", title="what the predictions were worth", show_header=False)
-    sent = summary.get("robot", {}).get("cycles", 0)  # latencies are of what is answered: the share belongs to them
+    sent = summary.get("robot", {}).get("cycles", 0)  # latencies are of answered states only, so the share is told too
     share = f" of {sent} states ({100.0 * summary['predictions'] / sent:.1f} %)" if sent else ""
     table.add_row("predictions", f"{summary['predictions']}{share} in {summary['seconds']:.1f} s")
     quantiles = ", ".join(f"{name} {_number(value, '{:.2f} ms', 1e3)}" for name, value in latency.items())

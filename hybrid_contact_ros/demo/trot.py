@@ -1,7 +1,8 @@
-"""Leg geometry and gait of the demo's quadruped: inverse kinematics, foot forces to joint torques, trot schedule.
+"""Leg geometry and gait of the demo's quadruped: inverse kinematics, joint torques of foot forces, and the trot.
 
-Legs are numbered FL, FR, RL, RR; x forward, y left, z up, all seen from the leg's hip joint in the trunk frame. Plain
-floats, not arrays: these run 1000 times a second beside the estimator, and numpy's call overhead would dominate.
+Legs are numbered FL, FR, RL, RR. x is forward, y left, z up, all seen from the hip joint of the leg in the trunk frame.
+The numbers are plain floats and not arrays, because this code runs 1000 times a second beside the estimator and the
+overhead of numpy's calls would dominate.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ HIP_OFFSET = 0.0955  # m, hip joint to thigh joint
 SIDES = (1.0, -1.0, 1.0, -1.0)
 HIPS: tuple[Vector, ...] = tuple((x, y, 0.0) for x in (0.1934, -0.1934) for y in (0.0465, -0.0465))
 
-_REACH = 2.0 * LINK * 0.98  # m; keeps the knee off its singular, straight pose
+_REACH = 2.0 * LINK * 0.98  # m; the knee then stays away from its straight pose, which is singular
 
 
 def leg_angles(foot: Vector, side: float) -> Vector:
-    """Hip, thigh and calf angles (rad) that put the foot at ``foot`` (m); out of reach, the nearest along the leg."""
+    """Hip, thigh and calf angles (rad) that put the foot at ``foot`` (m), or as far as the leg reaches in that
+    direction."""
     x, y, z = foot
     offset = side * HIP_OFFSET
     down = math.sqrt(max(y * y + z * z - offset * offset, 1e-6))
@@ -34,7 +36,7 @@ def leg_angles(foot: Vector, side: float) -> Vector:
 
 
 def foot_position(angles: Vector, side: float) -> Vector:
-    """Foot (m) of the leg at these angles (rad): the inverse of :func:`leg_angles`."""
+    """Position of the foot (m) at these angles (rad): the inverse of :func:`leg_angles`."""
     hip, thigh, calf = angles
     x = -LINK * (math.sin(thigh) + math.sin(thigh + calf))
     down = LINK * (math.cos(thigh) + math.cos(thigh + calf))
@@ -43,10 +45,9 @@ def foot_position(angles: Vector, side: float) -> Vector:
 
 
 def force_torques(angles: Vector, side: float, force: Vector) -> Vector:
-    """Joint torques (N m) of a weightless leg whose foot pushes the ground with ``-force``.
+    """Joint torques (N m) of a weightless leg on whose foot the ground acts with ``force`` (N, trunk axes).
 
-    ``force`` (N, trunk axes) is that of the ground on the foot; the torques are minus the transposed foot Jacobian
-    times it.
+    They are −Jᵀ f, with the Jacobian J of the foot.
     """
     hip, thigh, calf = angles
     x, y, z = foot_position(angles, side)
@@ -54,18 +55,18 @@ def force_torques(angles: Vector, side: float, force: Vector) -> Vector:
     low_x, low_down = -LINK * math.sin(thigh + calf), LINK * math.cos(thigh + calf)
     down = low_down + LINK * math.cos(thigh)
     fx, fy, fz = force
-    along_down = fy * sin - fz * cos  # force along the leg's own "down" direction
+    along_down = fy * sin - fz * cos  # force along the "down" direction of the leg itself
     return -(fz * y - fy * z), fx * down - along_down * x, fx * low_down - along_down * low_x
 
 
 @dataclass(frozen=True, slots=True)
 class Trunk:
-    """What the controller knows of the trunk: tilt, velocity in its heading frame, and angular velocity.
+    """What the controller knows of the trunk.
 
     Attributes:
-        roll, pitch: rad.
-        forward, left: m/s, horizontal velocity along and across the heading.
-        roll_rate, pitch_rate: rad/s, trunk axes.
+        roll, pitch: tilt, rad.
+        forward, left: horizontal velocity along and across the heading, m/s.
+        roll_rate, pitch_rate: angular velocity in trunk axes, rad/s.
     """
 
     roll: float
@@ -76,7 +77,8 @@ class Trunk:
     pitch_rate: float
 
     def levelling(self, x: float, y: float) -> float:
-        """Vertical force (N) that a foot at ``x``, ``y`` of the trunk adds, to be shared among those that stand."""
+        """Vertical force (N) that a foot at ``x``, ``y`` of the trunk (m) adds against the tilt; standing feet share
+        it."""
         roll_moment = 150.0 * self.roll + 12.0 * self.roll_rate
         pitch_moment = 150.0 * self.pitch + 12.0 * self.pitch_rate
         return pitch_moment / x - roll_moment / y
@@ -87,10 +89,10 @@ class Trot:
     """Schedule of a trot: FL and RR swing together, FR and RL half a period later.
 
     Attributes:
-        period: s, of one stride.
-        duty: part of the stride that a foot stands; above 0.5, all four stand between two steps.
-        height: m, a swing foot's greatest clearance.
-        press: m, depth below the ground that a swing ends at, so that the foot surely arrives.
+        period: duration of one stride, s.
+        duty: part of the stride for which a foot stands; above 0.5 all four feet stand between two steps.
+        height: greatest clearance of a swinging foot, m.
+        press: depth below the ground at which a swing ends, so that the foot surely arrives, m.
     """
 
     period: float = 0.5
@@ -99,24 +101,30 @@ class Trot:
     press: float = 0.004
 
     def swing(self, leg: int, time: float) -> float:
-        """Part of the swing that is done, in (0, 1), or -1 while the foot stands; ``time`` in s since the start."""
+        """Part of the swing that is done, in (0, 1), ``time`` s after the start; -1 while the foot stands."""
         phase = (time / self.period + (0.0 if leg in (0, 3) else 0.5)) % 1.0
         return -1.0 if phase < self.duty else (phase - self.duty) / (1.0 - self.duty)
 
     def clearance(self, swing: float) -> float:
-        """Height (m) of a swing foot's target over the ground; leaves and arrives without vertical speed."""
+        """Height (m) of the target of a swinging foot over the ground. It leaves and arrives without vertical speed."""
         return self.height * 0.5 * (1.0 - math.cos(2.0 * math.pi * swing)) - self.press * swing
 
 
 class TrotController:
-    """Joint targets and ground forces of a trot, with light feedback of velocity and tilt.
+    """Foot targets and ground forces of a trot, with light feedback of velocity and tilt.
 
-    Standing feet push with their share of the weight, more on the side that sinks; swinging feet land ahead by half of
-    what the trunk moves during a stance, and by some more where it moves faster than asked (Raibert's rule).
+    Standing feet push with their share of the weight, and more on the side that sinks. Swinging feet land ahead by half
+    of the distance that the trunk moves during a stance, and by more where the trunk is faster than asked (Raibert's
+    rule).
+
+    Args:
+        neutral: where the foot FL stands, seen from its hip, m; mirrored for the others.
+        weight: of the robot, N.
+        speed: forward speed to keep, m/s.
+        gait: the schedule.
     """
 
     def __init__(self, neutral: Vector, weight: float, speed: float, gait: Trot | None = None) -> None:
-        """``neutral``: where FL's foot stands, from its hip (m), mirrored for others; N; m/s forward."""
         self.gait = gait or Trot()
         self.height = -neutral[2]
         self.weight, self.speed = weight, speed
@@ -125,7 +133,8 @@ class TrotController:
         self._from = [list(p) for p in self._neutral]  # where the last swing began
 
     def targets(self, time: float, step: float, trunk: Trunk) -> tuple[list[Vector], list[float]]:
-        """Foot targets (m, from each hip) and vertical ground forces (N) asked for, ``step`` s after the last call."""
+        """Foot targets (m, from each hip) and vertical ground forces (N) at ``time``, ``step`` s after the last
+        call."""
         gait = self.gait
         speed = self.speed * min(1.0, time)
         error = trunk.forward - speed

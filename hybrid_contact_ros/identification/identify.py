@@ -10,35 +10,37 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.bags.reader import BagReader
+from hybrid_contact_ros.bags.streams import Streams
+from hybrid_contact_ros.bags.unreadable import BagError
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.estimation.impact import impulse_unit
-from hybrid_contact_ros.identification.impacts import ObservedImpact, find_impacts
-from hybrid_contact_ros.identification.single_body import FEWEST, RESOLUTION, material, quantile, tells
-from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
-from hybrid_contact_ros.impacts.velocity_set import post_impact_set
+from hybrid_contact_ros.identification.material import FEWEST, RESOLUTION, material, quantile, tells
+from hybrid_contact_ros.identification.observed_impacts import ObservedImpact, find_impacts
+from hybrid_contact_ros.identification.validation import cross_validated
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.messages.intake import Intake
-from hybrid_contact_ros.replay.bags import BagError, BagReader
-from hybrid_contact_ros.replay.streams import Streams
 
 Array = NDArray[np.float64]
 
 CONFIDENCE = 0.95
+"""Confidence of the bootstrap intervals."""
 SPREAD = 0.90
-TOLERANCES = (0.05, 0.10, 0.15, 0.20)
-_RESAMPLES = 2000
+"""Share of the single impacts that ``from_`` to ``to`` covers."""
 LAWS = ("poisson", "stronge")
+"""Impact laws with a restitution."""
+_RESAMPLES = 2000  # of the bootstrap
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A parameter.
+    """One parameter.
 
     Attributes:
-        value: median over ``count`` impacts.
-        low, high: 95 % bootstrap interval of ``value``: how well that is known.
-        from_, to: 5 and 95 % quantiles over the impacts, within the possible: what a set should cover.
+        value: median over the impacts.
+        low, high: 95 % bootstrap interval of ``value``; it says how well the value is known.
+        from_, to: 5 and 95 % quantiles over the impacts, within what is possible; a set should cover them.
+        count: number of impacts.
     """
 
     value: float
@@ -54,17 +56,21 @@ class Identification:
     """What a recording says of e and μ.
 
     Attributes:
-        states, impacts: read and found. used: impacts of one contact that its impulse explains.
-        law: that e belongs to.
-        restitution: of them. slow, fast: its median over the slower and the faster half of the approaches.
-        friction: of those of them that slip to the end at that μ, or None if fewer than three clearly do.
-        friction_at_least: least μ with which those that stuck to their end stick (95 % quantile), or None if none did.
-        unexplained: median part of the jump that no impulse at the contacts explains: the model's geometry or inertia,
-            the timing, or noise.
-        tested: impacts, also of several contacts, whose v⁺ was compared with a set whose intervals were identified
-            from the other half of the recording. contained: part of them within :data:`TOLERANCES` of the jump, in the
-            kinetic norm; radius: median of the sets' radius over the jump.
-        damage, warnings: as of :class:`~hybrid_contact_ros.replay.run.ReplayResult`.
+        states: number of states that were read.
+        impacts: number of impacts that were found.
+        used: number of those that are of one contact and that its impulse explains.
+        law: the impact law that e belongs to.
+        restitution: e of the used impacts.
+        slow, fast: median of e over the slower and the faster half of the approaches.
+        friction: μ of the used impacts that slip to their end, or None where fewer than three clearly do.
+        friction_at_least: least μ with which the impacts that stuck stick (95 % quantile), or None where none stuck.
+        unexplained: median part of the jump that no impulse at the contacts explains. It comes from the geometry or the
+            inertia of the model, from the timing, or from noise.
+        tested: number of impacts, also of several contacts, whose v⁺ was compared with a set. The intervals of the set
+            were identified from the other half of the recording.
+        contained: part of them within each of :data:`~.validation.TOLERANCES`, in the kinetic norm.
+        radius: median radius of the sets, as a part of the jump.
+        damage, warnings: as of :class:`~hybrid_contact_ros.replay.result.ReplayResult`.
     """
 
     states: int
@@ -84,7 +90,7 @@ class Identification:
     warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Plain values for JSON."""
         return asdict(self)
 
 
@@ -106,23 +112,27 @@ def identify_material(
 ) -> Identification:
     """Identify e and μ, one material for all contacts, from the impacts of a recording.
 
-    Of each impact of one contact the path of its velocity is followed (:mod:`~.impacts.single_contact`): μ is the one
-    whose tangential impulse comes nearest to the observed one, e the law's at that μ. These are the numbers that
-    :func:`~hybrid_contact_ros.post_impact_set` takes. An impact that sticks to its end bounds μ from below; μ's
-    quantiles are the censored ones of Powell, "Least absolute deviations estimation for the censored regression model",
-    J. Econometrics 1984.
+    The path of the velocity is followed through each impact of one contact (:mod:`~.impacts.single_contact`). μ is the
+    coefficient whose tangential impulse comes nearest to the observed one, and e is that of the law at this μ. These
+    are the numbers that :func:`~hybrid_contact_ros.post_impact_set` takes. An impact that sticks to its end bounds μ
+    from below, and the quantiles of μ are the censored ones of Powell, "Least absolute deviations estimation for the
+    censored regression model", J. Econometrics 1984.
 
     Args:
         bag, config, urdf, joint_states, odometry, robot_description, namespace, twist_in_world: as of
             :func:`~hybrid_contact_ros.replay.run.replay_bag`.
         speed, reach, together: what counts as an impact, and which contacts take part; see
-            :func:`~hybrid_contact_ros.identification.impacts.find_impacts`.
-        law: "poisson" or "stronge"; that of the configuration (``impact.law``) by default.
-        seed: of the bootstrap and of the sets.
+            :func:`~hybrid_contact_ros.identification.observed_impacts.find_impacts`.
+        law: "poisson" or "stronge"; by default ``impact.law`` of the configuration.
+        seed: seed of the bootstrap and of the sets.
 
     Raises:
-        BagError: the recording or its topics.
-        ValueError: the configuration, the URDF, the law, or too few impacts.
+        BagError: the recording or its topics cannot be used.
+        ValueError: the configuration, the URDF or the law cannot be used, or there are too few impacts.
+
+    Example:
+        >>> found = identify_material("tosses.mcap", "config/cube.yaml", "config/cube.urdf")    # doctest: +SKIP
+        >>> print(f"e = {found.restitution.value:.2f}, μ = {found.friction.value:.2f}")         # doctest: +SKIP
     """
     for name, number in (("speed", speed), ("reach", reach), ("together", together)):
         if not 0.0 <= number < np.inf:
@@ -146,7 +156,7 @@ def identify_material(
                 state = intake.joint_state(msg, time_ns) if of_joints else intake.odometry(msg, time_ns)
                 if state is not None:
                     states.append(state)
-        except BagError as error:  # what came before it tells as much as it did
+        except BagError as error:  # what came before the damage is as good as ever
             damage = str(error)
     if not states:
         raise BagError(
@@ -157,7 +167,7 @@ def identify_material(
 
 
 def identify(states: int, impacts: Sequence[ObservedImpact], law: str = "poisson", seed: int = 0) -> Identification:
-    """The same from impacts already found.
+    """Identify e and μ from impacts that were found in this number of states.
 
     Raises:
         ValueError: fewer than three of them tell e.
@@ -172,7 +182,7 @@ def identify(states: int, impacts: Sequence[ObservedImpact], law: str = "poisson
     found = material(used, law)
     e, approach = found.restitution, found.approach
     half = np.median(approach)
-    contained, radius, tested = _cross_validate(impacts, law, seed)
+    contained, radius, tested = cross_validated(impacts, law, SPREAD, seed)
     return Identification(
         states=states,
         impacts=len(impacts),
@@ -200,37 +210,3 @@ def _estimate(values: Array, most: Array, top: float, rng: np.random.Generator) 
         float(np.clip(quantile(values, most, part), 0.0, top)) for part in (0.5, 0.5 - 0.5 * SPREAD, 0.5 + 0.5 * SPREAD)
     )
     return Estimate(value, float(low), float(high), from_, to, int((most > value).sum()))
-
-
-def _cross_validate(
-    impacts: Sequence[ObservedImpact], law: str, seed: int
-) -> tuple[tuple[float, ...], float | None, int]:
-    """Sets with the intervals of one half of the recording against the other half's impacts, and the reverse."""
-    middle = len(impacts) // 2
-    distances, radii = [], []
-    for train, test in ((impacts[:middle], impacts[middle:]), (impacts[middle:], impacts[:middle])):
-        used = [impact for impact in train if tells(impact)]
-        if len(used) < FEWEST:
-            continue
-        found = material(used, law)
-        ends = 0.5 - 0.5 * SPREAD, 0.5 + 0.5 * SPREAD
-        e = tuple(np.clip(np.quantile(found.restitution, ends), 0.0, 1.0))
-        mu = tuple(float(quantile(found.friction, found.sticks_from, part)) for part in ends)
-        for impact in test:
-            unit = impulse_unit(impact.problem, simultaneous_impact(impact.problem, 8))
-            if unit == 0.0:
-                continue
-            outcomes = post_impact_set(
-                impact.problem, 0.5 * unit, 256, 100, seed, 8, law, solutions="one", restitution=e, friction=mu
-            )
-            root = np.linalg.cholesky(impact.problem.mass).T
-            velocities = outcomes.velocities[outcomes.terminated] @ root.T
-            if not velocities.size:
-                continue
-            jump = np.linalg.norm(root @ (impact.after - impact.problem.velocity))
-            distances.append(np.linalg.norm(velocities - root @ impact.after, axis=1).min() / jump)
-            radii.append(np.linalg.norm(velocities - velocities.mean(axis=0), axis=1).max() / jump)
-    if not distances:
-        return (), None, 0
-    contained = tuple(float(np.mean(np.array(distances) <= t)) for t in TOLERANCES)
-    return contained, float(np.median(radii)), len(distances)

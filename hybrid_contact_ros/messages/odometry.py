@@ -1,4 +1,4 @@
-"""What a ``nav_msgs/Odometry`` says of the base: checked, and carried along its own twist."""
+"""The base as a ``nav_msgs/Odometry`` measures it: checked, and carried along its own twist to another time."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.mechanics.joints import QUATERNION_TOLERANCE, BaseMeasurement
 from hybrid_contact_ros.messages.refusals import RefusedError
 
-_LARGEST = 1e12  # m², rad² and the squares of their rates: beyond is no covariance
-_FARTHEST = 1e8  # m: maps in UTM coordinates lie 1e7 m from their origin
+_LARGEST_COVARIANCE = 1e12  # m², rad² and the squares of their rates; what is larger is no covariance
+_FARTHEST = 1e8  # m, from the origin; maps in UTM coordinates lie 1e7 m from theirs
 _FASTEST = 1e3  # m/s and rad/s
 
 
@@ -23,9 +23,9 @@ def decode_base(
 
     Args:
         msg: its twist is in the child frame, as the message definition says (Pinocchio's free-flyer convention).
-        twist_in_world: the driver publishes the twist in the axes of ``header.frame_id`` instead; it is turned.
-        use_covariance: read both covariances too (zeros, and what is no covariance, count as none).
-        bounded: refuse a base that is farther from the origin or faster than any robot's.
+        twist_in_world: the driver publishes the twist in the axes of ``header.frame_id`` instead, and it is rotated.
+        use_covariance: read both covariances too (zeros count as none, and so does what is no covariance).
+        bounded: refuse a base that is farther from the origin or faster than that of any robot.
 
     Raises:
         RefusedError: ``not_finite``, ``quaternion_norm`` or ``implausible``.
@@ -33,7 +33,7 @@ def decode_base(
     pose, twist = msg.pose.pose, msg.twist.twist
     p, o, u, w = pose.position, pose.orientation, twist.linear, twist.angular
     total = p.x + p.y + p.z + o.x + o.y + o.z + o.w + u.x + u.y + u.z + w.x + w.y + w.z
-    if not isfinite(total):  # the sum of finite numbers is, bar overflow, which is no measurement either
+    if not isfinite(total):  # finite numbers have a finite sum, unless it overflows, and then they are no measurement
         for name, value in (("position", p), ("orientation", o), ("linear velocity", u), ("angular velocity", w)):
             entries = (value.x, value.y, value.z, getattr(value, "w", 0.0))
             if not all(map(isfinite, entries)):
@@ -63,38 +63,46 @@ def _check_size(name: str, vector: Any, limit: float, unit: str) -> None:
 
 
 def odd_covariance(msg: Any) -> str:
-    """Which covariance of the message is not finite or far too large: a name, or an empty text. A negative variance
-    is none of these: drivers mark "unknown" with -1."""
+    """The name of the covariance of a message that is not finite or far too large, or an empty text. A negative
+    variance is neither: drivers mark "unknown" with -1."""
     for name, part in (("pose", msg.pose), ("twist", msg.twist)):
         values = np.asarray(part.covariance, dtype=np.float64)
-        if not float(values @ values) < _LARGEST**2:  # also where it is NaN
+        if not float(values @ values) < _LARGEST_COVARIANCE**2:  # also where it is NaN
             return name
     return ""
 
 
 def decode_covariance(msg: Any, quaternion: NDArray[np.float64], twist_in_world: bool) -> NDArray[np.float64] | None:
-    """Covariances (2, 6, 6) of pose and twist, both in the base frame; None where the message has neither.
+    """Covariances (2, 6, 6) of pose and twist, both in the axes of the base; None where the message has neither.
 
-    A block that is all zeros, not finite, beyond 1e12 or with a negative variance (drivers mark "unknown" with −1)
-    counts as zero.
+    Args:
+        msg: a ``nav_msgs/Odometry``.
+        quaternion: (4,), x y z w, base to world, of length 1.
+        twist_in_world: the covariance of the twist is in the axes of the world, and it is rotated.
+
+    A block counts as zero where it is not finite, beyond 1e12, or has a negative variance (drivers mark "unknown" with
+    −1).
     """
     found = np.array((msg.pose.covariance, msg.twist.covariance), dtype=np.float64).reshape(2, 6, 6)
     if not found.any():
         return None
     for block in found:
-        if not ((np.abs(block) < _LARGEST).all() and (np.diagonal(block) >= 0.0).all()):
+        if not ((np.abs(block) < _LARGEST_COVARIANCE).all() and (np.diagonal(block) >= 0.0).all()):
             block[:] = 0.0
     turn = np.zeros((6, 6))
     turn[:3, :3] = turn[3:, 3:] = _rotation(quaternion).T
-    found[0] = turn @ found[0] @ turn.T  # of the pose: along and about the axes of the world
+    found[0] = turn @ found[0] @ turn.T  # the message has the pose's along and about the axes of the world
     if twist_in_world:
         found[1] = turn @ found[1] @ turn.T
     return found if found.any() else None
 
 
 def carry(base: BaseMeasurement, seconds: float) -> BaseMeasurement:
-    """The base ``seconds`` later (earlier when negative) if its twist stays as it is in the world frame: translation
-    along the linear velocity, rotation by the angular one, both first order in what is left out (acceleration)."""
+    """The base ``seconds`` later (earlier when negative), if its twist stays constant in the world frame.
+
+    It is translated along its linear velocity and rotated by its angular velocity. Accelerations are left out, so that
+    the error of the velocities is of first order in the time, and that of the pose of second order.
+    """
     if seconds == 0.0:
         return base
     quaternion = np.asarray(base.quaternion_xyzw, np.float64)

@@ -30,7 +30,7 @@ REASONS: dict[str, str] = {
     "clock_set_back": "the stamps went back and stayed: the streams start anew",
     "clock_set_ahead": "the stamps jumped ahead and stayed: the streams start anew",
 }
-"""What each count of :attr:`Intake.faults` means."""
+"""What is wrong, for each reason that inputs are refused or reported for."""
 
 ADVICE: dict[str, str] = {
     "invalid_stamp": "fill header.stamp with the time of the measurement",
@@ -42,7 +42,7 @@ ADVICE: dict[str, str] = {
     "joint_names": "publish every joint of the URDF, or name those that are never published in locked_joints",
     "not_finite": "look at the driver of that sensor",
     "implausible": "check the unit and the sensor; else correct the URDF's limits or raise input.limit_factor",
-    "quaternion_norm": "look at the estimator that publishes it; four zeros are one that was never set",
+    "quaternion_norm": "look at the estimator that publishes it; four zeros mean that the orientation was never set",
     "no_odometry": "publish odom, or set floating_base to false for a robot that is bolted down",
     "odometry_timeout": "publish odom more often, look at both clocks, or raise input.odometry_timeout",
     "state": "look at the values of that state",
@@ -56,25 +56,32 @@ ADVICE: dict[str, str] = {
     "clock_set_back": "nothing to do after a restart of a recording or a simulator",
     "clock_set_ahead": "nothing to do after a jump in a recording or a simulator",
 }
-"""What to do about each."""
+"""What to do about it, for each reason."""
 
 USED = frozenset(list(REASONS)[list(REASONS).index("stale") :])
-"""Reasons with which a state is still answered, bar ``odometry_late``: the joint state that waited is dropped."""
+"""Reasons for which a message is only reported, and its state still answered. The exception is ``odometry_late``: the
+joint state that waited for the odometry is dropped."""
 
 CONSEQUENCES = frozenset({"no_odometry", "odometry_timeout", "odometry_late"})
-"""Reasons that may follow from another: odometry that was refused is missing."""
+"""Reasons that may follow from another one, because an odometry that was refused is missing."""
 
 
 class Fault(NamedTuple):
-    """A kind of fault: the input that it was seen on (``joint_states``, ``odom``), and its key in :data:`REASONS`."""
+    """A kind of fault: the input that shows it (``joint_states`` or ``odom``), and the reason, a key of
+    :data:`REASONS`."""
 
     topic: str
     reason: str
 
 
 class RefusedError(ValueError):
-    """A message that may not be used; ``reason`` is a key of :data:`REASONS`, ``detail`` has the numbers, and ``topic``
-    is the input at fault, where that may not be the one that was being read."""
+    """A message may not be used.
+
+    Attributes:
+        reason: a key of :data:`REASONS`.
+        detail: the numbers, in words.
+        topic: the input at fault, where it may be another one than that of the message; else empty.
+    """
 
     def __init__(self, reason: str, detail: str = "", topic: str = "") -> None:
         super().__init__(f"{REASONS[reason]}: {detail}" if detail else REASONS[reason])
@@ -82,6 +89,6 @@ class RefusedError(ValueError):
 
 
 def sentence(fault: Fault, detail: str = "") -> str:
-    """What a person reads of one fault: the subject, what is wrong, the numbers, and what to do."""
+    """One fault as a person reads it: the input, what is wrong, the numbers, and what to do."""
     what = f"{fault.topic}: {REASONS[fault.reason]}"
     return f"{what} ({detail}); {ADVICE[fault.reason]}" if detail else f"{what}; {ADVICE[fault.reason]}"

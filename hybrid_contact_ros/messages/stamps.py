@@ -1,4 +1,4 @@
-"""Stamps of a stream: their order, jumps of their clock, the stream's period, and messages that never came."""
+"""The stamps of a stream: their order, jumps of their clock, the period of the stream, and messages that never came."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 from hybrid_contact_ros.messages.refusals import RefusedError
 
 _RUN = 10
-"""That many odd stamps in a row, in order among themselves, are a clock that was set (a bag that starts over or is
-wound forward, a simulator's reset), not a stray message or a second publisher."""
+"""This many odd stamps in a row, in order among themselves, mean that the clock was set (a recording starts over or is
+wound forward, a simulator is reset). Fewer are stray messages or a second publisher."""
 _JUMP_NS = 1_000_000_000
-"""A step of the stamps that exceeds the step of the clock by this much is no pause of the stream."""
-_KEPT = 32  # steps that the period is the median of
-_EVERY = 8  # messages between two looks at it
-_PAUSE_NS = 1_000_000_000
-_WRITERS = 8
+"""A step of the stamps that exceeds the step of the clock by this much is not a pause of the stream."""
+_STEPS = 32  # the period is the median of this many steps between stamps
+_EVERY = 8  # messages; the period is computed again after so many
+_PAUSE_NS = 1_000_000_000  # a longer step is a pause, and tells nothing of the period
+_WRITERS = 8  # publishers whose sequence numbers are remembered
 
 
 def stamp_of(msg: Any) -> int:
-    """Integer nanoseconds of ``msg.header.stamp``.
+    """``msg.header.stamp`` in integer nanoseconds.
 
     Raises:
         RefusedError: ``invalid_stamp``.
@@ -32,7 +32,11 @@ def stamp_of(msg: Any) -> int:
 
 
 class StampOrder:
-    """Lets stamps through that go forward with the clock, and notices a clock that was set back or ahead."""
+    """Lets stamps pass that go forward with the clock, and notices a clock that was set back or ahead.
+
+    Attributes:
+        last: the newest stamp that was let through, ns.
+    """
 
     def __init__(self) -> None:
         self.last = 0
@@ -44,8 +48,8 @@ class StampOrder:
         """None, or ``"clock_set_back"`` or ``"clock_set_ahead"`` when the clock was set to this stamp.
 
         Raises:
-            RefusedError: ``repeated_stamp``, ``backward_stamp`` or ``stamp_jump``. A single stamp from far ahead must
-                not make all that follow look old.
+            RefusedError: ``repeated_stamp``, ``backward_stamp`` or ``stamp_jump``. The last one is there because a
+                single stamp from far ahead must not make all that follow look old.
         """
         step = stamp_ns - self.last
         ahead = step - max(0, receive_ns - self._received)
@@ -77,14 +81,17 @@ class StampOrder:
 class StreamRate:
     """How often a stream comes, and how many of its messages were lost on the way.
 
-    With the publishers' own sequence numbers, which Fast DDS hands out, the count is exact whatever the stream does.
-    Without them it is made from gaps between stamps: a step of some k periods between two of about one period lost
-    k - 1; nothing is counted where the stamps are irregular, at a pause of a second, or where the rate changes. Where
-    many messages are lost that is less than the truth, for stamps alone do not tell the period then.
+    The publishers' own sequence numbers, which Fast DDS hands out, make the count exact whatever the stream does.
+    Without them gaps between stamps are counted: where a step of some k periods lies between two steps of about one
+    period, k - 1 messages were lost. Nothing is counted where the stamps are irregular, at a pause of a second, or
+    where the rate changes. Where many messages are lost this count is too small, because the stamps then do not tell
+    the period.
 
     Attributes:
-        received: messages noted. lost: messages that never came. exact: counted by sequence numbers.
-        period_ns: of the stream as it was sent, median of the last steps; 0 before it is known.
+        received: number of messages noted.
+        lost: number of messages that never came.
+        exact: whether they were counted by sequence numbers.
+        period_ns: period of the stream as it was sent, the median of the last steps, ns; 0 before it is known.
     """
 
     def __init__(self) -> None:
@@ -98,7 +105,8 @@ class StreamRate:
         self._before = self._step = 0
 
     def note(self, stamp_ns: int, number: int | None = None, writer: Any = None) -> None:
-        """A message has come: its stamp, the ``number`` that its publisher gave it, and a key of that publisher."""
+        """A message has come with this stamp. ``number`` is what its publisher counted, ``writer`` a key of the
+        publisher."""
         self.received += 1
         missed = 0
         self.exact = number is not None
@@ -117,7 +125,7 @@ class StreamRate:
         if not self.exact:
             self._weigh(step)
         self._steps.append(step // (missed + 1))
-        if len(self._steps) > _KEPT:
+        if len(self._steps) > _STEPS:
             del self._steps[0]
         if self.received % _EVERY == 0:
             self.period_ns = int(median(self._steps))
@@ -127,14 +135,14 @@ class StreamRate:
             )
 
     def forget(self) -> None:
-        """A stream that starts anew; counts stay."""
+        """The stream starts anew. The counts stay."""
         self._numbers.clear()
         self._steps.clear()
         self._stamp = self._before = self._step = 0
         self._regular = False
 
     def _weigh(self, step: int) -> None:
-        """Look at the step before this one, now that its neighbours are known."""
+        """Count what was lost in the step before this one, now that both its neighbours are known."""
         last, before = self._step, self._before
         self._before, self._step = last, step
         if not (self._regular and last and before):

@@ -1,20 +1,33 @@
-"""Fewer outcomes of a set, so that a message stays bounded: the rows that keep its hull."""
+"""Fewer outcomes of a set, so that a message stays bounded: those rows are kept that keep the convex hull."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-_HULL_DIRECTIONS = 512
+_HULL_DIRECTIONS = 512  # along which the width of the hull is compared
 
 
 def thin(velocities: NDArray[np.float64], rows: int) -> NDArray[np.float64]:
     """At most ``rows`` rows of ``velocities`` (n, nv), in their order, chosen to keep the set's convex hull.
 
-    First those that attain the least and the greatest value of each coordinate, so that with ``rows`` ≥ 2 nv the
-    bounding box stays as it is. Then, one by one, the row that reaches farthest beyond those chosen in one of 512 fixed
-    directions, relative to the set's width in it, until in all of them the hull is as wide as it was or the rows are
-    used up; what is left of them is spaced evenly. About 2·512·n·nv multiplications and 512 a row, no randomness.
+    The rows are chosen in this order:
+
+    1. those that attain the least and the greatest value of a coordinate, so that with ``rows`` ≥ 2 nv the bounding box
+       stays as it is;
+    2. one by one, the row that reaches farthest beyond those already chosen in one of 512 fixed directions, relative to
+       the width of the set in that direction, until the hull is as wide as it was in all of them;
+    3. others in even spacing, as many as are left.
+
+    This takes about 2·512·n·nv multiplications and 512 for each row, and no randomness.
+
+    Example:
+        >>> corners_and_middle = np.array([[0.0, 0], [1, 0], [0.5, 0.5], [0, 1], [1, 1]])
+        >>> thin(corners_and_middle, 4)
+        array([[0., 0.],
+               [1., 0.],
+               [0., 1.],
+               [1., 1.]])
     """
     n = velocities.shape[0]
     if n <= rows:
@@ -41,7 +54,7 @@ def thin(velocities: NDArray[np.float64], rows: int) -> NDArray[np.float64]:
 
 
 def _hull_directions(velocities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(512, nv): directions spread over those that the set extends in, in units of its standard deviations."""
+    """Directions (512, nv), spread over those in which the set extends, in units of its standard deviations."""
     spread = velocities - velocities.mean(axis=0)
     size = np.abs(spread).max(axis=0)
     scale = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0.0)
@@ -55,6 +68,6 @@ def _hull_directions(velocities: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _ends(velocities: NDArray[np.float64], directions: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Rows that reach farthest along each direction, and against it."""
+    """Indices of the rows that reach farthest along each direction, and against it."""
     along = directions @ velocities.T
     return np.concatenate((along.argmin(axis=1), along.argmax(axis=1)))

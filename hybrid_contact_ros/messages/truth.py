@@ -1,4 +1,4 @@
-"""What was observed, by sensors or a simulator, as the messages that scores compare predictions with."""
+"""What sensors or a simulator observed, as the messages that scores compare predictions with."""
 
 from __future__ import annotations
 
@@ -8,11 +8,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.messages.encoding import Encoder, fill
+from hybrid_contact_ros.codes import ContactStatus
+from hybrid_contact_ros.messages.envelope import Envelope, ModelNames
+from hybrid_contact_ros.messages.types import MessageTypes, fill
+
+OPEN, STICKING, SLIPPING = ContactStatus.OPEN, ContactStatus.STICKING, ContactStatus.SLIPPING
 
 
-class TruthEncoder(Encoder):
-    """Messages of the truth, in the types of the suite. What is not known is NaN (numbers), 0 or empty."""
+class TruthEncoder:
+    """Messages of the truth, in the types of the suite. What is not known is NaN (numbers), 0 or empty.
+
+    Args:
+        types: the message classes.
+        model: its names and its hash are read once.
+        frame_id: the world frame.
+    """
+
+    def __init__(self, types: MessageTypes, model: ModelNames, frame_id: str = "world") -> None:
+        self._envelope = Envelope(types, model, frame_id)
 
     def truth(
         self,
@@ -24,22 +37,23 @@ class TruthEncoder(Encoder):
         """What sensors or a simulator know of the contacts, as the ``ContactMode`` that scores compare with.
 
         Args:
-            stamp_ns: of the measurement.
-            closed: (m,) touching.
-            force_W: (m, 3) N, world frame, environment on robot: goes into ``force_estimate``. NaN where unknown.
-            slipping: (m,) which of the closed ones slide. Without it they stand as STICKING.
+            stamp_ns: stamp of the measurement, ns.
+            closed: (m,), which contacts touch.
+            force_W: (m, 3) N, environment on robot, in world axes; NaN where unknown. It goes into ``force_estimate``.
+            slipping: (m,), which of the closed contacts slide. Without it all of them are STICKING.
         """
-        T = self.types
+        envelope, T = self._envelope, self._envelope.types
         nan = float("nan")
-        count = len(self._names)
+        count = len(envelope.names)
         forces = [(nan, nan, nan)] * count if force_W is None else np.asarray(force_W, np.float64).tolist()
         touching = [bool(value) for value in closed]
         sliding = [False] * count if slipping is None else [bool(value) for value in slipping]
+        columns = zip(envelope.names, envelope.frames, touching, sliding, forces, strict=True)
         contacts = []
-        for name, frame, touches, slides, f in zip(self._names, self._frames, touching, sliding, forces, strict=True):
+        for name, frame, touches, slides, f in columns:
             c = T.blank_contact()
             c.name, c.frame = name, frame
-            c.status = (3 if slides else 2) if touches else 1
+            c.status = int((STICKING, SLIPPING)[slides] if touches else OPEN)
             c.probability, c.probability_valid = float(touches), True
             for vector in (c.position, c.normal, c.tangential_velocity, c.force_model):
                 fill(vector, (nan, nan, nan))
@@ -48,15 +62,15 @@ class TruthEncoder(Encoder):
             c.time_to_event = c.time_to_event_earliest = c.time_to_event_latest = nan
             contacts.append(c)
         return T.ContactMode(
-            header=self._header(stamp_ns),
+            header=envelope.header(stamp_ns),
             mode=sum(1 << i for i, touches in enumerate(touching) if touches),
             contacts=contacts,
             sequence=[],
             validity=0,
             residual=nan,
-            compute_time=self._duration(0),
-            input_age=self._duration(0),
-            model_hash=self._hash,
+            compute_time=envelope.duration(0),
+            input_age=envelope.duration(0),
+            model_hash=envelope.hash,
         )
 
     def true_impact(
@@ -69,13 +83,17 @@ class TruthEncoder(Encoder):
     ) -> Any:
         """An impact that was observed, as the ``PostImpactVelocitySet`` of one outcome that scores compare with.
 
-        ``time_ns``: of the impact; velocities (nv,) before and after it.
+        Args:
+            stamp_ns: stamp of the message, ns.
+            time_ns: time of the impact, ns.
+            contacts: names of the contacts that took part.
+            v_minus, v_plus: (nv,) velocities before and after the impact.
         """
-        T = self.types
+        envelope, T = self._envelope, self._envelope.types
         nan, empty = float("nan"), T.float64(np.empty(0))
         return T.PostImpactVelocitySet(
-            header=self._header(stamp_ns),
-            impact_time=self._time(time_ns),
+            header=envelope.header(stamp_ns),
+            impact_time=envelope.time(time_ns),
             time_to_impact=(time_ns - stamp_ns) * 1e-9,
             contacts=list(contacts),
             velocity_names=[],
@@ -97,6 +115,6 @@ class TruthEncoder(Encoder):
             truncated=False,
             terminated=True,
             residual=nan,
-            compute_time=self._duration(0),
+            compute_time=envelope.duration(0),
             model_hash=0,
         )

@@ -1,4 +1,4 @@
-"""Lifecycle node ``constraint_stability``: whether contacts stay."""
+"""Lifecycle node ``constraint_stability``: whether the contacts stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lifecycle node ``contact_markers``: the suite's contact modes for RViz."""
+"""Lifecycle node ``contact_markers``: it shows the contact modes of the suite in RViz."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.clock import Clock, ClockType
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.serialization import deserialize_message
 from visualization_msgs.msg import MarkerArray
 
 from hybrid_contact_msgs.msg import ContactMode
+from hybrid_contact_ros.ros.boundary import protected
 from hybrid_contact_ros.ros.executor import run_node
 from hybrid_contact_ros.ros.markers import ContactMarkers
 from hybrid_contact_ros.ros.parameters import declare_own, faults
@@ -27,18 +29,18 @@ _RANGES = {"marker_rate": (0.1, 1000.0, "Hz"), "marker_size": (1e-4, 10.0, "m")}
 
 
 class ContactMarkersNode(LifecycleNode):
-    """Draws what ``contact_mode`` says, at most at ``marker_rate``; it computes nothing and needs no robot description.
+    """Draws what ``contact_mode`` says, at most at ``marker_rate``. It computes nothing and needs no robot description.
 
-    Messages arrive as bytes, and only those that are drawn are decoded: that takes longer than all the rest. Best
-    effort and depth 1, so that a slow screen never holds up the suite.
+    Messages arrive as bytes, and only those that are drawn are decoded, because the decoding takes longer than all the
+    rest. The subscription is best effort with depth 1, so that a slow screen never holds up the suite.
     """
 
     def __init__(self, **options: Any) -> None:
         super().__init__("contact_markers", **options)
         for name, default, text in (
-            ("marker_rate", 30.0, "of the markers, at most [Hz]; may be set at any time"),
+            ("marker_rate", 30.0, "greatest rate of the markers [Hz]; may be set at any time"),
             ("marker_size", 0.03, "diameter of a contact point [m]; may be set at any time"),
-        ):  # a file may say 30 where 30.0 is meant
+        ):  # dynamic typing, because a file may say 30 where 30.0 is meant
             self.declare_parameter(name, default, ParameterDescriptor(description=text, dynamic_typing=True))
         declare_own(self, "autostart", False, "configure and activate by itself")
         self.add_on_set_parameters_callback(self._on_parameters)
@@ -49,7 +51,7 @@ class ContactMarkersNode(LifecycleNode):
         self._received = self._published = 0
         self._fault = ""
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", OUTPUT)
-        wall = Clock(clock_type=ClockType.STEADY_TIME)  # for a person's eyes: a paused simulation pauses none of it
+        wall = Clock(clock_type=ClockType.STEADY_TIME)  # a person watches: a paused simulation does not pause this
         self._diagnosed = time.perf_counter()
         self.create_timer(1.0, self._diagnose, clock=wall)
         self._starter = self.create_timer(0.1, self._autostart, clock=wall)
@@ -102,7 +104,8 @@ class ContactMarkersNode(LifecycleNode):
         return SUCCESS
 
     def destroy_node(self) -> None:
-        """As of any node; the state machine, which keeps the node's handle, must not keep it in the ROS graph."""
+        """Destroy the node as any other. Its state machine, which keeps the handle, must not keep it in the ROS
+        graph."""
         super().destroy_node()
         self._state_machine: Any = None
 
@@ -126,18 +129,22 @@ class ContactMarkersNode(LifecycleNode):
         if not self._active or now < self._due:
             return
         late = now - self._due
-        self._due = (self._due if late < self._period else now) + self._period  # in step with the rate, if it can be
+        self._due = (self._due if late < self._period else now) + self._period  # in step with the rate where possible
         if not self._output.get_subscription_count():
             return
         assert self._markers is not None
         try:
-            array = self._markers.update(deserialize_message(data, ContactMode))
-        except Exception as error:  # of another version of the messages: a screen must not take a node down
+            message = deserialize_message(data, ContactMode)
+        except rclpy_implementation.RMWError as error:  # it comes from another version of the messages
             self._fault = f"a contact_mode could not be read: {error}"
             self.get_logger().warning(self._fault, throttle_duration_sec=5.0)
             return
-        self._output.publish(array)
-        self._published += 1
+        with protected(self.get_logger(), self._failed):
+            self._output.publish(self._markers.update(message))
+            self._published += 1
+
+    def _failed(self, why: str) -> None:
+        self._fault = why
 
     # ------------------------------------------------------------------ parameters and diagnostics
 
@@ -156,8 +163,8 @@ class ContactMarkersNode(LifecycleNode):
         return SetParametersResult(successful=True)
 
     def _wrong(self) -> str:
-        """What is wrong with the parameters that were given, or nothing. Those of the other nodes, which may stand in
-        the same file, are not looked at."""
+        """What is wrong with the parameters that were given, or an empty text. The parameters of other nodes, which may
+        stand in the same file, are not looked at."""
         for name, text in faults(self).items():
             return f"parameter {name}: {text}"
         for name in _RANGES:

@@ -11,10 +11,10 @@ from hybrid_contact_ros.prediction import ImpactPrediction, Prediction
 
 
 class ContactSuiteNode(EngineNode):
-    """Publishes everything; the default, with the lowest latency.
+    """Publishes everything. It is the default, with the lowest latency.
 
-    Where states come faster than they can be answered, parts are left out in a stated order
-    (:mod:`~hybrid_contact_ros.nodes.budget`)."""
+    Where states come faster than they can be answered, parts are left out in a fixed order
+    (:mod:`~hybrid_contact_ros.monitoring.budget`)."""
 
     parts = Parts.ALL
 

@@ -1,4 +1,4 @@
-"""What all nodes of the suite share: lifecycle, parameters, services. They differ in what they publish."""
+"""What all nodes of the suite share: lifecycle, parameters and services. They differ in what they publish."""
 
 from __future__ import annotations
 
@@ -33,18 +33,20 @@ SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FA
 class EngineNode(LifecycleNode):
     """A lifecycle node around one :class:`~hybrid_contact_ros.estimator.ContactEstimator`.
 
-    Configuring reads the parameters, waits for no one: the robot description comes from the parameter
-    ``robot_description`` (text), ``urdf_file``, or else the latched topic, which is listened to from the start, so that
-    it is there when ``configure`` is called; without it configuring fails and says so. Kernels are compiled and warmed
-    here. A bad parameter or URDF fails the transition by name and leaves the node unconfigured. With ``autostart`` the
-    next description or parameter is then tried; diagnostics give the reason until it comes.
+    Configuring reads the parameters and waits for nothing. The robot description comes from the parameter
+    ``robot_description`` (text), from ``urdf_file``, or else from the latched topic. The node listens to the topic from
+    the start, so that the description is there when ``configure`` is called; without one configuring fails and says so.
+    Kernels are compiled and warmed here. A bad parameter or URDF fails the transition, is named, and leaves the node
+    unconfigured. With ``autostart`` the next description or parameter is then tried, and the diagnostics give the
+    reason until it comes.
 
-    Subclasses name their ``parts``, and those ``kept`` when the node cannot keep up, and fill in ``create_outputs`` and
-    ``publish`` or ``publish_impact``.
+    Subclasses name their ``parts`` and those of them that are ``kept`` when the node cannot keep up, and implement
+    ``create_outputs`` and ``publish`` or ``publish_impact``.
 
     Attributes:
-        stream: the engine and its inputs, while configured. startup, reports: what goes on in any state.
-        urdf: text that the model was made from, while configured.
+        stream: the engine and its inputs; None while the node is not configured.
+        startup, reports: what goes on in any state of the lifecycle.
+        urdf: the text that the model was made from; None while the node is not configured.
     """
 
     parts = Parts.MODE
@@ -71,10 +73,10 @@ class EngineNode(LifecycleNode):
         raise NotImplementedError
 
     def publish(self, prediction: Prediction, compute_ns: int, age_ns: int) -> None:
-        """Publish what this node says of a state; the prediction's impact is not there yet."""
+        """Publish what this node says of a state. The impact set of the prediction is not there yet."""
 
     def publish_impact(self, impact: ImpactPrediction, compute_ns: int) -> None:
-        """Publish the set of the next impact; called after :meth:`publish`, where ``parts`` has IMPACT."""
+        """Publish the set of the next impact. It is called after :meth:`publish`, where ``parts`` has IMPACT."""
 
     def output(self, kind: type, topic: str, qos: QoSProfile = OUTPUT) -> Any:
         """A publisher that lives until cleanup and is silent while inactive."""
@@ -83,7 +85,7 @@ class EngineNode(LifecycleNode):
         return publisher
 
     def keep(self, destroy: Any, entity: Any) -> Any:
-        """Destroy ``entity`` at cleanup."""
+        """Call ``destroy(entity)`` at cleanup."""
         self._managed.append((destroy, entity))
         return entity
 
@@ -99,7 +101,7 @@ class EngineNode(LifecycleNode):
 
     @property
     def lifecycle_state(self) -> int:
-        """As of ``lifecycle_msgs/State``."""
+        """State of the lifecycle, a constant of ``lifecycle_msgs/State``."""
         return int(self._state_machine.current_state[0])
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -115,7 +117,7 @@ class EngineNode(LifecycleNode):
             self.get_logger().error(f"not configured: {error}")
             self._destroy_all()
             return FAILURE
-        except Exception as error:  # rclpy would swallow it and go to on_error without a word
+        except Exception as error:  # a fault of the suite: rclpy swallows it and goes to on_error without a word
             why = f"internal error: {error!r}"
             self.get_logger().error(f"configuring failed:\n{traceback.format_exc()}")
             raise
@@ -128,7 +130,7 @@ class EngineNode(LifecycleNode):
         self.keep(self.destroy_service, self.create_service(SetBool, "~/enable", self._on_enable))
         self.create_outputs()
         self._description.use(urdf)
-        gc.freeze()  # the garbage collector need not walk the compiler's objects again and again
+        gc.freeze()  # the garbage collector must not walk through the compiler's objects again and again
         self.get_logger().info(
             f"configured: {model.nv} velocity coordinates, contacts {', '.join(model.contact_names) or 'none'}; "
             f"kernels ready in {time.perf_counter() - begin:.2f} s"
@@ -161,10 +163,10 @@ class EngineNode(LifecycleNode):
         return SUCCESS
 
     def destroy_node(self) -> None:
-        """As of any node; afterwards nothing of it is left in the ROS graph, also where the process lives on."""
+        """Destroy the node as any other. Nothing of it is left in the ROS graph, even where the process lives on."""
         super().destroy_node()
-        # rclpy's state machine keeps the node's handle, and with it the DDS participant, and is itself kept by a cycle
-        # that the collector never looks at once configuring has frozen it.
+        # rclpy's state machine keeps the handle of the node, and with it the DDS participant. A cycle of references
+        # keeps the state machine, and the garbage collector does not look at the cycle once configuring has frozen it.
         self._state_machine: Any = None
         gc.unfreeze()
 
@@ -189,7 +191,7 @@ class EngineNode(LifecycleNode):
         return response
 
     def _on_enable(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        """Ignore inputs, or take them again. Holds until the node is next activated, which enables it."""
+        """Ignore inputs, or take them again. This holds until the next activation of the node, which enables it."""
         stream = self.stream
         if stream is None or not self._active:
             response.success, response.message = False, "not active: activating the node also enables it"

@@ -1,4 +1,5 @@
-"""The service ``~/predict_impact``: sets for states that are asked for, computed beside the stream of states."""
+"""The service ``~/predict_impact``: the set of a state that a client asks about, computed beside the stream of
+states."""
 
 from __future__ import annotations
 
@@ -21,18 +22,19 @@ from hybrid_contact_ros.messages.encoding import Encoder
 from hybrid_contact_ros.messages.intake import Intake
 from hybrid_contact_ros.messages.refusals import USED
 from hybrid_contact_ros.nodes.engine_node import EngineNode
-from hybrid_contact_ros.ros.messages import message_types, nanoseconds
+from hybrid_contact_ros.ros.boundary import protected
+from hybrid_contact_ros.ros.message_types import message_types, nanoseconds
 
-_MOST_WAITING = 8
-_NICE = 10  # of the thread: where processors are short, the stream goes first
+_GREATEST_QUEUE = 8  # requests that may wait
+_NICE = 10  # priority of the thread: where processors are short, the stream goes first
 
 
 class ImpactRequests:
-    """One thread answers one request after the other, with an estimator of its own, since one serves one thread.
+    """One thread, which answers one request after the other with an estimator of its own.
 
-    The kernels let go of Python's lock, so that the stream is answered meanwhile. A request takes no longer than
-    ``impact.request_deadline``, and a few may wait; what goes beyond is refused. Lives until the node is cleaned up;
-    requests that are then still waiting get no answer, like those to a service that is not there.
+    The kernels release Python's lock, so that the stream of states is answered meanwhile. A request takes no longer
+    than ``impact.request_deadline``, and a few requests may wait; further ones are refused. The thread lives until the
+    node is cleaned up. Requests that are then still waiting get no answer, like those to a service that is not there.
     """
 
     def __init__(self, node: EngineNode) -> None:
@@ -61,21 +63,20 @@ class ImpactRequests:
         node = self._node
         if not node.active:
             return _refused(response, "the node is not active")
-        if self._waiting >= _MOST_WAITING:
+        if self._waiting >= _GREATEST_QUEUE:
             return _refused(response, f"busy: {self._waiting} requests are waiting for their answer")
         now, world = node.now_ns(), self._stream_encoder.frame_id
         answered: Future[PredictImpact.Response] = Future(executor=node.executor)
         self._waiting += 1
 
         def work() -> None:
-            try:
-                self._encoder.frame_id = world
-                self._answer(request, response, now)
-            except ValueError as error:
-                _refused(response, str(error))
-            except Exception as error:  # a fault of ours; the client is told, and the stream goes on
-                _refused(response, f"internal error: {error!r}")
-            # rclpy would send the answer of a service that is gone, and end the executor by it.
+            with protected(node.get_logger(), lambda why: _refused(response, why)):
+                try:
+                    self._encoder.frame_id = world
+                    self._answer(request, response, now)
+                except ValueError as error:  # the request cannot be answered
+                    _refused(response, str(error))
+            # rclpy would send the answer of a service that is gone, and that would end the executor.
             if not self._ended.is_set():
                 answered.set_result(response)
 
@@ -95,30 +96,33 @@ class ImpactRequests:
             raise ValueError(f"no contact is called {unknown[0]!r}; there are {', '.join(names) or 'none'}")
         if not isfinite(request.gap_tolerance):
             raise ValueError(f"gap_tolerance is {request.gap_tolerance}; metres, or 0 for the node's, are needed")
-        most = round(1e9 * config.request_deadline)
-        asked = nanoseconds(request.deadline) or round(1e9 * config.deadline)
+        asked = nanoseconds(request.deadline)
+        if asked < 0:
+            raise ValueError(f"deadline is {1e-9 * asked:g} s; more than 0 s, or 0 for the node's, is needed")
+        longest = round(1e9 * config.request_deadline)
+        asked = asked or round(1e9 * config.deadline)
         impact = estimator.impact(
             self._state(request, now),
             contacts=[names.index(name) for name in request.contacts] or None,
             gap_tolerance=request.gap_tolerance if request.gap_tolerance > 0 else None,
             samples=request.samples or None,
             seed=request.seed,
-            deadline_ns=min(asked or most, most),
+            deadline_ns=min(asked or longest, longest),
         )
         response.success = True
         if not impact.contacts.size:
             response.message = "no contact is within gap_tolerance: nothing happens"
         elif impact.velocities.shape[0] == 1 and (impact.velocities[0] == impact.velocity_minus).all():
             response.message = "no contact approaches: nothing happens"
-        elif impact.truncated and not 0 < asked <= most:
+        elif impact.truncated and not 0 < asked <= longest:
             response.message = f"cut after {config.request_deadline:g} s (impact.request_deadline)"
         response.set = self._encoder.impact(impact, time.perf_counter_ns() - begin)
 
     def _state(self, request: PredictImpact.Request, now: int) -> RobotState:
-        """The state that a request holds, refused for what the topics refuse; a stamp of 0 means now.
+        """The state that a request holds. A stamp of 0 means now.
 
         Raises:
-            ValueError: saying what is wrong.
+            ValueError: the state is refused, for the same reasons as on the topics.
         """
         estimator = self._estimator
         joints, odometry = request.joints, request.odometry
@@ -135,7 +139,7 @@ class ImpactRequests:
 
 
 def _yield_to_others() -> None:
-    """Lower the priority of this thread; on Linux it has one of its own."""
+    """Lower the priority of this thread. On Linux a thread has a priority of its own."""
     with suppress(OSError, AttributeError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
 

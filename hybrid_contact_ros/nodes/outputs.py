@@ -1,4 +1,4 @@
-"""What each kind of output publishes; the nodes put them together."""
+"""The outputs of the suite: what each one publishes. A node is made up of one or several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a node says of itself: ``/diagnostics`` once a second, and in the log what a state costs on this machine."""
+"""A node's reports on itself: ``/diagnostics`` once a second, and in the log what a state costs on this machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.clock import Clock
 
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
-from hybrid_contact_ros.nodes.budget import measure
+from hybrid_contact_ros.monitoring.cost import measure
 from hybrid_contact_ros.nodes.startup import Startup
 from hybrid_contact_ros.ros.diagnostics import diagnosis, unconfigured
 from hybrid_contact_ros.ros.qos import OUTPUT
@@ -24,7 +24,7 @@ class Reports:
     """Publishes the diagnostics of a node, configured or not.
 
     Attributes:
-        begun: when the period that is counted now began, of ``time.perf_counter``.
+        begun: when the period that is counted now began, by ``time.perf_counter``.
     """
 
     def __init__(self, node: EngineNode, startup: Startup, wall: Clock) -> None:
@@ -63,7 +63,7 @@ class Reports:
 
 
 def tell_cost(logger: Any, estimator: ContactEstimator, parts: Parts) -> None:
-    """How many states a second this machine can answer; nothing where no state could be made up."""
+    """Log how many states a second this machine can answer, where a state could be made up to measure it on."""
     cost = measure(estimator, parts)
     if cost is None:
         return

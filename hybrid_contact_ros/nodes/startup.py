@@ -1,4 +1,4 @@
-"""When a node is configured without being told to: at the start, and when the robot description changes."""
+"""When a node configures itself: at the start, and when the robot description changes."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ SUCCESS = TransitionCallbackReturn.SUCCESS
 
 
 class Startup:
-    """Parameters ``autostart`` and ``reconfigure_on_new_description``, and what came of the last try.
+    """The parameters ``autostart`` and ``reconfigure_on_new_description``, and the result of the last try.
 
-    Configuring depends on the parameters and on the robot description. With the same ones it is tried once only, and
-    again when either changes.
+    Configuring depends on the parameters and on the robot description. It is tried once with the same ones, and again
+    when either changes.
 
     Attributes:
-        why: the last try failed, "" where it did not. tried: what it was tried with, None before the first.
+        why: why the last try failed; empty where it did not.
+        tried: parameters and description of the last try; None before the first.
     """
 
     def __init__(self, node: EngineNode, description: RobotDescription, wall: Clock) -> None:
@@ -44,11 +45,12 @@ class Startup:
         node.create_timer(0.5, self._follow_description, clock=wall)
 
     def note_try(self, origin: object, why: str) -> None:
-        """Configuring was tried with the description of that ``origin``, and failed for ``why``, or did not."""
+        """Configuring was tried with the description of this ``origin``. It failed for the reason ``why``, which is
+        empty where it succeeded."""
         self.tried, self.why = (self._settings, origin), why
 
     def note_parameters(self, parameters: Sequence[Any]) -> None:
-        """Parameters were set: what failed may now succeed."""
+        """Parameters were set, so that what failed may now succeed."""
         self._settings += 1
         if any(p.name == "autostart" for p in parameters):
             self._starter.reset()
@@ -59,7 +61,7 @@ class Startup:
         return f"not configured: {why}" if why else "not configured"
 
     def outdated(self) -> str:
-        """That the model in use is not that of the robot description which is there now, if so."""
+        """A sentence where the model in use is not that of the present robot description; else an empty text."""
         if not self._description.replaced:
             return ""
         if self.why and self.tried == self._attempt:
@@ -88,7 +90,7 @@ class Startup:
             node.trigger_activate()
 
     def _follow_description(self) -> None:
-        """Start anew with another robot description, where that is asked for and it is a good one."""
+        """Start anew with another robot description, where that is asked for and the description can be used."""
         node, description = self._node, self._description
         if (
             self.tried == self._attempt

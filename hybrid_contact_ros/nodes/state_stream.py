@@ -1,9 +1,9 @@
-"""The way of a state through a node: answered at once where nothing else waits, else later, or overtaken by a newer."""
+"""The way of a state through a node: it is answered at once where nothing else waits, else later, or a newer one takes
+its place."""
 
 from __future__ import annotations
 
 import time
-import traceback
 from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,19 +19,21 @@ from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.messages.encoding import Encoder
 from hybrid_contact_ros.messages.intake import JOINTS, ODOM, Intake
-from hybrid_contact_ros.nodes.budget import Budget
+from hybrid_contact_ros.monitoring.budget import Budget
+from hybrid_contact_ros.monitoring.monitor import Monitor
 from hybrid_contact_ros.prediction import ModePrediction
+from hybrid_contact_ros.ros.boundary import protected
 from hybrid_contact_ros.ros.diagnostics import FaultLog
-from hybrid_contact_ros.ros.messages import message_types
-from hybrid_contact_ros.ros.monitor import Monitor
+from hybrid_contact_ros.ros.message_types import message_types
 from hybrid_contact_ros.ros.qos import STATE_INPUT, overridable
 from hybrid_contact_ros.ros.subscription import Numbered
 
 if TYPE_CHECKING:
     from hybrid_contact_ros.nodes.engine_node import EngineNode
 
-# A contact that is further inside its plane than this, m, and than so many times activation.gap_off, is no soft ground.
-_SUNK, _SUNK_GAPS = 0.03, 4.0
+# A contact that is deeper inside its plane than both of these is not on soft ground: something is configured wrongly.
+_SUNK = 0.03  # m
+_SUNK_GAPS = 4.0  # times activation.gap_off
 
 
 class _Waiting(NamedTuple):
@@ -39,23 +41,27 @@ class _Waiting(NamedTuple):
 
     state: RobotState
     receive_ns: int
-    arrived: int  # of time.perf_counter_ns
-    anew: bool  # the stream starts anew with it
+    arrived: int  # when its last message came, by time.perf_counter_ns
+    anew: bool  # whether the stream starts anew with it
 
 
 class StateStream:
-    """One configuration's engine and inputs; made when a node is configured, closed when it is cleaned up.
+    """The engine of a configured node, and its inputs.
 
-    The executor handles events in the order in which they came, one for every message. Answering each state at its turn
-    would let those of a fast stream pile up in front of timers and services. So after every answer all that came until
-    then has its turn first, and of the states among it the newest is answered: a stream that is too fast loses states,
-    and nothing else waits for more than one of them. A state that comes later than that is answered at once.
+    The executor handles events in the order in which they came, one for every message. If each state were answered at
+    its turn, those of a fast stream would pile up in front of timers and services. Therefore everything that came
+    during an answer has its turn before the next answer, and of the states among it only the newest is answered: a
+    stream that is too fast loses states, and nothing else waits for more than one of them. A state that comes later is
+    answered at once.
 
     Args:
-        twist_in_world: the odometry's twist is in world axes instead of the base's.
+        node: the node, which publishes the answers.
+        model, config: the robot and its configuration.
+        twist_in_world: the odometry's twist is in the axes of the world, not in those of the base.
 
     Attributes:
-        inputs: topics that the model needs. enabled: messages are taken while the node is active, and else ignored.
+        inputs: the topics that the model needs.
+        enabled: while the node is active: messages are taken, or else ignored.
 
     Raises:
         ValueError: the model and the configuration do not go together.
@@ -78,16 +84,16 @@ class StateStream:
         self.inputs = ([JOINTS] if model.joint_names else []) + ([ODOM] if model.floating_base else [])
         self.enabled = False
         self._waiting: _Waiting | None = None
-        self._behind: Executor | None = None  # others have their turn there first
+        self._behind: Executor | None = None  # where others have their turn before the next answer
 
     def subscribe(self) -> None:
-        """Begin to listen, until the node is cleaned up."""
+        """Listen from now on, until the node is cleaned up."""
         self._subscribe(JointState, "joint_states", self.on_joint_state)
         if self.estimator.model.floating_base:
             self._subscribe(Odometry, "odom", self.on_odometry)
 
     def forget(self) -> None:
-        """What comes next has nothing to do with what was."""
+        """Forget earlier states: what comes next has nothing to do with them."""
         self._waiting = None
         self.estimator.reset()
         self.intake.reset()
@@ -111,7 +117,9 @@ class StateStream:
             self.intake.rates[topic].forget()  # what comes meanwhile is not lost
             return
         intake, receive = self.intake, self._node.now_ns()
-        state: RobotState | None = convert(msg, receive, number, writer)
+        state: RobotState | None = None
+        with protected(self._node.get_logger(), self._failed):
+            state = convert(msg, receive, number, writer)
         self.log.tell(intake)
         if state is None:
             return
@@ -135,7 +143,7 @@ class StateStream:
     # ------------------------------------------------------------------ states to predictions
 
     def _answer(self) -> None:
-        """Answer the state that waits, if there is one, then let others have their turn."""
+        """Answer the state that waits, if there is one, and then let others have their turn."""
         self._behind = None
         waiting, self._waiting = self._waiting, None
         if waiting is None:
@@ -143,9 +151,18 @@ class StateStream:
         self._predict(waiting)
         self._behind = self._node.executor
         if self._behind is not None:
-            self._behind.create_task(self._answer)  # behind all that came until now
+            self._behind.create_task(self._answer)  # queued behind everything that came until now
+
+    def _failed(self, why: str) -> None:
+        """A fault of the suite: the engine starts anew, since nobody knows what state the fault left it in."""
+        self.estimator.reset()
+        self.monitor.failed("internal", why)
 
     def _predict(self, waiting: _Waiting) -> None:
+        with protected(self._node.get_logger(), self._failed):
+            self._publish(waiting)
+
+    def _publish(self, waiting: _Waiting) -> None:
         node, intake, estimator, monitor = self._node, self.intake, self.estimator, self.monitor
         begun = time.perf_counter_ns()
         state, receive_ns, arrived, anew = waiting
@@ -156,7 +173,7 @@ class StateStream:
             prediction = estimator.update(state, parts & ~Parts.IMPACT)
             node.publish(prediction, time.perf_counter_ns() - arrived, max(0, receive_ns - state.stamp_ns))
             monitor.answered(node.now_ns() - state.stamp_ns, time.perf_counter_ns() - arrived)
-            # Mode and flags are on their way: they do not wait for a set, which takes several times as long.
+            # Mode and flags are on their way by now: they do not wait for a set, which takes several times as long.
             impact = estimator.next_impact() if parts & Parts.IMPACT else None
             if impact is not None:
                 node.publish_impact(impact, time.perf_counter_ns() - arrived)
@@ -167,16 +184,13 @@ class StateStream:
             self._note(prediction.mode)
             rate = intake.rates[intake.pace]
             self.budget.spent(done, done - begun, rate.lost + monitor.states_overtaken, rate.exact)
-        except ValueError as error:
+        except ValueError as error:  # the state cannot be computed with
             intake.refuse(str(error))
             self.log.tell(intake)
-        except Exception as error:  # a fault of ours must not take a robot's node down: forget, tell, go on
-            estimator.reset()
-            monitor.failed("internal", f"internal error: {error!r}")
-            node.get_logger().error(traceback.format_exc(), throttle_duration_sec=5.0)
 
     def _note(self, mode: ModePrediction) -> None:
-        """For the diagnostics: slides that friction jams, and contacts that cannot be where they are said to be."""
+        """Note for the diagnostics which slides friction jams, and which contacts cannot be where they are said to
+        be."""
         sunk = self._planar & (mode.gap < -self._deepest)
         if sunk.any():
             contact = int(np.argmin(np.where(sunk, mode.gap, np.inf)))

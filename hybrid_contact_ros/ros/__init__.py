@@ -1,1 +1,2 @@
-"""The only place that knows messages: conversions, parameters, QoS, diagnostics."""
+"""What nodes need of ROS: message classes, parameters, QoS, the executor, diagnostics. With ``nodes`` this is the only
+room that knows rclpy."""

@@ -1,4 +1,4 @@
-"""Why a node does not start: one sentence about its arguments instead of rcl's traceback."""
+"""Why a node does not start: one sentence on its arguments instead of a traceback."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _RCL = re.compile(r"(?:failed to initialize rcl: )?(?P<what>.*?)(?:, at /\S+)*\s
 
 
 def start_fault(error: Exception, arguments: Sequence[str]) -> str | None:
-    """What is wrong with the command-line arguments of a process that rclpy refused to start; None when ``error`` is
-    not about them."""
+    """What is wrong with the command-line arguments of a process that rclpy refused to start, in one sentence; None
+    where ``error`` is not about the arguments."""
     text = str(error)
     if "Couldn't parse log level" in text or "severity level" in text:
         given = " ".join(_after(arguments, "--log-level")) or "?"

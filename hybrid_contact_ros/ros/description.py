@@ -1,4 +1,4 @@
-"""Where the URDF comes from: a parameter with its text, a file, or the latched topic; and whether it has changed."""
+"""Where the URDF comes from (a parameter with its text, a file, or the latched topic), and whether it has changed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from hybrid_contact_ros.ros.qos import LATCHED, overridable
 
 
 class RobotDescription:
-    """Parameters ``robot_description`` (text), then ``urdf_file``, then the topic ``robot_description``, which is
-    listened to from the start so that it is there when a node is configured. The first that is given counts."""
+    """The robot description of a node: the first that is given of the parameter ``robot_description`` (text), the
+    parameter ``urdf_file`` and the topic ``robot_description``. The node listens to the topic from the start, so that
+    its message is there when the node is configured."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -31,11 +32,13 @@ class RobotDescription:
 
     @property
     def there(self) -> bool:
+        """Whether any of the three is given."""
         return bool(self._value("robot_description") or self._value("urdf_file") or self._heard)
 
     @property
     def origin(self) -> Hashable:
-        """Another value whenever :meth:`text` may give something else than before. Cheap: files are not read."""
+        """A key that changes whenever :meth:`text` may give something else than before. It is cheap: no file is
+        read."""
         given = self._value("robot_description")
         if given:
             return given
@@ -52,7 +55,7 @@ class RobotDescription:
         """The URDF.
 
         Raises:
-            ValueError: nothing has been given, the file cannot be read, or what was given is no XML.
+            ValueError: nothing is given, the file cannot be read, or what is given is no XML.
         """
         given, file = self._value("robot_description"), self._file()
         source = "robot_description"
@@ -74,13 +77,13 @@ class RobotDescription:
         return given
 
     def use(self, text: str | None) -> None:
-        """A node is configured with ``text`` from here on; None: with none."""
+        """The node is configured with ``text`` from now on, or with None not configured."""
         self._used, self._compared, self._replaced = text, None, False
 
     @property
     def replaced(self) -> bool:
-        """Whether another description has come than the one in use: also one that is no URDF, but not a file that
-        vanished or an empty text."""
+        """Whether another description has come than the one in use. A text that is no URDF counts; a file that vanished
+        and an empty text do not."""
         if self._used is not None and self.origin != self._compared:
             self._compared = self.origin
             try:

@@ -1,4 +1,5 @@
-"""What a :class:`~hybrid_contact_ros.ros.monitor.Monitor` found, in ``/diagnostics`` and in the log."""
+"""The verdict of a :class:`~hybrid_contact_ros.monitoring.monitor.Monitor` as ``/diagnostics``, and faults in the
+log."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from hybrid_contact_ros.messages.intake import Intake
 from hybrid_contact_ros.messages.refusals import Fault
-from hybrid_contact_ros.ros.monitor import Level
+from hybrid_contact_ros.monitoring.verdict import Level
 
 _TITLE = "{}: contact prediction"
 _LEVELS = {
@@ -21,18 +22,18 @@ _LEVELS = {
     Level.STALE: DiagnosticStatus.STALE,
 }
 _EVERY = 5.0  # s between two lines about the same kind of fault
-_QUIET = ("odometry_late",)  # happens now and then in any stream: the diagnostics tell when it is often
+_QUIET = ("odometry_late",)  # happens now and then in any stream; the diagnostics tell when it is frequent
 
 
 def unconfigured(name: str, hardware_id: str, why: str) -> DiagnosticArray:
-    """What a node says before it is configured."""
+    """The diagnostics of a node that is not configured."""
     return diagnosis(name, hardware_id, [(Level.WARN, why)], {})
 
 
 def diagnosis(
     name: str, hardware_id: str, verdict: list[tuple[Level, str]], values: Mapping[str, str]
 ) -> DiagnosticArray:
-    """One status of all sentences, at the level of the worst, which comes first. The stamp is the caller's."""
+    """One status of all sentences, at the level of the worst one, which comes first. The caller sets the stamp."""
     status = DiagnosticStatus(
         level=_LEVELS[max(level for level, _ in verdict)],
         name=_TITLE.format(name),
@@ -44,7 +45,7 @@ def diagnosis(
 
 
 class FaultLog:
-    """Tells the log of faults of the input, each kind at most every five seconds, whatever other kinds do."""
+    """Writes faults of the input into the log, each kind at most every five seconds, whatever the other kinds do."""
 
     def __init__(self, logger: Any) -> None:
         self._logger = logger
@@ -53,7 +54,7 @@ class FaultLog:
         self._counts: Counter[Fault] = Counter()
 
     def tell(self, intake: Intake) -> None:
-        """Write what is new."""
+        """Write what is new since the last call."""
         total = intake.kinds.total()
         if total == self._total:
             return

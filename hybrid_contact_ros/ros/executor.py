@@ -1,4 +1,4 @@
-"""Run nodes: one process, one executor, and an end without tracebacks."""
+"""How a node runs: one process, one executor, and an end without tracebacks."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rclpy.signals import SignalHandlerOptions
 
 from hybrid_contact_ros.ros.arguments import start_fault
 
-_IMPATIENT = 1.0  # s; signals closer than this are one: ros2 launch sends its own after that of the terminal
-_SWITCH = 5e-4  # s; what another thread of ours may hold a state up by (Python's own: 5 ms)
+_IMPATIENT = 1.0  # s; signals closer than this count as one: ros2 launch sends its own after that of the terminal
+_SWITCH = 5e-4  # s; another thread of the node may hold a state up by this much (Python's default is 5 ms)
 
 
 def make_executor() -> Executor:
@@ -32,12 +32,13 @@ def make_executor() -> Executor:
 
 
 def interrupted_by_signals() -> Callable[[], bool]:
-    """Whether Ctrl-C or SIGTERM came since this was called, in the main thread, with rclpy's own handlers left out.
+    """A function that says whether Ctrl-C or SIGTERM has come. Call it in the main thread, and leave rclpy's handlers
+    out.
 
-    No exception is raised for a signal. It could break out of the executor's conversions between C++ and Python, and
-    rclpy's own handler takes the context away under a message that is being published: both ended a node with a
-    traceback, now and then. A signal that comes more than a second after the first one ends the process at once, with
-    0 as the first would have: whoever sends it has lost patience with what is still running.
+    No exception is raised for a signal: it could break out of the executor's conversions between C++ and Python.
+    rclpy's own handler takes the context away under a message that is being published. Either ended a node with a
+    traceback now and then. A signal that comes more than a second after the first one ends the process at once, with
+    the exit code 0 of the first: whoever sends it has lost patience with what is still running.
     """
     came: list[float] = []
 
@@ -53,20 +54,23 @@ def interrupted_by_signals() -> Callable[[], bool]:
 
 
 def ignore_signals() -> None:
-    """For the end of a process: a late Ctrl-C must not kill the interpreter while it puts its things away."""
+    """To be called at the end of a process, where a late Ctrl-C must not kill the interpreter while it cleans up."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
 
 
 def run_node(make: Callable[[], Node]) -> int:
-    """Run a node until shutdown, Ctrl-C or SIGTERM; the exit code: 0, or 1 with one line on stderr where the arguments
-    of the process let it not even start."""
+    """Run a node until shutdown, Ctrl-C or SIGTERM.
+
+    Returns:
+        the exit code: 0, or 1 with one line on stderr where the node cannot start with the arguments of the process.
+    """
     interrupted = interrupted_by_signals()
     sys.setswitchinterval(_SWITCH)
     try:
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
         node = make()
-    except Exception as error:
+    except Exception as error:  # rclpy raises kinds of its own; what is not about the arguments is raised again
         fault = start_fault(error, sys.argv[1:])
         if fault is None:
             raise

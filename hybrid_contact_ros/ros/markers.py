@@ -1,4 +1,4 @@
-"""Contacts as RViz markers: points coloured by status, forces, friction cones, and the next event as text."""
+"""Contacts as markers for RViz: points coloured by status, forces, friction cones, and the next event as text."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _EVENTS = {
     ContactState.EVENT_SLIP: "slip",
     ContactState.EVENT_STICK: "stick",
 }
-_FORCE_SCALE = 0.002  # m per N
-_LONGEST = 2.0  # m; a longer arrow says nothing more
+_FORCE_SCALE = 0.002  # m of an arrow per N
+_LONGEST_ARROW = 2.0  # m; a longer arrow says nothing more
 _CONE_HEIGHT = 0.06  # m
 _CONE_EDGES = 16
 _LIFETIME = Duration(nanosec=500_000_000)  # a dead node must not leave its last state on the screen
@@ -34,9 +34,9 @@ _LIFETIME = Duration(nanosec=500_000_000)  # a dead node must not leave its last
 class ContactMarkers:
     """Turns each ``ContactMode`` into a ``MarkerArray``, in the frame and with the stamp of its header.
 
-    Markers that were shown and have nothing to show any more (the force of a contact that opened, a contact that is
-    gone) are deleted by the next array. What cannot be drawn is left out: a joint limit, which has no place in the
-    world (zero normal), and whatever is not finite.
+    A marker that has nothing to show any more (the force of a contact that opened, a contact that is gone) is deleted
+    by the next array. What cannot be drawn is left out: a joint limit, which has no place in the world (its normal is
+    zero), and whatever is not finite.
 
     Args:
         size: diameter of a contact point, m.
@@ -48,7 +48,7 @@ class ContactMarkers:
         self._cones: dict[float, list[Point]] = {}
 
     def update(self, mode: ContactMode) -> MarkerArray:
-        """Markers of one prediction. They are valid until the next call."""
+        """The markers of one prediction, which are valid until the next call."""
         before, self._shown = self._shown, {}
         for i, contact in enumerate(mode.contacts):
             point, normal = contact.position, contact.normal
@@ -60,7 +60,7 @@ class ContactMarkers:
         return array
 
     def clear(self) -> MarkerArray:
-        """Deletes all that is shown."""
+        """The array that deletes everything that is shown."""
         before, self._shown = self._shown, {}
         return MarkerArray(markers=[_deleted(marker) for marker in before.values()])
 
@@ -80,7 +80,7 @@ class ContactMarkers:
             if contact.force_valid and _finite(force):
                 arrow = marker("forces", Marker.ARROW)
                 newtons = hypot(force.x, force.y, force.z)
-                arrow.points = [point, _along(point, force, min(_FORCE_SCALE, _LONGEST / max(newtons, 1e-9)))]
+                arrow.points = [point, _along(point, force, min(_FORCE_SCALE, _LONGEST_ARROW / max(newtons, 1e-9)))]
                 arrow.scale = Vector3(x=0.3 * size, y=0.6 * size, z=0.6 * size)
             cone = marker("friction_cones", Marker.LINE_LIST)
             cone.pose.position, cone.pose.orientation = point, _turn_up(normal)
@@ -90,8 +90,8 @@ class ContactMarkers:
         text.text = _text(contact)
 
     def _cone(self, friction: float) -> list[Point]:
-        """Rim and four edges of the cone around z as pairs of points. The same for every state, so that it is made
-        once a coefficient."""
+        """Rim and four edges of the cone around z, as pairs of points. They depend on the coefficient alone, and are
+        made once for each."""
         if friction not in self._cones:
             half = atan(friction) if isfinite(friction) else 0.0
             height, radius = _CONE_HEIGHT * cos(half), _CONE_HEIGHT * sin(half)
@@ -129,7 +129,7 @@ def _along(point: Point, direction: Vector3, length: float) -> Point:
 
 
 def _turn_up(normal: Vector3) -> Quaternion:
-    """The smallest rotation that takes z to the normal; about x where the normal points down."""
+    """The smallest rotation that takes z to the normal; where the normal points down, a half turn about x."""
     length = hypot(normal.x, normal.y, normal.z)
     w = length + normal.z
     if w < 1e-9 * length:

@@ -1,4 +1,4 @@
-"""ROS parameters from the estimator's configuration: names, types, defaults, units and ranges stand there once."""
+"""ROS parameters from the configuration of the estimator, where names, types, defaults, units and ranges stand once."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _NAMED = {"contacts": ("contact_names", Contact), "environments": ("environment_
 def declare_config(node: Node) -> None:
     """Declare every parameter of :class:`EstimatorConfig` that has a fixed name, and the two lists of names.
 
-    Entries below ``contacts.NAME`` and ``environments.NAME`` can be declared only once the names are known: see
-    :func:`read_config`. All of them are read when the node is configured and are then fixed.
+    Entries below ``contacts.NAME`` and ``environments.NAME`` can be declared only when the names are known, which
+    :func:`read_config` does. All of them are read when the node is configured and are then fixed.
     """
     default = EstimatorConfig()
     for spec in fields(EstimatorConfig):
@@ -38,9 +38,9 @@ def declare_config(node: Node) -> None:
 
 
 def declare_own(node: Node, name: str, default: Any, text: str, live: bool = False) -> None:
-    """Declare a parameter of the node itself, which is none of the estimator's.
+    """Declare a parameter of the node itself, which is not one of the estimator.
 
-    ``live`` ones may be set at any time, and are looked at where they matter; the others are read at configure.
+    A ``live`` parameter may be set at any time, and is looked at where it matters. The others are read at configure.
     """
     when = "may be set at any time" if live else "read at configure"
     _declare_value(node, name, default, ParameterDescriptor(description=text, additional_constraints=when))
@@ -49,11 +49,12 @@ def declare_own(node: Node, name: str, default: Any, text: str, live: bool = Fal
 
 
 def read_config(node: Node) -> EstimatorConfig:
-    """The configuration that the node's parameters make.
+    """The configuration that the parameters of the node make.
 
     Raises:
-        ValueError: naming the parameter and what would be right. A parameter that was given but that nobody declared,
-            a misspelling most likely, is such an error too, and so are no contacts at all.
+        ValueError: a parameter cannot be used; the text names it and says what would be right. It is also an error
+        where
+            a parameter was given that nobody declared, most likely a misspelling, and where there is no contact.
     """
     data: dict[str, Any] = {}
     for spec in fields(EstimatorConfig):
@@ -75,7 +76,7 @@ def read_config(node: Node) -> EstimatorConfig:
     try:
         config.require_contacts()
     except ValueError as error:
-        # ROS passes over the blocks of other nodes without a word: this is what a wrong name looks like from here.
+        # ROS passes over the blocks of other nodes without a word: this is how a wrong name of a node shows here.
         raise ValueError(
             f"{error}; a parameter file gives them to this node below /**: or {node.get_fully_qualified_name()}:"
         ) from None
@@ -113,13 +114,14 @@ def _declare(node: Node, name: str, leaf: Field[Any]) -> None:
         descriptor.integer_range = [IntegerRange(from_value=int(low), to_value=int(high), step=0)]
     else:
         descriptor.floating_point_range = [FloatingPointRange(from_value=float(low), to_value=float(high), step=0.0)]
-    # A YAML file may say 1 where a float is meant, and an empty list has no type: from_mapping checks both.
+    # A YAML file may say 1 where a float is meant, and an empty list has no type; from_mapping checks both.
     descriptor.dynamic_typing = isinstance(default, tuple | float)
     _declare_value(node, name, list(default) if isinstance(default, tuple) else default, descriptor)
 
 
 def _declare_value(node: Node, name: str, default: Any, descriptor: ParameterDescriptor) -> None:
-    """Declare one; a value of the wrong type or out of range is kept in ``faults`` for configure to refuse."""
+    """Declare one parameter. A value of the wrong type or out of range is kept in ``faults``, and configure refuses
+    it."""
     if isinstance(default, list) and not default:
         descriptor.dynamic_typing = True  # an empty list has no type of its own
     try:
@@ -137,8 +139,8 @@ def live_parameters(node: Node) -> set[str]:
 
 
 def faults(node: Node) -> dict[str, str]:
-    """Parameters that were given a value that their declaration refuses: name and what rclpy said. Setting such a
-    parameter anew is for the caller to strike it from here."""
+    """Names of the parameters whose declaration refuses the given value, with what rclpy said. Who sets such a
+    parameter anew must delete its entry."""
     if not hasattr(node, "parameter_faults"):
         node.parameter_faults = {}  # type: ignore[attr-defined]
     return node.parameter_faults  # type: ignore[attr-defined,no-any-return]

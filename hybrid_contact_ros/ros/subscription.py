@@ -8,12 +8,12 @@ from typing import Any
 
 
 class Numbered:
-    """A callback ``(message, number, writer)`` for ``create_subscription``: number and writer are None where the
-    middleware has no sequence numbers.
+    """Makes a callback ``(message, number, writer)`` one for ``create_subscription``. Number and writer are None where
+    the middleware has no sequence numbers.
 
-    rclpy hands the message's information to callbacks of two arguments, which it recognises by their signature. The
-    EventsExecutor of rclpy 9.1 hands them a tuple of both instead, and its process ends when they refuse it: this takes
-    either.
+    rclpy hands the information about a message to callbacks of two arguments, which it recognises by their signature.
+    The EventsExecutor of rclpy 9.1 hands over a tuple of both instead, and its process ends when the callback refuses
+    it. This class takes either.
     """
 
     __signature__ = inspect.Signature(

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from hybrid_contact_ros.bags.reader import BagReader
 from hybrid_contact_ros.commands import convert
-from hybrid_contact_ros.replay.bags import BagReader
-from hybrid_contact_ros.replay.recordings import START_NS, read
+from hybrid_contact_ros.recordings.readers import read
+from hybrid_contact_ros.recordings.recording import START_NS
 
 
 def command(*arguments: str) -> int:
@@ -134,6 +135,29 @@ def test_files_of_another_kind_are_refused_by_what_is_missing(tmp_path):
         read("hopper", tmp_path / "z.npz")
     with pytest.raises(ValueError, match="one episode"):
         read("go2", tmp_path / "x.npz", 3)
+    np.save(tmp_path / "single.npy", np.arange(3.0))
+    with pytest.raises(ValueError, match="a single array"):
+        read("go2", tmp_path / "single.npy")
+
+
+@pytest.mark.parametrize("size", [0, 3, 40, 300])
+def test_a_damaged_file_is_refused_in_words(tmp_path, size):
+    np.savez_compressed(tmp_path / "x.npz", time=np.arange(300.0))
+    data = bytearray((tmp_path / "x.npz").read_bytes())
+    (tmp_path / "cut.npz").write_bytes(data[:size])
+    with pytest.raises(ValueError, match=r"cut\.npz cannot be read as an \.npz file"):
+        read("go2", tmp_path / "cut.npz")
+    data[60:90] = bytes(30)
+    (tmp_path / "cut.npz").write_bytes(data)
+    with pytest.raises(ValueError, match=r"cut\.npz cannot be read as an \.npz file"):
+        read("go2", tmp_path / "cut.npz")
+
+
+def test_a_bug_of_a_reader_is_not_told_as_a_file_of_another_kind(tmp_path, monkeypatch):
+    np.savez(tmp_path / "x.npz", valid_until=1.0)
+    monkeypatch.setattr("hybrid_contact_ros.recordings.go2.require_one_episode", lambda *_: {}["nothing"])
+    with pytest.raises(KeyError, match="nothing"):
+        read("go2", tmp_path / "x.npz")
 
 
 def test_a_urdf_that_is_not_there_is_an_error_before_anything_is_written(tmp_path):

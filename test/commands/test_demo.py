@@ -1,4 +1,4 @@
-"""``hybrid-contact demo`` as a whole."""
+"""``hybrid-contact demo`` as a whole, with its processes."""
 
 import json
 import subprocess

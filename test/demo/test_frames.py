@@ -1,4 +1,4 @@
-"""Messages on a pipe."""
+"""Frames on a pipe: they come out as they went in, and a stream that is cut ends quietly."""
 
 import io
 

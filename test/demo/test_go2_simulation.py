@@ -1,4 +1,4 @@
-"""The demo's robot: MuJoCo is not ours, what it is made to do is."""
+"""The robot of the demo: its motion, and the truth that is read from MuJoCo."""
 
 import numpy as np
 import pytest

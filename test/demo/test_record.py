@@ -1,4 +1,4 @@
-"""What the demo keeps of what it hears, and what it says of it."""
+"""The record of the demo: what it keeps of the messages, and what it says of them."""
 
 import numpy as np
 import pytest

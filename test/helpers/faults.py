@@ -1,4 +1,4 @@
-"""The faults of the matrix (test_fault_matrix): what is sent, and what the diagnostics must say of it."""
+"""The rows of the fault matrix (test_fault_matrix): what is sent, and what the diagnostics must say of it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,15 @@ Act = Callable[[Any, Any], object]  # (bench, node)
 
 @dataclass(frozen=True)
 class Fault:
-    """One row: ``act`` is done ten times with a good state after each; ``words`` are looked for in the diagnostics.
+    """One row: ``act`` is done ten times, with a good state after each.
 
-    ``answer``: words in what ``act`` returns, for what is refused on the spot. ``answered``: least part of the good
-    states that are answered meanwhile. ``mend``: what a user would do about it, where time alone does not.
+    Attributes:
+        sent: the fault in words.
+        act: causes it.
+        words: must be in the diagnostics.
+        answer: must be in what ``act`` returns, for a fault that is refused at once.
+        answered: least part of the good states that must be answered meanwhile.
+        mend: what a user would do about the fault, where time alone does not help.
     """
 
     sent: str
@@ -38,12 +43,12 @@ class Fault:
 
 
 def joints(**changes: Any) -> Act:
-    """A state whose joint state is bad, with a good odometry."""
+    """A state with a bad joint state and a good odometry."""
     return lambda bench, node: bench.send(**changes)
 
 
 def base(change: Callable[[Any], None], with_joints: bool = False) -> Act:
-    """An odometry that is bad."""
+    """A bad odometry."""
 
     def act(bench: Any, node: Any) -> None:
         stamp = bench.stamp()
@@ -57,7 +62,7 @@ def base(change: Callable[[Any], None], with_joints: bool = False) -> Act:
 
 
 def stamped(ahead: int, joined: bool = True) -> Act:
-    """A state whose stamp is that far from the last one; the next good one goes on from where the stream was."""
+    """A state whose stamp is ``ahead`` ns after the last one; the next good state goes on from where the stream was."""
 
     def act(bench: Any, node: Any) -> None:
         newest = bench.now
@@ -104,7 +109,7 @@ def burst(bench: Any, node: Any) -> None:
 
 
 def jump_back(bench: Any, node: Any) -> None:
-    """Once: ten messages in a row from before make a clock that was set back."""
+    """Go back once: ten messages in a row with old stamps mean that the clock was set back."""
     if not hasattr(bench, "jumped"):
         bench.jumped = True
         bench.now -= 100_000 * MS
@@ -158,7 +163,7 @@ def cycle(*transitions: str) -> Act:
 
 
 def without_odometry(bench: Any, node: Any) -> None:
-    """As long as ten states take; the newest odometry is too old for each of them."""
+    """Ten joint states, for each of which the newest odometry is too old."""
     for _ in range(10):
         bench.joints.publish(leg.joint_state(bench.stamp(60 * MS)))
         bench.spin(0.005)
@@ -238,7 +243,7 @@ FAULTS = {
 
 @dataclass(frozen=True)
 class Start:
-    """A node that cannot be configured: what of its parameter file is bad, what the diagnostics say, and the mend."""
+    """A node that cannot be configured: what is bad in its parameter file, what the diagnostics say, and the mend."""
 
     sent: str
     old: str

@@ -1,4 +1,4 @@
-"""Messages as the demo's record reads them, made by hand."""
+"""Messages as the record of the demo reads them, made by hand."""
 
 from types import SimpleNamespace as Message
 

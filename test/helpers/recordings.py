@@ -1,4 +1,4 @@
-"""Recordings for the replay tests: synthetic ones, and the shared data where it is there."""
+"""Recordings for tests: synthetic ones, and the shared data where it is there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.replay.recordings import Impact, Recording
+from hybrid_contact_ros.recordings.recording import Impact, Recording
 
 # Two legs on a body, feet are points: small enough to read, big enough for a floating base, joints and two contacts.
 WALKER = """<robot name="walker">
@@ -65,22 +65,22 @@ def fall() -> Recording:
     force = np.zeros((n, 2, 3))
     force[:, :, 2] = np.where(closed, 6 * g / 2, 0.0)
     return Recording(
-        time,
-        np.column_stack((np.zeros(n), np.zeros(n), z)),
-        np.tile([0.0, 0, 0, 1], (n, 1)),
-        linear,
-        np.zeros((n, 3)),
-        ("right_knee", "left_knee"),  # not the model's order, on purpose
-        zeros,
-        zeros,
-        zeros + np.where(flying, 0.0, -0.5 * 5 * g)[:, None],
-        ("left", "right"),
-        ("left_foot", "right_foot"),
-        closed,
-        closed & False,
-        force,
-        (Impact(time[landing] - 1e-4, ("left", "right"), before, after),),
-        WALKER,
+        time=time,
+        position=np.column_stack((np.zeros(n), np.zeros(n), z)),
+        quaternion=np.tile([0.0, 0, 0, 1], (n, 1)),
+        linear=linear,
+        angular=np.zeros((n, 3)),
+        joints=("right_knee", "left_knee"),  # not in the order of the model, on purpose
+        q=zeros,
+        dq=zeros,
+        effort=zeros + np.where(flying, 0.0, -0.5 * 5 * g)[:, None],
+        contacts=("left", "right"),
+        frames=("left_foot", "right_foot"),
+        closed=closed,
+        slipping=closed & False,
+        force=force,
+        impacts=(Impact(time[landing] - 1e-4, ("left", "right"), before, after),),
+        urdf=WALKER,
     )
 
 

@@ -10,15 +10,15 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from hybrid_contact_ros.cli import main
-from hybrid_contact_ros.commands.convert import write_recording
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.identification.identify import Identification, identify, identify_material
-from hybrid_contact_ros.identification.impacts import find_impacts
-from hybrid_contact_ros.identification.single_body import quantile
+from hybrid_contact_ros.identification.material import quantile
+from hybrid_contact_ros.identification.observed_impacts import find_impacts
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
-from hybrid_contact_ros.replay.recordings import Recording
+from hybrid_contact_ros.recordings.recording import Recording
+from hybrid_contact_ros.recordings.write import write_recording
 
 PUCK = """<robot name="puck"><link name="body"><inertial><mass value="2"/>
 <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""

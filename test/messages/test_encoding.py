@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from hybrid_contact_ros.codes import ContactStatus, EventKind, Flag, Status, Validity
-from hybrid_contact_ros.messages.encoding import MAX_NUMBERS, MESSAGES, Encoder, MessageTypes
+from hybrid_contact_ros.messages.encoding import Encoder
+from hybrid_contact_ros.messages.impact_set import MAX_NUMBERS
 from hybrid_contact_ros.messages.thinning import thin
 from hybrid_contact_ros.messages.truth import TruthEncoder
+from hybrid_contact_ros.messages.types import MESSAGES, MessageTypes
 from hybrid_contact_ros.prediction import Event, ImpactPrediction, ModePrediction, ModeSequence, StabilityPrediction
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,7 +43,7 @@ def rclpy_types() -> MessageTypes:
 
 
 def rosbags_types() -> MessageTypes:
-    from hybrid_contact_ros.replay.messages import message_types
+    from hybrid_contact_ros.bags.typestore import message_types
 
     return message_types()
 
@@ -257,7 +259,7 @@ def test_messages_serialize_alike_from_both_kinds_of_classes():
     rclpy, rosbags = rclpy_types(), rosbags_types()
     from rclpy.serialization import serialize_message
 
-    from hybrid_contact_ros.replay.messages import typestore
+    from hybrid_contact_ros.bags.typestore import typestore
 
     for build in (
         lambda e: e.mode(mode(), 1, 2),

@@ -293,7 +293,7 @@ def test_names_that_change_with_every_message_do_not_fill_the_memory():
     streams = intake(FIXED)
     for k in range(1, 200):
         streams.joint_state(joints(k, names=("knee", f"other_{k}"), effort=()), k)
-    assert streams.states == 199 and len(streams._maps) <= 16
+    assert streams.states == 199 and len(streams._reader._maps) <= 16
 
 
 @pytest.mark.parametrize("kind", ["array", "numpy"])

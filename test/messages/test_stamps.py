@@ -1,4 +1,4 @@
-"""Order of stamps, jumps of their clock, the period of a stream and what of it was lost."""
+"""The order of stamps, jumps of their clock, the period of a stream, and messages that were lost."""
 
 from __future__ import annotations
 

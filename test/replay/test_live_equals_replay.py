@@ -7,10 +7,11 @@ import time
 import numpy as np
 import pytest
 
-from hybrid_contact_ros.commands.convert import write_recording
-from hybrid_contact_ros.replay.bags import BagReader
-from hybrid_contact_ros.replay.messages import message_types, typestore
-from hybrid_contact_ros.replay.run import OUTPUTS, replay_bag
+from hybrid_contact_ros.bags.reader import BagReader
+from hybrid_contact_ros.bags.typestore import message_types, typestore
+from hybrid_contact_ros.recordings.write import write_recording
+from hybrid_contact_ros.replay.run import replay_bag
+from hybrid_contact_ros.replay.session import OUTPUTS
 
 rclpy = pytest.importorskip("rclpy", reason="needs ROS 2")
 pytest.importorskip("hybrid_contact_msgs.msg", reason="hybrid_contact_msgs is not built")

@@ -9,16 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hybrid_contact_ros.commands.convert import write_recording
+from hybrid_contact_ros.bags.reader import BagReader
+from hybrid_contact_ros.bags.typestore import message_types
+from hybrid_contact_ros.bags.unreadable import BagError
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.mechanics.joints import BaseMeasurement
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.messages.encoding import Encoder
-from hybrid_contact_ros.replay.bags import BagError, BagReader
-from hybrid_contact_ros.replay.messages import message_types
-from hybrid_contact_ros.replay.recordings import START_NS, read
-from hybrid_contact_ros.replay.run import OUTPUTS, replay_bag
+from hybrid_contact_ros.recordings.readers import read
+from hybrid_contact_ros.recordings.recording import START_NS
+from hybrid_contact_ros.recordings.write import write_recording
+from hybrid_contact_ros.replay.run import replay_bag
+from hybrid_contact_ros.replay.session import OUTPUTS
 
 TRUTHS = ("/truth/contact_mode", "/truth/impact")
 
@@ -66,7 +69,7 @@ def directly(recording, config) -> dict[str, list]:
 
 
 def assert_same_bits(one: dict[str, list], other: dict[str, list]) -> None:
-    from hybrid_contact_ros.replay.messages import typestore
+    from hybrid_contact_ros.bags.typestore import typestore
 
     for topic, kind in OUTPUTS.items():
         assert len(one[topic]) == len(other[topic]) > 0
@@ -206,10 +209,11 @@ def test_states_that_cannot_be_computed_with_are_counted_and_passed_over_as_the_
 
 
 def test_go2_episodes_are_replayed_through_their_recording(shared_file, tmp_path):
-    from hybrid_contact_ros.commands.convert import packaged_urdf
+    from hybrid_contact_ros.mechanics.example_data import example_urdf
 
-    urdf = packaged_urdf("go2_description/urdf/go2.urdf")
-    if urdf is None:
+    try:
+        urdf = example_urdf("go2_description/urdf/go2.urdf").read_text()
+    except FileNotFoundError:
         pytest.skip("the package example-robot-data is not installed")
     recording = replace(read("go2", shared_file("go2_mujoco", "drop_10.npz")), urdf=urdf)
     write_recording(recording, tmp_path / "drop.mcap")

@@ -1,4 +1,4 @@
-"""The service ``~/enable`` and ``~/reset``, and that a node which was disabled does not stay so unseen."""
+"""The services ``~/enable`` and ``~/reset``; the diagnostics say it where a node stays disabled."""
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus

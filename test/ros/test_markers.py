@@ -278,6 +278,16 @@ def test_a_message_that_cannot_be_read_is_told_and_the_next_is_drawn(bench, star
     repeat(bench, say, lambda: heard)
 
 
+def test_a_fault_of_the_drawing_is_told_as_ours_and_the_next_message_is_drawn(bench, start, heard, say, monkeypatch):
+    node = start()
+    bench.until(lambda: node._output.get_subscription_count())
+    monkeypatch.setattr(ContactMarkers, "update", lambda *_: {}["nothing"])
+    repeat(bench, say, lambda: node._fault)
+    assert node._fault == "internal error: KeyError('nothing')"
+    monkeypatch.undo()
+    repeat(bench, say, lambda: heard)
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [

@@ -1,4 +1,4 @@
-"""What a node says and leaves out when it loses states, and what it logs of its faults."""
+"""A node that loses states says so and leaves parts out; faults of the input are logged."""
 
 import time
 

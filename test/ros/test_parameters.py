@@ -1,4 +1,4 @@
-"""Parameters of the nodes."""
+"""The parameters of the nodes: those of the configuration file, with their types, ranges and refusals."""
 
 from dataclasses import fields
 

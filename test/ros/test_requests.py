@@ -167,3 +167,11 @@ def test_a_request_is_cut_by_the_limit_of_the_node(bench):
     assert response.set.count < 65536
     assert response.message == "cut after 0.001 s (impact.request_deadline)"
     assert node.stream.estimator.config.impact.request_deadline == 0.001
+
+
+def test_a_deadline_before_now_is_refused_by_the_name_of_its_field(bench, node):
+    request = request_of(bench)
+    request.deadline.sec = -1
+    response = bench.call(PredictImpact, NAME, request)
+    assert not response.success
+    assert response.message == "deadline is -1 s; more than 0 s, or 0 for the node's, is needed"

@@ -1,1 +1,2 @@
-"""The processes of ``hybrid-contact demo``: a simulated robot, a monitor, and the score at the end."""
+"""The ROS side of ``hybrid-contact demo``: a simulated robot, a listener, and the score that is kept of what it
+heard."""

@@ -2,9 +2,10 @@
 
     python -m hybrid_contact_ros.nodes.demo.robot
 
-It publishes ``joint_states`` and ``odom`` at 500 Hz, ``robot_description``, and, for scoring only, its true contacts
-and forces on ``truth/contact_mode`` and its true impacts on ``truth/impact``; the suite listens to neither. It stands
-still in the air until a line comes on standard input (or at once with ``--now``), and then plays its scenario.
+It publishes ``joint_states`` and ``odom`` at 500 Hz and ``robot_description``. For scoring alone it also publishes its
+true contacts and forces on ``truth/contact_mode`` and its true impacts on ``truth/impact``, to which the suite does not
+listen. It hangs in the air until a line comes on standard input, and then plays its scenario; with ``--now`` it does
+not wait.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ from hybrid_contact_msgs.msg import ContactMode, PostImpactVelocitySet
 from hybrid_contact_ros.demo.go2_simulation import Go2Simulation
 from hybrid_contact_ros.demo.landings import stamp_at
 from hybrid_contact_ros.messages.truth import TruthEncoder
-from hybrid_contact_ros.ros.messages import message_types
+from hybrid_contact_ros.ros.message_types import message_types
 from hybrid_contact_ros.ros.qos import LATCHED, OUTPUT, STATE_INPUT
 
-RATE = 500.0
-_SPIN = 2e-4  # s before a deadline from which on it is waited for without sleeping: sleep wakes late
+RATE = 500.0  # Hz
+_SPIN = 2e-4  # s; the last part of a wait is spent without sleeping, because sleep wakes late
 
 
 class _Feet:
-    """The names that messages of the truth carry."""
+    """The names that the messages of the truth carry."""
 
     velocity_names: tuple[str, ...] = ()
     hash = 0
@@ -46,7 +47,7 @@ class _Feet:
 
 
 class DemoRobot(Node):
-    """Publishes the state and the truth of a simulation, one step a call."""
+    """Publishes the state and the truth of a simulation, one state a call."""
 
     def __init__(self, simulation: Go2Simulation) -> None:
         super().__init__("demo_robot")
@@ -64,7 +65,7 @@ class DemoRobot(Node):
         self._base_msg.header.frame_id = "odom"
 
     def publish(self) -> None:
-        """The present state, stamped now."""
+        """Publish the present state, stamped now."""
         q, v, tau = self.simulation.state()
         now = self.get_clock().now()
         stamp = now.to_msg()
@@ -81,7 +82,7 @@ class DemoRobot(Node):
         self._joints.publish(joints)
         closed, force, slipping = self.simulation.contacts()
         self._stamps.append((self.simulation.time, now.nanoseconds))
-        # A reliable publisher gives up after a while when a listener does not keep pace; that must not stop the robot.
+        # A reliable publisher gives up after a while when a listener does not keep pace. That must not stop the robot.
         with contextlib.suppress(rclpy_implementation.RCLError):
             self._truth.publish(self._encoder.truth(now.nanoseconds, closed.tolist(), force, slipping.tolist()))
         for impact in self.simulation.impacts:
@@ -93,7 +94,8 @@ class DemoRobot(Node):
 
 
 def play(robot: DemoRobot, seconds: float) -> dict[str, float]:
-    """Run the simulation in real time; how well the time was kept."""
+    """Run the simulation in real time. The result says how well the time was kept: ``cycles``, how many of them were
+    ``late``, and the ``worst_delay``, s."""
     period, late, worst = 1.0 / RATE, 0, 0.0
     begin = time.perf_counter()
     cycles = round(seconds * RATE)

@@ -1,4 +1,4 @@
-"""Frames of the demo's listener, read into the demo's record."""
+"""The frames of the demo's listener, read into the record of the demo."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.messages.intake import Intake
-from hybrid_contact_ros.nodes.demo.monitor import TOPICS
-from hybrid_contact_ros.ros.messages import nanoseconds
+from hybrid_contact_ros.nodes.demo.listener import TOPICS
+from hybrid_contact_ros.ros.message_types import nanoseconds
 
-_STATES = 80  # frames of states that are kept for the next true impact, which is told within a few cycles
+_STATES = 80  # frames of states that are kept for the next true impact, which is published within a few cycles
 
 
 class DemoScore:
-    """Takes frames in the order in which they were heard. Flags are only read when they are shown, states when an
+    """Takes frames in the order in which they were heard. Flags are decoded when they are shown, and states when an
     impact needs them."""
 
     def __init__(self, urdf: str, config: EstimatorConfig) -> None:
@@ -63,7 +63,7 @@ class DemoScore:
         return self.record.snapshot()
 
     def _impact(self, msg: Any, _: int) -> None:
-        """A true impact, and the last state of the robot before it."""
+        """Record a true impact, with the last state of the robot before it."""
         intake = Intake(self._model, self._input)
         before = None
         for topic, received_ns, data in self._states:

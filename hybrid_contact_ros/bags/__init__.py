@@ -1,0 +1,1 @@
+"""rosbag2 recordings in and out, whole or cut. No rclpy."""

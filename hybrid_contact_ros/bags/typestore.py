@@ -1,0 +1,49 @@
+"""The message types of the suite for ``rosbags``, read from the .msg files themselves."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+from pathlib import Path
+
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+from rosbags.typesys.store import Typestore
+
+from hybrid_contact_ros.messages.types import MessageTypes
+
+PACKAGE = "hybrid_contact_msgs"
+
+
+def definition_folder() -> Path:
+    """The folder of the .msg files of ``hybrid_contact_msgs``: in the checkout, or of the installed package.
+
+    Raises:
+        FileNotFoundError: there is none; the text says what to do.
+    """
+    checkout = Path(__file__).resolve().parents[2]
+    prefixes = [Path(p) for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
+    candidates = [checkout / PACKAGE / "msg"]
+    candidates += [prefix / "share" / PACKAGE / "msg" for prefix in (*prefixes, Path(sys.prefix))]
+    for folder in candidates:
+        if (folder / "ContactMode.msg").is_file():
+            return folder
+    raise FileNotFoundError(
+        f"the message definitions of {PACKAGE} are not installed: build that package and source its setup file"
+    )
+
+
+@cache
+def typestore() -> Typestore:
+    """Standard ROS 2 messages and those of the suite."""
+    store = get_typestore(Stores.LATEST)
+    types = {}
+    for path in sorted(definition_folder().glob("*.msg")):
+        types.update(get_types_from_msg(path.read_text(encoding="utf-8"), f"{PACKAGE}/msg/{path.stem}"))
+    store.register(types)
+    return store
+
+
+def message_types() -> MessageTypes:
+    """The classes that :class:`~hybrid_contact_ros.messages.encoding.Encoder` fills, as ``rosbags`` dataclasses."""
+    return MessageTypes.rosbags(typestore().types.__getitem__)

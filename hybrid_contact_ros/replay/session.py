@@ -1,0 +1,156 @@
+"""One replay in progress: the messages of a recording through the engine, and what the engine says of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hybrid_contact_ros.bags.reader import BagReader
+from hybrid_contact_ros.bags.typestore import message_types
+from hybrid_contact_ros.bags.unreadable import BagError
+from hybrid_contact_ros.bags.writer import BagWriter
+from hybrid_contact_ros.estimator import ContactEstimator
+from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.messages.encoding import Encoder
+from hybrid_contact_ros.messages.intake import Intake
+from hybrid_contact_ros.prediction import Prediction
+from hybrid_contact_ros.scoring.scoreboard import Scoreboard
+from hybrid_contact_ros.scoring.series import Series
+
+OUTPUTS = {
+    "/contact_mode": "hybrid_contact_msgs/msg/ContactMode",
+    "/constraint_stability": "hybrid_contact_msgs/msg/ConstraintStability",
+    "/impact_set": "hybrid_contact_msgs/msg/PostImpactVelocitySet",
+    "/contact_events": "hybrid_contact_msgs/msg/ContactEvent",
+}
+"""Topics that a replay writes, and their types: those of the live suite."""
+
+
+class Session:
+    """What a live node holds, and the counts of one replay.
+
+    Args:
+        estimator, intake: the engine and its inputs, as of a live node.
+        on_prediction: called with each state and its prediction.
+        scored: whether a truth will be told to ``board``.
+    """
+
+    def __init__(
+        self,
+        estimator: ContactEstimator,
+        intake: Intake,
+        on_prediction: Callable[[RobotState, Prediction], None] | None,
+        scored: bool,
+    ) -> None:
+        model = estimator.model
+        self.estimator, self.intake, self.on_prediction = estimator, intake, on_prediction
+        self.encoder = Encoder(message_types(), model)
+        self.board = None
+        if scored:
+            self.board = Scoreboard(model.contact_names, model.contact_frames, lambda state: model.problem(state).mass)
+        self.compute = Series(1, np.int64)
+        self.first = self.last = 0
+        self.sets = self.events = 0
+
+    def state(self, state: RobotState, time_ns: int, writer: BagWriter | None) -> None:
+        """Answer one state, recorded at ``time_ns``, exactly as a live node answers it."""
+        if self.intake.set_back:
+            self.estimator.reset()
+        begin = time.perf_counter_ns()
+        try:
+            prediction = self.estimator.update(state)
+        except ValueError as error:  # the state cannot be computed with: the live node counts that and goes on
+            self.intake.refuse(str(error))
+            return
+        compute_ns = time.perf_counter_ns() - begin
+        self.compute.append(compute_ns)
+        self.first = self.first or state.stamp_ns
+        self.last = state.stamp_ns
+        self.sets += prediction.impact is not None
+        self.events += len(prediction.events)
+        if self.board is not None:
+            self.board.predicted(state, prediction.mode, prediction.impact)
+        if self.on_prediction is not None:
+            self.on_prediction(state, prediction)
+        if writer is not None:
+            self._write(prediction, compute_ns, time_ns, writer)
+
+    def counts(self) -> dict[str, Any]:
+        """What :class:`~.result.ReplayResult` says of the states, by its attributes."""
+        compute = self.compute.rows[:, 0] * 1e-9
+        p50, p99 = np.percentile(compute, (50, 99)) if compute.size else (np.nan, np.nan)
+        return {
+            "contacts": tuple(self.estimator.model.contact_names),
+            "states": compute.size,
+            "duration": (self.last - self.first) * 1e-9 if compute.size else 0.0,
+            "compute_p50": float(p50),
+            "compute_p99": float(p99),
+            "sets": self.sets,
+            "events": self.events,
+            "faults": dict(self.intake.faults),
+            "last_fault": self.intake.last_fault,
+        }
+
+    def _write(self, prediction: Prediction, compute_ns: int, time_ns: int, writer: BagWriter) -> None:
+        encoder = self.encoder
+        encoder.frame_id = self.intake.frame_id or "world"  # odometry need not name its frame
+        age = time_ns - prediction.mode.stamp_ns
+        writer.write("/contact_mode", time_ns, encoder.mode(prediction.mode, compute_ns, age))
+        writer.write("/constraint_stability", time_ns, encoder.stability(prediction.stability, compute_ns))
+        if prediction.impact is not None:
+            writer.write("/impact_set", time_ns, encoder.impact(prediction.impact, compute_ns))
+        for event in prediction.events:
+            writer.write("/contact_events", time_ns, encoder.event(event))
+
+
+@dataclass(slots=True)
+class Feed:
+    """The messages of a recording, handed to a session in the order in which they were recorded.
+
+    Attributes:
+        joint_states, odometry: the topics of the state; ``odometry`` is ``None`` for a fixed base.
+        topics: all topics to read. Those that are not of the state are truths.
+        progress: called about 100 times with the number of messages read, and how many there are.
+        read: number of messages read so far.
+    """
+
+    reader: BagReader
+    joint_states: str
+    odometry: str | None
+    topics: list[str]
+    progress: Callable[[int, int], None] | None
+    read: int = 0
+
+    def through(self, session: Session, writer: BagWriter | None) -> str | None:
+        """Feed all messages. The text says what ended the feeding early; ``None`` where nothing did."""
+        total = self.reader.count(self.topics)
+        every = max(1, total // 100)
+        messages = self.reader.messages(self.topics)
+        while True:
+            try:  # around the reading alone: what goes wrong with a message that was read is no damage
+                entry = next(messages, None)
+            except BagError as error:
+                return str(error)
+            if entry is None:
+                break
+            topic, time_ns, msg = entry
+            self.read += 1
+            if self.progress is not None and self.read % every == 0:
+                self.progress(self.read, total)
+            if topic == self.joint_states:
+                state = session.intake.joint_state(msg, time_ns)
+            elif topic == self.odometry:
+                state = session.intake.odometry(msg, time_ns)
+            else:
+                assert session.board is not None
+                session.board.truth(msg)
+                continue
+            if state is not None:
+                session.state(state, time_ns, writer)
+        if self.progress is not None:
+            self.progress(total, total)
+        return None
