@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from benchmarks.gallery.page import BLUE, GREY, RED, Entry, Row, plain
-from hybrid_contact_ros.simulation.execution import EventKind, Execution
+from hybrid_contact_ros.simulation.execution import Execution, ExecutionEventKind
 from hybrid_contact_ros.simulation.options import Tolerances
 from hybrid_contact_ros.simulation.simulate import simulate
 from hybrid_contact_ros.systems.ball_on_sinusoid import ball_on_sinusoid, state_before_first_impact
@@ -21,7 +21,7 @@ def _middle(bounds: tuple[float, float]) -> float:
 
 def _liftoffs(run: Execution) -> list[float]:
     """Times at which a contact that had been closed by truncation opens."""
-    return [e.time for e in run.events if e.kind is EventKind.LIFTOFF]
+    return [e.time for e in run.events if e.kind is ExecutionEventKind.LIFTOFF]
 
 
 def example_3() -> tuple[Figure, list[Row]]:
@@ -34,7 +34,7 @@ def example_3() -> tuple[Figure, list[Row]]:
     for axes, (speed, numbers) in zip(figure.subplots(1, 2), published.items(), strict=True):
         run = simulate(ball_on_sinusoid(), *state_before_first_impact(speed), 5.5, truncation=FINE)
         when = _middle(run.zeno_times[0])
-        cut = next(e for e in run.events if e.kind is EventKind.TRUNCATION)
+        cut = next(e for e in run.events if e.kind is ExecutionEventKind.TRUNCATION)
         until = run.times <= cut.time
         x = np.linspace(run.q[:, 0].min() - 0.5, run.q[:, 0].max() + 0.5, 300)
         axes.fill_between(x, np.sin(x), -1.3, color=GREY, alpha=0.5)
@@ -83,8 +83,8 @@ def pendulum() -> tuple[Figure, list[Row]]:
         axes.set_xlabel("t [s]")
         axes.set_ylabel(name)
         plain(axes)
-    locks = [np.degrees(e.q[0]) for e in run.events if e.kind is EventKind.TRUNCATION]
-    unlocks = [np.degrees(e.q[0]) for e in run.events if e.kind is EventKind.LIFTOFF and abs(e.q[1]) < 1e-6]
+    locks = [np.degrees(e.q[0]) for e in run.events if e.kind is ExecutionEventKind.TRUNCATION]
+    unlocks = [np.degrees(e.q[0]) for e in run.events if e.kind is ExecutionEventKind.LIFTOFF and abs(e.q[1]) < 1e-6]
     return figure, [
         Row("the knee locks at θ1", "≈ −40°", ", ".join(f"{a:.1f}°" for a in locks[:3])),
         Row("and unlocks at θ1", "0", ", ".join(f"{a:.1f}°" for a in unlocks if abs(a) < 5)),

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.continuous_time.path_integrator import Event
-from hybrid_contact_ros.continuous_time.planar_flow import OPEN, SLIPPING, STICKING, FlowMode, consistent_modes
+from hybrid_contact_ros.continuous_time.path_integrator import PieceEnd
+from hybrid_contact_ros.continuous_time.planar_mode import OPEN, SLIPPING, STICKING, PlanarMode, consistent_modes
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
 
@@ -32,8 +32,8 @@ class Choice:
         starts: contacts to start an impact without collision with, those that jam first.
     """
 
-    mode: FlowMode | None
-    modes: tuple[FlowMode, ...]
+    mode: PlanarMode | None
+    modes: tuple[PlanarMode, ...]
     taken: int
     impact_possible: bool
     starts: tuple[tuple[int, ...], ...]
@@ -51,7 +51,7 @@ def jammed(problem: ContactProblem, scope: frozenset[int], slip_speed: float) ->
 
 
 def choose(
-    problem: ContactProblem, scope: frozenset[int], slip_speed: float, left: Event | None, prefer: str
+    problem: ContactProblem, scope: frozenset[int], slip_speed: float, left: PieceEnd | None, prefer: str
 ) -> Choice:
     """Choose among the modes of the contacts in ``scope``; ``left`` is the event that ended the mode before.
 
@@ -60,7 +60,7 @@ def choose(
     Raises:
         ValueError: more than 6 contacts in scope.
     """
-    nothing = FlowMode((OPEN,) * problem.contacts, (0,) * problem.contacts)
+    nothing = PlanarMode((OPEN,) * problem.contacts, (0,) * problem.contacts)
     if not scope:
         return Choice(nothing, (nothing,), 0, False, ())
     if len(scope) > LARGEST:
@@ -69,12 +69,12 @@ def choose(
     solver = force_acceleration_mode(problem, scope, slip_speed, enumerate_all=True)
     if not found and left is None and solver.status is Status.SOLVED:
         signs = -np.sign(solver.forces[:, 1]).astype(int)
-        mode = FlowMode(tuple(int(x) for x in solver.contact_status), tuple(int(x) for x in signs))
+        mode = PlanarMode(tuple(int(x) for x in solver.contact_status), tuple(int(x) for x in signs))
         found = [(mode, solver.acceleration)]
     by_solver = [k for k, (mode, _) in enumerate(found) if mode.status == tuple(map(int, solver.contact_status))]
     if by_solver:
         found.insert(0, found.pop(by_solver[0]))
-    distinct: list[tuple[FlowMode, Array]] = []
+    distinct: list[tuple[PlanarMode, Array]] = []
     for mode, a in found:
         size = 1.0 + max(float(np.abs(x).max()) for x in (a, *(b for _, b in distinct)))
         if all(np.abs(a - b).max() > _SAME * size for _, b in distinct):
@@ -97,7 +97,7 @@ def choose(
     return Choice(modes[taken], modes, taken, possible, tuple(starts))
 
 
-def _was_left(mode: FlowMode, left: Event | None) -> bool:
+def _was_left(mode: PlanarMode, left: PieceEnd | None) -> bool:
     if left is None or left.contact < 0:
         return False
     status = mode.status[left.contact]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.integrate import DOP853, OdeSolution
 from scipy.optimize import brentq
 
-from hybrid_contact_ros.continuous_time.planar_flow import OPEN, SLIPPING, FlowMode, margins, mode_forces
+from hybrid_contact_ros.continuous_time.planar_mode import OPEN, SLIPPING, PlanarMode, margins, mode_forces
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
@@ -24,7 +24,7 @@ _ARMED, _WRONG = 1e-14, 1e-9  # an event that starts at zero counts once it was 
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class PieceEnd:
     """What ended a piece: "touchdown", "liftoff", "slip", "stick", "jam" or "end", and of which contact (−1: none)."""
 
     kind: str
@@ -32,29 +32,29 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Flow:
+class IntegratedPiece:
     """A piece: knots s (k,) and y (k, 2 nv + 1 + 2 m) = (q, v, t, Λ), their interpolant, the event that ended it."""
 
     s: Array
     y: Array
     interpolant: Callable[[float], Array]
-    event: Event | None
+    event: PieceEnd | None
     steps: int
 
 
-class FlowPiece:
+class PathIntegrator:
     """The motion of one mode as an equation in s: dy/ds = (v, v̇, 1, λ) / (1 + Σ λ_n) (H 52).
 
     The right-hand side stays bounded where the forces do not (λ → ∞ at the edge of Painlevé's region).
     """
 
-    def __init__(self, evaluate: Evaluate, mode: FlowMode, nv: int, t_final: float) -> None:
+    def __init__(self, evaluate: Evaluate, mode: PlanarMode, nv: int, t_final: float) -> None:
         self.evaluate, self.mode, self.nv, self.t_final = evaluate, mode, nv, t_final
         self._closed = frozenset(mode.closed)
         m = len(mode.status)
-        self.events = [Event("end")]
-        self.events += [Event("touchdown", i) for i in range(m) if mode.status[i] == OPEN]
-        self.events += [Event("margin", i) for i in mode.closed]
+        self.events = [PieceEnd("end")]
+        self.events += [PieceEnd("touchdown", i) for i in range(m) if mode.status[i] == OPEN]
+        self.events += [PieceEnd("margin", i) for i in mode.closed]
         self._watched: list[int] = []
 
     def problem(self, y: Array) -> ContactProblem:
@@ -88,7 +88,7 @@ class FlowPiece:
             ]
         )
 
-    def named(self, index: int, y: Array) -> Event:
+    def named(self, index: int, y: Array) -> PieceEnd:
         """What it means that event function ``index`` reached zero at y."""
         if index < len(self.events):
             event = self.events[index]
@@ -98,14 +98,14 @@ class FlowPiece:
             forces, _ = mode_forces(self.problem(y), self.mode)
             largest = float(np.abs(forces).max(initial=1.0))
             if 1.0 / (1.0 + float(forces[:, 0].sum())) < _POLE:  # λ changes its sign through ∞
-                return Event("jam", i)
+                return PieceEnd("jam", i)
             lifts = self.mode.status[i] == SLIPPING or forces[i, 0] <= 1e-9 * largest
-            return Event("liftoff" if lifts else "slip", i)
+            return PieceEnd("liftoff" if lifts else "slip", i)
         index -= len(self.events)
         if index < len(self._watched):
-            return Event("stick", self._watched[index])
+            return PieceEnd("stick", self._watched[index])
         forces, _ = mode_forces(self.problem(y), self.mode)
-        return Event("jam", int(np.argmax(np.abs(forces[:, 0]))))
+        return PieceEnd("jam", int(np.argmax(np.abs(forces[:, 0]))))
 
     def grid(self, dense: Callable[[float], Array], low: float, high: float) -> list[float]:
         """Points of a step, the last one ``high``, so close that no gap closes and opens again between two.
@@ -150,7 +150,9 @@ class FlowPiece:
         ]
         return 0.3 * min(flights, default=np.inf) * (1.0 + float(forces[:, 0].sum()))
 
-    def run(self, s: float, y: Array, rtol: float, atol: float, gap_tolerance: float, max_steps: int) -> Flow:
+    def run(
+        self, s: float, y: Array, rtol: float, atol: float, gap_tolerance: float, max_steps: int
+    ) -> IntegratedPiece:
         """Integrate from (s, y) to the first event; ``event`` is None if it took more than ``max_steps`` steps."""
         solver = DOP853(self.rate, s, y, np.inf, max_step=self.first_step(y, gap_tolerance), rtol=rtol, atol=atol)
         knots, states = [s], [y]
@@ -203,10 +205,10 @@ class FlowPiece:
         return float(brentq(value, low, high, xtol=1e-15, rtol=8.9e-16))
 
     def _flow(
-        self, knots: list[float], states: list[Array], outputs: list[Callable[[float], Array]], event: Event | None
-    ) -> Flow:
+        self, knots: list[float], states: list[Array], outputs: list[Callable[[float], Array]], event: PieceEnd | None
+    ) -> IntegratedPiece:
         interpolant: Callable[[float], Array] = OdeSolution(knots, outputs) if outputs else lambda _: states[0]
-        return Flow(np.array(knots), np.array(states), interpolant, event, len(outputs))
+        return IntegratedPiece(np.array(knots), np.array(states), interpolant, event, len(outputs))
 
 
 def _cubic(a: tuple[float, Array, Array], m: tuple[float, Array, Array], b: tuple[float, Array, Array]) -> bool:

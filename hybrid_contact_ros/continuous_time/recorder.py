@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from hybrid_contact_ros.codes import ContactStatus, Status
 from hybrid_contact_ros.continuous_time.continuous_path import Accumulation, Branch, ContinuousTimePath, Phase, Piece
 from hybrid_contact_ros.continuous_time.mode_choice import Choice
-from hybrid_contact_ros.continuous_time.path_integrator import Event, Flow
-from hybrid_contact_ros.continuous_time.planar_flow import OPEN, FlowMode, PlanarSystem, evaluator
+from hybrid_contact_ros.continuous_time.path_integrator import IntegratedPiece, PieceEnd
+from hybrid_contact_ros.continuous_time.planar_mode import OPEN, PlanarMode, PlanarSystem, evaluator
 from hybrid_contact_ros.impacts.routh import ImpactPath
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
@@ -127,7 +127,7 @@ class PathRecorder:
         self._piece(phase, first, (int(ContactStatus.UNKNOWN),) * self.m, "separation", _linear(knots, ys))
         return tuple(touching[i] for i in np.flatnonzero(found.impulses[-1, :, 0] > 0.0))
 
-    def follow(self, flow: Flow, mode: FlowMode, t_final: float) -> Event | None:
+    def follow(self, flow: IntegratedPiece, mode: PlanarMode, t_final: float) -> PieceEnd | None:
         """Take over a flow piece; the event that ended it."""
         first, event = len(self.knots) - 1, flow.event
         self.steps += flow.steps
@@ -185,7 +185,7 @@ class PathRecorder:
         ys = np.array([before, self.y])
         self._piece(Phase.ACCUMULATION, first, status, "accumulation", _linear(np.array([self.knots[first], s]), ys))
 
-    def _label(self, event: Event) -> str:
+    def _label(self, event: PieceEnd) -> str:
         return f"{event.kind} {self.names[event.contact] if self.names else event.contact}"
 
     def _append(self, s: Array, y: Array) -> None:

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.continuous_time.continuous_path import Accumulation, ContinuousTimePath, Phase
 from hybrid_contact_ros.continuous_time.mode_choice import PREFERENCES, choose
-from hybrid_contact_ros.continuous_time.path_integrator import Event, FlowPiece
-from hybrid_contact_ros.continuous_time.planar_flow import PlanarSystem
+from hybrid_contact_ros.continuous_time.path_integrator import PathIntegrator, PieceEnd
+from hybrid_contact_ros.continuous_time.planar_mode import PlanarSystem
 from hybrid_contact_ros.continuous_time.recorder import ImpactRule, PathRecorder
 from hybrid_contact_ros.impacts.routh import ImpactPath, increment_path, routh_path
 from hybrid_contact_ros.mechanics.problem import ContactProblem
@@ -81,7 +81,7 @@ def continuous_time_path(
     rule = default_impact if impact is None else impact
     status = Status.STEP_LIMIT
     impacts: list[Impact] = []
-    left: Event | None = None
+    left: PieceEnd | None = None
     while len(run.pieces) < max_pieces:
         if run.time >= t_final:
             status = Status.SOLVED
@@ -115,7 +115,7 @@ def continuous_time_path(
                 break
             left = None
             continue
-        flow = FlowPiece(run.evaluate, choice.mode, run.nv, t_final).run(
+        flow = PathIntegrator(run.evaluate, choice.mode, run.nv, t_final).run(
             run.s, run.y, rtol, atol, gap_tolerance, max_steps - run.steps
         )
         left = run.follow(flow, choice.mode, t_final)

@@ -13,7 +13,7 @@ from hybrid_contact_ros.kernels.mechanics.contact_space import is_regular
 from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
 from hybrid_contact_ros.simulation.events import force_scale
-from hybrid_contact_ros.simulation.mode import Mode
+from hybrid_contact_ros.simulation.mode import HybridMode
 from hybrid_contact_ros.simulation.options import Options, Tolerances
 from hybrid_contact_ros.simulation.zeno import Cut, touching_state
 from hybrid_contact_ros.stability.accumulation import Impact, limit_of
@@ -25,12 +25,12 @@ _DOUBT = 2.0  # by which the rest of a sequence may be longer than extrapolated
 _FIRM = 1e-6  # of the forces that act: what a contact must push at least to hold
 
 
-def settled_in_turns(
+def alternating_chatter_end(
     system: AdaptedSystem,
     time: float,
     q: Array,
     v: Array,
-    mode: Mode,
+    mode: HybridMode,
     impacts: Sequence[Impact],
     tolerances: Tolerances,
     options: Options,
@@ -61,7 +61,7 @@ def settled_in_turns(
         return None
     end_q, end_v = found.y[:nq], found.y[nq:]
     closed = mode.closed | frozenset(found.contacts)
-    after_q = touching_state(system, time, q, v, Mode(closed))
+    after_q = touching_state(system, time, q, v, HybridMode(closed))
     problem = system.problem(after_q, v, time, closed)
     if not is_regular(problem.mass, np.empty_like(problem.mass)):
         return None
@@ -87,7 +87,7 @@ def settled_in_turns(
     firm = forces.forces[sorted(closed), 0] > _FIRM * force_scale(problem)
     if forces.status is not Status.SOLVED or forces.mode != closed or not firm.all():
         return None
-    return frozenset(found.contacts), Cut(after_q, after_v, Mode(closed, slides), (time, time + left))
+    return frozenset(found.contacts), Cut(after_q, after_v, HybridMode(closed, slides), (time, time + left))
 
 
 def _longest_rest(impacts: Sequence[Impact], period: int) -> float:

@@ -14,10 +14,10 @@ from hybrid_contact_ros.codes import ContactStatus, Status
 from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
 from hybrid_contact_ros.modes.trending import trending
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
-from hybrid_contact_ros.simulation.dynamics import Dynamics
 from hybrid_contact_ros.simulation.events import force_scale
-from hybrid_contact_ros.simulation.mode import Mode
-from hybrid_contact_ros.simulation.mode_dynamics import Flow
+from hybrid_contact_ros.simulation.mode import HybridMode
+from hybrid_contact_ros.simulation.mode_dynamics import ModeDynamics
+from hybrid_contact_ros.simulation.mode_motion import ModeMotion
 from hybrid_contact_ros.simulation.slip_direction import leaning, slip_direction
 
 Array = NDArray[np.float64]
@@ -36,7 +36,7 @@ class Selection:
     and ``mode`` is None if not. ``trend_order`` is the highest Lie derivative that was needed.
     """
 
-    mode: Mode | None
+    mode: HybridMode | None
     directions: Mapping[int, Array] = field(default_factory=dict)
     decided: bool = True
     trend_order: int = 0
@@ -46,7 +46,7 @@ class Selection:
 class Candidate:
     """A mode of the touching contacts, with the directions of those that start to slide."""
 
-    mode: Mode
+    mode: HybridMode
     directions: Mapping[int, Array]
 
 
@@ -54,7 +54,7 @@ class Candidate:
 class _Condition:
     """``row``: which number of the vector along ``flow``'s path must be ⪰ 0, or ≻ 0 where ``strict``."""
 
-    flow: Flow
+    flow: ModeDynamics
     kind: str
     contact: int
     strict: bool
@@ -71,7 +71,7 @@ class ForceAcceleration:
     """
 
     def __init__(
-        self, system: AdaptedSystem, time: float, q: Array, v: Array, current: Mode, kinetic: bool, speed: float
+        self, system: AdaptedSystem, time: float, q: Array, v: Array, current: HybridMode, kinetic: bool, speed: float
     ) -> None:
         self.system, self.time, self.q, self.v = system, time, q, v
         self.current, self.kinetic, self.speed = current, kinetic, speed
@@ -117,13 +117,13 @@ class ForceAcceleration:
         n = self.system.nq
         return lambda time, state: [self._value(condition, time, state[:n], state[n:])]
 
-    def _flow(self, mode: Mode, directions: Mapping[int, Array]) -> Flow:
+    def _flow(self, mode: HybridMode, directions: Mapping[int, Array]) -> ModeDynamics:
         # The forces are those of the mode that the system is in: whoever commands them learns of the next one later
-        return Flow(self.system, mode, self.kinetic, self.speed, directions, self.current.closed)
+        return ModeDynamics(self.system, mode, self.kinetic, self.speed, directions, self.current.closed)
 
     def _conditions(self, candidate: Candidate, scope: frozenset[int]) -> list[_Condition] | None:
         flow = self._flow(candidate.mode, candidate.directions)
-        if not flow.dynamics(self.time, self.q, self.v).solved:
+        if not flow.motion(self.time, self.q, self.v).solved:
             return None
         mode, found = candidate.mode, []
         for i in sorted(scope):
@@ -135,8 +135,8 @@ class ForceAcceleration:
                 closed = mode.closed | {i}
                 for sliding in (mode.sliding | {i}, mode.sliding) if rough and i not in self.moving else (None,):
                     added = mode.sliding | ({i} if rough else set()) if sliding is None else sliding
-                    other = self._flow(Mode(closed, frozenset(added)), candidate.directions)
-                    if other.dynamics(self.time, self.q, self.v).solved:
+                    other = self._flow(HybridMode(closed, frozenset(added)), candidate.directions)
+                    if other.motion(self.time, self.q, self.v).solved:
                         found.append(_Condition(other, "margin", i, True, negated=True))
                 continue
             found.append(_Condition(flow, "normal", i, False))
@@ -148,13 +148,13 @@ class ForceAcceleration:
                 if self.kinetic:
                     found.append(_Condition(flow, "start", i, True))
                 else:
-                    other = self._flow(Mode(mode.closed, mode.sliding - {i}), candidate.directions)
-                    if other.dynamics(self.time, self.q, self.v).solved:
+                    other = self._flow(HybridMode(mode.closed, mode.sliding - {i}), candidate.directions)
+                    if other.motion(self.time, self.q, self.v).solved:
                         found.append(_Condition(other, "margin", i, True, negated=True))
         return found
 
     def _value(self, condition: _Condition, time: float, q: Array, v: Array) -> float:
-        now = condition.flow.dynamics(time, q, v)
+        now = condition.flow.motion(time, q, v)
         i = condition.contact
         if condition.kind == "normal":
             value = float(now.force[i, 0])
@@ -185,7 +185,7 @@ class ForceAcceleration:
                 continue
             sliding.add(i)
             directions[i] = self._direction(i, solution.forces[i, 1:])
-        return Candidate(Mode(solution.mode, frozenset(sliding)), directions)
+        return Candidate(HybridMode(solution.mode, frozenset(sliding)), directions)
 
     def _direction(self, contact: int, force: Array) -> Array:
         """Along the velocity, or against the friction where the contact starts from rest."""
@@ -206,13 +206,13 @@ class ForceAcceleration:
         for states in found:
             closed = frozenset(i for i, (s, _) in zip(contacts, states, strict=True) if s != "open")
             slides = {i: a for i, (s, a) in zip(contacts, states, strict=True) if s == "slide"}
-            yield Candidate(Mode(closed, frozenset(slides)), {i: a for i, a in slides.items() if a is not None})
+            yield Candidate(HybridMode(closed, frozenset(slides)), {i: a for i, a in slides.items() if a is not None})
 
     def _leaning(self, guess: Candidate | None) -> Mapping[int, Array]:
         """Directions in space in which contacts that stick in the guess, near the edge of their cones, would slide."""
         if guess is None or self.problem.tangents == 1:
             return {}
-        now = self._flow(guess.mode, guess.directions).dynamics(self.time, self.q, self.v)
+        now = self._flow(guess.mode, guess.directions).motion(self.time, self.q, self.v)
         found = {}
         for i in sorted(guess.mode.closed - guess.mode.sliding):
             near = leaning(now, i)
@@ -220,10 +220,12 @@ class ForceAcceleration:
                 found[i] = slip_direction(partial(self._sliding, guess, i), i, near)
         return found
 
-    def _sliding(self, guess: Candidate, contact: int, along: Array) -> Dynamics:
+    def _sliding(self, guess: Candidate, contact: int, along: Array) -> ModeMotion:
         """With a contact that sticks in the guess sliding."""
-        flow = self._flow(Mode(guess.mode.closed, guess.mode.sliding | {contact}), {**guess.directions, contact: along})
-        return flow.dynamics(self.time, self.q, self.v)
+        flow = self._flow(
+            HybridMode(guess.mode.closed, guess.mode.sliding | {contact}), {**guess.directions, contact: along}
+        )
+        return flow.motion(self.time, self.q, self.v)
 
     def _choices(
         self, contact: int, guess: Candidate | None, leaning: Mapping[int, Array]
@@ -244,7 +246,7 @@ class ForceAcceleration:
         return [("stick", None), *(("slide", s) for s in starts), ("open", None)]
 
 
-def margin(now: Dynamics, contact: int, holds: bool) -> float:
+def margin(now: ModeMotion, contact: int, holds: bool) -> float:
     """How far the force of a contact is inside its cone: min(λ_n, μ λ_n − ‖λ_t‖), or λ_n if only its normal is held."""
     normal = float(now.force[contact, 0])
     if not holds or now.problem.friction[contact] == 0.0:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.simulation.mode import Mode
-from hybrid_contact_ros.simulation.mode_dynamics import Flow
+from hybrid_contact_ros.simulation.mode import HybridMode
+from hybrid_contact_ros.simulation.mode_dynamics import ModeDynamics
 
 Array = NDArray[np.float64]
 Path = Callable[[float], Array]
@@ -26,7 +26,7 @@ _BACK = 40.0  # so that a quarter of the speed of a contact at rest, backwards, 
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class WatchedFunction:
     """A function whose fall below zero ends the mode.
 
     ``kind``: "gap" of an open contact (J 21), "normal" force of a closed one, "cone" margin of a sticking one, "speed"
@@ -40,22 +40,22 @@ class Watch:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class Crossing:
     """The first crossing: its time, and what it was. ``grazing``: the function touches zero and does not cross."""
 
     time: float
-    watch: Watch
+    watch: WatchedFunction
     grazing: bool = False
 
 
-def _closing(flow: Flow, contact: int) -> Flow:
+def _closing(flow: ModeDynamics, contact: int) -> ModeDynamics:
     """The flow of the mode that closes the normal of a contact besides."""
     rough = contact in flow.rough
-    mode = Mode(flow.mode.closed | {contact}, flow.mode.sliding | ({contact} if rough else frozenset[int]()))
-    return Flow(flow.system, mode, flow.kinetic, flow.speed, flow.directions, flow.forcing)
+    mode = HybridMode(flow.mode.closed | {contact}, flow.mode.sliding | ({contact} if rough else frozenset[int]()))
+    return ModeDynamics(flow.system, mode, flow.kinetic, flow.speed, flow.directions, flow.forcing)
 
 
-class Watcher:
+class EventWatcher:
     """Follows the functions of one mode along a trajectory.
 
     A function is armed once it is above its tolerance; one that starts at zero (a contact that has just opened, a force
@@ -68,23 +68,23 @@ class Watcher:
     it does not fall below zero, but its least value is within the tolerance, it grazes.
     """
 
-    def __init__(self, flow: Flow, gap_tolerance: float, rising: dict[int, float]) -> None:
+    def __init__(self, flow: ModeDynamics, gap_tolerance: float, rising: dict[int, float]) -> None:
         """``rising``: contacts that leave with normal speed, and the time until they are highest, estimated, s."""
         self.flow = flow
         system, mode = flow.system, flow.mode
         self._n = system.nq
-        self.watches = [Watch("gap", i) for i in range(system.contacts) if i not in mode.closed]
+        self.watches = [WatchedFunction("gap", i) for i in range(system.contacts) if i not in mode.closed]
         self._gaps = len(self.watches)
         for i in sorted(mode.closed):
-            self.watches.append(Watch("normal", i))
+            self.watches.append(WatchedFunction("normal", i))
             if i in flow.rough:
-                self.watches.append(Watch("speed" if i in mode.sliding else "cone", i))
+                self.watches.append(WatchedFunction("speed" if i in mode.sliding else "cone", i))
             else:
-                self.watches.append(Watch("smooth", i))
+                self.watches.append(WatchedFunction("smooth", i))
         if flow.kinetic and mode.sliding & flow.rough:
-            self.watches.append(Watch("jam", min(mode.sliding & flow.rough)))
+            self.watches.append(WatchedFunction("jam", min(mode.sliding & flow.rough)))
         self._others = {i: _closing(flow, i) for i in sorted(flow.idle)}
-        self.watches += [Watch("idle", i) for i in self._others]
+        self.watches += [WatchedFunction("idle", i) for i in self._others]
         self._gap_tolerance = gap_tolerance
         self.armed = np.array([w.kind == "gap" and w.contact in rising for w in self.watches], dtype=bool)
         self._rising = rising
@@ -104,7 +104,7 @@ class Watcher:
             value[: self._gaps] = self._gap(state) if gap is None else gap
         if self._gaps == len(self.watches):
             return value, tolerance
-        now = self.flow.dynamics(time, q, state[self._n :])
+        now = self.flow.motion(time, q, state[self._n :])
         size = max(float(np.abs(now.force).max()), force_scale(now.problem))
         for k in range(self._gaps, len(self.watches)):
             watch = self.watches[k]
@@ -135,7 +135,7 @@ class Watcher:
 
     def _relief(self, contact: int, time: float, state: Array) -> float:
         """Minus the normal force that an idle contact would have if it closed."""
-        now = self._others[contact].dynamics(time, state[: self._n], state[self._n :])
+        now = self._others[contact].motion(time, state[: self._n], state[self._n :])
         return -float(now.force[contact, 0]) if now.solved else 1.0
 
     def _leaves(self, velocity: Array, contact: int) -> float:
@@ -156,14 +156,14 @@ class Watcher:
                 tolerance[k] = 0.0  # one that moves already may stop before it gets any faster
         self.armed |= value > tolerance
 
-    def disarm(self, watch: Watch) -> None:
+    def disarm(self, watch: WatchedFunction) -> None:
         """Wait until the function is clearly positive again (its crossing changed nothing), or more negative."""
         k = self.watches.index(watch)
         if k >= self._gaps and not self.armed[k]:
             self._late[k] = min(_LATER * self._late[k], _LATEST)
         self.armed[k] = False
 
-    def grazes(self, hit: Hit) -> bool:
+    def grazes(self, hit: Crossing) -> bool:
         """Whether a hit that changed nothing is a touch of an open contact, noticed for the first time."""
         k, contact = self.watches.index(hit.watch), hit.watch.contact
         if hit.watch.kind != "gap" or not self.armed[k] or contact in self._grazed:
@@ -171,7 +171,7 @@ class Watcher:
         self._grazed.add(contact)
         return True
 
-    def first(self, path: Path, begin: float, end: float, origin: float) -> Hit | None:
+    def first(self, path: Path, begin: float, end: float, origin: float) -> Crossing | None:
         """The first crossing in a step of the integrator, from ``begin`` to ``end``; ``origin``: of the mode."""
         times = list(np.linspace(begin, end, SAMPLES + 1))
         for peak in self._rising.values():
@@ -181,15 +181,15 @@ class Watcher:
         gaps = np.array([self._gap(path(time)) for time in times])
         reach = _REACH * np.abs(np.diff(gaps, axis=0)).max(axis=0, initial=0.0) + self._gap_tolerance
         near = gaps.min(axis=0) <= reach  # else too far off to come down and up again between samples
-        hits: list[Hit] = []
+        hits: list[Crossing] = []
         for j, (a, b) in enumerate(pairwise(times)):
             following, tolerance = self.values(b, path(b), gaps[j + 1])
             for k, watch in enumerate(self.watches):
                 floor = 0.0 if self.armed[k] else -self._late[k] * tolerance[k]
                 if following[k] < floor:
-                    hits.append(Hit(self._root(path, k, a, b, floor), watch))
+                    hits.append(Crossing(self._root(path, k, a, b, floor), watch))
                 elif k < self._gaps and following[k] < 0.0 and self._rate(path, k, b) < -self.flow.speed:
-                    hits.append(Hit(self._fall(path, k, a, b), watch))
+                    hits.append(Crossing(self._fall(path, k, a, b), watch))
                 elif k < self._gaps and near[k]:
                     dip = self._dip(path, k, a, b, floor)
                     if dip is not None:
@@ -241,17 +241,17 @@ class Watcher:
         rate = brentq(lambda t: self._rate(path, k, t) + self.flow.speed, a, b, xtol=1e-15, rtol=8.9e-16, maxiter=200)
         return min(float(rate) * (1.0 + 4e-16), b)
 
-    def _dip(self, path: Path, k: int, a: float, b: float, floor: float) -> Hit | None:
+    def _dip(self, path: Path, k: int, a: float, b: float, floor: float) -> Crossing | None:
         """A gap that closes and opens again between two samples."""
         if not (self._rate(path, k, a) < 0.0 <= self._rate(path, k, b)):
             return None
         low = float(brentq(lambda t: self._rate(path, k, t), a, b, xtol=1e-15, rtol=8.9e-16, maxiter=200))
         least = self._one(path, k, low)
         if least < floor:
-            return Hit(self._root(path, k, a, low, floor), self.watches[k])
+            return Crossing(self._root(path, k, a, low, floor), self.watches[k])
         if self.armed[k] and least <= self._gap_tolerance and self.watches[k].contact not in self._grazed:
             self._grazed.add(self.watches[k].contact)
-            return Hit(low, self.watches[k], True)
+            return Crossing(low, self.watches[k], True)
         return None
 
 

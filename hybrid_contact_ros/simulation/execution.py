@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
-from hybrid_contact_ros.simulation.mode import Mode
+from hybrid_contact_ros.simulation.mode import HybridMode
 
 Array = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ class ExecutionStatus(Enum):
     """The integrator could not go on (J Assumption A7 fails), a state was not finite, or the system raised an error."""
 
 
-class EventKind(Enum):
+class ExecutionEventKind(Enum):
     """What changed the mode."""
 
     TOUCHDOWN = "touchdown"
@@ -53,7 +53,7 @@ class EventKind(Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Event:
+class ExecutionEvent:
     """A transition.
 
     Attributes:
@@ -66,10 +66,10 @@ class Event:
     """
 
     time: float
-    kind: EventKind
+    kind: ExecutionEventKind
     contacts: frozenset[int]
-    before: Mode
-    after: Mode
+    before: HybridMode
+    after: HybridMode
     q: Array
     velocity_before: Array
     velocity_after: Array
@@ -81,14 +81,14 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Interval:
+class ModeInterval:
     """One T_i of the time domain, in one mode: times (n,), q (n, nq) and v (n, nv) at the ends of the integrator's
     steps; between them the integrator's dense output (n − 1 pieces, of order 7).
 
     It may be a single instant, between two transitions at one time; then n is 1.
     """
 
-    mode: Mode
+    mode: HybridMode
     times: Array
     q: Array
     v: Array
@@ -128,8 +128,8 @@ class Execution:
         velocity_drift: as that, largest speed in a closed row, m/s.
     """
 
-    intervals: tuple[Interval, ...]
-    events: tuple[Event, ...]
+    intervals: tuple[ModeInterval, ...]
+    events: tuple[ExecutionEvent, ...]
     status: ExecutionStatus
     why: str
     names: tuple[str, ...]
@@ -155,7 +155,7 @@ class Execution:
         return np.concatenate([part.v for part in self.intervals])
 
     @property
-    def modes(self) -> tuple[Mode, ...]:
+    def modes(self) -> tuple[HybridMode, ...]:
         """One for each interval."""
         return tuple(part.mode for part in self.intervals)
 

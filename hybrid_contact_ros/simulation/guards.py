@@ -10,10 +10,10 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
 from hybrid_contact_ros.simulation.complementarity import AT_REST, ForceAcceleration, Selection
 from hybrid_contact_ros.simulation.events import BEYOND, force_scale
-from hybrid_contact_ros.simulation.mode import Mode
-from hybrid_contact_ros.simulation.mode_dynamics import Flow
+from hybrid_contact_ros.simulation.mode import HybridMode
+from hybrid_contact_ros.simulation.mode_dynamics import ModeDynamics
 from hybrid_contact_ros.simulation.options import Options
-from hybrid_contact_ros.simulation.transition_result import Settled
+from hybrid_contact_ros.simulation.transition_result import TransitionResult
 
 Array = NDArray[np.float64]
 _HARDLY, _TURNED = 1e-2, 0.5  # times the tolerance of speeds; cosine of an angle
@@ -34,17 +34,19 @@ class Guards:
         """Whether sliding contacts have friction."""
         return regular if self.options.sliding_friction is None else self.options.sliding_friction
 
-    def select(self, time: float, q: Array, v: Array, mode: Mode, scope: frozenset[int], regular: bool) -> Selection:
+    def select(
+        self, time: float, q: Array, v: Array, mode: HybridMode, scope: frozenset[int], regular: bool
+    ) -> Selection:
         """CP_FA, with the directions in which frictionless sliding starts."""
         kinetic = self.kinetic(regular)
         if not scope:
-            return Selection(Mode())
+            return Selection(HybridMode())
         problem_of = ForceAcceleration(self.system, time, q, v, mode, kinetic, self.options.velocity_tolerance)
         found = problem_of.select(scope)
         if found.mode is None or kinetic or not found.mode.sliding:
             return found
-        flow = Flow(self.system, found.mode, kinetic, self.options.velocity_tolerance, {}, mode.closed)
-        now = flow.dynamics(time, q, v)
+        flow = ModeDynamics(self.system, found.mode, kinetic, self.options.velocity_tolerance, {}, mode.closed)
+        now = flow.motion(time, q, v)
         directions = {}
         for i in found.mode.sliding:
             along = problem_of.problem.tangent_jacobian[i] @ v
@@ -54,32 +56,32 @@ class Guards:
             directions[i] = along / size if size > 0.0 else np.eye(along.size)[0]
         return Selection(found.mode, directions, found.decided, found.trend_order)
 
-    def diverging(self, time: float, here: Settled, regular: bool) -> bool:
+    def diverging(self, time: float, here: TransitionResult, regular: bool) -> bool:
         """Whether the forces of the mode grow beyond bounds, as they do where sliding contacts begin to jam."""
         if not here.mode.sliding or not (regular and self.kinetic(regular)):
             return False
-        flow = Flow(self.system, here.mode, True, self.options.velocity_tolerance, here.directions)
-        now = flow.dynamics(time, here.q, here.v)
+        flow = ModeDynamics(self.system, here.mode, True, self.options.velocity_tolerance, here.directions)
+        now = flow.motion(time, here.q, here.v)
         return now.solved and float(np.abs(now.force).max()) >= 0.5 * BEYOND * force_scale(now.problem)
 
-    def leaving(self, time: float, here: Settled, contacts: frozenset[int]) -> frozenset[int]:
+    def leaving(self, time: float, here: TransitionResult, contacts: frozenset[int]) -> frozenset[int]:
         """Open contacts whose gap accelerates open as things are: not in a guard (J 78).
 
         With regular M complementarity finds that by itself (J Theorem 1); a massless limb in the air moves as A6 says.
         """
         if not contacts:
             return contacts
-        flow = Flow(self.system, here.mode, False, self.options.velocity_tolerance, here.directions)
-        now = flow.dynamics(time, here.q, here.v)
+        flow = ModeDynamics(self.system, here.mode, False, self.options.velocity_tolerance, here.directions)
+        now = flow.motion(time, here.q, here.v)
         second = now.problem.normal_jacobian @ now.acceleration + now.problem.jacobian_drift[:, 0]
         return frozenset(i for i in contacts if now.solved and second[i] > 1e-8)
 
-    def moving(self, problem: ContactProblem, here: Settled) -> frozenset[int]:
+    def moving(self, problem: ContactProblem, here: TransitionResult) -> frozenset[int]:
         """Sliding contacts that are faster than one at rest."""
         slip = np.sqrt((np.einsum("ijk,k->ij", problem.tangent_jacobian, here.v) ** 2).sum(axis=1))
         return frozenset(i for i in here.mode.sliding if slip[i] > self.options.velocity_tolerance)
 
-    def turned(self, here: Settled, problem: ContactProblem) -> frozenset[int]:
+    def turned(self, here: TransitionResult, problem: ContactProblem) -> frozenset[int]:
         """Sliding contacts in space that have come to rest, and slide on in clearly another direction.
 
         What is left of their speed is none: with it, their friction would turn through all directions between.

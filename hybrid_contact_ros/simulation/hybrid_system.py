@@ -14,12 +14,12 @@ from scipy.optimize import least_squares
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.plastic import plastic_impact
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
-from hybrid_contact_ros.simulation.execution import Event
-from hybrid_contact_ros.simulation.mode import Mode
-from hybrid_contact_ros.simulation.mode_dynamics import Flow
+from hybrid_contact_ros.simulation.execution import ExecutionEvent
+from hybrid_contact_ros.simulation.mode import HybridMode
+from hybrid_contact_ros.simulation.mode_dynamics import ModeDynamics
 from hybrid_contact_ros.simulation.options import Options
 from hybrid_contact_ros.simulation.transition import Transitions
-from hybrid_contact_ros.simulation.transition_result import Settled
+from hybrid_contact_ros.simulation.transition_result import TransitionResult
 from hybrid_contact_ros.systems.robot import as_system
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Domain:
     """
 
     system: AdaptedSystem
-    mode: Mode
+    mode: HybridMode
     witness: Array
 
     def contains(self, q: ArrayLike, v: ArrayLike, tolerance: float = 1e-8) -> bool:
@@ -69,8 +69,8 @@ class Domain:
 class Edge:
     """(I, J) ∈ Γ, or (I, I): a contact hits and leaves again by restitution, which J, with e = 0, does not have."""
 
-    before: Mode
-    after: Mode
+    before: HybridMode
+    after: HybridMode
 
     def by_impact(self) -> bool:
         """Whether it can be a touchdown: some contact closes, or bounces. Otherwise it is a liftoff, a slip or a stick,
@@ -101,12 +101,12 @@ class HybridSystem:
         )
         self._transitions = Transitions(system, options)
 
-    def _bounces(self, mode: Mode, sets: set[frozenset[int]]) -> bool:
+    def _bounces(self, mode: HybridMode, sets: set[frozenset[int]]) -> bool:
         witness = self.domains[mode].witness
         elastic = np.flatnonzero(self.system.problem(witness, np.zeros(self.system.nv)).restitution > 0.0)
         return any(i not in mode.closed and mode.closed | {i} in sets for i in elastic.tolist())
 
-    def vector_field(self, mode: Mode, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> Array:
+    def vector_field(self, mode: HybridMode, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> Array:
         """F_I (nq + nv,): q̇ and v̇ (J 75).
 
         Raises:
@@ -115,19 +115,21 @@ class HybridSystem:
         q_, v_ = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
         guards = self._transitions.guards
         kinetic = guards.kinetic(guards.regular(time, q_, v_))
-        now = Flow(self.system, mode, kinetic, self.options.velocity_tolerance).dynamics(time, q_, v_)
+        now = ModeDynamics(self.system, mode, kinetic, self.options.velocity_tolerance).motion(time, q_, v_)
         if not now.solved:
             raise ValueError(f"mode {mode.label(self.system.contact_names)} has no dynamics at q = {q_}")
         return np.concatenate((self.system.configuration_rate(q_, v_), now.acceleration))
 
-    def next_mode(self, mode: Mode, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> Mode | None:
+    def next_mode(self, mode: HybridMode, q: ArrayLike, v: ArrayLike, time: float = 0.0) -> HybridMode | None:
         """CP_G (J 82): J where the state is in the guard G_{I,J}, I where it is in none, None without a solution."""
         event, settled = self._next(mode, q, v, time)
         if event is not None:
             return event.after
         return None if settled.status is not None else mode
 
-    def _next(self, mode: Mode, q: ArrayLike, v: ArrayLike, time: float) -> tuple[Event | None, Settled]:
+    def _next(
+        self, mode: HybridMode, q: ArrayLike, v: ArrayLike, time: float
+    ) -> tuple[ExecutionEvent | None, TransitionResult]:
         q_, v_ = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
         settled = self._transitions.settle(time, q_, v_, mode, {})
         return (settled.events[0] if settled.events else None), settled
@@ -217,7 +219,7 @@ def hybrid_system(
     return HybridSystem(adapted, list_domains(adapted, start, searches, spread, seed), Options(**options))
 
 
-def list_modes(system: Any, q: ArrayLike | None = None, **search: Any) -> tuple[Mode, ...]:
+def list_modes(system: Any, q: ArrayLike | None = None, **search: Any) -> tuple[HybridMode, ...]:
     """The modes of :func:`hybrid_system`."""
     return hybrid_system(system, q, **search).modes
 
@@ -255,7 +257,7 @@ def list_domains(system: AdaptedSystem, q: Array, searches: int, spread: float, 
         friction = system.problem(witness, np.zeros(system.nv)).friction
         rough = [i for i in closed if friction[i] > 0.0]
         for slides in chain.from_iterable(combinations(rough, k) for k in range(len(rough) + 1)):
-            found.append(Domain(system, Mode(subset, frozenset(slides)), witness))
+            found.append(Domain(system, HybridMode(subset, frozenset(slides)), witness))
     return found
 
 

@@ -16,7 +16,7 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
 from hybrid_contact_ros.modes.pseudo_impulse import pseudo_impulse_mode
 from hybrid_contact_ros.simulation.friction_polygon import DIRECTIONS, aligned
-from hybrid_contact_ros.simulation.mode import Mode
+from hybrid_contact_ros.simulation.mode import HybridMode
 from hybrid_contact_ros.simulation.options import Options
 
 Array = NDArray[np.float64]
@@ -32,7 +32,7 @@ class ImpactResult:
         decided: False where the law had no mode (J Assumption A10 fails) and a simpler one was taken.
     """
 
-    mode: Mode
+    mode: HybridMode
     velocity: Array
     impulse: Array
     bounced: frozenset[int]
@@ -41,7 +41,9 @@ class ImpactResult:
     decided: bool = True
 
 
-def impact(problem: ContactProblem, mode: Mode, scope: frozenset[int], options: Options, regular: bool) -> ImpactResult:
+def impact(
+    problem: ContactProblem, mode: HybridMode, scope: frozenset[int], options: Options, regular: bool
+) -> ImpactResult:
     """Resolve the impact of the approaching contacts of ``scope`` (touching, not separating) out of ``mode``.
 
     A contact that slides already holds its normal only. One whose impulse leaves the friction cone is removed, as in
@@ -79,14 +81,16 @@ def impact(problem: ContactProblem, mode: Mode, scope: frozenset[int], options: 
         sliding |= more
     velocity = found.velocity
     if late and not regular:
-        velocity = withdrawn(problem, Mode(found.mode, frozenset(sliding) & found.mode), late, velocity)
+        velocity = stop_massless_approach(
+            problem, HybridMode(found.mode, frozenset(sliding) & found.mode), late, velocity
+        )
         if (problem.normal_jacobian[sorted(late)] @ velocity < -resting).any():  # nor can it move away
             nothing = frozenset[int]()
             return ImpactResult(mode, problem.velocity.copy(), found.impulses, nothing, Status.SINGULAR, False)
     slip = np.sqrt((np.einsum("ijk,k->ij", problem.tangent_jacobian, velocity) ** 2).sum(axis=1))
     slides = frozenset(i for i in found.mode & sliding if problem.friction[i] > 0.0 and slip[i] > resting)
     result = ImpactResult(
-        Mode(found.mode, slides), velocity, found.impulses, frozenset(), found.status, found.unique, decided
+        HybridMode(found.mode, slides), velocity, found.impulses, frozenset(), found.status, found.unique, decided
     )
     return _rebound(problem, result, resting, regular)
 
@@ -102,7 +106,7 @@ def _simultaneous(problem: ContactProblem, scope: frozenset[int], resting: float
     slip = np.sqrt((np.einsum("ijk,k->ij", problem.tangent_jacobian, outcome.velocity) ** 2).sum(axis=1))
     closed = frozenset(i for i in scope if rate[i] <= resting)
     slides = frozenset(i for i in closed if problem.friction[i] > 0.0 and slip[i] > resting)
-    return ImpactResult(Mode(closed, slides), outcome.velocity, impulse, frozenset(), outcome.status, None)
+    return ImpactResult(HybridMode(closed, slides), outcome.velocity, impulse, frozenset(), outcome.status, None)
 
 
 def _rebound(problem: ContactProblem, plastic: ImpactResult, resting: float, regular: bool) -> ImpactResult:
@@ -140,10 +144,12 @@ def _rebound(problem: ContactProblem, plastic: ImpactResult, resting: float, reg
     closed = plastic.mode.closed - left
     slides = frozenset(i for i in closed if problem.friction[i] > 0.0 and slip[i] > resting)
     bounced = frozenset(i for i in left if e[i] > 0.0)
-    return ImpactResult(Mode(closed, slides), velocity, total, bounced, plastic.status, plastic.unique, plastic.decided)
+    return ImpactResult(
+        HybridMode(closed, slides), velocity, total, bounced, plastic.status, plastic.unique, plastic.decided
+    )
 
 
-def withdrawn(problem: ContactProblem, mode: Mode, late: Iterable[int], velocity: Array) -> Array:
+def stop_massless_approach(problem: ContactProblem, mode: HybridMode, late: Iterable[int], velocity: Array) -> Array:
     """Stop the approach of open massless limbs by their own motion, which carries no momentum (J A6)."""
     held = mode.held(problem)
     rows = problem.jacobian().reshape(problem.contacts, -1, problem.nv)

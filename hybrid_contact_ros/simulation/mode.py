@@ -12,14 +12,14 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 
 @dataclass(frozen=True, slots=True)
-class Mode:
+class HybridMode:
     """J's I ⊆ K: normals of ``closed``, and tangents of those with friction that are not in ``sliding``."""
 
     closed: frozenset[int] = frozenset()
     sliding: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, closed: Iterable[int] = (), sliding: Iterable[int] = ()) -> Mode:
+    def of(cls, closed: Iterable[int] = (), sliding: Iterable[int] = ()) -> HybridMode:
         """From any indices; ``sliding`` must be among ``closed``."""
         mode = cls(frozenset(closed), frozenset(sliding))
         if not mode.sliding <= mode.closed:

@@ -11,8 +11,8 @@ from hybrid_contact_ros.mechanics.block_inverse import constrained_motion
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.enumeration import ModeTable
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
-from hybrid_contact_ros.simulation.dynamics import Dynamics
-from hybrid_contact_ros.simulation.mode import Mode
+from hybrid_contact_ros.simulation.mode import HybridMode
+from hybrid_contact_ros.simulation.mode_motion import ModeMotion
 from hybrid_contact_ros.simulation.redundant import RANK, cone_rows, within
 from hybrid_contact_ros.simulation.slip_direction import slip_direction
 
@@ -23,7 +23,7 @@ TOUCHING = 1e-8
 """Gap, m, up to which a limb that carries nothing touches."""
 
 
-class Flow:
+class ModeDynamics:
     """F_I of one mode.
 
     Sticking contacts hold all their rows and sliding ones their normal. With ``kinetic`` a sliding contact has
@@ -38,14 +38,14 @@ class Flow:
             they touch, such a limb gets out of the way rather than move into the surface, which costs no force.
 
     Attributes:
-        rough: contacts with friction where the flow began, at the first state that :meth:`dynamics` was asked for:
+        rough: contacts with friction where the flow began, at the first state that :meth:`motion` was asked for:
             which rows are held must not change on the way. Where another surface begins, :meth:`renew` begins anew.
     """
 
     def __init__(
         self,
         system: AdaptedSystem,
-        mode: Mode,
+        mode: HybridMode,
         kinetic: bool,
         speed: float,
         directions: Mapping[int, Array] | None = None,
@@ -65,7 +65,7 @@ class Flow:
     def __call__(self, time: float, state: Array) -> Array:
         n = self.system.nq
         q, v = state[:n], state[n:]
-        return np.concatenate((self.system.configuration_rate(q, v), self.dynamics(time, q, v).acceleration))
+        return np.concatenate((self.system.configuration_rate(q, v), self.motion(time, q, v).acceleration))
 
     def renew(self, time: float, q: Array, v: Array) -> bool:
         """Begin anew where closed contacts have got friction, or lost it, since the flow began; whether that was so."""
@@ -73,7 +73,7 @@ class Flow:
         if all((friction[i] > 0.0) == (i in self.rough) for i in self.mode.closed):
             return False
         self._held, self._regular = None, None
-        self.dynamics(time, q, v)
+        self.motion(time, q, v)
         return True
 
     def under_way(self) -> bool:
@@ -82,9 +82,9 @@ class Flow:
         return found
 
     @property
-    def followed(self) -> Mode:
+    def followed(self) -> HybridMode:
         """The mode by the rows that are held: contacts that had no friction where the flow began slide."""
-        return Mode(self.mode.closed, self.mode.sliding | (self.mode.closed - self.rough))
+        return HybridMode(self.mode.closed, self.mode.sliding | (self.mode.closed - self.rough))
 
     def direction(self, problem: ContactProblem, contact: int) -> Array:
         """Unit vector (d,) along which a sliding contact slides, or starts to."""
@@ -101,7 +101,7 @@ class Flow:
         length = float(np.sqrt(mixed @ mixed))
         return np.asarray(mixed / length, dtype=np.float64) if length > 0.0 else along
 
-    def dynamics(self, time: float, q: Array, v: Array) -> Dynamics:
+    def motion(self, time: float, q: Array, v: Array) -> ModeMotion:
         """Motion and forces at a state."""
         problem = self.system.problem(q, v, time, self.forcing)
         m, d, n = problem.contacts, problem.tangents, problem.nv
@@ -117,7 +117,7 @@ class Flow:
             if self._regular is None:
                 self._regular = general[1]
             if general[0] is None or not self._rubbing:
-                return general[0] or Dynamics(problem, np.zeros(n), np.zeros((m, 1 + d)), False)
+                return general[0] or ModeMotion(problem, np.zeros(n), np.zeros((m, 1 + d)), False)
         slips = {i: self.direction(problem, i) for i in self._rubbing}
         for i in self._starting:
             slips[i] = self._setting_off(problem, rows, held, slips, i)
@@ -125,7 +125,7 @@ class Flow:
 
     def _rubbed(
         self, problem: ContactProblem, rows: Array, held: NDArray[np.bool_], slips: Mapping[int, Array]
-    ) -> Dynamics:
+    ) -> ModeMotion:
         """With contacts that slide along ``slips``."""
         n = problem.nv
         closed, goal = rows[held], -problem.jacobian_drift[held]
@@ -142,13 +142,13 @@ class Flow:
         right = np.concatenate((-problem.bias_force, goal))
         solution = _solve(matrix, right, bool(self._regular))
         if solution is None:
-            return Dynamics(problem, np.zeros(n), force, False)
+            return ModeMotion(problem, np.zeros(n), force, False)
         if not self._regular:
             solution = within(matrix, solution, cone_rows(problem, self.mode, held))
         force[held] = solution[n:]
         for i, slip in slips.items():
             force[i, 1:] = -problem.friction[i] * force[i, 0] * slip
-        return Dynamics(problem, solution[:n], force, True)
+        return ModeMotion(problem, solution[:n], force, True)
 
     def _starts(self, problem: ContactProblem, contact: int) -> bool:
         """Whether a sliding contact in space starts from rest, in a direction that is known."""
@@ -183,7 +183,7 @@ class Flow:
 
     def _general(
         self, time: float, q: Array, problem: ContactProblem, rows: Array, held: NDArray[np.bool_]
-    ) -> tuple[Dynamics | None, bool | None]:
+    ) -> tuple[ModeMotion | None, bool | None]:
         """Through the block inverse: any rank. Also says whether rows are independent and all limbs decided."""
         members = sorted(self.mode.closed)
         points = rows[members].reshape(-1, problem.nv)
@@ -203,7 +203,7 @@ class Flow:
             own = self.system.limb_acceleration(q, problem.velocity, time, self.forcing)
             acceleration = acceleration + found.undecided @ own
             acceleration = acceleration + self._evasion(problem, found.undecided, acceleration)
-        return Dynamics(problem, acceleration, force, True), not (loose or found.redundancy.shape[1])
+        return ModeMotion(problem, acceleration, force, True), not (loose or found.redundancy.shape[1])
 
     def rests(self, problem: ContactProblem, contact: int) -> bool:
         """Whether an open contact touches without normal speed."""

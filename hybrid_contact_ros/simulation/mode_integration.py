@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import DOP853
 
-from hybrid_contact_ros.simulation.events import Hit, Watcher
-from hybrid_contact_ros.simulation.execution import ExecutionStatus, Interval
-from hybrid_contact_ros.simulation.mode_dynamics import Flow
+from hybrid_contact_ros.simulation.events import Crossing, EventWatcher
+from hybrid_contact_ros.simulation.execution import ExecutionStatus, ModeInterval
+from hybrid_contact_ros.simulation.mode_dynamics import ModeDynamics
 from hybrid_contact_ros.simulation.options import Options
 
 Array = NDArray[np.float64]
@@ -18,7 +18,7 @@ _ROUNDING = 2.2e-16
 _MANY, _MOMENT = 1000, 1e-6  # so many steps in so short a time, s, are no progress
 
 
-class Stretch:
+class ModeIntegration:
     """The steps of one mode so far.
 
     Attributes:
@@ -27,11 +27,13 @@ class Stretch:
         status, why: what ended it for good, if anything did.
     """
 
-    def __init__(self, flow: Flow, options: Options, t_final: float, steps: int, time: float, q: Array, v: Array):
+    def __init__(
+        self, flow: ModeDynamics, options: Options, t_final: float, steps: int, time: float, q: Array, v: Array
+    ):
         self.flow, self.options, self.t_final, self.steps = flow, options, t_final, steps
         self.status: ExecutionStatus | None = None
         self.why = ""
-        here = flow.dynamics(time, q, v)
+        here = flow.motion(time, q, v)
         self.times, self.states = [time], [np.concatenate((q, v))]
         self.dense: list[Callable[[float], Array]] = []
         self.error = np.zeros(2)
@@ -56,16 +58,16 @@ class Stretch:
         """(nv,), a copy."""
         return self.states[-1][self.flow.system.nq :].copy()
 
-    def interval(self) -> Interval:
+    def interval(self) -> ModeInterval:
         """What was recorded."""
         states, n = np.array(self.states), self.flow.system.nq
-        return Interval(
+        return ModeInterval(
             self.flow.mode, np.array(self.times), states[:, :n], states[:, n:], tuple(self.dense), self.flow.system
         )
 
-    def watcher(self, rising: dict[int, float]) -> Watcher:
+    def watcher(self, rising: dict[int, float]) -> EventWatcher:
         """That begins to watch here."""
-        found = Watcher(self.flow, self.options.gap_tolerance, rising)
+        found = EventWatcher(self.flow, self.options.gap_tolerance, rising)
         found.start(self.time, self.states[-1])
         return found
 
@@ -73,7 +75,7 @@ class Stretch:
         """Contacts that leave with normal speed, and the time until they are highest."""
         flow, q, v = self.flow, self.q, self.v
         gap = flow.system.gap(q)
-        now = flow.dynamics(self.time, q, v)
+        now = flow.motion(self.time, q, v)
         rate = now.problem.normal_jacobian @ v
         second = now.problem.normal_jacobian @ now.acceleration + now.problem.jacobian_drift[:, 0]
         found = {}
@@ -83,7 +85,7 @@ class Stretch:
                 found[i] = float(rate[i] / -second[i]) if second[i] < 0.0 else np.inf
         return found
 
-    def advance(self, watcher: Watcher) -> Hit | None:
+    def advance(self, watcher: EventWatcher) -> Crossing | None:
         """Follow the mode until an event, or None: then the end is reached, or ``status`` says what went wrong."""
         try:
             return self._integrate(watcher)
@@ -94,7 +96,7 @@ class Stretch:
     def _stop(self, status: ExecutionStatus, why: str) -> None:
         self.status, self.why = status, why
 
-    def _integrate(self, watcher: Watcher) -> Hit | None:
+    def _integrate(self, watcher: EventWatcher) -> Crossing | None:
         flow, system, options = self.flow, self.flow.system, self.options
         n, origin, since, taken = system.nq, self.times[0], self.time, 0
         solver = DOP853(
@@ -121,7 +123,7 @@ class Stretch:
             state = np.asarray(solver.y if hit is None else path(time), dtype=np.float64).copy()
             if system.curved:
                 state[:n] = system.on_manifold(state[:n])
-            now = flow.dynamics(time, state[:n], state[n:])
+            now = flow.motion(time, state[:n], state[n:])
             if not now.solved:
                 self._stop(ExecutionStatus.SINGULAR, "the block matrix of the mode became singular on the way")
             self.times.append(time)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.simulation.mode import Mode
+from hybrid_contact_ros.simulation.mode import HybridMode
 
 Array = NDArray[np.float64]
 RANK = 1e-11
@@ -16,7 +16,7 @@ _EDGES = 16  # of the cone within the friction cone that forces are looked for i
 _ROUNDING = 1e-12
 
 
-def cone_rows(problem: ContactProblem, mode: Mode, held: NDArray[np.bool_]) -> Array:
+def cone_rows(problem: ContactProblem, mode: HybridMode, held: NDArray[np.bool_]) -> Array:
     """C (k, r) with C λ ≥ 0 where the r forces of the ``held`` rows push, and those of sticking contacts are in (a cone
     with edges within) their friction cones."""
     place = np.cumsum(held.reshape(-1)).reshape(held.shape) - 1

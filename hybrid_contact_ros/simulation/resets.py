@@ -12,11 +12,11 @@ from hybrid_contact_ros.impacts.plastic import plastic_impact
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.enumeration import LARGEST
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
-from hybrid_contact_ros.simulation.execution import Event, EventKind, ExecutionStatus
+from hybrid_contact_ros.simulation.execution import ExecutionEvent, ExecutionEventKind, ExecutionStatus
 from hybrid_contact_ros.simulation.impact import ImpactResult, impact
-from hybrid_contact_ros.simulation.mode import Mode
+from hybrid_contact_ros.simulation.mode import HybridMode
 from hybrid_contact_ros.simulation.options import Options
-from hybrid_contact_ros.simulation.transition_result import Settled
+from hybrid_contact_ros.simulation.transition_result import TransitionResult
 from hybrid_contact_ros.simulation.without_collision import impact_without_collision
 
 Array = NDArray[np.float64]
@@ -37,7 +37,7 @@ class Resets:
     def collide(
         self,
         time: float,
-        here: Settled,
+        here: TransitionResult,
         problem: ContactProblem,
         scope: frozenset[int],
         arriving: frozenset[int],
@@ -72,23 +72,28 @@ class Resets:
                 here.status = ExecutionStatus.SINGULAR
                 here.why = f"impact of {self.system.listed(scope)} breaks J Assumption A5"
             return False
-        self._apply_impact(time, here, EventKind.TOUCHDOWN, arriving, result)
+        self._apply_impact(time, here, ExecutionEventKind.TOUCHDOWN, arriving, result)
         return True
 
-    def jam(self, time: float, here: Settled, problem: ContactProblem, scope: frozenset[int]) -> bool:
+    def jam(self, time: float, here: TransitionResult, problem: ContactProblem, scope: frozenset[int]) -> bool:
         """Resolve an impact without collision; False where there is none."""
         result = impact_without_collision(problem, scope, self.options.velocity_tolerance)
         if result is None:
             return False
         pushed = result.impulse[:, 0] > 0.0
         contacts = frozenset(i for i in scope if pushed[i])
-        self._apply_impact(time, here, EventKind.IMPACT_WITHOUT_COLLISION, contacts, result)
+        self._apply_impact(time, here, ExecutionEventKind.IMPACT_WITHOUT_COLLISION, contacts, result)
         return True
 
     def _apply_impact(
-        self, time: float, here: Settled, kind: EventKind, contacts: frozenset[int], result: ImpactResult
+        self,
+        time: float,
+        here: TransitionResult,
+        kind: ExecutionEventKind,
+        contacts: frozenset[int],
+        result: ImpactResult,
     ) -> None:
-        event = Event(
+        event = ExecutionEvent(
             time,
             kind,
             contacts,
@@ -104,15 +109,18 @@ class Resets:
         )
         self.apply(here, event, {})
 
-    def apply(self, here: Settled, event: Event, directions: Mapping[int, Array]) -> None:
+    def apply(self, here: TransitionResult, event: ExecutionEvent, directions: Mapping[int, Array]) -> None:
         """Append an event and go to where it leads."""
         here.events.append(event)
         here.mode, here.directions = event.after, dict(directions)
         here.v = event.velocity_after
-        if event.kind not in (EventKind.LIFTOFF, EventKind.SLIP):  # these have the identity as their reset
+        if event.kind not in (
+            ExecutionEventKind.LIFTOFF,
+            ExecutionEventKind.SLIP,
+        ):  # these have the identity as their reset
             here.q, here.v = self.project(event.time, here.q, here.v, here.mode)
 
-    def project(self, time: float, q: Array, v: Array, mode: Mode) -> tuple[Array, Array]:
+    def project(self, time: float, q: Array, v: Array, mode: HybridMode) -> tuple[Array, Array]:
         """Take gaps of closed contacts and velocities of closed rows to zero; the largest of each are remembered."""
         closed = sorted(mode.closed)
         if not closed:

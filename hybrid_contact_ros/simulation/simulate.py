@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
 from hybrid_contact_ros.simulation.execution import Execution
-from hybrid_contact_ros.simulation.mode import Mode
+from hybrid_contact_ros.simulation.mode import HybridMode
 from hybrid_contact_ros.simulation.options import Options, Tolerances
-from hybrid_contact_ros.simulation.run import Run
+from hybrid_contact_ros.simulation.run import SimulationRun
 from hybrid_contact_ros.systems.robot import Effort, as_system
 
 _MOMENTS = (1e-3, 0.37, 0.71, 1.0)  # of the time simulated, when gaps are looked at for whether they move
@@ -30,7 +30,7 @@ def simulate(
     law: str = "impulse-velocity",
     duration: float = 0.03,
     truncation: Tolerances | None = None,
-    mode: Mode | Iterable[int] | None = None,
+    mode: HybridMode | Iterable[int] | None = None,
     t_start: float = 0.0,
     sliding_friction: bool | None = None,
     rtol: float = 1e-9,
@@ -68,8 +68,8 @@ def simulate(
             one whose friction changes the speed it leaves at, where it is likely to be (such events have ``decided``
             False). Without, they end at ``max_events``, or, where bounces get slower than ``velocity_tolerance``
             before, come to rest.
-        mode: that is active at the start, as a :class:`~.mode.Mode` or indices of the closed contacts; by default the
-            one that the state leads to (J Theorem 9).
+        mode: that is active at the start, as a :class:`~.mode.HybridMode` or indices of the closed contacts; by default
+            the one that the state leads to (J Theorem 9).
         sliding_friction: whether sliding contacts have friction; by default where M is regular.
         rtol, atol, max_step: of the integrator. max_events, max_steps: limits. gap_tolerance: m, a smaller gap is
             none. velocity_tolerance: m/s, a slower contact is at rest.
@@ -101,7 +101,7 @@ def simulate(
     q_, v_ = adapted.on_manifold(np.array(q, dtype=np.float64)), np.array(v, dtype=np.float64)
     if not (truncation is None or isinstance(truncation, Tolerances)):
         raise ValueError(f"truncation is {truncation!r}; give Tolerances(epsilon_q, epsilon_v, epsilon_t) or None")
-    run = Run(adapted, options, truncation, float(t_final))
+    run = SimulationRun(adapted, options, truncation, float(t_final))
     deepest = float(adapted.gap(q_).min(initial=0.0))
     if deepest < -1e3 * gap_tolerance:
         i = int(np.argmin(adapted.gap(q_)))
@@ -112,7 +112,11 @@ def simulate(
         if adapted.problem(q_, v_, t_start).restitution.any():
             raise ValueError("restitution needs a regular inertia; set it to 0 for massless limbs")
     adapted.check_still(q_, v_, (float(t_start), *(t_start + np.array(_MOMENTS) * (t_final - t_start)).tolist()))
-    first = mode if mode is None or isinstance(mode, Mode) else Mode(contact_set("mode", mode, adapted.contacts))
+    first = (
+        mode
+        if mode is None or isinstance(mode, HybridMode)
+        else HybridMode(contact_set("mode", mode, adapted.contacts))
+    )
     if first is not None and not all(0 <= i < adapted.contacts for i in first.closed):
         raise ValueError(f"mode closes {sorted(first.closed)}; contacts are numbered 0..{adapted.contacts - 1}")
     if first is not None and (adapted.gap(q_)[sorted(first.closed)] > 1e3 * gap_tolerance).any():

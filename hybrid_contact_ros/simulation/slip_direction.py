@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.simulation.dynamics import Dynamics
+from hybrid_contact_ros.simulation.mode_motion import ModeMotion
 
 Array = NDArray[np.float64]
 NEAR = 0.9
@@ -15,7 +15,7 @@ NEAR = 0.9
 _SECANTS, _FIRST, _WIDEST = 4, 1e-4, 1.0
 
 
-def leaning(now: Dynamics, contact: int) -> Array | None:
+def leaning(now: ModeMotion, contact: int) -> Array | None:
     """Unit vector (2,) against the friction of a sticking contact, or None where that is not near its cone's edge.
 
     At the edge itself the contact starts in this direction, since friction is continuous there.
@@ -27,7 +27,7 @@ def leaning(now: Dynamics, contact: int) -> Array | None:
     return np.asarray(-tangent / size, dtype=np.float64)
 
 
-def slip_direction(dynamics: Callable[[Array], Dynamics], contact: int, near: Array) -> Array:
+def slip_direction(dynamics: Callable[[Array], ModeMotion], contact: int, near: Array) -> Array:
     """Unit vector (2,) d along which a contact at rest accelerates if it slides in direction d, next to ``near``.
 
     By the secant method on the angle. A little beyond the edge of the cone it differs from :func:`leaning` by as

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
-from hybrid_contact_ros.simulation.execution import Event, EventKind
-from hybrid_contact_ros.simulation.mode_integration import Stretch
+from hybrid_contact_ros.simulation.execution import ExecutionEvent, ExecutionEventKind
+from hybrid_contact_ros.simulation.mode_integration import ModeIntegration
 
 Array = NDArray[np.float64]
 _ROUNDING = 8.9e-16  # of times, and of gaps relative to the coordinates that they are of
@@ -40,14 +40,14 @@ class TimeError:
         self._touch: dict[int, float] = {}
         self._merged: dict[int, float] = {}
 
-    def flown(self, stretch: Stretch) -> None:
+    def flown(self, integration: ModeIntegration) -> None:
         """Add the steps of a mode."""
-        self.velocity += float(stretch.error[1])
-        self.position += float(stretch.error[0]) + self.velocity * (stretch.time - stretch.times[0])
+        self.velocity += float(integration.error[1])
+        self.position += float(integration.error[0]) + self.velocity * (integration.time - integration.times[0])
 
-    def hit(self, event: Event) -> None:
+    def hit(self, event: ExecutionEvent) -> None:
         """Add what an impact, or the closing of a contact, is off."""
-        if event.kind not in (EventKind.TOUCHDOWN, EventKind.CLOSING):
+        if event.kind not in (ExecutionEventKind.TOUCHDOWN, ExecutionEventKind.CLOSING):
             return
         problem = self._system.problem(event.q, event.velocity_before, event.time, event.before.closed)
         self.time += _ROUNDING * max(1.0, abs(event.time))
@@ -59,7 +59,7 @@ class TimeError:
             speed = max(abs(float(row @ event.velocity_before)), self._slowest)
             gap = size * (self.position - position + _ROUNDING * float(np.abs(event.q).max()))
             self.time += gap / speed
-            if event.kind is EventKind.TOUCHDOWN and problem.gap[i] - first > _EARLY * gap:
+            if event.kind is ExecutionEventKind.TOUCHDOWN and problem.gap[i] - first > _EARLY * gap:
                 for j in event.contacts:
                     self._merged.setdefault(j, event.time)
             e = min(float(problem.restitution[i]), _ELASTIC)

@@ -12,16 +12,16 @@ from hybrid_contact_ros.impacts.plastic import plastic_impact
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
 from hybrid_contact_ros.simulation.complementarity import Selection
-from hybrid_contact_ros.simulation.execution import EventKind, ExecutionStatus
+from hybrid_contact_ros.simulation.execution import ExecutionEventKind, ExecutionStatus
 from hybrid_contact_ros.simulation.guards import Guards
-from hybrid_contact_ros.simulation.impact import withdrawn
-from hybrid_contact_ros.simulation.mode import Mode
+from hybrid_contact_ros.simulation.impact import stop_massless_approach
+from hybrid_contact_ros.simulation.mode import HybridMode
 from hybrid_contact_ros.simulation.options import Options
 from hybrid_contact_ros.simulation.resets import Resets
-from hybrid_contact_ros.simulation.transition_result import Settled, change_of_mode
+from hybrid_contact_ros.simulation.transition_result import TransitionResult, change_of_mode
 
 Array = NDArray[np.float64]
-IMPACTS = (EventKind.TOUCHDOWN, EventKind.IMPACT_WITHOUT_COLLISION)
+IMPACTS = (ExecutionEventKind.TOUCHDOWN, ExecutionEventKind.IMPACT_WITHOUT_COLLISION)
 _MOST = 12
 """Transitions at one instant; two are the rule (J Theorem 8), more are for massless limbs and footnote 18 of J."""
 
@@ -38,12 +38,12 @@ class Transitions:
         time: float,
         q: Array,
         v: Array,
-        mode: Mode,
+        mode: HybridMode,
         directions: Mapping[int, Array],
         idle: frozenset[int] = frozenset(),
-    ) -> Settled:
+    ) -> TransitionResult:
         """Apply transitions until none is due. ``idle``: contacts that touch besides, to the accuracy of a flow."""
-        here = Settled(mode, directions, q, v)
+        here = TransitionResult(mode, directions, q, v)
         regular = self.guards.regular(time, q, v)
         seen = {(mode, self._signs(directions))}
         for _ in range(_MOST):
@@ -102,7 +102,7 @@ class Transitions:
         here.status, here.why = ExecutionStatus.ALTERNATING, f"more than {_MOST} transitions at one instant"
         return here
 
-    def _rested(self, here: Settled, problem: ContactProblem) -> Settled:
+    def _rested(self, here: TransitionResult, problem: ContactProblem) -> TransitionResult:
         """The end of the transitions; limbs that touch and carry nothing do not approach."""
         turned = self.guards.turned(here, problem)
         if turned:
@@ -110,7 +110,7 @@ class Transitions:
             here.v = here.v if stopped.status is Status.SINGULAR else stopped.velocity
         here.idle -= here.mode.closed
         if here.idle:
-            here.v = withdrawn(problem, here.mode, here.idle, here.v)
+            here.v = stop_massless_approach(problem, here.mode, here.idle, here.v)
         return here
 
     def _signs(self, directions: Mapping[int, Array]) -> tuple[tuple[int, int], ...]:
@@ -119,6 +119,6 @@ class Transitions:
             return ()
         return tuple(sorted((i, int(np.sign(s[0]))) for i, s in directions.items()))
 
-    def _flips(self, here: Settled, to: Mode) -> str:
+    def _flips(self, here: TransitionResult, to: HybridMode) -> str:
         names = self.system.contact_names
         return f"mode flips between {here.mode.label(names)} and {to.label(names)} without time passing"

@@ -10,33 +10,37 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
 from hybrid_contact_ros.simulation.complementarity import Selection
-from hybrid_contact_ros.simulation.execution import Event, EventKind, ExecutionStatus
-from hybrid_contact_ros.simulation.mode import Mode
+from hybrid_contact_ros.simulation.execution import ExecutionEvent, ExecutionEventKind, ExecutionStatus
+from hybrid_contact_ros.simulation.mode import HybridMode
 
 Array = NDArray[np.float64]
 
 
 @dataclass(slots=True)
-class Settled:
+class TransitionResult:
     """Where the transitions at one instant lead.
 
-    ``idle``: touching contacts of massless limbs that carry nothing (see :class:`~.flow.Flow`). ``status`` is None
-    where a mode was found that time can pass in.
+    ``idle``: touching contacts of massless limbs that carry nothing (see :class:`~.mode_dynamics.ModeDynamics`). ``status``
+    is None where a mode was found that time can pass in.
     """
 
-    mode: Mode
+    mode: HybridMode
     directions: Mapping[int, Array]
     q: Array
     v: Array
-    events: list[Event] = field(default_factory=list)
+    events: list[ExecutionEvent] = field(default_factory=list)
     status: ExecutionStatus | None = None
     why: str = ""
     idle: frozenset[int] = frozenset()
 
 
 def change_of_mode(
-    system: AdaptedSystem, time: float, here: Settled, selection: Selection, turned: frozenset[int] = frozenset()
-) -> Event:
+    system: AdaptedSystem,
+    time: float,
+    here: TransitionResult,
+    selection: Selection,
+    turned: frozenset[int] = frozenset(),
+) -> ExecutionEvent:
     """The event by which ``selection`` follows ``here``; v stays. ``turned``: contacts that slide on otherwise."""
     before, after = here.mode, selection.mode
     assert after is not None
@@ -47,16 +51,16 @@ def change_of_mode(
         (
             (kind, contacts)
             for kind, contacts in (
-                (EventKind.LIFTOFF, opened),
-                (EventKind.CLOSING, closed),
-                (EventKind.SLIP, slips),
-                (EventKind.STICK, sticks),
+                (ExecutionEventKind.LIFTOFF, opened),
+                (ExecutionEventKind.CLOSING, closed),
+                (ExecutionEventKind.SLIP, slips),
+                (ExecutionEventKind.STICK, sticks),
             )
             if contacts
         ),
-        (EventKind.SLIP, turned or after.sliding),
+        (ExecutionEventKind.SLIP, turned or after.sliding),
     )
-    return Event(
+    return ExecutionEvent(
         time,
         kind,
         contacts,

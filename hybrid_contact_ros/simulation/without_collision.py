@@ -14,7 +14,7 @@ from hybrid_contact_ros.kernels.impacts.increment import TOLERANCE, increment
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.simulation.friction_polygon import DIRECTIONS, aligned
 from hybrid_contact_ros.simulation.impact import ImpactResult
-from hybrid_contact_ros.simulation.mode import Mode
+from hybrid_contact_ros.simulation.mode import HybridMode
 
 Array = NDArray[np.float64]
 _PART = 1e-8  # of the fastest slip: what contacts approach with at the beginning
@@ -102,4 +102,4 @@ def _result(
     slip = np.sqrt((np.einsum("ijk,k->ij", problem.tangent_jacobian, velocity) ** 2).sum(axis=1))
     closed = frozenset(i for i in scope if rate[i] <= resting)
     slides = frozenset(i for i in closed if problem.friction[i] > 0.0 and slip[i] > resting)
-    return ImpactResult(Mode(closed, slides), velocity, impulse, frozenset(), Status.SOLVED, None)
+    return ImpactResult(HybridMode(closed, slides), velocity, impulse, frozenset(), Status.SOLVED, None)

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.codes import Flag
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
-from hybrid_contact_ros.simulation.execution import Event, EventKind
-from hybrid_contact_ros.simulation.mode import Mode
+from hybrid_contact_ros.simulation.execution import ExecutionEvent, ExecutionEventKind
+from hybrid_contact_ros.simulation.mode import HybridMode
 from hybrid_contact_ros.simulation.options import Options, Tolerances
-from hybrid_contact_ros.simulation.transition_result import Settled
+from hybrid_contact_ros.simulation.transition_result import TransitionResult
 from hybrid_contact_ros.stability.zeno import zeno_analysis
 from hybrid_contact_ros.systems.robot import RobotSystem
 
@@ -29,20 +29,26 @@ _CLOCK = 1e-6  # m/s
 _SHORT = 1e-4  # the last of them, relative to the time before
 
 
-def came_to_rest(settled: Settled, events: Sequence[Event], begin: float) -> tuple[float, float] | None:
+def came_to_rest(
+    settled: TransitionResult, events: Sequence[ExecutionEvent], begin: float
+) -> tuple[float, float] | None:
     """(lower, upper) of the Zeno time, where ever closer impacts have just ended with their contacts closed.
 
     That is the limit that J Corollary 1 speaks of, reached to the velocity tolerance. The upper end adds what is left
     of the series if it goes on geometrically, as slowly as any of these intervals shrank: an estimate, not proven.
     """
     last = settled.events[-1]
-    if last.kind not in (EventKind.CLOSING, EventKind.TOUCHDOWN) or last.bounced or not settled.mode.closed:
+    if (
+        last.kind not in (ExecutionEventKind.CLOSING, ExecutionEventKind.TOUCHDOWN)
+        or last.bounced
+        or not settled.mode.closed
+    ):
         return None
     if not last.before.closed <= last.after.closed:
         return None
     now = last.time
-    times = [event.time for event in events if event.kind is EventKind.TOUCHDOWN]
-    if last.kind is EventKind.CLOSING:
+    times = [event.time for event in events if event.kind is ExecutionEventKind.TOUCHDOWN]
+    if last.kind is ExecutionEventKind.CLOSING:
         times = [*(time for time in times if time < now), now]
     for period in range(1, _LONGEST + 1):  # corners that hit in turns may take different times
         between = np.diff(times[-1::-period][_SHRINKING::-1])
@@ -63,12 +69,12 @@ class Cut:
 
     q: Array
     v: Array
-    mode: Mode
+    mode: HybridMode
     zeno_time: tuple[float, float]
     proved: bool = False
 
 
-def by_newton(system: AdaptedSystem, event: Event) -> bool:
+def obeys_newtons_law(system: AdaptedSystem, event: ExecutionEvent) -> bool:
     """Whether contacts that bounced left at e times the speed at which they came, as O's proofs take it.
 
     Poisson's e is of the impulse along the normal. Where friction pushes along the normal, too, the speed differs.
@@ -126,7 +132,7 @@ def truncated(
     time: float,
     q: Array,
     v: Array,
-    mode: Mode,
+    mode: HybridMode,
     contacts: frozenset[int],
     tolerances: Tolerances,
     options: Options,
@@ -139,7 +145,7 @@ def truncated(
     velocity in it, have to be within the tolerances, and no other contact may come near. Nothing is proved then.
     """
     try:  # states around this one are asked for, which a system may refuse
-        touching = touching_state(system, time, q, v, Mode(mode.closed | contacts))
+        touching = touching_state(system, time, q, v, HybridMode(mode.closed | contacts))
         judge = _one if len(contacts) == 1 else _several
         found = judge(*_present(system, time, touching, v, mode.closed), mode, contacts, tolerances)
     except Exception:
@@ -150,11 +156,11 @@ def truncated(
     problem = system.problem(after_q, after_v, time, mode.closed)
     slip = np.sqrt((np.einsum("ijk,k->ij", problem.tangent_jacobian, after_v) ** 2).sum(axis=1))
     slides = frozenset(i for i in contacts if problem.friction[i] > 0.0 and slip[i] > options.velocity_tolerance)
-    after = Mode(mode.closed | contacts, mode.sliding | slides)
+    after = HybridMode(mode.closed | contacts, mode.sliding | slides)
     return Cut(after_q, after_v, after, (time + lower, time + upper), len(contacts) == 1)
 
 
-def touching_state(system: AdaptedSystem, time: float, q: Array, v: Array, mode: Mode) -> Array:
+def touching_state(system: AdaptedSystem, time: float, q: Array, v: Array, mode: HybridMode) -> Array:
     """q with the gaps of the mode's contacts taken to zero, some of which have just hit, or are about to."""
     problem = system.problem(q, v, time, mode.closed)
     rows = sorted(mode.closed)
@@ -165,7 +171,9 @@ def touching_state(system: AdaptedSystem, time: float, q: Array, v: Array, mode:
 _End: TypeAlias = tuple[Array, Array, tuple[float, float]]
 
 
-def _one(system: Any, q: Array, v: Array, mode: Mode, contacts: frozenset[int], tolerances: Tolerances) -> _End | None:
+def _one(
+    system: Any, q: Array, v: Array, mode: HybridMode, contacts: frozenset[int], tolerances: Tolerances
+) -> _End | None:
     (contact,) = contacts
     found = import_module("hybrid_contact_ros.stability.truncation").reliable_truncation(
         system,
@@ -184,7 +192,7 @@ def _one(system: Any, q: Array, v: Array, mode: Mode, contacts: frozenset[int], 
 
 
 def _several(
-    system: Any, q: Array, v: Array, mode: Mode, contacts: frozenset[int], tolerances: Tolerances
+    system: Any, q: Array, v: Array, mode: HybridMode, contacts: frozenset[int], tolerances: Tolerances
 ) -> _End | None:
     found = zeno_analysis(system, q, v, sorted(contacts), held=sorted(mode.closed))
     late = _DOUBT * found.zeno_time

@@ -8,19 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
-from hybrid_contact_ros.simulation.alternating_chatter import REMEMBERED, settled_in_turns
-from hybrid_contact_ros.simulation.execution import Event, EventKind
-from hybrid_contact_ros.simulation.mode_integration import Stretch
+from hybrid_contact_ros.simulation.alternating_chatter import REMEMBERED, alternating_chatter_end
+from hybrid_contact_ros.simulation.execution import ExecutionEvent, ExecutionEventKind
+from hybrid_contact_ros.simulation.mode_integration import ModeIntegration
 from hybrid_contact_ros.simulation.options import Options, Tolerances
 from hybrid_contact_ros.simulation.time_error import TimeError
-from hybrid_contact_ros.simulation.transition_result import Settled
-from hybrid_contact_ros.simulation.zeno import Cut, by_newton, came_to_rest, truncated
+from hybrid_contact_ros.simulation.transition_result import TransitionResult
+from hybrid_contact_ros.simulation.zeno import Cut, came_to_rest, obeys_newtons_law, truncated
 from hybrid_contact_ros.stability.accumulation import Impact
 
 Array = NDArray[np.float64]
 
 
-class Bounces:
+class ImpactHistory:
     """The impacts of one run so far.
 
     Attributes:
@@ -34,49 +34,51 @@ class Bounces:
         self._late = TimeError(system, options.velocity_tolerance, start)
         self._impacts: list[Impact] = []
 
-    def flown(self, stretch: Stretch) -> None:
+    def flown(self, integration: ModeIntegration) -> None:
         """Add what the integration of a mode may be off."""
-        self._late.flown(stretch)
+        self._late.flown(integration)
 
-    def add(self, event: Event) -> None:
+    def add(self, event: ExecutionEvent) -> None:
         """Add an event."""
         self._late.hit(event)
-        if event.kind is EventKind.TOUCHDOWN:
+        if event.kind is ExecutionEventKind.TOUCHDOWN:
             y = np.concatenate((event.q, event.velocity_after))
             self._impacts.append(Impact(event.time, tuple(sorted(event.contacts)), y))
             del self._impacts[:-REMEMBERED]
 
-    def rested(self, settled: Settled, events: Sequence[Event], begin: float) -> None:
+    def rested(self, settled: TransitionResult, events: Sequence[ExecutionEvent], begin: float) -> None:
         """Remember the Zeno time if bounces have just come to rest by themselves."""
         rest = came_to_rest(settled, events, begin)
         if rest is not None:
             self.zeno_times.append(self._late.around(rest, settled.mode.closed))
 
-    def cut(self, time: float, q: Array, v: Array, settled: Settled) -> tuple[frozenset[int], Cut] | None:
+    def cut(self, time: float, q: Array, v: Array, settled: TransitionResult) -> tuple[frozenset[int], Cut] | None:
         """Contacts whose bounces may be cut off here, and how to carry on."""
         tolerances = self.truncation
         if tolerances is None:
             return None
         last = settled.events[-1]
-        newton = bool(last.bounced) and by_newton(self.system, last)
+        newton = bool(last.bounced) and obeys_newtons_law(self.system, last)
         fewest = 1 if len(last.bounced) == 1 and not newton else 2  # O's proof is not about such a contact
         if newton:
             cut = truncated(self.system, time, q, v, settled.mode, last.bounced, tolerances, self.options)
             if cut is not None:
                 return last.bounced, cut
-        if not any(event.kind is EventKind.TOUCHDOWN for event in settled.events):
+        if not any(event.kind is ExecutionEventKind.TOUCHDOWN for event in settled.events):
             return None
         try:
-            return settled_in_turns(
+            return alternating_chatter_end(
                 self.system, time, q, v, settled.mode, self._impacts, tolerances, self.options, fewest
             )
         except Exception:  # states around this one are asked for, which a system may refuse
             return None
 
-    def close(self, time: float, before: Settled, contacts: frozenset[int], cut: Cut, q: Array, v: Array) -> Event:
+    def close(
+        self, time: float, before: TransitionResult, contacts: frozenset[int], cut: Cut, q: Array, v: Array
+    ) -> ExecutionEvent:
         """The event of a truncation that leads to (q, v); impacts start anew."""
         self.zeno_times.append(self._late.around(cut.zeno_time, contacts, contacts))
         self._impacts.clear()
         nothing = np.zeros((self.system.contacts, 1 + self.system.tangents))
-        here = time, EventKind.TRUNCATION, contacts, before.mode, cut.mode, q, before.v, v, nothing
-        return Event(*here, decided=cut.proved)
+        here = time, ExecutionEventKind.TRUNCATION, contacts, before.mode, cut.mode, q, before.v, v, nothing
+        return ExecutionEvent(*here, decided=cut.proved)

@@ -5,8 +5,8 @@ import pytest
 from helpers.robot_systems import block, standing
 
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
-from hybrid_contact_ros.simulation.mode import Mode
-from hybrid_contact_ros.simulation.mode_dynamics import Flow
+from hybrid_contact_ros.simulation.mode import HybridMode
+from hybrid_contact_ros.simulation.mode_dynamics import ModeDynamics
 from hybrid_contact_ros.simulation.redundant import cone_rows, within
 
 
@@ -32,7 +32,7 @@ def test_where_no_forces_push_the_given_ones_are_kept():
 def test_cones_of_sticking_contacts_are_inside_coulombs():
     system = AdaptedSystem(block(friction=0.5), *standing(0.05))
     problem = system.problem(*standing(0.05))
-    mode = Mode.of([0, 1], [1])
+    mode = HybridMode.of([0, 1], [1])
     rows = cone_rows(problem, mode, mode.held(problem))
     assert rows.shape == (1 + 16 + 1, 4)  # λ_n and the edges of contact 0, and λ_n of contact 1
     for angle in np.linspace(0.0, 6.3, 50):
@@ -46,8 +46,8 @@ def test_a_braking_block_leans_forward_and_no_corner_pulls():
     """0.05 m of height times the friction move the load forward; exact forces by statics."""
     mu, height, half = 0.5, 0.05, 0.2
     system = AdaptedSystem(block(friction=mu), *standing(height, (1, 0, 0, 0, 0, 0)))
-    mode = Mode.of(range(4), range(4))
-    force = Flow(system, mode, True, 1e-6).dynamics(0.0, *standing(height, (1, 0, 0, 0, 0, 0))).force
+    mode = HybridMode.of(range(4), range(4))
+    force = ModeDynamics(system, mode, True, 1e-6).motion(0.0, *standing(height, (1, 0, 0, 0, 0, 0))).force
     weight = 2.0 * 9.81
     front = weight * (0.5 + mu * height / (2.0 * half))
     np.testing.assert_allclose(force[:, 0], [(weight - front) / 2] * 2 + [front / 2] * 2, rtol=1e-9)

@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Dynamics:
+class ModeMotion:
     """What a mode does at a state.
 
     Attributes:

@@ -51,7 +51,7 @@ def evaluator(system: PlanarSystem) -> Callable[[Array, Array, float, frozenset[
 
 
 @dataclass(frozen=True, slots=True)
-class FlowMode:
+class PlanarMode:
     """A contact mode: the status of each contact (ContactStatus), and the sign of J_t v of a slipping one."""
 
     status: tuple[int, ...]
@@ -72,7 +72,7 @@ class FlowMode:
         return sorted([2 * i for i in self.closed] + [2 * i + 1 for i in self.sticking])
 
 
-def mode_forces(problem: ContactProblem, mode: FlowMode) -> tuple[Array, Array]:
+def mode_forces(problem: ContactProblem, mode: PlanarMode) -> tuple[Array, Array]:
     """λ (m, 2) and v̇ (nv,) of a mode, whether or not the forces may be: the equations of J (35) with friction.
 
     Redundant contacts (both corners of a box) get the least forces in the sense of ``force_acceleration_mode``; where
@@ -115,7 +115,7 @@ def mode_forces(problem: ContactProblem, mode: FlowMode) -> tuple[Array, Array]:
     return pushed, acceleration
 
 
-def margins(problem: ContactProblem, mode: FlowMode, forces: Array) -> Array:
+def margins(problem: ContactProblem, mode: PlanarMode, forces: Array) -> Array:
     """(closed,): λ_n of slipping contacts, min(λ_n, μ λ_n − |λ_t|) of sticking ones, N."""
     return np.array(
         [
@@ -127,7 +127,9 @@ def margins(problem: ContactProblem, mode: FlowMode, forces: Array) -> Array:
     )
 
 
-def consistent_modes(problem: ContactProblem, scope: frozenset[int], slip_speed: float) -> list[tuple[FlowMode, Array]]:
+def consistent_modes(
+    problem: ContactProblem, scope: frozenset[int], slip_speed: float
+) -> list[tuple[PlanarMode, Array]]:
     """All modes of the contacts in ``scope`` that satisfy FA up to ties, and their accelerations: open ones first."""
     choices: list[list[tuple[int, int]]] = []
     for i in range(problem.contacts):
@@ -140,7 +142,7 @@ def consistent_modes(problem: ContactProblem, scope: frozenset[int], slip_speed:
             choices.append([(OPEN, 0), (STICKING, 0), (SLIPPING, 1), (SLIPPING, -1)])
     found = []
     for states in product(*choices):
-        mode = FlowMode(tuple(s for s, _ in states), tuple(g for _, g in states))
+        mode = PlanarMode(tuple(s for s, _ in states), tuple(g for _, g in states))
         try:
             forces, acceleration = mode_forces(problem, mode)
         except np.linalg.LinAlgError:
@@ -152,7 +154,7 @@ def consistent_modes(problem: ContactProblem, scope: frozenset[int], slip_speed:
 
 def _holds(
     problem: ContactProblem,
-    mode: FlowMode,
+    mode: PlanarMode,
     scope: frozenset[int],
     slip_speed: float,
     forces: Array,
