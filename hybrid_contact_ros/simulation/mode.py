@@ -1,4 +1,4 @@
-"""A discrete mode: which contacts are closed, and which of those slide (J Definition 5, §3.2.1)."""
+"""A discrete mode: which contacts are closed, and which of those slide (Johnson, Definition 5, §3.2.1)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 @dataclass(frozen=True, slots=True)
 class HybridMode:
-    """J's I ⊆ K: normals of ``closed``, and tangents of those with friction that are not in ``sliding``."""
+    """A mode, which is Johnson's set I ⊆ K of closed rows.
+
+    Attributes:
+        closed: contacts whose normals are closed. sliding: those of them whose tangents are not, though they have
+            friction.
+    """
 
     closed: frozenset[int] = frozenset()
     sliding: frozenset[int] = frozenset()
@@ -26,8 +31,8 @@ class HybridMode:
             raise ValueError(f"sliding contacts {sorted(mode.sliding)} are not all closed ({sorted(mode.closed)})")
         return mode
 
-    def held(self, problem: ContactProblem) -> NDArray[np.bool_]:
-        """Which rows (m, 1 + d) the mode closes (J's I as a mask)."""
+    def closed_rows(self, problem: ContactProblem) -> NDArray[np.bool_]:
+        """Mask (m, 1 + d) of the rows that the mode closes, normals first."""
         rows = np.zeros((problem.contacts, 1 + problem.tangents), dtype=bool)
         for i in self.closed:
             sticks = i not in self.sliding and problem.friction[i] > 0.0

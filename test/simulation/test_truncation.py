@@ -1,7 +1,6 @@
 """Reliable truncation (O Theorem 3) inside executions: a truncated execution goes where the other one goes."""
 
 import numpy as np
-import pytest
 import sympy
 from helpers.execution_systems import GRAVITY, bouncing_ball
 
@@ -9,8 +8,6 @@ from hybrid_contact_ros.simulation.execution import ExecutionEventKind
 from hybrid_contact_ros.simulation.options import Tolerances
 from hybrid_contact_ros.simulation.simulate import simulate
 from hybrid_contact_ros.systems.lagrangian import Constraint, LagrangianSystem
-
-pytest.importorskip("hybrid_contact_ros.stability.truncation", reason="reliable truncation is not in this tree")
 
 
 def test_truncated_ball_has_its_zeno_time_in_the_bounds():
