@@ -1,4 +1,4 @@
-"""Systems of O: the ball on a sinusoid and the pendulum with a stop, completed past their Zeno points."""
+"""Systems of Or and Ames: the ball on a sinusoid and the pendulum with a stop, completed past their Zeno points."""
 
 from __future__ import annotations
 
@@ -94,21 +94,21 @@ def pendulum() -> tuple[Figure, list[Row]]:
 ENTRIES = [
     Entry(
         "ball_zeno",
-        "Ball on a sinusoid (O Example 3, Figs. 4 and 5)",
+        "Ball on a sinusoid (Or, Example 3, Figs. 4 and 5)",
         "Bounces with e = 0.5 die out on the hill or in the valley. Red: where the contact is closed, as reliable "
-        "truncation allows (O Theorem 3).",
+        "truncation allows (Or, Theorem 3).",
         example_3,
     ),
     Entry(
         "ball_completed",
-        "The ball completed past Zeno (O Fig. 6)",
+        "The ball completed past Zeno (Or, Fig. 6)",
         "After the first Zeno point it slides over the hill, leaves it, bounces, and comes to slide in a valley. The "
         "second Zeno time is published as about 11; ours is 12.47, and its third bounce comes at 10.90.",
         completed_ball,
     ),
     Entry(
         "pendulum",
-        "Double pendulum with a stop (O Example 4, Fig. 6)",
+        "Double pendulum with a stop (Or, Example 4, Fig. 6)",
         "The knee chatters against its stop, locks, swings as one link, and unlocks when that link hangs down.",
         pendulum,
     ),

@@ -31,7 +31,7 @@ def test_johnson_figure_2c_point_leaves_the_curve_where_its_force_changes_sign()
 
 
 def test_johnson_figure_2d_open_contact_closes_without_impact():
-    # The case that J's own simulation misses (§4.4): the contact is not active before
+    # The case that Johnson's own simulation misses (§4.4): the contact is not active before
     execution = simulate(curve("d"), [-1.0, 0.0], [1.0, 0.0], 1.5)
     assert execution.word == ("{}", "{curve}")
     (event,) = execution.events

@@ -1,4 +1,4 @@
-"""J Definitions 2 and 5: modes, edges, domains, guards and resets of systems."""
+"""Johnson, Definitions 2 and 5: modes, edges, domains, guards and resets of systems."""
 
 from io import StringIO
 
@@ -25,7 +25,7 @@ def closed_sets(modes):
 def test_modes_of_two_contacts_that_can_both_close():
     hill = hybrid_system(point_and_hill(0.5), [0.0, 1.0])
     assert hill.modes == (HybridMode(), HybridMode.of([0]), HybridMode.of([1]), HybridMode.of([0, 1]))
-    assert len(hill.edges) == 12  # J 72: all pairs
+    assert len(hill.edges) == 12  # Johnson (72): all pairs
     assert Edge(HybridMode.of([0]), HybridMode.of([1])) in hill.edges
 
 
@@ -77,10 +77,10 @@ def test_every_state_of_an_execution_is_in_its_domain_and_every_event_in_its_gua
         assert edge.by_impact()
         assert system.in_guard(edge, event.q, event.velocity_before)
         others = [e for e in system.edges if e.before == event.before and e.after != event.after]
-        assert not any(system.in_guard(e, event.q, event.velocity_before) for e in others)  # J Theorem 5
-        _, velocity = system.reset(edge, event.q, event.velocity_before)  # J 80
+        assert not any(system.in_guard(e, event.q, event.velocity_before) for e in others)  # Johnson, Theorem 5
+        _, velocity = system.reset(edge, event.q, event.velocity_before)  # Johnson (80)
         np.testing.assert_allclose(velocity, event.velocity_after, atol=1e-9)
-        assert system.domains[event.after].contains(event.q, velocity)  # J Theorem 4, part 6
+        assert system.domains[event.after].contains(event.q, velocity)  # Johnson, Theorem 4, part 6
 
 
 def test_liftoff_resets_are_the_identity():

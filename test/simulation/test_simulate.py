@@ -80,7 +80,7 @@ def test_lifted_point_leaves_when_its_normal_force_vanishes():
     (event,) = execution.events
     assert event.kind is ExecutionEventKind.LIFTOFF
     assert event.time == pytest.approx(2.0 * GRAVITY / 25.0, rel=1e-9)
-    assert event.trend_order == 1  # the force is zero there, and falling (J Definition 1)
+    assert event.trend_order == 1  # the force is zero there, and falling (Johnson, Definition 1)
 
 
 def test_friction_in_space_brakes_along_the_velocity():
@@ -135,13 +135,13 @@ def test_thrown_boxes_obey_the_definition_of_an_execution(seed, friction, restit
     q, v = [0.0, 1.0, rng.uniform(-3, 3)], rng.normal(size=3) * [1.0, 1.0, 3.0]
     execution = simulate(box, q, v, 1.0, law=law)
     assert execution.status is ExecutionStatus.FINISHED
-    domain = execution.time_domain  # J Definition 3: closed intervals that meet in one point
+    domain = execution.time_domain  # Johnson, Definition 3: closed intervals that meet in one point
     assert domain[0][0] == 0.0 and domain[-1][1] == 1.0
     assert all(a <= b for a, b in domain)
     assert all(one[1] == other[0] for one, other in pairwise(domain))
-    assert execution.most_at_once <= 2  # J Theorem 8
+    assert execution.most_at_once <= 2  # Johnson, Theorem 8
     assert np.diff(box_energy(execution, box)).max() < 1e-6
-    for part in execution.intervals:  # J 74: every state is in its mode's domain
+    for part in execution.intervals:  # Johnson (74): every state is in its mode's domain
         closed = sorted(part.mode.closed)
         for q, v in zip(part.q, part.v, strict=True):
             problem = box.problem(q, v)

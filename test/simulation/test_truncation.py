@@ -1,4 +1,4 @@
-"""Reliable truncation (O Theorem 3) inside executions: a truncated execution goes where the other one goes."""
+"""Reliable truncation (Or, Theorem 3) inside executions: a truncated execution goes where the other one goes."""
 
 import numpy as np
 import sympy
