@@ -1,4 +1,4 @@
-"""Systems of Halm and Posa: sets of simultaneous impacts, the Zeno block, Painlevé's rod, and compliant bodies."""
+"""Halm's systems: sets of simultaneous impacts, the Zeno block, Painlevé's rod, and compliant bodies."""
 
 from __future__ import annotations
 

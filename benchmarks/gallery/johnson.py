@@ -1,4 +1,4 @@
-"""Systems of Johnson, Burden and Koditschek: the four curves, point and hill, settling block, ceiling, a robot of RHex's kind."""
+"""Johnson's systems: the four curves, point and hill, settling block, ceiling, a robot of RHex's kind."""
 
 from __future__ import annotations
 
@@ -141,8 +141,8 @@ ENTRIES = [
     Entry(
         "block",
         "Rocking block (Johnson, Figs. 8 and 9)",
-        "Rocks from corner to corner, ever faster and lower: Zeno. The pseudo-impulse ends it. Johnson (100)-(103) print "
-        "+2 I where the balance of momenta, and Johnson's own 6.3 cm/s, have −2 I.",
+        "Rocks from corner to corner, ever faster and lower: Zeno. The pseudo-impulse ends it. Johnson (100)-(103) "
+        "print +2 I where the balance of momenta, and Johnson's own 6.3 cm/s, have −2 I.",
         block,
     ),
     Entry(
@@ -155,8 +155,8 @@ ENTRIES = [
     Entry(
         "rhex",
         "A leaping robot with massless legs (Johnson, Figs. 1, 3–6)",
-        "Planar, of RHex's size; Johnson's parameters are not in the paper, ours stand in `systems/planar_rhex.py`. The "
-        "numbers of the paper are therefore not reproduced, its sequence of modes is of the same kind.",
+        "Planar, of RHex's size; Johnson's parameters are not in the paper, ours stand in `systems/planar_rhex.py`. "
+        "The numbers of the paper are therefore not reproduced, its sequence of modes is of the same kind.",
         rhex,
     ),
 ]

@@ -1,4 +1,4 @@
-"""Systems of Or and Ames: the ball on a sinusoid and the pendulum with a stop, completed past their Zeno points."""
+"""Or's systems: the ball on a sinusoid and the pendulum with a stop, completed past their Zeno points."""
 
 from __future__ import annotations
 

@@ -133,7 +133,11 @@ class PathRecorder:
         return event
 
     def project(self, gaps: list[int], rows: list[int], count: bool = True) -> None:
-        """Remove what is left of the gaps of closed contacts, and of the velocities along held rows."""
+        """Take the ``gaps`` of closed contacts and the velocities along closed ``rows`` to zero.
+
+        Args:
+            count: whether the largest of each is remembered as drift.
+        """
         y, nv = self.y.copy(), self.nv
         if gaps:
             for _ in range(3):

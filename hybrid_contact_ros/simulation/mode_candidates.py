@@ -21,7 +21,7 @@ from hybrid_contact_ros.simulation.mode_motion import ModeMotion
 from hybrid_contact_ros.simulation.slip_direction import direction_at_cone_edge, slip_direction
 
 Array = NDArray[np.float64]
-Choice: TypeAlias = tuple[str, Array | None]
+ContactChoice: TypeAlias = tuple[str, Array | None]
 """``"stick"``, ``"slide"`` or ``"open"``, and the direction (d,) in which a contact at rest starts to slide."""
 MAX_ENUMERATED = 4096
 """Modes that are all tried at most; where there are more, the contact solver's mode and its neighbours are tried."""
@@ -83,7 +83,7 @@ class ModeCandidates:
             yield guess
         contacts = sorted(scope)
         starts = self._about_to_slide(guess)
-        choices: list[list[Choice]] = [self._choices(i, guess, starts) for i in contacts]
+        choices: list[list[ContactChoice]] = [self._choices(i, guess, starts) for i in contacts]
         count = int(np.prod([len(c) for c in choices])) if choices else 1
         found = list(product(*choices)) if count <= MAX_ENUMERATED else list(_neighbours(choices, contacts, guess))
         found.sort(key=lambda states: -sum(_ROWS[s] for s, _ in states))
@@ -117,7 +117,9 @@ class ModeCandidates:
         dynamics = self.dynamics(mode, {**guess.directions, contact: along})
         return dynamics.motion(self.state.time, self.state.q, self.state.v)
 
-    def _choices(self, contact: int, guess: Candidate | None, about_to_slide: Mapping[int, Array]) -> list[Choice]:
+    def _choices(
+        self, contact: int, guess: Candidate | None, about_to_slide: Mapping[int, Array]
+    ) -> list[ContactChoice]:
         if self.problem.friction[contact] == 0.0:
             return [("stick", None), ("open", None)]
         if contact in self.moving:
@@ -135,12 +137,12 @@ class ModeCandidates:
 
 
 def _neighbours(
-    choices: list[list[Choice]], contacts: list[int], guess: Candidate | None
-) -> Iterator[tuple[Choice, ...]]:
+    choices: list[list[ContactChoice]], contacts: list[int], guess: Candidate | None
+) -> Iterator[tuple[ContactChoice, ...]]:
     """Modes that differ from the guess in one contact."""
     if guess is None:
         return
-    base: list[Choice] = []
+    base: list[ContactChoice] = []
     for i in contacts:
         state = "slide" if i in guess.mode.sliding else "stick" if i in guess.mode.closed else "open"
         base.append((state, guess.directions.get(i)))

@@ -1,4 +1,4 @@
-"""Executions of a system with one constraint, slowly and to many digits: the reference for Or's theorems and figures."""
+"""Executions of a system with one constraint, slowly and to many digits, as reference for Or's theorems and figures."""
 
 from dataclasses import dataclass, field
 
@@ -7,7 +7,7 @@ from scipy.integrate import solve_ivp
 
 from hybrid_contact_ros.stability.ranges import bouncing
 
-_LAST_IMPACT = 1e-6  # a slower impact's flight is too low for double precision; what is left is of second order
+_LAST_IMPACT = 1e-6  # a slower impact's flight is too low for double precision; the rest is of second order
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Executions with massless limbs: Johnson's Assumption A5, A6 and A12, and the friction of §2.8."""
+"""Executions with massless limbs: Johnson's Assumptions A5, A6 and A12, and the friction of §2.8."""
 
 import numpy as np
 import pytest
@@ -104,7 +104,7 @@ def test_slippery_robot_ends_with_a_status_and_without_penetration():
 
 
 def test_limb_that_touches_and_carries_nothing_stays_out_of_the_ground_until_it_is_pressed():
-    # The motor pulls the toe off while its own motion (Johnson's A6) would press it in: it rests, and closes when that is over
+    # The motor pulls the toe off while its own motion (Johnson's A6) would press it in: it rests until that is over
     robot = PlanarRHex(start=10.0)
     q = np.array([0.0, 0.0, -0.05, robot.stance, robot.stance])
     q[1] = -robot.gap(q)[0]
