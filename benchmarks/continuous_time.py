@@ -1,4 +1,4 @@
-"""``./run bench continuous_time``: boxes of random shape thrown, tilted or pushed along rough ground (H §4).
+"""``./run bench continuous_time``: boxes of random shape thrown, tilted or pushed along rough ground (Halm §4).
 
 What 2 s of each consist of, and what must not happen: energy that rises, corners that sink, paths that do not end.
 """

@@ -1,4 +1,4 @@
-"""``./run bench executions``: executions of the papers' systems: how long they take, and how far they drift."""
+"""``./run bench simulation``: executions of the papers' systems: how long they take, and how far they drift."""
 
 from __future__ import annotations
 

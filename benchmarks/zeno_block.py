@@ -1,4 +1,4 @@
-"""``./run bench zeno_block``: the rocking block through its Zeno point (H §4.3, Fig. 8), to docs/images/zeno_block.png.
+"""``./run bench zeno_block``: the rocking block through its Zeno point (Halm §4.3), to docs/images/zeno_block.png.
 
 Left: angle and rate over time. Middle: the same over s, where impacts have a length. Right: the rates of time and of
 the normal impulses along s, which add up to 1.

@@ -13,7 +13,8 @@ ENTRIES = {entry.name: entry for part in (halm_posa, johnson, or_ames, robots) f
 HEAD = """# Gallery
 
 The papers' systems as this suite computes them, and published numbers beside ours. `./run gallery` makes every picture
-and this page; a name after it makes one. H: Halm and Posa. J: Johnson, Burden and Koditschek. O: Or and Ames.
+and this page; a name after it makes one. Halm, Johnson and Or are cited for the papers of Halm and Posa, of Johnson,
+Burden and Koditschek, and of Or and Ames.
 """
 
 

@@ -1,4 +1,4 @@
-"""Systems of H: sets of simultaneous impacts, the Zeno block, Painlevé's rod, and compliant bodies."""
+"""Halm's systems: sets of simultaneous impacts, the Zeno block, Painlevé's rod, and compliant bodies."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ def bouncing_ball() -> tuple[Figure, list[Row]]:
 ENTRIES = [
     Entry(
         "sets",
-        "Sets of simultaneous impacts (H Figs. 9, 10, 13)",
+        "Sets of simultaneous impacts (Halm, Figs. 9, 10, 13)",
         "All velocities that the order and overlap of inelastic impacts leave possible; more in "
         "[impacts.md](impacts.md), compliant bodies beside them in [continuous_time.md](continuous_time.md).",
         sets,
     ),
     Entry(
         "zeno_block",
-        "The rocking block in continuous time (H Figs. 7 and 8)",
+        "The rocking block in continuous time (Halm, Figs. 7 and 8)",
         "One trajectory through infinitely many impacts, in time and in s, which impacts lengthen.",
         block,
     ),

@@ -1,4 +1,4 @@
-"""Systems of J: the four curves, point and hill, settling block, ceiling, a robot of RHex's kind."""
+"""Johnson's systems: the four curves, point and hill, settling block, ceiling, a robot of RHex's kind."""
 
 from __future__ import annotations
 
@@ -126,37 +126,37 @@ def rhex() -> tuple[Figure, list[Row]]:
 ENTRIES = [
     Entry(
         "curves",
-        "Four curves (J Fig. 2)",
+        "Four curves (Johnson, Fig. 2)",
         "A point touches a curve without normal speed. Whether the curve holds it is decided by the first derivative "
-        "of the gap that does not vanish (J Definition 1); in (c) and (d) that is the third.",
+        "of the gap that does not vanish (Johnson, Definition 1); in (c) and (d) that is the third.",
         curves,
     ),
     Entry(
         "hill",
-        "Point and hill (J Fig. 7)",
+        "Point and hill (Johnson, Fig. 7)",
         "A point slides to the foot of a hill. Without the pseudo-impulse it goes up at any speed; with δt = 0.03 s it "
         "rests below δt g tan θ.",
         hill,
     ),
     Entry(
         "block",
-        "Rocking block (J Figs. 8 and 9)",
-        "Rocks from corner to corner, ever faster and lower: Zeno. The pseudo-impulse ends it. J (100)–(103) print "
-        "+2 I where the balance of momenta, and J's own 6.3 cm/s, have −2 I.",
+        "Rocking block (Johnson, Figs. 8 and 9)",
+        "Rocks from corner to corner, ever faster and lower: Zeno. The pseudo-impulse ends it. Johnson (100)-(103) "
+        "print +2 I where the balance of momenta, and Johnson's own 6.3 cm/s, have −2 I.",
         block,
     ),
     Entry(
         "ceiling",
-        "Ball under a ceiling (J §3.4)",
+        "Ball under a ceiling (Johnson §3.4)",
         "The impact stops the ball, and gravity takes it away at once: two transitions at one instant, the most there "
-        "can be (J Theorem 8).",
+        "can be (Johnson, Theorem 8).",
         under_ceiling,
     ),
     Entry(
         "rhex",
-        "A leaping robot with massless legs (J Figs. 1, 3–6)",
-        "Planar, of RHex's size; J's parameters are not in the paper, ours stand in `systems/planar_rhex.py`. The "
-        "numbers of the paper are therefore not reproduced, its sequence of modes is of the same kind.",
+        "A leaping robot with massless legs (Johnson, Figs. 1, 3–6)",
+        "Planar, of RHex's size; Johnson's parameters are not in the paper, ours stand in `systems/planar_rhex.py`. "
+        "The numbers of the paper are therefore not reproduced, its sequence of modes is of the same kind.",
         rhex,
     ),
 ]

@@ -1,4 +1,4 @@
-"""Systems of O: the ball on a sinusoid and the pendulum with a stop, completed past their Zeno points."""
+"""Or's systems: the ball on a sinusoid and the pendulum with a stop, completed past their Zeno points."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from benchmarks.gallery.page import BLUE, GREY, RED, Entry, Row, plain
-from hybrid_contact_ros.simulation.execution import EventKind, Execution
+from hybrid_contact_ros.simulation.execution import Execution, ExecutionEventKind
 from hybrid_contact_ros.simulation.options import Tolerances
 from hybrid_contact_ros.simulation.simulate import simulate
 from hybrid_contact_ros.systems.ball_on_sinusoid import ball_on_sinusoid, state_before_first_impact
@@ -21,7 +21,7 @@ def _middle(bounds: tuple[float, float]) -> float:
 
 def _liftoffs(run: Execution) -> list[float]:
     """Times at which a contact that had been closed by truncation opens."""
-    return [e.time for e in run.events if e.kind is EventKind.LIFTOFF]
+    return [e.time for e in run.events if e.kind is ExecutionEventKind.LIFTOFF]
 
 
 def example_3() -> tuple[Figure, list[Row]]:
@@ -34,7 +34,7 @@ def example_3() -> tuple[Figure, list[Row]]:
     for axes, (speed, numbers) in zip(figure.subplots(1, 2), published.items(), strict=True):
         run = simulate(ball_on_sinusoid(), *state_before_first_impact(speed), 5.5, truncation=FINE)
         when = _middle(run.zeno_times[0])
-        cut = next(e for e in run.events if e.kind is EventKind.TRUNCATION)
+        cut = next(e for e in run.events if e.kind is ExecutionEventKind.TRUNCATION)
         until = run.times <= cut.time
         x = np.linspace(run.q[:, 0].min() - 0.5, run.q[:, 0].max() + 0.5, 300)
         axes.fill_between(x, np.sin(x), -1.3, color=GREY, alpha=0.5)
@@ -83,8 +83,8 @@ def pendulum() -> tuple[Figure, list[Row]]:
         axes.set_xlabel("t [s]")
         axes.set_ylabel(name)
         plain(axes)
-    locks = [np.degrees(e.q[0]) for e in run.events if e.kind is EventKind.TRUNCATION]
-    unlocks = [np.degrees(e.q[0]) for e in run.events if e.kind is EventKind.LIFTOFF and abs(e.q[1]) < 1e-6]
+    locks = [np.degrees(e.q[0]) for e in run.events if e.kind is ExecutionEventKind.TRUNCATION]
+    unlocks = [np.degrees(e.q[0]) for e in run.events if e.kind is ExecutionEventKind.LIFTOFF and abs(e.q[1]) < 1e-6]
     return figure, [
         Row("the knee locks at θ1", "≈ −40°", ", ".join(f"{a:.1f}°" for a in locks[:3])),
         Row("and unlocks at θ1", "0", ", ".join(f"{a:.1f}°" for a in unlocks if abs(a) < 5)),
@@ -94,21 +94,21 @@ def pendulum() -> tuple[Figure, list[Row]]:
 ENTRIES = [
     Entry(
         "ball_zeno",
-        "Ball on a sinusoid (O Example 3, Figs. 4 and 5)",
+        "Ball on a sinusoid (Or, Example 3, Figs. 4 and 5)",
         "Bounces with e = 0.5 die out on the hill or in the valley. Red: where the contact is closed, as reliable "
-        "truncation allows (O Theorem 3).",
+        "truncation allows (Or, Theorem 3).",
         example_3,
     ),
     Entry(
         "ball_completed",
-        "The ball completed past Zeno (O Fig. 6)",
+        "The ball completed past Zeno (Or, Fig. 6)",
         "After the first Zeno point it slides over the hill, leaves it, bounces, and comes to slide in a valley. The "
         "second Zeno time is published as about 11; ours is 12.47, and its third bounce comes at 10.90.",
         completed_ball,
     ),
     Entry(
         "pendulum",
-        "Double pendulum with a stop (O Example 4, Fig. 6)",
+        "Double pendulum with a stop (Or, Example 4, Fig. 6)",
         "The knee chatters against its stop, locks, swings as one link, and unlocks when that link hangs down.",
         pendulum,
     ),

@@ -69,7 +69,7 @@ ENTRIES = [
         "Robots from a URDF",
         "The same engine on Pinocchio's models, with quaternions: a Go2 dropped tilted with a joint controller, and a "
         "ball pushed without spin (grey: 5/7 of its first speed). The published numbers are textbook formulas. More in "
-        "[executions.md](executions.md).",
+        "[simulation.md](simulation.md).",
         robots,
     )
 ]

@@ -1,4 +1,4 @@
-"""What continuous-time evolution through impacts answers: x̄ = (t, q, v) along s (H §4)."""
+"""A path in continuous time through impacts: x̄ = (t, q, v) along s (Halm §4)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Phase(Enum):
     """What happens along a piece of s."""
 
     FREE = "free"
-    """No contact forces, ds = dt (H 46)."""
+    """No contact forces, ds = dt (Halm (46))."""
     CONTACT = "contact"
-    """Sustained contact, ds = (1 + Σ λ_n) dt (H 52, 63)."""
+    """Sustained contact, ds = (1 + Σ λ_n) dt (Halm (52), (63))."""
     IMPACT = "impact"
-    """A collision; t and q stand still (H 49)."""
+    """A collision; t and q stand still (Halm (49))."""
     IMPACT_WITHOUT_COLLISION = "impact without collision"
     """The same where nothing approached but no contact forces exist (Painlevé), or where it was preferred."""
     ACCUMULATION = "accumulation"
@@ -34,7 +34,7 @@ class Piece:
     """A piece of the path, from knot ``start`` to knot ``stop``.
 
     Attributes:
-        phase: which of the modes of H (53), or what stands for many of them.
+        phase: which of the cases of Halm (53) it is, or that it stands for infinitely many of them.
         status: (m,) ContactStatus of each contact along a FREE or CONTACT piece; UNKNOWN in impacts, where it changes.
         ended: why the piece ended: "touchdown B", "liftoff A", "slip A", "stick A", "jam A" (no forces exist any
             more), "separation" (of impacts), "accumulation", "end".
@@ -54,10 +54,10 @@ class Accumulation:
     """Infinitely many impacts in finite time, extrapolated.
 
     Attributes:
-        t, s: where they accumulate. error: by how much the last two extrapolations of t differ, s.
-        contacts: struck again and again. period: impacts until the same contacts are struck again.
-        ratio: by which the time between impacts shrinks per impact, of the last ones.
-        impacts: computed before the extrapolation.
+        t, s: where they accumulate. error: difference of the last two extrapolations of t, s.
+        contacts: those struck again and again. period: number of impacts until the same contacts are struck again.
+        ratio: factor by which the time between the last impacts shrinks per impact.
+        impacts: number of impacts that were computed before the extrapolation.
     """
 
     t: float
@@ -74,9 +74,9 @@ class Branch:
     """A state from which the model allows several motions.
 
     Attributes:
-        t, s: where. modes: ContactStatus tuples of the force-acceleration modes with different accelerations.
-        impact: whether an impact without collision is another.
-        taken: the index into ``modes``, or −1 for the impact.
+        t, s: where it is. modes: ContactStatus tuples of the force-acceleration modes with different accelerations.
+        impact: whether an impact without collision is possible, too.
+        taken: the motion that the path takes: an index into ``modes``, or −1 for the impact.
     """
 
     t: float
@@ -88,11 +88,12 @@ class Branch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ContinuousTimePath:
-    """A solution of H (53), with knots at the steps of the integrator and the ends of the pieces.
+    """A solution of Halm (53), with knots at the steps of the integrator and the ends of the pieces.
 
     Attributes:
         s: (k,) increasing. t: (k,) s, not decreasing. q, v: (k, nv), continuous in s.
-        impulses: (k, m, 2) N s, accumulated per contact, normal first: forces and impacts; s − s₀ = t − t₀ + Σ Λ_n.
+        impulses: (k, m, 2) N s, of each contact since the beginning, normal first, by forces and impacts:
+            s − s₀ = t − t₀ + Σ Λ_n.
         pieces: in order; each starts where the one before stopped.
         accumulations: Zeno points. branches: where another motion was possible when a mode was chosen.
         drift: the largest gap or velocity error (m, m/s) of a closed contact that was projected away.

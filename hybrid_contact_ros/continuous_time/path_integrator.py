@@ -10,52 +10,65 @@ from numpy.typing import NDArray
 from scipy.integrate import DOP853, OdeSolution
 from scipy.optimize import brentq
 
-from hybrid_contact_ros.continuous_time.planar_flow import OPEN, SLIPPING, FlowMode, margins, mode_forces
+from hybrid_contact_ros.continuous_time.planar_mode import OPEN, SLIPPING, PlanarMode, margins, mode_forces
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
 Evaluate = Callable[[Array, Array, float, frozenset[int]], ContactProblem]
 
-_PARTS, _DEPTH = 4, 8  # of a step in which events are looked for, and how often each is halved, at most
+_PARTS, _MAX_HALVINGS = 4, 8  # of a step in which events are looked for; how often each part is halved at most
 _CUBIC = 1e-2  # relative: a gap that fits its cubic through both ends this well has no more than one minimum between
-_JAM = 1e-9  # dt/ds: contact forces that are this large do not exist any more
-_POLE = 1e-6
-_ARMED, _WRONG = 1e-14, 1e-9  # an event that starts at zero counts once it was above the first, or falls below −second
+_JAM_RATE = 1e-9  # dt/ds: contact forces that are this large do not exist any more
+_POLE_RATE = 1e-6  # dt/ds: a force that vanishes where all forces are this large has changed its sign through ∞
+_ARMED = 1e-14  # an event function that starts at zero counts once it was above this
+_WRONG = 1e-9  # or where it falls below minus this
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """What ended a piece: "touchdown", "liftoff", "slip", "stick", "jam" or "end", and of which contact (−1: none)."""
+class PieceEnd:
+    """Why a piece ended.
+
+    Attributes:
+        kind: "touchdown", "liftoff", "slip", "stick", "jam" or "end". contact: of which contact; −1 for none.
+    """
 
     kind: str
     contact: int = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Flow:
-    """A piece: knots s (k,) and y (k, 2 nv + 1 + 2 m) = (q, v, t, Λ), their interpolant, the event that ended it."""
+class IntegratedPiece:
+    """One mode, integrated until it ended.
+
+    Attributes:
+        s: (k,) knots. y: (k, 2 nv + 1 + 2 m) the states (q, v, t, Λ) there. interpolant: y of any s between them.
+        end: why the piece ended; None if its steps ran out. steps: of the integrator.
+    """
 
     s: Array
     y: Array
     interpolant: Callable[[float], Array]
-    event: Event | None
+    end: PieceEnd | None
     steps: int
 
 
-class FlowPiece:
-    """The motion of one mode as an equation in s: dy/ds = (v, v̇, 1, λ) / (1 + Σ λ_n) (H 52).
+class PathIntegrator:
+    """The motion of one mode as an equation in s: dy/ds = (v, v̇, 1, λ) / (1 + Σ λ_n) (Halm (52)).
 
     The right-hand side stays bounded where the forces do not (λ → ∞ at the edge of Painlevé's region).
+
+    Args:
+        evaluate: the contact problem of (q, v, time, closed contacts). nv: number of velocities. t_final: s.
     """
 
-    def __init__(self, evaluate: Evaluate, mode: FlowMode, nv: int, t_final: float) -> None:
+    def __init__(self, evaluate: Evaluate, mode: PlanarMode, nv: int, t_final: float) -> None:
         self.evaluate, self.mode, self.nv, self.t_final = evaluate, mode, nv, t_final
         self._closed = frozenset(mode.closed)
         m = len(mode.status)
-        self.events = [Event("end")]
-        self.events += [Event("touchdown", i) for i in range(m) if mode.status[i] == OPEN]
-        self.events += [Event("margin", i) for i in mode.closed]
-        self._watched: list[int] = []
+        self._open = [i for i in range(m) if mode.status[i] == OPEN]
+        self._ends = [PieceEnd("end")]  # of the event functions, in their order
+        self._ends += [PieceEnd("touchdown", i) for i in self._open]
+        self._ends += [PieceEnd("margin", i) for i in mode.closed]
 
     def problem(self, y: Array) -> ContactProblem:
         """The contact problem at y."""
@@ -66,53 +79,53 @@ class FlowPiece:
         """dy/ds."""
         problem = self.problem(y)
         forces, acceleration = mode_forces(problem, self.mode)
-        dtds = 1.0 / (1.0 + float(forces[:, 0].sum()))
-        return dtds * np.concatenate([y[self.nv : 2 * self.nv], acceleration, [1.0], forces.reshape(-1)])
+        return _time_rate(forces) * np.concatenate([y[self.nv : 2 * self.nv], acceleration, [1.0], forces.reshape(-1)])
 
     def values(self, y: Array) -> Array:
         """Event functions, ≥ 0 on a piece: remaining time, gaps of open contacts, force margins, slip speeds, dt/ds."""
         problem = self.problem(y)
         forces, _ = mode_forces(problem, self.mode)
         speed = problem.tangent_jacobian[:, 0] @ problem.velocity
-        mode = self.mode
-        open_ = [i for i, status in enumerate(mode.status) if status == OPEN]
-        slips = [i for i in mode.closed if mode.status[i] == SLIPPING and problem.friction[i] > 0.0]
-        self._watched = slips
         return np.concatenate(
             [
                 [self.t_final - y[2 * self.nv]],
-                problem.gap[open_],
-                margins(problem, mode, forces),
-                [mode.slip[i] * speed[i] for i in slips],
-                [1.0 / (1.0 + float(forces[:, 0].sum())) - _JAM],
+                problem.gap[self._open],
+                margins(problem, self.mode, forces),
+                [self.mode.slip[i] * speed[i] for i in self._rubbing(problem)],
+                [_time_rate(forces) - _JAM_RATE],
             ]
         )
 
-    def named(self, index: int, y: Array) -> Event:
+    def named(self, index: int, y: Array) -> PieceEnd:
         """What it means that event function ``index`` reached zero at y."""
-        if index < len(self.events):
-            event = self.events[index]
-            if event.kind != "margin":
-                return event
-            i = event.contact
-            forces, _ = mode_forces(self.problem(y), self.mode)
+        problem = self.problem(y)
+        forces, _ = mode_forces(problem, self.mode)
+        if index < len(self._ends):
+            end = self._ends[index]
+            if end.kind != "margin":
+                return end
+            i = end.contact
             largest = float(np.abs(forces).max(initial=1.0))
-            if 1.0 / (1.0 + float(forces[:, 0].sum())) < _POLE:  # λ changes its sign through ∞
-                return Event("jam", i)
+            if _time_rate(forces) < _POLE_RATE:  # λ changes its sign through ∞
+                return PieceEnd("jam", i)
             lifts = self.mode.status[i] == SLIPPING or forces[i, 0] <= 1e-9 * largest
-            return Event("liftoff" if lifts else "slip", i)
-        index -= len(self.events)
-        if index < len(self._watched):
-            return Event("stick", self._watched[index])
-        forces, _ = mode_forces(self.problem(y), self.mode)
-        return Event("jam", int(np.argmax(np.abs(forces[:, 0]))))
+            return PieceEnd("liftoff" if lifts else "slip", i)
+        rubbing = self._rubbing(problem)
+        index -= len(self._ends)
+        if index < len(rubbing):
+            return PieceEnd("stick", rubbing[index])
+        return PieceEnd("jam", int(np.argmax(np.abs(forces[:, 0]))))
+
+    def _rubbing(self, problem: ContactProblem) -> list[int]:
+        """Slipping contacts with friction, whose speeds are event functions."""
+        return [i for i in self.mode.closed if self.mode.status[i] == SLIPPING and problem.friction[i] > 0.0]
 
     def grid(self, dense: Callable[[float], Array], low: float, high: float) -> list[float]:
         """Points of a step, the last one ``high``, so close that no gap closes and opens again between two.
 
         A body may turn far in a step, as free motion is easy to integrate; gaps are not as smooth as that.
         """
-        open_ = [i for i, status in enumerate(self.mode.status) if status == OPEN]
+        open_ = self._open
 
         def look(s: float) -> tuple[float, float, Array, Array]:
             y = dense(s)
@@ -126,10 +139,10 @@ class FlowPiece:
         known = [look(float(s)) for s in marks]
         todo = [(known[i], known[i + 1], 0) for i in reversed(range(_PARTS))]
         while todo:
-            a, b, depth = todo.pop()
+            a, b, halvings = todo.pop()
             middle = look(0.5 * (a[0] + b[0]))
-            if depth < _DEPTH and not _cubic(a[1:], middle[1:], b[1:]):
-                todo += [(middle, b, depth + 1), (a, middle, depth + 1)]
+            if halvings < _MAX_HALVINGS and not _cubic(a[1:], middle[1:], b[1:]):
+                todo += [(middle, b, halvings + 1), (a, middle, halvings + 1)]
                 continue
             for x, y in ((a, middle), (middle, b)):
                 for k in np.flatnonzero((x[3] < 0.0) & (y[3] > 0.0)):
@@ -150,8 +163,10 @@ class FlowPiece:
         ]
         return 0.3 * min(flights, default=np.inf) * (1.0 + float(forces[:, 0].sum()))
 
-    def run(self, s: float, y: Array, rtol: float, atol: float, gap_tolerance: float, max_steps: int) -> Flow:
-        """Integrate from (s, y) to the first event; ``event`` is None if it took more than ``max_steps`` steps."""
+    def run(
+        self, s: float, y: Array, rtol: float, atol: float, gap_tolerance: float, max_steps: int
+    ) -> IntegratedPiece:
+        """Integrate from (s, y) to the first event; ``end`` is None if that took more than ``max_steps`` steps."""
         solver = DOP853(self.rate, s, y, np.inf, max_step=self.first_step(y, gap_tolerance), rtol=rtol, atol=atol)
         knots, states = [s], [y]
         outputs: list[Callable[[float], Array]] = []
@@ -182,16 +197,16 @@ class FlowPiece:
                         states.append(state)
                     else:
                         outputs.pop()
-                    named = self.named(int(crossed[first]), state)
-                    return self._flow(knots, states, outputs, named)
+                    return _piece(knots, states, outputs, self.named(int(crossed[first]), state))
                 at, before = float(point), after
             knots.append(float(solver.t))
             states.append(solver.y.copy())
-        return self._flow(knots, states, outputs, None)
+        return _piece(knots, states, outputs, None)
 
     def _root(
         self, dense: Callable[[float], Array], k: int, low: float, high: float, offset: float, before: Array
     ) -> float:
+        """Where event function k falls below −``offset``."""
         if before[k] + offset <= 0.0:
             return low
 
@@ -202,15 +217,21 @@ class FlowPiece:
             return high
         return float(brentq(value, low, high, xtol=1e-15, rtol=8.9e-16))
 
-    def _flow(
-        self, knots: list[float], states: list[Array], outputs: list[Callable[[float], Array]], event: Event | None
-    ) -> Flow:
-        interpolant: Callable[[float], Array] = OdeSolution(knots, outputs) if outputs else lambda _: states[0]
-        return Flow(np.array(knots), np.array(states), interpolant, event, len(outputs))
+
+def _time_rate(forces: Array) -> float:
+    """dt/ds, from forces (m, 2), N."""
+    return 1.0 / (1.0 + float(forces[:, 0].sum()))
+
+
+def _piece(
+    knots: list[float], states: list[Array], outputs: list[Callable[[float], Array]], end: PieceEnd | None
+) -> IntegratedPiece:
+    interpolant: Callable[[float], Array] = OdeSolution(knots, outputs) if outputs else lambda _: states[0]
+    return IntegratedPiece(s=np.array(knots), y=np.array(states), interpolant=interpolant, end=end, steps=len(outputs))
 
 
 def _cubic(a: tuple[float, Array, Array], m: tuple[float, Array, Array], b: tuple[float, Array, Array]) -> bool:
-    """Whether gaps at the time of m are those of the cubics through (time, gap, rate) a and b."""
+    """Whether gaps at the time of m are those of the cubics through a and b, which are (time, gap, rate) like m."""
     width = b[0] - a[0]
     if width <= 0.0:
         return True

@@ -1,4 +1,4 @@
-"""Keeps a continuous-time path as it grows: knots, pieces, impacts, projections."""
+"""A path in continuous time as it grows: its knots, its pieces, impacts and projections."""
 
 from __future__ import annotations
 
@@ -10,56 +10,34 @@ from numpy.typing import ArrayLike, NDArray
 from hybrid_contact_ros.codes import ContactStatus, Status
 from hybrid_contact_ros.continuous_time.continuous_path import Accumulation, Branch, ContinuousTimePath, Phase, Piece
 from hybrid_contact_ros.continuous_time.mode_choice import Choice
-from hybrid_contact_ros.continuous_time.path_integrator import Event, Flow
-from hybrid_contact_ros.continuous_time.planar_flow import OPEN, FlowMode, PlanarSystem, evaluator
+from hybrid_contact_ros.continuous_time.options import PathOptions
+from hybrid_contact_ros.continuous_time.path_integrator import IntegratedPiece, PieceEnd
+from hybrid_contact_ros.continuous_time.planar_mode import OPEN, PlanarMode, PlanarSystem, evaluator
 from hybrid_contact_ros.impacts.routh import ImpactPath
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
 ImpactRule = Callable[[ContactProblem, tuple[int, ...]], ImpactPath]
-"""From the problem of the touching contacts, and those that start an impact without collision, to a path."""
+"""(problem, start) -> path: the problem of the touching contacts, and those of them that start an impact without
+collision."""
 
 
 class PathRecorder:
-    """The path so far: its knots and pieces, and the present state y = (q, v, t, Λ)."""
+    """The path so far: its knots and pieces, and the present state y = (q, v, t, Λ) at s.
+
+    Raises:
+        ValueError: a state or a system that :func:`~.simulation.continuous_time_path` does not take.
+    """
 
     def __init__(
-        self,
-        system: PlanarSystem,
-        q: ArrayLike,
-        v: ArrayLike,
-        t: float,
-        t_final: float,
-        gap_tolerance: float,
-        velocity_tolerance: float,
+        self, system: PlanarSystem, q: ArrayLike, v: ArrayLike, t: float, t_final: float, options: PathOptions
     ) -> None:
-        if not (np.isfinite([t, t_final]).all() and t_final >= t):
-            raise ValueError(f"t is {t} and t_final {t_final}; both must be finite, and t_final ≥ t")
-        for name, value in (("gap_tolerance", gap_tolerance), ("velocity_tolerance", velocity_tolerance)):
-            if not 0.0 < value < np.inf:
-                raise ValueError(f"{name} is {value}; a positive, finite number is needed")
-        if hasattr(system, "pinocchio_model") or hasattr(system, "configuration_rate"):
-            raise ValueError("continuous-time paths are for planar systems with v = q̇; a robot in space has neither")
-        q_, v_ = (np.array(x, dtype=np.float64) for x in (q, v))
-        if q_.ndim != 1 or q_.shape != v_.shape or not (np.isfinite(q_).all() and np.isfinite(v_).all()):
-            raise ValueError(f"q and v must be finite and of one length, got shapes {q_.shape} and {v_.shape}")
+        q_, v_ = _checked_state(system, q, v, t, t_final)
         self.evaluate = evaluator(system)
         problem = self.evaluate(q_, v_, t, frozenset())
-        if problem.nv != q_.size:
-            raise ValueError(f"the system has {problem.nv} velocities and q {q_.size} coordinates; v = q̇ is needed")
-        if problem.tangents != 1:
-            raise ValueError(f"the system has {problem.tangents} tangents a contact; planar ones have 1")
-        try:
-            np.linalg.cholesky(problem.mass)
-        except np.linalg.LinAlgError:
-            raise ValueError("the system's mass is singular; every limb needs mass here") from None
-        deepest = float(problem.gap.min(initial=0.0))
-        if deepest < -gap_tolerance:
-            worst = int(np.argmin(problem.gap))
-            label = problem.names[worst] if problem.names else worst
-            raise ValueError(f"contact {label} penetrates by {-deepest:g} m; start from a configuration that does not")
+        _check_problem(problem, q_.size, options.gap_tolerance)
         self.nv, self.m, self.names = problem.nv, problem.contacts, problem.names
-        self.gap_tolerance, self.velocity_tolerance = gap_tolerance, velocity_tolerance
+        self.gap_tolerance, self.velocity_tolerance = options.gap_tolerance, options.velocity_tolerance
         self.s, self.y = float(t), np.concatenate([q_, v_, [t], np.zeros(2 * self.m)])
         self.knots, self.states = [self.s], [self.y]
         self.pieces: list[Piece] = []
@@ -77,7 +55,7 @@ class PathRecorder:
         return self.evaluate(self.y[: self.nv], self.y[self.nv : 2 * self.nv], self.time, frozenset())
 
     def contacts_of(self, problem: ContactProblem) -> tuple[list[int], bool, frozenset[int]]:
-        """Touching contacts, whether one approaches, and those that neither approach nor separate."""
+        """Contacts that touch, whether one of them approaches, and those that neither approach nor separate."""
         rate = problem.normal_jacobian @ problem.velocity
         touching = problem.gap <= self.gap_tolerance
         scope = touching & (np.abs(rate) <= self.velocity_tolerance)
@@ -87,7 +65,7 @@ class PathRecorder:
     def close_hops(self, problem: ContactProblem) -> bool:
         """Stop contacts that separate too slowly to rise by ``gap_tolerance``; whether there were such.
 
-        Their flights could not be resolved. In free fall a contact rises by φ̇²/(2 |φ̈|).
+        Such flights could not be resolved. In free fall a contact rises by φ̇²/(2 |φ̈|).
         """
         rate = problem.normal_jacobian @ problem.velocity
         free = np.linalg.solve(problem.mass, -problem.bias_force)
@@ -99,12 +77,12 @@ class PathRecorder:
         fastest = float(rate[hops].max())
         slow = touching & (np.abs(rate) <= fastest)
         side = np.abs(problem.tangent_jacobian[:, 0] @ problem.velocity)
-        held = np.column_stack([slow, slow & (side <= fastest)]).reshape(-1)
-        self.project([], np.flatnonzero(held).tolist(), count=False)
+        closed = np.column_stack([slow, slow & (side <= fastest)]).reshape(-1)
+        self.project([], np.flatnonzero(closed).tolist(), count=False)
         return True
 
     def note(self, choice: Choice) -> None:
-        """Keep a choice among several."""
+        """Keep a choice as a branch if there were several."""
         if len(choice.modes) + choice.impact_possible > 1:
             modes = tuple(mode.status for mode in choice.modes)
             self.branches.append(Branch(self.time, self.s, modes, choice.impact_possible, choice.taken))
@@ -112,7 +90,12 @@ class PathRecorder:
     def impact(
         self, problem: ContactProblem, touching: list[int], start: Iterable[int], rule: ImpactRule, phase: Phase
     ) -> tuple[int, ...]:
-        """Follow an impact path; the contacts that it struck, none if there is no such path."""
+        """Follow an impact path; the contacts that it struck, none if there is no such path.
+
+        Args:
+            problem: the present one. touching: its touching contacts. start: those that begin an impact without
+                collision.
+        """
         begun = tuple(touching.index(i) for i in start)
         found = rule(problem.select(touching), begun)
         if found.status not in (Status.SOLVED, Status.INACCURATE) or found.s[-1] <= 0.0:
@@ -127,15 +110,15 @@ class PathRecorder:
         self._piece(phase, first, (int(ContactStatus.UNKNOWN),) * self.m, "separation", _linear(knots, ys))
         return tuple(touching[i] for i in np.flatnonzero(found.impulses[-1, :, 0] > 0.0))
 
-    def follow(self, flow: Flow, mode: FlowMode, t_final: float) -> Event | None:
-        """Take over a flow piece; the event that ended it."""
-        first, event = len(self.knots) - 1, flow.event
-        self.steps += flow.steps
-        if flow.s.size > 1:
-            self._append(flow.s[1:], flow.y[1:])
+    def add(self, piece: IntegratedPiece, mode: PlanarMode, t_final: float) -> PieceEnd | None:
+        """Append an integrated piece, and project its end; why it ended."""
+        first, event = len(self.knots) - 1, piece.end
+        self.steps += piece.steps
+        if piece.s.size > 1:
+            self._append(piece.s[1:], piece.y[1:])
             phase = Phase.CONTACT if any(x != OPEN for x in mode.status) else Phase.FREE
             ended = "step limit" if event is None else event.kind if event.contact < 0 else self._label(event)
-            self._piece(phase, first, mode.status, ended, flow.interpolant)
+            self._piece(phase, first, mode.status, ended, piece.interpolant)
         if event is None:
             return None
         if event.kind == "end":
@@ -150,7 +133,11 @@ class PathRecorder:
         return event
 
     def project(self, gaps: list[int], rows: list[int], count: bool = True) -> None:
-        """Remove what is left of the gaps of closed contacts, and of the velocities along held rows."""
+        """Take the ``gaps`` of closed contacts and the velocities along closed ``rows`` to zero.
+
+        Args:
+            count: whether the largest of each is remembered as drift.
+        """
         y, nv = self.y.copy(), self.nv
         if gaps:
             for _ in range(3):
@@ -162,14 +149,14 @@ class PathRecorder:
                     break
         if rows:
             problem = self.evaluate(y[:nv], y[nv : 2 * nv], float(y[2 * nv]), frozenset())
-            held = problem.jacobian()[rows]
-            excess = held @ problem.velocity
+            closed = problem.jacobian()[rows]
+            excess = closed @ problem.velocity
             self.drift = max(self.drift, float(np.abs(excess).max())) if count else self.drift
-            y[nv : 2 * nv] -= _least(problem.mass, held, excess)
+            y[nv : 2 * nv] -= _least(problem.mass, closed, excess)
         self.y = self.states[-1] = y
 
     def accumulate(self, y: Array, t: float, contacts: tuple[int, ...]) -> None:
-        """Jump to an extrapolated accumulation point, where the struck contacts are closed."""
+        """Jump to an extrapolated accumulation point y at time t, where the struck contacts are closed."""
         before, nv = self.y, self.nv
         first = len(self.knots) - 1
         changed = float(np.abs(y[nv : 2 * nv] - before[nv : 2 * nv]).max())
@@ -185,7 +172,7 @@ class PathRecorder:
         ys = np.array([before, self.y])
         self._piece(Phase.ACCUMULATION, first, status, "accumulation", _linear(np.array([self.knots[first], s]), ys))
 
-    def _label(self, event: Event) -> str:
+    def _label(self, event: PieceEnd) -> str:
         return f"{event.kind} {self.names[event.contact] if self.names else event.contact}"
 
     def _append(self, s: Array, y: Array) -> None:
@@ -199,24 +186,61 @@ class PathRecorder:
         self.pieces.append(Piece(phase, first, len(self.knots) - 1, status, ended, interpolant))
 
     def path(self, status: Status) -> ContinuousTimePath:
-        """What was recorded."""
+        """The path that was recorded."""
         nv, y = self.nv, np.array(self.states)
         return ContinuousTimePath(
-            np.array(self.knots),
-            y[:, 2 * nv].copy(),
-            y[:, :nv].copy(),
-            y[:, nv : 2 * nv].copy(),
-            y[:, 2 * nv + 1 :].reshape(-1, self.m, 2).copy(),
-            tuple(self.pieces),
-            tuple(self.accumulations),
-            tuple(self.branches),
-            self.drift,
-            status,
+            s=np.array(self.knots),
+            t=y[:, 2 * nv].copy(),
+            q=y[:, :nv].copy(),
+            v=y[:, nv : 2 * nv].copy(),
+            impulses=y[:, 2 * nv + 1 :].reshape(-1, self.m, 2).copy(),
+            pieces=tuple(self.pieces),
+            accumulations=tuple(self.accumulations),
+            branches=tuple(self.branches),
+            drift=self.drift,
+            status=status,
         )
 
 
+def _checked_state(system: PlanarSystem, q: ArrayLike, v: ArrayLike, t: float, t_final: float) -> tuple[Array, Array]:
+    """q and v as new arrays.
+
+    Raises:
+        ValueError: times, shapes or numbers that make no sense, or a robot in space.
+    """
+    if not (np.isfinite([t, t_final]).all() and t_final >= t):
+        raise ValueError(f"t is {t} and t_final {t_final}; both must be finite, and t_final ≥ t")
+    if hasattr(system, "pinocchio_model") or hasattr(system, "configuration_rate"):
+        raise ValueError("continuous-time paths are for planar systems with v = q̇; a robot in space has neither")
+    q_, v_ = (np.array(x, dtype=np.float64) for x in (q, v))
+    if q_.ndim != 1 or q_.shape != v_.shape or not (np.isfinite(q_).all() and np.isfinite(v_).all()):
+        raise ValueError(f"q and v must be finite and of one length, got shapes {q_.shape} and {v_.shape}")
+    return q_, v_
+
+
+def _check_problem(problem: ContactProblem, nq: int, gap_tolerance: float) -> None:
+    """Refuse a system that is not planar or has massless limbs, and a state that penetrates.
+
+    Raises:
+        ValueError: one of these.
+    """
+    if problem.nv != nq:
+        raise ValueError(f"the system has {problem.nv} velocities and q {nq} coordinates; v = q̇ is needed")
+    if problem.tangents != 1:
+        raise ValueError(f"the system has {problem.tangents} tangents a contact; planar ones have 1")
+    try:
+        np.linalg.cholesky(problem.mass)
+    except np.linalg.LinAlgError:
+        raise ValueError("the system's mass is singular; every limb needs mass here") from None
+    deepest = float(problem.gap.min(initial=0.0))
+    if deepest < -gap_tolerance:
+        worst = int(np.argmin(problem.gap))
+        label = problem.names[worst] if problem.names else worst
+        raise ValueError(f"contact {label} penetrates by {-deepest:g} m; start from a configuration that does not")
+
+
 def _least(mass: Array, rows: Array, excess: Array) -> Array:
-    """The least change (in the norm of the mass) that takes ``excess`` away along ``rows``."""
+    """The least change, in the norm of the mass, that takes ``excess`` away along ``rows``."""
     response = np.linalg.solve(mass, rows.T)
     return np.asarray(response @ np.linalg.lstsq(rows @ response, excess, rcond=1e-10)[0], dtype=np.float64)
 

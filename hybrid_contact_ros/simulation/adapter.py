@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
@@ -10,14 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.simulation.system_fault import GuardedSystem, SystemFault
 from hybrid_contact_ros.systems.robot import as_system
 
 Array = NDArray[np.float64]
-_STILL = 1e-9  # by which gaps at two times may differ, m, or relative to the gap
+_SAME_GAP = 1e-9  # by which gaps at two times may differ, m, or relative to the gap
 
 
 class System(Protocol):
-    """A mechanical system; the forces may depend on time and on which contacts are closed (J §4.6)."""
+    """A mechanical system. Its forces may depend on time and on which contacts are closed (Johnson §4.6)."""
 
     @property
     def contact_names(self) -> tuple[str, ...]: ...
@@ -34,9 +36,9 @@ class AdaptedSystem:
 
     Args:
         system: has ``problem(q, v)``. Arguments ``time`` and ``mode`` are passed where it takes them; ``gap``,
-            ``contact_names`` and ``nv`` are taken from its problems where it lacks them. Where it has
-            ``limb_acceleration(q, v, time, mode) -> (nv,)``, that moves its massless limbs in the air (J A6). Where v
-            is not q̇ (quaternions), it has ``configuration_rate(q, v) -> (nq,)``, which is q̇, and
+            ``contact_names`` and ``nv`` are taken from its problems where it lacks them. If it has
+            ``limb_acceleration(q, v, time, mode) -> (nv,)``, this moves its massless limbs in the air (Johnson's
+            Assumption A6). If v is not q̇ (quaternions), it has ``configuration_rate(q, v) -> (nq,)``, which is q̇, and
             ``integrate(q, step) -> (nq,)``, which moves q by ``step`` (nv,), a velocity times a time, and with a step
             of zero brings a q that rounding took off its manifold back to it; ``checked_state(q, v)``, if any, checks
             both. A RigidBodyModel is wrapped in a :class:`~hybrid_contact_ros.systems.robot.RobotSystem`.
@@ -57,12 +59,10 @@ class AdaptedSystem:
             raise ValueError(f"{type(system).__name__} has no problem(q, v); a system with contact problems is needed")
         takes = inspect.signature(ask).parameters
         every = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in takes.values())
-        self.system = system
-        self._ask: Callable[..., ContactProblem] = ask
         self._time, self._mode = every or "time" in takes, every or "mode" in takes
         self.forced = self._time or self._mode
-        self._rate: Any = getattr(system, "configuration_rate", None)
-        self._integrate: Any = getattr(system, "integrate", None)
+        self._take_callbacks(system)
+        self._guarded = False
         self.curved = callable(self._rate) and callable(self._integrate)
         check = getattr(system, "checked_state", None)
         q_, v_ = check(q, v) if callable(check) else (_vector("q", q), _vector("v", v))
@@ -77,9 +77,22 @@ class AdaptedSystem:
         named = getattr(system, "contact_names", None) or first.names
         self.contact_names = tuple(named) or tuple(str(i) for i in range(first.contacts))
         self.name = str(getattr(system, "name", type(system).__name__))
-        self._gap = getattr(system, "gap", None)
         self._gap_time = callable(self._gap) and "time" in inspect.signature(self._gap).parameters
-        self._limbs = getattr(system, "limb_acceleration", None)
+
+    def _take_callbacks(self, system: Any) -> None:
+        self.system = system
+        self._ask: Callable[..., ContactProblem] = system.problem
+        self._gap: Any = getattr(system, "gap", None)
+        self._rate: Any = getattr(system, "configuration_rate", None)
+        self._integrate: Any = getattr(system, "integrate", None)
+        self._limbs: Any = getattr(system, "limb_acceleration", None)
+
+    def guarded(self) -> AdaptedSystem:
+        """The same system; what its callbacks raise, and answers that are none, arrive as SystemFault."""
+        found = copy.copy(self)
+        found._take_callbacks(GuardedSystem(self.system, self.nv, self.contacts))
+        found._guarded = True
+        return found
 
     def problem(
         self, q: ArrayLike, v: ArrayLike, time: float = 0.0, mode: frozenset[int] = frozenset()
@@ -99,39 +112,41 @@ class AdaptedSystem:
         return self.problem(q, np.zeros(self.nv)).gap
 
     def check_still(self, q: Array, v: Array, times: Iterable[float]) -> None:
-        """See that gaps are functions of q alone: a contact problem has φ̇ = J_n v, and no place for ∂φ/∂t.
+        """Refuse gaps that depend on time: a contact problem has φ̇ = J_n v, and no place for ∂φ/∂t.
 
-        A system with a ``gap(q)`` of its own is not asked about other times; :meth:`same_gap` looks at it on the way.
+        A system with a ``gap(q)`` of its own is not asked about other times; :meth:`check_same_gap` does that on the
+        way.
 
         Raises:
             ValueError: a gap that differs at one of the ``times``.
         """
         if not (self._gap_time if self._gap is not None else self._time):
             return
-        still = self.gap(q)
+        still, asked = self.gap(q), self.guarded()
         for time in times:
-            try:  # what a system cannot do at other times is of no concern yet
-                found = self.problem(q, v, time).gap if self._gap is None else self._gap(q, time=time)
-            except Exception:
+            try:
+                found = asked.problem(q, v, time).gap if self._gap is None else asked._gap(q, time=time)
+            except SystemFault:  # what a system cannot do at other times is of no concern yet
                 continue
-            self.same_gap(still, np.asarray(found, dtype=np.float64))
+            self.check_same_gap(still, np.asarray(found, dtype=np.float64))
 
-    def same_gap(self, still: Array, found: Array) -> None:
-        """See that gaps of a time are those of q.
+    def check_same_gap(self, still: Array, found: Array) -> None:
+        """Refuse gaps ``found`` at some time that are not the gaps ``still`` of the same q.
 
         Raises:
-            ValueError: one is not.
+            ValueError: one is not; a SystemFault of it where this is the guarded form.
         """
-        moved = np.abs(found - still) > _STILL * np.maximum(1.0, np.abs(still))
+        moved = np.abs(found - still) > _SAME_GAP * np.maximum(1.0, np.abs(still))
         if moved.any():
             name = self.contact_names[int(np.argmax(moved))]
-            raise ValueError(
+            error = ValueError(
                 f"the gap of {name!r} changes with time at one q; make what moves a coordinate of q, with its motion "
                 "in v (and a large inertia and the force that drives it, if its motion is prescribed)"
             )
+            raise SystemFault(error) if self._guarded else error
 
     def listed(self, contacts: Iterable[int]) -> str:
-        """Their names, for messages."""
+        """The names of some contacts, for messages."""
         return ", ".join(self.contact_names[i] for i in sorted(contacts)) or "no contact"
 
     def configuration_rate(self, q: Array, v: Array) -> Array:
@@ -143,11 +158,11 @@ class AdaptedSystem:
         return np.asarray(self._integrate(q, step), dtype=np.float64) if self.curved else q + step
 
     def on_manifold(self, q: Array) -> Array:
-        """q, or the configuration nearby where its quaternions are of length 1."""
+        """q (nq,), or the configuration nearby where its quaternions have length 1."""
         return self.integrate(q, np.zeros(self.nv)) if self.curved else q
 
     def limb_acceleration(self, q: Array, v: Array, time: float, mode: frozenset[int]) -> Array:
-        """Accelerations (nv,) that limbs without mass or contact have by themselves (J A6); zero unless given."""
+        """Accelerations (nv,) of massless limbs without contact (Johnson's Assumption A6); zero by default."""
         if self._limbs is None:
             return np.zeros(self.nv)
         return np.asarray(self._limbs(q, v, time, mode), dtype=np.float64)

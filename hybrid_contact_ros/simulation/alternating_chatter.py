@@ -10,58 +10,61 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.plastic import plastic_impact
 from hybrid_contact_ros.kernels.mechanics.contact_space import is_regular
+from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
-from hybrid_contact_ros.simulation.events import force_scale
-from hybrid_contact_ros.simulation.mode import Mode
+from hybrid_contact_ros.simulation.hybrid_state import HybridState
+from hybrid_contact_ros.simulation.mode import HybridMode
+from hybrid_contact_ros.simulation.mode_motion import force_scale
 from hybrid_contact_ros.simulation.options import Options, Tolerances
-from hybrid_contact_ros.simulation.zeno import Cut, touching_state
+from hybrid_contact_ros.simulation.zeno import Cut, touching_configuration
 from hybrid_contact_ros.stability.accumulation import Impact, limit_of
 
 Array = NDArray[np.float64]
 _PERIODS = 8  # back to which no period may have shrunk too slowly: contractions that turn (complex) pause now and then
-REMEMBERED = 4 * _PERIODS + 1  # impacts, in periods of up to four
+REMEMBERED = 4 * _PERIODS + 1
+"""Impacts that are needed: those of so many periods of up to four impacts."""
 _DOUBT = 2.0  # by which the rest of a sequence may be longer than extrapolated
 _FIRM = 1e-6  # of the forces that act: what a contact must push at least to hold
 
 
-def settled_in_turns(
+def alternating_chatter_end(
     system: AdaptedSystem,
-    time: float,
-    q: Array,
-    v: Array,
-    mode: Mode,
+    state: HybridState,
     impacts: Sequence[Impact],
     tolerances: Tolerances,
     options: Options,
     fewest: int = 2,
-) -> tuple[frozenset[int], Cut] | None:
-    """The contacts (``fewest`` or more) whose impacts end in a Zeno point, and where to carry on with them closed.
+) -> Cut | None:
+    """Where to carry on with the contacts closed (``fewest`` or more) whose impacts end in a Zeno point.
 
     A heuristic. The last impacts have to be three periods of one pattern of at most four, and the times between them to
     shrink from period to period, so regularly that the Zeno time of the first two is that of the last two to within
-    half of what is left. What follows is taken for a geometric sequence that contracts as the last two periods do
-    (Aitken's Δ² for the state, :func:`~.accumulation.limit_of`). Twice the time, the way and the change of velocity
-    that this leaves, or more where one of the last eight periods shrank so slowly that more could be left, have to be
-    within the tolerances, and so have the way and the change of velocity to the state that
-    goes on: q with its gaps closed, v after a plastic impact of them all. There all of them have to push firmly (the
-    force-acceleration problem, O Corollary 1), and no other contact may come near meanwhile. Nothing is proved: the
+    half of the time that remains. What follows is taken for a geometric sequence that contracts as the last two periods
+    do (Aitken's Δ² for the state, :func:`~hybrid_contact_ros.stability.accumulation.limit_of`). Twice the time, the way
+    and the change of velocity that remain, or more where one of the last eight periods shrank so slowly that more could
+    remain, have to be within the tolerances, and so have the way and the change of velocity to the state that goes on:
+    q with its gaps closed, v after a plastic impact of them all. There all of them have to push firmly (the
+    force-acceleration problem; Or, Corollary 1), and no other contact may come near meanwhile. Nothing is proved: the
     return map is not bounded around the states seen, only followed.
+
+    Raises:
+        SystemFault: the system refuses a state near this one.
     """
+    time, q, v, mode, _ = state
     found = limit_of(list(impacts))
     if found is None or len(found.contacts) < fewest or mode.closed.issuperset(found.contacts):
         return None
-    nq = system.nq
     rest = found.t - time
     if not _DOUBT * found.error <= rest:
         return None
     doubt = max(_DOUBT, _longest_rest(impacts, found.period) / rest)
-    left = doubt * rest
-    if not left < tolerances.epsilon_t:
+    latest = doubt * rest
+    if not latest < tolerances.epsilon_t:
         return None
-    end_q, end_v = found.y[:nq], found.y[nq:]
+    end_q, end_v = found.y[: system.nq], found.y[system.nq :]
     closed = mode.closed | frozenset(found.contacts)
-    after_q = touching_state(system, time, q, v, Mode(closed))
+    after_q = touching_configuration(system, state._replace(mode=HybridMode(closed)))
     problem = system.problem(after_q, v, time, closed)
     if not is_regular(problem.mass, np.empty_like(problem.mass)):
         return None
@@ -72,22 +75,40 @@ def settled_in_turns(
     if outcome.status is Status.SINGULAR:
         return None
     after_v = outcome.velocity
-    apart = left * _norm(end_v - v)  # at the impacts of a rocking block q is that of rest, between them it is not
+    apart = latest * _norm(end_v - v)  # at the impacts of a rocking block q is that of rest, between them it is not
     way = max(doubt * _norm(end_q - q), _norm(after_q - q), _norm(end_q - after_q), apart)
     change = max(doubt * _norm(end_v - v), _norm(end_v - after_v))
     if not (way < tolerances.epsilon_q and change < tolerances.epsilon_v):
         return None
     problem = problem.with_velocity(after_v)
-    others = sorted(set(range(system.contacts)) - closed)
-    reach = np.linalg.norm(problem.normal_jacobian[others], axis=1) * tolerances.epsilon_v
-    rate = np.minimum(problem.normal_jacobian[others] @ v - reach, 0.0)
-    if (problem.gap[others] + rate * left <= 0.0).any():
+    if _others_may_touch(problem, v, closed, latest, tolerances.epsilon_v) or not _push_firmly(
+        problem, closed, options
+    ):
         return None
+    return Cut(
+        contacts=frozenset(found.contacts),
+        q=after_q,
+        v=after_v,
+        mode=HybridMode(closed, slides),
+        zeno_time=(time, time + latest),
+    )
+
+
+def _others_may_touch(
+    problem: ContactProblem, v: Array, closed: frozenset[int], duration: float, epsilon_v: float
+) -> bool:
+    """Whether a contact that is not ``closed`` may touch within ``duration``, s, while v changes by ``epsilon_v``."""
+    others = sorted(set(range(problem.contacts)) - closed)
+    reach = np.linalg.norm(problem.normal_jacobian[others], axis=1) * epsilon_v
+    rate = np.minimum(problem.normal_jacobian[others] @ v - reach, 0.0)
+    return bool((problem.gap[others] + rate * duration <= 0.0).any())
+
+
+def _push_firmly(problem: ContactProblem, closed: frozenset[int], options: Options) -> bool:
+    """Whether all contacts that are ``closed`` stay so, and push by more than rounding."""
     forces = force_acceleration_mode(problem, closed, options.velocity_tolerance)
     firm = forces.forces[sorted(closed), 0] > _FIRM * force_scale(problem)
-    if forces.status is not Status.SOLVED or forces.mode != closed or not firm.all():
-        return None
-    return frozenset(found.contacts), Cut(after_q, after_v, Mode(closed, slides), (time, time + left))
+    return forces.status is Status.SOLVED and forces.mode == closed and bool(firm.all())
 
 
 def _longest_rest(impacts: Sequence[Impact], period: int) -> float:

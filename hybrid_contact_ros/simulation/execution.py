@@ -1,4 +1,4 @@
-"""An execution of a hybrid system: what happened, mode by mode (J Definitions 3 and 4)."""
+"""An execution of a hybrid system: what happened, mode by mode (Johnson, Definitions 3 and 4)."""
 
 from __future__ import annotations
 
@@ -12,64 +12,65 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
-from hybrid_contact_ros.simulation.mode import Mode
+from hybrid_contact_ros.simulation.mode import HybridMode
 
 Array = NDArray[np.float64]
 
 
 class ExecutionStatus(Enum):
-    """How an execution ended. Whatever it was, the execution up to there is valid."""
+    """How an execution ended. Whatever the reason, the execution up to its end is valid."""
 
     FINISHED = "finished"
     EVENT_LIMIT = "event limit"
     """``max_events`` transitions; a Zeno execution that is not truncated ends like this."""
     STEP_LIMIT = "step limit"
     ALTERNATING = "alternating"
-    """Modes follow each other without time passing: forces that depend on the mode do that (J §4.6)."""
+    """Modes follow each other without time passing: forces that depend on the mode do that (Johnson §4.6)."""
     NO_MODE = "no mode"
-    """No contact mode satisfies the complementarity conditions (J Assumption A9 or A10 fails), and no impulse helps."""
+    """No contact mode satisfies the complementarity conditions (Johnson's A9 or A10), and no impulse helps."""
     SINGULAR = "singular"
-    """The mode has no dynamics: loose massless limbs, or rows that contradict each other (J Assumption A5 or A2)."""
+    """The mode has no dynamics: massless limbs hang loose, or rows contradict each other (Johnson's A5 or A2)."""
     DIVERGED = "diverged"
-    """The integrator could not go on (J Assumption A7 fails), a state was not finite, or the system raised an error."""
+    """The integrator could not go on (Johnson's A7 fails), or the system raised an error or gave an answer that is not
+    finite."""
 
 
-class EventKind(Enum):
-    """What changed the mode."""
+class ExecutionEventKind(Enum):
+    """What changed the mode, or might have."""
 
     TOUCHDOWN = "touchdown"
-    """An impact (J 76); contacts may break or start to slide with it."""
+    """An impact (Johnson (76)); contacts may break or start to slide with it."""
     IMPACT_WITHOUT_COLLISION = "impact without collision"
-    """A sliding contact jams, and an impulse stops or turns it though nothing approaches (Painlevé; H §2.2.3)."""
+    """A sliding contact jams, and an impulse stops or turns it though nothing approaches (Painlevé; Halm §2.2.3)."""
     LIFTOFF = "liftoff"
     SLIP = "slip"
     STICK = "stick"
     CLOSING = "closing"
-    """A contact closes without impact: it touches without normal speed, and is pressed (J 38)."""
+    """A contact closes without impact: it touches without normal speed, and is pressed (Johnson (38))."""
     GRAZING = "grazing"
     """A contact touches without normal speed and stays open; the mode does not change."""
     TRUNCATION = "truncation"
-    """A Zeno execution was cut off near its end (O Definition 6)."""
+    """A Zeno execution was cut off near its end (Or, Definition 6)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Event:
-    """A transition.
+class ExecutionEvent:
+    """A transition of an execution.
 
     Attributes:
-        time: s. kind, contacts: what, and which contacts are concerned.
-        before, after: modes. q: configuration. velocity_before, velocity_after: equal but for impacts.
-        impulse: Λ (m, 1 + d), N s. bounced: contacts that leave by restitution.
+        time: s. kind: what happened. contacts: those that it happened to.
+        before, after: modes. q: (nq,). velocity_before, velocity_after: (nv,), which differ in impacts only.
+        impulse: Λ (m, 1 + d), N s, normal first. bounced: contacts that leave by restitution.
         status: of the law that was solved. decided: False where its conditions could not be satisfied exactly, and for
             truncations that are heuristic: of several contacts, or of one that does not leave at e times its speed.
-        trend_order: highest Lie derivative that a sign had to be taken from (J Definition 1); 0 for none.
+        trend_order: highest Lie derivative that a sign had to be taken from (Johnson, Definition 1); 0 for none.
     """
 
     time: float
-    kind: EventKind
+    kind: ExecutionEventKind
     contacts: frozenset[int]
-    before: Mode
-    after: Mode
+    before: HybridMode
+    after: HybridMode
     q: Array
     velocity_before: Array
     velocity_after: Array
@@ -81,14 +82,18 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Interval:
-    """One T_i of the time domain, in one mode: times (n,), q (n, nq) and v (n, nv) at the ends of the integrator's
-    steps; between them the integrator's dense output (n − 1 pieces, of order 7).
+class ModeInterval:
+    """One interval of the hybrid time domain, in one mode.
 
     It may be a single instant, between two transitions at one time; then n is 1.
+
+    Attributes:
+        mode: of the whole interval. times: (n,) s, the ends of the integrator's steps. q: (n, nq). v: (n, nv).
+        dense: the integrator's dense output, (q, v) of a time, for each of the n − 1 steps; it is of order 7.
+        system: brings interpolated configurations back to their manifold.
     """
 
-    mode: Mode
+    mode: HybridMode
     times: Array
     q: Array
     v: Array
@@ -104,7 +109,7 @@ class Interval:
         return float(self.times[-1])
 
     def at(self, time: float) -> tuple[Array, Array]:
-        """q and v at a time of the interval, by the integrator's dense output."""
+        """q (nq,) and v (nv,) at a time of the interval, s, by the integrator's dense output."""
         i = min(max(bisect_right(self.times.tolist(), time) - 1, 0), len(self.times) - 1)
         if i >= len(self.dense) or time <= self.times[i]:
             return self.q[i].copy(), self.v[i].copy()
@@ -115,21 +120,24 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Execution:
-    """χ: T → D.
+    """What a system did from its first state to the end of the simulation: χ: T → D.
 
     Attributes:
-        intervals: T_i with mode and states; ``events[i]`` is between intervals, but that grazing does not end one.
-        events: transitions in order. status, why: how it ended. names: of the contacts.
-        zeno_times: (lower, upper) bounds, s, of each time at which infinitely many impacts have ended, wider by what
-            the impacts so far may be off in time (:class:`~.time_error.TimeError`): estimates where they end by
-            ``velocity_tolerance`` or of several contacts, proven but for that error where one is truncated.
-        most_at_once: largest number of transitions at one time; J Theorem 8 allows two without massless limbs.
+        intervals: modes and states, in order. Each event but a grazing is between two intervals.
+        events: transitions in order. status: how the execution ended. why: the same in words, empty if FINISHED.
+        names: of the contacts.
+        zeno_times: (lower, upper) bounds, s, of each time at which infinitely many impacts have ended, wider by the
+            error that the impacts so far may have in time (:class:`~.time_error.TimeError`). They are estimates where
+            impacts end by ``velocity_tolerance``, or are those of several contacts; where those of one contact are
+            truncated they are proven but for that error.
+        most_at_once: largest number of transitions at one time; Johnson's Theorem 8 allows two without massless limbs.
         gap_drift: largest |φ| of a closed contact at the end of an interval, m, before it was corrected.
-        velocity_drift: as that, largest speed in a closed row, m/s.
+        velocity_drift: largest speed in a closed row at the end of an interval, m/s, before it was corrected.
+        system: the one simulated.
     """
 
-    intervals: tuple[Interval, ...]
-    events: tuple[Event, ...]
+    intervals: tuple[ModeInterval, ...]
+    events: tuple[ExecutionEvent, ...]
     status: ExecutionStatus
     why: str
     names: tuple[str, ...]
@@ -155,22 +163,22 @@ class Execution:
         return np.concatenate([part.v for part in self.intervals])
 
     @property
-    def modes(self) -> tuple[Mode, ...]:
+    def modes(self) -> tuple[HybridMode, ...]:
         """One for each interval."""
         return tuple(part.mode for part in self.intervals)
 
     @property
     def word(self) -> tuple[str, ...]:
-        """σ(χ): the modes by the names of their contacts, ``~`` marking those that slide."""
+        """The modes σ(χ) by the names of their contacts, with ``~`` behind those that slide."""
         return tuple(part.mode.label(self.names) for part in self.intervals)
 
     @property
     def time_domain(self) -> tuple[tuple[float, float], ...]:
-        """The hybrid time domain: T_i as (start, end), each starting where the one before it ends."""
+        """The hybrid time domain: (start, end) of each interval, s; each starts where the one before it ends."""
         return tuple((part.start, part.end) for part in self.intervals)
 
     def at(self, time: float) -> tuple[Array, Array]:
-        """q and v at a time, after the transitions at it.
+        """q (nq,) and v (nv,) at a time, s, after the transitions at that time.
 
         Raises:
             ValueError: outside the execution.

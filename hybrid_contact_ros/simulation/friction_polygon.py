@@ -1,4 +1,4 @@
-"""Contact problems for laws whose friction cones have edges: tangents turned so that slip is along one of them."""
+"""Contact problems for laws whose friction cones have edges: tangents are turned so that slip is along an edge."""
 
 from __future__ import annotations
 
@@ -12,15 +12,20 @@ from hybrid_contact_ros.mechanics.slip_axes import along_slip
 
 Array = NDArray[np.float64]
 DIRECTIONS = 16
-"""Of the polygon in space: friction is at most 2 % less than the cone's, and all of it against a slip that keeps its
-direction."""
+"""Edges of the polygon in space: friction is at most 2 % less than the cone's, and equal to it against a slip that
+keeps its direction."""
 
 
-def aligned(problem: ContactProblem, contacts: Sequence[int], friction: float = 1.0) -> tuple[ContactProblem, Array]:
-    """The contacts alone, tangents turned so that the first is along J_t v, and the rotations (k, d, d) that did it.
+def aligned_with_slip(
+    problem: ContactProblem, contacts: Sequence[int], friction: float = 1.0
+) -> tuple[ContactProblem, Array]:
+    """The problem of some contacts, tangents turned so that the first is along J_t v, and the rotations that did it.
 
     Args:
-        friction: by which μ is multiplied.
+        contacts: which ones, k of them. friction: factor of μ.
+
+    Returns:
+        The problem, and the rotations (k, d, d): a tangential impulse p_t (k, d) is Σ_k R[i, k, j] p_t[i, k] unturned.
     """
     turned, turns = along_slip(problem.select(list(contacts)))
     if friction == 1.0:

@@ -1,4 +1,4 @@
-"""A discrete mode: which contacts are closed, and which of those slide (J Definition 5, §3.2.1)."""
+"""A discrete mode: which contacts are closed, and which of those slide (Johnson, Definition 5, §3.2.1)."""
 
 from __future__ import annotations
 
@@ -12,22 +12,27 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 
 @dataclass(frozen=True, slots=True)
-class Mode:
-    """J's I ⊆ K: normals of ``closed``, and tangents of those with friction that are not in ``sliding``."""
+class HybridMode:
+    """A mode, which is Johnson's set I ⊆ K of closed rows.
+
+    Attributes:
+        closed: contacts whose normals are closed. sliding: those of them whose tangents are not, though they have
+            friction.
+    """
 
     closed: frozenset[int] = frozenset()
     sliding: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, closed: Iterable[int] = (), sliding: Iterable[int] = ()) -> Mode:
+    def of(cls, closed: Iterable[int] = (), sliding: Iterable[int] = ()) -> HybridMode:
         """From any indices; ``sliding`` must be among ``closed``."""
         mode = cls(frozenset(closed), frozenset(sliding))
         if not mode.sliding <= mode.closed:
             raise ValueError(f"sliding contacts {sorted(mode.sliding)} are not all closed ({sorted(mode.closed)})")
         return mode
 
-    def held(self, problem: ContactProblem) -> NDArray[np.bool_]:
-        """Which rows (m, 1 + d) the mode closes (J's I as a mask)."""
+    def closed_rows(self, problem: ContactProblem) -> NDArray[np.bool_]:
+        """Mask (m, 1 + d) of the rows that the mode closes, normals first."""
         rows = np.zeros((problem.contacts, 1 + problem.tangents), dtype=bool)
         for i in self.closed:
             sticks = i not in self.sliding and problem.friction[i] > 0.0

@@ -10,10 +10,14 @@ LAWS = ("impulse-velocity", "pseudo-impulse", "simultaneous")
 
 @dataclass(frozen=True, slots=True)
 class Tolerances:
-    """How far a truncated Zeno execution may be from the true one (O Definition 6).
+    """Largest errors of a truncated Zeno execution (Or, Definition 6).
 
     Attributes:
-        epsilon_q: of the configuration. epsilon_v: of the velocity. epsilon_t: of the Zeno time, s.
+        epsilon_q: of the configuration, m or rad. epsilon_v: of the velocity, m/s or rad/s; both in the Euclidean norm.
+        epsilon_t: of the Zeno time, s.
+
+    Raises:
+        ValueError: one that is not positive.
     """
 
     epsilon_q: float = 1e-4
@@ -29,7 +33,11 @@ class Tolerances:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """See :func:`~hybrid_contact_ros.simulation.simulate.simulate`."""
+    """The keywords of :func:`~hybrid_contact_ros.simulation.simulate.simulate` that hold for a whole execution.
+
+    Raises:
+        ValueError: an unknown law, or a number out of range.
+    """
 
     law: str = "impulse-velocity"
     duration: float = 0.03

@@ -1,4 +1,4 @@
-"""What a transition does to the state: impacts, and projections onto closed contacts (J 79, 82)."""
+"""What a transition does to the state: impacts, and projections onto closed contacts (Johnson (79), (82))."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hybrid_contact_ros.impacts.plastic import plastic_impact
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.enumeration import MOST_ENUMERATED
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
-from hybrid_contact_ros.simulation.execution import Event, EventKind, ExecutionStatus
+from hybrid_contact_ros.simulation.execution import ExecutionEvent, ExecutionEventKind, ExecutionStatus
+from hybrid_contact_ros.simulation.hybrid_state import HybridState
 from hybrid_contact_ros.simulation.impact import ImpactResult, impact
-from hybrid_contact_ros.simulation.mode import Mode
 from hybrid_contact_ros.simulation.options import Options
-from hybrid_contact_ros.simulation.transition_result import Settled
+from hybrid_contact_ros.simulation.transition_result import TransitionResult
 from hybrid_contact_ros.simulation.without_collision import impact_without_collision
 
 Array = NDArray[np.float64]
@@ -27,7 +27,7 @@ class Resets:
     """Resets of one system.
 
     Attributes:
-        gap_drift, velocity_drift: the largest that projections have removed, m and m/s.
+        gap_drift, velocity_drift: the largest gap and speed of a closed contact that a projection has removed, m, m/s.
     """
 
     def __init__(self, system: AdaptedSystem, options: Options) -> None:
@@ -36,87 +36,91 @@ class Resets:
 
     def collide(
         self,
-        time: float,
-        here: Settled,
+        here: TransitionResult,
         problem: ContactProblem,
         scope: frozenset[int],
         arriving: frozenset[int],
         leaving: frozenset[int],
         regular: bool,
     ) -> bool:
-        """Resolve an impact; False where that fails.
+        """Resolve an impact; False where that fails, and then ``here`` says why.
 
-        Contacts ``leaving`` as the others arrive, their gaps no more than the tolerance, may be sent back by it: then
-        they are part of it, so that one impact is all that an instant sees (J Theorem 8).
+        Args:
+            scope: contacts that touch and do not leave. arriving: those of them that hit.
+            leaving: contacts that touch to the gap tolerance and leave as the others arrive. The impact may send them
+                back; then they are part of it, so that an instant sees one impact only (Johnson, Theorem 8).
+            regular: whether M is invertible.
         """
         if not regular and problem.restitution[sorted(scope)].any():
-            here.status = ExecutionStatus.SINGULAR
-            here.why = f"restitution of {self.system.listed(scope)} needs a regular inertia"
+            why = f"restitution of {self.system.listed(scope)} needs a regular inertia"
+            here.stop(ExecutionStatus.SINGULAR, why)
             return False
         if len(scope) > MOST_ENUMERATED and self.options.law != "simultaneous":
-            here.status, here.why = ExecutionStatus.NO_MODE, f"{len(scope)} contacts touch, too many to try"
+            here.stop(ExecutionStatus.NO_MODE, f"{len(scope)} contacts touch, too many to try")
             return False
-        result = impact(problem, here.mode, scope, self.options, regular)
+        mode = here.state.mode
+        result = impact(problem, mode, scope, self.options, regular)
         while result.status in _RESOLVED:
-            late = problem.normal_jacobian @ result.velocity < -self.options.velocity_tolerance
-            back = frozenset(i for i in leaving - scope if late[i])
-            if not back or (len(scope | back) > MOST_ENUMERATED and self.options.law != "simultaneous"):
+            approaching = problem.normal_jacobian @ result.velocity < -self.options.velocity_tolerance
+            sent_back = frozenset(i for i in leaving - scope if approaching[i])
+            if not sent_back or (len(scope | sent_back) > MOST_ENUMERATED and self.options.law != "simultaneous"):
                 break
-            together = impact(problem, here.mode, scope | back, self.options, regular)
+            together = impact(problem, mode, scope | sent_back, self.options, regular)
             if together.status not in _RESOLVED or not together.decided:
                 break  # then they hit after it
-            result, scope, arriving = together, scope | back, arriving | back
-        if result.status not in _RESOLVED:
-            here.status, here.why = ExecutionStatus.NO_MODE, f"impact of {self.system.listed(scope)} has no mode"
-            if result.status is Status.SINGULAR:
-                here.status = ExecutionStatus.SINGULAR
-                here.why = f"impact of {self.system.listed(scope)} breaks J Assumption A5"
+            result, scope, arriving = together, scope | sent_back, arriving | sent_back
+        if result.status is Status.SINGULAR:
+            why = f"impact of {self.system.listed(scope)} breaks Johnson's Assumption A5"
+            here.stop(ExecutionStatus.SINGULAR, why)
             return False
-        self._apply_impact(time, here, EventKind.TOUCHDOWN, arriving, result)
+        if result.status not in _RESOLVED:
+            here.stop(ExecutionStatus.NO_MODE, f"impact of {self.system.listed(scope)} has no mode")
+            return False
+        self._apply_impact(here, ExecutionEventKind.TOUCHDOWN, arriving, result)
         return True
 
-    def jam(self, time: float, here: Settled, problem: ContactProblem, scope: frozenset[int]) -> bool:
+    def jam(self, here: TransitionResult, problem: ContactProblem, scope: frozenset[int]) -> bool:
         """Resolve an impact without collision; False where there is none."""
         result = impact_without_collision(problem, scope, self.options.velocity_tolerance)
         if result is None:
             return False
         pushed = result.impulse[:, 0] > 0.0
         contacts = frozenset(i for i in scope if pushed[i])
-        self._apply_impact(time, here, EventKind.IMPACT_WITHOUT_COLLISION, contacts, result)
+        self._apply_impact(here, ExecutionEventKind.IMPACT_WITHOUT_COLLISION, contacts, result)
         return True
 
     def _apply_impact(
-        self, time: float, here: Settled, kind: EventKind, contacts: frozenset[int], result: ImpactResult
+        self, here: TransitionResult, kind: ExecutionEventKind, contacts: frozenset[int], result: ImpactResult
     ) -> None:
-        event = Event(
-            time,
-            kind,
-            contacts,
-            here.mode,
-            result.mode,
-            here.q.copy(),
-            here.v.copy(),
-            result.velocity,
-            result.impulse,
-            result.bounced,
-            result.status,
-            result.decided,
+        event = ExecutionEvent(
+            time=here.state.time,
+            kind=kind,
+            contacts=contacts,
+            before=here.state.mode,
+            after=result.mode,
+            q=here.state.q.copy(),
+            velocity_before=here.state.v.copy(),
+            velocity_after=result.velocity,
+            impulse=result.impulse,
+            bounced=result.bounced,
+            status=result.status,
+            decided=result.decided,
         )
         self.apply(here, event, {})
 
-    def apply(self, here: Settled, event: Event, directions: Mapping[int, Array]) -> None:
-        """Append an event and go to where it leads."""
+    def apply(self, here: TransitionResult, event: ExecutionEvent, directions: Mapping[int, Array]) -> None:
+        """Append an event and go to the state that it leads to."""
         here.events.append(event)
-        here.mode, here.directions = event.after, dict(directions)
-        here.v = event.velocity_after
-        if event.kind not in (EventKind.LIFTOFF, EventKind.SLIP):  # these have the identity as their reset
-            here.q, here.v = self.project(event.time, here.q, here.v, here.mode)
+        here.state = here.state._replace(v=event.velocity_after, mode=event.after, directions=dict(directions))
+        if event.kind not in (ExecutionEventKind.LIFTOFF, ExecutionEventKind.SLIP):  # their reset is the identity
+            here.state = self.project(here.state)
 
-    def project(self, time: float, q: Array, v: Array, mode: Mode) -> tuple[Array, Array]:
+    def project(self, state: HybridState) -> HybridState:
         """Take gaps of closed contacts and velocities of closed rows to zero; the largest of each are remembered."""
+        time, q, v, mode, _ = state
         closed = sorted(mode.closed)
         if not closed:
-            return q, v
+            return state
         for _ in range(3):
             problem = self.system.problem(q, v, time, mode.closed)
             gap = problem.gap[closed]
@@ -128,6 +132,6 @@ class Resets:
             q = self.system.integrate(q, -back)
         problem = self.system.problem(q, v, time, mode.closed)
         rows = problem.jacobian().reshape(problem.contacts, -1, problem.nv)
-        self.velocity_drift = max(self.velocity_drift, float(np.abs(rows[mode.held(problem)] @ v).max()))
+        self.velocity_drift = max(self.velocity_drift, float(np.abs(rows[mode.closed_rows(problem)] @ v).max()))
         outcome = plastic_impact(problem, mode.closed, mode.sliding)
-        return q, v if outcome.status is Status.SINGULAR else outcome.velocity
+        return state._replace(q=q, v=v if outcome.status is Status.SINGULAR else outcome.velocity)

@@ -1,4 +1,4 @@
-"""How far off the times of impacts may be, for bounds of a Zeno time that are honest about how they were found."""
+"""The error of the times of impacts, for bounds of a Zeno time that are honest about how they were found."""
 
 from __future__ import annotations
 
@@ -8,46 +8,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
-from hybrid_contact_ros.simulation.execution import Event, EventKind
-from hybrid_contact_ros.simulation.mode_integration import Stretch
+from hybrid_contact_ros.simulation.execution import ExecutionEvent, ExecutionEventKind
+from hybrid_contact_ros.simulation.mode_integration import ModeIntegration
 
 Array = NDArray[np.float64]
-_ROUNDING = 8.9e-16  # of times, and of gaps relative to the coordinates that they are of
-_EARLY = 10.0  # times what a gap may be off: contacts that are farther apart do not hit at once
-_ELASTIC = 0.99  # bounces with more restitution than this hardly end; their errors are taken for this
+_ROUNDING = 8.9e-16  # relative error of times, and of gaps compared with the coordinates
+_APART = 10.0  # times the error of a gap: contacts whose gaps differ by more do not hit at once
+_MAX_RESTITUTION = 0.99  # bounces with more restitution than this hardly end; their errors are taken for this
 
 
 class TimeError:
-    """An estimate, added up as an execution goes on; no proof.
+    """An estimate of that error, added up as an execution goes on. It is no proof.
 
-    A gap that is off by δφ where a contact hits with speed u is off in time by δφ / u. A speed that is off by δu makes
-    the bounces that follow take longer by 2 e δu / (|φ̈| (1 − e)) in all. δφ and δu are what the integrator's errors in
-    its steps since the contact was last hit add up to, times |J_n|, and rounding. That errors grow along the flow, and
-    turn φ̈ and J_n, is left out: they are small of second order.
+    Where a contact hits with speed u, an error δφ of its gap is an error δφ / u in time. An error δu of the speed makes
+    the bounces that follow take longer by 2 e δu / (|φ̈| (1 − e)) in all. δφ and δu are the sums of the integrator's
+    errors in its steps since the contact last hit, times |J_n|, and rounding. That errors grow along the motion, and
+    change φ̈ and J_n, is left out: such effects are of second order.
 
     Where a contact was within ``gap_tolerance``, and not there yet, as another hit, the two impacts were taken for one,
-    and what follows is that of another order. Then the time from there to the Zeno point may be off by all of itself.
+    and another order of impacts may lead elsewhere. Then the whole time from there to the Zeno point is uncertain.
 
     Attributes:
-        position, velocity: sums of errors of q and v. time: s, by which the times of impacts may be off.
+        position, velocity: sums of errors of q and v. time: s, the error of the times of impacts.
     """
 
     def __init__(self, system: AdaptedSystem, slowest: float, start: float) -> None:
-        """``slowest``: m/s, an impact slower than that is none."""
+        """``slowest``: m/s, a slower impact is none. ``start``: time, s."""
         self._system, self._slowest, self._start = system, slowest, start
         self.position = self.velocity = self.time = 0.0
         self._hits: dict[int, tuple[float, float, float, float]] = {}
-        self._touch: dict[int, float] = {}
+        self._rounding: dict[int, float] = {}
         self._merged: dict[int, float] = {}
 
-    def flown(self, stretch: Stretch) -> None:
+    def add_integration(self, integration: ModeIntegration) -> None:
         """Add the steps of a mode."""
-        self.velocity += float(stretch.error[1])
-        self.position += float(stretch.error[0]) + self.velocity * (stretch.time - stretch.times[0])
+        self.velocity += float(integration.error[1])
+        self.position += float(integration.error[0]) + self.velocity * (integration.time - integration.times[0])
 
-    def hit(self, event: Event) -> None:
-        """Add what an impact, or the closing of a contact, is off."""
-        if event.kind not in (EventKind.TOUCHDOWN, EventKind.CLOSING):
+    def add_event(self, event: ExecutionEvent) -> None:
+        """Add the error in time of an impact, or of the closing of a contact."""
+        if event.kind not in (ExecutionEventKind.TOUCHDOWN, ExecutionEventKind.CLOSING):
             return
         problem = self._system.problem(event.q, event.velocity_before, event.time, event.before.closed)
         self.time += _ROUNDING * max(1.0, abs(event.time))
@@ -55,30 +55,31 @@ class TimeError:
         for i in sorted(event.contacts):
             row = problem.normal_jacobian[i]
             size = float(np.sqrt(row @ row))
-            since, position, velocity, left = self._hits.get(i, (self._start, 0.0, 0.0, 0.0))
+            since, position, velocity, departure = self._hits.get(i, (self._start, 0.0, 0.0, 0.0))
             speed = max(abs(float(row @ event.velocity_before)), self._slowest)
             gap = size * (self.position - position + _ROUNDING * float(np.abs(event.q).max()))
             self.time += gap / speed
-            if event.kind is EventKind.TOUCHDOWN and problem.gap[i] - first > _EARLY * gap:
+            if event.kind is ExecutionEventKind.TOUCHDOWN and problem.gap[i] - first > _APART * gap:
                 for j in event.contacts:
                     self._merged.setdefault(j, event.time)
-            e = min(float(problem.restitution[i]), _ELASTIC)
-            slower = size * (self.velocity - velocity) * (event.time - since) / (speed + left)  # δu / |φ̈|
+            e = min(float(problem.restitution[i]), _MAX_RESTITUTION)
+            slower = size * (self.velocity - velocity) * (event.time - since) / (speed + departure)  # δu / |φ̈|
             self.time += 2.0 * e / (1.0 - e) * slower
-            leaves = abs(float(row @ event.velocity_after))
-            self._hits[i] = event.time, self.position, self.velocity, leaves
-            touch = size * _ROUNDING * float(np.abs(event.q).max()) / max(leaves, self._slowest)
-            self._touch[i] = touch * (1.0 + e) / (1.0 - e)
+            departure = abs(float(row @ event.velocity_after))
+            self._hits[i] = event.time, self.position, self.velocity, departure
+            rounding = size * _ROUNDING * float(np.abs(event.q).max()) / max(departure, self._slowest)
+            self._rounding[i] = rounding * (1.0 + e) / (1.0 - e)
 
-    def around(
+    def widened(
         self, bounds: tuple[float, float], contacts: Iterable[int], added: Iterable[int] = ()
     ) -> tuple[float, float]:
-        """(lower, upper), wider by the error so far.
+        """(lower, upper), s, wider by the error so far.
 
-        ``contacts``: that came to rest. ``added``: whose bounces after their last hit were added up, so that rounding
-        of their gaps counts, too.
+        Args:
+            bounds: (lower, upper), s. contacts: those that came to rest. added: those whose bounces after their last
+                hit were added up, so that rounding of their gaps counts, too.
         """
-        error = self.time + sum(self._touch.get(i, 0.0) for i in added)
+        error = self.time + sum(self._rounding.get(i, 0.0) for i in added)
         since = min((self._merged.pop(i) for i in contacts if i in self._merged), default=bounds[1])
         error += bounds[1] - since
         return bounds[0] - error, bounds[1] + error

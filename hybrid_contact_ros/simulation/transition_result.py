@@ -2,43 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
 from hybrid_contact_ros.simulation.complementarity import Selection
-from hybrid_contact_ros.simulation.execution import Event, EventKind, ExecutionStatus
-from hybrid_contact_ros.simulation.mode import Mode
-
-Array = NDArray[np.float64]
+from hybrid_contact_ros.simulation.execution import ExecutionEvent, ExecutionEventKind, ExecutionStatus
+from hybrid_contact_ros.simulation.hybrid_state import HybridState
 
 
 @dataclass(slots=True)
-class Settled:
-    """Where the transitions at one instant lead.
+class TransitionResult:
+    """Where the transitions at one instant lead. It changes while they are applied one by one.
 
-    ``idle``: touching contacts of massless limbs that carry nothing (see :class:`~.flow.Flow`). ``status`` is None
-    where a mode was found that time can pass in.
+    Attributes:
+        state: after the transitions so far. events: one for each of them.
+        status: None where a mode was found that time can pass in; otherwise how the execution ends. why: in words.
+        idle: touching contacts of massless limbs that carry nothing
+            (see :class:`~.mode_dynamics.ModeDynamics`).
     """
 
-    mode: Mode
-    directions: Mapping[int, Array]
-    q: Array
-    v: Array
-    events: list[Event] = field(default_factory=list)
+    state: HybridState
+    events: list[ExecutionEvent] = field(default_factory=list)
     status: ExecutionStatus | None = None
     why: str = ""
     idle: frozenset[int] = frozenset()
 
+    def stop(self, status: ExecutionStatus, why: str) -> None:
+        """No time can pass from here."""
+        self.status, self.why = status, why
+
 
 def change_of_mode(
-    system: AdaptedSystem, time: float, here: Settled, selection: Selection, turned: frozenset[int] = frozenset()
-) -> Event:
-    """The event by which ``selection`` follows ``here``; v stays. ``turned``: contacts that slide on otherwise."""
-    before, after = here.mode, selection.mode
+    system: AdaptedSystem, state: HybridState, selection: Selection, turned: frozenset[int] = frozenset()
+) -> ExecutionEvent:
+    """The event by which the mode of ``selection`` follows that of ``state``; v does not change.
+
+    Args:
+        turned: contacts that go on sliding in another direction, of which the event is if nothing else changes.
+    """
+    before, after = state.mode, selection.mode
     assert after is not None
     opened, closed = before.closed - after.closed, after.closed - before.closed
     slips = (after.sliding - before.sliding) - closed
@@ -47,25 +51,25 @@ def change_of_mode(
         (
             (kind, contacts)
             for kind, contacts in (
-                (EventKind.LIFTOFF, opened),
-                (EventKind.CLOSING, closed),
-                (EventKind.SLIP, slips),
-                (EventKind.STICK, sticks),
+                (ExecutionEventKind.LIFTOFF, opened),
+                (ExecutionEventKind.CLOSING, closed),
+                (ExecutionEventKind.SLIP, slips),
+                (ExecutionEventKind.STICK, sticks),
             )
             if contacts
         ),
-        (EventKind.SLIP, turned or after.sliding),
+        (ExecutionEventKind.SLIP, turned or after.sliding),
     )
-    return Event(
-        time,
-        kind,
-        contacts,
-        before,
-        after,
-        here.q.copy(),
-        here.v.copy(),
-        here.v.copy(),
-        np.zeros((system.contacts, 1 + system.tangents)),
+    return ExecutionEvent(
+        time=state.time,
+        kind=kind,
+        contacts=contacts,
+        before=before,
+        after=after,
+        q=state.q.copy(),
+        velocity_before=state.v.copy(),
+        velocity_after=state.v.copy(),
+        impulse=np.zeros((system.contacts, 1 + system.tangents)),
         decided=selection.decided,
         trend_order=selection.trend_order,
     )

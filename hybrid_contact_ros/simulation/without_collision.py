@@ -1,4 +1,4 @@
-"""Impacts without collision: where a sliding contact jams, and no force can hold it (Painlevé; H §2.2.3, §4)."""
+"""Impacts without collision: a sliding contact jams, and no force can hold it (Painlevé; Halm §2.2.3, §4)."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.kernels.impacts.increment import TOLERANCE, increment
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.simulation.friction_polygon import DIRECTIONS, aligned
+from hybrid_contact_ros.simulation.friction_polygon import DIRECTIONS, aligned_with_slip
 from hybrid_contact_ros.simulation.impact import ImpactResult
-from hybrid_contact_ros.simulation.mode import Mode
+from hybrid_contact_ros.simulation.mode import HybridMode
 
 Array = NDArray[np.float64]
-_PART = 1e-8  # of the fastest slip: what contacts approach with at the beginning
-_INCREMENTS, _MOST = 100, 5000  # to stop the slowest slip that matters, about; in all
-_MATTERS = 1e-2  # of the fastest slip
-_JAMS = (1.0, 1.0 + 1e-6, 1.0 + 1e-4, 1.0 + 1e-2)  # times the friction, where forces are at the edge of existing
-_SOME = 5e-2  # of a contact's slip: what an impact changes at least; less is that of a force over a moment
+_APPROACH = 1e-8  # of the fastest slip: the speed of approach that an impact begins with
+_INCREMENTS, _MAX_INCREMENTS = 100, 5000  # about so many stop the slowest slip that matters; the most that are made
+_SLIP_THAT_MATTERS = 1e-2  # of the fastest slip
+_FRICTION_FACTORS = (1.0, 1.0 + 1e-6, 1.0 + 1e-4, 1.0 + 1e-2)  # tried in turn, where forces are at the edge of existing
+_LEAST_CHANGE = 5e-2  # of a contact's slip, by an impact; a smaller change is that of a force over a moment
 
 
 def impact_without_collision(problem: ContactProblem, scope: frozenset[int], resting: float) -> ImpactResult | None:
     """The impulse that stops or turns sliding contacts which no contact forces allow to slide on.
 
-    As time passes without contact forces, contacts would approach. Where the force-acceleration problem has no
+    Without contact forces, contacts would approach as time passes. Where the force-acceleration problem has no
     solution, no small impulse stops that: whatever slowly pushes drives the sliding contact in, until its slip has
-    stopped or turned, and out again. The impulse is followed in increments (H 72–75, all contacts with the same cap),
-    from an approach that is next to nothing: that of the free motion or, where one contact's push keeps the one that is
-    about to jam from approaching yet, of all at once. For one contact in the plane it is Routh's path, which ends at
-    rest. Where forces grow beyond bounds, at the edge of Painlevé's region, friction is raised by as little as leads
-    beyond it. Energy does not rise. Restitution has no part in it.
+    stopped or turned, and out again. The impulse is followed in increments (Halm (72)-(75), with the same bound for all
+    contacts), from an approach that is next to nothing: that of the free motion or, where the push of one contact keeps
+    the one that is about to jam from approaching yet, that of all contacts at once. For one contact in the plane it is
+    Routh's path, which ends at rest. Where forces grow beyond bounds, at the edge of Painlevé's region, friction is
+    raised by as little as leads beyond it. Energy does not rise. Restitution has no part in it.
 
     Args:
         problem: regular M; nothing in ``scope`` approaches. resting: m/s, a slower contact is at rest.
@@ -49,19 +49,19 @@ def impact_without_collision(problem: ContactProblem, scope: frozenset[int], res
         return None
     normals, drift = problem.normal_jacobian[order], problem.jacobian_drift[order, 0]
     free = normals @ np.linalg.solve(problem.mass, -problem.bias_force) + drift
-    step = float(slip[slip >= _MATTERS * fastest].min()) / _INCREMENTS
-    for approach, friction in product((free, -np.ones(len(order))), _JAMS):
+    step = float(slip[slip >= _SLIP_THAT_MATTERS * fastest].min()) / _INCREMENTS
+    for approach, friction in product((free, -np.ones(len(order))), _FRICTION_FACTORS):
         # The least change of velocity: where forces grow without bounds contacts hardly accelerate along their normals.
-        wanted = _PART * fastest * approach / max(float(np.abs(approach).max()), 1e-300)
+        wanted = _APPROACH * fastest * approach / max(float(np.abs(approach).max()), 1e-300)
         start = problem.velocity + np.linalg.lstsq(normals, wanted - normals @ problem.velocity, rcond=1e-10)[0]
-        impulse = _increments(problem, order, start, step, friction, _PART * fastest)
+        impulse = _increments(problem, order, start, step, friction, _APPROACH * fastest)
         if impulse is None:
             continue
         rows = problem.jacobian().reshape(problem.contacts, -1, problem.nv)
         velocity = problem.velocity + np.linalg.solve(problem.mass, np.einsum("ijk,ij->k", rows, impulse))
         change = np.einsum("ijk,k->ij", problem.tangent_jacobian[order], velocity - problem.velocity)
-        if (np.sqrt((change**2).sum(axis=1)) > _SOME * slip)[slip > resting].any():
-            return _result(problem, scope, velocity, impulse, max(resting, 2.0 * _PART * fastest))
+        if (np.sqrt((change**2).sum(axis=1)) > _LEAST_CHANGE * slip)[slip > resting].any():
+            return _result(problem, scope, velocity, impulse, max(resting, 2.0 * _APPROACH * fastest))
     return None
 
 
@@ -73,8 +73,8 @@ def _increments(
     ``step``: m/s, change of velocity of a contact's own push in an increment.
     """
     total = np.zeros((problem.contacts, 1 + problem.tangents))
-    for k in range(_MOST):
-        chosen, turns = aligned(problem.with_velocity(velocity), order, friction)
+    for k in range(_MAX_INCREMENTS):
+        chosen, turns = aligned_with_slip(problem.with_velocity(velocity), order, friction)
         if k > 0 and not (chosen.normal_jacobian @ velocity < -slow).any():
             return total
         space = ContactSpace(chosen, DIRECTIONS)
@@ -100,4 +100,4 @@ def _result(
     slip = np.sqrt((np.einsum("ijk,k->ij", problem.tangent_jacobian, velocity) ** 2).sum(axis=1))
     closed = frozenset(i for i in scope if rate[i] <= resting)
     slides = frozenset(i for i in closed if problem.friction[i] > 0.0 and slip[i] > resting)
-    return ImpactResult(Mode(closed, slides), velocity, impulse, frozenset(), Status.SOLVED, None)
+    return ImpactResult(HybridMode(closed, slides), velocity, impulse, frozenset(), Status.SOLVED, None)

@@ -1,11 +1,10 @@
-"""The ends of Zeno executions: where one was simulated to its end, and where it may be cut off (J §3.5, O §V)."""
+"""The ends of Zeno executions: one was simulated to its end, or may be cut off here (Johnson §3.5; Or §V)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,40 +12,46 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.codes import Flag
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
-from hybrid_contact_ros.simulation.execution import Event, EventKind
-from hybrid_contact_ros.simulation.mode import Mode
+from hybrid_contact_ros.simulation.execution import ExecutionEvent, ExecutionEventKind
+from hybrid_contact_ros.simulation.hybrid_state import HybridState
+from hybrid_contact_ros.simulation.mode import HybridMode
 from hybrid_contact_ros.simulation.options import Options, Tolerances
-from hybrid_contact_ros.simulation.transition_result import Settled
+from hybrid_contact_ros.simulation.system_fault import GuardedSystem
+from hybrid_contact_ros.simulation.transition_result import TransitionResult
+from hybrid_contact_ros.stability.truncation import reliable_truncation
 from hybrid_contact_ros.stability.zeno import zeno_analysis
 from hybrid_contact_ros.systems.robot import RobotSystem
 
 Array = NDArray[np.float64]
-_SHRINKING = 4  # intervals between impacts, or between every second, …, that get shorter in a row
-_LONGEST = 4  # impacts in a period
+_SHRINKING = 4  # intervals between impacts, or between every second, …, that have to get shorter in a row
+_MAX_PERIOD = 4  # impacts in a period
 _DOUBT = 2.0  # by which a chatter of several contacts may be larger than to first order
-_NEWTON = 1e-6  # of the speed of approach
-_CLOCK = 1e-6  # m/s
-_SHORT = 1e-4  # the last of them, relative to the time before
+_NEWTON_ERROR = 1e-6  # of the speed of approach, by which the speed of a bounce may miss Newton's law
+_CLOCK_RATE = 1e-6  # m/s
+_LAST_INTERVAL = 1e-4  # the longest that the last interval may be, relative to the time since the execution began
 
 
-def came_to_rest(settled: Settled, events: Sequence[Event], begin: float) -> tuple[float, float] | None:
-    """(lower, upper) of the Zeno time, where ever closer impacts have just ended with their contacts closed.
+def came_to_rest(
+    result: TransitionResult, events: Sequence[ExecutionEvent], begin: float
+) -> tuple[float, float] | None:
+    """(lower, upper) of the Zeno time, s, where ever closer impacts have just ended with their contacts closed.
 
-    That is the limit that J Corollary 1 speaks of, reached to the velocity tolerance. The upper end adds what is left
-    of the series if it goes on geometrically, as slowly as any of these intervals shrank: an estimate, not proven.
+    That is the limit that Johnson's Corollary 1 speaks of, reached to the velocity tolerance. The upper end adds the
+    rest of the series if it goes on geometrically, as slowly as any of these intervals shrank: an estimate, not proven.
     """
-    last = settled.events[-1]
-    if last.kind not in (EventKind.CLOSING, EventKind.TOUCHDOWN) or last.bounced or not settled.mode.closed:
+    last = result.events[-1]
+    closes = last.kind in (ExecutionEventKind.CLOSING, ExecutionEventKind.TOUCHDOWN)
+    if not closes or last.bounced or not result.state.mode.closed:
         return None
     if not last.before.closed <= last.after.closed:
         return None
     now = last.time
-    times = [event.time for event in events if event.kind is EventKind.TOUCHDOWN]
-    if last.kind is EventKind.CLOSING:
+    times = [event.time for event in events if event.kind is ExecutionEventKind.TOUCHDOWN]
+    if last.kind is ExecutionEventKind.CLOSING:
         times = [*(time for time in times if time < now), now]
-    for period in range(1, _LONGEST + 1):  # corners that hit in turns may take different times
+    for period in range(1, _MAX_PERIOD + 1):  # corners that hit in turns may take different times
         between = np.diff(times[-1::-period][_SHRINKING::-1])
-        if len(between) < _SHRINKING or between[-1] > _SHORT * (now - begin):
+        if len(between) < _SHRINKING or between[-1] > _LAST_INTERVAL * (now - begin):
             return None
         if (between[1:] < between[:-1]).all() and between[-1] > 0.0:
             ratio = float(min((between[1:] / between[:-1]).max(), 0.999))  # on a slope they alternate
@@ -56,41 +61,92 @@ def came_to_rest(settled: Settled, events: Sequence[Event], begin: float) -> tup
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cut:
-    """Where a truncated execution carries on: the state, its mode, and bounds of the Zeno time, s.
+    """Where a truncated execution carries on.
 
-    ``proved``: by O Theorem 3; otherwise a heuristic.
+    Attributes:
+        contacts: whose bounces are cut off. q, v, mode: of the state that follows, with these contacts closed.
+        zeno_time: (lower, upper), s. proved: by Or, Theorem 3; otherwise a heuristic.
     """
 
+    contacts: frozenset[int]
     q: Array
     v: Array
-    mode: Mode
+    mode: HybridMode
     zeno_time: tuple[float, float]
     proved: bool = False
 
 
-def by_newton(system: AdaptedSystem, event: Event) -> bool:
-    """Whether contacts that bounced left at e times the speed at which they came, as O's proofs take it.
+def obeys_newtons_law(system: AdaptedSystem, event: ExecutionEvent) -> bool:
+    """Whether contacts that bounced left at e times the speed at which they came, as Or's proofs take it.
 
     Poisson's e is of the impulse along the normal. Where friction pushes along the normal, too, the speed differs.
     """
     problem = system.problem(event.q, event.velocity_before, event.time, event.before.closed)
     contacts = sorted(event.bounced)
-    came = problem.normal_jacobian[contacts] @ event.velocity_before
-    left = problem.normal_jacobian[contacts] @ event.velocity_after
-    return bool((np.abs(left + problem.restitution[contacts] * came) <= _NEWTON * np.abs(came)).all())
+    before = problem.normal_jacobian[contacts] @ event.velocity_before
+    after = problem.normal_jacobian[contacts] @ event.velocity_after
+    return bool((np.abs(after + problem.restitution[contacts] * before) <= _NEWTON_ERROR * np.abs(before)).all())
+
+
+def truncate_bounces(
+    system: AdaptedSystem,
+    state: HybridState,
+    contacts: frozenset[int],
+    tolerances: Tolerances,
+    options: Options,
+) -> Cut | None:
+    """The truncation of the bounces of contacts that have just left by restitution.
+
+    The bounces of one contact are cut off if that is reliable (Or, Theorem 3); those of several that left together if
+    it is likely to be. Several are judged by the chatter that they have to first order
+    (:func:`~hybrid_contact_ros.stability.zeno.zeno_analysis`): twice its time, and twice the way and the change of
+    velocity in it, have to be within the tolerances, and no other contact may come near. Nothing is proved then.
+
+    Raises:
+        SystemFault: the system refuses a state near this one.
+    """
+    if system.curved and not isinstance(system.system, RobotSystem):
+        return None  # no chart is known in which v = q̇
+    time, mode = state.time, state.mode
+    closed = HybridMode(mode.closed | contacts)
+    touching = touching_configuration(system, state._replace(mode=closed))
+    judge = _end_of_one if len(contacts) == 1 else _end_of_several
+    found = judge(*_frozen(system, state._replace(q=touching)), mode, contacts, tolerances)
+    if found is None:
+        return None
+    after_q, after_v = found.q[: system.nq], found.v[: system.nv]
+    problem = system.problem(after_q, after_v, time, mode.closed)
+    slip = np.sqrt((np.einsum("ijk,k->ij", problem.tangent_jacobian, after_v) ** 2).sum(axis=1))
+    slides = frozenset(i for i in contacts if problem.friction[i] > 0.0 and slip[i] > options.velocity_tolerance)
+    return Cut(
+        contacts=contacts,
+        q=after_q,
+        v=after_v,
+        mode=HybridMode(closed.closed, mode.sliding | slides),
+        zeno_time=(time + found.lower, time + found.upper),
+        proved=len(contacts) == 1,
+    )
+
+
+def touching_configuration(system: AdaptedSystem, state: HybridState) -> Array:
+    """q (nq,) with the gaps of the mode's contacts taken to zero, some of which have just hit, or are about to."""
+    problem = system.problem(state.q, state.v, state.time, state.mode.closed)
+    rows = sorted(state.mode.closed)
+    back = np.linalg.lstsq(problem.normal_jacobian[rows], problem.gap[rows], rcond=1e-10)[0]
+    return system.integrate(state.q, -np.asarray(back, dtype=np.float64))
 
 
 class _Clocked:
     """A system whose forces depend on time, with time as a coordinate without contact, so that ranges cover its change.
 
-    The coordinate is ``_CLOCK`` times the time, small, so that it does not count in errors of q and v.
+    The coordinate is ``_CLOCK_RATE`` times the time, small, so that it does not count in errors of q and v.
     """
 
     def __init__(self, system: AdaptedSystem, mode: frozenset[int]) -> None:
         self.system, self.mode = system, mode
 
     def problem(self, q: Array, v: Array) -> ContactProblem:
-        inner = self.system.problem(q[:-1], v[:-1], float(q[-1]) / _CLOCK, self.mode)
+        inner = self.system.problem(q[:-1], v[:-1], float(q[-1]) / _CLOCK_RATE, self.mode)
         m, d, n = inner.tangent_jacobian.shape
         mass = np.eye(n + 1)
         mass[:n, :n] = inner.mass
@@ -103,66 +159,36 @@ class _Clocked:
         )
 
 
-def _present(system: AdaptedSystem, time: float, q: Array, v: Array, mode: frozenset[int]) -> tuple[Any, Array, Array]:
-    """The system with the forces of this time and mode, and the state in its coordinates.
+def _frozen(system: AdaptedSystem, state: HybridState) -> tuple[Any, Array, Array]:
+    """The system with the forces of this time and mode, and (q, v) in its coordinates.
 
-    Those of a robot are frozen; of others, only the mode is.
+    A robot's forces are frozen; of those of other systems, only the mode is, and time becomes a coordinate.
     """
+    time, q, v, mode, _ = state
     inner = system.system
     if isinstance(inner, RobotSystem):
-        return inner.bound(time, mode), q, v
-    if getattr(inner, "force", True) is None or not system.forced:
+        return GuardedSystem(inner.bound(time, mode.closed), system.nv, system.contacts), q, v
+    if getattr(inner, "force", True) is None:  # nothing in it is the user's, and stability remembers it by identity
+        return getattr(inner, "unguarded", inner), q, v
+    if not system.forced:
         return inner, q, v
-    return _Clocked(system, mode), np.append(q, _CLOCK * time), np.append(v, _CLOCK)
+    return _Clocked(system, mode.closed), np.append(q, _CLOCK_RATE * time), np.append(v, _CLOCK_RATE)
 
 
-def truncated(
-    system: AdaptedSystem,
-    time: float,
-    q: Array,
-    v: Array,
-    mode: Mode,
-    contacts: frozenset[int],
-    tolerances: Tolerances,
-    options: Options,
-) -> Cut | None:
-    """The truncation of the bounces of contacts that have just left by restitution: of one if it is reliable (O
-    Theorem 3), of several that left together if it is likely to be.
+class _End(NamedTuple):
+    """The state with the contacts closed, and bounds of the Zeno time from now, s."""
 
-    Several are judged by the chatter that they have to first order
-    (:func:`~hybrid_contact_ros.stability.zeno.zeno_analysis`): twice its time, and twice the way and the change of
-    velocity in it, have to be within the tolerances, and no other contact may come near. Nothing is proved then.
-    """
-    try:  # states around this one are asked for, which a system may refuse
-        touching = touching_state(system, time, q, v, Mode(mode.closed | contacts))
-        judge = _one if len(contacts) == 1 else _several
-        found = judge(*_present(system, time, touching, v, mode.closed), mode, contacts, tolerances)
-    except Exception:
-        return None
-    if found is None:
-        return None
-    after_q, after_v, (lower, upper) = found[0][: system.nq], found[1][: system.nv], found[2]
-    problem = system.problem(after_q, after_v, time, mode.closed)
-    slip = np.sqrt((np.einsum("ijk,k->ij", problem.tangent_jacobian, after_v) ** 2).sum(axis=1))
-    slides = frozenset(i for i in contacts if problem.friction[i] > 0.0 and slip[i] > options.velocity_tolerance)
-    after = Mode(mode.closed | contacts, mode.sliding | slides)
-    return Cut(after_q, after_v, after, (time + lower, time + upper), len(contacts) == 1)
+    q: Array
+    v: Array
+    lower: float
+    upper: float
 
 
-def touching_state(system: AdaptedSystem, time: float, q: Array, v: Array, mode: Mode) -> Array:
-    """q with the gaps of the mode's contacts taken to zero, some of which have just hit, or are about to."""
-    problem = system.problem(q, v, time, mode.closed)
-    rows = sorted(mode.closed)
-    back = np.linalg.lstsq(problem.normal_jacobian[rows], problem.gap[rows], rcond=1e-10)[0]
-    return system.integrate(q, -np.asarray(back, dtype=np.float64))
-
-
-_End: TypeAlias = tuple[Array, Array, tuple[float, float]]
-
-
-def _one(system: Any, q: Array, v: Array, mode: Mode, contacts: frozenset[int], tolerances: Tolerances) -> _End | None:
+def _end_of_one(
+    system: Any, q: Array, v: Array, mode: HybridMode, contacts: frozenset[int], tolerances: Tolerances
+) -> _End | None:
     (contact,) = contacts
-    found = import_module("hybrid_contact_ros.stability.truncation").reliable_truncation(
+    found = reliable_truncation(
         system,
         q,
         v,
@@ -175,25 +201,24 @@ def _one(system: Any, q: Array, v: Array, mode: Mode, contacts: frozenset[int], 
     if not found.reliable:
         return None
     lower, upper = found.zeno_time
-    return np.array(found.q, dtype=np.float64), np.array(found.v, dtype=np.float64), (float(lower), float(upper))
+    return _End(np.array(found.q, dtype=np.float64), np.array(found.v, dtype=np.float64), float(lower), float(upper))
 
 
-def _several(
-    system: Any, q: Array, v: Array, mode: Mode, contacts: frozenset[int], tolerances: Tolerances
+def _end_of_several(
+    system: Any, q: Array, v: Array, mode: HybridMode, contacts: frozenset[int], tolerances: Tolerances
 ) -> _End | None:
     found = zeno_analysis(system, q, v, sorted(contacts), held=sorted(mode.closed))
-    late = _DOUBT * found.zeno_time
+    latest = _DOUBT * found.zeno_time
     way, change = np.linalg.norm(found.zeno_q - found.q), np.linalg.norm(found.zeno_v - found.v)
     way += np.linalg.norm(found.q - q) / _DOUBT
-    if not (late < tolerances.epsilon_t and found.constraint_stability == Flag.HOLDS):
+    if not (latest < tolerances.epsilon_t and found.constraint_stability == Flag.HOLDS):
         return None
     if not (_DOUBT * way < tolerances.epsilon_q and _DOUBT * change < tolerances.epsilon_v):
         return None
     problem = system.problem(q, v)
     others = [i for i in range(problem.contacts) if i not in contacts and i not in mode.closed]
-    rate = problem.normal_jacobian[others] @ v - np.linalg.norm(problem.normal_jacobian[others], axis=1) * (
-        tolerances.epsilon_v
-    )
-    if (problem.gap[others] + np.minimum(rate, 0.0) * late <= 0.0).any():
+    normals = problem.normal_jacobian[others]
+    rate = normals @ v - np.linalg.norm(normals, axis=1) * tolerances.epsilon_v
+    if (problem.gap[others] + np.minimum(rate, 0.0) * latest <= 0.0).any():
         return None
-    return np.array(found.q, dtype=np.float64), np.array(found.v, dtype=np.float64), (0.0, late)
+    return _End(np.array(found.q, dtype=np.float64), np.array(found.v, dtype=np.float64), 0.0, latest)

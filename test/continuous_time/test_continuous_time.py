@@ -1,4 +1,4 @@
-"""Continuous time through impacts (H §4) on boxes, linkages and rods."""
+"""Continuous time through impacts (Halm §4) on boxes, linkages and rods."""
 
 import numpy as np
 import pytest

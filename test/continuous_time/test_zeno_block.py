@@ -1,4 +1,4 @@
-"""The rocking block of H §4.3 through its Zeno point, against quadrature and the published implementation."""
+"""The rocking block of Halm §4.3 through its Zeno point, against quadrature and the published implementation."""
 
 import json
 from math import asin, cos, hypot, sin

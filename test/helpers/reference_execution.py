@@ -1,4 +1,4 @@
-"""Executions of a system with one constraint, slowly and to many digits: the reference for O's theorems and figures."""
+"""Executions of a system with one constraint, slowly and to many digits, as reference for Or's theorems and figures."""
 
 from dataclasses import dataclass, field
 
@@ -7,7 +7,7 @@ from scipy.integrate import solve_ivp
 
 from hybrid_contact_ros.stability.ranges import bouncing
 
-_LAST_IMPACT = 1e-6  # a slower impact's flight is too low for double precision; what is left is of second order
+_LAST_IMPACT = 1e-6  # a slower impact's flight is too low for double precision; the rest is of second order
 
 
 @dataclass
@@ -37,7 +37,7 @@ def constrained_flow(system):
     def flow(_, x):
         problem = system.problem(x[:n], x[n:])
         point = bouncing(problem, 0)
-        return np.concatenate([x[n:], point.free - point.direction * point.acceleration])  # O 20, 21
+        return np.concatenate([x[n:], point.free - point.direction * point.acceleration])  # Or (20), (21)
 
     return flow
 
@@ -51,7 +51,7 @@ def onto_surface(system, q, v):
 
 
 def bounce(system, q, v):
-    """O 4."""
+    """Or (4)."""
     problem = system.problem(q, v)
     rate = problem.normal_jacobian[0] @ v
     return v - bouncing(problem, 0).direction * (1.0 + problem.restitution[0]) * rate, -rate
@@ -111,7 +111,7 @@ def zeno_point(system, q, v, t=0.0):
 
 
 def constrained_execution(system, q, v, t, horizon):
-    """(t, q, v, lifted): until λ = 0 (O 22 iv) or the horizon."""
+    """(t, q, v, lifted): until λ = 0 (Or (22) iv) or the horizon."""
     n = system.nv
 
     def force(_, x):
@@ -128,7 +128,7 @@ def constrained_execution(system, q, v, t, horizon):
 
 
 def completed_execution(system, q, v, horizon, truncate):
-    """O §V.B, steps 1–7: (kind, start, end, q, v at its end) of each phase; ``truncate(q, v)`` is a Truncation."""
+    """Or §V.B, steps 1–7: (kind, start, end, q, v at its end) of each phase; ``truncate(q, v)`` is a Truncation."""
     phases, t = [], 0.0
     while t < horizon:
         start, kept = t, []

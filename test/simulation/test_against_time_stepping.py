@@ -11,7 +11,7 @@ from hybrid_contact_ros.systems.compass_gait import compass_gait
 
 
 def time_stepping(system, q, v, t_final, step):
-    """q and v at the end; contacts without gap take impulses by H (31) in each step."""
+    """q and v at the end; contacts without gap take impulses by Halm (31) in each step."""
     q, v = np.array(q, dtype=float), np.array(v, dtype=float)
     for _ in range(round(t_final / step)):
         problem = system.problem(q, v)

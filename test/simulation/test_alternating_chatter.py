@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hybrid_contact_ros.simulation.execution import EventKind, ExecutionStatus
+from hybrid_contact_ros.simulation.execution import ExecutionEventKind, ExecutionStatus
 from hybrid_contact_ros.simulation.options import Tolerances
 from hybrid_contact_ros.simulation.simulate import simulate
 from hybrid_contact_ros.systems.planar_box import Corner, PlanarBox
@@ -17,7 +17,7 @@ BLOCKS = {
 
 
 def truncations(execution):
-    return [event for event in execution.events if event.kind is EventKind.TRUNCATION]
+    return [event for event in execution.events if event.kind is ExecutionEventKind.TRUNCATION]
 
 
 @pytest.fixture(scope="module", params=BLOCKS)
@@ -76,6 +76,6 @@ def test_a_block_that_is_pushed_over_is_not_held_down():
 
     cut = simulate(Pushed(), q, v, 4.5, truncation=Tolerances(1e-2, 1e-2, 1e-2))
     assert len(truncations(cut)) == 1
-    lifted = next(event for event in cut.events if event.kind is EventKind.LIFTOFF)
+    lifted = next(event for event in cut.events if event.kind is ExecutionEventKind.LIFTOFF)
     assert lifted.contacts == {1}
     assert lifted.time == pytest.approx(2.7 + 0.5 * 9.81 / 4.0, abs=1e-6)  # its torque about the other corner

@@ -1,4 +1,4 @@
-"""J Definitions 2 and 5: modes, edges, domains, guards and resets of systems."""
+"""Johnson, Definitions 2 and 5: modes, edges, domains, guards and resets of systems."""
 
 from io import StringIO
 
@@ -9,7 +9,7 @@ from rich.console import Console
 
 from helpers.execution_systems import GRAVITY, bouncing_ball, tumbling_box
 from hybrid_contact_ros.simulation.hybrid_system import Edge, hybrid_system, list_modes
-from hybrid_contact_ros.simulation.mode import Mode
+from hybrid_contact_ros.simulation.mode import HybridMode
 from hybrid_contact_ros.simulation.simulate import simulate
 from hybrid_contact_ros.systems.ceiling import ceiling
 from hybrid_contact_ros.systems.lagrangian import Constraint, LagrangianSystem
@@ -24,9 +24,9 @@ def closed_sets(modes):
 
 def test_modes_of_two_contacts_that_can_both_close():
     hill = hybrid_system(point_and_hill(0.5), [0.0, 1.0])
-    assert hill.modes == (Mode(), Mode.of([0]), Mode.of([1]), Mode.of([0, 1]))
-    assert len(hill.edges) == 12  # J 72: all pairs
-    assert Edge(Mode.of([0]), Mode.of([1])) in hill.edges
+    assert hill.modes == (HybridMode(), HybridMode.of([0]), HybridMode.of([1]), HybridMode.of([0, 1]))
+    assert len(hill.edges) == 12  # Johnson (72): all pairs
+    assert Edge(HybridMode.of([0]), HybridMode.of([1])) in hill.edges
 
 
 def test_johnson_eq_71_and_72_contacts_that_cannot_touch_together_are_no_mode_and_make_no_edge():
@@ -36,8 +36,8 @@ def test_johnson_eq_71_and_72_contacts_that_cannot_touch_together_are_no_mode_an
     )
     system = hybrid_system(between, [0.5])
     assert closed_sets(system.modes) == {frozenset(), frozenset({0}), frozenset({1})}
-    assert Edge(Mode.of([0]), Mode.of([1])) not in system.edges  # their union is not a mode
-    assert Edge(Mode(), Mode.of([1])) in system.edges
+    assert Edge(HybridMode.of([0]), HybridMode.of([1])) not in system.edges  # their union is not a mode
+    assert Edge(HybridMode(), HybridMode.of([1])) in system.edges
 
 
 def test_opposite_corners_of_a_box_are_never_closed_together():
@@ -50,12 +50,12 @@ def test_opposite_corners_of_a_box_are_never_closed_together():
 def test_contacts_with_friction_stick_or_slide():
     modes = list_modes(settling_block(), leaning(0.2))
     assert len(modes) == 9
-    assert Mode.of([0, 1], [1]) in modes
+    assert HybridMode.of([0, 1], [1]) in modes
     assert set(list_modes(settling_block())) == set(modes)  # whatever the search starts from
     with pytest.raises(ValueError, match="size"):
         list_modes(object())
     with pytest.raises(ValueError, match="not all closed"):
-        Mode.of([0], [1])
+        HybridMode.of([0], [1])
 
 
 def test_massless_robot_has_a_mode_for_every_set_of_its_contacts():
@@ -77,26 +77,26 @@ def test_every_state_of_an_execution_is_in_its_domain_and_every_event_in_its_gua
         assert edge.by_impact()
         assert system.in_guard(edge, event.q, event.velocity_before)
         others = [e for e in system.edges if e.before == event.before and e.after != event.after]
-        assert not any(system.in_guard(e, event.q, event.velocity_before) for e in others)  # J Theorem 5
-        _, velocity = system.reset(edge, event.q, event.velocity_before)  # J 80
+        assert not any(system.in_guard(e, event.q, event.velocity_before) for e in others)  # Johnson, Theorem 5
+        _, velocity = system.reset(edge, event.q, event.velocity_before)  # Johnson (80)
         np.testing.assert_allclose(velocity, event.velocity_after, atol=1e-9)
-        assert system.domains[event.after].contains(event.q, velocity)  # J Theorem 4, part 6
+        assert system.domains[event.after].contains(event.q, velocity)  # Johnson, Theorem 4, part 6
 
 
 def test_liftoff_resets_are_the_identity():
     system = hybrid_system(ceiling(), [0.0])
-    edge = Edge(Mode.of([0]), Mode())
+    edge = Edge(HybridMode.of([0]), HybridMode())
     assert not edge.by_impact()
     assert system.in_guard(edge, [1.0], [0.0])
     _, velocity = system.reset(edge, [1.0], [0.0])
     np.testing.assert_array_equal(velocity, [0.0])
-    assert system.next_mode(Mode(), [0.5], [1.0]) == Mode()
+    assert system.next_mode(HybridMode(), [0.5], [1.0]) == HybridMode()
 
 
 def test_vector_field_of_a_mode():
     system = hybrid_system(point_and_hill(0.5), [0.0, 1.0])
-    np.testing.assert_allclose(system.vector_field(Mode(), [-1, 1], [2, 3]), [2, 3, 0, -GRAVITY])
-    np.testing.assert_allclose(system.vector_field(Mode.of([0]), [-1, 0], [2, 0]), [2, 0, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(system.vector_field(HybridMode(), [-1, 1], [2, 3]), [2, 3, 0, -GRAVITY])
+    np.testing.assert_allclose(system.vector_field(HybridMode.of([0]), [-1, 0], [2, 0]), [2, 0, 0, 0], atol=1e-12)
 
 
 def test_systems_can_be_looked_at():

@@ -1,13 +1,13 @@
-"""Executions with massless limbs: J Assumptions A5, A6 and A12, and the friction of §2.8."""
+"""Executions with massless limbs: Johnson's Assumptions A5, A6 and A12, and the friction of §2.8."""
 
 import numpy as np
 import pytest
 import sympy
 
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
-from hybrid_contact_ros.simulation.execution import EventKind, ExecutionStatus
-from hybrid_contact_ros.simulation.mode import Mode
-from hybrid_contact_ros.simulation.mode_dynamics import Flow
+from hybrid_contact_ros.simulation.execution import ExecutionEventKind, ExecutionStatus
+from hybrid_contact_ros.simulation.mode import HybridMode
+from hybrid_contact_ros.simulation.mode_dynamics import ModeDynamics
 from hybrid_contact_ros.simulation.simulate import simulate
 from hybrid_contact_ros.systems.lagrangian import Constraint, LagrangianSystem
 from hybrid_contact_ros.systems.planar_rhex import PlanarRHex, RHexParameters
@@ -48,13 +48,13 @@ def test_dynamics_of_the_massless_leg_by_hand():
     leg = one_leg(1.0, torque=lambda t, q, v: 2.0)
     q = np.array([0.0, LENGTH * np.cos(0.3), 0.3])
     system = AdaptedSystem(leg, q, np.zeros(3))
-    now = Flow(system, Mode.of([0]), False, 1e-6).dynamics(0.0, q, np.zeros(3))
+    now = ModeDynamics(system, HybridMode.of([0]), False, 1e-6).motion(0.0, q, np.zeros(3))
     along = np.array([-np.sin(0.3), np.cos(0.3)])  # from toe to mass
     across = np.array([np.cos(0.3), np.sin(0.3)])
     force = now.force[0, ::-1]  # (x, z)
     assert across @ force == pytest.approx(-2.0 / LENGTH)  # no inertia: the torque is at the toe
     assert along @ force == pytest.approx(MASS * GRAVITY * np.cos(0.3))
-    free = Flow(system, Mode(), False, 1e-6).dynamics(0.0, q, np.zeros(3))
+    free = ModeDynamics(system, HybridMode(), False, 1e-6).motion(0.0, q, np.zeros(3))
     np.testing.assert_allclose(free.acceleration, [0.0, -GRAVITY, 0.0], atol=1e-12)
 
 
@@ -63,11 +63,11 @@ def test_johnson_section_2_8_toe_slides_without_friction_once_the_cone_is_left()
     execution = simulate(pushing, [0.0, LENGTH * np.cos(0.3), 0.3], np.zeros(3), 0.3)
     assert execution.word[:2] == ("{toe}", "{toe~}")
     event = execution.events[0]
-    assert event.kind is EventKind.SLIP
+    assert event.kind is ExecutionEventKind.SLIP
     before = execution.intervals[0]
-    now = Flow(execution.system, before.mode, False, 1e-6).dynamics(event.time, event.q, event.velocity_before)
+    now = ModeDynamics(execution.system, before.mode, False, 1e-6).motion(event.time, event.q, event.velocity_before)
     assert abs(now.force[0, 1]) == pytest.approx(0.4 * now.force[0, 0], rel=1e-9)
-    sliding = Flow(execution.system, event.after, False, 1e-6).dynamics(event.time, event.q, event.velocity_after)
+    sliding = ModeDynamics(execution.system, event.after, False, 1e-6).motion(event.time, event.q, event.velocity_after)
     assert sliding.force[0, 1] == 0.0
 
 
@@ -81,8 +81,8 @@ def test_johnson_a6_leg_in_the_air_moves_by_itself_and_carries_nothing():
 def test_johnson_a12_leg_whose_impulse_leaves_the_cone_gets_out_of_the_way():
     execution = simulate(one_leg(0.05, air=lambda q, v: 60.0), [0.0, 0.45, 0.6], [1.5, -1.0, 0.0], 0.05)
     event = execution.events[0]
-    assert event.kind is EventKind.TOUCHDOWN
-    assert event.after == Mode()
+    assert event.kind is ExecutionEventKind.TOUCHDOWN
+    assert event.after == HybridMode()
     np.testing.assert_allclose(event.velocity_after[:2], event.velocity_before[:2], atol=1e-9)  # no momentum
     problem = execution.system.problem(event.q, event.velocity_after)
     assert problem.normal_jacobian[0] @ event.velocity_after > -1e-9
@@ -104,7 +104,7 @@ def test_slippery_robot_ends_with_a_status_and_without_penetration():
 
 
 def test_limb_that_touches_and_carries_nothing_stays_out_of_the_ground_until_it_is_pressed():
-    # The motor pulls the toe off while its own motion (J A6) would press it in: it rests, and closes when that is over
+    # The motor pulls the toe off while its own motion (Johnson's A6) would press it in: it rests until that is over
     robot = PlanarRHex(start=10.0)
     q = np.array([0.0, 0.0, -0.05, robot.stance, robot.stance])
     q[1] = -robot.gap(q)[0]
@@ -115,5 +115,9 @@ def test_limb_that_touches_and_carries_nothing_stays_out_of_the_ground_until_it_
     assert resting.end - resting.start > 1e-3
     gap = np.array([robot.gap(x)[0] for x in resting.q])
     assert np.abs(gap).max() < 1e-8
-    force = Flow(execution.system, resting.mode, False, 1e-6).dynamics(resting.start, resting.q[0], resting.v[0]).force
+    force = (
+        ModeDynamics(execution.system, resting.mode, False, 1e-6)
+        .motion(resting.start, resting.q[0], resting.v[0])
+        .force
+    )
     np.testing.assert_array_equal(force[0], 0.0)

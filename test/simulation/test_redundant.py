@@ -5,9 +5,9 @@ import pytest
 
 from helpers.robot_systems import block, standing
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
-from hybrid_contact_ros.simulation.mode import Mode
-from hybrid_contact_ros.simulation.mode_dynamics import Flow
-from hybrid_contact_ros.simulation.redundant import cone_rows, within
+from hybrid_contact_ros.simulation.mode import HybridMode
+from hybrid_contact_ros.simulation.mode_dynamics import ModeDynamics
+from hybrid_contact_ros.simulation.redundant import cone_rows, forces_within_cones
 
 
 def test_four_corners_share_a_load_beside_the_middle_without_pulling():
@@ -17,23 +17,23 @@ def test_four_corners_share_a_load_beside_the_middle_without_pulling():
     load = np.array([0.6, 0.6])
     least = np.linalg.lstsq(matrix, np.array([1.0, *load]), rcond=None)[0]
     assert least.min() < 0.0
-    found = within(matrix, least, np.eye(4))
+    found = forces_within_cones(matrix, least, np.eye(4))
     np.testing.assert_allclose(matrix @ found, [1.0, *load], atol=1e-12)
     assert found.min() == pytest.approx(0.0, abs=1e-12)
-    assert within(matrix, found, np.eye(4)) is found
+    assert forces_within_cones(matrix, found, np.eye(4)) is found
 
 
 def test_where_no_forces_push_the_given_ones_are_kept():
     matrix = np.vstack((np.ones(2), [-1.0, 1.0]))
     pulls = np.linalg.solve(matrix, [1.0, 2.0])
-    assert within(matrix, pulls, np.eye(2)) is pulls
+    assert forces_within_cones(matrix, pulls, np.eye(2)) is pulls
 
 
 def test_cones_of_sticking_contacts_are_inside_coulombs():
     system = AdaptedSystem(block(friction=0.5), *standing(0.05))
     problem = system.problem(*standing(0.05))
-    mode = Mode.of([0, 1], [1])
-    rows = cone_rows(problem, mode, mode.held(problem))
+    mode = HybridMode.of([0, 1], [1])
+    rows = cone_rows(problem, mode, mode.closed_rows(problem))
     assert rows.shape == (1 + 16 + 1, 4)  # λ_n and the edges of contact 0, and λ_n of contact 1
     for angle in np.linspace(0.0, 6.3, 50):
         inside = np.array([1.0, 0.49 * np.cos(angle), 0.49 * np.sin(angle), 0.0])
@@ -46,8 +46,8 @@ def test_a_braking_block_leans_forward_and_no_corner_pulls():
     """0.05 m of height times the friction move the load forward; exact forces by statics."""
     mu, height, half = 0.5, 0.05, 0.2
     system = AdaptedSystem(block(friction=mu), *standing(height, (1, 0, 0, 0, 0, 0)))
-    mode = Mode.of(range(4), range(4))
-    force = Flow(system, mode, True, 1e-6).dynamics(0.0, *standing(height, (1, 0, 0, 0, 0, 0))).force
+    mode = HybridMode.of(range(4), range(4))
+    force = ModeDynamics(system, mode, True, 1e-6).motion(0.0, *standing(height, (1, 0, 0, 0, 0, 0))).force
     weight = 2.0 * 9.81
     front = weight * (0.5 + mu * height / (2.0 * half))
     np.testing.assert_allclose(force[:, 0], [(weight - front) / 2] * 2 + [front / 2] * 2, rtol=1e-9)

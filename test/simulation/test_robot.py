@@ -7,8 +7,9 @@ from scipy.integrate import solve_ivp
 
 from helpers.robot_systems import GRAVITY, ball, block, cube, free_body, standing, turning
 from hybrid_contact_ros.simulation.execution import EventKind, ExecutionStatus
+from hybrid_contact_ros.simulation.execution import ExecutionEventKind, ExecutionStatus
 from hybrid_contact_ros.simulation.hybrid_system import hybrid_system
-from hybrid_contact_ros.simulation.mode import Mode
+from hybrid_contact_ros.simulation.mode import HybridMode
 from hybrid_contact_ros.simulation.simulate import simulate
 from hybrid_contact_ros.systems.robot import RobotSystem
 
@@ -83,7 +84,7 @@ def test_a_sliding_ball_rolls_when_two_sevenths_of_its_speed_are_gone():
     q, v = standing(0.1, (0.6, 0.8, 0.0, 0.0, 0.0, 0.0))
     execution = simulate(ball(friction=0.3), q, v, 1.5)
     assert execution.word == ("{c~}", "{c}")
-    assert execution.events[0].kind is EventKind.STICK
+    assert execution.events[0].kind is ExecutionEventKind.STICK
     assert execution.events[0].time == pytest.approx(2.0 / (7.0 * 0.3 * GRAVITY), abs=1e-6)
     np.testing.assert_allclose(
         world_velocity(execution.q[-1], execution.v[-1]), np.array([0.6, 0.8, 0.0]) * 5 / 7, atol=2e-6
@@ -154,7 +155,7 @@ def test_a_block_starts_to_slide_in_space_where_the_push_leaves_the_friction_con
     assert execution.word == ("{c}",)  # it rolls
     point = free_body([(0.0, 0.0, 0.0)], 2.0, (10.0, 10.0, 10.0), friction=0.1)
     execution = simulate(point, *standing(0.0), 1.0, effort=effort)
-    assert [event.kind for event in execution.events] == [EventKind.SLIP]
+    assert [event.kind for event in execution.events] == [ExecutionEventKind.SLIP]
     assert execution.events[0].time == pytest.approx(0.1 * 2.0 * GRAVITY / push, abs=1e-6)
     np.testing.assert_allclose(execution.v[-1, 0] / execution.v[-1, 1], 4.0 / 3.0, rtol=1e-6)
     later = 1.0 - execution.events[0].time
@@ -189,7 +190,7 @@ def test_an_arm_stops_at_its_joint_limit_and_a_motor_takes_it_off_again():
     execution = simulate(hinge, [0.0], [2.0], 1.0, effort=lambda t, q, v, mode: [-0.04 if t > 0.5 else 0.02])
     assert execution.word == ("{}", "{hinge_upper}", "{}")
     assert execution.events[0].time == pytest.approx(np.sqrt(5.0) - 2.0, rel=1e-9)
-    assert execution.events[1].kind is EventKind.LIFTOFF
+    assert execution.events[1].kind is ExecutionEventKind.LIFTOFF
     assert execution.events[1].time == pytest.approx(0.5, abs=1e-6)
     assert execution.q.max() < 0.5 + 1e-9
 
@@ -205,12 +206,12 @@ def test_modes_of_a_block_are_those_of_its_corners():
     model = block(friction=0.5)
     found = hybrid_system(model, searches=2)
     assert {mode.closed for mode in found.modes} >= {frozenset(s) for s in ((), (0,), (0, 1), (0, 3), (0, 1, 2, 3))}
-    domain = found.domains[Mode.of(range(4))]
+    domain = found.domains[HybridMode.of(range(4))]
     assert domain.witness.shape == (7,)
     assert domain.contains(domain.witness, np.zeros(6))
-    rate = found.vector_field(Mode(), *standing(1.0, (0, 0, 0, 0, 0, 2.0)))
+    rate = found.vector_field(HybridMode(), *standing(1.0, (0, 0, 0, 0, 0, 2.0)))
     np.testing.assert_allclose(rate, [0, 0, 0, 0, 0, 1, 0, 0, 0, -GRAVITY, 0, 0, 0], atol=1e-12)
-    assert found.next_mode(Mode(), *standing(0.05)) == Mode.of(range(4))
+    assert found.next_mode(HybridMode(), *standing(0.05)) == HybridMode.of(range(4))
 
 
 @pytest.mark.parametrize(

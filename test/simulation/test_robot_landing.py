@@ -11,9 +11,9 @@ from hybrid_contact_ros.codes import ContactStatus
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.state import RobotState
-from hybrid_contact_ros.simulation.execution import EventKind, ExecutionStatus
+from hybrid_contact_ros.simulation.execution import ExecutionEventKind, ExecutionStatus
 from hybrid_contact_ros.simulation.hybrid_system import list_modes
-from hybrid_contact_ros.simulation.mode import Mode
+from hybrid_contact_ros.simulation.mode import HybridMode
 from hybrid_contact_ros.simulation.simulate import simulate
 from hybrid_contact_ros.systems.robot import RobotSystem
 
@@ -52,7 +52,7 @@ def test_a_tilted_quadruped_lands_foot_by_foot_and_stands(go2, landing):
     assert landing.status is ExecutionStatus.FINISHED
     assert landing.word[0] == "{}"
     assert landing.modes[-1].closed == frozenset(range(4))
-    arrivals = [event for event in landing.events if event.kind is EventKind.TOUCHDOWN]
+    arrivals = [event for event in landing.events if event.kind is ExecutionEventKind.TOUCHDOWN]
     assert arrivals[0].time == pytest.approx(np.sqrt(2.0 * 0.05 / 9.81), abs=0.01)
     assert {i for event in arrivals for i in event.contacts} == {0, 1, 2, 3}
     assert lowest(go2, landing) > -1e-8
@@ -63,7 +63,7 @@ def test_a_tilted_quadruped_lands_foot_by_foot_and_stands(go2, landing):
 def test_a_limp_quadruped_loses_energy_only(go2):
     execution = simulate(go2, above_ground(go2, 0.02), np.zeros(18), 0.11)
     assert execution.status is ExecutionStatus.FINISHED
-    assert execution.events[0].kind is EventKind.TOUCHDOWN
+    assert execution.events[0].kind is ExecutionEventKind.TOUCHDOWN
     assert execution.events[0].contacts == {0, 1, 2, 3}
     assert np.diff(execution.energy()).max() < 1e-8
     assert lowest(go2, execution) > -1e-8
@@ -86,7 +86,7 @@ def dropped(model, seed):
 def test_limp_legs_fold_and_feet_slide_stop_and_jam_without_end_of_the_execution(go2, seed, time, jams):
     execution = simulate(go2, *dropped(go2, seed), time, max_steps=3000)
     assert execution.status is ExecutionStatus.FINISHED, execution.why
-    assert sum(event.kind is EventKind.IMPACT_WITHOUT_COLLISION for event in execution.events) >= jams
+    assert sum(event.kind is ExecutionEventKind.IMPACT_WITHOUT_COLLISION for event in execution.events) >= jams
     assert all(event.decided for event in execution.events)
     assert np.diff(execution.energy()).max() < 1e-7
     assert lowest(go2, execution) > -1e-8
@@ -95,7 +95,7 @@ def test_limp_legs_fold_and_feet_slide_stop_and_jam_without_end_of_the_execution
 def test_modes_of_a_quadruped_are_all_sets_of_its_feet(go2):
     modes = list_modes(go2, above_ground(go2, 0.1), spread=0.3, searches=4)
     assert len(modes) == 3**4  # each foot open, stuck or sliding
-    assert Mode.of(range(4)) in modes
+    assert HybridMode.of(range(4)) in modes
 
 
 def fine(config):
@@ -139,7 +139,7 @@ def test_the_estimator_finds_the_modes_of_a_landing(go2, landing):
 def test_the_estimator_finds_where_a_block_stops_sliding():
     model = block(friction=0.4)
     execution = simulate(model, *standing(0.06, (0.8, -0.6, 0.0, 0.0, 0.0, 0.0)), 0.5, max_step=2e-3)
-    assert [event.kind for event in execution.events] == [EventKind.TOUCHDOWN, EventKind.STICK]
+    assert [event.kind for event in execution.events] == [ExecutionEventKind.TOUCHDOWN, ExecutionEventKind.STICK]
     right, total = agreement(model, execution, None, fine(EstimatorConfig()), 0.03)
     assert total > 800
     assert right >= 0.98 * total  # below 5 cm/s it is not sure any more that the block slides

@@ -7,7 +7,7 @@ import pytest
 from helpers.robot_systems import GRAVITY, ball, block, cube, example, standing, turning
 from hybrid_contact_ros import reliable_truncation, zeno_analysis
 from hybrid_contact_ros.continuous_time.simulation import continuous_time_path
-from hybrid_contact_ros.simulation.execution import EventKind
+from hybrid_contact_ros.simulation.execution import ExecutionEventKind
 from hybrid_contact_ros.simulation.options import Tolerances
 from hybrid_contact_ros.simulation.simulate import simulate
 from hybrid_contact_ros.systems.chart import RobotChart
@@ -88,7 +88,7 @@ def test_chatter_of_a_cubes_corner_ends_in_the_bounds_and_may_be_cut_short():
     assert cut.zeno_time[0] - 1e-6 <= end.time <= cut.zeno_time[1] + 1e-6
     assert np.abs(cut.q - end.q).max() < 1e-3
     short = simulate(model, q, v, 0.01, truncation=Tolerances(*sizes.values()))
-    assert [event.kind for event in short.events][-1] is EventKind.TRUNCATION
+    assert [event.kind for event in short.events][-1] is ExecutionEventKind.TRUNCATION
     assert len(short.events) < len(whole.events)
     np.testing.assert_allclose(short.q[-1], whole.q[-1], atol=1e-4)
 

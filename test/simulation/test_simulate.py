@@ -12,6 +12,8 @@ import hybrid_contact_ros
 from helpers.execution_systems import GRAVITY, bouncing_ball, box_energy, point_in_space, sliding_point, tumbling_box
 from hybrid_contact_ros.simulation.execution import EventKind, ExecutionStatus
 from hybrid_contact_ros.simulation.mode import Mode
+from hybrid_contact_ros.simulation.execution import ExecutionEventKind, ExecutionStatus
+from hybrid_contact_ros.simulation.mode import HybridMode
 from hybrid_contact_ros.simulation.simulate import simulate
 from hybrid_contact_ros.systems.lagrangian import Constraint, LagrangianSystem
 
@@ -25,7 +27,7 @@ def test_plastic_ball_falls_and_stays():
     assert execution.status is ExecutionStatus.FINISHED
     assert execution.word == ("{}", "{ground}")
     (event,) = execution.events
-    assert event.kind is EventKind.TOUCHDOWN
+    assert event.kind is ExecutionEventKind.TOUCHDOWN
     assert event.time == pytest.approx(np.sqrt(2.0 / GRAVITY), abs=1e-12)
     assert event.impulse[0, 0] == pytest.approx(np.sqrt(2.0 * GRAVITY), rel=1e-9)
     np.testing.assert_allclose(execution.q[-1], 0.0, atol=1e-12)
@@ -49,7 +51,7 @@ def test_bounces_of_a_ball_are_a_geometric_series_and_end_at_its_zeno_time():
 def test_sliding_point_stops_where_friction_has_eaten_its_speed():
     execution = simulate(sliding_point(0.5), [0.0, 0.0], [1.0, 0.0], 1.0)
     assert execution.word == ("{ground~}", "{ground}")
-    assert execution.events[0].kind is EventKind.STICK
+    assert execution.events[0].kind is ExecutionEventKind.STICK
     assert execution.events[0].time == pytest.approx(1.0 / (0.5 * GRAVITY), rel=1e-9)
     np.testing.assert_allclose(execution.q[-1], [1.0 / (2 * 0.5 * GRAVITY), 0.0], atol=1e-10)
     np.testing.assert_array_equal(execution.v[-1], 0.0)
@@ -69,7 +71,7 @@ def test_johnson_eq_70_sticking_point_slips_at_the_friction_cone_and_sticks_agai
     pulled = sliding_point(0.5, force=lambda t, q, v, mode: [12.0 * np.sin(2.0 * t), 0.0])
     execution = simulate(pulled, [0.0, 0.0], [0.0, 0.0], 2.0)
     limit = 0.5 * 2.0 * GRAVITY
-    assert execution.events[0].kind is EventKind.SLIP
+    assert execution.events[0].kind is ExecutionEventKind.SLIP
     assert execution.events[0].time == pytest.approx(0.5 * np.arcsin(limit / 12.0), rel=1e-9)
     assert execution.word == ("{ground}", "{ground~}", "{ground}")
 
@@ -78,9 +80,9 @@ def test_lifted_point_leaves_when_its_normal_force_vanishes():
     lifted = sliding_point(0.5, force=lambda t, q, v, mode: [0.0, 25.0 * t])
     execution = simulate(lifted, [0.0, 0.0], [0.0, 0.0], 1.0)
     (event,) = execution.events
-    assert event.kind is EventKind.LIFTOFF
+    assert event.kind is ExecutionEventKind.LIFTOFF
     assert event.time == pytest.approx(2.0 * GRAVITY / 25.0, rel=1e-9)
-    assert event.trend_order == 1  # the force is zero there, and falling (J Definition 1)
+    assert event.trend_order == 1  # the force is zero there, and falling (Johnson, Definition 1)
 
 
 def test_friction_in_space_brakes_along_the_velocity():
@@ -135,13 +137,13 @@ def test_thrown_boxes_obey_the_definition_of_an_execution(seed, friction, restit
     q, v = [0.0, 1.0, rng.uniform(-3, 3)], rng.normal(size=3) * [1.0, 1.0, 3.0]
     execution = simulate(box, q, v, 1.0, law=law)
     assert execution.status is ExecutionStatus.FINISHED
-    domain = execution.time_domain  # J Definition 3: closed intervals that meet in one point
+    domain = execution.time_domain  # Johnson, Definition 3: closed intervals that meet in one point
     assert domain[0][0] == 0.0 and domain[-1][1] == 1.0
     assert all(a <= b for a, b in domain)
     assert all(one[1] == other[0] for one, other in pairwise(domain))
-    assert execution.most_at_once <= 2  # J Theorem 8
+    assert execution.most_at_once <= 2  # Johnson, Theorem 8
     assert np.diff(box_energy(execution, box)).max() < 1e-6
-    for part in execution.intervals:  # J 74: every state is in its mode's domain
+    for part in execution.intervals:  # Johnson (74): every state is in its mode's domain
         closed = sorted(part.mode.closed)
         for q, v in zip(part.q, part.v, strict=True):
             problem = box.problem(q, v)
@@ -158,7 +160,7 @@ def test_johnson_theorem_9_every_consistent_mode_leads_to_the_same_execution():
     expected = simulate(box, q, v, 0.1)
     assert expected.word == ("{a, b}",)
     for closed in ((), (0,), (1,), (0, 1)):
-        execution = simulate(box, q, v, 0.1, mode=Mode.of(closed))
+        execution = simulate(box, q, v, 0.1, mode=HybridMode.of(closed))
         assert execution.word[-1] == "{a, b}"
         assert len(execution.events) <= 1
         np.testing.assert_allclose(execution.q[-1], expected.q[-1], atol=1e-12)
@@ -205,7 +207,7 @@ def test_in_space_a_point_that_is_pushed_back_reverses_as_on_a_line():
     push = point_in_space(0.5, lambda t, q, v, mode: [6.0, 0.0, 0.0])
     execution = simulate(push, [0, 0, 0], [-1, 0, 0], 0.4)
     stop, back = 1.0 / (6.0 + 0.5 * GRAVITY), 6.0 - 0.5 * GRAVITY
-    assert [event.kind for event in execution.events] == [EventKind.SLIP]
+    assert [event.kind for event in execution.events] == [ExecutionEventKind.SLIP]
     assert execution.events[0].time == pytest.approx(stop, abs=2e-7)
     assert execution.q[-1][0] == pytest.approx(-0.5 * stop + 0.5 * back * (0.4 - stop) ** 2, abs=1e-7)
 

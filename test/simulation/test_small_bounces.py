@@ -6,6 +6,7 @@ import sympy
 
 from helpers.execution_systems import GRAVITY, bouncing_ball
 from hybrid_contact_ros.simulation.execution import EventKind, ExecutionStatus
+from hybrid_contact_ros.simulation.execution import ExecutionEventKind, ExecutionStatus
 from hybrid_contact_ros.simulation.options import Tolerances
 from hybrid_contact_ros.simulation.simulate import simulate
 from hybrid_contact_ros.systems.ball import zeno_time
@@ -24,7 +25,7 @@ def test_no_small_bounce_is_taken_for_a_graze(restitution, speed):
     system, start = hill(restitution), [-0.2, float(np.exp(-0.02)) + 0.02]
     whole = simulate(system, start, [speed, 0.0], 1.0)
     cut = simulate(system, start, [speed, 0.0], 1.0, truncation=Tolerances(1e-4, 1e-4, 1e-4))
-    assert {event.kind for event in whole.events} <= {EventKind.TOUCHDOWN, EventKind.CLOSING}
+    assert {event.kind for event in whole.events} <= {ExecutionEventKind.TOUCHDOWN, ExecutionEventKind.CLOSING}
     assert min(system.gap(q)[0] for q in whole.q) > -2e-9
     assert np.diff(whole.energy()).max() < 1e-12
     (lower, upper), (first, last) = whole.zeno_times[0], cut.zeno_times[0]
@@ -57,7 +58,7 @@ def test_truncation_sees_forces_of_the_present_time():
     lifted = bouncing_ball(0.5, force=lambda t, q, v, mode: [0.9 * GRAVITY if t > 0.5 else 0.0])
     whole = simulate(lifted, [1.0], [0.0], 12.0)
     cut = simulate(lifted, [1.0], [0.0], 12.0, truncation=Tolerances(1e-3, 1e-2, 1e-2))
-    assert cut.events[-1].kind is EventKind.TRUNCATION
+    assert cut.events[-1].kind is ExecutionEventKind.TRUNCATION
     assert cut.zeno_times[0][0] < whole.zeno_times[0][1] and whole.zeno_times[0][0] < cut.zeno_times[0][1]
 
 
@@ -69,7 +70,7 @@ def test_contacts_that_bounce_together_are_truncated_by_their_chatter_to_first_o
     cut = simulate(balls, [0.5, 0.5], [0.0, 0.0], 2.0, truncation=Tolerances(1e-4, 1e-2, 1e-2))
     assert cut.status is ExecutionStatus.FINISHED
     assert len(cut.events) < len(whole.events) - 5
-    assert cut.events[-1].kind is EventKind.TRUNCATION and cut.events[-1].contacts == {0, 1}
+    assert cut.events[-1].kind is ExecutionEventKind.TRUNCATION and cut.events[-1].contacts == {0, 1}
     assert cut.word[-1] == "{a, b}"
     ((lower, upper),) = cut.zeno_times
     assert lower < zeno_time(0.5, 0.0, 0.6, GRAVITY) < upper < lower + 1e-2
@@ -92,6 +93,6 @@ def test_truncation_covers_forces_that_change_until_the_zeno_point():
     whole = simulate(shaken, [0.6], [0.0], 2.0, rtol=1e-11, atol=1e-13)
     cut = simulate(shaken, [0.6], [0.0], 2.0, truncation=Tolerances(1e-4, 1e-3, 1e-3))
     (first, last), (lower, upper) = whole.zeno_times[0], cut.zeno_times[0]
-    assert cut.events[-1].kind is EventKind.TRUNCATION
+    assert cut.events[-1].kind is ExecutionEventKind.TRUNCATION
     assert lower < last and first < upper
     assert upper - lower < 1e-4

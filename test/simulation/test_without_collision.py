@@ -9,7 +9,7 @@ import sympy
 from hybrid_contact_ros.continuous_time.continuous_path import Phase
 from hybrid_contact_ros.continuous_time.simulation import continuous_time_path
 from hybrid_contact_ros.impacts.routh import routh_path
-from hybrid_contact_ros.simulation.execution import EventKind, ExecutionStatus
+from hybrid_contact_ros.simulation.execution import ExecutionEventKind, ExecutionStatus
 from hybrid_contact_ros.simulation.simulate import simulate
 from hybrid_contact_ros.simulation.without_collision import impact_without_collision
 from hybrid_contact_ros.systems.lagrangian import Constraint, LagrangianSystem
@@ -46,7 +46,7 @@ def test_a_rod_that_jams_stops_and_goes_on_as_in_continuous_time(friction, angle
     execution, path = simulate(rod, *state, 0.3), continuous_time_path(rod, *state, 0.3)
     assert execution.status is ExecutionStatus.FINISHED
     first = execution.events[0]
-    assert first.kind is EventKind.IMPACT_WITHOUT_COLLISION and first.time == 0.0 and first.contacts == ALL
+    assert first.kind is ExecutionEventKind.IMPACT_WITHOUT_COLLISION and first.time == 0.0 and first.contacts == ALL
     np.testing.assert_allclose(execution.q[-1], path.q[-1], atol=3e-8)
     assert np.diff(execution.energy()).max() < 1e-8
     assert execution.energy()[-1] < execution.energy()[0] - 1.0
@@ -58,7 +58,7 @@ def test_a_rod_that_slides_into_the_jam_is_stopped_where_forces_grow_beyond_boun
     assert execution.status is ExecutionStatus.FINISHED
     first = execution.events[0]
     (piece,) = [piece for piece in path.pieces if piece.phase is Phase.IMPACT_WITHOUT_COLLISION]
-    assert first.kind is EventKind.IMPACT_WITHOUT_COLLISION
+    assert first.kind is ExecutionEventKind.IMPACT_WITHOUT_COLLISION
     assert first.time == pytest.approx(path.t[piece.start], abs=1e-8)
     np.testing.assert_allclose(first.velocity_after, path.v[piece.stop], atol=1e-5)
     np.testing.assert_allclose(execution.q[-1], path.q[-1], atol=1e-5)
@@ -83,7 +83,7 @@ def test_in_space_a_rod_jams_as_in_the_plane_whatever_its_heading(heading):
     execution = simulate(system, [*(q[0] * ahead), q[1], q[2]], [*(v[0] * ahead), v[1], v[2]], 0.2)
     flat = simulate(painleve_rod(2.0), q, v, 0.2)
     assert execution.status is ExecutionStatus.FINISHED
-    assert execution.events[0].kind is EventKind.IMPACT_WITHOUT_COLLISION
+    assert execution.events[0].kind is ExecutionEventKind.IMPACT_WITHOUT_COLLISION
     at = execution.at(0.1)[0]
     expected = flat.at(0.1)[0]
     np.testing.assert_allclose([at[:2] @ ahead, at[2], at[3]], expected, atol=1e-7)

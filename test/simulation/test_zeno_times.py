@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.simulation import zeno_bookkeeping
-from hybrid_contact_ros.simulation.execution import EventKind, ExecutionStatus
+from hybrid_contact_ros.simulation.execution import ExecutionEventKind, ExecutionStatus
 from hybrid_contact_ros.simulation.options import Tolerances
 from hybrid_contact_ros.simulation.simulate import simulate
 from hybrid_contact_ros.systems.planar_box import Corner, PlanarBox
@@ -37,7 +37,7 @@ class Stack:
 
 
 def truncations(execution):
-    return [event for event in execution.events if event.kind is EventKind.TRUNCATION]
+    return [event for event in execution.events if event.kind is ExecutionEventKind.TRUNCATION]
 
 
 def on_a_slope(width, height, slope, lean):
@@ -121,7 +121,7 @@ SLIDING = PlanarBox(0.2, 0.15, 1.0, 0.3, [Corner("A", -0.1, -0.075, (0.0, 1.0))]
 
 
 def test_a_contact_whose_friction_changes_how_fast_it_leaves_is_not_vouched_for(monkeypatch):
-    """Poisson's e is of impulses: while it slides this corner does not leave at e times its speed, as O takes it."""
+    """Poisson's e is of impulses: while it slides this corner does not leave at e times its speed, as Or takes it."""
     q, v = np.array([0.0, 0.08, 0.3]), np.array([1.5, 0.0, 0.0])
     q[1] += 1e-3 - SLIDING.gap(q).min()
     whole = simulate(SLIDING, q, v, 0.1, law="simultaneous")
@@ -133,6 +133,8 @@ def test_a_contact_whose_friction_changes_how_fast_it_leaves_is_not_vouched_for(
     ((lower, upper),) = cut.zeno_times
     assert lower <= begin <= end <= upper
     assert [event.decided for event in truncations(cut)] == [False]
-    monkeypatch.setattr(zeno_bookkeeping, "by_newton", lambda *_: True)  # what the bounds were, had it been O's
+    monkeypatch.setattr(
+        zeno_bookkeeping, "obeys_newtons_law", lambda *_: True
+    )  # what the bounds were, had it been Or's
     ((lower, upper),) = simulate(SLIDING, q, v, 0.1, law="simultaneous", truncation=COARSE).zeno_times
     assert not lower <= begin <= upper

@@ -6,7 +6,7 @@ import pytest
 from hybrid_contact_ros.impacts.plastic import plastic_impact
 from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
 from hybrid_contact_ros.modes.pseudo_impulse import pseudo_impulse_mode
-from hybrid_contact_ros.simulation.execution import EventKind, ExecutionStatus
+from hybrid_contact_ros.simulation.execution import ExecutionEventKind, ExecutionStatus
 from hybrid_contact_ros.simulation.simulate import simulate
 from hybrid_contact_ros.systems.ceiling import ceiling
 from hybrid_contact_ros.systems.curves import curve
@@ -92,7 +92,7 @@ def test_johnson_theorem_11_forces_press_both_corners_so_that_no_zeno_is_left():
         execution = simulate(settling_block(), leaning(0.2), np.zeros(3), 0.6, law="pseudo-impulse", duration=duration)
         assert execution.zeno_times == ()
         assert execution.word[-1] == "{l, r}"
-        assert execution.events[-1].kind is EventKind.TOUCHDOWN
+        assert execution.events[-1].kind is ExecutionEventKind.TOUCHDOWN
 
 
 @pytest.mark.parametrize("mass", [0.1, 7.0])
@@ -120,7 +120,7 @@ def test_johnson_theorem_8_ball_at_a_ceiling_impacts_and_leaves_at_one_instant()
     assert execution.word == ("{}", "{ceiling}", "{}")
     assert execution.most_at_once == 2
     assert execution.events[0].time == execution.events[1].time
-    assert [event.kind for event in execution.events] == [EventKind.TOUCHDOWN, EventKind.LIFTOFF]
+    assert [event.kind for event in execution.events] == [ExecutionEventKind.TOUCHDOWN, ExecutionEventKind.LIFTOFF]
     assert execution.time_domain[1][0] == execution.time_domain[1][1]  # a degenerate interval of Johnson, Definition 3
 
 

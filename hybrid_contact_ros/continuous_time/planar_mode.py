@@ -1,4 +1,4 @@
-"""Sustained contact in one mode, in the plane: forces, and motion along s with ds = dt + Σ λ_n dt (H 52, 63)."""
+"""Sustained contact in one mode, in the plane: its forces and accelerations (Halm (52), (63))."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
 
 Array = NDArray[np.float64]
 
-_TIE = 1e-7  # of the accelerations and forces: conditions violated by no more than this may hold
+_TIE = 1e-7  # relative to accelerations and forces: conditions violated by no more than this may hold
 OPEN, STICKING, SLIPPING = int(ContactStatus.OPEN), int(ContactStatus.STICKING), int(ContactStatus.SLIPPING)
 
 
@@ -51,8 +51,12 @@ def evaluator(system: PlanarSystem) -> Callable[[Array, Array, float, frozenset[
 
 
 @dataclass(frozen=True, slots=True)
-class FlowMode:
-    """A contact mode: the status of each contact (ContactStatus), and the sign of J_t v of a slipping one."""
+class PlanarMode:
+    """A contact mode in the plane.
+
+    Attributes:
+        status: (m,) ContactStatus of each contact. slip: (m,) the sign of J_t v of a slipping one, 0 of others.
+    """
 
     status: tuple[int, ...]
     slip: tuple[int, ...]
@@ -68,41 +72,46 @@ class FlowMode:
         return [i for i, status in enumerate(self.status) if status == STICKING]
 
     def rows(self) -> list[int]:
-        """Rows of the stacked Jacobian that are held: normals of closed contacts, tangents of sticking ones."""
+        """Rows of the stacked Jacobian that are closed: normals of closed contacts, tangents of sticking ones."""
         return sorted([2 * i for i in self.closed] + [2 * i + 1 for i in self.sticking])
 
 
-def mode_forces(problem: ContactProblem, mode: FlowMode) -> tuple[Array, Array]:
-    """λ (m, 2) and v̇ (nv,) of a mode, whether or not the forces may be: the equations of J (35) with friction.
+def mode_forces(problem: ContactProblem, mode: PlanarMode) -> tuple[Array, Array]:
+    """λ (m, 2), N, and v̇ (nv,) of a mode, whether or not such forces may be: Johnson (35) with friction.
 
     Redundant contacts (both corners of a box) get the least forces in the sense of ``force_acceleration_mode``; where
-    those leave the friction cones, what that function finds for the same motion.
+    those leave the friction cones, they get what that function finds for the same motion.
+
+    Raises:
+        numpy.linalg.LinAlgError: the mode has no dynamics.
     """
     m = problem.contacts
-    held = mode.rows()
+    closed = mode.rows()
     rows = problem.jacobian()
-    pushes = rows[held].copy()
+    pushes = rows[closed].copy()
     for i in mode.closed:
         if mode.status[i] == SLIPPING:
-            pushes[held.index(2 * i)] -= problem.friction[i] * mode.slip[i] * rows[2 * i + 1]
+            pushes[closed.index(2 * i)] -= problem.friction[i] * mode.slip[i] * rows[2 * i + 1]
     solved = np.linalg.solve(problem.mass, np.column_stack([pushes.T, -problem.bias_force]))
     response, free = solved[:, :-1], np.asarray(solved[:, -1], dtype=np.float64)
     forces = np.zeros(2 * m)
-    if not held:
+    if not closed:
         return forces.reshape(m, 2), free
-    matrix = rows[held] @ response
-    target = -(problem.jacobian_drift.reshape(-1)[held] + rows[held] @ free)
-    redundant = np.linalg.matrix_rank(rows[held], tol=1e-9 * float(np.abs(rows[held]).max())) < len(held)
+    matrix = rows[closed] @ response
+    target = -(problem.jacobian_drift.reshape(-1)[closed] + rows[closed] @ free)
+    redundant = np.linalg.matrix_rank(rows[closed], tol=1e-9 * float(np.abs(rows[closed]).max())) < len(closed)
     if redundant:
         own = np.diag(rows @ np.linalg.solve(problem.mass, rows.T)).reshape(m, 2).mean(axis=1)
-        weight = 1.0 / np.sqrt(np.array([own[r // 2] for r in held]))
+        weight = 1.0 / np.sqrt(np.array([own[r // 2] for r in closed]))
         x = weight * np.linalg.lstsq(matrix * weight, target, rcond=1e-10)[0]
     else:
         try:
             x = np.linalg.solve(matrix, target)
         except np.linalg.LinAlgError:  # exactly at the edge of Painlevé's region: forces beyond any bound stand for ∞
-            x = np.linalg.solve(matrix + 1e-16 * np.abs(rows[held] @ rows[held].T).max() * np.eye(len(held)), target)
-    forces[held] = x
+            x = np.linalg.solve(
+                matrix + 1e-16 * np.abs(rows[closed] @ rows[closed].T).max() * np.eye(len(closed)), target
+            )
+    forces[closed] = x
     pushed = forces.reshape(m, 2)
     for i in mode.closed:
         if mode.status[i] == SLIPPING:
@@ -115,8 +124,8 @@ def mode_forces(problem: ContactProblem, mode: FlowMode) -> tuple[Array, Array]:
     return pushed, acceleration
 
 
-def margins(problem: ContactProblem, mode: FlowMode, forces: Array) -> Array:
-    """(closed,): λ_n of slipping contacts, min(λ_n, μ λ_n − |λ_t|) of sticking ones, N."""
+def margins(problem: ContactProblem, mode: PlanarMode, forces: Array) -> Array:
+    """Margins (closed,), N, of forces in their cones: λ_n of slipping contacts, min(λ_n, μ λ_n − |λ_t|) of others."""
     return np.array(
         [
             forces[i, 0]
@@ -127,8 +136,13 @@ def margins(problem: ContactProblem, mode: FlowMode, forces: Array) -> Array:
     )
 
 
-def consistent_modes(problem: ContactProblem, scope: frozenset[int], slip_speed: float) -> list[tuple[FlowMode, Array]]:
-    """All modes of the contacts in ``scope`` that satisfy FA up to ties, and their accelerations: open ones first."""
+def consistent_modes(
+    problem: ContactProblem, scope: frozenset[int], slip_speed: float
+) -> list[tuple[PlanarMode, Array]]:
+    """Modes of the contacts in ``scope`` that satisfy force-acceleration complementarity, ties included, with v̇ (nv,).
+
+    Modes with more open contacts come first. ``slip_speed``: m/s, slower contacts may stick.
+    """
     choices: list[list[tuple[int, int]]] = []
     for i in range(problem.contacts):
         speed = float(problem.tangent_jacobian[i, 0] @ problem.velocity)
@@ -140,7 +154,7 @@ def consistent_modes(problem: ContactProblem, scope: frozenset[int], slip_speed:
             choices.append([(OPEN, 0), (STICKING, 0), (SLIPPING, 1), (SLIPPING, -1)])
     found = []
     for states in product(*choices):
-        mode = FlowMode(tuple(s for s, _ in states), tuple(g for _, g in states))
+        mode = PlanarMode(tuple(s for s, _ in states), tuple(g for _, g in states))
         try:
             forces, acceleration = mode_forces(problem, mode)
         except np.linalg.LinAlgError:
@@ -152,7 +166,7 @@ def consistent_modes(problem: ContactProblem, scope: frozenset[int], slip_speed:
 
 def _holds(
     problem: ContactProblem,
-    mode: FlowMode,
+    mode: PlanarMode,
     scope: frozenset[int],
     slip_speed: float,
     forces: Array,
@@ -163,8 +177,8 @@ def _holds(
     weight = float(np.abs(problem.bias_force).max(initial=0.0)) + float(np.abs(forces).max(initial=0.0))
     free = np.abs(point).max(initial=0.0) + np.abs(rows @ np.linalg.solve(problem.mass, problem.bias_force)).max()
     slack, small = _TIE * (float(free) + 1e-12), _TIE * (weight + 1e-12)
-    held = point.reshape(-1)[mode.rows()]
-    if held.size and np.abs(held).max() > slack:
+    closed = point.reshape(-1)[mode.rows()]
+    if closed.size and np.abs(closed).max() > slack:
         return False
     if mode.closed and margins(problem, mode, forces).min() < -small:
         return False
