@@ -2,8 +2,8 @@
 blamed."""
 
 import pytest
-from helpers import leg
 
+from helpers import leg
 from hybrid_contact_msgs.msg import ContactMode
 from hybrid_contact_msgs.srv import PredictImpact
 from hybrid_contact_ros.nodes.contact_suite import ContactSuiteNode

@@ -6,7 +6,6 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from helpers.robot_systems import GRAVITY, ball, block, cube, free_body, standing, turning
-from hybrid_contact_ros.simulation.execution import EventKind, ExecutionStatus
 from hybrid_contact_ros.simulation.execution import ExecutionEventKind, ExecutionStatus
 from hybrid_contact_ros.simulation.hybrid_system import hybrid_system
 from hybrid_contact_ros.simulation.mode import HybridMode

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 import hybrid_contact_ros
 from helpers.execution_systems import GRAVITY, bouncing_ball, box_energy, point_in_space, sliding_point, tumbling_box
-from hybrid_contact_ros.simulation.execution import EventKind, ExecutionStatus
-from hybrid_contact_ros.simulation.mode import Mode
 from hybrid_contact_ros.simulation.execution import ExecutionEventKind, ExecutionStatus
 from hybrid_contact_ros.simulation.mode import HybridMode
 from hybrid_contact_ros.simulation.simulate import simulate

@@ -5,7 +5,6 @@ import pytest
 import sympy
 
 from helpers.execution_systems import GRAVITY, bouncing_ball
-from hybrid_contact_ros.simulation.execution import EventKind, ExecutionStatus
 from hybrid_contact_ros.simulation.execution import ExecutionEventKind, ExecutionStatus
 from hybrid_contact_ros.simulation.options import Tolerances
 from hybrid_contact_ros.simulation.simulate import simulate

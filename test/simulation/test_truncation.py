@@ -4,7 +4,6 @@ import numpy as np
 import sympy
 
 from helpers.execution_systems import GRAVITY, bouncing_ball
-from hybrid_contact_ros.simulation.execution import EventKind
 from hybrid_contact_ros.simulation.execution import ExecutionEventKind
 from hybrid_contact_ros.simulation.options import Tolerances
 from hybrid_contact_ros.simulation.simulate import simulate
