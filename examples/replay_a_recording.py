@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from hybrid_contact_ros import EstimatorConfig, RigidBodyModel, RobotState, replay_bag, simulate
-from hybrid_contact_ros.commands.convert import write_recording
-from hybrid_contact_ros.replay.recordings import Recording
+from hybrid_contact_ros.recordings.recording import Recording
+from hybrid_contact_ros.recordings.write import write_recording
 
 CONFIG = Path(__file__).resolve().parent.parent / "config"
 URDF = (CONFIG / "cube.urdf").read_text()
