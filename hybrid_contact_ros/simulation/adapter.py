@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.simulation.system_fault import GuardedSystem, SystemFault
+from hybrid_contact_ros.simulation.system_fault import GuardedSystem, SystemFault, check_problem, guarded
 from hybrid_contact_ros.systems.robot import as_system
 
 Array = NDArray[np.float64]
+_check_answer = guarded(check_problem)
 _SAME_GAP = 1e-9  # by which gaps at two times may differ, m, or relative to the gap
 
 
-class System(Protocol):
+class SimulatedSystem(Protocol):
     """A mechanical system. Its forces may depend on time and on which contacts are closed (Johnson §4.6)."""
 
     @property
@@ -32,7 +33,7 @@ class System(Protocol):
 
 
 class AdaptedSystem:
-    """A system of any kind behind the interface of :class:`System`.
+    """A system of any kind behind the interface of :class:`SimulatedSystem`.
 
     Args:
         system: has ``problem(q, v)``. Arguments ``time`` and ``mode`` are passed where it takes them; ``gap``,
@@ -61,8 +62,8 @@ class AdaptedSystem:
         every = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in takes.values())
         self._time, self._mode = every or "time" in takes, every or "mode" in takes
         self.forced = self._time or self._mode
-        self._take_callbacks(system)
         self._guarded = False
+        self._take_callbacks(system)
         self.curved = callable(self._rate) and callable(self._integrate)
         check = getattr(system, "checked_state", None)
         q_, v_ = check(q, v) if callable(check) else (_vector("q", q), _vector("v", v))
@@ -91,6 +92,7 @@ class AdaptedSystem:
         """The same system; what its callbacks raise, and answers that are none, arrive as SystemFault."""
         found = copy.copy(self)
         found._take_callbacks(GuardedSystem(self.system, self.nv, self.contacts))
+        found._ask = guarded(self._ask)  # whoever calls it checks the answer
         found._guarded = True
         return found
 
@@ -98,6 +100,21 @@ class AdaptedSystem:
         self, q: ArrayLike, v: ArrayLike, time: float = 0.0, mode: frozenset[int] = frozenset()
     ) -> ContactProblem:
         """The contact problem at (q, v), with the forces of ``time`` and ``mode``."""
+        found = self.unchecked_problem(q, v, time, mode)
+        self.check(found)
+        return found
+
+    def check(self, problem: ContactProblem) -> None:
+        """Refuse a problem of other sizes or with a number that is not finite, where this is the guarded form.
+
+        Raises:
+            SystemFault: it is one.
+        """
+        if self._guarded:
+            _check_answer(problem, self.nv, self.contacts)
+
+    def unchecked_problem(self, q: ArrayLike, v: ArrayLike, time: float, mode: frozenset[int]) -> ContactProblem:
+        """As :meth:`problem`, for those who solve with it and :meth:`check` it where there is no solution."""
         extra: dict[str, Any] = {}
         if self._time:
             extra["time"] = time

@@ -104,7 +104,8 @@ class ModeDynamics:
 
     def motion(self, time: float, q: Array, v: Array) -> ModeMotion:
         """Motion and forces at a state."""
-        problem = self.system.problem(q, v, time, self.forcing)
+        ask = self.system.unchecked_problem if self._regular else self.system.problem
+        problem = ask(q, v, time, self.forcing)
         m, d, n = problem.contacts, problem.tangents, problem.nv
         if self._closed_rows is None:
             self._closed_rows = self.mode.closed_rows(problem)
@@ -143,6 +144,7 @@ class ModeDynamics:
         right = np.concatenate((-problem.bias_force, goal))
         solution = _solve(matrix, right, bool(self._regular))
         if solution is None:
+            self.system.check(problem)
             return ModeMotion(problem, np.zeros(n), force, False)
         if not self._regular:
             solution = forces_within_cones(matrix, solution, cone_rows(problem, self.mode, closed_rows))

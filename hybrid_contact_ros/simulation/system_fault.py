@@ -94,34 +94,31 @@ class GuardedSystem:
         return self._known[name]
 
     def _check_problem(self, problem: ContactProblem) -> None:
-        if (problem.nv, problem.contacts) != self._sizes:
-            nv, contacts = self._sizes
-            raise ValueError(
-                f"the contact problem has {problem.nv} velocities and {problem.contacts} contacts; at the start it had "
-                f"{nv} and {contacts}"
-            )
-        # The cheapest sum that is not finite where some number is not is that of the squares.
-        squares = sum(float(np.vdot(numbers, numbers)) for numbers in _numbers(problem))
-        if not math.isfinite(squares):  # squares of large numbers may overflow: look again
-            for name, numbers in zip(_NAMES, _numbers(problem), strict=True):
-                if not np.isfinite(numbers).all():
-                    raise ValueError(f"{name} of the contact problem has an entry that is not finite")
+        check_problem(problem, *self._sizes)
 
 
-def _numbers(problem: ContactProblem) -> tuple[Array, ...]:
-    return (
-        problem.mass,
-        problem.normal_jacobian,
-        problem.tangent_jacobian,
-        problem.friction,
-        problem.restitution,
-        problem.gap,
-        problem.bias_force,
-        problem.jacobian_drift,
-    )
+def check_problem(problem: ContactProblem, nv: int, contacts: int) -> None:
+    """Refuse a contact problem of other sizes, or with a number that is not finite.
+
+    Raises:
+        ValueError: it is one.
+    """
+    if (problem.nv, problem.contacts) != (nv, contacts):
+        raise ValueError(
+            f"the contact problem has {problem.nv} velocities and {problem.contacts} contacts; at the start it had "
+            f"{nv} and {contacts}"
+        )
+    for name in _NAMES:
+        if not _finite(getattr(problem, name)):
+            raise ValueError(f"{name} of the contact problem has an entry that is not finite")
 
 
 def _check_finite(answer: Any) -> None:
     for part in answer if isinstance(answer, tuple) else (answer,):
-        if not np.isfinite(part).all():
+        if not _finite(np.asarray(part, dtype=np.float64)):
             raise ValueError(f"an answer of the system has an entry that is not finite: {part}")
+
+
+def _finite(numbers: Array) -> bool:
+    """Whether all are; the sum of squares is a quick test, but those of large numbers overflow."""
+    return math.isfinite(np.vdot(numbers, numbers)) or bool(np.isfinite(numbers).all())
