@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.kernels.algebra.dense import cholesky_solve, forward_solve
+from hybrid_contact_ros.kernels.mechanics.contact_space import contact_space
 from hybrid_contact_ros.kernels.modes.forces import force_acceleration
 from hybrid_contact_ros.kernels.modes.splitting import ROWS
 from hybrid_contact_ros.mechanics.problem import ContactProblem
@@ -34,8 +36,11 @@ class ModeWorkspace:
 
     The results are views into the workspace: the next call overwrites them. One workspace serves one thread.
 
+    :meth:`solve` is :meth:`prepare`, which factors M, and then :meth:`solve_prepared`, which may be called several
+    times.
+
     Attributes, written by :meth:`solve`; n = m (1 + d):
-        delassus: G (n, n), 1/kg. free: b (n,), contact accelerations without contact forces, m/s².
+        rows: J (n, nv). delassus: G (n, n), 1/kg. free: b (n,), contact accelerations without contact forces, m/s².
         forces: λ (m, 1 + d), N. contact_acceleration: G λ + b (m, 1 + d), m/s², of all contacts.
         acceleration: v̇ (nv,). contact_status: (m,) uint8, values of ContactStatus.
         slip_direction: (m, d) unit vector along which a contact slides or starts to; zero for the others.
@@ -67,10 +72,10 @@ class ModeWorkspace:
         self.contact_status = np.ones(m, dtype=np.uint8)
         self.slip_direction = np.zeros((m, d))
         self.moving = np.zeros(m, dtype=np.uint8)
-        self._rows = np.zeros((m, 1 + d, nv))
-        self._flat_rows = self._rows.reshape(n, nv)
+        self.rows = np.zeros((n, nv))
         self._factor = np.zeros((nv, nv))
         self._half = np.zeros((n + 1, nv))
+        self._no_drift, self._unforced = np.zeros(n), np.zeros(n)
         self._matrix = np.zeros((2 * n + ROWS, n))
         self._work = np.zeros((2, n))
         self._order = np.zeros(2 * n, dtype=np.int64)
@@ -87,27 +92,34 @@ class ModeWorkspace:
         """Start the next solve from nothing instead of the last mode."""
         self._warm = False
 
-    def solve(
+    def prepare(self, problem: ContactProblem, rows: Array) -> bool:
+        """Factor M and form G = J M⁻¹ Jᵀ and −J M⁻¹ bias, for the solves of one state; False where M is not positive
+        definite. Nothing that :meth:`solve_prepared` starts from is changed.
+
+        Args:
+            problem: with the workspace's sizes (unchecked: this is the path of every message).
+            rows: its ``jacobian()``, J (n, nv); kept, not copied.
+        """
+        self.rows = rows
+        bias = problem.bias_force
+        code = contact_space(
+            problem.mass, bias, rows, self._no_drift, self._factor, self._half, self.delassus, self._unforced
+        )
+        return bool(code == _SOLVED)
+
+    def solve_prepared(
         self,
         problem: ContactProblem,
         touching: NDArray[np.uint8],
         slip_speed: float,
+        sliding: Array,
         tolerance: float = TOLERANCE,
-        sliding: Array | None = None,
     ) -> tuple[int, float, int]:
-        """Solve for the contacts flagged in ``touching`` (m,) uint8.
+        """:meth:`solve` of a problem that :meth:`prepare` was given; only its drift may have changed since.
 
-        ``problem`` must have the workspace's sizes (unchecked: this is the path of every message). A contact point
-        faster than ``slip_speed`` (m/s) slides, and friction opposes its velocity; a slower one is at rest. ``sliding``
-        (m, d): its velocities along the tangents (m/s) where more is known of them than one state tells. The solve
-        starts from the mode of the one before, if that was solved: along a stream of states it mostly still holds, and
-        one linear system shows it. Where modes are not unique the one that was there stays.
-
-        Returns:
-            (status, residual, iterations), as :func:`~hybrid_contact_ros.kernels.modes.forces.force_acceleration`.
+        ``sliding`` (m, d): velocities of the contact points along the tangents, m/s.
         """
-        self._rows[:, 0] = problem.normal_jacobian
-        self._rows[:, 1:] = problem.tangent_jacobian
+        np.add(problem.jacobian_drift.reshape(-1), self._unforced, out=self.free)
         answer = force_acceleration(
             self.tangents,
             self._warm,
@@ -115,15 +127,14 @@ class ModeWorkspace:
             self._critical_part,
             slip_speed,
             tolerance,
-            problem.mass,
             problem.bias_force,
-            self._flat_rows,
-            problem.jacobian_drift.reshape(-1),
-            problem.friction,
-            self._rows[:, 1:] @ problem.velocity if sliding is None else sliding,
-            touching,
+            self.rows,
             self._factor,
-            self._half,
+            self.delassus,
+            self.free,
+            problem.friction,
+            sliding,
+            touching,
             self._matrix,
             self._work,
             self._order,
@@ -134,8 +145,6 @@ class ModeWorkspace:
             self._other_slip,
             self._found,
             self._other_forces,
-            self.delassus,
-            self.free,
             self.critical_friction,
             self.jammed,
             self._forces,
@@ -143,6 +152,49 @@ class ModeWorkspace:
             self.acceleration,
             self.contact_status,
         )
-        if answer[0] != _SINGULAR:
-            self._warm = answer[0] == _SOLVED
+        self._warm = answer[0] == _SOLVED
         return answer
+
+    def solve(
+        self,
+        problem: ContactProblem,
+        touching: NDArray[np.uint8],
+        slip_speed: float,
+        tolerance: float = TOLERANCE,
+        sliding: Array | None = None,
+    ) -> tuple[int, float, int]:
+        """Solve for the contacts flagged in ``touching`` (m,) uint8.
+
+        ``problem`` must have the workspace's sizes (unchecked). A contact point faster than ``slip_speed`` (m/s)
+        slides, and friction opposes its velocity; a slower one is at rest. ``sliding`` (m, d): its velocities along the
+        tangents (m/s) where more is known of them than one state tells. The solve starts from the mode of the one
+        before, if that was solved: along a stream of states it mostly still holds, and one linear system shows it.
+        Where modes are not unique the one that was there stays.
+
+        Returns:
+            (status, residual, iterations), as :func:`~hybrid_contact_ros.kernels.modes.forces.force_acceleration`;
+            SINGULAR where M is not positive definite, and then no result is written.
+        """
+        if not self.prepare(problem, problem.jacobian()):
+            return _SINGULAR, 0.0, 0
+        if sliding is None:
+            sliding = problem.tangent_jacobian @ problem.velocity
+        return self.solve_prepared(problem, touching, slip_speed, sliding, tolerance)
+
+    def warm(self) -> None:
+        """Compile what only :meth:`response` and :meth:`leading_acceleration` call."""
+        self._factor[:] = np.eye(self.nv)
+        self.response(np.zeros(self.nv))
+        self.leading_acceleration(np.zeros(self.nv))
+
+    def response(self, force: Array) -> Array:
+        """Accelerations of the contacts J M⁻¹ f (n,) to a generalised force f (nv,), with the factor of M at hand."""
+        half = force.copy()
+        forward_solve(self.nv, self._factor, half)
+        return self._half[:-1] @ half
+
+    def leading_acceleration(self, force: Array) -> Array:
+        """M_kk⁻¹ f (k,) of the first k coordinates, the others held: L_kk is the factor of M_kk."""
+        acceleration = force.copy()
+        cholesky_solve(force.shape[0], self._factor, acceleration)
+        return acceleration

@@ -1,4 +1,4 @@
-"""The whole force-acceleration solve of one state, from M, J and velocities to modes: one call, no allocation."""
+"""The force-acceleration solve of one state, from contact space and velocities to modes: one call, no allocation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.kernels.mechanics.contact_space import contact_space, generalised_acceleration
+from hybrid_contact_ros.kernels.mechanics.contact_space import generalised_acceleration
 from hybrid_contact_ros.kernels.modes.enumeration import enumerate_modes
 from hybrid_contact_ros.kernels.modes.friction import solve_modes
 from hybrid_contact_ros.kernels.modes.jamming import FREE, LOST, bounded, critical_frictions, hold_jammed
@@ -17,7 +17,6 @@ from hybrid_contact_ros.kernels.modes.residual import contact_accelerations, mod
 from hybrid_contact_ros.kernels.modes.splitting import split_forces
 from hybrid_contact_ros.kernels.modes.statuses import name_modes
 
-_SINGULAR = int(Status.SINGULAR)
 _SOLVED = int(Status.SOLVED)
 _INACCURATE = int(Status.INACCURATE)
 # Most touching contacts for which all modes are tried when the solver fails: 3^4
@@ -34,15 +33,14 @@ def force_acceleration(
     critical_part,
     slip_speed,
     tolerance,
-    mass,
     bias,
     rows,
-    drift,
+    L,
+    G,
+    b,
     friction,
     sliding,
     touching,
-    L,
-    half,
     A,
     work,
     order,
@@ -53,8 +51,6 @@ def force_acceleration(
     other_slip,
     found,
     other_forces,
-    G,
-    b,
     critical,
     jammed,
     forces,
@@ -74,27 +70,25 @@ def force_acceleration(
             ``slip``, ``forces`` and ``accelerations`` still hold of an earlier, solved state.
         steps: of splitting at most. critical_part: see above; inf: the law as it stands, INACCURATE where it has no
             answer. slip_speed: m/s; faster contact points slide. tolerance: of the scaled residual.
-        mass (nv, nv), bias (nv,), rows (n, nv), drift (n,), friction (m,): of the contact problem.
+        bias (nv,), rows (n, nv), friction (m,): of the contact problem.
+        L (nv, nv), G (n, n), b (n,): its contact space, as
+            :func:`~hybrid_contact_ros.kernels.mechanics.contact_space.contact_space` writes it.
         sliding (m, d): velocities of the contact points along their tangents, m/s.
         touching: (m,) uint8.
-        L (nv, nv), half (n + 1, nv), A (2 n + mode_splitting.ROWS, n), work (2, n): scratch.
-        order (2 n,) int64: scratch.
+        A (2 n + mode_splitting.ROWS, n), work (2, n), order (2 n,) int64: scratch.
         moving: out (m,) uint8: solved as a contact that slides already.
         slip: in (if warm) and out (m, d): unit direction in which each contact slides, or starts to.
         state: in (if warm) and out (m,) int64.
         intended (m,) int64, other_slip (m, d), found (1, m) uint8, other_forces (1, n): scratch.
-        G (n, n), b (n,): out, Delassus matrix and free contact acceleration, of all contacts.
         critical: out (m,), critical friction. jammed: out (m,) uint8: FREE; HELD, the contact slides and was solved as
             if at rest; LOST, forces are a guess.
         forces (n,), accelerations (n,): out, λ and a = G λ + b of all contacts. acceleration (nv,): out, v̇.
         status: out (m,) uint8, the values of prediction.ContactStatus.
 
     Returns:
-        (status, residual, iterations); SINGULAR where M is not positive definite, and then nothing else is written.
-        The residual is that of the problem which was solved last, with what was held at rest.
+        (status, residual, iterations). The residual is that of the problem which was solved last, with what was held at
+        rest.
     """
-    if contact_space(mass, bias, rows, drift, L, half, G, b) != 1:
-        return _SINGULAR, 0.0, 0
     m = friction.shape[0]
     for i in range(m):
         jammed[i] = FREE
