@@ -80,7 +80,7 @@ class ContactEstimator:
         m = model.contacts
         self._contact_mode = ContactModeSolver(model, config.activation)
         self._reader = StateReader(model, self._contact_mode.modes, config.activation)
-        self._observed_forces = ObservedForces(model, config.observer.gain)
+        self._observed_forces = ObservedForces(model, self._contact_mode.modes, config.observer.gain)
         self._predictor = EventPredictor(m, config.activation, config.prediction)
         self._rhythm = StrideRhythm(m, config.prediction.bound_sigmas)
         self._rollout = ModeRollout(m, TANGENTS, config.activation, config.prediction)
@@ -121,8 +121,8 @@ class ContactEstimator:
                     if model.contacts:
                         self.impact(state, contacts=range(model.contacts), samples=16)
             self.reset()
-        # These run only without effort and contacts, and once the observer has settled.
-        self._contact_mode.modes.warm()
+        self._contact_mode.warm()
+        self._observed_forces.warm()
         if freeze:
             disable_compilation()
 

@@ -43,6 +43,10 @@ class ContactModeSolver:
         self.tracker.reset()
         self.modes.forget()
 
+    def warm(self) -> None:
+        """Compile what runs only without effort and contacts. ``modes`` must have been given a state."""
+        self.modes.leading_acceleration(np.zeros(self.modes.nv))
+
     def decide(self, moment: Moment) -> None:
         """Solve for the mode of the contacts that may carry force, and decide which of them are closed.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,7 +47,7 @@ class StateReader:
         if fault is not None:
             raise ValueError(fault)
         if model.floating_base:
-            norm = float(np.sqrt((q[3:7] ** 2).sum()))
+            norm = math.hypot(*q[3:7].tolist())
             if not abs(norm - 1.0) <= _QUATERNION:
                 raise ValueError(f"the base quaternion q[3:7] has length {norm:g}; normalise it")
         problem = model.problem(state)

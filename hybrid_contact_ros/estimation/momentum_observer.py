@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.kernels.estimation.observed_forces import explaining_forces
+
 Array = NDArray[np.float64]
 
 # s: the observer does not integrate over a pause between states that is longer; it starts anew.
@@ -93,12 +95,8 @@ def contact_forces(delassus: Array, response: Array, width: int, chosen: NDArray
     Returns:
         (m, width), N, normal first; NaN for the contacts that are not chosen.
     """
-    m = response.shape[0] // width
-    force = np.full((m, width), np.nan)
+    force = np.full((response.shape[0] // width, width), np.nan)
     if chosen.size:
-        index = (chosen[:, None] * width + np.arange(width)).reshape(-1)
-        matrix = delassus[index[:, None], index]
-        diagonal = np.einsum("ii->i", matrix)
-        diagonal += _REGULARISATION * max(float(diagonal.mean()), 1e-300)
-        force[chosen] = np.linalg.solve(matrix, response[index]).reshape(-1, width)
+        n = chosen.size * width
+        explaining_forces(width, _REGULARISATION, delassus, response, chosen, np.empty((n, n)), np.empty(n), force)
     return force

@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.momentum_observer import MomentumObserver, contact_forces
+from hybrid_contact_ros.kernels.estimation.observed_forces import world_forces
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.modes.workspace import ModeWorkspace
 
 Array = NDArray[np.float64]
 
@@ -15,11 +17,12 @@ Array = NDArray[np.float64]
 class ObservedForces:
     """Runs the observer along a stream of states and lays what it sees to the closed contacts."""
 
-    def __init__(self, model: RigidBodyModel, gain: float) -> None:
-        """``gain``: bandwidth of the observer, 1/s; 0 switches it off."""
-        self._model = model
+    def __init__(self, model: RigidBodyModel, modes: ModeWorkspace, gain: float) -> None:
+        """``modes``: with the factor of M of each state. ``gain``: bandwidth, 1/s; 0 switches the observer off."""
+        self._model, self._modes = model, modes
         self._observer = MomentumObserver(model.nv, gain)
-        self._normals, self._tangents = model.contact_normals, model.contact_tangents
+        # Own copies: a read-only array would be another type for the kernels.
+        self._normals, self._tangents = model.contact_normals.copy(), model.contact_tangents.copy()
 
     def reset(self) -> None:
         """Forget all earlier states."""
@@ -43,6 +46,18 @@ class ObservedForces:
         chosen = np.flatnonzero(moment.closed)
         if not observer.settled or not chosen.size:
             return np.full((m, 3), np.nan)
-        force = contact_forces(moment.modes.delassus, moment.modes.response(external), width, chosen)
-        tangents = self._tangents
-        return force[:, :1] * self._normals + force[:, 1:2] * tangents[:, 0] + force[:, 2:] * tangents[:, 1]
+        modes = self._modes
+        return self._world(contact_forces(modes.delassus, modes.response(external), width, chosen))
+
+    def warm(self) -> None:
+        """Compile what runs only once the observer has settled. ``modes`` must have been given a state."""
+        response = self._modes.response(np.zeros(self._model.nv))
+        if self._model.contacts:
+            width = response.shape[0] // self._model.contacts
+            self._world(contact_forces(self._modes.delassus, response, width, np.arange(1)))
+
+    def _world(self, force: Array) -> Array:
+        """Forces (m, 3), normal and two tangents, in the world frame."""
+        world = np.empty(force.shape)
+        world_forces(self._normals, self._tangents, force, world)
+        return world

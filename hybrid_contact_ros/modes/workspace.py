@@ -181,12 +181,6 @@ class ModeWorkspace:
             sliding = problem.tangent_jacobian @ problem.velocity
         return self.solve_prepared(problem, touching, slip_speed, sliding, tolerance)
 
-    def warm(self) -> None:
-        """Compile what only :meth:`response` and :meth:`leading_acceleration` call."""
-        self._factor[:] = np.eye(self.nv)
-        self.response(np.zeros(self.nv))
-        self.leading_acceleration(np.zeros(self.nv))
-
     def response(self, force: Array) -> Array:
         """Accelerations of the contacts J M⁻¹ f (n,) to a generalised force f (nv,), with the factor of M at hand."""
         half = force.copy()
