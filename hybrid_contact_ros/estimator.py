@@ -89,6 +89,11 @@ class ContactEstimator:
         self._impact_sets = ImpactSets(model, config)
         self._latest: Moment | None = None
 
+    @property
+    def stamp_ns(self) -> int | None:
+        """Stamp of the state last updated; None before the first."""
+        return None if self._latest is None else self._latest.stamp_ns
+
     def reset(self) -> None:
         """Forget all earlier states."""
         self._latest = None
