@@ -10,15 +10,10 @@ from numba import njit
 @njit(cache=True, nogil=True)
 def contact_rates(
     # problem:
-    tangents,
-    rows,
-    generalised_velocity,
+    tangents, rows, generalised_velocity,
     # out:
-    velocity,
-    rate,
-    tangential,
-    speed,
-):
+    velocity, rate, tangential, speed,
+):  # fmt: skip
     """Contact velocities u = J v, gap velocities, and the contact points' velocities along the surface.
 
     Args:
@@ -47,15 +42,12 @@ def contact_rates(
 @njit(cache=True, nogil=True)
 def model_loads(
     # constants:
-    width,
-    immovable,
+    width, immovable,
     # problem:
-    G,
-    forces,
-    accelerations,
+    G, forces, accelerations,
     # out:
     load,
-):
+):  # fmt: skip
     """Normal load of each contact: λ_n, or −a_n / G_nn where nothing pushes.
 
     Args:
@@ -77,18 +69,10 @@ def model_loads(
 @njit(cache=True, nogil=True)
 def contact_quantities(
     # problem:
-    normals,
-    tangents,
-    friction,
-    tangential,
-    speed,
-    forces,
-    accelerations,
+    normals, tangents, friction, tangential, speed, forces, accelerations,
     # out:
-    world_force,
-    margin,
-    slip_acceleration,
-):
+    world_force, margin, slip_acceleration,
+):  # fmt: skip
     """Forces in the world frame, friction margins and the rates of the slip speeds.
 
     Args:

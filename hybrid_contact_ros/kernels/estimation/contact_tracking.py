@@ -21,16 +21,12 @@ _SLIP_SIGMAS = 4.0
 @njit(cache=True, nogil=True)
 def candidates(
     # constants:
-    gap_on,
-    gap_off,
-    velocity_tolerance,
+    gap_on, gap_off, velocity_tolerance,
     # problem:
-    closed,
-    gap,
-    rate,
+    closed, gap, rate,
     # out:
     touching,
-):
+):  # fmt: skip
     """Contacts near enough to the surface, and slow enough, to carry force.
 
     A contact that was closed stays a candidate up to ``gap_off``, however fast: one state does not open it. One that
@@ -55,23 +51,14 @@ def candidates(
 @njit(cache=True, nogil=True)
 def slips(
     # constants:
-    slip_on,
-    slip_off,
-    time_constant,
-    velocity_sigma,
-    tangents,
+    slip_on, slip_off, time_constant, velocity_sigma, tangents,
     # problem:
-    dt,
-    closed,
-    tangential,
+    dt, closed, tangential,
     # memory:
-    slipping,
-    seen,
-    smooth,
-    spread,
+    slipping, seen, smooth, spread,
     # out:
     sliding,
-):
+):  # fmt: skip
     """Tell stick from slip, before forces are known.
 
     The low-passed velocity of the contact point decides. It is averaged as a vector, so that the noise of a contact at
@@ -116,25 +103,14 @@ def slips(
 @njit(cache=True, nogil=True)
 def contact_statuses(
     # constants:
-    gap_on,
-    velocity_tolerance,
-    force_on,
-    force_off,
-    force_sigma,
-    velocity_sigma,
+    gap_on, velocity_tolerance, force_on, force_off, force_sigma, velocity_sigma,
     # problem:
-    trusted,
-    touching,
-    gap,
-    rate,
-    load,
+    trusted, touching, gap, rate, load,
     # memory:
-    slipping,
-    closed,
-    evidence,
+    slipping, closed, evidence,
     # out:
     status,
-):
+):  # fmt: skip
     """Close, keep or open each contact: a sequential test of closed against open (Page's cumulative sum).
 
     Each state adds to ``evidence`` the logarithm of a likelihood ratio: how much better the state agrees with the
@@ -206,19 +182,12 @@ def contact_statuses(
 @njit(cache=True, nogil=True)
 def closed_scores(
     # constants:
-    gap_limit,
-    velocity_limit,
-    gap_sigma,
-    velocity_sigma,
-    force_sigma,
+    gap_limit, velocity_limit, gap_sigma, velocity_sigma, force_sigma,
     # problem:
-    trusted,
-    gap,
-    rate,
-    load,
+    trusted, gap, rate, load,
     # out:
     score,
-):
+):  # fmt: skip
     """A score in [0, 1] that a contact is closed, falling in gap and gap velocity, rising in load.
 
     The score is the product of the normal probabilities that the gap is below ``gap_limit``, that its rate is below

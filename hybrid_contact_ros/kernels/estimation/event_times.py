@@ -118,36 +118,15 @@ def follow_line(dt, time_constant, measured, line):
 @njit(cache=True, nogil=True)
 def next_events(
     # bounds:
-    sigmas,
-    gap_sigma,
-    velocity_sigma,
-    acceleration_sigma,
+    sigmas, gap_sigma, velocity_sigma, acceleration_sigma,
     # problem:
-    force_sigma,
-    horizon,
-    time_constant,
-    trusted,
-    dt,
-    closed,
-    slipping,
-    friction,
-    gap,
-    rate,
-    speed,
-    load,
-    margin,
-    accelerations,
-    slip_acceleration,
-    expected,
+    force_sigma, horizon, time_constant, trusted, dt, closed, slipping, friction, gap, rate, speed, load, margin,
+    accelerations, slip_acceleration, expected,
     # scratch:
-    found,
-    due,
+    found, due,
     # out:
-    lines,
-    kind,
-    backed,
-    times,
-):
+    lines, kind, backed, times,
+):  # fmt: skip
     """The next event of every contact within ``horizon``, and when.
 
     An open contact touches down where the second-order extrapolation of its gap is zero. A closed one lifts off where

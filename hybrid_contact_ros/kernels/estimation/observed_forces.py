@@ -14,18 +14,14 @@ _SMALLEST = 1e-300  # 1/kg, of the diagonal of G: contacts that no force moves s
 @njit(cache=True, nogil=True)
 def explaining_forces(
     # constants:
-    width,
-    regularisation,
+    width, regularisation,
     # problem:
-    G,
-    response,
-    chosen,
+    G, response, chosen,
     # scratch:
-    L,
-    x,
+    L, x,
     # out:
     forces,
-):
+):  # fmt: skip
     """Solve (G_cc + δ I) f_c = J_c M⁻¹ r for the chosen contacts, with δ = ``regularisation`` times the mean of the
     diagonal of G_cc.
 

@@ -39,46 +39,15 @@ _STEPS_PER_EVENT = 4  # Steps of the rollout, per event that there is room for, 
 @njit(cache=True, nogil=True)
 def rollout(
     # bounds:
-    sigmas,
-    gap_sigma,
-    velocity_sigma,
-    acceleration_sigma,
+    sigmas, gap_sigma, velocity_sigma, acceleration_sigma,
     # problem:
-    d,
-    steps,
-    horizon,
-    slip_speed,
-    tolerance,
-    G,
-    b,
-    friction,
-    restitution,
-    gap,
-    velocity,
-    closed,
-    next_kind,
+    d, steps, horizon, slip_speed, tolerance, G, b, friction, restitution, gap, velocity, closed, next_kind,
     next_times,
     # scratch:
-    A,
-    work,
-    order,
-    on,
-    moving,
-    touching,
-    known,
-    state,
-    slip,
-    phi,
-    u,
-    forces,
-    a,
-    after,
+    A, work, order, on, moving, touching, known, state, slip, phi, u, forces, a, after,
     # out:
-    contacts,
-    kinds,
-    times,
-    modes,
-):
+    contacts, kinds, times, modes,
+):  # fmt: skip
     """Follow the hybrid model for ``horizon``, or until the arrays for events are full.
 
     The answers of :func:`~.event_times.next_events` (next_kind, next_times) are used for liftoffs, for the first
@@ -108,6 +77,7 @@ def rollout(
             return count, True
         if work_left <= 0.0:
             break
+        # Until the next event the accelerations are those of the mode, and constant.
         solved, made = solve_mode(slip_speed, b, a, problem, scratch)
         if not solved:
             break  # The mode is not known, and so neither is what follows.
@@ -133,6 +103,7 @@ def rollout(
             on[which] = 1
             count = append_event(count, which, event, when, on, out)
             known[which] = HAD_EVENT
+            # The impact is the same problem, with velocities for accelerations.
             solved, made = solve_mode(math.inf, u, after, problem, scratch)
             if not solved:
                 break
