@@ -60,7 +60,7 @@ def draw(rng: np.random.Generator) -> ContactProblem:
         else:
             normals[1] = -normals[0]
         v = plain.velocity - np.linalg.pinv(normals[:1]) @ (normals[:1] @ plain.velocity + 1.0)
-        problem = ContactProblem(plain.mass, v, normals, plain.tangent_jacobian, plain.friction)
+        problem = plain.replace(velocity=v, normal_jacobian=normals)
     if rng.random() < 0.1:
         problem = problem.with_velocity(problem.velocity * 10.0 ** rng.uniform(-6.0, 3.0))
     return problem

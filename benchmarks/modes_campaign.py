@@ -1,8 +1,8 @@
-"""Many random and degenerate force-acceleration problems (J 38, Coulomb's cone) through the mode solver.
+"""Many random and degenerate force-acceleration problems (Johnson 38, Coulomb's cone) through the mode solver.
 
-``python -m benchmarks.modes_campaign [N]`` (default 1000 of each kind). Contacts at rest, so that a solution is to be
-expected (sliding ones may jam, which has none). Counted is what is not solved to 1e-8 as nodes call the solver, which
-stops after some time, and as ``force_acceleration_mode`` does, which is patient.
+``python -m benchmarks.modes_campaign [N]`` (default 1000 of each kind). The contacts are at rest, so that a solution is
+to be expected (sliding contacts may jam, and then there is none). The table counts the problems that are not solved to
+1e-8, with the steps that a node allows and with those of ``force_acceleration_mode``, which is patient.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _rows(point: np.ndarray) -> np.ndarray:
 
 
 def main() -> None:
-    """Print a row a kind."""
+    """Print a row for each kind of problem."""
     number = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     kinds: dict[str, Callable[[np.random.Generator], ContactProblem]] = {"standing body": standing}
     for d, where in ((1, "plane"), (2, "space")):

@@ -1,8 +1,8 @@
-"""J's impulse-velocity modes with friction: does pivoting find one wherever enumeration does?
+"""Impulse-velocity modes with friction (Johnson 50): does pivoting find one wherever enumeration does?
 
 ``python -m benchmarks.modes_pivoting [N]`` (default 1000): random problems of 4 to 9 contacts with friction, in the
-plane and in space, independent, coupled, and six coordinates for all. Some have no mode: J 50 does not promise one with
-friction on heavy links.
+plane and in space, independent, coupled, and six coordinates for all. Some have no mode: with friction on heavy links
+none is promised.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def problem(rng: np.random.Generator) -> ContactProblem:
 
 
 def main() -> None:
-    """Print how many were solved by which."""
+    """Print how many problems were solved by which method, and the time of each."""
     number = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     spent, solved, missed, none = [0.0, 0.0], 0, 0, 0
     for seed in range(number):

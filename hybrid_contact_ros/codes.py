@@ -32,6 +32,17 @@ class ContactStatus(IntEnum):
     SLIPPING = 3
 
 
+class FrictionState(IntEnum):
+    """What one contact does within the mode solvers. The values are **not** those of :class:`ContactStatus`.
+
+    The solvers keep SLIP apart from "is moving already": a contact at rest that starts to slide is SLIP too.
+    """
+
+    OPEN = 0
+    STICK = 1
+    SLIP = 2
+
+
 class EventKind(IntEnum):
     """What a contact does next; the values of ``ContactEvent.msg``."""
 

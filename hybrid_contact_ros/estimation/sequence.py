@@ -8,7 +8,7 @@ from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.kernels.estimation.records import RolloutOut, RolloutScratch
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
-from hybrid_contact_ros.kernels.modes.splitting import ROWS
+from hybrid_contact_ros.kernels.modes.records import SPLITTING_ROWS
 from hybrid_contact_ros.modes.workspace import TOLERANCE, mode_steps
 from hybrid_contact_ros.prediction import ModeSequence
 
@@ -36,7 +36,7 @@ class ModeRollout:
         self._tolerances, self._config = tolerances, config
         codes, indices = np.uint8, np.int64
         self._scratch = RolloutScratch(
-            A=np.zeros((2 * n + ROWS, n)),
+            A=np.zeros((2 * n + SPLITTING_ROWS, n)),
             work=np.zeros((2, n)),
             order=np.zeros(2 * n, dtype=indices),
             on=np.zeros(m, dtype=codes),

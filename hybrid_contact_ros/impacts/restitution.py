@@ -71,18 +71,7 @@ class Material:
 
     def most_friction(self, problem: ContactProblem) -> ContactProblem:
         """The problem with the high ends of μ."""
-        return ContactProblem.trusted(
-            problem.mass,
-            problem.velocity,
-            problem.normal_jacobian,
-            problem.tangent_jacobian,
-            self.mu_high,
-            self.e_high,
-            problem.gap,
-            problem.bias_force,
-            problem.jacobian_drift,
-            problem.names,
-        )
+        return problem.replace_trusted(friction=self.mu_high, restitution=self.e_high)
 
 
 def _ends(name: str, value: Range | Sequence[float], m: int) -> tuple[Array, Array]:

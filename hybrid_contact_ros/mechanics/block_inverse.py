@@ -1,4 +1,4 @@
-"""Motion and reaction under constraints where the inertia may be singular (massless limbs; J §2.3–2.5)."""
+"""Motion and reaction under constraints where the inertia may be singular (massless limbs; Johnson §2.3-2.5)."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Singular values below this times the largest count as zero, after scaling
-_RANK = 1e-10
+_RANK = 1e-10  # after scaling, singular values below this part of the largest count as zero
+_MASSLESS = 1e-7  # a coordinate with less than this part of the largest √M_ii has no mass
+_UNSEEN = 1e-7  # a contact row does not see a direction along which it has less than this part of the largest entry
+_DISAGREE = 1e-8  # redundant rows may miss their targets by this, relative to the largest target where that is above 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockInverse:
-    """[M Aᵀ; A 0]⁻¹ = [mass_dagger  rows_daggerᵀ; rows_dagger  minus_effective_mass] (J 8–9).
+    """[M Aᵀ; A 0]⁻¹ = [mass_dagger  rows_daggerᵀ; rows_dagger  minus_effective_mass] (Johnson 8-9).
 
     Attributes:
-        mass_dagger: M† (nv, nv). rows_dagger: A† (k, nv). minus_effective_mass: J's Λ (k, k), −(A M⁻¹ Aᵀ)⁻¹ where M
-            is regular.
+        mass_dagger: M† (nv, nv). rows_dagger: A† (k, nv).
+        minus_effective_mass: (k, k), the paper's Λ; −(A M⁻¹ Aᵀ)⁻¹ where M is regular.
     """
 
     mass_dagger: Array
@@ -28,7 +30,7 @@ class BlockInverse:
 
 
 def block_inverse(mass: Array, rows: Array) -> BlockInverse | None:
-    """Invert the block matrix of a contact mode; ``None`` where it is singular (J Assumption A2 or A5 fails)."""
+    """Invert the block matrix of a contact mode; ``None`` where it is singular (Johnson: Assumption A2 or A5 fails)."""
     nv, k = mass.shape[0], rows.shape[0]
     matrix = np.zeros((nv + k, nv + k))
     matrix[:nv, :nv] = mass
@@ -47,14 +49,15 @@ class ConstrainedMotion:
     """Solution of ``M x − Aᵀ λ = force``, ``A x = target``.
 
     Attributes:
-        motion: x (nv,): an acceleration, or a velocity after an impact. Along unconstrained massless limbs, whose
-            motion these equations do not decide (J Assumption A6), it has no component.
-        reaction: λ (k,), positive along the rows; least in the Euclidean norm where rows are redundant.
-        regular: whether massless directions are constrained or move no closed contact; False where J Assumption A5
-            fails, and then the other fields are zero.
+        motion: x (nv,), an acceleration, or a velocity after an impact. It has no component along unconstrained
+        massless
+            limbs, whose motion these equations do not decide (Johnson, Assumption A6).
+        reaction: λ (k,), positive along the rows; the least in the Euclidean norm where rows are redundant.
+        regular: whether massless directions are constrained or move no closed contact. False means that Johnson's
+            Assumption A5 fails, and then the other fields are zero.
         consistent: whether redundant rows agree about the target.
-        redundancy: Aᵀ ν = 0: an orthonormal basis (k, r) of such ν, reactions that move nothing.
-        undecided: projector (nv, nv) onto the directions left out by A6; zero without such limbs.
+        redundancy: (k, r), an orthonormal basis of the reactions that move nothing, Aᵀ ν = 0.
+        undecided: (nv, nv), the projector onto the directions that Assumption A6 leaves out; zero without such limbs.
     """
 
     motion: Array
@@ -66,14 +69,14 @@ class ConstrainedMotion:
 
 
 def constrained_motion(mass: Array, rows: Array, points: Array, force: Array, target: Array) -> ConstrainedMotion:
-    """Solve the equations of one contact mode through the block inverse (J 8–9, 12–13, 23–25).
+    """Solve the equations of one contact mode through the block inverse (Johnson 8-9, 12-13, 23-25).
 
-    With the sign λ ≥ 0 pushing, J's λ and P̂ are the negative of the reaction here. Forces: ``force`` = −bias,
-    ``target`` = −J̇v, motion v̇. Impacts: ``force`` = M v⁻, ``target`` = 0, motion v⁺.
+    The paper's λ and P̂ are the negative of the reaction, for here λ ≥ 0 pushes. For forces, ``force`` is −bias,
+    ``target`` −J̇v and the motion v̇; for impacts, ``force`` is M v⁻, ``target`` zero and the motion v⁺.
 
     Args:
         mass: M (nv, nv), symmetric positive semidefinite. rows: A (k, nv).
-        points: (p, nv), all rows (normal and tangent) of the closed contacts: a massless direction that none of them
+        points: (p, nv), all rows (normal and tangent) of the closed contacts. A massless direction that none of them
             sees belongs to a limb that is not in contact, and is left out (A6); one that they see breaks A5.
         force: (nv,). target: (k,).
     """
@@ -82,7 +85,7 @@ def constrained_motion(mass: Array, rows: Array, points: Array, force: Array, ta
     # Scaling the coordinates makes kg and kg m² comparable; massless coordinates get the scale of their constraints.
     size = np.sqrt(np.maximum(np.diag(mass), 0.0))
     reach = np.sqrt((np.vstack((rows, points)) ** 2).sum(axis=0))
-    heavy = size > 1e-7 * (size.max() if nv else 1.0)
+    heavy = size > _MASSLESS * (size.max() if nv else 1.0)
     scale = np.where(heavy, size, np.where(reach > 0.0, reach, 1.0))
     M = mass / scale[:, None] / scale
     A = rows / scale
@@ -96,7 +99,7 @@ def constrained_motion(mass: Array, rows: Array, points: Array, force: Array, ta
     undecided = np.zeros((nv, nv))
     if free.shape[1]:
         seen = points / scale
-        if points.size and np.abs(seen @ free).max() > 1e-7 * np.abs(seen).max():
+        if points.size and np.abs(seen @ free).max() > _UNSEEN * np.abs(seen).max():
             return zero
         basis = _null_space(free.T)
         undecided = free @ free.T * scale / scale[:, None]
@@ -107,7 +110,8 @@ def constrained_motion(mass: Array, rows: Array, points: Array, force: Array, ta
     top = left[:, :rank]
     reduced = sizes[:rank, None] * right[:rank]
     agreed = top.T @ goal
-    consistent = bool(np.abs(goal - top @ agreed).max(initial=0.0) <= 1e-8 * max(1.0, np.abs(goal).max(initial=0.0)))
+    missed = float(np.abs(goal - top @ agreed).max(initial=0.0))
+    consistent = missed <= _DISAGREE * max(1.0, float(np.abs(goal).max(initial=0.0)))
     matrix = np.zeros((n + rank, n + rank))
     matrix[:n, :n] = M
     matrix[:n, n:] = -reduced.T
@@ -115,7 +119,7 @@ def constrained_motion(mass: Array, rows: Array, points: Array, force: Array, ta
     balance = _equilibrium(matrix)
     values = np.linalg.solve(matrix * balance[:, None] * balance, np.concatenate((f, agreed)) * balance) * balance
     motion = basis @ values[:n] / scale
-    pushed = top @ values[n:] / length  # Aᵀλ is right; among all such λ the least is taken next
+    pushed = top @ values[n:] / length  # Aᵀλ is right; of all such λ the least is taken next
     spare = _null_space((rows / scale @ basis).T) if k else np.zeros((0, 0))
     reaction = pushed - spare @ (spare.T @ pushed)
     return ConstrainedMotion(motion, reaction, True, consistent, spare, undecided)
@@ -132,7 +136,7 @@ def _null_space(matrix: Array) -> Array:
 
 
 def _equilibrium(matrix: Array) -> Array:
-    """Diagonal s that brings the rows of a symmetric pattern s A s near unit size."""
+    """The vector s that brings the largest entry of each row of diag(s) A diag(s), A symmetric, near 1."""
     scale = np.ones(matrix.shape[0])
     for _ in range(3):
         size = np.abs(matrix * scale[:, None] * scale).max(axis=1, initial=0.0)

@@ -16,10 +16,8 @@ from hybrid_contact_ros.mechanics.urdf import Urdf
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-# hybrid_contact_msgs: the bitmask ContactMode.mode has 64 bits.
-MAX_CONTACTS = 64
-# Pinocchio writes the limits of a joint without a <limit> as the largest float.
-_NO_LIMIT = 1e10
+MAX_CONTACTS = 64  # the bit mask ContactMode.mode of hybrid_contact_msgs has so many bits
+_NO_LIMIT = 1e10  # Pinocchio writes the limits of a joint without a <limit> as the largest float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,13 +25,14 @@ class ContactTable:
     """Constants of all m contacts: k spheres first, in the configuration's order, then the joint limits.
 
     Attributes:
-        names, frames: (m) contact names, and the link that each is on (for a joint limit: the link that it moves).
-        friction, restitution: (m,). normal (m, 3), tangent (m, 2, 3): world frame, n × t₁ = t₂; zero for joint limits.
-        joint: (k,) Pinocchio joint that carries each sphere. point: (k, 3) centre in that joint's frame, m.
-        radius: (k,) m. offset: (k,) m, of the plane n·x = offset.
-        limit_sign (l,), limit_bound (l,), limit_position (l,), limit_velocity (l,): see
+        names, frames: (m), of each contact its name and its link (for a joint limit, the link that the joint moves).
+        friction, restitution: (m,). normal: (m, 3), tangent: (m, 2, 3), world frame, n × t₁ = t₂; zero for joint
+        limits.
+        joint: (k,), Pinocchio's joint that carries each sphere. point: (k, 3), m, the centre in that joint's frame.
+        radius: (k,), m. offset: (k,), m, of the plane n·x = offset.
+        limit_sign, limit_bound, limit_position, limit_velocity: (l,), see
             :func:`~hybrid_contact_ros.kernels.mechanics.contact_rows.joint_limit_rows`.
-        limit_joint: (l,) Pinocchio joint of each limit.
+        limit_joint: (l,), Pinocchio's joint of each limit.
     """
 
     names: tuple[str, ...]
@@ -83,7 +82,7 @@ def contact_table(config: EstimatorConfig, urdf: Urdf, model: pin.Model) -> Cont
             names.append(name if len(points) == 1 else f"{name}_{i}")
             frames.append(contact.link)
             joints.append(frame.parentJoint)
-            # n·x = offset with a normal of any length: only the direction is scaled, the offset is a distance already.
+            # The configured normal may have any length; the offset is a distance and is not scaled with it.
             rows.append((frame.placement.act(point), contact.radius, normal, plane.offset))
             coefficients.append((contact.friction, contact.restitution))
     limits = [limit for name in config.joint_limits for limit in _limits(model, urdf, name)]
@@ -120,9 +119,9 @@ def contact_table(config: EstimatorConfig, urdf: Urdf, model: pin.Model) -> Cont
 
 
 def plane_tangents(normal: Array) -> Array:
-    """Two unit tangents (2, 3) of a plane, right-handed with its unit normal; x and y for a level one.
+    """Two unit tangents (2, 3) of a plane, right-handed with its unit normal; x and y for a level plane.
 
-    t₁ is the world's x axis laid into the plane, or its y axis where x is nearly the normal.
+    t₁ is the world's x axis projected into the plane, or the y axis where x is nearly the normal.
     """
     axis = np.array([1.0, 0.0, 0.0]) if abs(normal[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
     first = axis - (axis @ normal) * normal

@@ -1,4 +1,4 @@
-"""Sets of contacts of a problem: which are named, which touch, and which rows they close."""
+"""Sets of the contacts of a problem: those that are named, those that touch, and the rows that they close."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def contact_set(name: str, contacts: Iterable[int], count: int) -> frozenset[int
     """The given indices as a set.
 
     Raises:
-        ValueError: one is not an integer in 0..count − 1; ``name`` says of which argument.
+        ValueError: an index is not an integer in 0..count − 1; the text says so of the argument ``name``.
     """
     scalar = isinstance(contacts, (str, bytes, np.ndarray)) and np.ndim(contacts) == 0  # strings have no dimensions
     if scalar or not isinstance(contacts, Iterable):
@@ -32,10 +32,10 @@ def contact_set(name: str, contacts: Iterable[int], count: int) -> frozenset[int
 
 
 def not_negative(**numbers: float) -> None:
-    """See that the numbers, given by their names, make sense as tolerances.
+    """Refuse numbers, given by their names, that make no sense as tolerances.
 
     Raises:
-        ValueError: one is negative, not a number, or not one number.
+        ValueError: one is negative, NaN, or not a single number.
     """
     for name, value in numbers.items():
         if isinstance(value, (str, bytes)) or np.ndim(value) or not value >= 0.0:
@@ -45,7 +45,8 @@ def not_negative(**numbers: float) -> None:
 def touching_contacts(
     problem: ContactProblem, gap_tolerance: float = 1e-9, velocity_tolerance: float = 1e-9
 ) -> frozenset[int]:
-    """Contacts with no gap that do not separate (J 33): φ ≤ ``gap_tolerance`` (m), φ̇ ≤ ``velocity_tolerance`` (m/s).
+    """Contacts with no gap that do not separate (Johnson 33): φ ≤ ``gap_tolerance``, m, and φ̇ ≤
+    ``velocity_tolerance``, m/s.
 
     Raises:
         ValueError: a tolerance that is negative or not a number.
@@ -56,7 +57,8 @@ def touching_contacts(
 
 
 def closed_rows(problem: ContactProblem, closed: Iterable[int], sliding: Iterable[int] = ()) -> NDArray[np.bool_]:
-    """Which rows (m, 1 + d) a mode closes: the normal, and the tangents of a contact with friction that sticks."""
+    """Which rows (m, 1 + d) a mode closes: the normal of each contact, and the tangents where friction makes it
+    stick."""
     slides = frozenset(sliding)
     held = np.zeros((problem.contacts, 1 + problem.tangents), dtype=bool)
     for i in closed:

@@ -1,4 +1,4 @@
-"""Coordinates of the model: Pinocchio's, less those of joints that mimic another."""
+"""Coordinates of the model: those of Pinocchio without the coordinates of joints that mimic another."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class Coordinates:
 
     A mimic joint is an exact linear constraint, v_full = T v with T constant, so that M = Tᵀ M_full T, h = Tᵀ h_full
     and J = J_full T, with no further terms. (Pinocchio's own mimic joints serve crba and rnea only.) Without mimic
-    joints both are the same and nothing is copied.
+    joints the two are the same and nothing is copied.
 
     Attributes:
-        nq, nv: of the independent coordinates. joints: names of the joints that have them, Pinocchio's order.
+        nq, nv: number of independent coordinates. joints: names of the joints that have them, in Pinocchio's order.
         position_index, velocity_index: first index of each of those joints in q and v.
-        continuous: which of them are (cos, sin) pairs in q.
+        continuous: which of those joints are (cos, sin) pairs in q.
         followers: names of the mimic joints. reduction: T (nv_full, nv), or None without mimic joints.
     """
 
@@ -85,7 +85,7 @@ class Coordinates:
         return unit
 
     def rate(self, q: Array, v: Array) -> Array:
-        """q̇ (nq,) of a velocity v (nv,). Linear in quaternions and (cos, sin) pairs, whose lengths it preserves."""
+        """q̇ (nq,) of a velocity v (nv,), linear in quaternions and (cos, sin) pairs, whose lengths it preserves."""
         found = np.empty(self.nq)
         found[self.position_index] = v[self.velocity_index]
         if self._cosine.size:
@@ -113,11 +113,11 @@ class Coordinates:
 
     @staticmethod
     def base_slope(step: Array) -> Array:
-        """How the velocity of the base (6,) depends on the rate of ``step`` (6,), where it is q ⊕ step (6, 6)."""
+        """B (6, 6), with which the base at q ⊕ ``step`` has the velocity B d(step)/dt: the right Jacobian of SE(3)."""
         return np.asarray(pin.Jexp6(step), dtype=np.float64)
 
     def integrate(self, q: Array, step: Array) -> Array:
-        """Configuration reached from q (nq,) by the displacement ``step`` (nv,), a velocity times a time."""
+        """The configuration reached from q (nq,) by the displacement ``step`` (nv,), a velocity times a time."""
         return self.reduced_position(pin.integrate(self._model, self.full_position(q), self.full_velocity(step)))
 
 

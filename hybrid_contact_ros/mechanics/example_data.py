@@ -1,4 +1,4 @@
-"""Where the robots of the ``example-robot-data`` package are: for the demo, the benchmarks and the tests."""
+"""Where the robots of the ``example-robot-data`` package are, for the demo, the benchmarks and the tests."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 
 
 def example_urdf(relative: str) -> Path:
-    """Path of a file of example-robot-data, such as ``go2_description/urdf/go2.urdf``.
+    """Find a file of example-robot-data, such as ``go2_description/urdf/go2.urdf``.
 
-    Looks in the PyPI package, in sourced ROS workspaces, beside the interpreter and in ``/usr``.
+    It may be in the PyPI package, in sourced ROS workspaces, beside the interpreter or in ``/usr``.
 
     Raises:
         FileNotFoundError: the package is not installed; the text says how to get it.

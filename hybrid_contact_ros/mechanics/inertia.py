@@ -1,4 +1,4 @@
-"""Refusing models whose mass matrix cannot be inverted, and naming the links to blame."""
+"""The check that the mass matrix of a model can be inverted, which names the links to blame where it cannot."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.mechanics.coordinates import Coordinates
 
-# A joint that moves less inertia than this (kg or kg m²) moves nothing. The lightest real part is far above: a 1 g
-# rubber foot of 3 cm has 5e-7 kg m².
+# A joint that moves less inertia than this (kg or kg m²) moves nothing. The lightest real part has far more: a rubber
+# foot of 1 g and 3 cm has 5e-7 kg m².
 _MASSLESS = 1e-12
-# Least eigenvalue of M scaled to a unit diagonal. Legged robots and arms have 1e-4 and more.
+# M is singular where, scaled to a unit diagonal, it has an eigenvalue below this. Legged robots and arms have 1e-4 and
+# more.
 _SINGULAR = 1e-10
-_TRIALS = 4
+_RANDOM_CONFIGURATIONS = 4
 
 
 def check_inertia(model: pin.Model, coordinates: Coordinates) -> None:
     """Refuse a model with negative or missing inertia.
 
-    Links without inertia are fine where they are welded to one that has it; a joint that moves only massless links,
-    or any combination of joints that moves no inertia, is not. M is looked at in the neutral configuration and at a few
+    Links without inertia are fine where they are welded to one that has it. A joint that moves only massless links is
+    not, nor is any combination of joints that moves no inertia. M is examined in the neutral configuration and in a few
     random ones, with a fixed seed.
 
     Raises:
@@ -39,7 +40,7 @@ def check_inertia(model: pin.Model, coordinates: Coordinates) -> None:
     data = model.createData()
     rng = np.random.default_rng(0)
     neutral = pin.neutral(model)
-    for trial in range(1 + _TRIALS):
+    for trial in range(1 + _RANDOM_CONFIGURATIONS):
         step = rng.uniform(-np.pi, np.pi, model.nv) if trial else np.zeros(model.nv)
         full = np.array(pin.crba(model, data, pin.integrate(model, neutral, step))).reshape(model.nv, model.nv)
         mass = full if coordinates.reduction is None else coordinates.reduction.T @ full @ coordinates.reduction
@@ -77,5 +78,5 @@ def _joint_of(model: pin.Model, coordinates: Coordinates, index: int) -> int:
 
 
 def _links(model: pin.Model, joints: set[int]) -> list[str]:
-    """Links that are carried directly by any of these joints."""
+    """The links that any of these joints carries directly."""
     return [f.name for f in model.frames if f.type == pin.FrameType.BODY and f.parentJoint in joints]

@@ -18,8 +18,8 @@ from hybrid_contact_ros.mechanics.state import RobotState
 Array = NDArray[np.float64]
 Numbers: TypeAlias = Sequence[float] | Array
 
-# How far from one the norm of a quaternion may be and still be rounding, of float32 or of text.
 QUATERNION_TOLERANCE = 1e-2
+"""How far from one the norm of a quaternion may be and still be rounding, of float32 or of text."""
 
 
 class ImplausibleError(ValueError):
@@ -31,9 +31,9 @@ class BaseMeasurement:
     """Pose of the root link in the world, and its velocity in the **base** frame, as ``nav_msgs/Odometry`` has them.
 
     Attributes:
-        position: (3,) m, world. quaternion_xyzw: (4,), rotates base vectors into the world.
-        linear_velocity: (3,) m/s, of the root link's origin, base frame. angular_velocity: (3,) rad/s, base frame.
-        covariance: (2, 6, 6) as of :class:`~hybrid_contact_ros.mechanics.state.RobotState`, or None.
+        position: (3,), m, world. quaternion_xyzw: (4,), which rotates base vectors into the world.
+        linear_velocity: (3,), m/s, of the root link's origin, base frame. angular_velocity: (3,), rad/s, base frame.
+        covariance: (2, 6, 6), as of :class:`~hybrid_contact_ros.mechanics.state.RobotState`, or None.
     """
 
     position: Numbers
@@ -44,11 +44,11 @@ class BaseMeasurement:
 
 
 class JointMap:
-    """Turns arrays in the joint order of one message layout into states. Made by ``RigidBodyModel.joint_map``.
+    """A map from arrays in the joint order of one message layout to states; ``RigidBodyModel.joint_map`` makes it.
 
     Attributes:
-        names: of the message. ignored: those of them that the model has no coordinate for (fixed or mimic joints, or
-            joints of other devices). joints: of the model, in its order.
+        names: joints of the message. ignored: those of them for which the model has no coordinate (fixed or mimic
+            joints, or joints of other devices). joints: joints of the model, in its order.
     """
 
     def __init__(self, coordinates: Coordinates, floating_base: bool, names: Sequence[str]) -> None:
@@ -92,15 +92,15 @@ class JointMap:
             stamp_ns: of the measurement, integer nanoseconds.
             position, velocity, effort: in the order of ``names``; rad or m, rad/s or m/s, N m or N. No effort, an
                 empty one, or NaN for every joint is an effort that was not measured. Ignored joints may hold anything.
-            base: for a floating base. Its quaternion is normalised when its norm is within 1 % of one. Ignored for a
-                fixed base.
+            base: needed for a floating base, ignored for a fixed one. A quaternion whose norm is within 1 % of one is
+                normalised.
 
         Raises:
             ValueError: arrays of a wrong length, an entry of a joint of the model that is not finite, no base for a
-                floating base, or a quaternion that is none; the text names what. ``ImplausibleError``, which is one:
-                the angle of a continuous joint is so large that nothing is left of where in its turn it is.
+                floating base, or a quaternion of another norm; the text names the entry. ``ImplausibleError``, a
+                ValueError too: the angle of a continuous joint is so large that rounding hides where in its turn it is.
         """
-        both = np.empty(self._nq + self._nv)  # one block, so that one look tells whether all is finite
+        both = np.empty(self._nq + self._nv)  # one block, so that one test tells whether all is finite
         q, v = both[: self._nq], both[self._nq :]
         angle = self._read("position", position)
         rate = self._read("velocity", velocity)

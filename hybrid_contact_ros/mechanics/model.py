@@ -14,7 +14,14 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.kernels.mechanics.contact_rows import contact_rows, joint_limit_rows, symmetric_copy
+from hybrid_contact_ros.kernels.mechanics.contact_rows import (
+    ContactGeometry,
+    ContactRowsOut,
+    JointKinematics,
+    contact_rows,
+    joint_limit_rows,
+    symmetric_copy,
+)
 from hybrid_contact_ros.mechanics.contact_points import contact_table
 from hybrid_contact_ros.mechanics.coordinates import Coordinates
 from hybrid_contact_ros.mechanics.inertia import check_inertia
@@ -28,25 +35,37 @@ Array = NDArray[np.float64]
 
 
 class RigidBodyModel:
-    """A tree of rigid bodies with contacts, on Pinocchio.
+    """A tree of rigid bodies with contacts, computed by Pinocchio.
 
-    Coordinates are Pinocchio's (:class:`RobotState`), except that a joint that mimics another has none of its own.
-    Gravity is 9.81 m/s² along −z. Contacts are spheres on links (radius 0: points) against fixed planes, then joint
-    limits; their names, planes and coefficients come from the configuration.
+    Coordinates are those of Pinocchio (:class:`RobotState`), except that a joint that mimics another has none of its
+    own. Gravity is 9.81 m/s² along −z. Contacts are spheres on links (radius 0: points) against fixed planes, followed
+    by joint limits; their names, planes and coefficients come from the configuration.
+
+    A pendulum, whose lower joint limit is its only contact:
+
+    >>> from hybrid_contact_ros import EstimatorConfig, RigidBodyModel, RobotState
+    >>> urdf = '''<robot name="pendulum"><link name="world"/><link name="rod"><inertial><origin xyz="0 0 -0.5"/>
+    ...   <mass value="2"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+    ...   <joint name="hinge" type="revolute"><parent link="world"/><child link="rod"/><axis xyz="0 1 0"/>
+    ...   <limit lower="-0.5" upper="2" effort="9" velocity="9"/></joint></robot>'''
+    >>> model = RigidBodyModel.from_urdf(urdf, EstimatorConfig(floating_base=False, joint_limits=("hinge",)))
+    >>> problem = model.problem(RobotState(stamp_ns=0, q=model.neutral(), v=model.neutral()))
+    >>> model.contact_names, problem.gap.tolist(), problem.mass.round(6).tolist()
+    (('hinge_lower', 'hinge_upper'), [0.5, 2.0], [[0.6]])
 
     :meth:`problem` uses scratch memory of the model: call it from one thread at a time.
 
     Attributes:
         nq, nv: sizes of q and v. floating_base: whether v starts with the root link's velocity.
-        root_link: the link that odometry is about, with a floating base.
-        contacts: m. contact_names, contact_frames: of each; frame is the URDF link.
-        velocity_names: (nv) ``<root>_linear_x`` … ``<root>_angular_z`` for a floating base, then joint names.
+        root_link: the link whose motion odometry measures, with a floating base.
+        contacts: m. contact_names, contact_frames: name and URDF link of each contact.
+        velocity_names: (nv), ``<root>_linear_x`` … ``<root>_angular_z`` for a floating base, then joint names.
         joint_names: joints with coordinates, in the model's order. mimic_names: those that follow another.
         friction, restitution: (m,). hash: uint64 over the URDF's text and the configuration of its contacts.
-        contact_normals (m, 3), contact_tangents (m, 2, 3): world frame; zero for joint limits. Never written.
-        contact_positions: (m, 3) m, world frame, of the last state given to :meth:`problem`: the point of each sphere
+        contact_normals: (m, 3), contact_tangents: (m, 2, 3), world frame; zero for joint limits. Never written.
+        contact_positions: (m, 3), m, world frame, for the last state given to :meth:`problem`: the point of each sphere
             nearest to its plane, or the origin of the joint, for a limit.
-        pinocchio_model, pinocchio_data: where mimic joints still have coordinates of their own (see
+        pinocchio_model, pinocchio_data: the full model, in which mimic joints have coordinates of their own (see
             :attr:`coordinates`).
     """
 
@@ -88,44 +107,44 @@ class RigidBodyModel:
     def _prepare(self) -> None:
         """Lay out the tables and views that problem() hands to the kernels."""
         model, data, table = self.pinocchio_model, self.pinocchio_data, self._table
-        self._parent = np.array(list(model.parents), dtype=np.int64)
-        self._first = np.array([0, *(joint.idx_v for joint in list(model.joints)[1:])], dtype=np.int64)
-        self._size = np.array([0, *(joint.nv for joint in list(model.joints)[1:])], dtype=np.int64)
-        # Pinocchio's Python arrays are views on its data: taken once here, they follow every later computation.
-        # It hands out matrices of one column as vectors.
-        self._columns, self._upper = data.J.T.reshape(model.nv, 6), data.M.T.reshape(model.nv, model.nv)
-        self._nonlinear = data.nle
-        k = len(table.joint)
-        self._spheres = k
-        self._normal, self._tangent = table.normal[:k].copy(), table.tangent[:k].copy()
-        self._rotation, self._translation = np.zeros((k, 3, 3)), np.zeros((k, 3))
+        # Pinocchio's Python arrays are views on its data: taken once here, they follow every later computation. They
+        # are reshaped because Pinocchio hands out matrices of one column as vectors.
+        self._upper, self._nonlinear = data.M.T.reshape(model.nv, model.nv), data.nle
+        self._configuration, self._velocity = np.zeros(model.nq), np.zeros(model.nv)
+        k = self._spheres = len(table.joint)
+        geometry = ContactGeometry(
+            parent=np.array(list(model.parents), dtype=np.int64),
+            first=np.array([0, *(joint.idx_v for joint in list(model.joints)[1:])], dtype=np.int64),
+            size=np.array([0, *(joint.nv for joint in list(model.joints)[1:])], dtype=np.int64),
+            joint=table.joint,
+            point=table.point,
+            radius=table.radius,
+            normal=table.normal[:k].copy(),
+            offset=table.offset,
+            tangent=table.tangent[:k].copy(),
+        )
+        here = JointKinematics(
+            columns=data.J.T.reshape(model.nv, 6),
+            rotation=np.zeros((k, 3, 3)),
+            translation=np.zeros((k, 3)),
+            velocity=self._velocity,
+        )
+        self._contact_inputs = (*geometry, *here, np.zeros((model.njoints, 12)))
         placements = [data.oMi[int(j)] for j in table.joint]
         self._placements = [
-            (self._rotation[i], p.rotation, self._translation[i], p.translation) for i, p in enumerate(placements)
+            (here.rotation[i], p.rotation, here.translation[i], p.translation) for i, p in enumerate(placements)
         ]
+        self._limits = (self._spheres, table.limit_sign, table.limit_bound, table.limit_position, table.limit_velocity)
         self._limit_origins = [data.oMi[int(j)].translation for j in table.limit_joint]
-        self._velocity = np.zeros(model.nv)
-        self._configuration = np.zeros(model.nq)
-        self._twist = np.zeros((model.njoints, 12))
         self._compile()
-        shared = ((self._columns, data.J), (self._upper, data.M), (self._nonlinear, data.nle))
+        shared = ((here.columns, data.J), (self._upper, data.M), (self._nonlinear, data.nle))
         if not all(np.shares_memory(view, array) for view, array in shared):
             raise RuntimeError("Pinocchio's arrays are copies in this build; this suite needs a build that shares them")
 
     def _compile(self) -> None:
-        """Compile or load all three kernels, whether this robot needs them or not: a node forbids it afterwards."""
-        table = self._table
-        m, nv = self.contacts, self.pinocchio_model.nv
-        joint_limit_rows(
-            self._spheres,
-            table.limit_sign,
-            table.limit_bound,
-            table.limit_position,
-            table.limit_velocity,
-            self._configuration,
-            np.empty(m),
-            np.empty((m, nv)),
-        )
+        """Compile or load all three kernels, whether this robot needs them or not: a node forbids compilation later."""
+        m, nv = self.contacts, len(self._velocity)
+        joint_limit_rows(*self._limits, self._configuration, np.empty(m), np.empty((m, nv)))
         self.problem(RobotState(0, self.neutral(), np.zeros(self.nv)))
 
     def neutral(self) -> Array:
@@ -141,66 +160,21 @@ class RigidBodyModel:
         return self.integrate(self.neutral(), step)
 
     def problem(self, state: RobotState) -> ContactProblem:
-        """The contact problem of one state: M, bias, gaps, Jacobians and their drift, d = 2 tangents, fresh arrays.
+        """Compute the contact problem of one state: M, bias, gaps, Jacobians and their drift, with d = 2 tangents.
 
-        ``bias_force`` is h(q, v) − effort, or h alone where no effort was measured. The state is not checked for
-        finiteness (:meth:`RobotState.fault` is for that); a state with NaN gives a problem with NaN.
+        ``bias_force`` is h(q, v) − Sᵀτ, or h alone where no effort was measured. All arrays are new. The state is not
+        checked for finiteness (:meth:`RobotState.fault` does that); a state with NaN gives a problem with NaN.
 
         Raises:
             ValueError: an array of the wrong size.
         """
-        model, data, table = self.pinocchio_model, self.pinocchio_data, self._table
         reduction = self.coordinates.reduction
         if state.q.shape != (self.nq,) or state.v.shape != (self.nv,):
             raise ValueError(state.fault(self.nq, self.nv))
-        q, v = self._configuration, self._velocity
-        if reduction is None:
-            q[:], v[:] = state.q, state.v
-        else:
-            q[:], v[:] = self.coordinates.full_position(state.q), reduction @ state.v
-        pin.crba(model, data, q, pin.Convention.WORLD)  # M, and with this convention J and oMi in the world frame
-        pin.nonLinearEffects(model, data, q, v)
-        for rotation, measured, translation, origin in self._placements:
-            rotation[:], translation[:] = measured, origin
-
-        m, nv = self.contacts, model.nv
-        mass, normal, tangent = np.empty((nv, nv)), np.empty((m, nv)), np.empty((m, 2, nv))
-        gap, drift, position = np.empty(m), np.empty((m, 3)), np.empty((m, 3))
+        self._evaluate(state)
+        mass, bias = np.empty(self._upper.shape), self._nonlinear.copy()
         symmetric_copy(self._upper, mass)
-        contact_rows(
-            self._parent,
-            self._first,
-            self._size,
-            table.joint,
-            table.point,
-            table.radius,
-            self._normal,
-            table.offset,
-            self._tangent,
-            self._columns,
-            self._rotation,
-            self._translation,
-            v,
-            self._twist,
-            position,
-            gap,
-            normal,
-            tangent,
-            drift,
-        )
-        if m > self._spheres:
-            joint_limit_rows(
-                self._spheres,
-                table.limit_sign,
-                table.limit_bound,
-                table.limit_position,
-                table.limit_velocity,
-                q,
-                gap,
-                normal,
-            )
-            position[self._spheres :] = self._limit_origins
-        bias = self._nonlinear.copy()
+        position, gap, normal, tangent, drift = self._contacts()
         if reduction is not None:
             mass = reduction.T @ mass @ reduction
             mass = 0.5 * (mass + mass.T)
@@ -211,17 +185,40 @@ class RigidBodyModel:
             bias -= state.effort
         self.contact_positions = position
         return ContactProblem.trusted(
-            mass,
-            state.v.copy(),
-            normal,
-            tangent,
-            self.friction.copy(),
-            self.restitution.copy(),
-            gap,
-            bias,
-            drift,
-            self.contact_names,
+            mass=mass,
+            velocity=state.v.copy(),
+            normal_jacobian=normal,
+            tangent_jacobian=tangent,
+            friction=self.friction.copy(),
+            restitution=self.restitution.copy(),
+            gap=gap,
+            bias_force=bias,
+            jacobian_drift=drift,
+            names=self.contact_names,
         )
+
+    def _evaluate(self, state: RobotState) -> None:
+        """Let Pinocchio compute M, h, the joint Jacobian and the joints' placements of one state."""
+        model, data, q, v = self.pinocchio_model, self.pinocchio_data, self._configuration, self._velocity
+        reduction = self.coordinates.reduction
+        if reduction is None:
+            q[:], v[:] = state.q, state.v
+        else:
+            q[:], v[:] = self.coordinates.full_position(state.q), reduction @ state.v
+        pin.crba(model, data, q, pin.Convention.WORLD)  # M, and with this convention J and oMi in the world frame
+        pin.nonLinearEffects(model, data, q, v)
+        for rotation, measured, translation, origin in self._placements:
+            rotation[:], translation[:] = measured, origin
+
+    def _contacts(self) -> ContactRowsOut:
+        """The contacts in the coordinates of the Pinocchio model, for the state that was evaluated last."""
+        m, nv = self.contacts, len(self._velocity)
+        out = ContactRowsOut(np.empty((m, 3)), np.empty(m), np.empty((m, nv)), np.empty((m, 2, nv)), np.empty((m, 3)))
+        contact_rows(*self._contact_inputs, *out)
+        if m > self._spheres:
+            joint_limit_rows(*self._limits, self._configuration, out.gap_out, out.normal_out)
+            out.position_out[self._spheres :] = self._limit_origins
+        return out
 
     def integrate(self, q: Array, step: Array) -> Array:
         """The configuration (nq,) reached from q by the displacement ``step`` (nv,), a velocity times a time."""
@@ -258,12 +255,12 @@ class RigidBodyModel:
         return JointMap(self.coordinates, self.floating_base, names)
 
     def plausibility(self, factor: float) -> Plausibility:
-        """What the joints can measure at all: the URDF's limits, ``factor`` times; see there."""
+        """The bounds of what the joints can measure at all: ``factor`` times the limits of the URDF."""
         return Plausibility(self.pinocchio_model, self.coordinates, self._joint_types, factor)
 
     def base_offset(self, link: str) -> float | None:
-        """Distance (m) of a link's frame from the root link's, plus the angle between them (rad), where the two are
-        bolted to each other; infinity where joints lie between, None where there is no such link."""
+        """Distance (m) between the frames of a link and of the root link plus the angle between them (rad), where the
+        two are bolted to each other; infinity where joints lie between them, None where there is no such link."""
         link = link.lstrip("/")
         if link == self.root_link:
             return 0.0

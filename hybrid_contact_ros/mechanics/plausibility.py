@@ -1,4 +1,4 @@
-"""What joints can measure at all, from the limits in the URDF: far beyond is a fault of the sensor or of the unit."""
+"""What joints can measure at all, from the limits in the URDF: a value far beyond is a fault of sensor or unit."""
 
 from __future__ import annotations
 
@@ -14,27 +14,29 @@ from hybrid_contact_ros.mechanics.state import RobotState
 
 Array = NDArray[np.float64]
 
-# Without a limit, with one of zero (poor URDFs have it), or with a larger one. No joint of a robot has more.
+# Bounds for a joint without a limit, with one of zero (poor URDFs have it), or with a larger one: no robot has more.
 _ABSOLUTE = {"velocity": 1e4, "effort": 1e7}  # rad/s or m/s; N m or N
-# A limit of a passive or badly described joint may be tiny; the factor is applied to this much at least.
-_LEAST = {"velocity": 1.0, "effort": 10.0}
-_TURNS = 1e9  # rad: wheels turn on for days; beyond, the rounding of an angle becomes visible
-_LENGTH = 1e4  # m, of a prismatic joint without a range
-_MARGIN = {True: 2.0 * math.pi, False: 0.05}  # rad: encoders count turns and start anywhere; m
+# The limit of a passive or badly described joint may be tiny: the factor multiplies at least this.
+_LEAST_LIMIT = {"velocity": 1.0, "effort": 10.0}
+_LARGEST_ANGLE = 1e9  # rad: wheels turn on for days; beyond, the rounding of an angle becomes visible
+_LARGEST_LENGTH = 1e4  # m, of a prismatic joint without a range
+# Margin of a position by whether the joint turns: a turn, rad, for encoders count turns and start anywhere; or 5 cm.
+_MARGIN = {True: 2.0 * math.pi, False: 0.05}
 
 
 class Plausibility:
-    """Bounds of the joints of one model: positions within ``factor`` half ranges and margins of the middle of the range
-    (a margin is a turn, or 5 cm), velocities and efforts within ``factor`` times their limits.
+    """Bounds of what the joints of one model can measure.
 
-    Generous by design, for real joints stand a little beyond their stops, encoders count whole turns, and impacts are
-    faster than the URDF says. A range, velocity or effort that is zero, not finite or absurd in the URDF is replaced by
-    what no joint exceeds. Joints that are (cos, sin) pairs in q are bounded where they are read
-    (:meth:`~hybrid_contact_ros.mechanics.joints.JointMap.state`). The base is not looked at.
+    A position may be off the middle of its range by ``factor`` times half the range plus a margin (a turn, or 5 cm);
+    velocities and efforts may be ``factor`` times their limits. The bounds are generous by design, for real joints
+    stand a little beyond their stops, encoders count whole turns, and impacts are faster than the URDF says. A range,
+    velocity or effort that is zero, not finite or absurd in the URDF is replaced by what no joint exceeds. Joints that
+    are (cos, sin) pairs in q are bounded where they are read
+    (:meth:`~hybrid_contact_ros.mechanics.joints.JointMap.state`). The base is not bounded.
 
     Args:
-        model: of Pinocchio, with the URDF's limits. types: of each joint, as the URDF has it. factor: 0 switches the
-            look off.
+        model: of Pinocchio, with the URDF's limits. types: of each joint, as the URDF has it.
+        factor: 0 switches the check off.
     """
 
     def __init__(self, model: pin.Model, coordinates: Coordinates, types: Mapping[str, str], factor: float) -> None:
@@ -57,8 +59,10 @@ class Plausibility:
             self._span[self._parts[2]][j] = _limit("effort", float(model.effortLimit[joint.idx_v]), factor)
 
     def fault(self, state: RobotState) -> tuple[str, str] | None:
-        """What is beyond the bounds first: "state" or "effort", and a text with the joint, the value and the bounds;
-        None where nothing is. A state whose effort alone is beyond them can be used without it."""
+        """The first number beyond its bounds: "state" or "effort", and a text with joint, value and bounds; or None.
+
+        A state of which only the effort is beyond its bounds can be used without the effort.
+        """
         seen = self._scratch
         q, v, effort = self._parts
         seen[q], seen[v] = state.q, state.v
@@ -91,21 +95,23 @@ class Plausibility:
 
 
 def check_turns(names: Sequence[str], angles: Array) -> str:
-    """What is wrong with the angles (rad) of joints that turn on and on; empty where nothing is."""
-    odd = np.flatnonzero(np.abs(angles) > _TURNS)
+    """What is wrong with the angles (rad) of continuous joints; empty where nothing is."""
+    odd = np.flatnonzero(np.abs(angles) > _LARGEST_ANGLE)
     if not odd.size:
         return ""
-    return f"position of joint {names[odd[0]]!r} is {angles[odd[0]]:.6g} rad, outside [{-_TURNS:g}, {_TURNS:g}]"
+    value, bound = angles[odd[0]], _LARGEST_ANGLE
+    return f"position of joint {names[odd[0]]!r} is {value:.6g} rad, outside [{-bound:g}, {bound:g}]"
 
 
 def _range(low: float, high: float, turning: bool, factor: float) -> tuple[float, float]:
-    """Middle and half width of what a position may be."""
-    widest = _TURNS if turning else _LENGTH
+    """Middle and half width of the interval in which a position may be."""
+    widest = _LARGEST_ANGLE if turning else _LARGEST_LENGTH
     if not (math.isfinite(low) and math.isfinite(high) and low < high and high - low < widest):
         return 0.0, widest
     return 0.5 * (low + high), factor * (0.5 * (high - low) + _MARGIN[turning])
 
 
 def _limit(kind: str, limit: float, factor: float) -> float:
-    most = _ABSOLUTE[kind]
-    return min(most, factor * max(limit, _LEAST[kind])) if 0.0 < limit < most else most
+    """The bound of a velocity or an effort with this limit in the URDF."""
+    absolute = _ABSOLUTE[kind]
+    return min(absolute, factor * max(limit, _LEAST_LIMIT[kind])) if 0.0 < limit < absolute else absolute

@@ -1,4 +1,4 @@
-"""Tangents turned so that the first is along the slip: a friction polygon then has a vertex where friction is."""
+"""Tangents turned so that the first is along the slip: a friction polygon then has a vertex against the slip."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
-_ROUNDING = 1e-12  # of Σ|J_t||v|: a slower slip is rounding of zero, and has no direction
+_ROUNDING = 1e-12  # a slip slower than this part of Σ|J_t||v| is rounding of zero, and has no direction
 
 
 def along_slip(problem: ContactProblem) -> tuple[ContactProblem, Array]:
-    """The same problem with the first tangent of each contact along its tangential velocity J_t v, and the rotations.
+    """Turn the tangents of each contact so that the first is along its tangential velocity J_t v.
 
-    A friction polygon of k vertices is exact along its vertices, and off by up to 180°/k, or short of the cone by up to
-    1 − cos(180°/k), elsewhere. Turned, friction of a contact that slides on as it does is exact for any k. A tangential
-    impulse of the answer in the tangents of ``problem`` is turnsᵀ times that of the answer. Contacts that do not slide,
-    and all in the plane, keep their tangents.
+    A friction polygon of k vertices is exact along its vertices; elsewhere it is off by up to 180°/k, or short of the
+    cone by up to 1 − cos(180°/k). With turned tangents the friction of a contact that goes on sliding as it does is
+    exact for any k. Contacts that do not slide, and all in the plane, keep their tangents. A tangential impulse Λ_t of
+    the turned problem is turnsᵀ Λ_t in the tangents of ``problem``.
 
     Returns:
         The problem, and turns (m, d, d): new tangents are turns @ tangents.
@@ -28,7 +28,7 @@ def along_slip(problem: ContactProblem) -> tuple[ContactProblem, Array]:
         return problem, turns
     slip = problem.tangent_jacobian @ problem.velocity
     speed = np.sqrt(np.einsum("ij,ij->i", slip, slip))
-    added = np.abs(problem.tangent_jacobian) @ np.abs(problem.velocity)  # what the slip is added up from
+    added = np.abs(problem.tangent_jacobian) @ np.abs(problem.velocity)  # the terms whose sum is the slip
     slides = speed > _ROUNDING * np.sqrt(np.einsum("ij,ij->i", added, added))
     if not slides.any():
         return problem, turns
@@ -36,18 +36,4 @@ def along_slip(problem: ContactProblem) -> tuple[ContactProblem, Array]:
     turns[slides] = np.stack((np.stack((c, s), axis=1), np.stack((-s, c), axis=1)), axis=1)
     drift = problem.jacobian_drift.copy()
     drift[:, 1:] = np.einsum("ijk,ik->ij", turns, drift[:, 1:])
-    return (
-        ContactProblem.trusted(
-            problem.mass,
-            problem.velocity,
-            problem.normal_jacobian,
-            turns @ problem.tangent_jacobian,
-            problem.friction,
-            problem.restitution,
-            problem.gap,
-            problem.bias_force,
-            drift,
-            problem.names,
-        ),
-        turns,
-    )
+    return problem.replace_trusted(tangent_jacobian=turns @ problem.tangent_jacobian, jacobian_drift=drift), turns

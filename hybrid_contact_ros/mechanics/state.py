@@ -16,15 +16,15 @@ class RobotState:
 
     Attributes:
         stamp_ns: time of the measurement, integer nanoseconds.
-        q: configuration (nq,), Pinocchio order. A free-flyer comes first: position (m, world), quaternion
+        q: configuration (nq,), in Pinocchio's order. A free-flyer comes first: position (m, world), quaternion
             x, y, z, w; then the joints (rad or m; a continuous joint is cos, sin).
-        v: velocity (nv,), Pinocchio order. A free-flyer comes first: linear (m/s) then angular (rad/s), both in
+        v: velocity (nv,), in Pinocchio's order. A free-flyer comes first: linear (m/s) then angular (rad/s), both in
             the base frame; then the joint rates (rad/s or m/s).
         effort: generalised actuation Sᵀτ (nv,), N m or N, zero on the free-flyer; ``None`` where none was measured.
-        base_covariance: (2, 6, 6) of the free-flyer's pose and of its velocity, in the order and the axes of v (base
+        base_covariance: (2, 6, 6), of the free-flyer's pose and of its velocity, in the order and the axes of v (base
             frame: linear, angular); ``None`` where none is known.
 
-    The arrays are read, never written. Nothing is checked here, because this is made for every message; use
+    The arrays are read and never written. The constructor checks nothing, because it runs for every message; use
     :meth:`fault` at the boundary where data comes in.
     """
 
@@ -35,7 +35,12 @@ class RobotState:
     base_covariance: Vector | None = None
 
     def fault(self, nq: int, nv: int) -> str | None:
-        """Say what is wrong with this state for a model of ``nq`` and ``nv``, or ``None`` if nothing is."""
+        """Say what is wrong with this state for a model of sizes ``nq`` and ``nv``, or ``None`` if nothing is.
+
+        >>> import numpy as np
+        >>> RobotState(0, q=np.zeros(2), v=np.array([0.0, np.nan])).fault(2, 2)
+        'v[1] is nan, every entry must be finite'
+        """
         for name, array, size in (("q", self.q, nq), ("v", self.v, nv), ("effort", self.effort, nv)):
             if array is None:
                 continue

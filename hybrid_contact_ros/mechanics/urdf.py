@@ -1,4 +1,4 @@
-"""Reading a URDF: text or file in, a Pinocchio model without meshes out, or an error that says what to change."""
+"""Reading a URDF: from text or a file to a Pinocchio model without meshes, or to an error that says what to change."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pinocchio as pin
 
-# Not "root_joint", Pinocchio's default: a URDF may have a joint of that name.
-FREE_FLYER = "floating_base_free_flyer"
+FREE_FLYER = "floating_base_free_flyer"  # not Pinocchio's "root_joint": a URDF may have a joint of that name
 _SUPPORTED = ("revolute", "continuous", "prismatic", "fixed")
 
 
@@ -25,10 +24,12 @@ class Mimic:
 
 @dataclass(frozen=True, slots=True)
 class Urdf:
-    """A URDF that was read and looked through.
+    """A URDF that was read and checked.
 
     Attributes:
-        text: all of it. root: name of the root link. joint_types: of each joint, by name. mimics: by follower.
+        text: all of it. root: name of the root link. joint_types: type of each joint by name. mimics: of each joint
+        that
+            follows another, by its name.
     """
 
     text: str
@@ -37,11 +38,11 @@ class Urdf:
     mimics: dict[str, Mimic]
 
     def pinocchio_model(self, floating_base: bool) -> pin.Model:
-        """Build the kinematic and inertial model (no meshes, no collision geometry). Followers of a mimic joint
-        have coordinates of their own in it; :mod:`~hybrid_contact_ros.mechanics.coordinates` takes them out.
+        """Build the kinematic and inertial model, without meshes and collision geometry. Followers of a mimic joint
+        have coordinates of their own in it, which :mod:`~hybrid_contact_ros.mechanics.coordinates` takes out.
 
         Raises:
-            ValueError: Pinocchio could not make a model of it.
+            ValueError: Pinocchio could not make a model of the URDF.
         """
         try:
             if floating_base:
@@ -56,7 +57,7 @@ def read_urdf(source: str | Path, locked: Sequence[str] = ()) -> Urdf:
 
     Args:
         source: text or file.
-        locked: joints to weld at their zero, those of which no message tells.
+        locked: joints to weld at zero, because no message has them.
 
     Raises:
         ValueError: no such file, not XML, not a URDF (an SDF, a MuJoCo model, a xacro that was not expanded), no

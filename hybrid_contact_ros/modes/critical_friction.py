@@ -1,4 +1,4 @@
-"""How near a robot's configured friction is to the one with which slides jam, found before anything runs."""
+"""How near the configured friction of a robot is to the friction with which slides jam, found before anything runs."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from hybrid_contact_ros.modes.workspace import ModeWorkspace
 Array = NDArray[np.float64]
 
 POSTURES = 300
-_SWING = 1.5  # rad, m: joints without narrower limits are drawn within this of their neutral position
-_BELOW = 0.3  # of the lowest contact's depth below the root link: contacts that may stand
-_RARE = 0.02  # of the postures: jams in fewer are not worth a word
+_SWING = 1.5  # rad, m: joints without narrower limits are drawn within this of zero
+_STANDING_DEPTH = 0.3  # a contact may stand where it is this part of the lowest one's depth below the root link
+_RARE = 0.02  # a contact that jams in a smaller part of the postures is not worth a word
 
 
 @dataclass(frozen=True, slots=True)
 class CriticalFriction:
-    """Critical friction of one contact over a robot's postures: the coefficient from which on a slide jams (Painlevé).
+    """Critical friction of one contact over the postures of a robot: a slide with more jams (Painlevé).
 
     Attributes:
-        contact: name. friction: configured. low, median: 5 % quantile and median over the postures in which it may
-            stand, for the worst direction of the slide (inf where it never jams).
-        share: of these postures, those where the configured friction is within ten per cent of the critical one, or
-            above it.
+        contact: its name. friction: the configured coefficient.
+        low, median: 5 % quantile and median of the critical friction over the postures in which the contact may stand,
+            for the worst direction of the slide (inf where it never jams).
+        share: the part of these postures in which the configured friction is within ten per cent of the critical one,
+            or above it.
     """
 
     contact: str
@@ -51,10 +52,11 @@ class CriticalFriction:
 
 
 def critical_friction(model: RigidBodyModel, postures: int = POSTURES, seed: int = 0) -> tuple[CriticalFriction, ...]:
-    """Draw postures and look at the Delassus matrix of each contact alone: G_nn / ‖G_nt‖ (see kernels.mode_jamming).
+    """Draw postures and compute the critical friction of each contact alone, G_nn / ‖G_nt‖
+    (:mod:`~hybrid_contact_ros.kernels.modes.jamming`).
 
-    Joints are drawn uniformly within their limits, and within 1.5 rad of zero; a floating base is level, and contacts
-    count in postures where they are below it. Contacts without friction, as joint limits, never jam.
+    Joints are drawn uniformly within their limits, and within 1.5 rad of zero. A floating base is level, and a contact
+    counts in postures where it is below the base. Contacts without friction, such as joint limits, never jam.
     """
     m = model.contacts
     if not m:
@@ -77,7 +79,7 @@ def critical_friction(model: RigidBodyModel, postures: int = POSTURES, seed: int
         row[:] = work.critical_friction
         if model.floating_base:
             depth = -np.einsum("ij,ij->i", model.contact_normals, model.contact_positions)
-            row[depth < _BELOW * depth.max()] = np.nan
+            row[depth < _STANDING_DEPTH * depth.max()] = np.nan
     return tuple(_summary(model, i, found[:, i]) for i in range(m))
 
 

@@ -1,4 +1,4 @@
-"""All contact modes that satisfy a predicate of the form of J 31, by enumeration."""
+"""All contact modes that satisfy a predicate of the form of Johnson (31), by enumeration."""
 
 from __future__ import annotations
 
@@ -18,18 +18,22 @@ Array = NDArray[np.float64]
 LARGEST = 12
 """Most contacts that are enumerated: 2^12 modes."""
 
-# Edges of the cone within the friction cone in which forces of redundant contacts are looked for
 _EDGES = 32
-_NONE = 1e-11  # a least distance whose dual is smaller than that is infinite: no reaction is inside
+"""Edges of the polyhedral cone inside the friction cone in which forces of redundant contacts are looked for."""
+_INFEASIBLE = 1e-11
+"""Where the dual of the least distance is smaller than this, the distance is infinite: no reaction is inside the
+cones."""
 
 
 def find_modes(
     count: int, holds: Callable[[int, int], bool | None], enumerate_all: bool | None, kept: int = 0
 ) -> tuple[list[int], bool, bool]:
-    """The masks of :func:`modes_of` that contain ``kept``, or one of them by pivoting.
+    """Find the masks of :func:`modes_of` that contain ``kept``, or one of them by pivoting.
 
     Args:
-        enumerate_all: True: enumerate; False: pivot; None: enumerate up to ``LARGEST`` contacts.
+        count, holds: as of :func:`modes_of`.
+        enumerate_all: True enumerates, False pivots, None enumerates up to ``LARGEST`` contacts.
+        kept: mask of contacts that a mode must contain.
 
     Returns:
         The masks, whether a mode without block inverse was met, and whether all modes were tried.
@@ -50,10 +54,12 @@ class ModeTable:
     """Reactions of every subset of some contacts, each computed when it is first asked for.
 
     A subset is a bit mask over ``contacts``. Contact i closes its normal, and its tangents where it has friction and
-    is not in ``sliding`` (J Assumption A12).
+    is not in ``sliding`` (Johnson, Assumption A12).
 
     Args:
-        force: (nv,), target: (m, 1 + d): right-hand sides of the block equations, see ``constrained_motion``.
+        problem: the contact problem. contacts: those that the bits of a mask stand for.
+        force: (nv,), target: (m, 1 + d): right-hand sides of the block equations, see
+            :func:`~hybrid_contact_ros.mechanics.block_inverse.constrained_motion`.
     """
 
     def __init__(
@@ -72,7 +78,7 @@ class ModeTable:
         return [c for bit, c in enumerate(self.contacts) if mask >> bit & 1]
 
     def solve(self, mask: int) -> tuple[ConstrainedMotion, Array]:
-        """Motion of a mode and its reactions (m, 1 + d)."""
+        """The motion of a mode and its reactions (m, 1 + d)."""
         if mask not in self._known:
             members = self.members(mask)
             held = closed_rows(self.problem, members, self.sliding & set(members))
@@ -87,10 +93,10 @@ class ModeTable:
         return self._known[mask]
 
     def _within_cones(self, held: NDArray[np.bool_], solution: ConstrainedMotion) -> Array:
-        """The least reaction with the same effect and inside the (slightly narrowed) cones, if there is one.
+        """The least reaction with the same effect that is inside the (slightly narrowed) cones, if there is one.
 
-        It is unique, so that mirror images have mirrored reactions. By least distance programming (Lawson and Hanson,
-        Solving Least Squares Problems, ch. 23).
+        It is unique, so that mirror images have mirrored reactions. The method is least distance programming (Lawson
+        and Hanson, Solving Least Squares Problems, ch. 23).
         """
         index = np.cumsum(held.reshape(-1)).reshape(held.shape) - 1
         rows = []
@@ -118,13 +124,19 @@ class ModeTable:
         goal = np.zeros(part.shape[0])
         goal[-1] = 1.0
         rest = part @ nnls(part, goal)[0] - goal
-        if not rest[-1] < -_NONE:
+        if not rest[-1] < -_INFEASIBLE:
             return solution.reaction
         return least - spare @ (rest[:-1] * scale / rest[-1])
 
 
+def best_mode(table: ModeTable, found: Sequence[int]) -> int | None:
+    """The mask, of those with a block inverse, with most contacts, the first of them in binary order; or None."""
+    regular = [mask for mask in found if table.solve(mask)[0].regular]
+    return max(regular, key=lambda mask: (mask.bit_count(), -mask)) if regular else None
+
+
 def cone_margin(problem: ContactProblem, members: Sequence[int], reaction: Array) -> Array:
-    """How far inside its cone the reaction of each member is: min(λ_n, μ λ_n − ‖λ_t‖), and λ_n without tangents."""
+    """How far inside its cone the reaction of each member is: min(λ_n, μ λ_n − ‖λ_t‖), or λ_n where λ_t = 0."""
     normal = reaction[members, 0]
     tangent = np.sqrt((reaction[members, 1:] ** 2).sum(axis=1))
     held = tangent > 0.0
@@ -132,10 +144,10 @@ def cone_margin(problem: ContactProblem, members: Sequence[int], reaction: Array
 
 
 def modes_of(count: int, holds: Callable[[int, int], bool | None]) -> tuple[list[int], bool]:
-    """All masks J over ``count`` contacts with (k ∈ J) ⇔ holds(J ∪ {k}, k) for every k (J 31).
+    """Find all masks J over ``count`` contacts with (k ∈ J) ⇔ holds(J ∪ {k}, k) for every k (Johnson 31).
 
-    ``holds`` returns None where the mode has no block inverse. A mode J is then refused when k ∈ J, and when k ∉ J
-    counts as not to be added: a contact that cannot be closed is not.
+    ``holds`` returns None where the mode has no block inverse. A mode that contains k is then refused, and one that
+    does not contain k is not: a contact that cannot be closed stays open.
 
     Returns:
         The masks, ascending, and whether any ``None`` was met.

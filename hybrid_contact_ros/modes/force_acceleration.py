@@ -1,4 +1,7 @@
-"""Which contacts hold, with what force, and how the robot accelerates: force-acceleration complementarity (J 35–38)."""
+"""Which contacts hold, with what force, and how the robot accelerates: force-acceleration complementarity.
+
+The problem is Johnson (35)-(38), with Coulomb friction.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.codes import ContactStatus, Status
 from hybrid_contact_ros.kernels.mechanics.contact_space import is_regular
 from hybrid_contact_ros.kernels.modes.enumeration import enumerate_modes
-from hybrid_contact_ros.kernels.modes.splitting import ROWS
+from hybrid_contact_ros.kernels.modes.records import ContactDynamics, ModesFound, SearchScratch, mode_scratch
 from hybrid_contact_ros.mechanics.contact_sets import contact_set, not_negative, touching_contacts
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.massless import massless_mode
@@ -21,8 +24,8 @@ Array = NDArray[np.float64]
 
 LARGEST_ENUMERATION = 8
 """Most touching contacts of an enumeration with friction: 3^8 modes."""
-_LIMIT = 64
-_STEPS = 2000  # of splitting, for each set of closed contacts
+_MODE_LIMIT = 64  # an enumeration ends when it has found this many modes
+_STEPS = 2000  # of operator splitting at most, for each set of closed contacts
 
 
 def force_acceleration_mode(
@@ -34,29 +37,41 @@ def force_acceleration_mode(
 ) -> ModeSolution:
     """Solve FA: closed contacts push within their friction cone, open ones do not accelerate into the surface.
 
+    A block of 1 kg on the ground, pushed by 3 N, sticks where its friction is 0.5:
+
+    >>> from hybrid_contact_ros import ContactProblem, force_acceleration_mode
+    >>> block = ContactProblem(
+    ...     mass=[[1.0, 0.0], [0.0, 1.0]], velocity=[0.0, 0.0], normal_jacobian=[[0.0, 1.0]],
+    ...     tangent_jacobian=[[[1.0, 0.0]]], friction=[0.5], bias_force=[-3.0, 9.81],
+    ... )
+    >>> solution = force_acceleration_mode(block)
+    >>> solution.contact_status.tolist(), solution.forces.round(6).tolist()  # 2 is STICKING; normal force first
+    ([2], [[9.81, -3.0]])
+
     Each touching contact is in one of three states (a_n, a_t: acceleration of the contact point):
 
     * sticking: a = 0, ‖λ_t‖ ≤ μ λ_n;
     * slipping: a_n = 0, ‖λ_t‖ = μ λ_n against the tangential velocity, or, at rest, against a_t;
     * open: λ = 0, a_n ≥ 0.
 
-    Ties close (J's ⪰; higher derivatives are not looked at). Deviations from J §2.8: kinetic friction is μ and not 0,
-    and a slipping contact that has come to rest may stick again (J 70). With M singular the paper's own form is used,
-    see :func:`~hybrid_contact_ros.modes.massless.massless_mode`.
+    Ties close (Johnson's ⪰; higher derivatives are not looked at). The problem differs from Johnson §2.8 in two ways:
+    kinetic friction is μ and not 0, and a slipping contact that has come to rest may stick again (Johnson 70). With M
+    singular the paper's own form is used, see :func:`~hybrid_contact_ros.modes.massless.massless_mode`.
 
     Redundant contacts (four points on one flat foot) leave the forces undecided while the acceleration is not. Of the
     forces that hold the mode those least in Σ g_i ‖λ_i‖² are returned; g_i (1/kg) is the mean of contact i's own
     diagonal of the Delassus matrix.
 
     Args:
-        touching: the scope (J 33), by default the contacts with no gap that do not separate.
+        problem: M must be positive semidefinite; restitution and gaps play no part beside the default of ``touching``.
+        touching: the scope (Johnson 33), by default the contacts with no gap that do not separate.
         slip_speed: m/s; contact points faster than this slide.
         enumerate_all: try all modes (up to 8 touching contacts) and report how many hold; otherwise ``unique`` is None.
         tolerance: of the scaled residual.
 
     Returns:
-        law FORCE_ACCELERATION. INACCURATE when the residual is above the tolerance; NONE_FOUND when an enumeration
-        finds no mode (with large friction there may be none: Painlevé).
+        A solution with the law FORCE_ACCELERATION. Its status is INACCURATE where the residual is above the tolerance,
+        and NONE_FOUND where an enumeration finds no mode (with large friction there may be none: Painlevé).
 
     Raises:
         ValueError: an index out of range, or too many contacts for an enumeration.
@@ -82,7 +97,7 @@ def force_acceleration_mode(
         nothing = np.zeros((m, 1 + d))
         free = np.linalg.solve(problem.mass, -problem.bias_force).astype(np.float64)
         return _solution(np.full(m, ContactStatus.OPEN, np.uint8), nothing, free, 0, Status.NONE_FOUND, residual)
-    same = [j for j in range(min(count, _LIMIT)) if (statuses[j] == work.contact_status).all()]
+    same = [j for j in range(min(count, _MODE_LIMIT)) if (statuses[j] == work.contact_status).all()]
     if solved.status is Status.SOLVED:
         return _solution(
             solved.contact_status, solved.forces, solved.acceleration, count + (not same), Status.SOLVED, residual
@@ -98,44 +113,32 @@ def _solution(
     mode = frozenset(np.flatnonzero(status >= ContactStatus.STICKING).tolist())
     unique = None if count is None else count == 1
     return ModeSolution(
-        Law.FORCE_ACCELERATION,
-        mode,
-        status.copy(),
-        forces.copy(),
-        acceleration.copy(),
-        unique,
-        count,
-        code,
-        float(residual),
+        law=Law.FORCE_ACCELERATION,
+        mode=mode,
+        contact_status=status.copy(),
+        reaction=forces.copy(),
+        motion=acceleration.copy(),
+        unique=unique,
+        count=count,
+        status=code,
+        residual=float(residual),
     )
 
 
 def _enumerate(
     problem: ContactProblem, touching: NDArray[np.uint8], work: ModeWorkspace, tolerance: float
 ) -> tuple[int, NDArray[np.uint8], Array]:
+    """How many modes hold, their contact statuses (limit, m) and their forces (limit, m, 1 + d)."""
     m, d = problem.contacts, problem.tangents
     n = m * (1 + d)
-    found = np.zeros((_LIMIT, m), dtype=np.uint8)
-    forces = np.zeros((_LIMIT, n))
-    count = enumerate_modes(
-        d,
-        _LIMIT,
-        _STEPS,
-        tolerance,
-        work.delassus,
-        work.free,
-        problem.friction,
-        touching,
-        work.moving,
-        work.slip_direction.copy(),
-        np.zeros(m, dtype=np.int64),
-        np.zeros(m, dtype=np.int64),
-        np.zeros((2 * n + ROWS, n)),
-        np.zeros((2, n)),
-        np.zeros(2 * n, dtype=np.int64),
-        np.zeros(n),
-        np.zeros(m, dtype=np.uint8),
-        found,
-        forces,
+    search = SearchScratch(
+        slip=work.slip_direction.copy(),
+        state=np.zeros(m, dtype=np.int64),
+        intended=np.zeros(m, dtype=np.int64),
+        accelerations=np.zeros(n),
+        status=np.zeros(m, dtype=np.uint8),
     )
-    return count, found, forces.reshape(_LIMIT, m, 1 + d)
+    out = ModesFound(np.zeros((_MODE_LIMIT, m), dtype=np.uint8), np.zeros((_MODE_LIMIT, n)))
+    dynamics = ContactDynamics(d, work.delassus, work.free, problem.friction)
+    count = enumerate_modes(_STEPS, tolerance, dynamics, touching, work.moving, search, mode_scratch(n), out)
+    return count, out.modes, out.forces.reshape(_MODE_LIMIT, m, 1 + d)

@@ -1,4 +1,4 @@
-"""Which contacts hold after a plastic impact: impulse-velocity complementarity (J 46–50)."""
+"""Which contacts hold after a plastic impact: impulse-velocity complementarity (Johnson 46-50)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.codes import ContactStatus, Status
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.mechanics.contact_sets import closed_rows, contact_set, touching_contacts
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.modes.enumeration import ModeTable, cone_margin, find_modes
-from hybrid_contact_ros.modes.solution import Law, ModeSolution
+from hybrid_contact_ros.modes.enumeration import ModeTable, best_mode, cone_margin, find_modes
+from hybrid_contact_ros.modes.solution import Law, ModeSolution, contact_statuses
 
 Array = NDArray[np.float64]
-_ROUNDING = 1e-12  # of the momentum: smaller impulses are none
+_ROUNDING = 1e-12  # an impulse below this part of the momentum counts as none
+_ACCURATE = 1e-7  # a residual up to this is SOLVED
 
 
 def impulse_velocity_mode(
@@ -24,26 +25,39 @@ def impulse_velocity_mode(
     tolerance: float = 1e-9,
     enumerate_all: bool | None = None,
 ) -> ModeSolution:
-    """Solve IV: the mode J with (k ∈ J) ⇔ the impulse of k in the plastic impact into J ∪ {k} is in its cone (J 50).
+    """Solve IV: the mode J with k ∈ J exactly where the impulse of k in the plastic impact into J ∪ {k} is in its cone.
 
-    The cone is λ_n ≥ 0 for a contact that slides or has no friction (it closes its normal only), and the friction
-    cone besides for the others (they close their tangents too; J Assumption A12). As in J, a contact whose impulse
-    would leave the friction cone is removed as a whole. That is meant for contacts on massless links, which get out
-    of the way; on a heavy link such a contact may be removed while it still approaches: name it in ``sliding``, or
-    use :func:`~hybrid_contact_ros.impacts.simultaneous.simultaneous_impact`. Without friction, and with M regular,
-    the answer is unique and a removed contact separates (J Theorem 2).
+    This is Johnson (50). The cone is Λ_n ≥ 0 for a contact that slides or has no friction (it closes its normal only),
+    and the friction cone for the others (they close their tangents too; Johnson, Assumption A12). As in the paper, a
+    contact whose impulse would leave the friction cone is removed as a whole. That is meant for contacts on massless
+    links, which get out of the way; on a heavy link such a contact may be removed while it still approaches: name it in
+    ``sliding``, or use :func:`~hybrid_contact_ros.impacts.simultaneous.simultaneous_impact`. Without friction, and with
+    M regular, the answer is unique and a removed contact separates (Johnson, Theorem 2).
+
+    A point falls into a corner, whose floor and wall both hold it:
+
+    >>> from hybrid_contact_ros import ContactProblem, impulse_velocity_mode
+    >>> corner = ContactProblem(
+    ...     mass=[[1.0, 0.0], [0.0, 1.0]], velocity=[-1.0, -2.0], normal_jacobian=[[1.0, 0.0], [0.0, 1.0]],
+    ...     tangent_jacobian=[[[0.0, 1.0]], [[1.0, 0.0]]], friction=[0.0, 0.0],
+    ... )
+    >>> solution = impulse_velocity_mode(corner)
+    >>> sorted(solution.mode), solution.impulses[:, 0].round(6).tolist(), solution.unique
+    ([0, 1], [1.0, 2.0], True)
 
     Args:
-        problem: ``velocity`` is v⁻. M may be singular (J §2.3).
-        touching: the scope I (J 33): contacts that may close, by default those with no gap that do not separate.
-        sliding: contacts that hold their normal only. tolerance: relative, of "in the cone"; ties close.
-        enumerate_all: try all modes (up to 12 touching contacts) and say whether several hold. False: find one by
-            pivoting (:mod:`~hybrid_contact_ros.modes.pivoting`), and leave ``unique`` and ``count`` None. By default
+        problem: its velocity is v⁻. M may be singular (Johnson §2.3).
+        touching: the scope (Johnson 33): contacts that may close, by default those with no gap that do not separate.
+        sliding: contacts that hold their normal only.
+        tolerance: an impulse outside its cone by this part of the largest impulse counts as inside: ties close.
+        enumerate_all: True tries all modes (up to 12 touching contacts) and says whether several hold; False finds one
+            by pivoting (:mod:`~hybrid_contact_ros.modes.pivoting`) and leaves ``unique`` and ``count`` None. By default
             modes are enumerated up to 12 contacts.
 
     Returns:
-        law IMPULSE_VELOCITY. NONE_FOUND where no mode fits; SINGULAR where none fits and some had no block inverse.
-        With several, the one with most contacts (the first of them in binary order).
+        A solution with the law IMPULSE_VELOCITY. Its status is NONE_FOUND where no mode fits, and SINGULAR where none
+        fits and some had no block inverse. Where several fit, it is the one with most contacts, the first of them in
+        binary order.
 
     Raises:
         ValueError: an index out of range, or an enumeration of more than 12 touching contacts.
@@ -54,7 +68,7 @@ def impulse_velocity_mode(
 
 
 def impact_table(problem: ContactProblem, touching: Iterable[int] | None, sliding: Iterable[int]) -> ModeTable:
-    """Plastic impacts into every subset of the touching contacts."""
+    """The table of plastic impacts into every subset of the touching contacts."""
     scope = touching_contacts(problem) if touching is None else contact_set("touching", touching, problem.contacts)
     slides = contact_set("sliding", sliding, problem.contacts)
     target = np.zeros((problem.contacts, 1 + problem.tangents))
@@ -62,7 +76,7 @@ def impact_table(problem: ContactProblem, touching: Iterable[int] | None, slidin
 
 
 def impulse_predicate(table: ModeTable, tolerance: float) -> Callable[[int, int], bool | None]:
-    """U_k(P̂_J) ≥ 0, with ties inside ``tolerance`` of the largest impulse of the mode counting as ≥."""
+    """The predicate of IV: whether the impulse of a contact in a mode is in its cone, within ``tolerance``."""
     floor = _ROUNDING * _momentum_terms(table.problem)
 
     def holds(mask: int, k: int) -> bool | None:
@@ -76,43 +90,50 @@ def impulse_predicate(table: ModeTable, tolerance: float) -> Callable[[int, int]
 
 
 def _momentum_terms(problem: ContactProblem) -> float:
-    """Largest Σ|M||v⁻| of a coordinate: what the momentum is added up from, and so what its rounding is relative to."""
+    """Largest Σ|M||v⁻| of a coordinate: the momentum is added up from these terms, and its rounding is relative to
+    them."""
     return float((np.abs(problem.mass) @ np.abs(problem.velocity)).max(initial=0.0))
 
 
 def impact_solution(
     law: Law, table: ModeTable, found: list[int], singular: bool, all_tried: bool = True
 ) -> ModeSolution:
-    """Put the chosen one of the modes that were found into a solution."""
+    """The solution of the best of the modes that were found; a failed one where none has a block inverse.
+
+    Args:
+        found: masks over ``table.contacts``. singular: whether a mode without block inverse was met. all_tried: whether
+            ``found`` are all masks there are.
+    """
     count = len(found) if all_tried else None
     problem = table.problem
     m, d = problem.contacts, problem.tangents
-    status = np.full(m, ContactStatus.OPEN, dtype=np.uint8)
-    regular = [mask for mask in found if table.solve(mask)[0].regular]
-    if not regular:
-        code = Status.SINGULAR if singular or found else Status.NONE_FOUND
+    mask = best_mode(table, found)
+    if mask is None:
         nothing = np.zeros((m, 1 + d))
-        unique = False if all_tried else None
-        return ModeSolution(law, frozenset(), status, nothing, problem.velocity.copy(), unique, count, code, 0.0)
-    mask = max(regular, key=lambda candidate: (candidate.bit_count(), -candidate))
+        return ModeSolution.failed(law, nothing, problem.velocity.copy(), singular or bool(found), count)
     solution, reaction = table.solve(mask)
     members = table.members(mask)
     held = closed_rows(problem, members, table.sliding & set(members))
     velocity = solution.motion + solution.undecided @ problem.velocity
-    for i in members:
-        status[i] = ContactStatus.STICKING if held[i].all() else ContactStatus.SLIPPING
     rows = problem.jacobian().reshape(m, 1 + d, problem.nv)
     momentum = problem.mass @ (velocity - problem.velocity) - np.einsum("ijk,ij->k", rows, reaction)
-    # Sums of absolute values: of a contact that only slides J_n v⁻ is rounding, which is no scale
+    # The scale is a sum of absolute values: where a contact only slides, J_n v⁻ is rounding of zero
     before = float((np.abs(rows) @ np.abs(problem.velocity)).max(initial=0.0))
     after = float(np.abs(np.einsum("ijk,k->ij", rows, velocity)[held]).max(initial=0.0))
     scale = _momentum_terms(problem)
     residual = max(after / (before or 1.0), float(np.abs(momentum).max(initial=0.0)) / (scale or 1.0))
     if law is Law.IMPULSE_VELOCITY and members:
-        # Impulses at massless limbs vanish up to rounding, and count as 0 there as in the predicate
+        # Impulses at massless limbs vanish up to rounding, and count as 0 here as in the predicate
         worst = max(float(-cone_margin(problem, members, reaction).min()) - _ROUNDING * scale, 0.0)
         residual = max(residual, worst / (float(np.abs(reaction).max()) or 1.0))
-    code = Status.SOLVED if residual <= 1e-7 else Status.INACCURATE
     return ModeSolution(
-        law, frozenset(members), status, reaction, velocity, count == 1 if all_tried else None, count, code, residual
+        law=law,
+        mode=frozenset(members),
+        contact_status=contact_statuses(held),
+        reaction=reaction,
+        motion=velocity,
+        unique=None if count is None else count == 1,
+        count=count,
+        status=Status.SOLVED if residual <= _ACCURATE else Status.INACCURATE,
+        residual=residual,
     )

@@ -1,14 +1,19 @@
-"""Force-acceleration complementarity with massless limbs, where accelerations of open contacts do not exist (J 38)."""
+"""Force-acceleration complementarity with massless limbs, where open contacts have no acceleration (Johnson 38)."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hybrid_contact_ros.codes import ContactStatus, Status
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.mechanics.contact_sets import closed_rows
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.modes.enumeration import ModeTable, cone_margin, find_modes
-from hybrid_contact_ros.modes.solution import Law, ModeSolution
+from hybrid_contact_ros.modes.enumeration import ModeTable, best_mode, cone_margin, find_modes
+from hybrid_contact_ros.modes.solution import Law, ModeSolution, contact_statuses
+
+Array = NDArray[np.float64]
+_ROUNDING = 1e-12  # a force below this part of the largest applied one counts as none
+_ACCURATE = 1e-7  # a residual up to this is SOLVED
 
 
 def massless_mode(
@@ -18,11 +23,18 @@ def massless_mode(
     tolerance: float = 1e-9,
     enumerate_all: bool | None = None,
 ) -> ModeSolution:
-    """Solve FA in the form of J 38: (k ∈ J) ⇔ the force of k in mode J ∪ {k} is in its cone.
+    """Solve FA in the form of Johnson (38): the mode J with k ∈ J exactly where the force of k in J ∪ {k} is in its
+    cone.
 
-    Needs no acceleration of an open contact, so that M may be singular where the closed contacts hold its massless
-    limbs (A5). Friction as in J Assumption A12: a contact at rest closes all its rows and is removed when its force
-    leaves the friction cone; one that slides has no friction. Limbs without mass or contact get no acceleration (A6).
+    This form needs no acceleration of an open contact, so that M may be singular where the closed contacts hold its
+    massless limbs (Assumption A5). Friction is as in Assumption A12: a contact at rest closes all its rows and is
+    removed when its force leaves the friction cone; one that slides has no friction. Limbs without mass or contact get
+    no acceleration (Assumption A6).
+
+    Args:
+        scope: contacts that touch. slip_speed: m/s; contact points faster than this slide.
+        tolerance: a force outside its cone by this part of the largest force counts as inside.
+        enumerate_all: as of :func:`~hybrid_contact_ros.modes.impulse_velocity.impulse_velocity_mode`.
 
     Raises:
         ValueError: an enumeration of more than 12 touching contacts (by default, more are solved by pivoting).
@@ -32,7 +44,7 @@ def massless_mode(
     sliding = frozenset(i for i in scope if speed[i] > slip_speed)
     force = -problem.bias_force
     table = ModeTable(problem, sorted(scope), sliding, force, -problem.jacobian_drift)
-    floor = 1e-12 * float(np.abs(force).max(initial=0.0))
+    floor = _ROUNDING * float(np.abs(force).max(initial=0.0))
 
     def holds(mask: int, k: int) -> bool | None:
         solution, reaction = table.solve(mask)
@@ -43,48 +55,43 @@ def massless_mode(
 
     found, singular, all_tried = find_modes(len(table.contacts), holds, enumerate_all)
     count = len(found) if all_tried else None
-    status = np.full(m, ContactStatus.OPEN, dtype=np.uint8)
-    regular = [mask for mask in found if table.solve(mask)[0].regular]
-    if not regular:
-        code = Status.SINGULAR if singular or found else Status.NONE_FOUND
-        return ModeSolution(
-            Law.FORCE_ACCELERATION,
-            frozenset(),
-            status,
-            np.zeros((m, 1 + d)),
-            np.zeros(problem.nv),
-            False if all_tried else None,
-            count,
-            code,
-            0.0,
+    mask = best_mode(table, found)
+    if mask is None:
+        nothing = np.zeros((m, 1 + d))
+        return ModeSolution.failed(
+            Law.FORCE_ACCELERATION, nothing, np.zeros(problem.nv), singular or bool(found), count
         )
-    mask = max(regular, key=lambda candidate: (candidate.bit_count(), -candidate))
-    solution, reaction = table.solve(mask)
+    motion, reaction = table.solve(mask)[0].motion, table.solve(mask)[1]
     members = table.members(mask)
     held = closed_rows(problem, members, sliding & set(members))
-    for i in members:
-        status[i] = ContactStatus.STICKING if held[i].all() else ContactStatus.SLIPPING
-    rows = problem.jacobian().reshape(m, 1 + d, problem.nv)
-    keep = np.eye(problem.nv) - solution.undecided.T  # forces on limbs left out (A6) move nothing here
-    balance = keep @ (problem.mass @ solution.motion - force - np.einsum("ijk,ij->k", rows, reaction))
+    residual = _residual(table, mask, held)
+    return ModeSolution(
+        law=Law.FORCE_ACCELERATION,
+        mode=frozenset(members),
+        contact_status=contact_statuses(held),
+        reaction=reaction,
+        motion=motion,
+        unique=None if count is None else count == 1,
+        count=count,
+        status=Status.SOLVED if residual <= _ACCURATE else Status.INACCURATE,
+        residual=residual,
+    )
+
+
+def _residual(table: ModeTable, mask: int, held: NDArray[np.bool_]) -> float:
+    """Largest violation of M v̇ + h − Sᵀτ = Jᵀλ and of the accelerations that the mode closes, each over its scale."""
+    problem, (solution, reaction) = table.problem, table.solve(mask)
+    force = -problem.bias_force
+    rows = problem.jacobian().reshape(problem.contacts, 1 + problem.tangents, problem.nv)
+    kept = np.eye(problem.nv) - solution.undecided.T  # forces on limbs left out (A6) move nothing here
+    balance = kept @ (problem.mass @ solution.motion - force - np.einsum("ijk,ij->k", rows, reaction))
     still = (np.einsum("ijk,k->ij", rows, solution.motion) + problem.jacobian_drift)[held]
     largest = float(np.abs(problem.jacobian_drift).max(initial=0.0)) + float(np.abs(solution.motion).max(initial=0.0))
-    # Forces that only the drift makes are balanced too: the measure is all that acts, not the bias, maybe rounding
+    # Forces that only the drift causes are balanced too: the scale is all that acts, for the bias may be rounding of
+    # zero
     acting = np.abs(problem.mass) @ np.abs(solution.motion) + np.einsum("ijk,ij->k", np.abs(rows), np.abs(reaction))
     size = float((acting + np.abs(force)).max(initial=0.0))
-    residual = max(
+    return max(
         float(np.abs(balance).max(initial=0.0)) / (size or 1.0),
         float(np.abs(still).max(initial=0.0)) / (largest or 1.0),
-    )
-    code = Status.SOLVED if residual <= 1e-7 else Status.INACCURATE
-    return ModeSolution(
-        Law.FORCE_ACCELERATION,
-        frozenset(members),
-        status,
-        reaction,
-        solution.motion,
-        count == 1 if all_tried else None,
-        count,
-        code,
-        residual,
     )

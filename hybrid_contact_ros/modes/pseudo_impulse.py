@@ -1,4 +1,4 @@
-"""Which contacts hold after an impact when steady forces act during it: the pseudo-impulse (J 55–59)."""
+"""Which contacts hold after an impact when steady forces act during it: the pseudo-impulse (Johnson 55-59)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from hybrid_contact_ros.modes.enumeration import ModeTable, cone_margin, find_mo
 from hybrid_contact_ros.modes.impulse_velocity import impact_solution, impact_table, impulse_predicate
 from hybrid_contact_ros.modes.solution import Law, ModeSolution
 
+_ROUNDING = 1e-12  # an impulse below this part of the momenta counts as none
+
 
 def pseudo_impulse_mode(
     problem: ContactProblem,
@@ -21,18 +23,21 @@ def pseudo_impulse_mode(
     tolerance: float = 1e-9,
     enumerate_all: bool | None = None,
 ) -> ModeSolution:
-    """Solve PIV: as IV, but a contact also holds if its impulse plus δt times its steady force is in the cone (J 58).
+    """Solve PIV: as IV, but a contact also holds where its impulse plus δt times its steady force is in the cone.
 
-    The steady force is A†(Υ − C v − N) of the mode (J 56), without J's drift term, as in the paper. It decides which
-    contacts hold and adds no momentum: v⁺ and the impulses are those of the plastic impact into the mode, so that the
-    impulse of a contact held by the pseudo-impulse only may pull. The mode contains the one of IV (J 59).
+    This is Johnson (58). The steady force of a mode is A†(Sᵀτ − h), its force without the drift J̇v, as in the paper
+    (56). It decides which contacts hold and adds no momentum: v⁺ and the impulses are those of the plastic impact into
+    the mode, so that the impulse of a contact that the pseudo-impulse alone holds may pull. The mode contains the one
+    of IV (Johnson 59).
 
     Args:
-        duration: δt, s: impacts whose bounce would end sooner are taken to stick (J uses 0.03 s).
-        The others: as :func:`~hybrid_contact_ros.modes.impulse_velocity.impulse_velocity_mode`.
+        duration: δt, s: a contact whose bounce would end sooner is taken to stick (Johnson uses 0.03 s).
+        problem, touching, sliding, tolerance, enumerate_all: as of
+            :func:`~hybrid_contact_ros.modes.impulse_velocity.impulse_velocity_mode`.
 
     Returns:
-        law PSEUDO_IMPULSE. Where IV itself has no solution, the modes are only asked to satisfy the predicate.
+        A solution with the law PSEUDO_IMPULSE. Where IV itself has no solution, the modes are only asked to satisfy the
+        predicate.
 
     Raises:
         ValueError: as impulse_velocity_mode; or a negative duration.
@@ -49,7 +54,7 @@ def pseudo_impulse_mode(
     )
     by_impulse = impulse_predicate(table, tolerance)
     count = len(table.contacts)
-    floor = 1e-12 * (
+    floor = _ROUNDING * (
         float(np.abs(problem.mass @ problem.velocity).max(initial=0.0))
         + duration * float(np.abs(problem.bias_force).max(initial=0.0))
     )

@@ -1,4 +1,4 @@
-"""What a mode solver answers."""
+"""What the mode solvers of the three laws answer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.codes import ContactStatus, Status
 
 Array = NDArray[np.float64]
 
@@ -27,18 +27,17 @@ class ModeSolution:
 
     Attributes:
         law: which problem this answers; it says how to read ``reaction`` and ``motion``.
-        mode: J, indices of the closed contacts.
-        contact_status: (m,) uint8, values of :class:`~hybrid_contact_ros.prediction.ContactStatus`.
+        mode: indices of the closed contacts.
+        contact_status: (m,) uint8, values of :class:`~hybrid_contact_ros.codes.ContactStatus`.
         reaction: (m, 1 + d), normal first, λ_n ≥ 0 pushes; zero for open contacts. Forces λ (N) for
             force-acceleration, impulses Λ (N s) for the two others.
         motion: (nv,): acceleration v̇ for force-acceleration, velocity v⁺ for the two others.
-        unique: True if exactly one mode satisfies the predicate, False if several do, None where modes were not
-            enumerated.
-        count: modes that satisfy the predicate; None where modes were not enumerated.
+        unique: whether exactly one mode satisfies the predicate; None where modes were not enumerated.
+        count: number of modes that satisfy the predicate; None where modes were not enumerated.
         status: SOLVED; NONE_FOUND where no mode satisfies the predicate; SINGULAR where a mode that decides it has no
-            block inverse (J Assumption A5 fails); INACCURATE. ``reaction`` and ``motion`` are finite in any case, and
-            mean something only with SOLVED or INACCURATE.
-        residual: largest violation of the predicate's conditions found from the definition, scaled to be without unit.
+            block inverse (Johnson, Assumption A5, fails); INACCURATE. ``reaction`` and ``motion`` are finite in any
+            case, and mean something only with SOLVED or INACCURATE.
+        residual: largest violation of the conditions by their definition, scaled so that it has no unit.
     """
 
     law: Law
@@ -71,7 +70,28 @@ class ModeSolution:
         """v⁺ (nv,): of an impact."""
         return self._of(self.motion, "velocity", self.law is not Law.FORCE_ACCELERATION)
 
+    @classmethod
+    def failed(cls, law: Law, reaction: Array, motion: Array, singular: bool, count: int | None) -> ModeSolution:
+        """No mode, with all contacts open: SINGULAR, or NONE_FOUND of ``count`` modes (None: not enumerated)."""
+        return cls(
+            law=law,
+            mode=frozenset(),
+            contact_status=np.full(reaction.shape[0], ContactStatus.OPEN, dtype=np.uint8),
+            reaction=reaction,
+            motion=motion,
+            unique=None if count is None else False,
+            count=count,
+            status=Status.SINGULAR if singular else Status.NONE_FOUND,
+            residual=0.0,
+        )
+
     def _of(self, values: Array, name: str, fits: bool) -> Array:
         if not fits:
             raise AttributeError(f"a {self.law.value} solution has no {name}")
         return values
+
+
+def contact_statuses(held: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """The status (m,) of contacts whose rows ``held`` (m, 1 + d) are closed: all of them, the normal alone, or none."""
+    closed = np.where(held.all(axis=1), ContactStatus.STICKING, ContactStatus.SLIPPING)
+    return np.where(held[:, 0], closed, ContactStatus.OPEN).astype(np.uint8)

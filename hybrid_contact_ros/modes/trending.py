@@ -1,4 +1,4 @@
-"""Signs of functions along a flow, by higher derivatives where the first ones vanish (J Definition 1)."""
+"""Signs of functions along a flow, by higher derivatives where the first ones vanish (Johnson, Definition 1)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,19 @@ Array = NDArray[np.float64]
 SPANS = (1e-3, 1e-2, 1e-1)
 """Horizons, s, over which derivatives are looked for, one after the other."""
 SHORTEST = 1e-7
-"""Where the flow breaks off before, shorter ones are tried down to about this, s."""
-_NODES, _DEGREE = 12, 7
-_STEPS = 40  # of the integrator over a horizon; a flow that needs more is not one to look at from a single point
+"""Where the flow breaks off before the first horizon, shorter ones are tried down to about this, s."""
+_NODES, _DEGREE = 12, 7  # points on a horizon, and the degree of the polynomial through the values there
+_STEPS = 40  # of the integrator at most; a flow that needs more over a horizon cannot be judged from its first point
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trend:
-    """Signs of h ≺ 0, h ≡ 0, h ≻ 0 as −1, 0, 1, and the order of the Lie derivative that decides, −1 for none."""
+    """How functions trend at a state.
+
+    Attributes:
+        sign: (k,), −1 for h ≺ 0, 0 for h ≡ 0, 1 for h ≻ 0. order: (k,), of the Lie derivative that decides, −1 for
+        none.
+    """
 
     sign: NDArray[np.int64]
     order: NDArray[np.int64]
@@ -36,16 +41,18 @@ def trending(
     orders: int = 4,
     tolerance: float = 1e-8,
 ) -> Trend:
-    """Is h trending negative or positive at a state, with respect to a vector field?
+    """Tell whether h trends negative or positive at a state, with respect to a vector field.
 
-    The lowest Lie derivative L_F^m h, m ≤ ``orders``, that is not zero decides (J 3–4). They are the Taylor
-    coefficients of h along the integral curve (J Lemma 3), found from a polynomial through its values on a horizon of
-    1 ms, then 10 and 100 ms where none shows. A term (L_F^m h) T^m / m! counts as zero below ``tolerance · scale``, so
-    that "identically zero" means: too small to matter within 0.1 s, or hidden behind ``orders`` zeros.
+    The lowest Lie derivative L_F^m h, m ≤ ``orders``, that is not zero decides (Johnson 3-4). These derivatives are the
+    Taylor coefficients of h along the integral curve (Johnson, Lemma 3), found from a polynomial through the values of
+    h on a horizon of 1 ms, then 10 and 100 ms where none shows. A term (L_F^m h) T^m / m! counts as zero below
+    ``tolerance · scale``, so that "identically zero" means: too small to matter within 0.1 s, or hidden behind
+    ``orders`` zeros.
 
     Args:
-        function: h(t, x) -> (k,). field: F(t, x) -> (n,). state: x (n,) at ``time``.
-        scale: what h is measured against, a number or (k,).
+        function: h(t, x) -> (k,). field: F(t, x) -> (n,). time: s. state: x (n,) at ``time``.
+        scale: the size of h that counts as large, a number or (k,). tolerance: see above.
+        orders: the highest derivative that is looked at.
 
     Raises:
         ValueError: orders outside 0..6, or a scale or tolerance that is not positive.

@@ -11,18 +11,18 @@ from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.algebra.dense import cholesky_solve, forward_solve
 from hybrid_contact_ros.kernels.mechanics.contact_space import contact_space
 from hybrid_contact_ros.kernels.modes.forces import force_acceleration
-from hybrid_contact_ros.kernels.modes.splitting import ROWS
+from hybrid_contact_ros.kernels.modes.records import StateProblem, StateSettings, state_out, state_scratch
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
 
 TOLERANCE = 1e-8
 STEPS = 1000
-"""Of splitting, where an active set fails: some 0.3 ms for four contacts, 0.7 ms for eight."""
+"""Steps of splitting at most where an active set fails: some 0.3 ms for four contacts, 0.7 ms for eight."""
 PATIENT = 50_000
-"""Of splitting, where time does not matter."""
+"""Steps of splitting at most where time does not matter."""
 _MANY = 8
-"""Contacts above which steps are fewer, so that a solve takes no longer: a step costs as the square of the contacts."""
+"""Contacts above which steps are fewer, so that a solve takes no longer: a step costs the square of the contacts."""
 _SOLVED, _SINGULAR = int(Status.SOLVED), int(Status.SINGULAR)
 
 
@@ -43,16 +43,17 @@ class ModeWorkspace:
         rows: J (n, nv). delassus: G (n, n), 1/kg. free: b (n,), contact accelerations without contact forces, m/s².
         forces: λ (m, 1 + d), N. contact_acceleration: G λ + b (m, 1 + d), m/s², of all contacts.
         acceleration: v̇ (nv,). contact_status: (m,) uint8, values of ContactStatus.
-        slip_direction: (m, d) unit vector along which a contact slides or starts to; zero for the others.
-        moving: (m,) uint8, the contact slides already (or has no friction), so that its friction is given.
+        slip_direction: (m, d), the unit vector along which a contact slides or starts to; zero for the others.
+        moving: (m,) uint8, 1 for a contact that slides already (or has no friction), so that its friction is given.
         critical_friction: (m,), the coefficient with which a slide jams (Painlevé), inf where it never does.
-        jammed: (m,) uint8, values of :mod:`~hybrid_contact_ros.kernels.modes.jamming`: FREE; HELD, the contact slides
-            and was solved as if at rest; LOST, no mode was found, and the forces are a bounded guess.
+        jammed: (m,) uint8, values of :class:`~hybrid_contact_ros.codes.Jamming`: FREE; HELD, the contact slides and was
+            solved as if at rest; LOST, no mode was found, and the forces are a bounded guess.
 
     Args:
-        steps: of splitting at most, where an active set fails.
-        critical_part: contacts that slide with more than this part of their critical friction are held at rest; inf:
-            none is, and where the law has no answer there is none (for use offline).
+        nv, contacts, tangents: sizes of the problems.
+        steps: of operator splitting at most, where an active set fails.
+        critical_part: contacts that slide with more than this part of their critical friction are held at rest. With
+            inf none is held, and where the law has no answer there is none (for use offline).
     """
 
     def __init__(
@@ -60,33 +61,19 @@ class ModeWorkspace:
     ) -> None:
         m, d = contacts, tangents
         self._steps, self._critical_part = steps, critical_part
-        n = m * (1 + d)
         self.nv, self.contacts, self.tangents = nv, m, d
-        self.delassus = np.zeros((n, n))
-        self.free = np.zeros(n)
-        self._forces = np.zeros(n)
-        self._contact_acceleration = np.zeros(n)
-        self.forces: Array = self._forces.reshape(m, 1 + d)
-        self.contact_acceleration: Array = self._contact_acceleration.reshape(m, 1 + d)
-        self.acceleration = np.zeros(nv)
-        self.contact_status = np.ones(m, dtype=np.uint8)
-        self.slip_direction = np.zeros((m, d))
-        self.moving = np.zeros(m, dtype=np.uint8)
-        self.rows = np.zeros((n, nv))
-        self._factor = np.zeros((nv, nv))
-        self._half = np.zeros((n + 1, nv))
+        n = m * (1 + d)
+        self.rows, self.delassus, self.free = np.zeros((n, nv)), np.zeros((n, n)), np.zeros(n)
+        self._factor, self._half = np.zeros((nv, nv)), np.zeros((n + 1, nv))
         self._no_drift, self._unforced = np.zeros(n), np.zeros(n)
-        self._matrix = np.zeros((2 * n + ROWS, n))
-        self._work = np.zeros((2, n))
-        self._order = np.zeros(2 * n, dtype=np.int64)
-        self._state = np.zeros(m, dtype=np.int64)
-        self._intended = np.zeros(m, dtype=np.int64)
-        self._other_slip = np.zeros((m, d))
-        self.critical_friction = np.full(m, np.inf)
-        self.jammed = np.zeros(m, dtype=np.uint8)
+        self._scratch = state_scratch(m, d)
+        self._out = out = state_out(nv, m, d)
         self._warm = False
-        self._found = np.zeros((1, m), dtype=np.uint8)
-        self._other_forces = np.zeros((1, n))
+        self.forces: Array = out.forces.reshape(m, 1 + d)
+        self.contact_acceleration: Array = out.accelerations.reshape(m, 1 + d)
+        self.acceleration, self.contact_status = out.acceleration, out.status
+        self.slip_direction, self.moving = out.slip, out.moving
+        self.critical_friction, self.jammed = out.critical, out.jammed
 
     def forget(self) -> None:
         """Start the next solve from nothing instead of the last mode."""
@@ -120,38 +107,18 @@ class ModeWorkspace:
         ``sliding`` (m, d): velocities of the contact points along the tangents, m/s.
         """
         np.add(problem.jacobian_drift.reshape(-1), self._unforced, out=self.free)
-        answer = force_acceleration(
-            self.tangents,
-            self._warm,
-            self._steps,
-            self._critical_part,
-            slip_speed,
-            tolerance,
+        settings = StateSettings(self.tangents, self._warm, self._steps, self._critical_part, slip_speed, tolerance)
+        state = StateProblem(
+            self._factor,
             problem.bias_force,
             self.rows,
-            self._factor,
             self.delassus,
             self.free,
             problem.friction,
             sliding,
             touching,
-            self._matrix,
-            self._work,
-            self._order,
-            self.moving,
-            self.slip_direction,
-            self._state,
-            self._intended,
-            self._other_slip,
-            self._found,
-            self._other_forces,
-            self.critical_friction,
-            self.jammed,
-            self._forces,
-            self._contact_acceleration,
-            self.acceleration,
-            self.contact_status,
         )
+        answer = force_acceleration(*settings, *state, *self._scratch, *self._out)
         self._warm = answer[0] == _SOLVED
         return answer
 
@@ -165,11 +132,15 @@ class ModeWorkspace:
     ) -> tuple[int, float, int]:
         """Solve for the contacts flagged in ``touching`` (m,) uint8.
 
-        ``problem`` must have the workspace's sizes (unchecked). A contact point faster than ``slip_speed`` (m/s)
-        slides, and friction opposes its velocity; a slower one is at rest. ``sliding`` (m, d): its velocities along the
-        tangents (m/s) where more is known of them than one state tells. The solve starts from the mode of the one
-        before, if that was solved: along a stream of states it mostly still holds, and one linear system shows it.
-        Where modes are not unique the one that was there stays.
+        The solve starts from the mode of the last one, if that was solved: along a stream of states the mode mostly
+        still holds, and one linear system shows it. Where modes are not unique the last one stays.
+
+        Args:
+            problem: of the sizes of the workspace (not checked: this is the path of every message).
+            slip_speed: m/s. A contact point that is faster slides, and friction opposes its velocity; a slower one is
+                at rest. tolerance: of the scaled residual.
+            sliding: (m, d), m/s, the velocities of the contact points along their tangents, where more is known of them
+                than one state tells; by default J_t v.
 
         Returns:
             (status, residual, iterations), as :func:`~hybrid_contact_ros.kernels.modes.forces.force_acceleration`;

@@ -25,16 +25,4 @@ def aligned(problem: ContactProblem, contacts: Sequence[int], friction: float = 
     turned, turns = along_slip(problem.select(list(contacts)))
     if friction == 1.0:
         return turned, turns
-    rougher = ContactProblem.trusted(
-        turned.mass,
-        turned.velocity,
-        turned.normal_jacobian,
-        turned.tangent_jacobian,
-        turned.friction * friction,
-        turned.restitution,
-        turned.gap,
-        turned.bias_force,
-        turned.jacobian_drift,
-        turned.names,
-    )
-    return rougher, turns
+    return turned.replace_trusted(friction=turned.friction * friction), turns

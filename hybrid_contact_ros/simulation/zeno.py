@@ -94,17 +94,12 @@ class _Clocked:
         m, d, n = inner.tangent_jacobian.shape
         mass = np.eye(n + 1)
         mass[:n, :n] = inner.mass
-        return ContactProblem.trusted(
-            mass,
-            np.array(v, dtype=np.float64),
-            np.hstack((inner.normal_jacobian, np.zeros((m, 1)))),
-            np.concatenate((inner.tangent_jacobian, np.zeros((m, d, 1))), axis=2),
-            inner.friction,
-            inner.restitution,
-            inner.gap,
-            np.append(inner.bias_force, 0.0),
-            inner.jacobian_drift,
-            inner.names,
+        return inner.replace_trusted(
+            mass=mass,
+            velocity=np.array(v, dtype=np.float64),
+            normal_jacobian=np.hstack((inner.normal_jacobian, np.zeros((m, 1)))),
+            tangent_jacobian=np.concatenate((inner.tangent_jacobian, np.zeros((m, d, 1))), axis=2),
+            bias_force=np.append(inner.bias_force, 0.0),
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.kernels.modes.splitting import ROWS
+from hybrid_contact_ros.kernels.modes.records import SPLITTING_ROWS
 from hybrid_contact_ros.kernels.stability.constraint import normal_cosines, stability_flags
 from hybrid_contact_ros.kernels.stability.pseudo_impulse import pseudo_impulse_flags
 from hybrid_contact_ros.mechanics.problem import ContactProblem
@@ -37,7 +37,7 @@ class StabilityWorkspace:
         self.flags = np.zeros((6, m), dtype=np.uint8)
         self.margins = np.zeros((6, m))
         self.cosines = np.zeros((m, m))
-        self._matrix = np.zeros((2 * n + ROWS, n))
+        self._matrix = np.zeros((2 * n + SPLITTING_ROWS, n))
         self._work = np.zeros((2, n))
         self._order = np.zeros(2 * n, dtype=np.int64)
         self._scope = np.zeros(m, dtype=np.uint8)

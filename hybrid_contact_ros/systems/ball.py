@@ -10,7 +10,14 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 def ball(
     height: float, speed: float, mass: float = 1.0, restitution: float = 0.5, gravity: float = 9.81
 ) -> ContactProblem:
-    """The contact problem of a ball at ``height`` (m) moving up at ``speed`` (m/s); q = height, v = speed."""
+    """The contact problem of a ball at ``height`` (m) that moves up at ``speed`` (m/s).
+
+    >>> float(ball(height=1.0, speed=0.0).gap[0]), zeno_time(1.0, 0.0, restitution=0.0).__round__(4)
+    (1.0, 0.4515)
+
+    Args:
+        mass: kg. restitution: e. gravity: m/s².
+    """
     return ContactProblem(
         mass=[[mass]],
         velocity=[speed],
@@ -25,7 +32,7 @@ def ball(
 
 
 def zeno_time(height: float, speed: float, restitution: float, gravity: float = 9.81) -> float:
-    """Time (s) until a ball with 0 ≤ e < 1 has bounced infinitely often: a geometric series, in closed form."""
+    """Time (s) until a ball with 0 ≤ e < 1 has bounced infinitely often: the sum of a geometric series."""
     impact_speed = float(np.sqrt(speed**2 + 2 * gravity * height))
     first = (speed + impact_speed) / gravity
     return first + 2 * restitution * impact_speed / (gravity * (1 - restitution))

@@ -1,4 +1,4 @@
-"""A box that slides on one corner, A, into a wall at another, B (H Figs. 5, 11, Table 6)."""
+"""A box that slides on one corner, A, into a wall that another corner, B, hits (Halm, Figs. 5, 11, Table 6)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def box_and_wall(side: float = SIDE, mass: float = MASS, friction: float = FRICT
 
 
 def box_and_wall_impact() -> ImpactExample:
-    """A slides along the ground at 1 m/s as B reaches the wall (H Table 6: 10° between box and ground)."""
+    """A slides along the ground at 1 m/s as B reaches the wall (Halm, Table 6: 10° between box and ground)."""
     angle = pi / 2 - TILT  # the box leans so that A is its lowest corner and B its rightmost
     lowest = -(sin(angle) * -SIDE / 2 + cos(angle) * -SIDE / 2)  # centre height with A on the ground
     rightmost = cos(angle) * SIDE / 2 - sin(angle) * -SIDE / 2  # distance of B ahead of the centre

@@ -1,4 +1,4 @@
-"""A robot near one configuration, in coordinates whose rates are velocities: for what needs v = q̇."""
+"""A robot near one configuration, in coordinates whose rates are velocities: for analyses that need v = q̇."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from hybrid_contact_ros.systems.robot import RobotSystem, as_system
 Array = NDArray[np.float64]
 Back: TypeAlias = Callable[[Array, Array], tuple[Array, Array]]
 _BASE = 6
-_STEP = 1e-4  # of the central difference for the second derivative of the chart: errors near 1e-12
+_STEP = 1e-4  # of the central difference for the second derivative of the chart, which leaves errors near 1e-12
 
 
 class RobotChart:
     """Exponential coordinates x (nv,) about a configuration q₀: q = q₀ ⊕ x and v = B(x) ẋ, with B(0) = 1.
 
-    M' = BᵀMB, h' = Bᵀ(h + M Ḃẋ), J' = JB and (J̇v)' = J̇v + J Ḃẋ. Only the first six coordinates of a floating base
-    bend: B is the right Jacobian of SE(3) there, and the identity for joints. Good for rotations below 2π.
+    In these coordinates M' = BᵀMB, h' = Bᵀ(h + M Ḃẋ), J' = JB and (J̇v)' = J̇v + J Ḃẋ. B is the right Jacobian of SE(3)
+    for the six coordinates of a floating base, and the identity for joints. The chart serves rotations below 2π.
     """
 
     def __init__(self, robot: RobotSystem, origin: Array) -> None:
@@ -29,7 +29,7 @@ class RobotChart:
         self.name, self.nv, self.contact_names = robot.name, robot.nv, robot.contact_names
 
     def problem(self, x: ArrayLike, rate: ArrayLike) -> ContactProblem:
-        """The contact problem at (x, ẋ), with the effort of time 0 in no mode."""
+        """The contact problem at (x, ẋ), with the effort of time 0 and of no closed contact."""
         x_, rate_ = np.array(x, dtype=np.float64), np.array(rate, dtype=np.float64)
         there = self.robot.problem(self.robot.integrate(self.origin, x_), self._slope(x_) @ rate_)
         if not self.robot.model.floating_base:
@@ -39,17 +39,13 @@ class RobotChart:
         step = _STEP * rate_ / scale
         bend = (self._slope(x_ + step) - self._slope(x_ - step)) @ rate_ * (scale / (2.0 * _STEP))
         mass = slope.T @ there.mass @ slope
-        return ContactProblem.trusted(
-            0.5 * (mass + mass.T),
-            rate_,
-            there.normal_jacobian @ slope,
-            there.tangent_jacobian @ slope,
-            there.friction,
-            there.restitution,
-            there.gap,
-            slope.T @ (there.bias_force + there.mass @ bend),
-            there.jacobian_drift + (there.jacobian() @ bend).reshape(there.jacobian_drift.shape),
-            there.names,
+        return there.replace_trusted(
+            mass=0.5 * (mass + mass.T),
+            velocity=rate_,
+            normal_jacobian=there.normal_jacobian @ slope,
+            tangent_jacobian=there.tangent_jacobian @ slope,
+            bias_force=slope.T @ (there.bias_force + there.mass @ bend),
+            jacobian_drift=there.jacobian_drift + (there.jacobian() @ bend).reshape(there.jacobian_drift.shape),
         )
 
     def back(self, x: Array, rate: Array) -> tuple[Array, Array]:
@@ -67,8 +63,11 @@ class RobotChart:
 def in_rates(system: Any, q: ArrayLike, v: ArrayLike) -> tuple[Any, ArrayLike, ArrayLike, Back]:
     """A system and a state with v = q̇, and the way back: the system itself, or the chart of a robot about q.
 
+    Returns:
+        The system, q and v in its coordinates, and a function that takes these back to those of the given system.
+
     Raises:
-        ValueError: a system with a ``configuration_rate`` of its own, of which no chart is known, or a q or v of a
+        ValueError: a system with a ``configuration_rate`` of its own, for which no chart is known, or a q or v of a
             wrong size or off its manifold.
     """
     system = as_system(system)

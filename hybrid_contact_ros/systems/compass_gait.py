@@ -1,4 +1,4 @@
-"""A compass gait walker that takes a wide step (H Figs. 4, 10, Table 5): A is the leading foot, B the trailing one."""
+"""A compass gait walker that takes a wide step (Halm, Figs. 4, 10, Table 5): foot A leads and foot B trails."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def compass_gait(
 
 
 def compass_gait_impact() -> ImpactExample:
-    """The leading foot lands while the walker turns about its trailing foot, 156° between the legs (H Table 5)."""
+    """The leading foot lands while the walker turns about its trailing foot, 156° between the legs (Halm, Table 5)."""
     hip = (-LENGTH * sin(PITCH), LENGTH * cos(PITCH))
     velocity = (-LENGTH * cos(PITCH) * RATE, -LENGTH * sin(PITCH) * RATE, RATE, RATE)
     problem = compass_gait().problem((*hip, -PITCH, PITCH), velocity)

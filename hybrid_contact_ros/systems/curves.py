@@ -1,4 +1,4 @@
-"""A point that touches one of four curves without normal speed (J Fig. 2): does it stay on it?"""
+"""A point that touches one of four curves without normal speed (Johnson, Fig. 2): does it stay on the curve?"""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ STAYS = {"a": False, "b": True, "c": False, "d": True}
 
 
 def curve(case: str) -> LagrangianSystem:
-    """A free point of 1 kg, q = (x, y), and one of J's gaps (a) x² + 4y, (b) −x² + 4y, (c) x³ + 8y, (d) −x³ + 8y.
+    """A free point of 1 kg, q = (x, y), with the gap (a) x² + 4y, (b) −x² + 4y, (c) x³ + 8y or (d) −x³ + 8y.
 
-    At (0, 0) with v = (1, 0) gap and gap velocity vanish; in (c) and (d) the gap acceleration and the contact force
-    do as well, and the next derivative decides.
+    At (0, 0) with v = (1, 0) gap and gap velocity vanish. In (c) and (d) the gap acceleration and the contact force
+    vanish as well, and the next derivative decides.
+
+    Raises:
+        ValueError: another case.
     """
     x, y = sympy.symbols("x y")
     gaps = {"a": x**2 + 4 * y, "b": -(x**2) + 4 * y, "c": x**3 + 8 * y, "d": -(x**3) + 8 * y}
     if case not in gaps:
-        raise ValueError(f"case is {case!r}; J Fig. 2 has {', '.join(gaps)}")
+        raise ValueError(f"case is {case!r}; Johnson's Fig. 2 has {', '.join(gaps)}")
     return LagrangianSystem(f"curve {case}", [x, y], sympy.eye(2), sympy.Integer(0), [Constraint("curve", gaps[case])])

@@ -1,6 +1,7 @@
-"""A disk that falls on two others, which touch each other and the ground (H Fig. 14, Table 8).
+"""A disk that falls on two others, which touch each other and the ground (Halm, Fig. 14, Table 8).
 
-Contacts: A and B hold the left and the right disk on the ground, C and D the top disk on them, E is between the two.
+Contacts A and B hold the left and the right disk on the ground, C and D the top disk on these two, and E is between
+them.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ class DiskStack:
     """Three uniform disks of ``radius`` (m) and ``mass`` (kg); q = (x, y, θ) of the top, left and right one, v = q̇.
 
     A normal points from the ground to the disk, or from the first disk of a pair to the second; the tangent is the
-    normal turned by −90°. ``skewed``: tangents (n_y, n_x) instead, as the published code has them; those of C and D are
-    not orthogonal to the normals then.
+    normal turned by −90°. With ``skewed`` the tangents are (n_y, n_x), as in the published code, and those of C and D
+    are then not orthogonal to the normals.
     """
 
     radius: float = RADIUS
@@ -73,7 +74,8 @@ class DiskStack:
 
 
 def disk_stacking_impact(published: bool = False) -> ImpactExample:
-    """The top disk comes down at 1 m/s (H Table 8); ``published``: with the published code's mass and tangents."""
+    """The top disk comes down at 1 m/s (Halm, Table 8), with mass and tangents of the published code if
+    ``published``."""
     stack = DiskStack(mass=PUBLISHED_MASS, skewed=True) if published else DiskStack()
     q = (RADIUS, RADIUS * (1 + sqrt(3.0)), 0.0, 0.0, RADIUS, 0.0, 2 * RADIUS, RADIUS, 0.0)
     problem = stack.problem(q, (0.0, -SPEED, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))

@@ -1,4 +1,4 @@
-"""An impact example of a paper: the problem at the impact, and how the paper samples it."""
+"""An impact example from a paper: the problem at the impact, and how the paper samples it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ class ImpactExample:
     """A contact problem just before an impact.
 
     Attributes:
-        problem: with v⁻ as its velocity.
-        step: largest impulse increment per contact h, N s (H Algorithm 1).
-        max_steps: N of H Algorithm 1.
-        samples: M of H Algorithm 2, as the paper used.
+        problem: the contact problem, whose velocity is v⁻.
+        step: largest impulse increment of a contact, N s (Halm, Algorithm 1).
+        max_steps: N of Halm, Algorithm 1.
+        samples: M of Halm, Algorithm 2, as in the paper.
     """
 
     problem: ContactProblem

@@ -1,8 +1,8 @@
 """Mechanical systems written down as energies and gaps; everything else is derived symbolically.
 
-A textbook system is its coordinates, its inertia matrix or kinetic energy, its potential and its gap functions. The
-Coriolis terms, the gradients and the drift of the constraints follow from those, and are derived here by sympy, so
-that no system can have them wrong. Massless limbs are welcome: the inertia may be singular (J §2.3).
+A textbook system is given by its coordinates, its inertia matrix, its potential and its gap functions. The Coriolis
+terms, the gradients and the drift of the constraints follow from these and are derived here by sympy, so that no system
+can have them wrong. Massless limbs are welcome: the inertia may be singular (Johnson §2.3).
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
 Force = Callable[[float, Array, Array, frozenset[int]], ArrayLike]
-"""Generalized force of (t, q, v, mode); ``mode`` holds the indices of the closed contacts (J §4.6)."""
+"""Generalised force (n,) as a function of (t, q, v, mode); ``mode`` holds the indices of the closed contacts (Johnson
+§4.6)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,9 @@ class Constraint:
     Attributes:
         name: of the contact.
         gap: φ(q), a sympy expression, m (or rad).
-        tangents: rows of J_t as 1 × n matrices of expressions in q, m/s along each tangent; empty without friction.
+        tangents: rows of J_t as 1 × n matrices of expressions in q, which map v to m/s along each tangent; empty
+        without
+            friction.
         friction: μ. restitution: e.
     """
 
@@ -43,6 +46,19 @@ class Constraint:
 class LagrangianSystem:
     """``M(q) v̇ + c(q, v) + ∂V/∂q = f(t, q, v, mode) + Jᵀλ`` with v = q̇ and gaps φ(q) ≥ 0.
 
+    A bead of 2 kg on a wire that rises at 45°, above the ground:
+
+    >>> import sympy
+    >>> s = sympy.Symbol("s")
+    >>> height = s / sympy.sqrt(2)
+    >>> ground = Constraint("ground", height, restitution=0.5)
+    >>> bead = LagrangianSystem("bead", [s], sympy.Matrix([[2]]), 2 * 9.81 * height, [ground])
+    >>> bead.problem(q=[0.1], v=[0.0]).bias_force.round(4).tolist()  # gravity along the wire
+    [13.8734]
+    >>> from hybrid_contact_ros import simulate
+    >>> [event.kind.name for event in simulate(bead, [0.1], [0.0], 0.3).events]
+    ['IMPACT']
+
     Args:
         name: of the system.
         coordinates: n sympy symbols.
@@ -52,8 +68,8 @@ class LagrangianSystem:
         force: f, zero by default.
 
     Attributes:
-        symbols, expressions: what :meth:`problem` evaluates, without f: M, c + ∂V/∂q, the rows J contact by contact,
-            J̇ v and φ, in this order and row by row, in terms of the 2n symbols (q, v).
+        symbols, expressions: all that :meth:`problem` evaluates, but for f: M, c + ∂V/∂q, the rows of J contact by
+            contact, J̇v and φ, in this order and row by row, in terms of the 2n symbols (q, v).
 
     Raises:
         ValueError: shapes that do not fit, or symbols that are not coordinates.
@@ -86,7 +102,7 @@ class LagrangianSystem:
         self._derive()
 
     def _derive(self) -> None:
-        """Compile M, c + ∂V/∂q, J, J̇ v, φ as one function of (q, v), and φ and V each as one of q."""
+        """Compile M, c + ∂V/∂q, J, J̇v and φ as one function of (q, v), and φ and V each as a function of q."""
         n, m, d = self.nv, self.contacts, self._d
         q = sympy.Matrix(self.coordinates)
         v = sympy.Matrix(sympy.symbols(f"_v0:{n}"))
@@ -124,16 +140,16 @@ class LagrangianSystem:
             bias = bias - np.asarray(self.force(time, q_, v_, mode), dtype=np.float64)
         stacked = rows.reshape(m, 1 + d, n)
         return ContactProblem.trusted(
-            np.ascontiguousarray(mass.reshape(n, n)),
-            v_,
-            np.ascontiguousarray(stacked[:, 0]),
-            np.ascontiguousarray(stacked[:, 1:]),
-            self.friction,
-            self.restitution,
-            gap.copy(),
-            bias.copy(),
-            drift.reshape(m, 1 + d).copy(),
-            self.contact_names,
+            mass=np.ascontiguousarray(mass.reshape(n, n)),
+            velocity=v_,
+            normal_jacobian=np.ascontiguousarray(stacked[:, 0]),
+            tangent_jacobian=np.ascontiguousarray(stacked[:, 1:]),
+            friction=self.friction,
+            restitution=self.restitution,
+            gap=gap.copy(),
+            bias_force=bias.copy(),
+            jacobian_drift=drift.reshape(m, 1 + d).copy(),
+            names=self.contact_names,
         )
 
     def gap(self, q: ArrayLike) -> Array:
@@ -154,5 +170,5 @@ class LagrangianSystem:
 
 
 def _compiled(symbols: list[sympy.Symbol], expressions: list[sympy.Expr]) -> Callable[..., Any]:
-    # Plain Python of math functions with common subexpressions: a few microseconds, where numpy scalars take tens.
+    # Plain Python with functions of math and common subexpressions takes a few microseconds, numpy scalars take tens.
     return sympy.lambdify(symbols, expressions, modules="math", cse=True)  # type: ignore[no-any-return]

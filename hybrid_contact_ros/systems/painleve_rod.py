@@ -14,7 +14,7 @@ HALF_LENGTH, MASS, FRICTION, GRAVITY = 1.0, 1.0, 2.0, 9.81  # m, kg, –, m/s²
 def painleve_rod(
     friction: float = FRICTION, half_length: float = HALF_LENGTH, mass: float = MASS, gravity: float = GRAVITY
 ) -> LagrangianSystem:
-    """The rod; q = (x, y, θ): its centre, and its angle with the ground.
+    """The rod; q = (x, y, θ) is its centre and its angle with the ground.
 
     Its end "A", (x − l cos θ, y − l sin θ), may touch the ground y = 0; the tangent points along +x. For 0 < θ < 90°
     the centre is ahead of A in +x. As A slips towards −x, a normal force of 1 N with its friction accelerates A upwards

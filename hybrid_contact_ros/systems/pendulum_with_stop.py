@@ -1,4 +1,4 @@
-"""A double pendulum whose knee has a mechanical stop: coupled inertia, straight constraint (O Examples 2, 4)."""
+"""A double pendulum whose knee has a mechanical stop: coupled inertia, straight constraint (Or, Examples 2, 4)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def pendulum_with_stop(
     gravity: float = GRAVITY,
     restitution: float = RESTITUTION,
 ) -> LagrangianSystem:
-    """q = (θ1, θ2), uniform links that hang at 0; θ2 is that of the lower link relative to the upper. φ = θ2, rad."""
+    """Two uniform links; q = (θ1, θ2), rad, zero where they hang, θ2 relative to the upper link. The gap is φ = θ2."""
     first, second = sympy.symbols("theta1 theta2")
     (m1, m2), (l1, l2) = masses, lengths
     coupling = m2 * (3 * l1 * l2 * sympy.cos(second) + 2 * l2**2) / 6
@@ -34,5 +34,5 @@ def pendulum_with_stop(
 
 
 def published_state() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(q, v) at t = 0 of O Fig. 6(e, f): (30°, 25°), at rest."""
+    """(q, v) at t = 0 of Or, Fig. 6(e, f): (30°, 25°), at rest."""
     return np.array([30.0, 25.0]) * pi / 180.0, np.zeros(2)

@@ -1,4 +1,4 @@
-"""A uniform rectangular box in the plane, touching planes with its corners: rocking block, box and wall."""
+"""A uniform rectangular box in the plane that touches planes with its corners: rocking block, box and wall."""
 
 from __future__ import annotations
 
@@ -42,10 +42,14 @@ class PlanarBox:
     gravity: float = 9.81
 
     def __post_init__(self) -> None:
-        self._checked(np.zeros(3), np.zeros(3))  # once: the sizes do not change, and simulations ask thousands of times
+        self._checked(np.zeros(3), np.zeros(3))  # once: sizes do not change, and simulations ask thousands of times
 
     def problem(self, q: ArrayLike, v: ArrayLike) -> ContactProblem:
-        """The contact problem at configuration q (3,) and velocity v (3,)."""
+        """The contact problem at configuration q (3,) and velocity v (3,).
+
+        Raises:
+            ValueError: another shape, or an entry that is not finite.
+        """
         q_, v_ = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
         if q_.shape != (3,) or v_.shape != (3,):
             raise ValueError(f"q and v of a planar box are (3,), got {q_.shape} and {v_.shape}")
@@ -65,15 +69,11 @@ class PlanarBox:
         )
 
     def _checked(self, q: Array, v: Array) -> ContactProblem:
-        """With everything validated.
-
-        Raises:
-            ValueError: what is wrong.
-        """
+        """The contact problem with everything validated, as by the constructor of ContactProblem."""
         return ContactProblem(**self._numbers(q, v))
 
     def _numbers(self, q: Array, v: Array) -> dict[str, Any]:
-        """The fields of the contact problem."""
+        """The fields of the contact problem by name."""
         x, y, angle = q.tolist()
         rate = float(v[2])
         c, s = np.cos(angle), np.sin(angle)

@@ -1,4 +1,4 @@
-"""A planar tree of links on a floating point, touching level ground with round feet: compass gait, RAMone."""
+"""A planar tree of links on a floating point that touches level ground with round feet: compass gait, RAMone."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ class PlanarLinkage:
         return found[::-1]
 
     def point(self, q: Array, v: Array, link: int, position: tuple[float, float]) -> tuple[Array, Array, Array, Array]:
-        """Position (2,), Jacobian (2, nv), J̇ v (2,) of a point of a link, and the Jacobian (nv,) of its angle."""
+        """Position (2,), Jacobian (2, nv) and J̇v (2,) of a point of a link, and the Jacobian (nv,) of the link's
+        angle."""
         path = self.path(link)
         here, drift = q[:2].astype(float), np.zeros(2)
         joints, turning = [], np.zeros(q.size)
@@ -82,7 +83,11 @@ class PlanarLinkage:
         return here, jacobian, drift, turning
 
     def problem(self, q: ArrayLike, v: ArrayLike) -> ContactProblem:
-        """The contact problem at configuration q and velocity v, each (2 + links,)."""
+        """The contact problem at configuration q and velocity v, each (2 + links,).
+
+        Raises:
+            ValueError: another shape, or an entry that is not finite.
+        """
         q_, v_ = np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64)
         nv, m = 2 + len(self.links), len(self.feet)
         if q_.shape != (nv,) or v_.shape != (nv,):

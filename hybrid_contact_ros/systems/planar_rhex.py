@@ -1,8 +1,9 @@
-"""A planar robot of RHex's kind, with massless legs that turn about its hips (J Figs. 1, 3–6).
+"""A planar robot of RHex's kind, with massless legs that turn about its hips (Johnson, Figs. 1, 3-6).
 
-J's parameters are not in the paper (they are those of Johnson and Koditschek 2013a, Appendix G). Those here are of the
-size of X-RHex, chosen for this file: a body of 9 kg and half a metre, legs of 15 cm, and motors whose torque falls
-linearly with speed (J §3.2.4), within a limit. Legs are straight with a point toe, where RHex's are half circles.
+The parameters of the paper are not in it (they are those of Johnson and Koditschek 2013a, Appendix G). The ones here
+have the size of X-RHex and were chosen for this file: a body of 9 kg and half a metre, legs of 15 cm, and motors whose
+torque falls linearly with speed (Johnson §3.2.4), within a limit. The legs are straight with a point toe, where those
+of RHex are half circles.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ FRONT, REAR, NOSE, TAIL = range(4)
 
 @dataclass(frozen=True, slots=True)
 class RHexParameters:
-    """SI units. ``torque``: of all motors of one hip at rest; ``no_load_speed``: where it ends, rad/s.
+    """Sizes, masses and motors, in SI units.
 
-    ``retract_acceleration`` turns a leg in the air further (rad/s²), until ``retract_speed`` (rad/s): J A6, and the
-    note to J Fig. 1 that legs are turned out of the way once they have left the ground.
+    ``torque`` (N m) is that of all motors of one hip at rest; it vanishes at ``no_load_speed`` (rad/s).
+    ``retract_acceleration`` (rad/s²) turns a leg in the air further until ``retract_speed`` (rad/s): Johnson,
+    Assumption A6, and the note to Fig. 1 that legs are turned out of the way once they have left the ground.
     """
 
     mass: float = 9.0
@@ -46,12 +48,13 @@ class RHexParameters:
 
 
 class PlanarRHex(LagrangianSystem):
-    """q = (x, z of the body, pitch, front and rear leg angle relative to the body), counter-clockwise.
+    """The robot; q = (x, z of the body, pitch, front and rear leg angle relative to the body), counter-clockwise.
 
-    A leg angle of 0 points down, and at more than 0 the toe is ahead of the hip. Contacts: the toes "front" and "rear",
-    with friction, and the body's lower corners "nose" and "tail", without (J §2.8). The motors turn the legs backward
-    (negative); the rear one starts ``start_delay`` after the front one (J note 2), at ``start``; a leg in the air is
-    not driven but retracts.
+    A leg with angle 0 points down, and with a positive angle its toe is ahead of the hip. The contacts are the toes
+    "front" and "rear", with friction, and the body's lower corners "nose" and "tail", without (Johnson §2.8). The
+    motors turn the legs backward (negative). The front one starts at the time ``start`` and the rear one
+    ``start_delay`` later (Johnson, note 2); until then a leg is held at ``stance`` (rad). A leg in the air is not
+    driven but retracts.
     """
 
     def __init__(self, parameters: RHexParameters | None = None, start: float = 0.0, stance: float = 1.0) -> None:
@@ -87,7 +90,8 @@ class PlanarRHex(LagrangianSystem):
         return force
 
     def limb_acceleration(self, q: ArrayLike, v: ArrayLike, time: float, mode: frozenset[int]) -> Array:
-        """Angular acceleration (5,) of legs in the air, relative to the body (J A6): the motor's, or retracting."""
+        """Angular acceleration (5,) of legs in the air relative to the body: their motor's, or retracting (Johnson,
+        A6)."""
         p, rates = self.parameters, np.asarray(v, dtype=np.float64)
         own = self._torque(time, np.asarray(q, dtype=np.float64), rates, mode) / p.rotor_inertia
         for leg, begin in ((3 + FRONT, self.start), (3 + REAR, self.start + p.start_delay)):

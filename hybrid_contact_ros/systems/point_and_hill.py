@@ -1,4 +1,5 @@
-"""A point that slides along level ground G into the foot of a hill H (J Fig. 7): why there is a pseudo-impulse."""
+"""A point that slides along level ground G into the foot of a hill H (Johnson, Fig. 7): why there is a
+pseudo-impulse."""
 
 from __future__ import annotations
 
@@ -10,7 +11,11 @@ from hybrid_contact_ros.systems.lagrangian import Constraint, LagrangianSystem
 
 
 def point_and_hill(slope: float, mass: float = 1.0, gravity: float = 9.81) -> LagrangianSystem:
-    """q = (x, y), m; the hill rises from x = 0 at ``slope`` (rad) above the level; no friction."""
+    """The point without friction; q = (x, y), m. The hill rises from x = 0 at ``slope`` (rad) above the level.
+
+    Raises:
+        ValueError: a slope outside (0, π/2).
+    """
     if not 0.0 < slope < pi / 2:
         raise ValueError(f"slope must lie between 0 and π/2, got {slope}")
     x, y = sympy.symbols("x y")
@@ -21,6 +26,7 @@ def point_and_hill(slope: float, mass: float = 1.0, gravity: float = 9.81) -> La
 def stopping_speed(slope: float, duration: float, gravity: float = 9.81) -> float:
     """Speed (m/s) below which the pseudo-impulse of δt holds the point at the foot of the hill: δt g tan θ.
 
-    Stopping at once takes Λ_G = −m v / tan θ from the ground, and weight puts m g δt on it. Mass has no part in it.
+    To stop at once takes the impulse Λ_G = −m v / tan θ from the ground, and the weight puts m g δt on it. The mass
+    cancels.
     """
     return duration * gravity * tan(slope)

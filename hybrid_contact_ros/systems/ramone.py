@@ -1,7 +1,7 @@
-"""RAMone, a planar biped of five links, at a footfall (H Figs. 13, Table 7; Remy 2017): A is the leading foot, B the
-trailing one.
+"""RAMone, a planar biped of five links, at a footfall (Halm, Fig. 13, Table 7): foot A leads and foot B trails.
 
-Masses, inertias and lengths are Remy's (2017), as the published code of H uses them; h and v⁻ are H's.
+Masses, inertias and lengths are those of Remy (2017), as the code published with Halm's paper uses them; the impulse
+increment and v⁻ are those of that paper.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TRUNK_INERTIA, THIGH_INERTIA, SHANK_INERTIA = 0.08, 0.00221, 0.00652  # kg m², 
 HIP = 0.137675  # m, from the trunk's centre of mass, which is the floating point, down to the hips
 THIGH_CENTRE, SHANK_CENTRE = 0.019399, 0.2385 - 0.073265  # m, below the hip and below the knee
 THIGH_LENGTH, SHANK_LENGTH, FOOT_RADIUS = 0.2, 0.2385, 0.0563 / 2  # m
-FRICTION = 1e5  # the feet can not slide by force, only because solutions with sliding exist
+FRICTION = 1e5  # no force makes the feet slide; they slide only where solutions with sliding exist
 TRUNK_PITCH, HIP_ANGLE, LEADING_KNEE = radians(16.0), radians(70.0), radians(-2.0)
 
 

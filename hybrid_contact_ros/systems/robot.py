@@ -1,4 +1,4 @@
-"""A robot from its URDF as a system that executions, modes and Zeno analyses can follow."""
+"""A robot from its URDF as a system that ``simulate``, the modes and the Zeno analyses can follow."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ Array = NDArray[np.float64]
 Effort: TypeAlias = ArrayLike | Callable[[float, Array, Array, frozenset[int]], ArrayLike] | None
 """Actuation Sᵀτ, or a function (time, q, v, mode) -> Sᵀτ; ``mode`` holds the indices of the closed contacts."""
 _FREE_FLYER = 6
-_OFF = 1e-6  # by which a configuration given may miss its manifold, far above the rounding of text
+_OFF = 1e-6  # by which a given configuration may miss its manifold, far above the rounding of text
 
 
 class RobotSystem:
-    """``M(q) v̇ + h(q, v) = Sᵀτ(t, q, v, mode) + Jᵀλ`` of a :class:`~hybrid_contact_ros.mechanics.model.RigidBodyModel`.
+    """``M(q) v̇ + h(q, v) = Sᵀτ(t, q, v, mode) + Jᵀλ`` of a
+    :class:`~hybrid_contact_ros.mechanics.model.RigidBodyModel`.
 
     q and v are Pinocchio's (:class:`~hybrid_contact_ros.mechanics.state.RobotState`). With a free-flyer or continuous
-    joints v is not q̇: :meth:`configuration_rate` and :meth:`integrate` say how q moves. Contacts, friction, restitution
-    and joint limits are the model's.
+    joints v is not q̇: :meth:`configuration_rate` and :meth:`integrate` say how q moves. Contacts, friction,
+    restitution and joint limits are the model's.
 
     Args:
-        model: is used for every evaluation, so that neither it nor its arrays may be used by another thread meanwhile.
-        effort: numbers of (nv,) or, with a floating base, of its joints only (nv − 6,), in N m or N; or a function of
-            (time, q, v, mode) that returns such. None is no actuation: the robot is limp. The first six numbers of
-            (nv,) push the base, in its own frame; no motor does that, but a hand or a rope may.
+        model: used for every evaluation, so that no other thread may use it or its arrays meanwhile.
+        effort: Sᵀτ (nv,) or, with a floating base, that of the joints only (nv − 6,), in N m or N; or a function of
+            (time, q, v, mode) that returns one of these. None is no actuation: the robot is limp. The first six of the
+            nv numbers push the base, in its own frame; no motor does that, but a hand or a rope may.
 
     Raises:
         ValueError: an effort of another size, or not finite.
@@ -75,7 +76,7 @@ class RobotSystem:
         return unit, v_
 
     def bound(self, time: float, mode: frozenset[int]) -> RobotSystem:
-        """The same robot with the effort of this time and mode at all times and in all modes."""
+        """The same robot, with the effort of this time and this mode at all times and in all modes."""
         command = self._command
         if command is None:
             return self
@@ -133,7 +134,7 @@ def as_system(system: Any, effort: Effort = None) -> Any:
     Raises:
         ValueError: an effort for a system that has its own forces.
     """
-    # Told by what it is built on: to import its class would load Pinocchio for every bouncing ball.
+    # A model is known by its attribute: to import its class would load Pinocchio for every bouncing ball.
     if hasattr(system, "pinocchio_model"):
         return RobotSystem(system, effort)
     if effort is not None:

@@ -1,4 +1,5 @@
-"""The block that rocks on its corners l and r until it rests (J §4.3, Figs. 8–9): Zeno, and how δt truncates it."""
+"""The block that rocks on its corners l and r until it rests (Johnson §4.3, Figs. 8-9): Zeno, and how δt truncates
+it."""
 
 from __future__ import annotations
 
@@ -10,9 +11,9 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.systems.planar_box import Corner, PlanarBox
 
 WIDTH, HEIGHT, MASS, DURATION = 0.05, 0.10, 5.0, 0.03
-"""J's sizes in m, mass in kg and δt in s."""
+"""Johnson's sizes in m, mass in kg and δt in s."""
 FRICTION = 100.0
-"""J's corners resist sliding; a friction coefficient that is never reached says that."""
+"""The corners do not slide in the paper; a coefficient that is never reached says that."""
 
 
 def settling_block(width: float = WIDTH, height: float = HEIGHT, mass: float = MASS) -> PlanarBox:
@@ -32,8 +33,9 @@ def leaning(angle: float, width: float = WIDTH, height: float = HEIGHT) -> NDArr
 def corner_impulse(speed: float, width: float = WIDTH, height: float = HEIGHT, mass: float = MASS) -> float:
     """Normal impulse (N s) at the corner on the ground when the other lands and both are to hold.
 
-    ż (m (w² − h²)/2 − 2 I) / w², for a centre that falls at ``speed`` ż; negative: the corner lifts. J (100) prints
-    +2 I (and (101)–(103) follow it), but only −2 I balances the momenta, and gives J's own 6.3 cm/s.
+    It is ż (m (w² − H²)/2 − 2 I) / w² for a block of width w and height H whose centre falls at ``speed`` ż; a negative
+    one means that the corner lifts. Johnson (100) prints +2 I, and (101)-(103) follow it, but only −2 I balances the
+    momenta, and gives the 6.3 cm/s of the paper.
     """
     inertia = mass * (width**2 + height**2) / 12.0
     return speed * (mass * (width**2 - height**2) / 2.0 - 2.0 * inertia) / width**2
@@ -42,5 +44,6 @@ def corner_impulse(speed: float, width: float = WIDTH, height: float = HEIGHT, m
 def resting_speed(
     duration: float = DURATION, width: float = WIDTH, height: float = HEIGHT, gravity: float = 9.81
 ) -> float:
-    """Speed ż (m/s) of the centre below which the block comes to rest: corner_impulse + δt m g / 2 = 0 (J 102)."""
+    """Speed ż (m/s) of the centre below which the block comes to rest: corner_impulse + δt m g / 2 = 0 (Johnson
+    102)."""
     return -duration * gravity / 2.0 / corner_impulse(1.0, width, height, 1.0)

@@ -1,4 +1,4 @@
-"""The block that rocks from corner to corner ever faster (H §4.3, Figs. 7, 8; Lygeros et al. 2003)."""
+"""The block that rocks from corner to corner ever faster (Halm §4.3, Figs. 7, 8; Lygeros et al. 2003)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hybrid_contact_ros.systems.rocking_block import rocking_block
 
 Array = NDArray[np.float64]
 
-WIDTH, HEIGHT, MASS, FRICTION, GRAVITY, RATE = 1.0, 2.0, 1.0, 1.0, 9.81, 1.0  # RATE: θ̇ at the beginning, rad/s
+WIDTH, HEIGHT, MASS, FRICTION, GRAVITY, RATE = 1.0, 2.0, 1.0, 1.0, 9.81, 1.0  # RATE is θ̇ at the beginning, rad/s
 
 
 def zeno_block() -> PlanarBox:
@@ -26,15 +26,18 @@ def zeno_state(rate: float = RATE) -> tuple[Array, Array]:
 
 
 def contraction() -> float:
-    """Factor of θ̇ at an impact, (68): (I + m‖r‖² (−cos 2α)) / (I + m‖r‖²), 0.7."""
+    """The factor by which an impact changes θ̇, Halm (68): (I + m‖r‖² (−cos 2α)) / (I + m‖r‖²), 0.7."""
     inertia, arm, alpha = _pendulum()
     return (inertia + MASS * arm**2 * -cos(2 * alpha)) / (inertia + MASS * arm**2)
 
 
 def apex(rate: float = RATE) -> float:
-    """θ* of a half cycle that begins with ``rate``, rad (57).
+    """θ* of a half cycle that begins with ``rate``, rad (Halm 57).
 
-    By conservation of energy, (I + m‖r‖²) θ̇²/2 = m g ‖r‖ (sin(θ* + α) − sin α): (57) as printed has −sin α.
+    Energy is conserved, (I + m‖r‖²) θ̇²/2 = m g ‖r‖ (sin(θ* + α) − sin α); (57) as printed has −sin α.
+
+    Raises:
+        ValueError: a rate with which the block falls over.
     """
     inertia, arm, alpha = _pendulum()
     lift = (inertia + MASS * arm**2) * rate**2 / (2 * MASS * GRAVITY * arm) + sin(alpha)

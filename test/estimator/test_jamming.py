@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hybrid_contact_ros.codes import Flag, Validity
+from hybrid_contact_ros.codes import Flag, Jamming, Validity
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import ContactEstimator
-from hybrid_contact_ros.kernels.modes.jamming import HELD, LARGEST, LOST
+from hybrid_contact_ros.kernels.modes.jamming import LARGEST_FORCES
 from hybrid_contact_ros.mechanics.example_data import example_urdf
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
@@ -71,10 +71,12 @@ def test_a_sliding_foot_that_jams_is_answered_with_bounded_forces(anymal):
         answer = anymal.update(RobotState(k, q, sliding(model, q, rng), effort))
         check_numbers(answer)
         work = anymal._contact_mode.modes
-        assert not (answer.mode.jammed == LOST).any() and answer.mode.force_valid.all()
+        assert not (answer.mode.jammed == Jamming.LOST).any() and answer.mode.force_valid.all()
         diagonal = np.diag(work.delassus).reshape(-1, 3).mean(axis=1)
-        assert (diagonal * np.abs(answer.mode.force_model).max(axis=1)).max() <= LARGEST * np.abs(work.free).max()
-        jammed = np.flatnonzero(answer.mode.jammed == HELD)
+        assert (diagonal * np.abs(answer.mode.force_model).max(axis=1)).max() <= LARGEST_FORCES * np.abs(
+            work.free
+        ).max()
+        jammed = np.flatnonzero(answer.mode.jammed == Jamming.HELD)
         held += jammed.size
         assert (answer.mode.critical_friction[jammed] <= 0.8 / 0.9).all()
         closed = jammed[answer.mode.closed[jammed]]

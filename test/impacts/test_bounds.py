@@ -38,7 +38,7 @@ def problems(rng, kind, m):
     if kind == "jamming":
         normals[1] = -normals[0]
     v = p.velocity - np.linalg.pinv(normals[:1]) @ (normals[:1] @ p.velocity + 1.0)
-    return ContactProblem(p.mass, v, normals, p.tangent_jacobian, p.friction)
+    return p.replace(velocity=v, normal_jacobian=normals)
 
 
 def sparse(rng, shape):

@@ -248,9 +248,7 @@ def test_outcomes_of_the_same_draws_do_not_depend_on_the_unit_of_mass(law, seed)
     """Grams instead of kilograms change roundings only; a contact that sticks must not slip by its rounding's sign."""
     problem = random_problem(np.random.default_rng(seed), "plain", m=3, d=1)
     scale, options = impulse_scale(problem), {"law": law, "restitution": 0.4}
-    grams = ContactProblem(
-        1e3 * problem.mass, problem.velocity, problem.normal_jacobian, problem.tangent_jacobian, problem.friction
-    )
+    grams = problem.replace(mass=1e3 * problem.mass)
     found = post_impact_set(problem, 0.5 * scale, 64, 100, **options)
     again = post_impact_set(grams, 0.5e3 * scale, 64, 100, **options)
     assert np.array_equal(found.steps, again.steps)

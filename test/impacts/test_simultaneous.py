@@ -115,12 +115,9 @@ def test_extreme_friction_and_inertias_are_solved(friction, decades):
     for number in range(220):
         problem = random_problem(rng, KINDS[number % len(KINDS)])
         size = 10.0 ** rng.uniform(-decades / 4, decades / 4, problem.nv)
-        problem = ContactProblem(
-            problem.mass * size[:, None] * size,
-            problem.velocity,
-            problem.normal_jacobian,
-            problem.tangent_jacobian,
-            problem.friction if friction is None else np.full(problem.contacts, friction),
+        problem = problem.replace(
+            mass=problem.mass * size[:, None] * size,
+            friction=problem.friction if friction is None else np.full(problem.contacts, friction),
         )
         outcome = simultaneous_impact(problem)
         failed += outcome.status != Status.SOLVED

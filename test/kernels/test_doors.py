@@ -7,10 +7,15 @@ import pytest
 from hybrid_contact_ros.kernels.estimation import event_times as events
 from hybrid_contact_ros.kernels.estimation import records as rollouts
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
+from hybrid_contact_ros.kernels.mechanics import contact_rows as rows
+from hybrid_contact_ros.kernels.modes import records as modes
+from hybrid_contact_ros.kernels.modes.forces import force_acceleration
 
 DOORS = [
     (events.next_events, [rollouts.TimeBounds, events.EventProblem, events.EventScratch, events.EventOut]),
     (rollout, [rollouts.TimeBounds, rollouts.RolloutProblem, rollouts.RolloutScratch, rollouts.RolloutOut]),
+    (rows.contact_rows, [rows.ContactGeometry, rows.JointKinematics, rows.TwistScratch, rows.ContactRowsOut]),
+    (force_acceleration, [modes.StateSettings, modes.StateProblem, modes.StateScratch, modes.StateOut]),
 ]
 
 

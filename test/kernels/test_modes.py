@@ -5,8 +5,9 @@ from helpers.mode_problems import foot, seeds
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hybrid_contact_ros.codes import FrictionState
 from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve, lu_factor, lu_solve
-from hybrid_contact_ros.kernels.modes.local_friction import OPEN, SLIP, STICK, resting_contact
+from hybrid_contact_ros.kernels.modes.local_friction import resting_contact
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.workspace import ModeWorkspace
 
@@ -63,17 +64,17 @@ def test_one_contact_at_rest_always_has_an_answer(seed, d, friction):
     a = G @ force + free
     size = np.linalg.norm(force[1:])
     scale = np.abs(free).max()
-    if state == OPEN:
+    if state == FrictionState.OPEN:
         assert a[0] >= 0.0
         assert not force.any()
         return
     assert force[0] >= 0.0
     assert abs(a[0]) < 1e-8 * scale
     assert size <= friction * force[0] + 1e-8 * (1.0 + size)
-    if state == STICK:
+    if state == FrictionState.STICK:
         np.testing.assert_allclose(a, 0.0, atol=1e-8 * scale)
     else:
-        assert state == SLIP
+        assert state == FrictionState.SLIP
         rate = np.linalg.norm(a[1:])
         np.testing.assert_allclose(rate * force[1:], -friction * force[0] * a[1:], atol=1e-5 * scale * (1.0 + size))
 

@@ -9,7 +9,6 @@ from benchmarks.impact_problems import KINDS, random_problem
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.solution_search import SolutionSearch
 from hybrid_contact_ros.kernels.impacts.orientation import coherent, fold
-from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.systems.box_and_wall import box_and_wall_impact
 from hybrid_contact_ros.systems.compass_gait import compass_gait_impact
 from hybrid_contact_ros.systems.ramone import ramone_impact
@@ -51,16 +50,7 @@ def test_coherent_is_that_all_pieces_have_positive_determinants(kind):
     for size in ((1, 1), (2, 1), (1, 2), (3, 1), (2, 2)):
         problem = random_problem(rng, kind, *size)
         for friction in (0.02, 0.3, 1.5):
-            space = ContactSpace(
-                ContactProblem(
-                    problem.mass,
-                    problem.velocity,
-                    problem.normal_jacobian,
-                    problem.tangent_jacobian,
-                    problem.friction * friction,
-                ),
-                4,
-            )
+            space = ContactSpace(problem.replace(friction=problem.friction * friction), 4)
             least = least_determinant(space)
             if abs(least) > 1e-6:
                 assert (ask(space)[0] == 1) == (least > 0.0)

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.kernels.modes.records import ContactDynamics, ModeIterate, mode_scratch
 from hybrid_contact_ros.kernels.modes.residual import problem_scale
-from hybrid_contact_ros.kernels.modes.splitting import ROWS, split_forces
+from hybrid_contact_ros.kernels.modes.splitting import split_forces
 from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
 from hybrid_contact_ros.modes.workspace import ModeWorkspace
 
@@ -24,11 +25,11 @@ def split(problem, steps=20_000):
     work = ModeWorkspace(problem.nv, m, d)
     work.solve(problem, touching, 1e-6)
     n = m * (1 + d)
-    forces, accelerations = np.zeros(n), np.zeros(n)
-    residual, _ = split_forces(
-        d, steps, 0, 1e-8, problem_scale(d, work.free, touching), work.delassus, work.free, problem.friction, touching,
-        work.moving, work.slip_direction, np.zeros((2 * n + ROWS, n)), forces, accelerations,
-    )  # fmt: skip
+    dynamics = ContactDynamics(d, work.delassus, work.free, problem.friction)
+    iterate = ModeIterate(work.slip_direction, np.zeros(m, dtype=np.int64), np.zeros(n), np.zeros(n))
+    scale = problem_scale(d, work.free, touching)
+    residual, _ = split_forces(steps, 0, 1e-8, scale, dynamics, touching, work.moving, iterate, mode_scratch(n).A)
+    forces, accelerations = iterate.forces, iterate.accelerations
     return residual, forces.reshape(m, -1), accelerations.reshape(m, -1), work
 
 

@@ -58,7 +58,7 @@ def test_parts_that_are_left_out_are_zero():
 
 
 def test_a_massless_coordinate_is_allowed():
-    """J §2.3: M may be singular."""
+    """Johnson §2.3: M may be singular."""
     assert ContactProblem(**parts(mass=np.diag([1.0, 1.0, 0.0]))).nv == 3
 
 
@@ -102,3 +102,48 @@ def test_with_velocity_changes_the_velocity_alone():
     assert other.mass is p.mass
     with pytest.raises(ValueError, match="velocity has shape"):
         p.with_velocity([1, 2])
+
+
+def test_replace_changes_what_is_named_and_shares_the_rest():
+    p = ContactProblem(**parts(gap=[0.1, 0.2], names=["left", "right"]))
+    gap = np.array([0.3, 0.4])
+    other = p.replace(gap=gap, restitution=None, names=["one", "two"])
+    gap[0] = 7.0
+    np.testing.assert_array_equal(other.gap, [0.3, 0.4])
+    np.testing.assert_array_equal(p.gap, [0.1, 0.2])
+    assert other.names == ("one", "two") and other.mass is p.mass and other.friction is p.friction
+    assert not other.restitution.any()
+    fields = {f.name: getattr(p, f.name) for f in dataclasses.fields(p)}
+    copy = p.replace(**fields)
+    for name, value in fields.items():
+        np.testing.assert_array_equal(getattr(copy, name), value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"friction": [0.5, -0.1]}, "friction must be ≥ 0"),
+        ({"restitution": [0.5, 1.1]}, r"restitution must lie in \[0, 1\]"),
+        ({"mass": [[1, 0.1, 0], [0, 1, 0], [0, 0, 1]]}, "mass is not symmetric"),
+        ({"mass": np.eye(2)}, r"velocity has shape \(3,\); \(2,\) is needed"),
+        ({"normal_jacobian": np.zeros((3, 3))}, r"tangent_jacobian has shape \(2, 1, 3\); \(3, 1, 3\) is needed"),
+        ({"tangent_jacobian": np.zeros((2, 2, 3))}, r"jacobian_drift has shape \(2, 2\); \(2, 3\) is needed"),
+        ({"gap": [0.0, np.nan]}, "gap has an entry that is not finite"),
+        ({"names": ["left"]}, "names has 1 entries for 2 contacts"),
+    ],
+)
+def test_replace_refuses_what_the_constructor_refuses(changes, says):
+    with pytest.raises(ValueError, match=says):
+        ContactProblem(**parts()).replace(**changes)
+
+
+@pytest.mark.parametrize("way", ["replace", "replace_trusted"])
+def test_replace_knows_its_fields(way):
+    with pytest.raises(TypeError, match="has no weight"):
+        getattr(ContactProblem(**parts()), way)(weight=[1.0])
+
+
+def test_replace_trusted_shares_what_it_is_given():
+    p, friction = ContactProblem(**parts()), np.array([0.1, 0.2])
+    other = p.replace_trusted(friction=friction)
+    assert other.friction is friction and other.velocity is p.velocity and type(other) is ContactProblem

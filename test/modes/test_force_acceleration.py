@@ -1,4 +1,4 @@
-"""J §2.6.1 and §2.8: force-acceleration complementarity with and without friction."""
+"""Johnson §2.6.1 and §2.8: force-acceleration complementarity with and without friction."""
 
 import numpy as np
 import pytest
@@ -30,8 +30,8 @@ counts = st.integers(0, 6)
 @given(seeds, counts)
 def test_johnson_theorem_1_force_form_is_the_acceleration_form(seed, count):
     problem = frictionless(seed, count)
-    by_forces = massless_mode(problem, frozenset(range(count)), 1e-6)  # J 38, by enumeration
-    by_acceleration = force_acceleration_mode(problem, range(count))  # J 39–40
+    by_forces = massless_mode(problem, frozenset(range(count)), 1e-6)  # Johnson (38), by enumeration
+    by_acceleration = force_acceleration_mode(problem, range(count))  # Johnson (39)-(40)
     assert by_forces.status is by_acceleration.status is Status.SOLVED
     assert by_forces.unique
     assert by_forces.mode == by_acceleration.mode
@@ -108,7 +108,7 @@ def test_rod_on_two_contacts_shares_its_weight_and_tips():
 
 
 def test_contact_that_just_carries_nothing_stays_closed():
-    solution = force_acceleration_mode(rod(force_at=0.5), [0, 1])  # J's ⪰: ties close
+    solution = force_acceleration_mode(rod(force_at=0.5), [0, 1])  # Johnson's ⪰: ties close
     assert solution.mode == {0, 1}
     assert abs(solution.forces[0, 0]) < 1e-7
 
@@ -198,17 +198,13 @@ def test_massless_leg_pushes_along_itself():
     np.testing.assert_allclose(solution.forces, [[3.0 * GRAVITY, -2.0]], atol=1e-9)
     np.testing.assert_allclose(solution.acceleration[:2], [-2.0 / 3.0, 0.0], atol=1e-9)
     slipping = force_acceleration_mode(massless_leg(friction=0.05, hip_torque=1.0), [0])
-    assert slipping.mode == frozenset()  # out of the cone: removed (J §2.8), and the leg leaves the dynamics (A6)
+    assert slipping.mode == frozenset()  # out of the cone: removed (Johnson §2.8), and the leg leaves the dynamics (A6)
     np.testing.assert_allclose(slipping.acceleration[:2], [0.0, -GRAVITY], atol=1e-9)
 
 
 def test_forces_of_a_massless_leg_that_only_its_motion_asks_for_are_solved():
     """No force acts but rounding of zero; what the leg's turning asks for (J̇v) is the only measure of the answer."""
-    plain = massless_leg()
-    problem = ContactProblem(
-        plain.mass, plain.velocity, plain.normal_jacobian, plain.tangent_jacobian, plain.friction,
-        bias_force=[1e-17, -3e-17, 0.0], jacobian_drift=[[-2.0, 0.3]],
-    )  # fmt: skip
+    problem = massless_leg().replace(bias_force=[1e-17, -3e-17, 0.0], jacobian_drift=[[-2.0, 0.3]])
     solution = massless_mode(problem, frozenset([0]), 1e-6)
     assert solution.status is Status.SOLVED and solution.mode == {0}
     np.testing.assert_allclose(solution.forces, [[6.0, 0.0]], atol=1e-9)
@@ -227,15 +223,7 @@ def test_no_contacts_leave_free_fall(tangents):
 @example(0, 1e4)
 def test_mode_does_not_depend_on_the_units_of_force(seed, factor):
     problem = random_problem(seed, 9, 3, tangents=2)
-    scaled = ContactProblem(
-        factor * problem.mass,
-        problem.velocity,
-        problem.normal_jacobian,
-        problem.tangent_jacobian,
-        problem.friction,
-        bias_force=factor * problem.bias_force,
-        jacobian_drift=problem.jacobian_drift,
-    )
+    scaled = problem.replace(mass=factor * problem.mass, bias_force=factor * problem.bias_force)
     one, other = force_acceleration_mode(problem, range(3)), force_acceleration_mode(scaled, range(3))
     if (
         one.status is Status.SOLVED is other.status

@@ -1,4 +1,4 @@
-"""J §2.6–2.7: impulse-velocity complementarity and the pseudo-impulse."""
+"""Johnson §2.6-2.7: impulse-velocity complementarity and the pseudo-impulse."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def test_johnson_theorem_2_impulse_form_is_the_velocity_form(seed, count):
     solution = impulse_velocity_mode(problem, range(count))
     assert solution.status is Status.SOLVED
     assert solution.unique
-    rate = problem.normal_jacobian @ solution.velocity  # J 51–52
+    rate = problem.normal_jacobian @ solution.velocity  # Johnson (51)-(52)
     slow = 1e-8 * (terms(problem.normal_jacobian, problem.velocity) + terms(problem.normal_jacobian, solution.velocity))
     weak = 1e-8 * terms(problem.mass, problem.velocity).max()
     for i in range(count):
@@ -48,7 +48,7 @@ def test_impact_never_adds_energy(seed, count):
 def test_johnson_eq_59_pseudo_impulse_keeps_the_mode_of_the_impulse(seed, count, duration):
     problem = frictionless(seed, count, moving=True)
     solution = pseudo_impulse_mode(problem, range(count), duration)
-    if solution.status is Status.SOLVED:  # its existence is J's Assumption A10
+    if solution.status is Status.SOLVED:  # its existence is Johnson's Assumption A10
         assert impulse_velocity_mode(problem, range(count)).mode <= solution.mode
 
 
@@ -91,7 +91,7 @@ def test_impact_of_a_massless_leg():
     assert solution.mode == {0}
     np.testing.assert_allclose(solution.impulses, [[3.0, 0.0]], atol=1e-12)
     away = impulse_velocity_mode(massless_leg(velocity=(0.4, 1.0, 2.0)), [0])
-    assert away.mode == frozenset()  # J 50 needs no separation velocity
+    assert away.mode == frozenset()  # Johnson (50) needs no separation velocity
     assert away.status is Status.SOLVED
 
 
@@ -102,7 +102,7 @@ def test_massless_foot_that_can_slide_breaks_assumption_a5():
 
 
 def test_flat_foot_lands_on_all_its_corners():
-    # redundant contacts (J Assumption A2 fails): the least impulses are equal here
+    # redundant contacts (Johnson, Assumption A2 fails): the least impulses are equal here
     solution = impulse_velocity_mode(foot(np.zeros(6), velocity=(0.0, 0.0, -1.0, 0.0, 0.0, 0.0)), range(4))
     assert solution.mode == {0, 1, 2, 3}
     np.testing.assert_allclose(solution.impulses[:, 0], 0.25, atol=1e-12)
@@ -113,7 +113,7 @@ def test_scope_is_what_touches_and_does_not_separate():
     problem = random_problem(1, 4, 2, friction=0.0)
     rows = problem.normal_jacobian
     velocity = np.linalg.lstsq(rows, [-1.0, -1.0], rcond=None)[0]
-    far = ContactProblem(problem.mass, velocity, rows, problem.tangent_jacobian, [0.0, 0.0], gap=[0.0, 0.1])
+    far = problem.replace(velocity=velocity, gap=[0.0, 0.1])
     assert impulse_velocity_mode(far).mode <= {0}
 
 

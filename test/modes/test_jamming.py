@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.codes import Jamming, Status
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.kernels.modes.jamming import CRITICAL_PART, FREE, HELD, LARGEST, LOST
+from hybrid_contact_ros.kernels.modes.jamming import CRITICAL_PART, LARGEST_FORCES
 from hybrid_contact_ros.mechanics.example_data import example_urdf
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.problem import ContactProblem
@@ -91,17 +91,17 @@ def test_forces_of_sliding_tips_are_bounded_and_obey_coulomb_on_every_robot(urdf
         work = work or live(problem)
         code, residual, _ = work.solve(problem, touching, SLIP_SPEED)
         assert code == Status.SOLVED and residual <= 1e-8
-        assert scaled_forces(work).max() <= LARGEST
-        assert not (work.jammed == LOST).any()
+        assert scaled_forces(work).max() <= LARGEST_FORCES
+        assert not (work.jammed == Jamming.LOST).any()
         normal, tangential = work.forces[:, 0], np.linalg.norm(work.forces[:, 1:], axis=1)
         room = 1e-6 * (1.0 + np.abs(work.forces).max())
         assert (normal >= -room).all() and (tangential <= FRICTION * normal + room).all()
         assert (work.forces[touching == 0] == 0.0).all()
-        held += int((work.jammed == HELD).sum())
+        held += int((work.jammed == Jamming.HELD).sum())
         slides = np.linalg.norm((problem.jacobian() @ problem.velocity).reshape(-1, 3)[:, 1:], axis=1) > SLIP_SPEED
         jam = slides & (touching == 1) & (problem.friction >= CRITICAL_PART * work.critical_friction)
-        assert (work.jammed[jam] == HELD).all()  # and others only where no mode was found with them sliding
-        assert (work.jammed[~slides | (touching == 0)] == FREE).all()
+        assert (work.jammed[jam] == Jamming.HELD).all()  # and others only where no mode was found with them sliding
+        assert (work.jammed[~slides | (touching == 0)] == Jamming.FREE).all()
     assert work.critical_friction.min() > 0.0
 
 
@@ -143,7 +143,7 @@ def test_a_rod_that_jams_has_no_sliding_mode_and_is_held_at_rest(friction):
     problem, touching = rod(float(np.arctan(2.0)), friction), np.ones(1, np.uint8)
     exact = ModeWorkspace(problem.nv, 1, problem.tangents)  # the law as it stands, as used offline
     code = exact.solve(problem, touching, SLIP_SPEED)[0]
-    assert exact.jammed[0] == FREE
+    assert exact.jammed[0] == Jamming.FREE
     if friction > 4.0 / 3.0:
         assert code == Status.INACCURATE and np.abs(exact.forces).max() == 0.0  # and no diverged iterate
     else:  # it slides, with forces that are ten times as large as without friction, and more
@@ -151,7 +151,7 @@ def test_a_rod_that_jams_has_no_sliding_mode_and_is_held_at_rest(friction):
     work = live(problem)
     code, residual, _ = work.solve(problem, touching, SLIP_SPEED)
     assert code == Status.SOLVED and residual <= 1e-8
-    assert work.jammed[0] == HELD and work.moving[0] == 0
+    assert work.jammed[0] == Jamming.HELD and work.moving[0] == 0
     sticking = np.linalg.solve(work.delassus, -work.free)  # no acceleration of the contact point
     assert abs(sticking[1]) <= friction * sticking[0]
     np.testing.assert_allclose(work.forces[0], sticking, rtol=1e-6)
@@ -161,5 +161,5 @@ def test_a_slide_below_the_margin_is_solved_as_a_slide():
     problem = rod(float(np.arctan(2.0)), 1.1)
     work = live(problem)
     assert work.solve(problem, np.ones(1, np.uint8), SLIP_SPEED)[0] == Status.SOLVED
-    assert work.jammed[0] == FREE and work.moving[0] == 1
+    assert work.jammed[0] == Jamming.FREE and work.moving[0] == 1
     assert abs(work.forces[0, 1]) == pytest.approx(1.1 * work.forces[0, 0])

@@ -1,4 +1,4 @@
-"""J Lemmas 4, 5, 8–10 and Theorems 1–3 on random problems, massless limbs among them.
+"""Johnson, Lemmas 4, 5, 8-10 and Theorems 1-3 on random problems, massless limbs among them.
 
 Regular inertia without friction is in the tests of this folder already; these are about singular inertia, about the
 statements as the paper proves them (with M†, A†, Λ of the modes), and about the converse directions.
@@ -89,8 +89,8 @@ def test_lemma_5_dynamics_of_a_massless_limb_are_the_limit_of_light_ones(seed):
     errors = []
     for light in (1e-4, 1e-6):
         inverse = np.linalg.inv(problem.mass + light * np.eye(6))
-        force = -np.linalg.solve(rows @ inverse @ rows.T, rows @ inverse @ -problem.bias_force + drift)  # J 18
-        motion = inverse @ (rows.T @ force - problem.bias_force)  # J 17
+        force = -np.linalg.solve(rows @ inverse @ rows.T, rows @ inverse @ -problem.bias_force + drift)  # Johnson (18)
+        motion = inverse @ (rows.T @ force - problem.bias_force)  # Johnson (17)
         errors.append(max(np.abs(motion - limit.motion).max(), np.abs(force - limit.reaction).max()))
     scale = 1.0 + np.abs(limit.motion).max() + np.abs(limit.reaction).max()
     assert errors[1] <= 0.05 * errors[0] + 1e-6 * scale
@@ -104,7 +104,7 @@ def test_lemma_5_dynamics_of_a_massless_limb_are_johnson_eq_12_and_13(seed):
     inverse = block_inverse(problem.mass, rows)
     got = constrained_motion(problem.mass, rows, rows, -problem.bias_force, -drift)
     motion = inverse.mass_dagger @ -problem.bias_force - inverse.rows_dagger.T @ drift
-    force = inverse.rows_dagger @ -problem.bias_force - inverse.minus_effective_mass @ drift  # J's sign: pulls
+    force = inverse.rows_dagger @ -problem.bias_force - inverse.minus_effective_mass @ drift  # Johnson's sign: pulls
     np.testing.assert_allclose(got.motion, motion, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(got.reaction, -force, rtol=1e-6, atol=1e-6)
 
@@ -120,7 +120,7 @@ def test_lemma_8_impulse_of_a_massless_limb_is_the_limit_of_light_ones(seed):
     errors = []
     for light in (1e-4, 1e-6):
         inverse = np.linalg.inv(problem.mass + light * np.eye(6))
-        expected = -np.linalg.solve(rows @ inverse @ rows.T, rows @ problem.velocity)  # J 26
+        expected = -np.linalg.solve(rows @ inverse @ rows.T, rows @ problem.velocity)  # Johnson (26)
         errors.append(np.abs(got - expected).max())
     assert errors[1] <= 0.05 * errors[0] + 1e-6 * (1.0 + np.abs(got).max())
 
@@ -133,7 +133,7 @@ def test_johnson_eq_25_three_forms_of_the_contact_impulse(seed):
     inverse = block_inverse(problem.mass, rows)
     outcome = plastic_impact(problem, [0, 1])
     momentum = problem.mass @ problem.velocity
-    body = -problem.mass @ (outcome.velocity - problem.velocity)  # J 24
+    body = -problem.mass @ (outcome.velocity - problem.velocity)  # Johnson (24)
     forms = (
         inverse.rows_dagger @ body,
         -inverse.minus_effective_mass @ rows @ problem.velocity,
@@ -159,7 +159,7 @@ def test_lemma_9_biconditional_has_the_modes_of_the_separate_statements(seed, co
             found[index] = np.linalg.solve(G[np.ix_(index, index)], -free[index])
         return found
 
-    separate = []  # J 28–29: forces of the closed ones and accelerations of the open ones
+    separate = []  # Johnson (28)-(29): forces of the closed ones and accelerations of the open ones
     for mode in subsets(range(count)):
         force = forces(mode)
         acceleration = free + G @ force
@@ -169,7 +169,7 @@ def test_lemma_9_biconditional_has_the_modes_of_the_separate_statements(seed, co
     def holds(mask, k):
         return bool(forces([j for j in range(count) if mask >> j & 1])[k] >= 0.0)
 
-    assert modes_of(count, holds)[0] == separate  # J 31
+    assert modes_of(count, holds)[0] == separate  # Johnson (31)
 
 
 @given(seeds)
@@ -185,8 +185,8 @@ def test_theorem_1_separation_and_force_have_opposite_signs_with_massless_limbs(
         normal = problem.normal_jacobian[k]
         separation = normal @ in_j.motion + problem.jacobian_drift[k, 0]
         mobility = normal @ block_inverse(problem.mass, rows).mass_dagger @ normal
-        assert mobility > 0.0  # J 118
-        assert separation == pytest.approx(-mobility * in_k.reaction[place[k]], rel=1e-5, abs=1e-6)  # J 45
+        assert mobility > 0.0  # Johnson (118)
+        assert separation == pytest.approx(-mobility * in_k.reaction[place[k]], rel=1e-5, abs=1e-6)  # Johnson (45)
 
 
 @given(seeds)
@@ -199,7 +199,7 @@ def test_theorem_2_separation_and_impulse_have_opposite_signs_with_massless_limb
         rate = normal @ plastic_impact(problem, without).velocity
         impulse = plastic_impact(problem, (*without, k)).impulse[k, 0]
         mobility = normal @ block_inverse(problem.mass, rows).mass_dagger @ normal
-        assert rate == pytest.approx(-mobility * impulse, rel=1e-5, abs=1e-6)  # J 54
+        assert rate == pytest.approx(-mobility * impulse, rel=1e-5, abs=1e-6)  # Johnson (54)
 
 
 @given(seeds)
@@ -211,12 +211,12 @@ def test_theorems_1_and_2_make_the_modes_of_massless_limbs_complementary(seed):
     if by_force.status is Status.SOLVED and 0 in by_force.mode:
         for k in {1, 2} - by_force.mode:
             second = problem.normal_jacobian[k] @ by_force.acceleration + problem.jacobian_drift[k, 0]
-            assert second > -1e-6  # J 40
+            assert second > -1e-6  # Johnson (40)
         assert (by_force.forces[sorted(by_force.mode), 0] > -1e-6).all()
     by_impulse = impulse_velocity_mode(problem, range(3))
     if by_impulse.status is Status.SOLVED and 0 in by_impulse.mode:
         for k in {1, 2} - by_impulse.mode:
-            assert problem.normal_jacobian[k] @ by_impulse.velocity > -1e-6  # J 52
+            assert problem.normal_jacobian[k] @ by_impulse.velocity > -1e-6  # Johnson (52)
         assert (by_impulse.impulses[sorted(by_impulse.mode), 0] > -1e-6).all()
 
 
@@ -231,7 +231,7 @@ def impacting(problem, active, other):
 
 
 def slowed(problem, closed, factor):
-    """q̇_s of J 60: the velocity in the rows of ``closed`` is s times what it was, the rest is as it was."""
+    """q̇_s of Johnson (60): the velocity in the rows of ``closed`` is s times what it was, the rest is as it was."""
     rows, _, _ = held(problem, closed)
     inverse = block_inverse(problem.mass, rows)
     velocity = problem.velocity - (1.0 - factor) * inverse.rows_dagger.T @ rows @ problem.velocity
@@ -247,7 +247,7 @@ def test_lemma_10_mode_after_an_impact_does_not_depend_on_its_speed_with_massles
     well_conditioned(problem, (0,), (0, 1), (0, 2), (1, 2), (0, 1, 2))
     fast = impacting(problem, (0, 1), 2)
     slow = slowed(fast, (0, 1, 2), factor)
-    for mode in ((0, 2), (0, 1, 2)):  # J 63
+    for mode in ((0, 2), (0, 1, 2)):  # Johnson (63)
         np.testing.assert_allclose(
             plastic_impact(slow, mode).impulse, factor * plastic_impact(fast, mode).impulse, rtol=1e-5, atol=1e-7
         )
@@ -264,7 +264,7 @@ def test_theorem_3_the_pseudo_impulse_holds_a_pressed_contact_at_all_small_speed
     assume(impulse_velocity_mode(fast, range(2)).mode == {1})  # contact 0 lifts at any speed
     rows, _, _ = held(fast, (0, 1))
     pressed = -(block_inverse(fast.mass, rows).rows_dagger @ -fast.bias_force)
-    assume(pressed[0] > 1e-2)  # J 66: the steady forces press it
+    assume(pressed[0] > 1e-2)  # Johnson (66): the steady forces press it
     impulse = plastic_impact(fast, (0, 1)).impulse[0, 0]
     last = -duration * pressed[0] / impulse  # s̄ where the two are in balance
     for factor in (1e-6, 0.5, 0.99):

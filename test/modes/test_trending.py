@@ -1,4 +1,4 @@
-"""J Definition 1 and Lemmas 1–3: signs by higher Lie derivatives."""
+"""Johnson, Definition 1 and Lemmas 1-3: signs by higher Lie derivatives."""
 
 import numpy as np
 import pytest

@@ -72,18 +72,7 @@ def test_a_block_that_is_pushed_over_is_not_held_down():
         def problem(self, q, v, time=0.0):
             problem = system.problem(q, v)
             force = np.array([0.0, 0.0, 4.0 * max(0.0, time - 2.7)])
-            return type(problem).trusted(
-                problem.mass,
-                problem.velocity,
-                problem.normal_jacobian,
-                problem.tangent_jacobian,
-                problem.friction,
-                problem.restitution,
-                problem.gap,
-                problem.bias_force - force,
-                problem.jacobian_drift,
-                problem.names,
-            )
+            return problem.replace(bias_force=problem.bias_force - force)
 
     cut = simulate(Pushed(), q, v, 4.5, truncation=Tolerances(1e-2, 1e-2, 1e-2))
     assert len(truncations(cut)) == 1

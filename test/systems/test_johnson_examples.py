@@ -63,7 +63,7 @@ def test_johnson_figures_8_and_9_the_block_chatters_without_and_rests_with_the_p
     plain = simulate(block, start, np.zeros(3), 0.8)
     held = simulate(block, start, np.zeros(3), 0.8, law="pseudo-impulse", duration=0.03)
     assert plain.status is held.status is ExecutionStatus.FINISHED
-    # J 104, and Corollary 1: at the Zeno point both are closed
+    # Johnson (104), and Corollary 1: at the Zeno point both are closed
     zeno = plain.word[: plain.word.index("{l, r}")]
     assert len(zeno) > 20
     assert all(label == ("{l}", "{r}")[i % 2] for i, label in enumerate(zeno) if i < 20)
@@ -101,7 +101,7 @@ def test_johnson_figure_7_a_slow_point_stops_at_the_foot_of_the_hill(mass, slope
     hill, threshold = point_and_hill(slope, mass), stopping_speed(slope, 0.03)
     for speed in (0.98 * threshold, 1.02 * threshold):
         problem = hill.problem([0.0, 0.0], [speed, 0.0])
-        assert impulse_velocity_mode(problem, [0, 1]).mode == {1}  # at any speed (J Lemma 10)
+        assert impulse_velocity_mode(problem, [0, 1]).mode == {1}  # at any speed (Johnson, Lemma 10)
         held = pseudo_impulse_mode(problem, [0, 1], 0.03).mode
         assert held == ({0, 1} if speed < threshold else {1})
 
@@ -121,11 +121,11 @@ def test_johnson_theorem_8_ball_at_a_ceiling_impacts_and_leaves_at_one_instant()
     assert execution.most_at_once == 2
     assert execution.events[0].time == execution.events[1].time
     assert [event.kind for event in execution.events] == [EventKind.TOUCHDOWN, EventKind.LIFTOFF]
-    assert execution.time_domain[1][0] == execution.time_domain[1][1]  # a degenerate interval of J Definition 3
+    assert execution.time_domain[1][0] == execution.time_domain[1][1]  # a degenerate interval of Johnson, Definition 3
 
 
 def test_robot_with_massless_legs_leaps():
-    # J Figs. 1 and 5 in kind (parameters are ours): the front leg leaves, then the rear one, and the body flies
+    # Johnson, Figs. 1 and 5 in kind (parameters are ours): the front leg leaves, then the rear one, and the body flies
     robot = PlanarRHex()
     execution = simulate(robot, robot.crouch(), np.zeros(5), 0.42)
     closed = [part.mode.closed for part in execution.intervals]

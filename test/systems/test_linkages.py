@@ -1,4 +1,4 @@
-"""Compass gait, RAMone and disk stack against finite differences, H's tables and the published code's parameters."""
+"""Compass gait, RAMone and disk stack against finite differences, Halm's tables and the published code's parameters."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The systems of O's examples have the paper's equations."""
+"""The systems of the examples of Or and Ames have the equations of the paper."""
 
 import numpy as np
 import pytest

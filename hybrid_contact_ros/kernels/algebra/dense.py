@@ -1,7 +1,7 @@
 """Small dense linear algebra on preallocated arrays, for use inside other kernels.
 
-For the sizes here (up to some tens) plain loops are faster than LAPACK called from numba, allocate nothing, and say
-what the rank was instead of raising. All matrices are C-contiguous float64; only the leading ``n`` rows and columns
+For the sizes that occur here (up to some tens) plain loops are faster than LAPACK called from numba, allocate nothing,
+and return the rank instead of raising. All matrices are C-contiguous float64. Only the leading ``n`` rows and columns
 of an argument are read or written, so that scratch may be larger than the problem.
 """
 
@@ -16,8 +16,8 @@ def cholesky_factor(n, tolerance, A, L):
 
     Args:
         n: size. tolerance: a pivot below ``tolerance`` times the largest diagonal entry of A counts as zero.
-        A: (n, n), read in its lower triangle.
-        L: out, (n, n), lower triangle written; may be A itself.
+        A: (n, n), of which the lower triangle is read.
+        L: out, (n, n), of which the lower triangle is written; may be A itself.
 
     Returns:
         The number of pivots found before the first that is not positive: n when A is definite.
@@ -46,7 +46,7 @@ def cholesky_factor(n, tolerance, A, L):
 
 @njit(cache=True, nogil=True)
 def cholesky_solve(n, L, x):
-    """Solve L Lᵀ x = b in place: ``x`` (n,) holds b on entry."""
+    """Solve L Lᵀ x = b in place: ``x`` (n,) holds b on entry and the solution afterwards."""
     forward_solve(n, L, x)
     for i in range(n - 1, -1, -1):
         total = x[i]
@@ -57,7 +57,7 @@ def cholesky_solve(n, L, x):
 
 @njit(cache=True, nogil=True)
 def forward_solve(n, L, x):
-    """Solve L y = b in place, the first half of :func:`cholesky_solve`."""
+    """Solve L y = b in place, the first half of :func:`cholesky_solve`: ``x`` (n,) holds b on entry, y afterwards."""
     for i in range(n):
         total = x[i]
         for k in range(i):
@@ -93,7 +93,8 @@ def lu_factor(n, tolerance, A, order):
             if value > size:
                 best = i
                 size = value
-        # Of the whole column, U included: an eliminated column that cancelled has kept its size above the diagonal.
+        # ``largest`` is that of the whole column, U included: a column whose lower part cancelled has kept its size
+        # there.
         if not size > tolerance * largest:
             return j
         if best != j:
@@ -116,7 +117,8 @@ def lu_factor(n, tolerance, A, order):
 
 @njit(cache=True, nogil=True)
 def lu_solve(n, A, order, b, x):
-    """Solve with the factors of :func:`lu_factor`. b (n,) is read, x (n,) is written; they must not overlap."""
+    """Solve A x = b with the factors of :func:`lu_factor`; b (n,) is read, x (n,) is written, and they must not
+    overlap."""
     for i in range(n):
         total = b[order[i]]
         for k in range(i):

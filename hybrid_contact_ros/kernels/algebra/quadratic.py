@@ -1,4 +1,4 @@
-"""Roots of parabolas in time, as gaps under a constant acceleration are."""
+"""Roots of parabolas in time: when a gap under a constant acceleration closes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def first_root(gap, rate, acceleration):
-    """Least t ≥ 0 with gap + rate t + ½ acceleration t² ≤ 0 (s), or infinity if there is none.
+    """Return the least t ≥ 0 (s) with gap + rate t + ½ acceleration t² ≤ 0, or infinity if there is none.
 
-    Stable where the acceleration or the rate vanish. A gap that is zero or negative touches now if it is not growing;
-    if it grows, the search is for its return.
+    The formula is stable where the acceleration or the rate vanishes. A gap that is zero or negative touches now if it
+    does not grow; if it grows, the time of its return is sought.
+
+    Args:
+        gap: m. rate: m/s. acceleration: m/s².
     """
     if gap <= 0.0:
         if rate < 0.0 or (rate == 0.0 and acceleration <= 0.0):

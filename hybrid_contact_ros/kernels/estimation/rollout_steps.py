@@ -7,16 +7,17 @@ from typing import NamedTuple
 
 from numba import njit
 
-from hybrid_contact_ros.codes import EventKind, Status
+from hybrid_contact_ros.codes import EventKind, FrictionState, Status
 from hybrid_contact_ros.kernels.algebra.quadratic import first_root
 from hybrid_contact_ros.kernels.modes.friction import solve_modes
 from hybrid_contact_ros.kernels.modes.jamming import CRITICAL_PART, jams
-from hybrid_contact_ros.kernels.modes.local_friction import SLIP, STICK
+from hybrid_contact_ros.kernels.modes.records import ContactDynamics, ModeIterate, ModeScratch
 from hybrid_contact_ros.kernels.stability.constraint import SYSTEMS
 
 _NONE, _TOUCHDOWN, _LIFTOFF = int(EventKind.NONE), int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
 _STICK = int(EventKind.STICK)
 _SOLVED = int(Status.SOLVED)
+_STUCK, _SLIDING = int(FrictionState.STICK), int(FrictionState.SLIP)
 # m/s, m/s²: a contact that moves away faster than this has left; a slower one would be back at once.
 _LEAVES = 2e-3
 # m/s: touchdowns that are slower than this get the bounds of one that is as fast.
@@ -80,16 +81,16 @@ def solve_mode(slip_speed, b, accelerations, problem, scratch):
             for k in range(d):
                 slip[i, k] = 0.0
         scratch.touching[i] = on[i]
-        scratch.state[i] = SLIP if moving[i] else STICK
+        scratch.state[i] = _SLIDING if moving[i] else _STUCK
         for k in range(w):
             forces[i * w + k] = 0.0
             accelerations[i * w + k] = 0.0
         if on[i]:
             rows += w
-    code, _, made = solve_modes(
-        d, problem.steps, problem.tolerance, G, b, friction, scratch.touching, moving, slip, scratch.state, scratch.A,
-        scratch.work, scratch.order, forces, accelerations,
-    )  # fmt: skip
+    dynamics = ContactDynamics(d, G, b, friction)
+    iterate = ModeIterate(slip, scratch.state, forces, accelerations)
+    work = ModeScratch(scratch.A, scratch.work, scratch.order)
+    code, _, made = solve_modes(problem.steps, problem.tolerance, dynamics, scratch.touching, moving, iterate, work)
     return code == _SOLVED, rows * rows * (min(made, SYSTEMS) * rows / 3.0 + made)
 
 

@@ -6,24 +6,24 @@ import math
 
 from numba import njit
 
-# A row whose part across all earlier ones is below this much of it depends on them.
+# A row depends on the earlier ones where its part across all of them is below this part of its length.
 _DEPENDENT = 1e-6
 
 
 @njit(cache=True, nogil=True)
 def balanced_drift(width, rows, touching, basis, values, drift):
-    """Make J̇v of the contacts that touch one that J v̇ + J̇v = 0 can be solved for.
+    """Change J̇v of the contacts that touch so that J v̇ + J̇v = 0 has a solution v̇.
 
-    Where rows depend on each other (points of one sole, feet of legs with few joints) their drifts do too, as long as
-    the contacts hold: J v = 0. A measured v does not satisfy that, and by the squares of its rates, ω × (ω × ρ) of a
-    sole's points, the contacts would have to move apart. No force could give that, so no mode were free of a residual.
-    Gram-Schmidt over the rows with their drifts beside them finds each dependent row; its drift becomes the one that
-    the earlier rows' drifts imply. Independent rows are left as they are.
+    Where rows of J depend on each other (points of one sole, feet of legs with few joints) their drifts do too, as long
+    as the contacts hold, J v = 0. A measured v does not satisfy that, and the squares of its rates, ω × (ω × ρ) at the
+    points of a sole, ask the contacts to move apart. No force can do that, so that every mode would have a residual.
+    Gram-Schmidt over the rows with their drifts beside them finds each dependent row, whose drift becomes the one that
+    the drifts of the earlier rows imply. Independent rows are left as they are.
 
     Args:
-        width: rows of a contact. rows (m, width, nv). touching (m,) uint8.
-        basis: scratch (m width, nv). values: scratch (m width,).
-        drift: in and out (m, width).
+        width: rows of one contact, 1 + d. rows: J (m, width, nv). touching: (m,) uint8.
+        basis: scratch, (m width, nv). values: scratch, (m width,).
+        drift: in and out, J̇v (m, width), m/s².
     """
     nv = rows.shape[2]
     found = 0
@@ -37,7 +37,7 @@ def balanced_drift(width, rows, touching, basis, values, drift):
                 row[c] = rows[i, k, c]
                 square += row[c] * row[c]
             value = drift[i, k]
-            for _ in range(2):  # once more, since one pass loses the digits that tell dependence
+            for _ in range(2):  # twice, since one pass loses the digits that tell dependence
                 for j in range(found):
                     along = 0.0
                     for c in range(nv):
@@ -45,13 +45,13 @@ def balanced_drift(width, rows, touching, basis, values, drift):
                     for c in range(nv):
                         row[c] -= along * basis[j, c]
                     value -= along * values[j]
-            left = 0.0
+            remainder = 0.0
             for c in range(nv):
-                left += row[c] * row[c]
-            if left <= _DEPENDENT * _DEPENDENT * square:
+                remainder += row[c] * row[c]
+            if remainder <= _DEPENDENT * _DEPENDENT * square:
                 drift[i, k] -= value
                 continue
-            scale = 1.0 / math.sqrt(left)
+            scale = 1.0 / math.sqrt(remainder)
             for c in range(nv):
                 row[c] *= scale
             values[found] = value * scale

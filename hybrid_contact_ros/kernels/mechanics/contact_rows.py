@@ -4,45 +4,95 @@ Two calls into Pinocchio give the joint Jacobian, the placements and M; reading 
 frame through Python would cost more than the rest of the estimator, so they are rebuilt here from the Jacobian.
 """
 
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+class ContactGeometry(NamedTuple):
+    """Constants of a tree of n joints (joint 0 is the world) with k spheres, each of which may touch a plane.
+
+    Attributes:
+        parent, first, size: (n,) int64, of each joint its parent, its first velocity index, its number of velocities.
+        joint: (k,) int64, the joint that carries the sphere. point: (k, 3), m, the centre in that joint's frame.
+        radius: (k,), m.
+        normal: (k, 3). tangent: (k, 2, 3), with the normal an orthonormal frame. offset: (k,), m. The plane of a sphere
+            is n·x = offset in the world frame.
+    """
+
+    parent: Index
+    first: Index
+    size: Index
+    joint: Index
+    point: Array
+    radius: Array
+    normal: Array
+    offset: Array
+    tangent: Array
+
+
+class JointKinematics(NamedTuple):
+    """Where the joints are and how they move.
+
+    Attributes:
+        columns: (nv, 6), the joint Jacobian transposed: spatial, in the world frame at the world's origin, linear then
+            angular.
+        rotation: (k, 3, 3), translation: (k, 3), m: placement in the world of each sphere's joint.
+        velocity: v (nv,).
+    """
+
+    columns: Array
+    rotation: Array
+    translation: Array
+    velocity: Array
+
+
+class TwistScratch(NamedTuple):
+    """Memory for ``twist`` (n, 12): each joint's spatial velocity and spatial acceleration at v̇ = 0."""
+
+    twist: Array
+
+
+class ContactRowsOut(NamedTuple):
+    """Contacts of one state; the first k of m entries are spheres.
+
+    Attributes:
+        position_out: (m, 3), m, contact point in the world. gap_out: φ (m,), m. normal_out: J_n (m, nv).
+        tangent_out: J_t (m, 2, nv). drift_out: J̇v (m, 3), m/s², normal first.
+    """
+
+    position_out: Array
+    gap_out: Array
+    normal_out: Array
+    tangent_out: Array
+    drift_out: Array
 
 
 @njit(cache=True, nogil=True)
 def contact_rows(
-    parent,
-    first,
-    size,
-    joint,
-    point,
-    radius,
-    normal,
-    offset,
-    tangent,
-    columns,
-    rotation,
-    translation,
-    velocity,
+    # geometry:
+    parent, first, size, joint, point, radius, normal, offset, tangent,
+    # kinematics:
+    columns, rotation, translation, velocity,
+    # scratch:
     twist,
-    position_out,
-    gap_out,
-    normal_out,
-    tangent_out,
-    drift_out,
-):
-    """Rows of the first k contacts (spheres), for the tree's n joints (joint 0 is the world) and nv coordinates.
+    # out:
+    position_out, gap_out, normal_out, tangent_out, drift_out,
+):  # fmt: skip
+    """Write position, gap, rows and drift of the spheres, and zero rows for the contacts after them.
 
-    Constants: parent, first, size (n,): parent joint, first velocity index, number of velocities; joint (k,): joint
-    that carries the sphere; point (k, 3): its centre in that joint's frame, m; radius (k,); normal (k, 3), offset (k,):
-    the plane n·x = offset; tangent (k, 2, 3): with n an orthonormal frame.
-    Inputs: columns (nv, 6): world-frame (spatial, at the world's origin) joint Jacobian transposed, linear then
-    angular; rotation (k, 3, 3), translation (k, 3): world placement of each contact's joint; velocity (nv,).
-    Scratch: twist (n, 12): each joint's spatial velocity and spatial acceleration at v̇ = 0.
-    Outputs (only their first k entries are written): position (m, 3) contact point, gap (m,), normal (m, nv),
-    tangent (m, 2, nv), drift (m, 3).
+    Args: the members of ContactGeometry, JointKinematics, TwistScratch and ContactRowsOut, which have shapes and units.
 
-    The normal row is that of the centre and its drift the centre's classical acceleration: for a sphere on a plane φ̈ =
-    n·c̈ exactly. The tangent rows are the velocity of the material point that touches, t·(ċ − ω × r n), so that a
-    rolling sphere does not slip; its drift keeps n fixed.
+    The normal row is that of the sphere's centre c, and its drift is the centre's classical acceleration along n: for a
+    sphere on a plane φ̈ = n·c̈ exactly. The tangent rows give the velocity of the material point that touches,
+    t·(ċ − ω × r n), so that a rolling sphere does not slip; their drift keeps n fixed.
     """
     _twists(parent, first, size, columns, velocity, twist)
     nv = velocity.shape[0]
@@ -100,11 +150,14 @@ def contact_rows(
 
 @njit(cache=True, nogil=True)
 def joint_limit_rows(start, sign, bound, position_index, velocity_index, configuration, gap_out, normal_out):
-    """Joint limits as contacts, written to entries start, start + 1, … of the outputs.
+    """Write joint limits as contacts to the entries start, start + 1, … of the outputs.
 
-    Constants: sign (l,): +1 for a lower limit, −1 for an upper one; bound (l,): the limit, rad or m; position_index,
-    velocity_index (l,): of the joint's coordinate. Inputs: configuration (nq,). Outputs: gap (m,) = sign (q − bound)
-    and its row in normal (m, nv). Tangents and drift are zero.
+    Args:
+        sign: (l,), +1 for a lower limit, −1 for an upper one. bound: (l,), the limit, rad or m.
+        position_index, velocity_index: (l,) int64, of the joint's coordinate in q and v. configuration: q (nq,).
+        gap_out: (m,), sign (q − bound). normal_out: (m, nv), whose rows must be zero on entry.
+
+    Tangents and drift of a joint limit are zero.
     """
     for i in range(sign.shape[0]):
         gap_out[start + i] = sign[i] * (configuration[position_index[i]] - bound[i])
@@ -113,7 +166,7 @@ def joint_limit_rows(start, sign, bound, position_index, velocity_index, configu
 
 @njit(cache=True, nogil=True)
 def symmetric_copy(upper, mass_out):
-    """Copy the upper triangle of a (nv, nv) matrix to both triangles of mass_out (crba promises no more than one).
+    """Copy the upper triangle of a (nv, nv) matrix to both triangles of ``mass_out``: crba promises no more than one.
 
     ``upper`` comes transposed, as the C-contiguous view of a column-major matrix: upper[j, i] is entry (i, j).
     """
@@ -125,10 +178,10 @@ def symmetric_copy(upper, mass_out):
 
 @njit(cache=True, nogil=True)
 def _twists(parent, first, size, columns, velocity, twist):
-    """Spatial velocity ν and spatial acceleration a of every joint's body, world frame, at v̇ = 0.
+    """Write the spatial velocity ν and the spatial acceleration a of every joint's body, world frame, at v̇ = 0.
 
-    With w = Σ J_k v_k over the joint's own columns: ν = ν_parent + w, and since those columns are constant in the
-    joint's own frame J̇_k = ν × J_k, so a = a_parent + ν × w = a_parent + ν_parent × w (w × w = 0).
+    With w = Σ J_k v_k over the joint's own columns, ν = ν_parent + w. Those columns are constant in the joint's own
+    frame, so that J̇_k = ν × J_k and a = a_parent + ν × w = a_parent + ν_parent × w (w × w = 0).
     """
     for c in range(12):
         twist[0, c] = 0.0

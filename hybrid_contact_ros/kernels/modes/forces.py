@@ -7,158 +7,138 @@ import math
 import numpy as np
 from numba import njit
 
-from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.codes import FrictionState, Jamming, Status
 from hybrid_contact_ros.kernels.mechanics.contact_space import generalised_acceleration
 from hybrid_contact_ros.kernels.modes.enumeration import enumerate_modes
 from hybrid_contact_ros.kernels.modes.friction import solve_modes
-from hybrid_contact_ros.kernels.modes.jamming import FREE, LOST, bounded, critical_frictions, hold_jammed
-from hybrid_contact_ros.kernels.modes.local_friction import OPEN, SLIP, STICK
+from hybrid_contact_ros.kernels.modes.jamming import bounded, critical_frictions, hold_jammed
+from hybrid_contact_ros.kernels.modes.records import (
+    ContactDynamics,
+    ModeIterate,
+    ModeScratch,
+    ModesFound,
+    SearchScratch,
+)
 from hybrid_contact_ros.kernels.modes.residual import contact_accelerations, mode_residual, problem_scale
 from hybrid_contact_ros.kernels.modes.splitting import split_forces
 from hybrid_contact_ros.kernels.modes.statuses import name_modes
 
-_SOLVED = int(Status.SOLVED)
-_INACCURATE = int(Status.INACCURATE)
-# Most touching contacts for which all modes are tried when the solver fails: 3^4
-_TRIED = 4
-# One mode is enough, without splitting. Not int: numba would compile the search again for literal numbers.
-_ONE, _NO_STEPS, _RELAXED = np.int64(1), np.int64(0), np.int64(1)
+_SOLVED, _INACCURATE = int(Status.SOLVED), int(Status.INACCURATE)
+_OPEN, _STICK, _SLIP = int(FrictionState.OPEN), int(FrictionState.STICK), int(FrictionState.SLIP)
+_FREE, _LOST = int(Jamming.FREE), int(Jamming.LOST)
+# Most touching contacts for which all modes are tried when the solver fails: 3^4 modes
+_MOST_ENUMERATED = 4
+# One mode without splitting is enough there. Not int: numba would compile the search again for a literal number.
+_NO_STEPS, _RELAXED = np.int64(0), np.int64(1)
+_WARM, _COLD, _ALL_HELD = 0, 1, 2  # the attempts at one state, in their order
 
 
 @njit(cache=True, nogil=True)
 def force_acceleration(
-    d,
-    warm,
-    steps,
-    critical_part,
-    slip_speed,
-    tolerance,
-    bias,
-    rows,
-    L,
-    G,
-    b,
-    friction,
-    sliding,
-    touching,
-    A,
-    work,
-    order,
-    moving,
-    slip,
-    state,
-    intended,
-    other_slip,
-    found,
-    other_forces,
-    critical,
-    jammed,
-    forces,
-    accelerations,
-    acceleration,
-    status,
-):
-    """Contact modes, forces and accelerations of one state (J 38 with Coulomb friction; see mode_friction).
+    # settings:
+    d, warm, steps, critical_part, slip_speed, tolerance,
+    # problem:
+    L, bias, rows, G, b, friction, sliding, touching,
+    # scratch:
+    A, work, order, intended, other_slip, found, other_forces,
+    # out:
+    critical, jammed, moving, slip, state, forces, accelerations, acceleration, status,
+):  # fmt: skip
+    """Find contact modes, forces and accelerations of one state (Johnson 38 with Coulomb friction; :mod:`.friction`).
 
-    Where contacts slide with more than ``critical_part`` of their critical friction (Painlevé; see mode_jamming), or
+    Where contacts slide with more than ``critical_part`` of their critical friction (Painlevé; :mod:`.jamming`), or
     where no mode is found, or none with bounded forces, the contacts that slide are held at rest and the problem is
-    solved once more; where that has no solution either, the forces are those of the relaxed problem of mode_splitting,
-    which are bounded, and a guess.
+    solved once more. Where that has no solution either, the forces are those of the relaxed problem of
+    :mod:`.splitting`, which are bounded, and a guess.
 
-    Args, n = m (1 + d):
-        d: tangents per contact. warm: start from the mode, slip directions, forces and accelerations that ``state``,
-            ``slip``, ``forces`` and ``accelerations`` still hold of an earlier, solved state.
-        steps: of splitting at most. critical_part: see above; inf: the law as it stands, INACCURATE where it has no
-            answer. slip_speed: m/s; faster contact points slide. tolerance: of the scaled residual.
-        bias (nv,), rows (n, nv), friction (m,): of the contact problem.
-        L (nv, nv), G (n, n), b (n,): its contact space, as
-            :func:`~hybrid_contact_ros.kernels.mechanics.contact_space.contact_space` writes it.
-        sliding (m, d): velocities of the contact points along their tangents, m/s.
-        touching: (m,) uint8.
-        A (2 n + mode_splitting.ROWS, n), work (2, n), order (2 n,) int64: scratch.
-        moving: out (m,) uint8: solved as a contact that slides already.
-        slip: in (if warm) and out (m, d): unit direction in which each contact slides, or starts to.
-        state: in (if warm) and out (m,) int64.
-        intended (m,) int64, other_slip (m, d), found (1, m) uint8, other_forces (1, n): scratch.
-        critical: out (m,), critical friction. jammed: out (m,) uint8: FREE; HELD, the contact slides and was solved as
-            if at rest; LOST, forces are a guess.
-        forces (n,), accelerations (n,): out, λ and a = G λ + b of all contacts. acceleration (nv,): out, v̇.
-        status: out (m,) uint8, the values of prediction.ContactStatus.
+    Args: the members of the records StateSettings, StateProblem, StateScratch and StateOut of :mod:`.records`, which
+        have shapes and units. With ``critical_part`` inf no contact is held, and nothing is guessed.
 
     Returns:
-        (status, residual, iterations). The residual is that of the problem which was solved last, with what was held at
-        rest.
+        (status, residual, iterations): SOLVED or INACCURATE. The residual is that of the problem which was solved last,
+        with what was held at rest.
     """
-    m = friction.shape[0]
-    for i in range(m):
-        jammed[i] = FREE
-        speed = 0.0
-        for k in range(d):
-            speed += sliding[i, k] * sliding[i, k]
-        speed = math.sqrt(speed)
-        moving[i] = speed > slip_speed or friction[i] == 0.0
-        known = warm and state[i] == SLIP and not moving[i]
-        for k in range(d):
-            if speed > slip_speed:
-                slip[i, k] = sliding[i, k] / speed
-            elif not known:
-                slip[i, k] = 0.0
+    dynamics = ContactDynamics(d, G, b, friction)
+    iterate = ModeIterate(slip, state, forces, accelerations)
+    scratch = ModeScratch(A, work, order)
+    search = SearchScratch(other_slip, state, intended, accelerations, status)
+    _read_motion(warm, slip_speed, sliding, friction, moving, slip, state)
+    for i in range(jammed.shape[0]):
+        jammed[i] = _FREE
     critical_frictions(d, G, moving, slip, critical)
-    scale = problem_scale(d, b, touching)
     guarded = critical_part < math.inf
     hold_jammed(critical_part, friction, critical, touching, moving, slip, jammed)
     code = _INACCURATE
     residual = math.inf
     iterations = 0
-    for attempt in range(0 if warm else 1, 3):
-        if attempt == 2 and not (guarded and hold_jammed(0.0, friction, critical, touching, moving, slip, jammed)):
+    for attempt in range(_WARM if warm else _COLD, _ALL_HELD + 1):
+        if attempt == _ALL_HELD and not (
+            guarded and hold_jammed(0.0, friction, critical, touching, moving, slip, jammed)
+        ):
             break
-        if attempt >= 1:
-            _start_cold(d, touching, moving, slip, state, forces, accelerations)
-        else:
+        if attempt == _WARM:
             _start_warm(touching, moving, state)
+        else:
+            _start_cold(touching, moving, iterate)
         code, residual, made = _solve(
-            d, steps, tolerance, G, b, friction, touching, moving, slip, state, intended, other_slip, A, work, order,
-            found, other_forces, forces, accelerations, status,
-        )  # fmt: skip
+            steps, tolerance, dynamics, touching, moving, iterate, scratch, search, ModesFound(found, other_forces)
+        )
         iterations += made
         if guarded and not bounded(d, G, b, forces):
             code = _INACCURATE
         if code == _SOLVED:
             break
     if code != _SOLVED and guarded:
-        _, made = split_forces(
-            d, steps, _RELAXED, tolerance, scale, G, b, friction, touching, moving, slip, A, forces, accelerations
-        )
+        scale = problem_scale(d, b, touching)
+        _, made = split_forces(steps, _RELAXED, tolerance, scale, dynamics, touching, moving, iterate, A)
         iterations += made
         contact_accelerations(G, b, forces, accelerations)
-        residual = mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations)
-        for i in range(m):
+        residual = mode_residual(scale, dynamics, touching, moving, slip, forces, accelerations)
+        for i in range(jammed.shape[0]):
             if touching[i]:
-                jammed[i] = LOST
+                jammed[i] = _LOST
     generalised_acceleration(L, bias, rows, forces, acceleration)
-    name_modes(d, G, b, touching, moving, slip, forces, accelerations, status)
+    name_modes(dynamics, touching, moving, iterate, status)
     return code, residual, iterations
 
 
 @njit(cache=True, nogil=True)
-def _start_warm(touching, moving, state):
-    """The first guess is the mode that was."""
-    for i in range(touching.shape[0]):
-        if not touching[i]:
-            state[i] = OPEN
-        elif moving[i]:
-            state[i] = SLIP
+def _read_motion(warm, slip_speed, sliding, friction, moving, slip, state):
+    """Write which contacts slide already, and in which direction; a warm start keeps the directions in which contacts
+    at rest started to slide."""
+    for i in range(friction.shape[0]):
+        speed = 0.0
+        for k in range(slip.shape[1]):
+            speed += sliding[i, k] * sliding[i, k]
+        speed = math.sqrt(speed)
+        moving[i] = speed > slip_speed or friction[i] == 0.0
+        known = warm and state[i] == _SLIP and not moving[i]
+        for k in range(slip.shape[1]):
+            if speed > slip_speed:
+                slip[i, k] = sliding[i, k] / speed
+            elif not known:
+                slip[i, k] = 0.0
 
 
 @njit(cache=True, nogil=True)
-def _start_cold(d, touching, moving, slip, state, forces, accelerations):
-    """The first guess is that all that touch and do not slide stick."""
+def _start_warm(touching, moving, state):
+    """Take the last mode as the first guess."""
     for i in range(touching.shape[0]):
-        state[i] = OPEN
+        if not touching[i]:
+            state[i] = _OPEN
+        elif moving[i]:
+            state[i] = _SLIP
+
+
+@njit(cache=True, nogil=True)
+def _start_cold(touching, moving, iterate):
+    """Take as the first guess that all contacts that touch and do not slide stick."""
+    slip, state, forces, accelerations = iterate.slip, iterate.state, iterate.forces, iterate.accelerations
+    for i in range(touching.shape[0]):
+        state[i] = _OPEN
         if touching[i]:
-            state[i] = SLIP if moving[i] else STICK
-        for k in range(d):
+            state[i] = _SLIP if moving[i] else _STICK
+        for k in range(slip.shape[1]):
             if not moving[i]:
                 slip[i, k] = 0.0
     for k in range(forces.shape[0]):
@@ -167,71 +147,28 @@ def _start_cold(d, touching, moving, slip, state, forces, accelerations):
 
 
 @njit(cache=True, nogil=True)
-def _solve(
-    d,
-    steps,
-    tolerance,
-    G,
-    b,
-    friction,
-    touching,
-    moving,
-    slip,
-    state,
-    intended,
-    other_slip,
-    A,
-    work,
-    order,
-    found,
-    other_forces,
-    forces,
-    accelerations,
-    status,
-):
-    """The active set and, where it fails with few contacts, all modes in turn; (status, residual, steps)."""
-    m = friction.shape[0]
-    w = 1 + d
-    code, residual, iterations = solve_modes(
-        d, steps, tolerance, G, b, friction, touching, moving, slip, state, A, work, order, forces, accelerations
-    )
+def _solve(steps, tolerance, dynamics, touching, moving, iterate, scratch, search, found):
+    """Solve by the active set and, where it fails with few contacts, try all modes; (status, residual, iterations)."""
+    d, G, b = dynamics.d, dynamics.G, dynamics.b
+    slip, forces, accelerations = iterate.slip, iterate.forces, iterate.accelerations
+    m = touching.shape[0]
+    code, residual, iterations = solve_modes(steps, tolerance, dynamics, touching, moving, iterate, scratch)
     count = 0
     for i in range(m):
         count += touching[i]
-    if code == _SOLVED or count > _TRIED:
+    if code == _SOLVED or count > _MOST_ENUMERATED:
         return code, residual, iterations
     for i in range(m):
         for k in range(d):
-            other_slip[i, k] = slip[i, k] if moving[i] else 0.0
-    known = enumerate_modes(
-        d,
-        _ONE,
-        _NO_STEPS,
-        tolerance,
-        G,
-        b,
-        friction,
-        touching,
-        moving,
-        other_slip,
-        state,
-        intended,
-        A,
-        work,
-        order,
-        accelerations,
-        status,
-        found,
-        other_forces,
-    )
-    if known:
+            search.slip[i, k] = slip[i, k] if moving[i] else 0.0
+    if enumerate_modes(_NO_STEPS, tolerance, dynamics, touching, moving, search, scratch, found):
         code = _SOLVED
-        for k in range(m * w):
-            forces[k] = other_forces[0, k]
+        for k in range(forces.shape[0]):
+            forces[k] = found.forces[0, k]
         for i in range(m):
             for k in range(d):
-                slip[i, k] = other_slip[i, k]
+                slip[i, k] = search.slip[i, k]
     contact_accelerations(G, b, forces, accelerations)
     scale = problem_scale(d, b, touching)
-    residual = mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations)
+    residual = mode_residual(scale, dynamics, touching, moving, slip, forces, accelerations)
     return code, residual, iterations

@@ -1,4 +1,4 @@
-"""How well forces answer a force-acceleration problem of :mod:`.friction`, and the scales of that."""
+"""How far forces are from an answer to the problem of :mod:`.friction`, and the scales by which that is measured."""
 
 from __future__ import annotations
 
@@ -8,22 +8,26 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations):
-    """Largest violation of the conditions, forces times g_i, over the largest of |b| (``scale``) and g_i |λ_i|.
+def mode_residual(scale, dynamics, touching, moving, slip, forces, accelerations):
+    """Return the largest violation of the conditions over the larger of ``scale``, the largest |b|, and g_i |λ_i|.
 
-    Made from the definition and not from the active set; 0 where ``scale`` is. Forces much larger than what moves the
-    contacts (wedging) set the scale, as their rounding does. Of two answers that both fail, the larger forces look
-    better by this measure: compare these by :func:`mode_violation`.
+    The residual has no unit, is 0 where ``scale`` is, and comes from the definition and not from the active set. Forces
+    much larger than what moves the contacts (wedging) set the scale, as their rounding does. Of two answers that both
+    fail, the one with larger forces looks better by this measure: compare such answers by :func:`mode_violation`.
     """
     if scale <= 0.0:
         return 0.0
-    worst, largest = mode_violation(d, G, friction, touching, moving, slip, forces, accelerations)
+    worst, largest = mode_violation(dynamics, touching, moving, slip, forces, accelerations)
     return worst / max(scale, largest)
 
 
 @njit(cache=True, nogil=True)
-def mode_violation(d, G, friction, touching, moving, slip, forces, accelerations):
-    """(largest violation of the conditions, largest g_i |λ_i|), both m/s²; (inf, 1) for what is not finite."""
+def mode_violation(dynamics, touching, moving, slip, forces, accelerations):
+    """Return the largest violation of the conditions, forces times g_i, and the largest g_i |λ_i|, both in m/s².
+
+    Both are for touching contacts only; (inf, 1) stands for forces or accelerations that are not finite.
+    """
+    d, G, friction = dynamics.d, dynamics.G, dynamics.friction
     for k in range(forces.shape[0]):
         if not (math.isfinite(forces[k]) and math.isfinite(accelerations[k])):
             return math.inf, 1.0
@@ -62,7 +66,7 @@ def mode_violation(d, G, friction, touching, moving, slip, forces, accelerations
 
 @njit(cache=True, nogil=True)
 def problem_scale(d, b, touching):
-    """Largest |b| of a touching contact, m/s²: what accelerations and g_i λ are measured against."""
+    """Return the largest |b| of a touching contact, m/s²: accelerations and g_i λ are measured against it."""
     scale = 0.0
     for i in range(touching.shape[0]):
         if touching[i]:
@@ -73,7 +77,7 @@ def problem_scale(d, b, touching):
 
 @njit(cache=True, nogil=True)
 def contact_scale(d, first, G):
-    """g_i, 1/kg: mean of the contact's own diagonal of G; between force and acceleration scales."""
+    """Return g_i, 1/kg, the mean of the contact's own diagonal of G: g_i λ_i is of the size of accelerations."""
     total = 0.0
     for k in range(1 + d):
         total += G[first + k, first + k]
@@ -82,6 +86,7 @@ def contact_scale(d, first, G):
 
 @njit(cache=True, nogil=True)
 def contact_accelerations(G, b, forces, accelerations):
+    """Write a = G λ + b (n,), m/s²."""
     n = b.shape[0]
     for i in range(n):
         accelerations[i] = b[i]

@@ -1,11 +1,12 @@
 """Contact forces by operator splitting: slower than an active set, and hardly ever without an answer.
 
-The problem of :mod:`.friction` is 0 ∈ G λ + b + s + N_K(λ): K is the product of the friction cones (for a contact
-that slides already, of the ray λ_t = −μ λ_n u_t/‖u_t‖), and s adds μ ‖a_t‖, or μ u_t·a_t/‖u_t‖, to the normal of each
-contact (de Saxcé and Feng 1998), so that friction opposes the slip without lifting the contact. The alternating
-direction method of multipliers splits it into a linear system and a projection per contact, s lagging by one step
-(Carpentier, Le Lidec and Montaut 2024). Contacts are scaled so that their own inverse mass is 1. It does not mind
-redundant contacts, whose forces need not be unique: where any in the cones hold the mode it finds some.
+The problem of :mod:`.friction` is 0 ∈ G λ + b + s + N_K(λ). K is the product of the friction cones (for a contact that
+slides already, of the ray λ_t = −μ λ_n u_t/‖u_t‖), N_K(λ) is its normal cone, and s adds μ ‖a_t‖, or μ u_t·a_t/‖u_t‖,
+to the normal of each contact (de Saxcé and Feng 1998), so that friction opposes the slip without lifting the contact.
+The alternating direction method of multipliers splits the problem into a linear system and a projection for each
+contact, with s one step behind (Carpentier, Le Lidec and Montaut 2024). Contacts are scaled so that their own inverse
+mass is 1. The method does not mind redundant contacts, whose forces need not be unique: where any forces in the cones
+hold the mode it finds some.
 """
 
 from __future__ import annotations
@@ -17,50 +18,56 @@ from numba import njit
 from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve
 from hybrid_contact_ros.kernels.modes.residual import contact_accelerations, contact_scale, mode_residual
 
-ROWS = 6  # of scratch beside the two matrices
-_BALANCE = 10.0  # primal over dual residual, or its inverse, that the penalty follows
-_PENALTY = 0.1  # at the start, of a contact's own inverse mass
-_LOOK = 10  # steps between looks at the residual; at every second look the penalty may change
-_RELAXED = 1e-6  # of the relaxed problem: nobody needs more digits of a guess
-_CHANGES = 12  # of the penalty, after which the method is one that converges
+_BALANCE = 10.0  # the penalty changes where one of the primal and the dual residual is this many times the other
+_FIRST_PENALTY = 0.1  # times a contact's own inverse mass
+_STEPS_BETWEEN_LOOKS = 10  # at the residual; at every second look the penalty may change
+_RELAXED_TOLERANCE = 1e-6  # of the relaxed problem, whose answer is a guess: nobody needs more digits of it
+_PENALTY_CHANGES = 12  # at most, so that the method becomes one that converges
+_PIVOT = 1e-16  # a pivot below this part of the largest diagonal entry is rounding
 
 
 @njit(cache=True, nogil=True)
-def split_forces(d, steps, relaxed, tolerance, scale, G, b, friction, touching, moving, slip, A, forces, accelerations):
-    """Solve from nothing, in at most ``steps`` steps; arguments as of :func:`~.friction.solve_modes`.
+def split_forces(steps, relaxed, tolerance, scale, dynamics, touching, moving, iterate, A):
+    """Solve from nothing, in at most ``steps`` steps.
 
     Args:
         relaxed: 1 leaves s out: a convex problem, whose forces exist and are bounded for every G and b, but whose
             friction lifts contacts that slide. It is a guess where the contact laws have no answer. 0: the problem.
-        scale: of the residual. A: scratch, (2 n + ROWS, n).
-        forces, accelerations: (n,), out, also when the residual is not below the tolerance.
+        tolerance: of the residual, which is over ``scale`` (m/s²; :func:`~.residual.mode_residual`).
+        dynamics, touching, moving: as of :func:`~.friction.solve_modes`.
+        iterate: only its ``slip`` of moving contacts is read; forces and accelerations are written, also when the
+            residual is not below the tolerance.
+        A: scratch, (2 n + SPLITTING_ROWS, n).
 
     Returns:
         (residual, steps made).
     """
+    d, G, b, friction = dynamics.d, dynamics.G, dynamics.b, dynamics.friction
+    slip, forces, accelerations = iterate.slip, iterate.forces, iterate.accelerations
     m = friction.shape[0]
     w = 1 + d
     n = m * w
-    L = A[:n]
-    inverse = A[n : 2 * n]
-    size, x, z, y, right, kept = A[2 * n], A[2 * n + 1], A[2 * n + 2], A[2 * n + 3], A[2 * n + 4], A[2 * n + 5]
+    L, inverse = A[:n], A[n : 2 * n]
+    # size: diagonal of S. x: forces over S that solve the linear system. z: those in the cones. y: multipliers.
+    size, x, z, y = A[2 * n], A[2 * n + 1], A[2 * n + 2], A[2 * n + 3]
+    right, before, load = A[2 * n + 4], A[2 * n + 5], A[2 * n + 6]
     for i in range(m):
         for k in range(w):
             size[i * w + k] = 1.0 / math.sqrt(contact_scale(d, i * w, G)) if touching[i] else 0.0
+    largest_load = 0.0
     for j in range(n):
         z[j] = 0.0
         y[j] = 0.0
         forces[j] = 0.0
-    forced = 0.0
-    for j in range(n):
-        forced = max(forced, abs(size[j] * b[j]))
-    penalty = _PENALTY
+        load[j] = size[j] * b[j]
+        largest_load = max(largest_load, abs(load[j]))
+    penalty = _FIRST_PENALTY
     changes = 0
     residual = math.inf
     if not _invert(n, penalty, G, size, L, inverse):
         return residual, 0
     for step in range(1, steps + 1):
-        _right_side(d, relaxed, penalty, b, friction, moving, slip, size, z, y, right)
+        _right_side(relaxed, penalty, load, friction, moving, slip, z, y, right)
         for j in range(n):
             x[j] = 0.0
         for i in range(n):
@@ -74,22 +81,22 @@ def split_forces(d, steps, relaxed, tolerance, scale, G, b, friction, touching, 
                 continue
             f = i * w
             for k in range(f, f + w):
-                kept[k] = z[k]
+                before[k] = z[k]
                 z[k] = x[k] + y[k] / penalty
             _project(d, f, friction[i], moving[i], slip[i], z)
             for k in range(f, f + w):
                 y[k] += penalty * (x[k] - z[k])
                 primal = max(primal, abs(x[k] - z[k]))
-                dual = max(dual, penalty * abs(z[k] - kept[k]))
-        if step % _LOOK and step < steps:
+                dual = max(dual, penalty * abs(z[k] - before[k]))
+        if step % _STEPS_BETWEEN_LOOKS and step < steps:
             continue
         for j in range(n):
             forces[j] = size[j] * z[j]
         contact_accelerations(G, b, forces, accelerations)
-        residual = mode_residual(d, scale, G, friction, touching, moving, slip, forces, accelerations)
-        if residual <= tolerance or (relaxed and max(primal, dual) <= _RELAXED * forced):
+        residual = mode_residual(scale, dynamics, touching, moving, slip, forces, accelerations)
+        if residual <= tolerance or (relaxed and max(primal, dual) <= _RELAXED_TOLERANCE * largest_load):
             return residual, step
-        if step % (2 * _LOOK) == 0 and changes < _CHANGES:
+        if step % (2 * _STEPS_BETWEEN_LOOKS) == 0 and changes < _PENALTY_CHANGES:
             factor = 1.0
             if primal > _BALANCE * dual:
                 factor = math.sqrt(_BALANCE)
@@ -110,7 +117,7 @@ def _invert(n, penalty, G, size, L, inverse):
         for j in range(n):
             L[i, j] = size[i] * G[i, j] * size[j]
         L[i, i] += penalty
-    if cholesky_factor(n, 1e-16, L, L) < n:
+    if cholesky_factor(n, _PIVOT, L, L) < n:
         return False
     for i in range(n):
         for j in range(n):
@@ -121,8 +128,9 @@ def _invert(n, penalty, G, size, L, inverse):
 
 
 @njit(cache=True, nogil=True)
-def _right_side(d, relaxed, penalty, b, friction, moving, slip, size, z, y, right):
+def _right_side(relaxed, penalty, load, friction, moving, slip, z, y, right):
     """penalty z − y − S b − s, where −y = S (G λ + b) + s, of which s has no tangential part (relaxed: none)."""
+    d = slip.shape[1]
     w = 1 + d
     for i in range(friction.shape[0]):
         f = i * w
@@ -132,14 +140,14 @@ def _right_side(d, relaxed, penalty, b, friction, moving, slip, size, z, y, righ
         if not moving[i]:
             rate = math.sqrt(rate)
         for k in range(f, f + w):
-            right[k] = penalty * z[k] - y[k] - size[k] * b[k]
+            right[k] = penalty * z[k] - y[k] - load[k]
         if not relaxed:
             right[f] -= friction[i] * rate
 
 
 @njit(cache=True, nogil=True)
 def _project(d, first, friction, moving, slip, z):
-    """Nearest point of the contact's cone, or ray, in place."""
+    """Move one contact's entries of z to the nearest point of its cone, or of its ray."""
     normal = z[first]
     if moving:
         along = normal

@@ -6,24 +6,25 @@ import math
 
 from numba import njit
 
+from hybrid_contact_ros.codes import ContactStatus
 from hybrid_contact_ros.kernels.modes.residual import contact_scale, problem_scale
 
-# The values of prediction.ContactStatus
-_OPEN, _STICKING, _SLIPPING = 1, 2, 3
-# An acceleration below this times the scale of b counts as zero
-_ZERO = 1e-6
+_OPEN, _STICKING, _SLIPPING = int(ContactStatus.OPEN), int(ContactStatus.STICKING), int(ContactStatus.SLIPPING)
+_ZERO = 1e-6  # an acceleration below this part of the largest |b| counts as zero
 
 
 @njit(cache=True, nogil=True)
-def name_modes(d, G, b, touching, moving, slip, forces, accelerations, status):
-    """Write OPEN, STICKING or SLIPPING for each contact of a solution.
+def name_modes(dynamics, touching, moving, iterate, status):
+    """Write into ``status`` (m,) whether each contact of a solution is open, sticking or slipping.
 
-    By its motion and not by the active set: a touching contact that does not accelerate away is closed, loaded or not
-    (the ⪰ of J 38), and a closed one sticks when it neither slides nor starts to, though its force be at the edge of
-    the cone.
+    The motion decides and not the active set: a touching contact that does not accelerate away is closed, loaded or not
+    (the ⪰ of Johnson 38), and a closed one sticks when it neither slides nor starts to, though its force be at the edge
+    of the cone.
     """
+    d, G = dynamics.d, dynamics.G
+    slip, forces, accelerations = iterate.slip, iterate.forces, iterate.accelerations
     w = 1 + d
-    scale = problem_scale(d, b, touching)
+    scale = problem_scale(d, dynamics.b, touching)
     for i in range(status.shape[0]):
         f = i * w
         status[i] = _OPEN

@@ -6,17 +6,27 @@ import math
 
 from numba import njit
 
-from hybrid_contact_ros.kernels.modes.local_friction import OPEN, moving_contact, resting_contact
+from hybrid_contact_ros.codes import FrictionState
+from hybrid_contact_ros.kernels.modes.linear_system import SHIFT
+from hybrid_contact_ros.kernels.modes.local_friction import moving_contact, resting_contact
 from hybrid_contact_ros.kernels.modes.residual import contact_accelerations, contact_scale
+
+_OPEN = int(FrictionState.OPEN)
 
 
 @njit(cache=True, nogil=True)
-def sweep(d, sweeps, patience, shift, G, b, friction, touching, moving, slip, state, work, forces, accelerations):
-    """Gauss-Seidel: solve each contact's own problem in turn, with the newest forces of the others.
+def sweep(sweeps, unchanged, dynamics, touching, moving, iterate, work):
+    """Solve each contact's own problem in turn, with the newest forces of the others.
 
-    Ends after ``sweeps``, or when no contact has changed its state in ``patience`` of them; the rest as in
-    :func:`~.friction.solve_modes`, accelerations (n,) out. Returns the number of sweeps made.
+    Args:
+        sweeps: at most. unchanged: sweeps in which no contact changes its state that end the search sooner.
+        dynamics, touching, moving, iterate: as of :func:`~.friction.solve_modes`. work: scratch (2, n).
+
+    Returns:
+        The number of sweeps made.
     """
+    d, G, friction = dynamics.d, dynamics.G, dynamics.friction
+    slip, state, forces, accelerations = iterate.slip, iterate.state, iterate.forces, iterate.accelerations
     n = forces.shape[0]
     w = 1 + d
     residual = work[0]
@@ -25,10 +35,10 @@ def sweep(d, sweeps, patience, shift, G, b, friction, touching, moving, slip, st
         finite = True
         for k in range(w):
             finite &= math.isfinite(forces[i * w + k])
-        if state[i] == OPEN or forces[i * w] < 0.0 or not finite:
+        if state[i] == _OPEN or forces[i * w] < 0.0 or not finite:
             for k in range(w):
                 forces[i * w + k] = 0.0
-    contact_accelerations(G, b, forces, accelerations)
+    contact_accelerations(G, dynamics.b, forces, accelerations)
     still = 0
     for done in range(sweeps):
         still += 1
@@ -41,7 +51,7 @@ def sweep(d, sweeps, patience, shift, G, b, friction, touching, moving, slip, st
                 for j in range(f, f + w):
                     total -= G[f + k, j] * forces[j]
                 residual[k] = total
-            g = shift * contact_scale(d, f, G)
+            g = SHIFT * contact_scale(d, f, G)
             before = state[i]
             if moving[i]:
                 state[i] = moving_contact(d, f, friction[i], g, G, slip[i], residual, force)
@@ -55,6 +65,6 @@ def sweep(d, sweeps, patience, shift, G, b, friction, touching, moving, slip, st
                     forces[f + k] = force[k]
                     for j in range(n):
                         accelerations[j] += G[f + k, j] * change
-        if still >= patience:
+        if still >= unchanged:
             return done + 1
     return sweeps

@@ -11,9 +11,13 @@ import math
 
 from numba import njit
 
-from hybrid_contact_ros.kernels.modes.friction import SHIFT, hold_mode, solve_modes
+from hybrid_contact_ros.codes import FrictionState
+from hybrid_contact_ros.kernels.modes.friction import solve_modes
 from hybrid_contact_ros.kernels.modes.jamming import bounded
-from hybrid_contact_ros.kernels.modes.local_friction import OPEN, SLIP, STICK
+from hybrid_contact_ros.kernels.modes.linear_system import hold_mode
+from hybrid_contact_ros.kernels.modes.records import ContactDynamics, ModeIterate, ModeScratch
+
+OPEN, STICK, SLIP = int(FrictionState.OPEN), int(FrictionState.STICK), int(FrictionState.SLIP)
 
 _UNDECIDED, _HOLDS, _FAILS = 0, 1, 2
 _OPEN, _STICKING = 1, 2
@@ -68,13 +72,16 @@ def stability_flags(
         G (n, n), b (n,), friction, restitution, gap, gap_velocity (m,), touching (m,) uint8, moving (m,) uint8,
         jammed (m,) uint8 (:mod:`.jamming`), slip (m, d), status (m,) uint8, forces (n,), accelerations (n,): of
         the problem and its solved mode.
-        A (2 n + mode_splitting.ROWS, n), work (2, n), order (2 n,) int64, scope (m,) uint8, glide (m,) uint8,
+        A (2 n + SPLITTING_ROWS, n), work (2, n), order (2 n,) int64, scope (m,) uint8, glide (m,) uint8,
         direction (m, d), state (m,) int64, trial_forces (n,), trial_accelerations (n,): scratch.
         flags: out, (5, m) uint8. margins: out, (5, m): normal force of the held contact (N); gap acceleration with it
             released (m/s²); chatter end (s, NaN unless ZENO holds); touchdown speed (m/s, NaN without one); friction
             margin μ λ_n − ‖λ_t‖ (N, 0 for open contacts). The first two are NaN where the work was cut, or no mode with
             bounded forces was found.
     """
+    dynamics = ContactDynamics(d, G, b, friction)
+    iterate = ModeIterate(direction, state, trial_forces, trial_accelerations)
+    scratch = ModeScratch(A, work, order)
     m = friction.shape[0]
     w = 1 + d
     rows = 0
@@ -98,23 +105,7 @@ def stability_flags(
             for k in range(w * m):
                 trial_forces[k] = forces[k]
                 trial_accelerations[k] = accelerations[k]
-            code, _, iterations = solve_modes(
-                d,
-                steps,
-                tolerance,
-                G,
-                b,
-                friction,
-                scope,
-                glide,
-                direction,
-                state,
-                A,
-                work,
-                order,
-                trial_forces,
-                trial_accelerations,
-            )
+            code, _, iterations = solve_modes(steps, tolerance, dynamics, scope, glide, iterate, scratch)
             left -= rows * rows * (min(iterations, SYSTEMS) * rows / 3.0 + iterations)
             known = code == 1 and bounded(d, G, b, trial_forces)
             released = trial_accelerations[f] if known else math.nan
@@ -139,21 +130,7 @@ def stability_flags(
             for k in range(w * m):
                 trial_forces[k] = 0.0  # slip directions stay as they are in the mode
                 trial_accelerations[k] = accelerations[k]
-            known = hold_mode(
-                d,
-                SHIFT,
-                G,
-                b,
-                friction,
-                glide,
-                direction,
-                state,
-                A,
-                work,
-                order,
-                trial_forces,
-                trial_accelerations,
-            )
+            known = hold_mode(dynamics, glide, iterate, scratch)
             left -= rows * rows * rows / 3.0
             known = known and bounded(d, G, b, trial_forces)
             held = trial_forces[f] if known else math.nan

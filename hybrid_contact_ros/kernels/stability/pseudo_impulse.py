@@ -6,11 +6,14 @@ import math
 
 from numba import njit
 
+from hybrid_contact_ros.codes import FrictionState
 from hybrid_contact_ros.kernels.algebra.quadratic import first_root
-from hybrid_contact_ros.kernels.modes.friction import SHIFT, hold_mode
 from hybrid_contact_ros.kernels.modes.jamming import bounded
-from hybrid_contact_ros.kernels.modes.local_friction import OPEN, SLIP, STICK
+from hybrid_contact_ros.kernels.modes.linear_system import hold_mode
+from hybrid_contact_ros.kernels.modes.records import ContactDynamics, ModeIterate, ModeScratch
 from hybrid_contact_ros.kernels.stability.constraint import FEW, WORK
+
+OPEN, STICK, SLIP = int(FrictionState.OPEN), int(FrictionState.STICK), int(FrictionState.SLIP)
 
 _UNDECIDED, _HOLDS, _FAILS = 0, 1, 2
 _STICKING = 2
@@ -59,6 +62,8 @@ def pseudo_impulse_flags(
         flags (m,) uint8, margins (m,), N s: out, UNDECIDED and NaN where no impact comes, or the work is cut
         (:mod:`.constraint`).
     """
+    iterate = ModeIterate(direction, state, trial, unused)
+    scratch = ModeScratch(A, work, order)
     m = friction.shape[0]
     w = 1 + d
     first = math.inf
@@ -92,21 +97,8 @@ def pseudo_impulse_flags(
             for k in range(m * w):
                 trial[k] = 0.0
                 unused[k] = accelerations[k]
-            known = known and hold_mode(
-                d,
-                SHIFT,
-                G,
-                b if steady else at_impact,
-                friction,
-                glide,
-                direction,
-                state,
-                A,
-                work,
-                order,
-                trial,
-                unused,
-            )
+            dynamics = ContactDynamics(d, G, b if steady else at_impact, friction)
+            known = known and hold_mode(dynamics, glide, iterate, scratch)
             known = known and bounded(d, G, b if steady else at_impact, trial)
             if not known:
                 break

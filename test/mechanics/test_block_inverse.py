@@ -1,4 +1,4 @@
-"""J §2.3–2.5: the block inverse of regular and singular inertia."""
+"""Johnson §2.3-2.5: the block inverse of regular and singular inertia."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def test_johnson_lemma_4_block_inverse_exists_exactly_when_the_reduced_mass_is_r
 
 
 def test_block_inverse_of_massless_limbs_is_the_limit_of_small_masses():
-    problem = massless_leg()  # J 7–8
+    problem = massless_leg()  # Johnson (7)-(8)
     limit = block_inverse(problem.mass, problem.jacobian())
     near = block_inverse(problem.mass + 1e-7 * np.eye(3), problem.jacobian())
     np.testing.assert_allclose(near.mass_dagger, limit.mass_dagger, atol=1e-6)
@@ -73,7 +73,7 @@ def test_johnson_lemma_5_dynamics_through_the_block_inverse(seed):
     rows, drift = problem.jacobian(), problem.jacobian_drift.reshape(-1)
     got = constrained_motion(problem.mass, rows, rows, -problem.bias_force, -drift)
     inverse = np.linalg.inv(problem.mass)
-    # J 17–18 with λ positive along the rows
+    # Johnson (17)-(18) with λ positive along the rows
     force = -np.linalg.solve(rows @ inverse @ rows.T, rows @ inverse @ -problem.bias_force + drift)
     np.testing.assert_allclose(got.reaction, force, rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(got.motion, inverse @ (rows.T @ force - problem.bias_force), rtol=1e-6, atol=1e-7)
