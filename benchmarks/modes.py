@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.codes import ContactStatus
+from hybrid_contact_ros.codes import ContactStatus, Status
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
 from hybrid_contact_ros.estimation.sequence import ModeRollout
 from hybrid_contact_ros.mechanics.problem import ContactProblem
@@ -95,7 +95,7 @@ def measure(name: str, make: Callable[[np.random.Generator, int], ContactProblem
             middle = clock()
             evaluate(flags, problem, touching, modes)
             spent[:, i] = np.minimum(spent[:, i], (middle - start, clock() - middle))
-            failed += status != 1
+            failed += status != Status.SOLVED
             named += np.bincount(modes.contact_status, minlength=4)
     warm = np.full(PROBLEMS, np.inf)
     states = stream(make, contacts)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks.modes import legged, sole
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.workspace import PATIENT, STEPS, ModeWorkspace
 
@@ -100,8 +101,8 @@ def main() -> None:
             for i, steps in enumerate((STEPS, PATIENT)):
                 work = ModeWorkspace(problem.nv, problem.contacts, problem.tangents, steps)
                 code, residual, _ = work.solve(problem, touching, 1e-6)
-                failed[i] += code != 1
-                if code == 1:
+                failed[i] += code != Status.SOLVED
+                if code == Status.SOLVED:
                     break
             worst = max(worst, residual)
         print(f"{name:<24}{failed[0]:>10}{failed[1]:>9}{worst:>16.1e}{time.perf_counter() - start:>6.1f}", flush=True)

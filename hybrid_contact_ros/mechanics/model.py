@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.kernels.mechanics.contact_rows import (
     ContactGeometry,
-    ContactRowsOut,
     JointKinematics,
     contact_rows,
     joint_limit_rows,
@@ -210,15 +209,16 @@ class RigidBodyModel:
         for rotation, measured, translation, origin in self._placements:
             rotation[:], translation[:] = measured, origin
 
-    def _contacts(self) -> ContactRowsOut:
-        """The contacts in the coordinates of the Pinocchio model, for the state that was evaluated last."""
+    def _contacts(self) -> tuple[Array, Array, Array, Array, Array]:
+        """The members of ContactRowsOut, in the coordinates of the Pinocchio model, for the state evaluated last."""
         m, nv = self.contacts, len(self._velocity)
-        out = ContactRowsOut(np.empty((m, 3)), np.empty(m), np.empty((m, nv)), np.empty((m, 2, nv)), np.empty((m, 3)))
-        contact_rows(*self._contact_inputs, *out)
+        position, gap, normal = np.empty((m, 3)), np.empty(m), np.empty((m, nv))
+        tangent, drift = np.empty((m, 2, nv)), np.empty((m, 3))
+        contact_rows(*self._contact_inputs, position, gap, normal, tangent, drift)
         if m > self._spheres:
-            joint_limit_rows(*self._limits, self._configuration, out.gap_out, out.normal_out)
-            out.position_out[self._spheres :] = self._limit_origins
-        return out
+            joint_limit_rows(*self._limits, self._configuration, gap, normal)
+            position[self._spheres :] = self._limit_origins
+        return position, gap, normal, tangent, drift
 
     def integrate(self, q: Array, step: Array) -> Array:
         """The configuration (nq,) reached from q by the displacement ``step`` (nv,), a velocity times a time."""

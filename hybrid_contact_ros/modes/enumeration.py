@@ -15,7 +15,7 @@ from hybrid_contact_ros.modes.pivoting import pivot_to_mode
 
 Array = NDArray[np.float64]
 
-LARGEST = 12
+MOST_ENUMERATED = 12
 """Most contacts that are enumerated: 2^12 modes."""
 
 _EDGES = 32
@@ -32,18 +32,18 @@ def find_modes(
 
     Args:
         count, holds: as of :func:`modes_of`.
-        enumerate_all: True enumerates, False pivots, None enumerates up to ``LARGEST`` contacts.
+        enumerate_all: True enumerates, False pivots, None enumerates up to ``MOST_ENUMERATED`` contacts.
         kept: mask of contacts that a mode must contain.
 
     Returns:
         The masks, whether a mode without block inverse was met, and whether all modes were tried.
 
     Raises:
-        ValueError: an enumeration of more than ``LARGEST`` contacts.
+        ValueError: an enumeration of more than ``MOST_ENUMERATED`` contacts.
     """
-    if enumerate_all and count > LARGEST:
-        raise ValueError(f"{count} contacts touch; up to {LARGEST} are enumerated: leave enumerate_all out")
-    if enumerate_all or (enumerate_all is None and count <= LARGEST):
+    if enumerate_all and count > MOST_ENUMERATED:
+        raise ValueError(f"{count} contacts touch; up to {MOST_ENUMERATED} are enumerated: leave enumerate_all out")
+    if enumerate_all or (enumerate_all is None and count <= MOST_ENUMERATED):
         found, singular = modes_of(count, holds)
         return [mask for mask in found if mask & kept == kept], singular, True
     found, singular = pivot_to_mode(count, holds, kept)

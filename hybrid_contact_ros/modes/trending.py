@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import DOP853
 
 Array = NDArray[np.float64]
-SPANS = (1e-3, 1e-2, 1e-1)
+HORIZONS = (1e-3, 1e-2, 1e-1)
 """Horizons, s, over which derivatives are looked for, one after the other."""
-SHORTEST = 1e-7
+SHORTEST_HORIZON = 1e-7
 """Where the flow breaks off before the first horizon, shorter ones are tried down to about this, s."""
 _NODES, _DEGREE = 12, 7  # points on a horizon, and the degree of the polynomial through the values there
 _STEPS = 40  # of the integrator at most; a flow that needs more over a horizon cannot be judged from its first point
@@ -66,15 +66,15 @@ def trending(
         raise ValueError("scale and tolerance must be positive")
     sign = np.where(np.abs(here) > limit, np.sign(here), 0.0).astype(np.int64)
     order = np.where(sign != 0, 0, -1)
-    spans = list(SPANS)
-    while spans and orders > 0 and not (sign != 0).all():
-        span = spans.pop(0)
-        terms = _terms(function, field, time, x, span)
+    horizons = list(HORIZONS)
+    while horizons and orders > 0 and not (sign != 0).all():
+        horizon = horizons.pop(0)
+        terms = _terms(function, field, time, x, horizon)
         if terms is None:
-            spans = [span / 10.0] if SHORTEST < span <= SPANS[0] else []
+            horizons = [horizon / 10.0] if SHORTEST_HORIZON < horizon <= HORIZONS[0] else []
             continue
-        if span < SPANS[0]:
-            spans = []
+        if horizon < HORIZONS[0]:
+            horizons = []
         for m in range(1, orders + 1):
             found = (sign == 0) & (np.abs(terms[m]) > limit)
             sign[found] = np.sign(terms[m])[found].astype(np.int64)
@@ -87,21 +87,21 @@ def _terms(
     field: Callable[[float, Array], ArrayLike],
     time: float,
     state: Array,
-    span: float,
+    horizon: float,
 ) -> Array | None:
     """Taylor terms (degree + 1, k) of h at ``state``, at the end of the horizon; None where the flow breaks off."""
     if not np.isfinite(np.asarray(field(time, state), dtype=np.float64)).all():
         return None  # the integrator would look for a first step for ever
     nodes = 0.5 - 0.5 * np.cos(np.pi * (np.arange(_NODES) + 0.5) / _NODES)
-    solver = DOP853(field, time, state, time + span, rtol=1e-12, atol=1e-14, max_step=span)
+    solver = DOP853(field, time, state, time + horizon, rtol=1e-12, atol=1e-14, max_step=horizon)
     values: list[Array] = []
     for _ in range(_STEPS):
         solver.step()
         if solver.status == "failed" or not np.isfinite(solver.y).all():
             return None
         path = solver.dense_output()
-        while len(values) < _NODES and time + span * nodes[len(values)] <= solver.t:
-            at = time + span * nodes[len(values)]
+        while len(values) < _NODES and time + horizon * nodes[len(values)] <= solver.t:
+            at = time + horizon * nodes[len(values)]
             values.append(np.atleast_1d(np.asarray(function(at, path(at)), dtype=np.float64)))
         if solver.status == "finished":
             break

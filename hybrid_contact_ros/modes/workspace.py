@@ -11,7 +11,7 @@ from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.algebra.dense import cholesky_solve, forward_solve
 from hybrid_contact_ros.kernels.mechanics.contact_space import contact_space
 from hybrid_contact_ros.kernels.modes.forces import force_acceleration
-from hybrid_contact_ros.kernels.modes.records import StateProblem, StateSettings, state_out, state_scratch
+from hybrid_contact_ros.kernels.modes.records import state_out, state_scratch
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
@@ -66,8 +66,8 @@ class ModeWorkspace:
         self.rows, self.delassus, self.free = np.zeros((n, nv)), np.zeros((n, n)), np.zeros(n)
         self._factor, self._half = np.zeros((nv, nv)), np.zeros((n + 1, nv))
         self._no_drift, self._unforced = np.zeros(n), np.zeros(n)
-        self._scratch = state_scratch(m, d)
-        self._out = out = state_out(nv, m, d)
+        out = state_out(nv, m, d)
+        self._memory = (*state_scratch(m, d), *out)
         self._warm = False
         self.forces: Array = out.forces.reshape(m, 1 + d)
         self.contact_acceleration: Array = out.accelerations.reshape(m, 1 + d)
@@ -107,8 +107,13 @@ class ModeWorkspace:
         ``sliding`` (m, d): velocities of the contact points along the tangents, m/s.
         """
         np.add(problem.jacobian_drift.reshape(-1), self._unforced, out=self.free)
-        settings = StateSettings(self.tangents, self._warm, self._steps, self._critical_part, slip_speed, tolerance)
-        state = StateProblem(
+        answer = force_acceleration(  # flat: the settings, the problem, scratch and out, in the order of their records
+            self.tangents,
+            self._warm,
+            self._steps,
+            self._critical_part,
+            slip_speed,
+            tolerance,
             self._factor,
             problem.bias_force,
             self.rows,
@@ -117,8 +122,8 @@ class ModeWorkspace:
             problem.friction,
             sliding,
             touching,
+            *self._memory,
         )
-        answer = force_acceleration(*settings, *state, *self._scratch, *self._out)
         self._warm = answer[0] == _SOLVED
         return answer
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.plastic import plastic_impact
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.modes.enumeration import LARGEST
+from hybrid_contact_ros.modes.enumeration import MOST_ENUMERATED
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
 from hybrid_contact_ros.simulation.execution import Event, EventKind, ExecutionStatus
 from hybrid_contact_ros.simulation.impact import ImpactResult, impact
@@ -53,14 +53,14 @@ class Resets:
             here.status = ExecutionStatus.SINGULAR
             here.why = f"restitution of {self.system.listed(scope)} needs a regular inertia"
             return False
-        if len(scope) > LARGEST and self.options.law != "simultaneous":
+        if len(scope) > MOST_ENUMERATED and self.options.law != "simultaneous":
             here.status, here.why = ExecutionStatus.NO_MODE, f"{len(scope)} contacts touch, too many to try"
             return False
         result = impact(problem, here.mode, scope, self.options, regular)
         while result.status in _RESOLVED:
             late = problem.normal_jacobian @ result.velocity < -self.options.velocity_tolerance
             back = frozenset(i for i in leaving - scope if late[i])
-            if not back or (len(scope | back) > LARGEST and self.options.law != "simultaneous"):
+            if not back or (len(scope | back) > MOST_ENUMERATED and self.options.law != "simultaneous"):
                 break
             together = impact(problem, here.mode, scope | back, self.options, regular)
             if together.status not in _RESOLVED or not together.decided:

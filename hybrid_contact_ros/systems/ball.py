@@ -12,8 +12,8 @@ def ball(
 ) -> ContactProblem:
     """The contact problem of a ball at ``height`` (m) that moves up at ``speed`` (m/s).
 
-    >>> float(ball(height=1.0, speed=0.0).gap[0]), zeno_time(1.0, 0.0, restitution=0.0).__round__(4)
-    (1.0, 0.4515)
+    >>> ball(height=1.0, speed=0.0).gap.tolist(), round(zeno_time(1.0, 0.0, restitution=0.0), 4)
+    ([1.0], 0.4515)
 
     Args:
         mass: kg. restitution: e. gravity: m/s².

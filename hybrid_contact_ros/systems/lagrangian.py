@@ -57,7 +57,7 @@ class LagrangianSystem:
     [13.8734]
     >>> from hybrid_contact_ros import simulate
     >>> [event.kind.name for event in simulate(bead, [0.1], [0.0], 0.3).events]
-    ['IMPACT']
+    ['TOUCHDOWN']
 
     Args:
         name: of the system.

@@ -5,7 +5,7 @@ from helpers.mode_problems import foot, seeds
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_contact_ros.codes import FrictionState
+from hybrid_contact_ros.codes import FrictionState, Status
 from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve, lu_factor, lu_solve
 from hybrid_contact_ros.kernels.modes.local_friction import resting_contact
 from hybrid_contact_ros.mechanics.problem import ContactProblem
@@ -117,7 +117,7 @@ def test_a_warm_start_finds_the_motion_that_a_cold_one_finds(seed, change):
         touching = (rng.uniform(size=4) < 0.8).astype(np.uint8)
         cold.forget()
         for work in (warm, cold):
-            assert work.solve(problem, touching, 1e-3)[0] == 1
+            assert work.solve(problem, touching, 1e-3)[0] == Status.SOLVED
         np.testing.assert_allclose(warm.acceleration, cold.acceleration, atol=1e-6 * np.abs(load).max())
 
 
@@ -131,8 +131,8 @@ def test_a_warm_start_solves_what_a_cold_one_solves(seed):
         load = np.array([0.0, 0.0, 9.8, 0.0, 0.0, 0.0]) + rng.normal(size=6)
         problem = foot(load).with_velocity(rng.normal(size=6) * rng.choice([0.0, 1e-2]))
         cold.forget()
-        if cold.solve(problem, touching, 1e-3)[0] == 1:
-            assert warm.solve(problem, touching, 1e-3)[0] == 1
+        if cold.solve(problem, touching, 1e-3)[0] == Status.SOLVED:
+            assert warm.solve(problem, touching, 1e-3)[0] == Status.SOLVED
 
 
 @given(seeds)
@@ -141,7 +141,7 @@ def test_a_warm_start_on_the_same_state_takes_one_linear_system(seed):
     touching = np.ones(4, dtype=np.uint8)
     work = ModeWorkspace(12, 4, 2)
     problem = four_feet(rng, rng.normal(size=12) + np.tile([2.0, 0.0, 0.0], 4), np.zeros(12))
-    assert work.solve(problem, touching, 1e-3)[0] == 1
+    assert work.solve(problem, touching, 1e-3)[0] == Status.SOLVED
     forces = work.forces.copy()
     status, residual, iterations = work.solve(problem, touching, 1e-3)
     assert (status, iterations) == (1, 1)
