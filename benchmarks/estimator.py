@@ -1,10 +1,10 @@
 """The estimator on simulated Go2 recordings: how right it is with and without noise, and how long an update takes.
 
-Run with ``python -m benchmarks.estimator [--full] [--no-rhythm]``: all recordings, or the drops and one trot; without
-the rhythm of the last strides (``prediction.rhythm``). Recordings:
-``go2_mujoco`` of the shared data (environment variable HYBRID_CONTACT_SHARED, else ``../shared``); without them only
-latency is measured, on a made-up fall. The friction coefficient is the configuration's 0.7, also where the recording
-was made with another: a robot does not know better.
+Run with ``python -m benchmarks.estimator [--full] [--no-rhythm]``. It takes the drops and one trot, or with ``--full``
+all recordings; ``--no-rhythm`` switches ``prediction.rhythm`` off. The recordings are ``go2_mujoco`` of the shared data
+(environment variable HYBRID_CONTACT_SHARED, else ``../shared``); without them only latency is measured, on a made-up
+fall. The friction coefficient is the configuration's 0.7, also where the recording was made with another: a robot does
+not know better.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ from hybrid_contact_ros.prediction import Prediction
 
 ROOT = Path(__file__).resolve().parents[1]
 HORIZONS = (0.01, 0.02, 0.05)
-# Gaussian noise of the second column: joint angles (rad), base position (m), base angles (rad), joint and angular
-# rates (rad/s), linear base velocity (m/s), all scaled so that feet move by about 1–2 mm and 2–5 cm/s.
+# Standard deviations of Gaussian noise: joint angles (rad), base position (m), base angles (rad), joint and angular
+# rates (rad/s), linear base velocity (m/s), all scaled so that feet move by about 1–2 mm and 2–5 cm/s; and an offset
+# (m) of the base's height.
 NOISE = {"joint": 0.002, "base": 0.001, "angle": 0.002, "rate": 0.05, "velocity": 0.02, "offset": 0.0}
 
 
@@ -55,7 +56,7 @@ def states(model: RigidBodyModel, data: dict[str, np.ndarray], noise: dict[str, 
 
 
 class Scores:
-    """Pooled over recordings."""
+    """Scores pooled over recordings."""
 
     def __init__(self) -> None:
         self.confusion = np.zeros((2, 2), dtype=np.int64)

@@ -16,22 +16,22 @@ Flags = NDArray[np.bool_]
 WINDOW = 0.02  # s: an event told this near to a true one is that one
 LEAST_SWING = 0.001  # m: openings that stay below this gap are left out of the events, feet that skim the ground
 SLIP = 0.05  # m/s: a loaded foot that moves faster along the ground slips
-_SAMPLE = 0.001  # s, of the recordings: no true time is known better
+_SAMPLE = 0.001  # s between samples of the recordings: no true time is known better
 KINDS = (EventKind.TOUCHDOWN, EventKind.LIFTOFF, EventKind.SLIP, EventKind.STICK)
 
 
 class EventScores:
-    """Pooled over recordings; every dictionary is keyed by the kind of event.
+    """Scores pooled over recordings; every dictionary is keyed by the kind of event.
 
-    Touchdowns and liftoffs count as true where they begin or end a stretch of the smoothed truth; what was told is
+    Touchdowns and liftoffs are true where they begin or end a stretch of the smoothed truth. An event that was told is
     false only if the unsmoothed truth, bounces of a millisecond included, has none near. Slips are true where a foot
     that is loaded moves faster than 0.05 m/s, and sticks where such a slip ends with the foot still loaded.
 
     Attributes:
-        true, missed, told, false: counts; ``told``: of DETECTED events. delays: s, from a true event to the stamp of
-            the state at which its detection was told. errors: s, time told less the true time. inside: of each
-            prediction
-            that was told, whether a true event lay in its bounds. confidences: said with them.
+        true, missed, told, false: counts; ``told`` counts DETECTED events.
+        delays: s, from a true event to the stamp of the state at which its detection was told.
+        errors: s, the time told less the true time.
+        inside: for each prediction that was told, whether a true event lay in its bounds. confidences: told with them.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class EventScores:
         clock = data["time"][:n]
         raw, smooth = (data[k][:n].astype(bool) for k in ("foot_contact_raw", "foot_contact"))
         height = data["foot_pos"][:n, :, 2] - float(data["foot_radius"])
-        for foot in range(smooth.shape[1]):  # no encoder could see the events of a foot that skims the ground
+        for foot in range(smooth.shape[1]):  # No encoder could see the events of a foot that skims the ground.
             smooth[:, foot] |= skimming(smooth[:, foot], height[:, foot])
         slips = raw & (np.linalg.norm(data["foot_vel"][:n, :, :2], axis=2) > SLIP)
         events = [e for answer in answers for e in answer.events]
@@ -93,7 +93,7 @@ class EventScores:
         return f"{np.median(values):.1f} ({np.quantile(values, 0.95):.0f})" if values.size else "–"
 
     def reliability(self, kind: EventKind) -> str:
-        """How many of the predictions told came true within their bounds, of how many, and what was said of them."""
+        """How many of the predictions that were told came true within their bounds, and their mean confidence."""
         inside = self.inside[kind]
         if not inside:
             return "–"
@@ -102,7 +102,7 @@ class EventScores:
 
 
 def skimming(contact: Flags, gap: Array) -> Flags:
-    """Samples (n,) of the openings that never reach ``LEAST_SWING``."""
+    """Flags (n,) of the samples that lie in openings which never reach ``LEAST_SWING``."""
     edges = np.flatnonzero(np.diff(np.r_[True, contact, True].astype(int)))
     found = np.zeros_like(contact)
     for begin, end in zip(edges[::2], edges[1::2], strict=True):

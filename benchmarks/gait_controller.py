@@ -1,7 +1,7 @@
-"""A controller that walks any legged robot: schedules of the feet, a wrench on the trunk shared by those that stand.
+"""A controller that walks any legged robot: feet follow a schedule, and those that stand share a wrench on the trunk.
 
-Plain on purpose, and the same for all robots: gains follow from mass, inertia and height. What matters is that feet
-touch, carry, slide and leave as in a gait.
+The controller is plain on purpose, and the same for all robots: its gains follow from mass, inertia and height. What
+matters is that feet touch, carry, slide and leave as in a gait.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ _GRAVITY = 9.81
 
 @dataclass(frozen=True, slots=True)
 class Gait:
-    """Of each foot: ``offsets``, when in a stride its swing begins (parts of the stride).
+    """The schedule of a gait. Parts are parts of a stride.
 
     Attributes:
-        swing: part of the stride in the air. period: s, of a robot whose hips are 0.5 m high; others' go with the root
-            of the height. ramp: part of the stride over which a foot takes over its load, and gives it up. lift: of the
-            height. speed: m/s forward, at 0.5 m. rest: s, stands this long after as many seconds of gait; 0: never.
-            lead:
-        part of the stride by which the trunk leaves a foot before it lifts. pull: bandwidth with which it goes to the
-        middle of the others, of that of its fall.
+        offsets: part at which the swing of each foot begins. swing: part that a foot is in the air.
+        period: of a stride, s, for a robot whose hips are 0.5 m high; for others it goes with the root of the height.
+        ramp: part over which a foot takes over its load, and gives it up.
+        lift: height of a swing, as a part of the robot's. speed: forward, m/s, at 0.5 m.
+        rest: the robot stands this long (s) after as many seconds of gait; 0: never.
+        lead: part by which the trunk leaves a foot before the foot lifts.
+        pull: bandwidth with which the trunk goes to the middle of the other feet, relative to that of its fall.
     """
 
     offsets: tuple[float, ...]
@@ -54,10 +55,10 @@ GAITS = {
 
 
 class GaitController:
-    """Joint torques for one robot and one gait; ``gait`` None stands."""
+    """Joint torques for one robot and one gait; without a gait the robot stands."""
 
     def __init__(self, robot: SimulatedRobot, gait: Gait | None, begin: float) -> None:
-        """Stands until ``begin``, s."""
+        """The gait begins at ``begin``, s; until then the robot stands."""
         self.robot, self.gait, self.begin = robot, gait, begin
         robot.place(np.zeros(3), 0.0)
         data, model = robot.data, robot.model
@@ -85,8 +86,12 @@ class GaitController:
         return np.array(sorted(i for i in found if i >= 6))
 
     def phases(self, time: float) -> tuple[list[float], list[float], list[float], float]:
-        """Of each foot: how far in its swing (below 0: stands), its share of the load, and what the trunk makes of it
-        for its own place; and the forward speed."""
+        """Where the schedule is at a time (s).
+
+        Returns:
+            For each foot: the part of its swing that is over (below 0: it stands), its share of the load, and whether
+            the trunk counts on it for its own place; and the forward speed, m/s.
+        """
         gait, feet = self.gait, len(self._chains)
         walking = gait is not None and time >= self.begin
         if walking and gait is not None and gait.rest > 0.0:
@@ -97,7 +102,7 @@ class GaitController:
         swings, shares, soon = [], [], []
         for offset in gait.offsets:
             phase = (stride - offset) % 1.0
-            if stride < offset:  # its first swing has not begun
+            if stride < offset:  # The foot's first swing has not begun.
                 phase = max(stride - offset + 1.0, gait.swing + gait.ramp)
             swings.append(phase / gait.swing if phase < gait.swing else -1.0)
             # A foot takes its load from a tenth on, so that it does not hop; it gives it up to nothing.
@@ -108,14 +113,16 @@ class GaitController:
         return swings, shares, soon, gait.speed * self._scale
 
     def torques(self, time: float, jacobians: Array) -> Array:
-        """In MuJoCo's order (nv,), zero for the base; reads the robot's positions and velocities. ``jacobians`` of now:
-        :meth:`~benchmarks.simulated_robots.SimulatedRobot.point_jacobians`."""
+        """Torques in MuJoCo's order (nv,), N m, zero for the base, for the robot's present positions and velocities.
+
+        ``jacobians``: :meth:`~benchmarks.simulated_robots.SimulatedRobot.point_jacobians` of the present.
+        """
         robot = self.robot
         model, data = robot.model, robot.data
         swings, shares, soon, speed = self.phases(time)
         pressed = robot.forces()[:, 2] > 0.0
         for foot, members in enumerate(robot.feet):
-            if swings[foot] > 0.5 and (self._landed[foot] or pressed[members].any()):  # early: it stays down
+            if swings[foot] > 0.5 and (self._landed[foot] or pressed[members].any()):  # too early: it stays
                 self._landed[foot] = True
                 swings[foot], shares[foot] = -1.0, 0.1
             else:
@@ -125,7 +132,7 @@ class GaitController:
         heading = np.array([[forward[0], -forward[1]], [forward[1], forward[0]]])
         qvel = data.qvel
         tau = data.qfrc_bias.copy()
-        # Joints of no leg, and a little of all: the posture.
+        # Joints that belong to no leg hold the posture.
         error = robot.posture - data.qpos[robot.joints + 1]
         gain = self._diagonal[robot.joints] * 20.0**2
         hold = np.zeros(model.nv)
@@ -140,7 +147,7 @@ class GaitController:
                 self._lifted[foot] = None
                 for i in robot.feet[foot]:
                     tau[chain] -= jacobians[i][:, chain].T @ force[i]
-                # Joints' own damping: gentle, what would be in any drive's control.
+                # A gentle damping of the joints, as in the control of any drive.
                 tau[chain] -= 2.0 * 3.0 * self._diagonal[chain] * qvel[chain]
             else:
                 tau[chain] += self._swing(foot, chain, swing, heading, forward * speed, jacobians)
@@ -148,7 +155,7 @@ class GaitController:
         return tau
 
     def falling(self) -> Array:
-        """Torques that hold the posture, for a landing."""
+        """Torques (nv,) that hold the posture, for a landing."""
         robot = self.robot
         tau = np.zeros(robot.model.nv)
         omega = 12.0 * self._pace / 4.5
@@ -158,8 +165,8 @@ class GaitController:
         return tau
 
     def _share(self, standing: Array, soon: Array, heading: Array, velocity: Array, rotation: Array) -> Array:
-        """Forces of the ground (m, 3) N that bring the trunk back to its height, level and speed; zero where a contact
-        has no share."""
+        """Forces of the ground (m, 3), N, that bring the trunk back to its height, level and speed; zero for contacts
+        without a share."""
         robot = self.robot
         data = robot.data
         force = np.zeros((standing.size, 3))
@@ -192,14 +199,14 @@ class GaitController:
         weights = np.repeat(standing, 3) * np.tile([1.0, 1.0, 4.0], standing.size)
         core = (grasp * weights) @ grasp.T + 1e-3 * np.eye(6)
         force = (weights * (grasp.T @ np.linalg.solve(core, wanted / unit))).reshape(-1, 3)
-        for _ in range(2):  # who would have to pull is left out, and the others share anew
+        for _ in range(2):  # Contacts that would have to pull are left out, and the others share anew.
             pulls = force[:, 2] < 0.0
             if not pulls.any():
                 break
             weights = weights * np.repeat(~pulls, 3)
             core = (grasp * weights) @ grasp.T + 1e-3 * np.eye(6)
             force = (weights * (grasp.T @ np.linalg.solve(core, wanted / unit))).reshape(-1, 3)
-        # All that stand press a little, or they would hop.
+        # All contacts that stand press a little, or they would hop.
         weight = robot.mass * _GRAVITY
         force[:, 2] = np.clip(force[:, 2], 0.12 * weight * standing / standing.size, 2.0 * weight)
         tangential = np.linalg.norm(force[:, :2], axis=1)

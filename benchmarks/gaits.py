@@ -1,9 +1,8 @@
 """Simulated gaits of other robots than the demo's: true events, and what the estimator detects of them.
 
 ``python -m benchmarks.gaits [ROBOT ...] [--gaits NAME ...] [--ground soft]`` prints a line for each robot, gait, and
-kind of state (exact, or with the noise of ``benchmarks/estimator.py``). :func:`record` makes the arrays of one
-episode, laid out as the Go2
-recordings that ``benchmarks/estimator.py`` scores.
+kind of state (exact, or with the noise of ``benchmarks/estimator.py``). :func:`record` makes the arrays of one episode,
+laid out as the Go2 recordings that ``benchmarks/estimator.py`` scores.
 """
 
 from __future__ import annotations
@@ -27,12 +26,13 @@ from hybrid_contact_ros.estimator import ContactEstimator, Parts
 Array = NDArray[np.float64]
 
 STEP = 0.001  # s, of control and of the recording
-_LOADED = 0.002  # of the weight: below this the ground's force on a point counts as none
-_GAP, _BLIP = 0.025, 0.005  # s: shorter openings are filled and shorter contacts left out, in the smoothed truth
-_UPRIGHT = 0.5  # cosine of the tilt at which a robot has fallen
+_LOADED = 0.002  # A force of the ground below this part of the weight counts as none.
+# s: the smoothed truth has no opening that is shorter than the first, and no contact that is shorter than the second.
+_SHORTEST_OPENING, _SHORTEST_CONTACT = 0.025, 0.005
+_UPRIGHT = 0.5  # Cosine of the tilt at which a robot has fallen.
 DURATION = {"drop": 0.8, "step": 10.0, "walk": 8.0}
 _STAND = 0.5  # s, before a gait begins
-# What each robot does here and stays upright.
+# The gaits in which each robot stays upright.
 SHOWN = {
     "go2": ("walk", "trot", "bound", "stop", "drop"),
     "anymal": ("walk", "trot", "pace", "stop", "drop"),
@@ -43,16 +43,17 @@ SHOWN = {
 
 
 def record(robot: SimulatedRobot, gait: str, seed: int = 0, duration: float | None = None) -> dict[str, Array]:
-    """One episode. Deterministic for a seed, which draws the tilt at its beginning.
+    """One episode, in n samples; the same for the same seed, which draws the tilt at its beginning.
 
     ``gait``: a name of :data:`~benchmarks.gait_controller.GAITS`, or ``drop``.
 
     Returns:
-        time (n,) s; q (n, nq), v (n, nv) in the estimator's order; tau (n, joints) N m, that acts from the sample to
-        the
-        next; foot_force (n, m, 3) N, mean over the millisecond before; foot_contact_raw (n, m), whether that is loaded
-        in any step of it; foot_contact, the same without short openings and contacts; foot_pos (n, m, 3), of the
-        spheres' centres, foot_vel, of their lowest points; foot_radius; valid_until, s; mu.
+        time (n,), s; valid_until, s. q (n, nq), v (n, nv), in the estimator's order.
+        tau (n, joints), N m, acts from the sample to the next.
+        foot_force (n, m, 3), N, the mean over the millisecond before. foot_contact_raw (n, m), whether the contact is
+        loaded in any physics step of that millisecond; foot_contact, the same without short openings and contacts.
+        foot_pos (n, m, 3), m, centres of the spheres; foot_vel (n, m, 3), m/s, of their lowest points; foot_radius, m.
+        mu, the friction coefficient.
     """
     rng = np.random.default_rng([seed, zlib.crc32(gait.encode())])
     drop = gait == "drop"
@@ -109,10 +110,10 @@ def record(robot: SimulatedRobot, gait: str, seed: int = 0, duration: float | No
 
 
 def smoothed(raw: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Without openings of less than 25 ms, and then without contacts of less than 5 ms (n, m)."""
+    """Contacts (n, m) without openings of less than 25 ms, and then without contacts of less than 5 ms."""
     found = raw.copy()
     for column in found.T:
-        for value, shortest in ((False, _GAP), (True, _BLIP)):
+        for value, shortest in ((False, _SHORTEST_OPENING), (True, _SHORTEST_CONTACT)):
             edges = np.flatnonzero(np.diff(column)) + 1
             for first, end in pairwise(edges):
                 if column[first] == value and (end - first) * STEP < shortest:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +23,7 @@ from hybrid_contact_ros.stability.workspace import StabilityWorkspace
 PROBLEMS = 1000
 STATES = 50
 PASSES = 4
-"""The fastest pass counts for each problem: p99 is over problems, and not over what else the machine does."""
+"""Of which the best counts for each problem: p99 is of problems, not of what else the machine does."""
 TANGENTS = 2
 
 
@@ -59,7 +62,7 @@ def sole(rng: np.random.Generator, contacts: int) -> ContactProblem:
 
 
 def stream(make: Callable[[np.random.Generator, int], ContactProblem], contacts: int) -> list[ContactProblem]:
-    """A stream of states: for each robot the loads move from one draw to the next in ``STATES`` steps."""
+    """States one after another: the loads move from one draw to the next in ``STATES`` steps, robot by robot."""
     found = []
     for robot in range(PROBLEMS // STATES):
         first = make(np.random.default_rng(robot), contacts)
@@ -68,7 +71,7 @@ def stream(make: Callable[[np.random.Generator, int], ContactProblem], contacts:
         change = first.jacobian().T @ np.linalg.lstsq(second.jacobian().T, second.bias_force, rcond=None)[0]
         for step in range(STATES):
             part = step / (STATES - 1)
-            found.append(first.replace(bias_force=(1.0 - part) * first.bias_force + part * change))
+            found.append(replace(first, bias_force=(1.0 - part) * first.bias_force + part * change))
     return found
 
 
@@ -134,8 +137,7 @@ def rollouts() -> None:
     activation = ActivationConfig()
     for contacts in (1, 2, 4, 6, 8, 10, 12):
         modes = ModeWorkspace(6 + 3 * contacts, contacts, TANGENTS)
-        friction, none = np.full(contacts, 0.6), np.zeros(contacts)
-        rollout = ModeRollout(contacts, TANGENTS, friction, none, activation, PredictionConfig())
+        rollout = ModeRollout(contacts, TANGENTS, activation, PredictionConfig())
         sigmas = np.full(contacts, activation.gap_sigma), np.full(contacts, activation.velocity_sigma)
         closed = (np.arange(contacts) % 2 == 0).astype(np.uint8) if contacts > 1 else np.zeros(1, dtype=np.uint8)
         kind, times = np.zeros(contacts, dtype=np.uint8), np.full((contacts, 3), np.nan)
@@ -148,10 +150,13 @@ def rollouts() -> None:
                 gap = np.where(closed, 0.0, rng.uniform(0.001, 0.02, contacts))
                 velocity = np.zeros((contacts, 1 + TANGENTS))
                 velocity[closed == 0, 0] = -rng.uniform(0.2, 1.0, contacts)[closed == 0]
+                material = SimpleNamespace(friction=np.full(contacts, 0.6), restitution=np.zeros(contacts), gap=gap)
+                moment: Any = SimpleNamespace(
+                    problem=material, modes=modes, trusted=True, velocity=velocity, closed=closed, backed=kind,
+                    event_times=times, gap_sigma=sigmas[0], velocity_sigma=sigmas[1],
+                )  # fmt: skip
                 start = time.perf_counter_ns()
-                found = rollout.follow(
-                    modes.delassus, modes.free, gap, velocity.reshape(-1), closed, kind, times, True, *sigmas
-                )
+                found = rollout.follow(moment, wanted=True)
                 spent[i] = min(spent[i], (time.perf_counter_ns() - start) / 1e3)
                 events += len(found.kind)
         p50, p99 = np.percentile(spent, (50, 99))

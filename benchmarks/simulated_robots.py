@@ -1,7 +1,7 @@
-"""Robots of example-robot-data in MuJoCo: every configured contact a sphere on a flat floor, nothing else collides.
+"""Robots of example-robot-data in MuJoCo, with a sphere on a flat floor for every configured contact.
 
-The physics knows nothing of this package's contact laws. Two grounds: ``stiff`` (an impact takes 1-2 ms) and ``soft``
-(some 10 ms and about a millimetre under the robot's weight).
+Nothing else collides, and the physics knows nothing of this package's contact laws. On the ground ``stiff`` an impact
+takes 1-2 ms, on ``soft`` some 10 ms, and that yields about a millimetre under the robot's weight.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CONFIG = Path(__file__).resolve().parents[1] / "config"
 
 @dataclass(frozen=True, slots=True)
 class Robot:
-    """Files of example-robot-data, the posture it stands in (a name in its SRDF), and how it is configured.
+    """Files of a robot in example-robot-data, its standing posture (a name in its SRDF), and its configuration.
 
     ``config`` is a shipped file, or None: then ``feet`` (links), ``points`` (m, of each), ``radius`` (m) and
     ``friction`` make a configuration with all other values at their defaults, as a new user would write it.
@@ -102,7 +102,7 @@ class SimulatedRobot:
     """
 
     def __init__(self, name: str, ground: str = "stiff", friction: float | None = None) -> None:
-        """``friction``: of the floor, where it is not the configured one."""
+        """``friction``: of the floor, if it is not the configured one."""
         robot = ROBOTS[name]
         self.config = robot.configuration()
         urdf = example_urdf(robot.urdf)
@@ -149,14 +149,14 @@ class SimulatedRobot:
 
     @property
     def rotation(self) -> Array:
-        """Of the trunk (3, 3)."""
+        """Rotation matrix of the trunk (3, 3)."""
         matrix = np.empty(9)
         mujoco.mju_quat2Mat(matrix, self.data.qpos[3:7])
         return matrix.reshape(3, 3)
 
     def place(self, tilt: Array, height: float) -> None:
-        """In its posture, turned by the rotation vector ``tilt`` (rad), its lowest point ``height`` m above the
-        floor."""
+        """Put the robot in its posture, turned by the rotation vector ``tilt`` (3,), rad, its lowest point ``height`` m
+        above the floor."""
         data = self.data
         mujoco.mj_resetData(self.model, data)
         angle = float(np.linalg.norm(tilt))
@@ -169,13 +169,13 @@ class SimulatedRobot:
         mujoco.mj_forward(self.model, data)
 
     def forces(self) -> Array:
-        """Of the ground on each contact in the last physics step (m, 3), N, world axes."""
+        """Forces of the ground on each contact in the last physics step (m, 3), N, world axes."""
         found = np.zeros((self.model.ngeom, 3))
         add_contact_forces(self.data, found)
         return in_world_axes(found[self.geoms])
 
     def point_jacobians(self) -> Array:
-        """Of the lowest points of the spheres (m, 3, nv), in MuJoCo's coordinates."""
+        """Jacobians (m, 3, nv) of the lowest points of the spheres, in MuJoCo's coordinates."""
         found = np.empty((self.geoms.size, 3, self.model.nv))
         for i, geom in enumerate(self.geoms):
             point = self.data.geom_xpos[geom] - [0.0, 0.0, self.radius]

@@ -29,30 +29,30 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """Contact points of one link. Several points make several contacts, named NAME_0, NAME_1, …"""
+    """The contact points of one link. Several points make several contacts, named NAME_0, NAME_1, …"""
 
     link: str = _leaf("", "-", None, None, "URDF link or frame that carries the points")
     points: tuple[float, ...] = _leaf((0.0, 0.0, 0.0), "m", None, None, "x, y, z of each point in the link's frame")
-    radius: float = _leaf(0.0, "m", 0.0, 10.0, "of the sphere around each point; the gap is measured from it")
+    radius: float = _leaf(0.0, "m", 0.0, 10.0, "radius of the sphere around each point; the gap is measured from it")
     friction: float = _leaf(0.7, "-", 0.0, 10.0, "Coulomb coefficient")
     restitution: float = _leaf(0.0, "-", 0.0, 1.0, "normal restitution")
-    environment: str = _leaf("ground", "-", None, None, "name of the plane that it may touch")
+    environment: str = _leaf("ground", "-", None, None, "name of the plane that the points may touch")
 
 
 @dataclass(frozen=True, slots=True)
 class ActivationConfig:
-    """When a measured gap counts as closed. All of these are statements about sensor noise."""
+    """When a measured gap counts as closed. All of these are statements about the noise of the sensors."""
 
     gap_on: float = _leaf(0.003, "m", -0.1, 0.5, "a contact may close below this gap")
     gap_off: float = _leaf(0.008, "m", -0.1, 0.5, "a closed contact opens above this gap, whatever its force")
     velocity_tolerance: float = _leaf(0.1, "m/s", 0.0, 10.0, "a gap that grows faster than this speaks for open")
-    force_on: float = _leaf(5.0, "N", 0.0, 1e5, "a closed contact is loaded by this more than force_off, or more")
+    force_on: float = _leaf(5.0, "N", 0.0, 1e5, "a closed contact carries this much more than force_off, or more")
     force_off: float = _leaf(2.0, "N", -1e5, 1e5, "a load above this speaks for closed, below for open")
     slip_on: float = _leaf(0.05, "m/s", 0.0, 10.0, "a point that moves faster along the surface, over 10 ms, slips")
-    slip_off: float = _leaf(0.02, "m/s", 0.0, 10.0, "a slipping one sticks again below this speed")
-    gap_sigma: float = _leaf(0.001, "m", 1e-9, 0.5, "standard deviation of the gap: probability and time bounds")
+    slip_off: float = _leaf(0.02, "m/s", 0.0, 10.0, "a slipping point sticks again below this speed")
+    gap_sigma: float = _leaf(0.001, "m", 1e-9, 0.5, "standard deviation of the gap, for scores and time bounds")
     velocity_sigma: float = _leaf(0.02, "m/s", 1e-9, 10.0, "standard deviation of the gap's rate")
-    acceleration_sigma: float = _leaf(10.0, "m/s^2", 0.0, 1e4, "of the gap's acceleration from the model: time bounds")
+    acceleration_sigma: float = _leaf(10.0, "m/s^2", 0.0, 1e4, "the same of its acceleration by the model")
     force_sigma: float = _leaf(5.0, "N", 1e-9, 1e5, "standard deviation of the model's normal force")
 
 
@@ -61,9 +61,9 @@ class PredictionConfig:
     """How far ahead events are looked for."""
 
     horizon: float = _leaf(0.1, "s", 0.0, 10.0, "events later than this are not predicted")
-    rollout: float = _leaf(0.05, "s", 0.0, 1.0, "the sequence of modes is followed for this time; 0: not at all")
-    rollout_events: int = _leaf(8, "-", 1, 64, "and for at most this many events")
-    bound_sigmas: float = _leaf(2.0, "-", 0.0, 10.0, "earliest and latest times are at this many standard deviations")
+    rollout: float = _leaf(0.05, "s", 0.0, 1.0, "the sequence of modes is followed for this time; 0 switches it off")
+    rollout_events: int = _leaf(8, "-", 1, 64, "the sequence of modes has at most this many events")
+    bound_sigmas: float = _leaf(2.0, "-", 0.0, 10.0, "half-width of time bounds, in standard deviations")
     rhythm: bool = _leaf(True, "-", None, None, "the last strides of a steady gait also foretell events")
 
 
@@ -71,8 +71,8 @@ class PredictionConfig:
 class StabilityConfig:
     """Dead bands of the tri-state flags: inside them a flag is UNDECIDED."""
 
-    force_tolerance: float = _leaf(1.0, "N", 0.0, 1e5, "constraint stability and friction margin")
-    acceleration_tolerance: float = _leaf(0.2, "m/s^2", 0.0, 1e4, "sign of the released gap's acceleration")
+    force_tolerance: float = _leaf(1.0, "N", 0.0, 1e5, "dead band of constraint stability and friction")
+    acceleration_tolerance: float = _leaf(0.2, "m/s^2", 0.0, 1e4, "dead band of the released gap's acceleration")
     grazing_speed: float = _leaf(0.1, "m/s", 0.0, 10.0, "a touchdown below this speed is grazing")
     pseudo_impulse_duration: float = _leaf(0.03, "s", 0.0, 1.0, "bounces shorter than about this count as none")
     coupling_tolerance: float = _leaf(0.02, "-", 0.0, 1.0, "pairs below this cosine are not order sensitive")
@@ -80,19 +80,19 @@ class StabilityConfig:
 
 @dataclass(frozen=True, slots=True)
 class ImpactConfig:
-    """The post-impact velocity set."""
+    """How post-impact velocity sets are drawn."""
 
     horizon: float = _leaf(0.05, "s", 0.0, 10.0, "a set is computed for touchdowns within this time")
     window: float = _leaf(0.01, "s", 0.0, 1.0, "contacts that touch within this time of each other impact together")
-    samples: int = _leaf(256, "-", 1, 65536, "draws")
-    step: float = _leaf(1.0, "-", 1e-6, 100.0, "impulse increment h, in units of the largest impulse of a contact")
-    max_steps: int = _leaf(100, "-", 1, 100000, "increments a sample may take")
+    samples: int = _leaf(256, "-", 1, 65536, "number of draws")
+    step: float = _leaf(1.0, "-", 1e-6, 100.0, "bound of an impulse increment, in largest impulses of a contact")
+    max_steps: int = _leaf(100, "-", 1, 100000, "increments that a draw may take")
     law: str = _leaf("poisson", "-", None, None, "poisson, stronge, or inelastic (restitution is not used)")
     restitution_margin: float = _leaf(0.0, "-", 0.0, 1.0, "the set covers restitution up to this much above and below")
     friction_margin: float = _leaf(0.0, "-", 0.0, 1.0, "the set covers friction up to this part above and below")
     directions: int = _leaf(4, "-", 2, 32, "edges of the linearised friction cone; even")
-    deadline: float = _leaf(0.001, "s", 0.0, 10.0, "of the computation of one set; 0 for none")
-    seed: int = _leaf(0, "-", 0, 2**31 - 1, "of the draws; the same state and seed give the same set")
+    deadline: float = _leaf(0.001, "s", 0.0, 10.0, "longest computation of one set; 0 for any")
+    seed: int = _leaf(0, "-", 0, 2**31 - 1, "seed of the draws; the same state and seed give the same set")
     request_deadline: float = _leaf(1.0, "s", 0.001, 10.0, "longest computation of a set asked for by ~/predict_impact")
 
 
@@ -100,7 +100,7 @@ class ImpactConfig:
 class ObserverConfig:
     """The momentum observer that estimates contact forces."""
 
-    gain: float = _leaf(100.0, "1/s", 0.0, 1e4, "bandwidth; 0 switches it off")
+    gain: float = _leaf(100.0, "1/s", 0.0, 1e4, "bandwidth of the observer; 0 switches it off")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class InputConfig:
     stale_after: float = _leaf(0.1, "s", 0.0, 1e6, "a state older than this is used but reported; 0 for never")
     odometry_timeout: float = _leaf(0.05, "s", 0.0, 1e6, "joint states further than this from an odometry are dropped")
     limit_factor: float = _leaf(
-        10.0, "-", 0.0, 1e6, "values beyond this many times the URDF's limits are refused; 0: none"
+        10.0, "-", 0.0, 1e6, "values beyond this many times the URDF's limits are refused; 0: none is"
     )
     lost_before_less: float = _leaf(0.25, "-", 0.0, 1.0, "share of states lost above which less is computed; 1: never")
     use_covariance: bool = _leaf(True, "-", None, None, "covariances of the odometry, if any, widen the time bounds")
@@ -118,23 +118,28 @@ class InputConfig:
 
 @dataclass(frozen=True, slots=True)
 class DiagnosticsConfig:
-    """From which share of a period's messages on the diagnostics warn. The numbers themselves always stand there."""
+    """Shares of a period's messages above which the diagnostics warn; the shares themselves are always reported."""
 
     lost: float = _leaf(0.05, "-", 0.0, 1.0, "states that were sent and that the node never got")
     refused: float = _leaf(0.01, "-", 0.0, 1.0, "messages refused, of one input")
-    reported: float = _leaf(0.05, "-", 0.0, 1.0, "messages that were odd and used, or that waited in vain for odometry")
+    reported: float = _leaf(0.05, "-", 0.0, 1.0, "messages with something odd, or that waited in vain for odometry")
 
 
 @dataclass(frozen=True, slots=True)
 class EstimatorConfig:
-    """Everything the estimator needs beside the URDF. ``environments`` and ``contacts`` are keyed by name."""
+    """Everything that the estimator needs beside the URDF. ``environments`` and ``contacts`` are keyed by name.
+
+    >>> config = EstimatorConfig.from_mapping({"contacts": {"tip": {"link": "finger"}}, "prediction": {"horizon": 0.2}})
+    >>> config.contacts["tip"].friction, config.prediction.horizon
+    (0.7, 0.2)
+    """
 
     floating_base: bool = _leaf(True, "-", None, None, "the root link floats: odometry is needed")
     contacts: Mapping[str, Contact] = field(default_factory=dict)
     environments: Mapping[str, Environment] = field(default_factory=lambda: {"ground": Environment()})
     allow_no_contacts: bool = _leaf(False, "-", None, None, "work without any contact, and so predict nothing")
     joint_limits: tuple[str, ...] = _leaf((), "-", None, None, "joints whose position limits are contacts")
-    locked_joints: tuple[str, ...] = _leaf((), "-", None, None, "joints that no message has: held at zero")
+    locked_joints: tuple[str, ...] = _leaf((), "-", None, None, "joints that no message has; they are held at zero")
     activation: ActivationConfig = field(default_factory=ActivationConfig)
     prediction: PredictionConfig = field(default_factory=PredictionConfig)
     stability: StabilityConfig = field(default_factory=StabilityConfig)
@@ -174,10 +179,13 @@ class EstimatorConfig:
 
     @classmethod
     def from_mapping(cls, data: Mapping[str, Any]) -> EstimatorConfig:
-        """Make a configuration from nested mappings, refusing unknown names and values out of range.
+        """Make a configuration from nested mappings.
 
         ``contact_names`` and ``environment_names`` give the order where the mapping has none of its own (ROS
         parameters), and must then name every entry.
+
+        Raises:
+            ValueError: an unknown name, a value of the wrong type or out of range, or a contradiction.
         """
         known = {f.name: f for f in fields(cls)}
         values: dict[str, Any] = {}
@@ -217,7 +225,7 @@ class EstimatorConfig:
         return config
 
 
-# Parameters of nodes that may stand in the same file, for any of them (/**:); they are not the estimator's.
+# Parameters of nodes, not of the estimator, that may stand in the same file.
 IGNORED = (
     "use_sim_time",
     "qos_overrides",
@@ -243,6 +251,7 @@ _GROUPS: dict[str, type] = {
 
 
 def _named(kind: type, key: str, value: Any, order: Any) -> dict[str, Any]:
+    """Entries by name, in the given order, or in that of the mapping where ``order`` is None."""
     if not isinstance(value, Mapping):
         raise ValueError(f"{key} must be a mapping from names to entries")
     names = list(order) if order is not None else list(value)
@@ -255,6 +264,7 @@ def _named(kind: type, key: str, value: Any, order: Any) -> dict[str, Any]:
 
 
 def _group(kind: type, key: str, value: Any) -> Any:
+    """One dataclass of parameters from a mapping; ``key`` is its dotted name."""
     if not isinstance(value, Mapping):
         raise ValueError(f"{key} must be a mapping, got {value!r}")
     known: dict[str, Field[Any]] = {f.name: f for f in fields(kind)}

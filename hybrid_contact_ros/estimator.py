@@ -6,38 +6,25 @@ from collections.abc import Iterable
 from enum import IntFlag
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hybrid_contact_ros.codes import Status, Validity
+from hybrid_contact_ros.codes import Validity
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimation.answers import mode_prediction
+from hybrid_contact_ros.estimation.contact_mode import TANGENTS, ContactModeSolver
 from hybrid_contact_ros.estimation.events import EventLog, EventPredictor
 from hybrid_contact_ros.estimation.flags import StabilityFlags
-from hybrid_contact_ros.estimation.impact import check_request, impact_law, impacting_contacts, predict_impact
-from hybrid_contact_ros.estimation.momentum_observer import LONGEST_PAUSE, MomentumObserver, contact_forces
+from hybrid_contact_ros.estimation.impact import check_request
+from hybrid_contact_ros.estimation.impact_sets import ImpactSets
+from hybrid_contact_ros.estimation.measurement import StateReader
+from hybrid_contact_ros.estimation.moment import Moment
+from hybrid_contact_ros.estimation.momentum_observer import LONGEST_PAUSE
+from hybrid_contact_ros.estimation.observed_forces import ObservedForces
 from hybrid_contact_ros.estimation.rhythm import StrideRhythm
 from hybrid_contact_ros.estimation.sequence import ModeRollout
-from hybrid_contact_ros.estimation.tracker import ContactTracker, load_thresholds
-from hybrid_contact_ros.estimation.uncertainty import GapUncertainty
-from hybrid_contact_ros.estimation.vertices import ContactVertices
-from hybrid_contact_ros.kernels.estimation.contact_tracking import contact_quantities, contact_rates, model_loads
-from hybrid_contact_ros.kernels.mechanics.contact_drift import balanced_drift
-from hybrid_contact_ros.kernels.modes.jamming import CRITICAL_PART
 from hybrid_contact_ros.kernels.warm import disable_compilation, enable_compilation
-from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
-from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.state import RobotState
-from hybrid_contact_ros.modes.workspace import ModeWorkspace, mode_steps
-from hybrid_contact_ros.prediction import ImpactPrediction, ModePrediction, Prediction
-
-Array = NDArray[np.float64]
-Codes = NDArray[np.uint8]
-
-_WIDTH = 3  # rows of a contact: normal and two tangents
-# G_nn below this times the largest is that of a contact which no motion changes.
-_IMMOVABLE = 1e-12
-# A base quaternion may differ from unit length by this much: far above the rounding of float32.
-_QUATERNION = 1e-3
+from hybrid_contact_ros.prediction import Event, ImpactPrediction, Prediction
 
 
 class Parts(IntFlag):
@@ -53,16 +40,16 @@ class Parts(IntFlag):
 class ContactEstimator:
     """Contact mode, stability flags and post-impact set of a stream of states.
 
-    Each state is answered with the forces of the contact mode that satisfies force-acceleration complementarity (J 38)
-    with the measured effort, for the contacts that gaps and gap velocities leave in question. Deterministic: the same
-    states give the same bits; the only clock is that of the impact set's deadline, and a set cut by it is a prefix of
-    the full one.
+    Each state is answered with the forces of the contact mode that satisfies force-acceleration complementarity
+    (Johnson (38)) with the measured effort, for the contacts that gaps and gap velocities leave in question. The
+    estimator is deterministic: the same states give the same bits. Its only clock is that of the impact set's deadline,
+    and a set cut by it is a prefix of the full one.
 
-    What is remembered from state to state: which contacts were closed and slid (hysteresis), the recent course of
-    loads and friction margins (liftoff and slip times), the last strides of each contact, the last mode (from which the
-    next is solved), the momentum observer, and the events already told. A stamp earlier than the last one forgets all
-    of it, as :meth:`reset` does; one that is equal adds nothing to what depends on time; a pause longer than
-    ``LONGEST_PAUSE`` s starts the observer, the courses and the solver anew.
+    What is remembered from state to state: which contacts were closed and slid (hysteresis), the recent course of loads
+    and friction margins (liftoff and slip times), the last strides of each contact, the last mode (from which the next
+    is solved), the momentum observer, and the events already told. A stamp earlier than the last one forgets all of it,
+    as :meth:`reset` does; one that is equal adds nothing to what depends on time; a pause longer than ``LONGEST_PAUSE``
+    s starts the observer, the courses and the solver anew.
 
     Without measured effort (``effort`` None) forces and accelerations are unknown: ``VALID_EFFORT`` is clear, statuses
     come from geometry alone, touchdown times assume locked joints (free fall without contacts, no acceleration with),
@@ -70,45 +57,51 @@ class ContactEstimator:
     joints and is not concerned.
 
     One estimator (and its model) serves one thread at a time.
+
+    A ball of 2 kg falls from 2 cm above the ground:
+
+    >>> from hybrid_contact_ros import EstimatorConfig, RigidBodyModel, RobotState
+    >>> urdf = '''<robot name="ball"><link name="ball"><inertial><mass value="2"/>
+    ... <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'''
+    >>> config = EstimatorConfig.from_mapping({"contacts": {"ball": {"link": "ball", "radius": 0.1}}})
+    >>> estimator = ContactEstimator(RigidBodyModel.from_urdf(urdf, config), config)
+    >>> state = RobotState(0, q=np.array([0, 0, 0.12, 0, 0, 0, 1.0]), v=np.zeros(6), effort=np.zeros(6))
+    >>> mode = estimator.update(state).mode
+    >>> print(mode.closed, mode.next_event, mode.time_to_event.round(4))
+    [False] [1] [0.0639]
     """
 
     def __init__(self, model: RigidBodyModel, config: EstimatorConfig) -> None:
-        """Raises ValueError for a configuration without contacts (:meth:`EstimatorConfig.require_contacts`)."""
+        """Raises ValueError for a configuration without contacts (:meth:`EstimatorConfig.require_contacts`), or with an
+        impact law or numbers of draws that no set could be made with."""
         if not model.contacts:
             config.require_contacts()
         self.model, self.config = model, config
         m = model.contacts
-        self._tracker = ContactTracker(model.contact_tangents.copy(), load_thresholds(model, config.activation))
+        self._contact_mode = ContactModeSolver(model, config.activation)
+        self._reader = StateReader(model, self._contact_mode.modes, config.activation)
+        self._observed_forces = ObservedForces(model, self._contact_mode.modes, config.observer.gain)
         self._predictor = EventPredictor(m, config.activation, config.prediction)
         self._rhythm = StrideRhythm(m, config.prediction.bound_sigmas)
+        self._rollout = ModeRollout(m, TANGENTS, config.activation, config.prediction)
         self._log = EventLog(m, config.prediction)
-        self._observer = MomentumObserver(model.nv, config.observer.gain)
-        self._modes = ModeWorkspace(model.nv, m, _WIDTH - 1, mode_steps(m), CRITICAL_PART)
-        self._flags = StabilityFlags(m, _WIDTH - 1, config)
-        self._uncertainty = GapUncertainty(m, config.activation)
-        # Own copies: a read-only array would be another type for the kernels.
-        self._normals, self._tangents = model.contact_normals.copy(), model.contact_tangents.copy()
-        self._friction = model.friction.copy()
-        self._rollout = ModeRollout(
-            m, _WIDTH - 1, self._friction, model.restitution, config.activation, config.prediction
-        )
-        self._load, self._slip_rate = np.zeros(m), np.zeros(m)
-        self._basis, self._values = np.zeros((m * _WIDTH, model.nv)), np.zeros(m * _WIDTH)
-        self._vertices = ContactVertices(config, m)
-        self._law = impact_law(config.impact, model.restitution)
-        self._passive = model.floating_base and model.nv == 6
-        self._stamp: int | None = None
-        self._latest: tuple[RobotState, Array, Codes, Array] | None = None
+        self._flags = StabilityFlags(m, TANGENTS, config)
+        self._impact_sets = ImpactSets(model, config)
+        self._latest: Moment | None = None
+
+    @property
+    def stamp_ns(self) -> int | None:
+        """Stamp of the state last updated; None before the first."""
+        return None if self._latest is None else self._latest.stamp_ns
 
     def reset(self) -> None:
         """Forget all earlier states."""
-        self._stamp = self._latest = None
-        self._tracker.reset()
+        self._latest = None
+        self._contact_mode.reset()
+        self._observed_forces.reset()
         self._predictor.reset()
         self._rhythm.reset()
         self._log.reset()
-        self._observer.reset()
-        self._modes.forget()
 
     def warm(self, freeze: bool = False) -> None:
         """Compile every kernel that an update or an impact may need: the first state is then as fast as the thousandth.
@@ -133,6 +126,8 @@ class ContactEstimator:
                     if model.contacts:
                         self.impact(state, contacts=range(model.contacts), samples=16)
             self.reset()
+        self._contact_mode.warm()
+        self._observed_forces.warm()
         if freeze:
             disable_compilation()
 
@@ -140,136 +135,30 @@ class ContactEstimator:
         """Answer for one state, the next in time.
 
         Raises:
-            ValueError: an array of the wrong size, or not finite, or a base quaternion that is not of unit length. What
-                the estimator remembers is then unchanged.
+            ValueError: an array of the wrong size, or not finite; a base quaternion that is not of unit length; a mass
+                matrix that is not positive definite. What the estimator remembers is then unchanged.
         """
-        state, problem = self._checked(state)
-        position = self.model.contact_positions
-        m = self.model.contacts
-        if self._stamp is not None and state.stamp_ns < self._stamp:
-            self.reset()
-        dt = 0.0 if self._stamp is None else 1e-9 * (state.stamp_ns - self._stamp)
-        if dt > LONGEST_PAUSE:
-            self._predictor.reset()
-            self._observer.reset()
-            self._modes.forget()
-        trusted = state.effort is not None or self._passive
-
-        rate, tangential, speed = np.empty(m), np.empty((m, 3)), np.empty(m)
-        rows = problem.jacobian().reshape(m, _WIDTH, problem.nv)
-        velocity = rows @ problem.velocity
-        contact_rates(rows, problem.velocity, self._normals, self._tangents, rate, tangential, speed)
-        tracker, modes = self._tracker, self._modes
-        touching = tracker.near(dt, problem.gap, rate, tangential)
-        balanced_drift(_WIDTH, rows, touching, self._basis, self._values, problem.jacobian_drift)
-        code, residual = self._solve(problem, touching)
-        tracker.decide(problem.gap, rate, self._load, trusted)
-        released = (touching != 0) & (tracker.closed == 0)
-        if released.any() and (modes.forces[released, 0] > 0.0).any():
-            # What does not hold carries nothing: the others take over its load.
-            touching[:] = tracker.closed
-            code, residual = self._solve(problem, touching)
-        self._stamp = state.stamp_ns
-
-        if trusted:
-            accelerations, acceleration = modes.contact_acceleration.copy(), modes.acceleration.copy()
-            forces = modes.forces.copy()
-        else:
-            accelerations, acceleration = self._locked(problem, rows)
-            forces = np.zeros((m, _WIDTH))
-        force_model, margin = np.empty((m, 3)), np.empty(m)
-        contact_quantities(
-            self._normals,
-            self._tangents,
-            self._friction,
-            tangential,
-            speed,
-            forces,
-            accelerations,
-            force_model,
-            margin,
-            self._slip_rate,
-        )
-        estimate = self._observe(state, problem, rows, dt)
-        predictor = self._predictor
-        covariance = state.base_covariance if self.model.floating_base else None
-        sigmas = self._uncertainty.of(problem.normal_jacobian, covariance)
-        predictor.update(
-            dt,
-            trusted,
-            tracker.closed,
-            tracker.slipping,
-            self._friction,
-            problem.gap,
-            rate,
-            speed,
-            self._load,
-            margin,
-            accelerations,
-            self._slip_rate,
-            self._rhythm.ahead(state.stamp_ns),
-            *sigmas,
-        )
-        kind, backed, times = predictor.kind.copy(), predictor.backed, predictor.times
-        sequence = self._rollout.follow(
-            modes.delassus,
-            modes.free,
-            problem.gap,
-            velocity.reshape(-1),
-            tracker.closed,
-            backed,
-            times,
-            trusted and bool(parts & Parts.SEQUENCE),
-            *sigmas,
-        )
-        events = self._log.update(
-            state.stamp_ns, tracker.status, tracker.doubted, problem.gap, tracker.probability, kind, times
-        )
-        if self.config.prediction.rhythm:
-            for event in events:
-                if event.detected:
-                    self._rhythm.note(event)
-        known = force_validity(trusted, code, touching)
-        force_model[~known] = margin[~known] = np.nan
-        mode = ModePrediction(
-            stamp_ns=state.stamp_ns,
-            status=tracker.status.copy(),
-            probability=tracker.probability.copy(),
-            probability_valid=False,
-            position=position,
-            normal=self._normals.copy(),
-            gap=problem.gap,
-            gap_velocity=rate,
-            gap_acceleration=accelerations[:, 0].copy(),
-            tangential_velocity=tangential,
-            force_model=force_model,
-            force_valid=known,
-            force_estimate=estimate,
-            friction_coefficient=problem.friction,
-            friction_margin=margin,
-            critical_friction=modes.critical_friction.copy(),
-            jammed=modes.jammed.copy(),
-            next_event=kind,
-            time_to_event=times[:, 0].copy(),
-            earliest=times[:, 1].copy(),
-            latest=times[:, 2].copy(),
-            sequence=sequence,
-            validity=int(self._validity(trusted, code, known) | (Validity.SEQUENCE if self._rollout.whole else 0)),
-            residual=residual,
-        )
-        stability = self._flags.predict(
-            state.stamp_ns,
-            problem,
-            velocity,
-            tracker.touching,
-            tracker.closed,
-            modes,
-            backed,
-            *sigmas,
-            bool(parts & Parts.STABILITY),
-            trusted and code == Status.SOLVED,
-        )
-        self._latest = (state, acceleration, backed, times)
+        # Check the state; form J, J v, G, and the factor of M. Only this step can refuse, and it remembers nothing.
+        moment = self._reader.read(state, self._time_since_latest(state))
+        # Forget what a stamp of the past, or a pause, has made worthless.
+        self._forget_before(moment)
+        # Solve for the contact mode, and decide which contacts are closed and which of them slide.
+        self._contact_mode.decide(moment)
+        # Take over the forces and accelerations of that mode; derive margins and rates from them.
+        self._contact_mode.weigh(moment)
+        # Estimate the forces a second time, from the momentum.
+        estimate = self._observed_forces.estimate(moment)
+        # Foretell each contact's next event, from the extrapolated state and the rhythm of the gait.
+        self._predictor.update(moment, self._rhythm.ahead(moment.stamp_ns))
+        # Follow the hybrid model through the modes after that.
+        sequence = self._rollout.follow(moment, bool(parts & Parts.SEQUENCE))
+        # Tell what is new, and learn the strides from what was detected.
+        events = self._log.update(moment)
+        self._learn_strides(events)
+        # Put the answers together: the mode, the stability flags, and the set of the impact that is ahead.
+        mode = mode_prediction(self.model, moment, estimate, sequence, self._validity())
+        stability = self._flags.predict(moment, bool(parts & Parts.STABILITY))
+        self._latest = moment
         return Prediction(mode, stability, self.next_impact() if parts & Parts.IMPACT else None, events)
 
     def next_impact(self) -> ImpactPrediction | None:
@@ -278,32 +167,7 @@ class ContactEstimator:
         None when no touchdown is predicted within ``impact.horizon``. ``update`` with ``Parts.IMPACT`` is ``update``
         without it and then this: a driver that publishes in between has its modes out before the set is computed.
         """
-        if self._latest is None:
-            return None
-        state, acceleration, kind, times = self._latest
-        config = self.config.impact
-        contacts, when = impacting_contacts(config, self._tracker.closed, kind, times)
-        if not contacts.size:
-            return None
-        q = self.model.integrate(state.q, when * (state.v + 0.5 * when * acceleration))
-        v = state.v + when * acceleration
-        if not (np.isfinite(q).all() and np.isfinite(v).all()):
-            return None
-        problem = self.model.problem(RobotState(state.stamp_ns, q, v, state.effort))
-        if not np.isfinite(problem.bias_force).all():
-            return None
-        return predict_impact(
-            state.stamp_ns,
-            when,
-            problem,
-            contacts,
-            self._vertices.of(contacts),
-            config,
-            self._law,
-            config.samples,
-            config.seed,
-            int(1e9 * config.deadline) or None,
-        )
+        return None if self._latest is None else self._impact_sets.ahead(self._latest)
 
     def impact(
         self,
@@ -325,90 +189,32 @@ class ContactEstimator:
             ValueError: a bad state, as :meth:`update`; an index out of range; samples, seed or deadline out of range.
         """
         config = self.config.impact
-        count = config.samples if samples is None else samples
-        number = config.seed if seed is None else seed
-        check_request(count, number, deadline_ns, gap_tolerance)
-        state, problem = self._checked(state)
-        if contacts is None:
-            limit = self.config.activation.gap_on if gap_tolerance is None else gap_tolerance
-            chosen = np.flatnonzero(problem.gap <= limit)
-        else:
-            chosen = np.array(sorted(contact_set("contacts", contacts, problem.contacts)), dtype=np.intp)
-        limit_ns = int(1e9 * config.deadline) if deadline_ns is None else deadline_ns
-        corners = self._vertices.of(chosen)
-        return predict_impact(
-            state.stamp_ns, 0.0, problem, chosen, corners, config, self._law, count, number, limit_ns or None
-        )
+        samples = config.samples if samples is None else samples
+        seed = config.seed if seed is None else seed
+        check_request(samples, seed, deadline_ns, gap_tolerance)
+        state, problem = self._reader.checked(state)
+        return self._impact_sets.of_state(state, problem, contacts, gap_tolerance, samples, seed, deadline_ns)
 
-    def _checked(self, state: RobotState) -> tuple[RobotState, ContactProblem]:
-        """The state with float64 arrays and its problem, or ValueError; changes nothing that is remembered."""
-        model = self.model
-        arrays = [
-            None if x is None else np.ascontiguousarray(x, dtype=np.float64) for x in (state.q, state.v, state.effort)
-        ]
-        assert arrays[0] is not None and arrays[1] is not None
-        state = RobotState(state.stamp_ns, arrays[0], arrays[1], arrays[2], state.base_covariance)
-        fault = state.fault(model.nq, model.nv)
-        if fault is not None:
-            raise ValueError(fault)
-        if model.floating_base:
-            norm = float(np.sqrt((state.q[3:7] ** 2).sum()))
-            if not abs(norm - 1.0) <= _QUATERNION:
-                raise ValueError(f"the base quaternion q[3:7] has length {norm:g}; normalise it")
-        problem = model.problem(state)
-        if not (np.isfinite(problem.bias_force).all() and np.isfinite(problem.gap).all()):
-            raise ValueError("the state is too large to compute with: its forces or gaps are not finite numbers")
-        return state, problem
+    def _time_since_latest(self, state: RobotState) -> float:
+        """In s; 0 for the first state, and for one whose stamp goes back, which is the first again."""
+        latest = self._latest
+        return 0.0 if latest is None else max(0.0, 1e-9 * (state.stamp_ns - latest.stamp_ns))
 
-    def _solve(self, problem: ContactProblem, touching: Codes) -> tuple[int, float]:
-        """Forces and accelerations of the mode of ``touching`` into the workspace, and the loads."""
-        modes = self._modes
-        code, residual, _ = modes.solve(problem, touching, 0.0, sliding=self._tracker.sliding)
-        if code == Status.SINGULAR:
-            raise ValueError("the mass matrix of this state is not positive definite")
-        model_loads(_WIDTH, _IMMOVABLE, modes.delassus, modes.forces, modes.contact_acceleration, self._load)
-        return int(code), float(residual)
+    def _forget_before(self, moment: Moment) -> None:
+        if self._latest is not None and moment.stamp_ns < self._latest.stamp_ns:
+            self.reset()
+        if moment.dt > LONGEST_PAUSE:
+            self._predictor.reset()
+            self._observed_forces.reset()
+            self._contact_mode.modes.forget()
 
-    def _locked(self, problem: ContactProblem, rows: Array) -> tuple[Array, Array]:
-        """Accelerations without known efforts: of the contacts (m, 3) and of v (nv,), with the joints locked."""
-        m = problem.contacts
-        acceleration = np.zeros(problem.nv)
-        contacts = np.zeros((m, _WIDTH))
-        if self.model.floating_base and not self._tracker.closed.any():
-            acceleration[:6] = np.linalg.solve(problem.mass[:6, :6], -problem.bias_force[:6])
-            contacts = rows @ acceleration + problem.jacobian_drift
-        return contacts, acceleration
+    def _learn_strides(self, events: tuple[Event, ...]) -> None:
+        if self.config.prediction.rhythm:
+            for event in events:
+                if event.detected:
+                    self._rhythm.note(event)
 
-    def _observe(self, state: RobotState, problem: ContactProblem, rows: Array, dt: float) -> Array:
-        """Forces by the momentum observer (m, 3), world frame; NaN without effort, and for open contacts."""
-        observer, m = self._observer, self.model.contacts
-        effort = np.zeros(problem.nv) if state.effort is None and self._passive else state.effort
-        if observer.gain <= 0.0 or effort is None:
-            observer.reset()
-            return np.full((m, 3), np.nan)
-        momentum, rate = self.model.momentum(state)
-        external = observer.update(dt, momentum, rate, effort)
-        chosen = np.flatnonzero(self._tracker.closed)
-        if not observer.settled or not chosen.size:
-            return np.full((m, 3), np.nan)
-        response = (rows @ np.linalg.solve(problem.mass, external)).reshape(-1)
-        force = contact_forces(self._modes.delassus, response, _WIDTH, chosen)
-        return force[:, :1] * self._normals + force[:, 1:2] * self._tangents[:, 0] + force[:, 2:] * self._tangents[:, 1]
-
-    def _validity(self, trusted: bool, code: int, forces_known: NDArray[np.bool_]) -> Validity:
-        valid = Validity.STATE | Validity.BASE
-        if trusted:
-            valid |= Validity.EFFORT
-            if code == Status.SOLVED and not self._tracker.touching.any():
-                valid |= Validity.MODE_UNIQUE
-        if forces_known.all():
-            valid |= Validity.FORCES
-        if self._observer.settled:
-            valid |= Validity.FORCE_ESTIMATE
-        return valid
-
-
-def force_validity(trusted: bool, code: int, touching: Codes) -> NDArray[np.bool_]:
-    """(m,) whether a contact's force satisfies the contact laws: it does not touch, or efforts are ``trusted`` and a
-    mode was found."""
-    return (touching == 0) | (trusted and code == Status.SOLVED)
+    def _validity(self) -> Validity:
+        """What may be used of the observer's forces and of the sequence."""
+        estimate = Validity.FORCE_ESTIMATE if self._observed_forces.settled else Validity(0)
+        return estimate | (Validity.SEQUENCE if self._rollout.complete else Validity(0))

@@ -1,4 +1,4 @@
-"""ROS 2 parameter files as ROS reads them: for which node a block is, dotted names, and numbers like 1e-3."""
+"""ROS 2 parameter files, read as ROS reads them: blocks for nodes, dotted names, and numbers like 1e-3."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ _ANY = ("*", "**")
 
 
 class _Loader(yaml.SafeLoader):
-    """Scalars and repeated names as rcl takes them.
+    """Takes scalars and repeated names as rcl does.
 
-    YAML 1.1 takes 1e-3 for a string, since it has no dot, and y for one; it knows dates and 1:30 as a number. Of a name
-    that stands twice it silently drops the first; ROS merges both, the later over the earlier.
+    By YAML 1.1 as PyYAML reads it, 1e-3 is a string, since it has no dot, and so is y, while 2020-01-01 is a date and
+    1:30 is a number. Of a name that stands twice, PyYAML silently drops the first entry; ROS merges both, the later
+    over the earlier.
     """
 
     def compose_node(self, parent: Any, index: Any) -> Any:
@@ -56,9 +57,10 @@ _Loader.bool_values = {**_Loader.bool_values, "y": True, "n": False}
 def read_parameters(path: str | Path) -> dict[str, Any]:
     """The parameters of the suite's nodes in a file, as nested mappings.
 
-    A file may hold blocks for several nodes, of other packages too: used are those for any node (``/**``) and those of
-    :data:`NODES`, in any namespace, the later over the earlier; a single block is used whatever its node is called. A
-    file without blocks is the mapping itself. What ROS would refuse in a file with blocks is refused here too.
+    A file may hold blocks for several nodes, of other packages too. The blocks for any node (``/**``) and for those of
+    :data:`NODES`, in any namespace, are used, the later over the earlier; a single block is used whatever its node is
+    called. A file without blocks is the mapping itself. What ROS would refuse in a file with blocks is refused here
+    too.
 
     Raises:
         ValueError: naming the file, and what is wrong with it.
@@ -84,7 +86,7 @@ def read_parameters(path: str | Path) -> dict[str, Any]:
 
 
 def block_nodes(path: str | Path) -> list[str]:
-    """Names, without namespaces, of the nodes whose parameters stand in the file below ``ros__parameters``.
+    """Names, without namespaces, of the nodes for which the file has parameters.
 
     Raises:
         ValueError: as of :func:`read_parameters`.
@@ -93,7 +95,7 @@ def block_nodes(path: str | Path) -> list[str]:
 
 
 def check_for_nodes(path: str | Path) -> None:
-    """Refuse what ROS refuses of a file, whatever nodes it is for. One without anything in it has no parameters.
+    """Refuse a file that ROS would refuse, whatever nodes it is for. An empty file has no parameters, and is fine.
 
     Raises:
         ValueError: naming the file, and what is wrong with it.
@@ -133,11 +135,11 @@ def _blocks(name: str, data: Mapping[Any, Any]) -> Iterator[tuple[str, Mapping[A
             yield from _blocks(str(key), value)
 
 
-# ---------------------------------------------------------------------- what ROS would refuse, in words
+# ---------------------------------------------------------------------- what ROS would refuse, said in words
 
 
 def _check_levels(data: Mapping[Any, Any], blocks: bool, above: str = "") -> None:
-    """Names and levels down to ``ros__parameters``. Without any block the data may be the parameters themselves."""
+    """Check names and levels down to ``ros__parameters``; without any block the data may be the parameters."""
     for key, value in data.items():
         name = str(key)
         if key == _BLOCK:
@@ -204,7 +206,7 @@ def _is_node(name: str) -> bool:
 
 
 def _merge(into: dict[str, Any], block: Mapping[Any, Any]) -> None:
-    """``a.b: 1`` is ``a: {b: 1}``; what stands there already is replaced leaf by leaf."""
+    """Merge a block into what there is, leaf by leaf; ``a.b: 1`` is ``a: {b: 1}``."""
     for key, value in block.items():
         first, _, rest = str(key).partition(".")
         if not rest and not isinstance(value, dict):

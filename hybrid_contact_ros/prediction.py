@@ -19,10 +19,10 @@ Codes = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModeSequence:
-    """The events that the hybrid model goes through next, in order of time, k of them.
+    """The k events that the hybrid model goes through next, in order of time.
 
     Attributes:
-        contact: (k,) index. kind: (k,) :class:`EventKind`. times: (k, 3) time, earliest, latest, s after the stamp.
+        contact: (k,) index. kind: (k,) :class:`EventKind`. times: (k, 3) time, earliest, latest, s from the stamp.
         mode: (k,) bit mask of the closed contacts after each event. bounds_valid: whether the bounds are calibrated.
     """
 
@@ -39,20 +39,20 @@ class ModePrediction:
 
     Attributes:
         status: :class:`ContactStatus` (m,) uint8.
-        probability: that the contact is closed (m,), [0, 1].
-        probability_valid: whether it is calibrated (False: a monotone score from gap and load).
+        probability: (m,), in [0, 1], that the contact is closed. probability_valid: whether this probability is
+            calibrated (False: it is a monotone score from gap, gap velocity and load).
         position, normal: contact point (m) and unit normal, world frame, (m, 3).
-        gap, gap_velocity, gap_acceleration: φ, φ̇, φ̈ (m,), m; φ̈ under the forces of the predicted mode.
+        gap, gap_velocity, gap_acceleration: φ, φ̇, φ̈ (m,), m, m/s, m/s²; φ̈ under the forces of the predicted mode.
         tangential_velocity: (m, 3) m/s, world frame.
         force_model: (m, 3) N, world frame, environment on robot; zero for open contacts, NaN where friction jams the
             contact (Painlevé) so that no bounded force satisfies the contact laws. force_valid: (m,) bool, whether
             force and margin may be used.
         force_estimate: (m, 3) N, world frame; NaN where there is none.
         friction_coefficient: μ (m,). friction_margin: μ f_n − |f_t| (m,) N; NaN where the force is.
-        critical_friction: (m,) least coefficient with which a slide of the contact jams: along its slip, or, while it
-            does not slip, the worst direction; inf where it never does. jammed: (m,) uint8, values of
-            :mod:`~hybrid_contact_ros.kernels.modes.jamming`: 1 where such a slide was taken to stick, 2 where no mode
-            was found.
+        critical_friction: (m,) least coefficient with which a slide of the contact jams, along its slip, or in the
+            worst direction while it does not slip; inf where a slide never jams.
+        jammed: :class:`Jamming` (m,) uint8: HELD where a slide that jams was taken to stick, LOST where no mode was
+            found.
         next_event: :class:`EventKind` (m,) uint8; time_to_event, earliest, latest: (m,) s, NaN for NONE.
             time_bounds_valid: whether the bounds are calibrated.
         sequence: what follows in the next ``prediction.rollout`` seconds; empty without measured effort.
@@ -103,8 +103,8 @@ class ModePrediction:
 class StabilityPrediction:
     """Stability flags of each contact and order sensitivity of pairs, with the margins they were decided on.
 
-    Flags are :class:`Flag` uint8 arrays. Names, units and meaning: ``ConstraintStability.msg``. The pair arrays
-    run along the listed pairs (first < second).
+    Flags are arrays (m,) of uint8, :class:`Flag`. ``ConstraintStability.msg`` has the names, units and meanings. The
+    arrays ``pair_…`` run along the listed pairs (first < second).
     """
 
     stamp_ns: int
@@ -136,14 +136,14 @@ class ImpactPrediction:
 
     Attributes:
         contacts: indices of those that take part (k,).
-        time_to_impact: s after the stamp.
-        velocity_minus: v⁻ (nv,). nominal: v⁺ (nv,) with all contacts resolved at once (H 31).
+        time_to_impact: s, from the stamp to the impact.
+        velocity_minus: v⁻ (nv,). nominal: v⁺ (nv,) with all contacts resolved at once, Halm (31).
         velocities: outcomes (n, nv), all separating. lower, upper: (nv,) bounds on all outcomes.
         coverage, coverage_radius, confidence: as in :class:`~hybrid_contact_ros.impacts.outcome.VelocitySet`.
-            coverage_valid: whether that bound is calibrated, for draws of the model; never for the real robot.
+            coverage_valid: whether the coverage is calibrated, for draws of the model; it never is for the robot.
         kinetic_energy_minus, kinetic_energy_min, kinetic_energy_max: J.
-        law: name of the impact law. truncated: a deadline or thinning cut the set short.
-        terminated: every sample drawn ended separating (the others are dropped). residual, status: of the sampling.
+        law: name of the impact law. truncated: whether a deadline or thinning cut the set short.
+        terminated: whether every draw ended separating (the others are dropped). residual, status: of the sampling.
     """
 
     stamp_ns: int
@@ -170,7 +170,7 @@ class ImpactPrediction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Event:
-    """Something that a contact did, seen in the contact mode (source DETECTED), or will do (PREDICTED).
+    """Something that a contact did, as the contact mode shows (``detected``), or something that it will do.
 
     Times are integer nanoseconds; ``contact`` is an index. ``confidence`` is a calibrated probability only where
     ``confidence_valid`` says so.
@@ -189,7 +189,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prediction:
-    """Everything said of one state. ``impact`` is None unless an impact is within the horizon."""
+    """The whole answer for one state. ``impact`` is None unless an impact is within the horizon."""
 
     mode: ModePrediction
     stability: StabilityPrediction

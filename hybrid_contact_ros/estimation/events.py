@@ -1,4 +1,4 @@
-"""What contacts do next, and what they just did."""
+"""What contacts do next, and what they just did: predictions, and the events that are told of them."""
 
 from __future__ import annotations
 
@@ -7,103 +7,91 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import ContactStatus, EventKind
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
+from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.prediction_record import PredictionRecord
-from hybrid_contact_ros.kernels.estimation.event_times import next_events
+from hybrid_contact_ros.kernels.estimation.event_times import EventOut, EventScratch, next_events
 from hybrid_contact_ros.prediction import Event
 
 Array = NDArray[np.float64]
-Codes = NDArray[np.uint8]
 
-# Memory (s) of the lines through load and friction margin: a few samples of a slow stream, a small part of a step.
+# Memory (s) of the lines through load and friction margin: a few samples of a slow stream, a small part of a stride.
 TIME_CONSTANT = 0.01
-_AGREEING = 3  # states in a row that must foretell the same before it is told
-_NEVER = 2**63 - 1  # ns, latest time of what may not happen
+_AGREEING_STATES = 3  # that must foretell the same, in a row, before it is told
+_NEVER_NS = 2**63 - 1  # latest time of an event that may not happen
 
 
 class EventPredictor:
     """The next event of every contact, and when.
 
     Touchdown: the least root of φ + φ̇ t + ½ φ̈ t². Liftoff and slip: where a fading-memory line through the model's
-    load, or its friction margin, falls to zero. Stick: the slip speed at its present deceleration. Touchdowns and
-    liftoffs of a steady gait also from its rhythm (:class:`~hybrid_contact_ros.estimation.rhythm.StrideRhythm`).
+    load, or its friction margin, falls to zero. Stick: where the slip speed does at its present deceleration.
+    Touchdowns and liftoffs of a steady gait also from its rhythm
+    (:class:`~hybrid_contact_ros.estimation.rhythm.StrideRhythm`).
 
-    Attributes (overwritten by :meth:`update`): kind (m,) uint8; backed (m,) uint8, kind without touchdowns that only
-    the rhythm foretells; times (m, 3) s: time, earliest, latest.
+    It remembers the lines of each contact.
     """
 
     def __init__(self, contacts: int, tolerances: ActivationConfig, config: PredictionConfig) -> None:
         self.tolerances, self.config = tolerances, config
-        self.kind = np.zeros(contacts, dtype=np.uint8)
-        self.backed = np.zeros(contacts, dtype=np.uint8)
-        self.times = np.full((contacts, 3), np.nan)
-        self._tracks = np.full((contacts, 2, 3), -1.0)
-        self._scratch, self._due = np.zeros(3), np.zeros(3)
+        self._lines = np.full((contacts, 2, 3), -1.0)
+        self._scratch = EventScratch(found=np.zeros(3), due=np.zeros(3))
 
     def reset(self) -> None:
         """Forget the recent forces."""
-        self._tracks[:] = -1.0
+        self._lines[:] = -1.0
 
-    def update(
-        self,
-        dt: float,
-        trusted: bool,
-        closed: Codes,
-        slipping: Codes,
-        friction: Array,
-        gap: Array,
-        rate: Array,
-        speed: Array,
-        load: Array,
-        margin: Array,
-        accelerations: Array,
-        slip_rate: Array,
-        expected: Array,
-        gap_sigma: Array,
-        velocity_sigma: Array,
-    ) -> None:
-        """One state, ``dt`` s after the last (0: none). Arguments as of :func:`~...event_times.next_events`."""
-        t, c = self.tolerances, self.config
-        next_events(
-            c.horizon,
-            c.bound_sigmas,
-            TIME_CONSTANT,
-            gap_sigma,
-            velocity_sigma,
-            t.acceleration_sigma,
-            t.force_sigma,
-            int(trusted),
-            dt,
-            closed,
-            slipping,
-            friction,
-            gap,
-            rate,
-            speed,
-            load,
-            margin,
-            accelerations,
-            slip_rate,
-            expected,
-            self._tracks,
-            self._scratch,
-            self._due,
-            self.kind,
-            self.backed,
-            self.times,
+    def update(self, moment: Moment, expected: Array) -> None:
+        """Write ``next_event``, ``backed`` and ``event_times`` of a moment whose forces are known.
+
+        ``expected``: (m, 2, 3) s, as of :meth:`~hybrid_contact_ros.estimation.rhythm.StrideRhythm.ahead`.
+        """
+        tolerances, config, problem = self.tolerances, self.config, moment.problem
+        m = problem.contacts
+        out = EventOut(
+            lines=self._lines,
+            kind=np.empty(m, dtype=np.uint8),
+            backed=np.empty(m, dtype=np.uint8),
+            times=np.empty((m, 3)),
         )
+        next_events(
+            config.bound_sigmas,
+            moment.gap_sigma,
+            moment.velocity_sigma,
+            tolerances.acceleration_sigma,
+            tolerances.force_sigma,
+            config.horizon,
+            TIME_CONSTANT,
+            int(moment.trusted),
+            moment.dt,
+            moment.closed,
+            moment.slipping,
+            problem.friction,
+            problem.gap,
+            moment.gap_velocity,
+            moment.slip_speed,
+            moment.load,
+            moment.friction_margin,
+            moment.accelerations,
+            moment.slip_acceleration,
+            expected,
+            *self._scratch,
+            *out,
+        )
+        moment.next_event, moment.backed, moment.event_times = out.kind, out.backed, out.times
 
 
 class EventLog:
     """Turns predictions and changes of the contact mode into events, each told once.
 
-    A change of mode is a DETECTED event. A touchdown or a liftoff is dated back to when the evidence for it began: it
-    happened between the last state that did not speak for it and the first that did, at the zero of the gap, by linear
-    interpolation, where the gap changes sign between the two, else half way; if the evidence had to add up over several
-    states, a liftoff is at the first of them, where the load was gone. Its bounds are the last state without evidence
-    and the state that tells it.
+    A change of mode is a DETECTED event. A touchdown or a liftoff is dated back to when the evidence for it began. It
+    happened between the last state that did not speak for it and the first that did: where the gap changes sign between
+    the two, at the zero of the gap by linear interpolation, and otherwise half way. If the evidence had to add up over
+    several states, a liftoff is at the first of them, where the load was gone. The bounds of the event are the last
+    state without evidence and the state that tells it.
 
-    A prediction is told when several states in a row agree on it, it is no nearer than the next state, and it is new or
-    its time has left the bounds that were told last; what was told stands until the event comes or its time is over.
+    A prediction is told when several states in a row agree on it, when it is no nearer than the next state, and when it
+    is new or its time has left the bounds that were told last. A prediction that was told stands until the event comes
+    or its time is over.
     """
 
     def __init__(self, contacts: int, config: PredictionConfig) -> None:
@@ -114,37 +102,28 @@ class EventLog:
         """Forget the last state, what was told, and what became of it."""
         self._stamp: int | None = None
         self._status = np.zeros(self._contacts, dtype=np.uint8)
-        # Stamp and gap of the last state without evidence against the status, and of the first with it (-1: none).
+        # Stamp (ns) and gap (m) of the last state without evidence against the status, and of the first with it (-1:
+        # there is none).
         self._calm, self._calm_gap = np.zeros(self._contacts, dtype=np.int64), np.zeros(self._contacts)
         self._begun, self._begun_gap = np.full(self._contacts, -1, dtype=np.int64), np.zeros(self._contacts)
+        # Kind, earliest and latest time (ns) of the latest prediction of each contact, and how many states agree on it.
         self._agreed: list[tuple[int, int, int, int]] = [(0, 0, 0, 0)] * self._contacts
+        # Kind, earliest and latest time of the prediction told last; kind 0 for none.
         self._told: list[tuple[int, int, int]] = [(0, 0, 0)] * self._contacts
         self._record = PredictionRecord(self._contacts)
 
-    def update(
-        self,
-        stamp_ns: int,
-        status: Codes,
-        doubted: NDArray[np.bool_],
-        gap: Array,
-        probability: Array,
-        kind: Codes,
-        times: Array,
-    ) -> tuple[Event, ...]:
-        """The events of one state; detected ones first.
-
-        Args:
-            status (m,): of this state. doubted (m,) bool: whether there is evidence against the one before
-                (:class:`~hybrid_contact_ros.estimation.tracker.ContactTracker`). gap (m,) m, probability (m,).
-            kind (m,), times (m, 3): of :class:`EventPredictor`.
-        """
+    def update(self, moment: Moment) -> tuple[Event, ...]:
+        """The events of one state; detected ones first. Reads the moment's status, ``doubted``, gap, probability and
+        next events."""
+        stamp_ns, status, doubted, gap = moment.stamp_ns, moment.status, moment.doubted, moment.problem.gap
+        kind, times = moment.next_event, moment.event_times
         events: list[Event] = []
         changed = status != self._status
         if self._stamp is None:
-            changed[:] = True  # nothing has begun
+            changed[:] = True  # The status before is unknown, and so is whether anything began.
         elif changed.any():
             for i in np.flatnonzero(changed).tolist():
-                events.append(self._detected(stamp_ns, i, int(status[i]), gap, float(probability[i])))
+                events.append(self._detected(stamp_ns, i, int(status[i]), gap, float(moment.probability[i])))
                 self._told[i] = (0, 0, 0)
         self._record.settle(stamp_ns, events)
         period = 0 if self._stamp is None else stamp_ns - self._stamp
@@ -166,29 +145,31 @@ class EventLog:
         return tuple(events)
 
     def _detected(self, stamp_ns: int, i: int, status: int, gap: Array, probability: float) -> Event:
+        """The event that contact i's change to ``status`` is, dated back."""
         assert self._stamp is not None
         was_open, is_open = self._status[i] < ContactStatus.STICKING, status < ContactStatus.STICKING
         confidence = 1.0 - probability if is_open else probability
         if was_open == is_open:
             kind = EventKind.SLIP if status == ContactStatus.SLIPPING else EventKind.STICK
             time_ns = self._stamp + (stamp_ns - self._stamp) // 2
-            return Event(stamp_ns, i, kind, True, time_ns, self._stamp, stamp_ns, confidence)
+            return _event(stamp_ns, i, kind, True, (time_ns, self._stamp, stamp_ns), confidence)
         kind = EventKind.LIFTOFF if is_open else EventKind.TOUCHDOWN
-        held_back = self._begun[i] >= 0
+        added_up = self._begun[i] >= 0  # evidence of several states
         earliest, before = int(self._calm[i]), float(self._calm_gap[i])
-        first, now = (int(self._begun[i]), float(self._begun_gap[i])) if held_back else (stamp_ns, float(gap[i]))
+        first, now = (int(self._begun[i]), float(self._begun_gap[i])) if added_up else (stamp_ns, float(gap[i]))
         part = 0.5
         if before * now <= 0.0 and before != now:
             part = before / (before - now)
-        time_ns = first if held_back and is_open else earliest + round(part * (first - earliest))
-        return Event(stamp_ns, i, kind, True, time_ns, earliest, stamp_ns, confidence)
+        time_ns = first if added_up and is_open else earliest + round(part * (first - earliest))
+        return _event(stamp_ns, i, kind, True, (time_ns, earliest, stamp_ns), confidence)
 
     def _predicted(self, stamp_ns: int, period_ns: int, i: int, kind: int, times: Array) -> Event | None:
+        """The prediction for contact i as an event, or None where it is not to be told (again)."""
         time, earliest, latest = times.tolist()
         time_ns = stamp_ns + round(time * 1e9)
         never = not latest < 1e9
         earliest_ns = stamp_ns + round(earliest * 1e9)
-        latest_ns = _NEVER if never else stamp_ns + round(latest * 1e9)
+        latest_ns = _NEVER_NS if never else stamp_ns + round(latest * 1e9)
         known, low, high, count = self._agreed[i]
         same = kind == known and low <= time_ns <= high
         count = count + 1 if same else 1
@@ -196,8 +177,24 @@ class EventLog:
         told, earliest_told, latest_told = self._told[i]
         if kind == told and earliest_told <= time_ns <= latest_told:
             return None
-        if count < _AGREEING or time_ns - stamp_ns <= period_ns:
+        if count < _AGREEING_STATES or time_ns - stamp_ns <= period_ns:
             return None
         self._told[i] = (kind, earliest_ns, latest_ns)
         confidence = self._record.tell(i, EventKind(kind), time_ns, earliest_ns, latest_ns)
-        return Event(stamp_ns, i, EventKind(kind), False, time_ns, earliest_ns, latest_ns, confidence)
+        return _event(stamp_ns, i, EventKind(kind), False, (time_ns, earliest_ns, latest_ns), confidence)
+
+
+def _event(
+    stamp_ns: int, contact: int, kind: EventKind, detected: bool, times_ns: tuple[int, int, int], confidence: float
+) -> Event:
+    """``times_ns``: time, earliest, latest."""
+    return Event(
+        stamp_ns=stamp_ns,
+        contact=contact,
+        kind=kind,
+        detected=detected,
+        time_ns=times_ns[0],
+        earliest_ns=times_ns[1],
+        latest_ns=times_ns[2],
+        confidence=confidence,
+    )

@@ -1,8 +1,9 @@
-"""The post-impact velocity set of the impact that is about to happen."""
+"""The post-impact velocity set of an impact: which contacts take part, and what is drawn for them."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,31 @@ from hybrid_contact_ros.prediction import ImpactPrediction
 
 Array = NDArray[np.float64]
 
-_MOST_TOGETHER = 100.0  # of the largest impulse of a contact alone
-_MOST_SAMPLES = 65536
+# The unit of increments is at most this many times the largest impulse of a contact alone.
+_LARGEST_UNIT = 100.0
+_SAMPLES_LIMIT = 65536
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ImpactRequest:
+    """Which set is wanted.
+
+    Attributes:
+        stamp_ns, time_to_impact (s): of the state, and from it to the impact.
+        contacts: (k,) indices of those that take part. corners: those of them that matter
+            (:class:`~hybrid_contact_ros.estimation.vertices.ContactVertices`).
+        law: as of :func:`impact_law`. samples, seed: of the draws.
+        deadline_ns: longest duration of the computation; None for any.
+    """
+
+    stamp_ns: int
+    time_to_impact: float
+    contacts: NDArray[np.intp]
+    corners: NDArray[np.intp]
+    law: str
+    samples: int
+    seed: int
+    deadline_ns: int | None
 
 
 def impacting_contacts(
@@ -28,8 +52,11 @@ def impacting_contacts(
 ) -> tuple[NDArray[np.intp], float]:
     """Which contacts take part in the next impact, and when (s) it is.
 
-    All that are predicted to touch within ``config.window`` of the first, and all that stand; none, and infinity,
-    where no touchdown is predicted within ``config.horizon``.
+    All contacts that are predicted to touch within ``config.window`` of the first take part, and all that stand. Where
+    no touchdown is predicted within ``config.horizon`` it is none, and infinity.
+
+    Args:
+        closed: (m,) uint8. kind: next event (m,) uint8, EventKind. times: (m, 3) s, first column the event's time.
     """
     touching = kind == EventKind.TOUCHDOWN
     if not touching.any():
@@ -42,7 +69,7 @@ def impacting_contacts(
 
 
 def impact_law(config: ImpactConfig, restitution: Array) -> str:
-    """The law to use for contacts with these coefficients (m,): without any restitution all are the inelastic one.
+    """The law to use for contacts with these coefficients (m,): without restitution all laws are the inelastic one.
 
     Raises:
         ValueError: the configured law does not exist.
@@ -52,29 +79,29 @@ def impact_law(config: ImpactConfig, restitution: Array) -> str:
     return config.law if restitution.any() or config.restitution_margin > 0.0 else "inelastic"
 
 
-def around(values: Array, margin: Array | float, most: float) -> tuple[Array, Array] | None:
-    """The interval of ``margin`` about values (m,), within 0 and ``most``; None where there is no margin."""
+def around(values: Array, margin: Array | float, limit: float) -> tuple[Array, Array] | None:
+    """Values (m,) less and plus ``margin``, within 0 and ``limit``; None where there is no margin."""
     if not np.any(margin):
         return None
-    return np.maximum(values - margin, 0.0), np.minimum(values + margin, most)
+    return np.maximum(values - margin, 0.0), np.minimum(values + margin, limit)
 
 
 def impulse_unit(problem: ContactProblem, nominal: ImpactOutcome) -> float:
     """The largest impulse (N s) of a contact, stopped alone or with all others; 0 if none approaches.
 
-    Alone a corner of a humanoid's foot meets little but the foot: with steps of that size a sample took a hundred
-    increments and more, with the impulses of corners that stop the robot together ten. Where contacts jam, these have
-    no bound.
+    A corner of a humanoid's foot that is stopped alone meets little but the foot: with steps of that size a sample took
+    a hundred increments and more, and ten with the impulses of corners that stop the robot together. Where contacts
+    jam, the impulses together have no bound, and the one alone limits them.
     """
     alone = impulse_scale(problem)
     together = float(nominal.impulse[:, 0].max(initial=0.0)) if nominal.status == Status.SOLVED else 0.0
-    return min(max(alone, together), _MOST_TOGETHER * alone)
+    return min(max(alone, together), _LARGEST_UNIT * alone)
 
 
 def check_request(samples: int, seed: int, deadline_ns: int | None, gap_tolerance: float | None) -> None:
     """Raise ValueError for a request that cannot be answered."""
-    if not 1 <= samples <= _MOST_SAMPLES:
-        raise ValueError(f"samples is {samples}; 1..{_MOST_SAMPLES} are needed")
+    if not 1 <= samples <= _SAMPLES_LIMIT:
+        raise ValueError(f"samples is {samples}; 1..{_SAMPLES_LIMIT} are needed")
     if not 0 <= seed < 2**63:
         raise ValueError(f"seed is {seed}; it must lie in [0, 2⁶³)")
     if deadline_ns is not None and deadline_ns < 0:
@@ -83,43 +110,41 @@ def check_request(samples: int, seed: int, deadline_ns: int | None, gap_toleranc
         raise ValueError(f"gap_tolerance is {gap_tolerance}; a number of metres is needed")
 
 
-def predict_impact(
-    stamp_ns: int,
-    time_to_impact: float,
-    problem: ContactProblem,
-    contacts: NDArray[np.intp],
-    corners: NDArray[np.intp],
-    config: ImpactConfig,
-    law: str,
-    samples: int,
-    seed: int,
-    deadline_ns: int | None,
-) -> ImpactPrediction:
-    """The set for the given contacts of a problem at the instant of impact, whose velocity is v⁻; ``corners`` are those
-    of them that matter (:class:`~hybrid_contact_ros.estimation.vertices.ContactVertices`).
+def check_config(config: ImpactConfig) -> None:
+    """Raise ValueError for a configuration that no set could be drawn with, whatever the state."""
+    check_request(config.samples, config.seed, None, None)
+    if not config.step > 0.0 or config.max_steps < 1:
+        raise ValueError(f"impact.step is {config.step}, max_steps {config.max_steps}; they must be positive")
+    if config.directions < 2 or config.directions % 2:
+        raise ValueError(f"impact.directions is {config.directions}; an even number is needed")
+
+
+def predict_impact(problem: ContactProblem, request: ImpactRequest, config: ImpactConfig) -> ImpactPrediction:
+    """The set for the requested contacts of a problem at the instant of impact, whose velocity is v⁻.
 
     ``config.step`` is taken in units of the largest impulse that a contact takes, so that one value serves all robots
     and speeds. Samples that did not end separating are dropped. Where nothing approaches, the set is v⁻ alone, as all
     draws would be; where the mass matrix cannot be inverted it is empty, and ``status`` says so.
 
     Friction polygons have a vertex against the slip of each contact, since a user has no say in where tangents point.
-    The nominal outcome is that of all contacts at once without restitution.
-    ``deadline_ns`` is a duration from now, for the whole of this call.
+    The nominal outcome is that of all contacts at once without restitution. The deadline counts from now, for the whole
+    of this call.
     """
     begin = time.perf_counter_ns()
-    part, _ = along_slip(problem.select(corners))
+    part, _ = along_slip(problem.select(request.corners))
     nominal = simultaneous_impact(part, config.directions)
     unit = impulse_unit(part, nominal)
-    left = None if deadline_ns is None else max(1, deadline_ns - (time.perf_counter_ns() - begin))
+    law, limit_ns = request.law, request.deadline_ns
+    time_left = None if limit_ns is None else max(1, limit_ns - (time.perf_counter_ns() - begin))
     found = post_impact_set(
         part,
         config.step * unit if unit > 0.0 else 1.0,
-        samples if unit > 0.0 else 1,
+        request.samples if unit > 0.0 else 1,
         config.max_steps,
-        seed,
+        request.seed,
         config.directions,
         law,
-        left,
+        time_left,
         restitution=None if law == "inelastic" else around(part.restitution, config.restitution_margin, 1.0),
         friction=around(part.friction, config.friction_margin * part.friction, np.inf),
     )
@@ -130,9 +155,9 @@ def predict_impact(
     if status == Status.SOLVED and nominal.status != Status.SOLVED:
         status = nominal.status
     return ImpactPrediction(
-        stamp_ns=stamp_ns,
-        contacts=contacts,
-        time_to_impact=time_to_impact,
+        stamp_ns=request.stamp_ns,
+        contacts=request.contacts,
+        time_to_impact=request.time_to_impact,
         velocity_minus=before,
         nominal=nominal.velocity,
         velocities=velocities,

@@ -3,110 +3,92 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
+from hybrid_contact_ros.estimation.moment import Moment
+from hybrid_contact_ros.kernels.estimation.records import RolloutOut, RolloutScratch
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
 from hybrid_contact_ros.kernels.modes.records import SPLITTING_ROWS
 from hybrid_contact_ros.modes.workspace import TOLERANCE, mode_steps
 from hybrid_contact_ros.prediction import ModeSequence
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.uint8]
-
-_STEPS = 200  # of splitting, where an active set fails
-_MOST = 62  # contacts: the mask is a signed integer
+_SPLITTING_STEPS = 200  # at most, where an active set fails
+_CONTACTS_LIMIT = 62  # the mask of a mode is a signed integer
 
 
 class ModeRollout:
     """Follows the hybrid model (:mod:`hybrid_contact_ros.kernels.estimation.rollout`) from the mode that was found.
 
     Geometry and actuation are those of now; touchdowns are plastic impacts with Coulomb friction, or bounce by the
-    contact's restitution. What the recent loads foretell (liftoffs) is taken from the event predictor.
+    contact's restitution. Liftoffs that the recent loads foretell are taken from the event predictor.
 
     Attributes:
-        whole: the sequence last followed reaches the end of ``prediction.rollout`` or is full; else it broke off
-            where the mode was not found (in time), or was not wanted.
+        complete: the sequence last followed reaches the end of ``prediction.rollout``, or is full. Otherwise it broke
+            off where the mode was not found (in time), or it was not wanted.
     """
 
-    def __init__(
-        self,
-        contacts: int,
-        tangents: int,
-        friction: Array,
-        restitution: Array,
-        tolerances: ActivationConfig,
-        config: PredictionConfig,
-    ) -> None:
+    def __init__(self, contacts: int, tangents: int, tolerances: ActivationConfig, config: PredictionConfig) -> None:
         m, d = contacts, tangents
         n, k = m * (1 + d), config.rollout_events
-        self.whole = False
-        self._d, self._on = d, config.rollout > 0.0 and 0 < m <= _MOST
-        self._steps = min(_STEPS, mode_steps(m))
-        self._friction, self._restitution = friction, restitution.copy()
+        self.complete = False
+        self._d, self._on = d, config.rollout > 0.0 and 0 < m <= _CONTACTS_LIMIT
+        self._steps = min(_SPLITTING_STEPS, mode_steps(m))
         self._tolerances, self._config = tolerances, config
-        self._scratch = (
-            np.zeros((2 * n + SPLITTING_ROWS, n)),
-            np.zeros((2, n)),
-            np.zeros(2 * n, dtype=np.int64),
-            np.zeros((4, m), dtype=np.uint8),
-            np.zeros(m, dtype=np.int64),
-            np.zeros((m, d)),
-            np.zeros((5, n)),
+        codes, indices = np.uint8, np.int64
+        self._scratch = RolloutScratch(
+            A=np.zeros((2 * n + SPLITTING_ROWS, n)),
+            work=np.zeros((2, n)),
+            order=np.zeros(2 * n, dtype=indices),
+            on=np.zeros(m, dtype=codes),
+            moving=np.zeros(m, dtype=codes),
+            touching=np.zeros(m, dtype=codes),
+            known=np.zeros(m, dtype=codes),
+            state=np.zeros(m, dtype=indices),
+            slip=np.zeros((m, d)),
+            phi=np.zeros(m),
+            u=np.zeros(n),
+            forces=np.zeros(n),
+            a=np.zeros(n),
+            after=np.zeros(n),
         )
-        self._contact, self._mode = np.zeros(k, dtype=np.int64), np.zeros(k, dtype=np.int64)
-        self._kind, self._times = np.zeros(k, dtype=np.uint8), np.zeros((k, 3))
+        self._out = RolloutOut(
+            contacts=np.zeros(k, dtype=indices),
+            kinds=np.zeros(k, dtype=codes),
+            times=np.zeros((k, 3)),
+            modes=np.zeros(k, dtype=indices),
+        )
 
-    def follow(
-        self,
-        delassus: Array,
-        free: Array,
-        gap: Array,
-        velocity: Array,
-        closed: Codes,
-        kind: Codes,
-        times: Array,
-        wanted: bool,
-        gap_sigma: Array,
-        velocity_sigma: Array,
-    ) -> ModeSequence:
-        """The events from here on; none where they are not ``wanted``, as without known efforts.
-
-        Args:
-            delassus (n, n), free (n,): as of :class:`~hybrid_contact_ros.modes.workspace.ModeWorkspace`.
-            gap (m,) m; velocity (n,) m/s of the contacts; closed (m,) uint8; kind (m,), times (m, 3): the next event of
-            each contact (:class:`~hybrid_contact_ros.estimation.events.EventPredictor`).
-            gap_sigma (m,) m, velocity_sigma (m,) m/s: of the bounds.
-        """
-        t, c = self._tolerances, self._config
-        count, self.whole = 0, False
-        if self._on and wanted:
-            count, self.whole = rollout(
+    def follow(self, moment: Moment, wanted: bool) -> ModeSequence:
+        """The events from here on; none where they are not ``wanted``, or without known actuation."""
+        tolerances, config, problem = self._tolerances, self._config, moment.problem
+        count, self.complete = 0, False
+        if self._on and wanted and moment.trusted:
+            count, self.complete = rollout(
+                config.bound_sigmas,
+                moment.gap_sigma,
+                moment.velocity_sigma,
+                tolerances.acceleration_sigma,
                 self._d,
                 self._steps,
-                c.rollout,
-                t.slip_on,
+                config.rollout,
+                tolerances.slip_on,
                 TOLERANCE,
-                c.bound_sigmas,
-                gap_sigma,
-                velocity_sigma,
-                t.acceleration_sigma,
-                delassus,
-                free,
-                self._friction,
-                self._restitution,
-                gap,
-                velocity,
-                closed,
-                kind,
-                times,
+                moment.modes.delassus,
+                moment.modes.free,
+                problem.friction,
+                problem.restitution,
+                problem.gap,
+                moment.velocity.reshape(-1),
+                moment.closed,
+                moment.backed,
+                moment.event_times,
                 *self._scratch,
-                self._contact,
-                self._kind,
-                self._times,
-                self._mode,
+                *self._out,
             )
-        part = slice(count)
+        part, out = slice(count), self._out
         return ModeSequence(
-            self._contact[part].copy(), self._kind[part].copy(), self._times[part].copy(), self._mode[part].copy()
+            contact=out.contacts[part].copy(),
+            kind=out.kinds[part].copy(),
+            times=out.times[part].copy(),
+            mode=out.modes[part].copy(),
         )

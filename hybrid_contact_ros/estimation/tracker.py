@@ -19,7 +19,7 @@ from hybrid_contact_ros.mechanics.model import RigidBodyModel
 
 Array = NDArray[np.float64]
 
-# Low-pass (s) of the contact points' velocities for telling stick from slip.
+# Time constant (s) of the low-pass of the contact points' velocities, which tells stick from slip.
 SLIP_TIME_CONSTANT = 0.01
 _GRAVITY = 9.81
 
@@ -27,19 +27,19 @@ _GRAVITY = 9.81
 class ContactTracker:
     """Which contacts are closed and which slide, from the evidence of the states so far.
 
-    Remembered are which contacts were closed, which slid, their low-passed velocities along the surface, and the
-    evidence against what is held of each: a contact opens or closes once the states since it began to speak against it
-    make that certain enough, a single plain one at once
+    The tracker remembers which contacts were closed, which slid, their low-passed velocities along the surface, and the
+    evidence against the status of each. A contact opens or closes once the evidence that has added up makes that
+    certain enough; a single plain state does at once
     (:func:`~hybrid_contact_ros.kernels.estimation.contact_tracking.contact_statuses`). The thresholds are those of
     :class:`~hybrid_contact_ros.config.ActivationConfig`: statements about the noise of the sensors, not about the
-    robot. Deviation from a plain active set within tolerances (J 33): a contact that is near but not loaded by the
-    model is open, so that a foot that skims the ground, or lifts off within the tolerance of the gap, is told apart
-    from one that stands.
+    robot. One thing differs from a plain active set within tolerances, Johnson (33): a contact that is near but not
+    loaded by the model is open, so that a foot that skims the ground, or lifts off within the tolerance of the gap, is
+    told apart from one that stands.
 
     Attributes (arrays of m that :meth:`near` and :meth:`decide` overwrite):
         touching: uint8, contacts that may carry force now. closed, slipping: uint8. status: ContactStatus, uint8.
-        sliding: (m, 2) m/s, velocity along the tangents of those that slip, else zero.
-        doubted: bool, evidence against the status before :meth:`decide` has begun to add up.
+        sliding: (m, 2) m/s, velocity along the tangents of those that slip, zero for the others.
+        doubted: bool, whether there is evidence against the status that the contact had before :meth:`decide`.
         probability: score that the contact is closed; monotone, not calibrated.
     """
 
@@ -72,7 +72,7 @@ class ContactTracker:
         """The contacts (m,) uint8 that may carry force, and which of them slip; the first half of a step in time.
 
         Args:
-            dt: s since the last state, 0 for the first. gap: m. rate: m/s.
+            dt: s since the last state, 0 for the first. gap: φ (m,), m. rate: φ̇ (m,), m/s.
             tangential: velocity of the contact points along the surface (m, 3), m/s.
         """
         c = self.config
@@ -82,10 +82,10 @@ class ContactTracker:
             c.slip_off,
             SLIP_TIME_CONSTANT,
             c.velocity_sigma,
+            self._tangents,
             dt,
             self.closed,
             tangential,
-            self._tangents,
             self.slipping,
             self._seen,
             self._smooth,
@@ -98,8 +98,8 @@ class ContactTracker:
         """Statuses (m,) of this state, after :meth:`near`: the second half.
 
         Args:
-            gap: m. rate: m/s.
-            load: N, negative where the contact would have to be pulled; read only if efforts are ``trusted``.
+            gap: φ (m,), m. rate: φ̇ (m,), m/s.
+            load: (m,), N, negative where the contact would have to be pulled; read only if efforts are ``trusted``.
         """
         c = self.config
         contact_statuses(
@@ -111,10 +111,10 @@ class ContactTracker:
             c.velocity_sigma,
             int(trusted),
             self.touching,
-            self.slipping,
             gap,
             rate,
             load,
+            self.slipping,
             self.closed,
             self._evidence,
             self.status,
@@ -136,9 +136,12 @@ class ContactTracker:
 
 
 def load_thresholds(model: RigidBodyModel, config: ActivationConfig) -> ActivationConfig:
-    """``force_on`` lowered to at most a quarter of what each contact carries when all share the weight of what moves,
-    since a light robot on many points never loads one of them by more; ``force_off`` to at most 0.4 of it, and
-    ``force_sigma`` in proportion: the model's forces are as uncertain as they are large."""
+    """The configured thresholds with those of the load lowered for a light robot, which never loads a contact by more.
+
+    ``force_on`` becomes at most a quarter of what each contact carries when all share the weight of what moves,
+    ``force_off`` at most 0.4 of ``force_on``, and ``force_sigma`` shrinks in proportion to ``force_on``, since the
+    model's forces are as uncertain as they are large.
+    """
     force_on = config.force_on
     if model.contacts:
         weight = _GRAVITY * sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:])

@@ -17,10 +17,11 @@ class GapUncertainty:
         self._gap, self._velocity = np.full(contacts, config.gap_sigma), np.full(contacts, config.velocity_sigma)
 
     def of(self, normals: Array, base_covariance: Array | None) -> tuple[Array, Array]:
-        """Both (m,): the configured ones, and in addition those of a floating base (first order).
+        """Standard deviations of the gaps and of their rates, (m,) each: the configured ones, to which those of a
+        floating base are added in squares (first order).
 
         Args:
-            normals: J_n (m, nv), of a robot whose base has the first six coordinates.
+            normals: J_n (m, nv) of a robot whose base has the first six coordinates.
             base_covariance: (2, 6, 6) as of :class:`~hybrid_contact_ros.mechanics.state.RobotState`, or None.
         """
         if base_covariance is None:

@@ -11,19 +11,19 @@ from hybrid_contact_ros.config import EstimatorConfig
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-_FLAT = 1e-6  # of the largest extent: thinner sets of points are flat, or lines
-_REMEMBERED = 64  # choices, of the few that come up again and again
-_ENOUGH = 24  # corners of one impact
-_ROUND = (8, 6, 4)  # corners that stand for a sole that has more, where all have more than enough
+_FLAT = 1e-6  # Points whose extent in a direction is below this part of their largest lie in a plane, or on a line.
+_CHOICES_REMEMBERED = 64  # A robot's impacts are of a few sets of contacts that come up again and again.
+_CORNERS_LIMIT = 24  # of one impact; beyond it soles are rounded
+_ROUNDED = (8, 6, 4)  # Corners that stand for a sole with more, tried in turn until the limit holds.
 
 
 class ContactVertices:
     """Leaves out the contact points of a sole that lie within the convex hull of its others.
 
-    A sole are the points on one link with one radius, one plane and one material. A force on a point within the hull of
-    others is one shared among these, and where they do not approach it does not either: the impact is the same without
-    it, at a small part of the cost (many redundant contacts take an LCP from microseconds to seconds). The exception:
-    friction that resists a spin is shared differently.
+    A sole consists of the points on one link with one radius, one plane and one material. A force on a point within the
+    hull of others acts as forces shared among these, and where they do not approach, the point does not either. The
+    impact is the same without the point, at a small part of the cost (many redundant contacts take an LCP from
+    microseconds to seconds), except that friction which resists a spin is shared differently.
 
     Where more than 24 corners are left, soles that have more than eight (then six, then four) are taken as polygons
     with that many of their corners, as far apart as can be: an approximation, within the rounding of the sole's edge.
@@ -43,18 +43,18 @@ class ContactVertices:
         self._known: dict[bytes, Indices] = {}
 
     def of(self, chosen: Indices) -> Indices:
-        """Those of the ``chosen`` contacts (k,), ascending, that matter."""
+        """Those of the ``chosen`` contacts (k,), in ascending order, that matter."""
         key = chosen.tobytes()
         found = self._known.get(key)
         if found is None:
-            if len(self._known) >= _REMEMBERED:
+            if len(self._known) >= _CHOICES_REMEMBERED:
                 self._known.clear()
             entries = self._entry[chosen]
             parts = [chosen[entries == entry] for entry in np.unique(entries)]
             parts = [part[extreme(self._points[part])] for part in parts]
-            for most in _ROUND:
-                if sum(len(part) for part in parts) > _ENOUGH:
-                    parts = [part[spread(self._points[part], most)] for part in parts]
+            for corners in _ROUNDED:
+                if sum(len(part) for part in parts) > _CORNERS_LIMIT:
+                    parts = [part[spread(self._points[part], corners)] for part in parts]
             found = np.sort(np.concatenate(parts or [chosen]))
             self._known[key] = found
         return found
@@ -79,14 +79,14 @@ def extreme(points: Array) -> Indices:
         return every
 
 
-def spread(points: Array, most: int) -> Indices:
-    """Indices of at most ``most`` points of (k, 3) that are far apart, the first of them farthest from their mean."""
-    if len(points) <= most:
+def spread(points: Array, limit: int) -> Indices:
+    """Indices of at most ``limit`` points of (k, 3) that are far apart, the first of them farthest from their mean."""
+    if len(points) <= limit:
         return np.arange(len(points))
     near = np.linalg.norm(points - points.mean(axis=0), axis=1)
     chosen = [int(near.argmax())]
     near[:] = np.inf
-    while len(chosen) < most:
+    while len(chosen) < limit:
         near = np.minimum(near, np.linalg.norm(points - points[chosen[-1]], axis=1))
         chosen.append(int(near.argmax()))
     return np.sort(np.array(chosen, dtype=np.intp))

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from helpers.moments import moment_of, one_contact
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
@@ -84,18 +85,19 @@ def run(
     expected=NO_RHYTHM,
 ):  # fmt: skip
     one = lambda x: np.array([float(x)])  # noqa: E731
-    predictor.update(
-        1e-3, trusted, np.array([closed], np.uint8), np.array([slipping], np.uint8), one(0.7), one(gap), one(rate),
-        one(speed), one(load), one(margin), np.array([[-9.81, 0.0, 0.0]]), one(slip_rate),
-        expected, one(ACTIVATION.gap_sigma), one(ACTIVATION.velocity_sigma),
+    moment = moment_of(
+        one_contact(gap), trusted=trusted, closed=np.array([closed], np.uint8),
+        slipping=np.array([slipping], np.uint8), gap_velocity=one(rate), slip_speed=one(speed), load=one(load),
+        friction_margin=one(margin), accelerations=np.array([[-9.81, 0.0, 0.0]]), slip_acceleration=one(slip_rate),
     )  # fmt: skip
-    return EventKind(predictor.kind[0]), predictor.times[0].copy()
+    predictor.update(moment, expected)
+    return EventKind(moment.next_event[0]), moment.event_times[0].copy(), EventKind(moment.backed[0])
 
 
 def test_liftoff_under_a_steadily_falling_load_is_foretold_exactly():
     predictor = EventPredictor(1, ACTIVATION, PREDICTION)
     for i in range(180):
-        kind, times = run(predictor, load=100.0 - 0.5 * i)
+        kind, times, _ = run(predictor, load=100.0 - 0.5 * i)
     assert kind == EventKind.LIFTOFF
     assert times[0] == pytest.approx((100.0 - 0.5 * 179) / 500.0, rel=1e-3)
     spread = PREDICTION.bound_sigmas * ACTIVATION.force_sigma / 500.0
@@ -105,23 +107,23 @@ def test_liftoff_under_a_steadily_falling_load_is_foretold_exactly():
 def test_slip_is_foretold_where_the_friction_margin_falls_first_and_stick_from_deceleration():
     predictor = EventPredictor(1, ACTIVATION, PREDICTION)
     for i in range(190):
-        kind, times = run(predictor, load=200.0, margin=20.0 - 0.1 * i)
+        kind, times, _ = run(predictor, load=200.0, margin=20.0 - 0.1 * i)
     assert kind == EventKind.SLIP and times[0] == pytest.approx(1.1 / 100.0, rel=1e-3)
-    kind, times = run(predictor, load=200.0, slipping=1, speed=0.2, slip_rate=-4.0)
+    kind, times, _ = run(predictor, load=200.0, slipping=1, speed=0.2, slip_rate=-4.0)
     assert kind == EventKind.STICK and times[0] == pytest.approx(0.05)
 
 
 def test_a_liftoff_is_not_hidden_by_the_slip_just_before_it():
     predictor = EventPredictor(1, ACTIVATION, PREDICTION)
     for i in range(190):
-        kind, times = run(predictor, load=100.0 - 0.5 * i, margin=19.5 - 0.1 * i)
+        kind, times, _ = run(predictor, load=100.0 - 0.5 * i, margin=19.5 - 0.1 * i)
     assert kind == EventKind.LIFTOFF and times[0] == pytest.approx(5.5 / 500.0, rel=1e-2)
 
 
 def test_without_trusted_effort_no_force_event_is_foretold():
     predictor = EventPredictor(1, ACTIVATION, PREDICTION)
     for i in range(100):
-        kind, times = run(predictor, load=100.0 - i, trusted=False)
+        kind, times, _ = run(predictor, load=100.0 - i, trusted=False)
     assert kind == EventKind.NONE and np.isnan(times).all()
 
 
@@ -140,9 +142,9 @@ def rhythm(event, time, spread):
 def test_a_liftoff_that_the_rhythm_foretells_is_taken_with_and_without_effort_until_its_bounds_are_past():
     predictor = EventPredictor(1, ACTIVATION, PREDICTION)
     for trusted in (True, False):
-        kind, times = run(predictor, 50.0, trusted=trusted, expected=rhythm(EventKind.LIFTOFF, 0.04, 0.01))
+        kind, times, _ = run(predictor, 50.0, trusted=trusted, expected=rhythm(EventKind.LIFTOFF, 0.04, 0.01))
         assert kind == EventKind.LIFTOFF and times == pytest.approx([0.04, 0.03, 0.05])
-    kind, times = run(predictor, 50.0, expected=rhythm(EventKind.LIFTOFF, -0.002, 0.01))
+    kind, times, _ = run(predictor, 50.0, expected=rhythm(EventKind.LIFTOFF, -0.002, 0.01))
     assert kind == EventKind.LIFTOFF and times == pytest.approx([0.002, 0.0, 0.008])
     assert run(predictor, 50.0, expected=rhythm(EventKind.LIFTOFF, -0.02, 0.01))[0] == EventKind.NONE
     assert run(predictor, 50.0, expected=rhythm(EventKind.TOUCHDOWN, 0.02, 0.01))[0] == EventKind.NONE
@@ -151,47 +153,53 @@ def test_a_liftoff_that_the_rhythm_foretells_is_taken_with_and_without_effort_un
 def test_a_slip_well_before_the_liftoff_of_the_rhythm_is_told():
     predictor = EventPredictor(1, ACTIVATION, PREDICTION)
     for i in range(190):
-        kind, times = run(predictor, load=200.0, margin=20.0 - 0.1 * i, expected=rhythm(EventKind.LIFTOFF, 0.08, 0.01))
+        kind, times, _ = run(
+            predictor, load=200.0, margin=20.0 - 0.1 * i, expected=rhythm(EventKind.LIFTOFF, 0.08, 0.01)
+        )
     assert kind == EventKind.SLIP and times[0] == pytest.approx(0.011, rel=1e-3)
 
 
 def test_extrapolation_and_rhythm_make_one_touchdown_weighted_by_inverse_variances():
     predictor = EventPredictor(1, ACTIVATION, PREDICTION)
-    _, alone = run(predictor, 0.0, closed=0, gap=0.02, rate=-0.5)
+    _, alone, _ = run(predictor, 0.0, closed=0, gap=0.02, rate=-0.5)
     width, far = alone[2] - alone[1], 2 * 0.004
-    _, both = run(predictor, 0.0, closed=0, gap=0.02, rate=-0.5, expected=rhythm(EventKind.TOUCHDOWN, 0.03, 0.004))
+    _, both, backed = run(
+        predictor, 0.0, closed=0, gap=0.02, rate=-0.5, expected=rhythm(EventKind.TOUCHDOWN, 0.03, 0.004)
+    )
     weights = np.array([width**-2, far**-2])
     assert both[0] == pytest.approx(weights @ [alone[0], 0.03] / weights.sum())
     assert min(width, far) < both[2] - both[1] < max(width, far)
-    assert predictor.backed[0] == EventKind.TOUCHDOWN
+    assert backed == EventKind.TOUCHDOWN
 
 
 def test_a_touchdown_seen_near_is_not_moved_by_a_rhythm_that_says_otherwise():
     predictor = EventPredictor(1, ACTIVATION, PREDICTION)
-    _, alone = run(predictor, 0.0, closed=0, gap=0.004, rate=-1.0)
-    _, both = run(predictor, 0.0, closed=0, gap=0.004, rate=-1.0, expected=rhythm(EventKind.TOUCHDOWN, 0.06, 0.004))
+    _, alone, _ = run(predictor, 0.0, closed=0, gap=0.004, rate=-1.0)
+    _, both, _ = run(predictor, 0.0, closed=0, gap=0.004, rate=-1.0, expected=rhythm(EventKind.TOUCHDOWN, 0.06, 0.004))
     np.testing.assert_array_equal(both, alone)
 
 
 def test_a_touchdown_of_the_rhythm_alone_is_told_but_backs_nothing():
     """A foot that still rises: the parabola comes down late or never, the state has no touchdown to extrapolate to."""
     predictor = EventPredictor(1, ACTIVATION, PredictionConfig(horizon=0.1))
-    kind, times = run(predictor, 0.0, closed=0, gap=0.05, rate=0.5, expected=rhythm(EventKind.TOUCHDOWN, 0.05, 0.004))
+    kind, times, backed = run(
+        predictor, 0.0, closed=0, gap=0.05, rate=0.5, expected=rhythm(EventKind.TOUCHDOWN, 0.05, 0.004)
+    )
     assert kind == EventKind.TOUCHDOWN and times == pytest.approx([0.05, 0.046, 0.054])
-    assert predictor.backed[0] == EventKind.NONE
+    assert backed == EventKind.NONE
 
 
 def log_step(log, stamp, status, gap, doubted=False, kind=0, times=(np.nan,) * 3):
-    one = lambda x: np.array([float(x)])  # noqa: E731
-    return log.update(
-        stamp,
-        np.array([status], np.uint8),
-        np.array([doubted]),
-        one(gap),
-        one(0.9),
-        np.array([kind], np.uint8),
-        np.array([times]),
+    moment = moment_of(
+        one_contact(gap),
+        stamp_ns=stamp,
+        status=np.array([status], np.uint8),
+        doubted=np.array([doubted]),
+        probability=np.array([0.9]),
+        next_event=np.array([kind], np.uint8),
+        event_times=np.array([times], float),
     )
+    return log.update(moment)
 
 
 def test_a_touchdown_between_two_states_is_told_once_at_the_zero_of_the_gap():

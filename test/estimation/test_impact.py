@@ -5,7 +5,7 @@ import pytest
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.config import ImpactConfig
-from hybrid_contact_ros.estimation.impact import predict_impact
+from hybrid_contact_ros.estimation.impact import ImpactRequest, predict_impact
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 
@@ -17,11 +17,18 @@ def foot(restitution: float) -> ContactProblem:
     )
 
 
+def request(law: str, samples: int) -> ImpactRequest:
+    both = np.arange(2)
+    return ImpactRequest(
+        stamp_ns=0, time_to_impact=0.0, contacts=both, corners=both, law=law, samples=samples, seed=0, deadline_ns=None
+    )
+
+
 @pytest.mark.parametrize(("law", "restitution"), [("inelastic", 0.0), ("stronge", 0.3)])
 def test_samples_end_where_a_contact_alone_meets_little_of_the_robot(law, restitution):
     """In steps of the impulse that stops a corner of a light foot alone they took 73 increments and 160."""
     config, problem = ImpactConfig(law=law, max_steps=70), foot(restitution)
-    found = predict_impact(0, 0.0, problem, np.arange(2), np.arange(2), config, law, 64, 0, None)
+    found = predict_impact(problem, request(law, 64), config)
     assert found.status == Status.SOLVED and len(found.velocities) == 64
     assert (found.velocities @ problem.normal_jacobian.T >= -1e-8).all()
 
@@ -30,5 +37,5 @@ def test_step_is_bounded_where_contacts_jam():
     """A wedge between two walls: impulses at once are as large as rounding lets them be."""
     rows = np.array([[[0.0, 1.0], [1.0, 0.0]], [[1e-7, -1.0], [1.0, 0.0]]])
     problem = ContactProblem(np.eye(2), [1.0, -1.0], rows[:, 0], rows[:, 1:], [1.0, 1.0])
-    found = predict_impact(0, 0.0, problem, np.arange(2), np.arange(2), ImpactConfig(), "inelastic", 16, 0, None)
+    found = predict_impact(problem, request("inelastic", 16), ImpactConfig())
     assert np.isfinite(found.velocities).all() and len(found.velocities) == 16

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.moments import moment_of, one_contact
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
@@ -164,13 +165,13 @@ def test_what_is_due_and_has_not_come_is_still_ahead():
 def predicted(gap, rate, expected, closed=0):
     """(kind, backed, times) of one contact; ``expected`` of touchdown and liftoff."""
     predictor = EventPredictor(1, ActivationConfig(), PredictionConfig())
-    one, code = np.ones(1), np.array([closed], dtype=np.uint8)
-    no = np.zeros(1, dtype=np.uint8)
-    values = (0.7 * one, gap * one, rate * one, 0 * one, 40 * one, 28 * one)
-    predictor.update(
-        0.001, True, code, no, *values, np.zeros((1, 3)), 0 * one, np.array([expected]), 1e-3 * one, 0.02 * one
-    )
-    return predictor.kind[0], predictor.backed[0], predictor.times[0]
+    one = np.ones(1)
+    moment = moment_of(
+        one_contact(gap), closed=np.array([closed], dtype=np.uint8), gap_velocity=rate * one, load=40 * one,
+        friction_margin=28 * one, gap_sigma=1e-3 * one, velocity_sigma=0.02 * one,
+    )  # fmt: skip
+    predictor.update(moment, np.array([expected]))
+    return moment.next_event[0], moment.backed[0], moment.event_times[0]
 
 
 def test_a_foot_that_is_still_too_far_up_does_not_touch_by_rhythm_alone():
@@ -188,8 +189,14 @@ def test_a_liftoff_by_rhythm_that_does_not_come_is_told_once():
         stamp = LATE * 10**9 + ms * 1_000_000
         expected = rhythm.ahead(stamp)[0]
         kind, _, times = predicted(0.0, 0.0, expected, closed=1)
-        one = np.ones(1)
         told += log.update(
-            stamp, np.array([2], np.uint8), np.array([False]), 0 * one, one, np.array([kind], np.uint8), times[None]
+            moment_of(
+                one_contact(),
+                stamp_ns=stamp,
+                status=np.array([2], np.uint8),
+                probability=np.ones(1),
+                next_event=np.array([kind], np.uint8),
+                event_times=times[None],
+            )
         )
     assert [event.kind for event in told] == [LIFTOFF]

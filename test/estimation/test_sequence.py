@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.moments import moment_of
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
@@ -23,19 +24,18 @@ def follow(problem, closed=(), horizon=1.0, events=16, kind=None, times=None, ac
     flags[list(closed)] = 1
     modes = ModeWorkspace(problem.nv, m, d)
     modes.solve(problem, flags, activation.slip_on)
-    rollout = ModeRollout(m, d, problem.friction, problem.restitution, activation, config)
-    return rollout.follow(
-        modes.delassus,
-        modes.free,
-        problem.gap,
-        problem.jacobian() @ problem.velocity,
-        flags,
-        np.zeros(m, np.uint8) if kind is None else np.array(kind, np.uint8),
-        np.full((m, 3), np.nan) if times is None else np.array(times, float),
-        trusted,
-        np.full(m, activation.gap_sigma),
-        np.full(m, activation.velocity_sigma),
+    rollout = ModeRollout(m, d, activation, config)
+    moment = moment_of(
+        problem,
+        modes,
+        trusted=trusted,
+        closed=flags,
+        gap_sigma=np.full(m, activation.gap_sigma),
+        velocity_sigma=np.full(m, activation.velocity_sigma),
     )
+    if kind is not None:
+        moment.backed, moment.event_times = np.array(kind, np.uint8), np.array(times, float)
+    return rollout.follow(moment, wanted=True)
 
 
 def points(mass=1.0, heights=(0.1,), velocity=(0.0, 0.0), restitution=0.0, friction=0.5):

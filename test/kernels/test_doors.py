@@ -16,6 +16,9 @@ from hybrid_contact_ros.kernels.impacts import records as impacts
 from hybrid_contact_ros.kernels.impacts.increment import increment
 from hybrid_contact_ros.kernels.impacts.restitution import restitution_batch
 from hybrid_contact_ros.kernels.impacts.sampling import sample_batch
+from hybrid_contact_ros.kernels.estimation import event_times as events
+from hybrid_contact_ros.kernels.estimation import records as rollouts
+from hybrid_contact_ros.kernels.estimation.rollout import rollout
 from hybrid_contact_ros.kernels.mechanics import contact_rows as rows
 from hybrid_contact_ros.kernels.modes import records as modes
 from hybrid_contact_ros.kernels.modes.forces import force_acceleration
@@ -25,6 +28,8 @@ from hybrid_contact_ros.kernels.stability.pseudo_impulse import pseudo_impulse_f
 
 # A string stands for an argument that belongs to no record
 DOORS = [
+    (events.next_events, [rollouts.TimeBounds, events.EventProblem, events.EventScratch, events.EventOut]),
+    (rollout, [rollouts.TimeBounds, rollouts.RolloutProblem, rollouts.RolloutScratch, rollouts.RolloutOut]),
     (rows.contact_rows, [rows.ContactGeometry, rows.JointKinematics, rows.TwistScratch, rows.ContactRowsOut]),
     (force_acceleration, [modes.StateSettings, modes.StateProblem, modes.StateScratch, modes.StateOut]),
     (

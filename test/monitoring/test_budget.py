@@ -138,7 +138,7 @@ def test_what_a_state_costs_is_measured_with_all_contacts_closed_and_leaves_no_t
     cost = measure(estimator, Parts.ALL, states=4)
     assert cost is not None
     assert cost.closed == 4 and 0.0 < cost.update <= cost.worst and cost.impact > 0.0
-    assert estimator._stamp is None
+    assert estimator.stamp_ns is None
     assert measure(estimator, Parts.MODE, states=2).impact == 0.0
 
 

@@ -112,10 +112,10 @@ def test_a_state_is_answered_before_its_callback_returns_where_nothing_waits(ben
     for _ in range(3):
         bench.answer(modes)
         bench.spin(0.02)
-        before, stamp = node.stream.estimator._stamp, bench.stamp()
+        before, stamp = node.stream.estimator.stamp_ns, bench.stamp()
         node.stream.on_odometry(leg.odometry(stamp), None, None)
         node.stream.on_joint_state(leg.joint_state(stamp), None, None)
-        assert node.stream.estimator._stamp != before
+        assert node.stream.estimator.stamp_ns != before
         bench.until(lambda stamp=stamp: modes and modes[-1].header.stamp == stamp)
 
 
@@ -131,9 +131,9 @@ def test_a_node_that_moves_to_another_executor_goes_on(bench):
     other.add_node(node)
     bench.send()
     end = time.monotonic() + 10.0
-    while node.stream.estimator._stamp != bench.now and time.monotonic() < end:
+    while node.stream.estimator.stamp_ns != bench.now and time.monotonic() < end:
         other.spin_once(timeout_sec=0.05)
-    assert node.stream.estimator._stamp == bench.now
+    assert node.stream.estimator.stamp_ns == bench.now
     other.remove_node(node)
     other.shutdown()
     bench.executor.add_node(node)

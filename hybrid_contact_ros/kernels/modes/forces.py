@@ -1,4 +1,4 @@
-"""The whole force-acceleration solve of one state, from M, J and velocities to modes: one call, no allocation."""
+"""The force-acceleration solve of one state, from contact space and velocities to modes: one call, no allocation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from hybrid_contact_ros.codes import FrictionState, Jamming, Status
-from hybrid_contact_ros.kernels.mechanics.contact_space import contact_space, generalised_acceleration
+from hybrid_contact_ros.kernels.mechanics.contact_space import generalised_acceleration
 from hybrid_contact_ros.kernels.modes.enumeration import enumerate_modes
 from hybrid_contact_ros.kernels.modes.friction import solve_modes
 from hybrid_contact_ros.kernels.modes.jamming import bounded, critical_frictions, hold_jammed
@@ -23,7 +23,7 @@ from hybrid_contact_ros.kernels.modes.residual import contact_accelerations, mod
 from hybrid_contact_ros.kernels.modes.splitting import split_forces
 from hybrid_contact_ros.kernels.modes.statuses import name_modes
 
-_SOLVED, _SINGULAR, _INACCURATE = int(Status.SOLVED), int(Status.SINGULAR), int(Status.INACCURATE)
+_SOLVED, _INACCURATE = int(Status.SOLVED), int(Status.INACCURATE)
 _OPEN, _STICK, _SLIP = int(FrictionState.OPEN), int(FrictionState.STICK), int(FrictionState.SLIP)
 _FREE, _LOST = int(Jamming.FREE), int(Jamming.LOST)
 # Most touching contacts for which all modes are tried when the solver fails: 3^4 modes
@@ -38,11 +38,11 @@ def force_acceleration(
     # settings:
     d, warm, steps, critical_part, slip_speed, tolerance,
     # problem:
-    mass, bias, rows, drift, friction, sliding, touching,
+    L, bias, rows, G, b, friction, sliding, touching,
     # scratch:
-    L, half, A, work, order, intended, other_slip, found, other_forces,
+    A, work, order, intended, other_slip, found, other_forces,
     # out:
-    G, b, critical, jammed, moving, slip, state, forces, accelerations, acceleration, status,
+    critical, jammed, moving, slip, state, forces, accelerations, acceleration, status,
 ):  # fmt: skip
     """Find contact modes, forces and accelerations of one state (Johnson 38 with Coulomb friction; :mod:`.friction`).
 
@@ -55,11 +55,9 @@ def force_acceleration(
         have shapes and units. With ``critical_part`` inf no contact is held, and nothing is guessed.
 
     Returns:
-        (status, residual, iterations): SOLVED; INACCURATE; or SINGULAR where M is not positive definite, and then
-        nothing else is written. The residual is that of the problem which was solved last, with what was held at rest.
+        (status, residual, iterations): SOLVED or INACCURATE. The residual is that of the problem which was solved last,
+        with what was held at rest.
     """
-    if contact_space(mass, bias, rows, drift, L, half, G, b) != _SOLVED:
-        return _SINGULAR, 0.0, 0
     dynamics = ContactDynamics(d, G, b, friction)
     iterate = ModeIterate(slip, state, forces, accelerations)
     scratch = ModeScratch(A, work, order)

@@ -115,14 +115,16 @@ class StateProblem(NamedTuple):
     """The contact problem of one state.
 
     Attributes:
-        mass: M (nv, nv). bias: h − Sᵀτ (nv,). rows: J (n, nv). drift: J̇v (n,), m/s². friction: μ (m,).
+        L: (nv, nv), Cholesky factor of M. bias: h − Sᵀτ (nv,). rows: J (n, nv).
+        G, b: as of :class:`ContactDynamics`, of all contacts. friction: μ (m,).
         sliding: (m, d), velocities of the contact points along their tangents, m/s. touching: (m,) uint8.
     """
 
-    mass: Array
+    L: Array
     bias: Array
     rows: Array
-    drift: Array
+    G: Array
+    b: Array
     friction: Array
     sliding: Array
     touching: NDArray[np.uint8]
@@ -132,13 +134,10 @@ class StateScratch(NamedTuple):
     """Memory of the solve of one state.
 
     Attributes:
-        L: (nv, nv), Cholesky factor of M. half: (n + 1, nv).
         A, work, order: as of :class:`ModeScratch`.
         intended (m,) int64, other_slip (m, d), found (1, m) uint8, other_forces (1, n): of the enumeration of modes.
     """
 
-    L: Array
-    half: Array
     A: Array
     work: Array
     order: NDArray[np.int64]
@@ -152,7 +151,6 @@ class StateOut(NamedTuple):
     """What the solve of one state writes.
 
     Attributes:
-        G, b: as of :class:`ContactDynamics`, of all contacts.
         critical: (m,), critical friction of each contact, inf where a slide never jams.
         jammed: (m,) uint8, values of :class:`~hybrid_contact_ros.codes.Jamming`.
         moving: (m,) uint8, solved as a contact that slides already.
@@ -160,8 +158,6 @@ class StateOut(NamedTuple):
         acceleration: v̇ (nv,). status: (m,) uint8, values of :class:`~hybrid_contact_ros.codes.ContactStatus`.
     """
 
-    G: Array
-    b: Array
     critical: Array
     jammed: NDArray[np.uint8]
     moving: NDArray[np.uint8]
@@ -178,12 +174,10 @@ def mode_scratch(n: int) -> ModeScratch:
     return ModeScratch(np.zeros((2 * n + SPLITTING_ROWS, n)), np.zeros((2, n)), np.zeros(2 * n, dtype=np.int64))
 
 
-def state_scratch(nv: int, m: int, d: int) -> StateScratch:
-    """Memory for states of ``nv`` coordinates with m contacts of d tangents."""
+def state_scratch(m: int, d: int) -> StateScratch:
+    """Memory for states with m contacts of d tangents."""
     n = m * (1 + d)
     return StateScratch(
-        np.zeros((nv, nv)),
-        np.zeros((n + 1, nv)),
         *mode_scratch(n),
         intended=np.zeros(m, dtype=np.int64),
         other_slip=np.zeros((m, d)),
@@ -196,8 +190,6 @@ def state_out(nv: int, m: int, d: int) -> StateOut:
     """Results for states of ``nv`` coordinates with m contacts of d tangents: all contacts open, none jammed."""
     n = m * (1 + d)
     sizes: dict[str, Any] = {
-        "G": np.zeros((n, n)),
-        "b": np.zeros(n),
         "critical": np.full(m, np.inf),
         "jammed": np.zeros(m, dtype=np.uint8),
         "moving": np.zeros(m, dtype=np.uint8),

@@ -17,7 +17,7 @@ from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import Prediction
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SLIPS = 0.05  # m/s, activation.slip_on
 
 
@@ -70,7 +70,7 @@ def test_a_sliding_foot_that_jams_is_answered_with_bounded_forces(anymal):
         anymal.reset()
         answer = anymal.update(RobotState(k, q, sliding(model, q, rng), effort))
         check_numbers(answer)
-        work = anymal._modes
+        work = anymal._contact_mode.modes
         assert not (answer.mode.jammed == Jamming.LOST).any() and answer.mode.force_valid.all()
         diagonal = np.diag(work.delassus).reshape(-1, 3).mean(axis=1)
         assert (diagonal * np.abs(answer.mode.force_model).max(axis=1)).max() <= LARGEST_FORCES * np.abs(
@@ -102,7 +102,7 @@ def test_where_no_mode_exists_forces_are_nan_flags_undecided_and_the_stream_goes
             continue
         lost += 1
         assert answer.mode.residual > 1e-8
-        touching = thing._tracker.touching.astype(bool)
+        touching = thing._contact_mode.tracker.touching.astype(bool)
         assert touching.any() and (answer.mode.force_valid == ~touching).all()
         flags = answer.stability
         for name in ("constraint_stability", "bounded_time_stability", "zeno", "grazing", "friction", "pseudo_impulse"):

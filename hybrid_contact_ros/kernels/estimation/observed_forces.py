@@ -1,0 +1,63 @@
+"""Contact forces that explain an observed generalised force."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve
+
+_SOLVED, _SINGULAR = int(Status.SOLVED), int(Status.SINGULAR)
+_SMALLEST = 1e-300  # 1/kg, of the diagonal of G: contacts that no force moves still have a solution, zero forces
+
+
+@njit(cache=True, nogil=True)
+def explaining_forces(
+    # constants:
+    width, regularisation,
+    # problem:
+    G, response, chosen,
+    # scratch:
+    L, x,
+    # out:
+    forces,
+):  # fmt: skip
+    """Solve (G_cc + δ I) f_c = J_c M⁻¹ r for the chosen contacts, with δ = ``regularisation`` times the mean of the
+    diagonal of G_cc.
+
+    Args:
+        width: rows of a contact, 1 + d. G: Delassus matrix (m width, m width), 1/kg.
+        response: J M⁻¹ r (m width,), m/s². chosen: (k,) int64, indices of contacts.
+        L: (k width, k width), x: (k width,), scratch.
+        forces: in and out (m, width), N, normal first; only the rows of the chosen contacts are written.
+
+    Returns:
+        SOLVED, or SINGULAR, and then ``forces`` are unchanged.
+    """
+    n = chosen.shape[0] * width
+    diagonal = 0.0
+    for i in range(n):
+        row = chosen[i // width] * width + i % width
+        x[i] = response[row]
+        diagonal += G[row, row]
+        for j in range(i + 1):
+            L[i, j] = G[row, chosen[j // width] * width + j % width]
+    shift = regularisation * max(diagonal / n, _SMALLEST)
+    for i in range(n):
+        L[i, i] += shift
+    if cholesky_factor(n, 0.0, L, L) < n:
+        return _SINGULAR
+    cholesky_solve(n, L, x)
+    for i in range(n):
+        forces[chosen[i // width], i % width] = x[i]
+    return _SOLVED
+
+
+@njit(cache=True, nogil=True)
+def world_forces(normals, tangents, forces, out):
+    """Forces (m, 3), normal and two tangents, in the world frame: out (m, 3). normals: (m, 3). tangents: (m, 2, 3)."""
+    for i in range(forces.shape[0]):
+        for k in range(3):
+            out[i, k] = (
+                forces[i, 0] * normals[i, k] + forces[i, 1] * tangents[i, 0, k] + forces[i, 2] * tangents[i, 1, k]
+            )
