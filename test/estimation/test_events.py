@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from helpers.moments import moment_of, one_contact
 
+from helpers.moments import moment_of, one_contact
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
 from hybrid_contact_ros.estimation.events import EventLog, EventPredictor

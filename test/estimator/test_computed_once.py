@@ -6,8 +6,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from helpers.bodies import GRAVITY, MASS, NO_DEADLINE, block, free, landing
 
+from helpers.bodies import GRAVITY, MASS, NO_DEADLINE, block, free, landing
 from hybrid_contact_ros.codes import Validity
 from hybrid_contact_ros.estimator import Parts
 from hybrid_contact_ros.mechanics.problem import ContactProblem

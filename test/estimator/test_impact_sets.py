@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers.bodies import NO_DEADLINE, block, body, free, same_bits
 
+from helpers.bodies import NO_DEADLINE, block, body, free, same_bits
 from hybrid_contact_ros.codes import Status
 
 

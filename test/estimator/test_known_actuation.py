@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers.bodies import GRAVITY, MASS, arm, block, free
 
+from helpers.bodies import GRAVITY, MASS, arm, block, free
 from hybrid_contact_ros.codes import EventKind, Flag, Validity
 
 

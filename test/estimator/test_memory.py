@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.bodies import NO_DEADLINE, block, free, landing, same_bits
 
+from helpers.bodies import NO_DEADLINE, block, free, landing, same_bits
 from hybrid_contact_ros.codes import Validity
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.problem import ContactProblem

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers.bodies import BALL, GRAVITY, MASS, SLIDER, arm, block, body, free
 
+from helpers.bodies import BALL, GRAVITY, MASS, SLIDER, arm, block, body, free
 from hybrid_contact_ros.codes import ContactStatus, EventKind, Flag, Validity
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import ContactEstimator, Parts

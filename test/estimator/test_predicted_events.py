@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.bodies import GRAVITY, MASS, NO_DEADLINE, block, body, free, landing
 
+from helpers.bodies import GRAVITY, MASS, NO_DEADLINE, block, body, free, landing
 from hybrid_contact_ros.codes import ContactStatus, EventKind
 
 

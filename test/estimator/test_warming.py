@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from helpers.bodies import NO_DEADLINE, arm, block, landing
 
+from helpers.bodies import NO_DEADLINE, arm, block, landing
 from hybrid_contact_ros.kernels.warm import dispatchers, enable_compilation
 
 
