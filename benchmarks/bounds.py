@@ -19,7 +19,7 @@ from benchmarks.impacts import go2_landing
 from hybrid_contact_ros.impacts.bounds import outcome_bounds
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
-from hybrid_contact_ros.kernels.outer_bounds import energy_bounds
+from hybrid_contact_ros.kernels.impacts.fast_bounds import energy_bounds
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.systems.box_and_wall import box_and_wall_impact
 from hybrid_contact_ros.systems.compass_gait import compass_gait_impact

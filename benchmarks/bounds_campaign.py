@@ -11,18 +11,14 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
-sys.path[:0] = [str(Path(__file__).parents[1] / "test" / "impacts")]
-
-from impact_problems import KINDS, random_problem  # noqa: E402
-
-from hybrid_contact_ros import outcome_bounds, post_impact_set, sequential_impact, simultaneous_impact  # noqa: E402
-from hybrid_contact_ros.impacts.velocity_set import impulse_scale  # noqa: E402
-from hybrid_contact_ros.kernels.status import Status  # noqa: E402
-from hybrid_contact_ros.mechanics.problem import ContactProblem  # noqa: E402
+from benchmarks.impact_problems import KINDS, random_problem
+from hybrid_contact_ros import outcome_bounds, post_impact_set, sequential_impact, simultaneous_impact
+from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.impacts.velocity_set import impulse_scale
+from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Density = Callable[[np.random.Generator, tuple[int, int, int]], np.ndarray]
 LAWS = ("inelastic", "poisson", "stronge", "stronge")

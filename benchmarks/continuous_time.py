@@ -10,8 +10,8 @@ from collections import Counter
 
 import numpy as np
 
-from hybrid_contact_ros.executions.continuous_time import continuous_time_path
-from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.continuous_time.simulation import continuous_time_path
 from hybrid_contact_ros.systems.planar_box import Corner, PlanarBox
 
 BOXES, END, GRAVITY = 100, 2.0, 9.81

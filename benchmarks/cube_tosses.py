@@ -1,6 +1,6 @@
 """How well sets with restitution contain what a real cube did: the ContactNets tosses (Pfrommer, Halm, Posa 2020).
 
-Run from the repository root: ``python benchmarks/cube_tosses.py``. Needs the extracted events (``events.npz``) in
+Run from the repository root: ``python -m benchmarks.cube_tosses``. Needs the extracted events (``events.npz``) in
 ``$HYBRID_CONTACT_SHARED/data/cube_tosses`` or ``../shared/data/cube_tosses``; without them it says so and ends.
 
 The cube (centre of mass, inertia, corner rounding, timing), e and μ are identified from the clean single-corner events
@@ -10,7 +10,6 @@ of the tosses with toss_id % 3 == 1; every number of the table is of the tosses 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,14 +19,12 @@ from numpy.typing import NDArray
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
+from hybrid_contact_ros.identification.single_body import common_friction, quantile
+from hybrid_contact_ros.impacts.single_contact import fit_friction, fit_restitution
+from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
-from hybrid_contact_ros.impacts.single_contact import fit_friction, fit_restitution  # noqa: E402
-from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set  # noqa: E402
-from hybrid_contact_ros.mechanics.problem import ContactProblem  # noqa: E402
-from hybrid_contact_ros.replay.identify_single import common_friction, quantile  # noqa: E402
-
 Array = NDArray[np.float64]
 Ends = tuple[float, ...]
 

@@ -1,6 +1,6 @@
 """The estimator on simulated Go2 recordings: how right it is with and without noise, and how long an update takes.
 
-Run with ``python benchmarks/estimator.py [--full] [--no-rhythm]``: all recordings, or the drops and one trot; without
+Run with ``python -m benchmarks.estimator [--full] [--no-rhythm]``: all recordings, or the drops and one trot; without
 the rhythm of the last strides (``prediction.rhythm``). Recordings:
 ``go2_mujoco`` of the shared data (environment variable HYBRID_CONTACT_SHARED, else ``../shared``); without them only
 latency is measured, on a made-up fall. The friction coefficient is the configuration's 0.7, also where the recording
@@ -19,11 +19,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.event_scores import WINDOW, skimming
+from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
-from hybrid_contact_ros.prediction import EventKind, Prediction
+from hybrid_contact_ros.prediction import Prediction
 
 ROOT = Path(__file__).resolve().parents[1]
 HORIZONS = (0.01, 0.02, 0.05)

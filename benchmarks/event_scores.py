@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.prediction import Event, EventKind, Prediction
+from hybrid_contact_ros.codes import EventKind
+from hybrid_contact_ros.prediction import Event, Prediction
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]

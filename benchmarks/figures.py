@@ -17,10 +17,10 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.sequential import sequential_impact
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
 from hybrid_contact_ros.impacts.velocity_set import post_impact_set
-from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.systems.box_and_wall import box_and_wall_impact
 from hybrid_contact_ros.systems.compass_gait import compass_gait_impact
 from hybrid_contact_ros.systems.disk_stacking import disk_stacking_impact

@@ -20,8 +20,8 @@ from benchmarks.estimator import NOISE, Scores, states
 from benchmarks.event_scores import KINDS, EventScores
 from benchmarks.gait_controller import GAITS, GaitController
 from benchmarks.simulated_robots import GROUNDS, PHYSICS_STEP, ROBOTS, SimulatedRobot
+from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
-from hybrid_contact_ros.prediction import EventKind
 
 Array = NDArray[np.float64]
 

@@ -1,25 +1,21 @@
 """What it costs to find all solutions: the papers' systems, sampled with one solution an increment and with all.
 
-Run from the repository root: ``python benchmarks/impact_solutions.py``. LCPs a sample are comparable with H Table 3
+Run from the repository root: ``python -m benchmarks.impact_solutions``. LCPs a sample are comparable with H Table 3
 (2.67, 2.27, 1.97, 3.20, 9.04); its times are of another machine.
 """
 
 from __future__ import annotations
 
-import sys
 import time
-from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parents[1])]
-
-from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact  # noqa: E402
-from hybrid_contact_ros.impacts.velocity_set import post_impact_set  # noqa: E402
-from hybrid_contact_ros.systems.box_and_wall import box_and_wall_impact  # noqa: E402
-from hybrid_contact_ros.systems.compass_gait import compass_gait_impact  # noqa: E402
-from hybrid_contact_ros.systems.disk_stacking import disk_stacking_impact  # noqa: E402
-from hybrid_contact_ros.systems.example import ImpactExample  # noqa: E402
-from hybrid_contact_ros.systems.ramone import ramone_impact  # noqa: E402
-from hybrid_contact_ros.systems.rocking_block import rocking_block_impact  # noqa: E402
+from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
+from hybrid_contact_ros.impacts.velocity_set import post_impact_set
+from hybrid_contact_ros.systems.box_and_wall import box_and_wall_impact
+from hybrid_contact_ros.systems.compass_gait import compass_gait_impact
+from hybrid_contact_ros.systems.disk_stacking import disk_stacking_impact
+from hybrid_contact_ros.systems.example import ImpactExample
+from hybrid_contact_ros.systems.ramone import ramone_impact
+from hybrid_contact_ros.systems.rocking_block import rocking_block_impact
 
 
 def best(call, repeats: int = 5) -> float:

@@ -1,7 +1,7 @@
 """Times of the impact solvers: per increment LCP, one simultaneous impact, one set of 256 samples; sets by law, within
 the node's deadline, and with many friction directions.
 
-Run from the repository root: ``python benchmarks/impacts.py``. The LCPs are streams from Algorithm 1: increments at
+Run from the repository root: ``python -m benchmarks.impacts``. The LCPs are streams from Algorithm 1: increments at
 uniform caps until no contact approaches, then afresh.
 """
 
@@ -14,17 +14,14 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
-sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "test" / "impacts")]
-
-from impact_problems import box, halm_posa_lcp, random_problem  # noqa: E402
-
-from hybrid_contact_ros.estimation.impact import impulse_unit  # noqa: E402
-from hybrid_contact_ros.impacts.contact_space import ContactSpace  # noqa: E402
-from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact  # noqa: E402
-from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set  # noqa: E402
-from hybrid_contact_ros.kernels.increment import increment  # noqa: E402
-from hybrid_contact_ros.mechanics.problem import ContactProblem  # noqa: E402
-from hybrid_contact_ros.systems.rocking_block import rocking_block_impact  # noqa: E402
+from benchmarks.impact_problems import box, halm_posa_lcp, random_problem
+from hybrid_contact_ros.estimation.impact import impulse_unit
+from hybrid_contact_ros.impacts.contact_space import ContactSpace
+from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
+from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
+from hybrid_contact_ros.kernels.impacts.increment import increment
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.systems.rocking_block import rocking_block_impact
 
 DIRECTIONS = 4
 REPEATS = 2000

@@ -1,6 +1,6 @@
 """Many random and degenerate impact problems through the solvers; every failure is printed.
 
-``python benchmarks/impacts_campaign.py [N]`` (default 2000; 100000 takes some minutes). For each problem: one increment
+``python -m benchmarks.impacts_campaign [N]`` (default 2000; 100000 takes some minutes). For each problem: one increment
 LCP (H 72–75) with random caps, and the simultaneous impact (H 31–35). A failure is a status other than SOLVED, a
 residual ≥ 1e-9 found by the kernel that knows nothing of the solver, or kinetic energy that rises by more than 1e-9 of
 itself.
@@ -10,20 +10,16 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 
-sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "test" / "impacts")]
-
-from impact_problems import KINDS, random_problem  # noqa: E402
-
-from hybrid_contact_ros.impacts.contact_space import ContactSpace  # noqa: E402
-from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact  # noqa: E402
-from hybrid_contact_ros.kernels import delassus  # noqa: E402
-from hybrid_contact_ros.kernels.increment import TOLERANCE, increment  # noqa: E402
-from hybrid_contact_ros.kernels.residual import increment_residual  # noqa: E402
-from hybrid_contact_ros.kernels.status import Status  # noqa: E402
+from benchmarks.impact_problems import KINDS, random_problem
+from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.impacts.contact_space import ContactSpace
+from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
+from hybrid_contact_ros.kernels.impacts import delassus
+from hybrid_contact_ros.kernels.impacts.increment import TOLERANCE, increment
+from hybrid_contact_ros.kernels.impacts.residual import increment_residual
 
 DIRECTIONS = (2, 4, 4, 6, 8, 16)
 CAPS = (1e-6, 1e-2, 0.3, 1.0, 1.0, 10.0, 1000.0)  # largest cap, in velocity scales

@@ -9,13 +9,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.codes import ContactStatus
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
 from hybrid_contact_ros.estimation.sequence import ModeRollout
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
 from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
 from hybrid_contact_ros.modes.workspace import ModeWorkspace
-from hybrid_contact_ros.prediction import ContactStatus
 from hybrid_contact_ros.stability.workspace import StabilityWorkspace
 
 PROBLEMS = 1000

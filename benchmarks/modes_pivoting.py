@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
 

@@ -23,7 +23,7 @@ from numba import njit
 from benchmarks.impacts import DIRECTIONS, go2_landing, halm_posa_lcp, problems
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale
-from hybrid_contact_ros.kernels.increment import increment, simultaneous
+from hybrid_contact_ros.kernels.impacts.increment import increment, simultaneous
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 WRONG = 1e-6

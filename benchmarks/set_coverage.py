@@ -1,6 +1,6 @@
 """Is ``VelocitySet.coverage`` a valid bound, and how far below the truth is it?
 
-Run from the repository root: ``python benchmarks/set_coverage.py [RUNS]``. Sets of the sizes below, each from a seed of
+Run from the repository root: ``python -m benchmarks.set_coverage [RUNS]``. Sets of the sizes below, each from a seed of
 its own, are compared with 5000 draws of another seed: "true" is the mean part of these within ε of a set, "bound" the
 mean ``coverage``, "held" how often coverage was no more than the truth, which its confidence promises in 95 % of cases.
 """
@@ -8,20 +8,17 @@ mean ``coverage``, "held" how often coverage was no more than the truth, which i
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import numpy as np
 from scipy.spatial import cKDTree
 
-sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "test" / "impacts")]
-
-from benchmarks.impacts import cube_landing, go2_landing  # noqa: E402
-from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set  # noqa: E402
-from hybrid_contact_ros.mechanics.problem import ContactProblem  # noqa: E402
-from hybrid_contact_ros.systems.compass_gait import compass_gait_impact  # noqa: E402
-from hybrid_contact_ros.systems.disk_stacking import disk_stacking_impact  # noqa: E402
-from hybrid_contact_ros.systems.ramone import ramone_impact  # noqa: E402
-from hybrid_contact_ros.systems.rocking_block import rocking_block_impact  # noqa: E402
+from benchmarks.impacts import cube_landing, go2_landing
+from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.systems.compass_gait import compass_gait_impact
+from hybrid_contact_ros.systems.disk_stacking import disk_stacking_impact
+from hybrid_contact_ros.systems.ramone import ramone_impact
+from hybrid_contact_ros.systems.rocking_block import rocking_block_impact
 
 SIZES = 10, 40, 160
 FRESH = 5000

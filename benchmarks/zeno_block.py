@@ -17,8 +17,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.executions.continuous_time import continuous_time_path
-from hybrid_contact_ros.executions.path import ContinuousTimePath, Phase
+from hybrid_contact_ros.continuous_time.continuous_path import ContinuousTimePath, Phase
+from hybrid_contact_ros.continuous_time.simulation import continuous_time_path
 from hybrid_contact_ros.systems.zeno_block import apex, contraction, zeno_block, zeno_state
 
 PATH = Path(__file__).resolve().parents[1] / "docs" / "images" / "zeno_block.png"

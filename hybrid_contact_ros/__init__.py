@@ -8,17 +8,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hybrid_contact_ros.codes import ContactStatus, EventKind, Flag, Status
     from hybrid_contact_ros.config import EstimatorConfig
     from hybrid_contact_ros.estimator import ContactEstimator, Parts
-    from hybrid_contact_ros.executions.execution import Execution
-    from hybrid_contact_ros.executions.simulate import simulate
     from hybrid_contact_ros.impacts.bounds import outcome_bounds
     from hybrid_contact_ros.impacts.outcome import ImpactOutcome, VelocitySet
     from hybrid_contact_ros.impacts.plastic import plastic_impact
     from hybrid_contact_ros.impacts.sequential import sequential_impact
     from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
     from hybrid_contact_ros.impacts.velocity_set import post_impact_set
-    from hybrid_contact_ros.kernels.status import Status
     from hybrid_contact_ros.mechanics.model import RigidBodyModel
     from hybrid_contact_ros.mechanics.problem import ContactProblem
     from hybrid_contact_ros.mechanics.state import RobotState
@@ -26,9 +24,11 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
     from hybrid_contact_ros.modes.pseudo_impulse import pseudo_impulse_mode
     from hybrid_contact_ros.modes.solution import ModeSolution
-    from hybrid_contact_ros.prediction import ContactStatus, EventKind, Flag, Prediction
+    from hybrid_contact_ros.prediction import Prediction
     from hybrid_contact_ros.replay.run import replay_bag
     from hybrid_contact_ros.sensitivity.angles import constraint_angles
+    from hybrid_contact_ros.simulation.execution import Execution
+    from hybrid_contact_ros.simulation.simulate import simulate
     from hybrid_contact_ros.stability.constraint import constraint_stability
     from hybrid_contact_ros.stability.truncation import Truncation, reliable_truncation
     from hybrid_contact_ros.stability.zeno import ZenoAnalysis, zeno_analysis
@@ -40,8 +40,8 @@ _HOMES = {
     "EstimatorConfig": "config",
     "ContactEstimator": "estimator",
     "Parts": "estimator",
-    "Execution": "executions.execution",
-    "simulate": "executions.simulate",
+    "Execution": "simulation.execution",
+    "simulate": "simulation.simulate",
     "outcome_bounds": "impacts.bounds",
     "ImpactOutcome": "impacts.outcome",
     "VelocitySet": "impacts.outcome",
@@ -49,7 +49,7 @@ _HOMES = {
     "sequential_impact": "impacts.sequential",
     "simultaneous_impact": "impacts.simultaneous",
     "post_impact_set": "impacts.velocity_set",
-    "Status": "kernels.status",
+    "Status": "codes",
     "RigidBodyModel": "mechanics.model",
     "ContactProblem": "mechanics.problem",
     "RobotState": "mechanics.state",
@@ -57,9 +57,9 @@ _HOMES = {
     "impulse_velocity_mode": "modes.impulse_velocity",
     "pseudo_impulse_mode": "modes.pseudo_impulse",
     "ModeSolution": "modes.solution",
-    "ContactStatus": "prediction",
-    "EventKind": "prediction",
-    "Flag": "prediction",
+    "ContactStatus": "codes",
+    "EventKind": "codes",
+    "Flag": "codes",
     "Prediction": "prediction",
     "replay_bag": "replay.run",
     "constraint_angles": "sensitivity.angles",

@@ -12,11 +12,11 @@ from importlib import import_module
 from hybrid_contact_ros import __version__
 
 VERBS = {
-    "demo": ("hybrid_contact_ros.nodes.demo_command", "a simulated robot dog, the nodes, and a live table"),
-    "replay": ("hybrid_contact_ros.replay.command", "predictions and scores from a rosbag2 recording"),
-    "identify": ("hybrid_contact_ros.replay.identify_command", "restitution and friction from a recording of impacts"),
-    "convert": ("hybrid_contact_ros.replay.convert", "published recordings (.npz) into rosbag2"),
-    "check": ("hybrid_contact_ros.check", "what is seen of a URDF and a configuration"),
+    "demo": ("hybrid_contact_ros.commands.demo", "a simulated robot dog, the nodes, and a live table"),
+    "replay": ("hybrid_contact_ros.commands.replay", "predictions and scores from a rosbag2 recording"),
+    "identify": ("hybrid_contact_ros.commands.identify", "restitution and friction from a recording of impacts"),
+    "convert": ("hybrid_contact_ros.commands.convert", "published recordings (.npz) into rosbag2"),
+    "check": ("hybrid_contact_ros.commands.check", "what is seen of a URDF and a configuration"),
 }
 
 FAILED = 2

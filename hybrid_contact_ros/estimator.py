@@ -8,6 +8,7 @@ from enum import IntFlag
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.codes import Status, Validity
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.events import EventLog, EventPredictor
 from hybrid_contact_ros.estimation.flags import StabilityFlags
@@ -18,22 +19,16 @@ from hybrid_contact_ros.estimation.sequence import ModeRollout
 from hybrid_contact_ros.estimation.tracker import ContactTracker, load_thresholds
 from hybrid_contact_ros.estimation.uncertainty import GapUncertainty
 from hybrid_contact_ros.estimation.vertices import ContactVertices
-from hybrid_contact_ros.kernels.contact_drift import balanced_drift
-from hybrid_contact_ros.kernels.contact_tracking import contact_quantities, contact_rates, model_loads
-from hybrid_contact_ros.kernels.mode_jamming import CRITICAL_PART
-from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.kernels.estimation.contact_tracking import contact_quantities, contact_rates, model_loads
+from hybrid_contact_ros.kernels.mechanics.contact_drift import balanced_drift
+from hybrid_contact_ros.kernels.modes.jamming import CRITICAL_PART
 from hybrid_contact_ros.kernels.warm import disable_compilation, enable_compilation
 from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.modes.workspace import ModeWorkspace, mode_steps
-from hybrid_contact_ros.prediction import (
-    ImpactPrediction,
-    ModePrediction,
-    Prediction,
-    Validity,
-)
+from hybrid_contact_ros.prediction import ImpactPrediction, ModePrediction, Prediction
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.uint8]

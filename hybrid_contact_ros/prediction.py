@@ -7,54 +7,14 @@ compared to the bit. The ROS messages (``hybrid_contact_msgs``) carry the same f
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum, IntFlag
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.codes import ContactStatus, EventKind, Status
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.uint8]
-
-
-class ContactStatus(IntEnum):
-    """Of one contact; the values of ``ContactState.msg``."""
-
-    UNKNOWN = 0
-    OPEN = 1
-    STICKING = 2
-    SLIPPING = 3
-
-
-class EventKind(IntEnum):
-    """What a contact does next; the values of ``ContactEvent.msg``."""
-
-    NONE = 0
-    TOUCHDOWN = 1
-    LIFTOFF = 2
-    SLIP = 3
-    STICK = 4
-
-
-class Flag(IntEnum):
-    """A tri-state answer; the values of ``ConstraintStability.msg``."""
-
-    UNDECIDED = 0
-    HOLDS = 1
-    FAILS = 2
-
-
-class Validity(IntFlag):
-    """Which parts of a prediction may be used; the bits of ``ContactMode.validity``."""
-
-    STATE = 1
-    EFFORT = 2
-    MODE_UNIQUE = 4
-    FORCE_ESTIMATE = 8
-    BASE = 16
-    FORCES = 32
-    SEQUENCE = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +51,7 @@ class ModePrediction:
         friction_coefficient: μ (m,). friction_margin: μ f_n − |f_t| (m,) N; NaN where the force is.
         critical_friction: (m,) least coefficient with which a slide of the contact jams: along its slip, or, while it
             does not slip, the worst direction; inf where it never does. jammed: (m,) uint8, values of
-            :mod:`~hybrid_contact_ros.kernels.mode_jamming`: 1 where such a slide was taken to stick, 2 where no mode
+            :mod:`~hybrid_contact_ros.kernels.modes.jamming`: 1 where such a slide was taken to stick, 2 where no mode
             was found.
         next_event: :class:`EventKind` (m,) uint8; time_to_event, earliest, latest: (m,) s, NaN for NONE.
             time_bounds_valid: whether the bounds are calibrated.

@@ -47,11 +47,11 @@ def contact_suite() -> None:
 
 def demo_robot() -> None:
     """A process of ``hybrid-contact demo``, not an executable of the package; so is the next one."""
-    _helper("demo_robot")
+    _helper("demo.robot")
 
 
 def demo_monitor() -> None:
-    _helper("demo_monitor")
+    _helper("demo.monitor")
 
 
 def _helper(name: str) -> None:

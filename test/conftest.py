@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-ROOT = Path(__file__).resolve().parent.parent
+from helpers.recordings import fall, shared_file, walker, without_model  # noqa: F401  (fixtures of several folders)
 
-sys.path.insert(0, str(ROOT / "test"))  # pytest's importlib mode leaves sys.path alone; for rounding.py
+ROOT = Path(__file__).resolve().parent.parent
 
 # The same examples in every run, so that a test that passed on one machine passes on the next. No deadline: a kernel
 # may be compiled within an example. New examples, and more of them where a test does not say how many, come with
@@ -70,7 +70,7 @@ def root() -> Path:
 @pytest.fixture(scope="module", params=["given", "nudged"])
 def rounding(request: pytest.FixtureRequest) -> Iterator[None]:
     """Run what uses it twice: with its contact problems as they are, and with the numbers of them off by an ulp."""
-    from rounding import nudged_problems  # here, so that tests without numerics start without them
+    from helpers.rounding import nudged_problems  # here, so that tests without numerics start without them
 
     with nudged_problems() if request.param == "nudged" else nullcontext():
         yield

@@ -9,13 +9,13 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
+from hybrid_contact_ros.codes import ContactStatus, EventKind, Flag, Status, Validity
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
-from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.kernels.warm import dispatchers, enable_compilation
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
-from hybrid_contact_ros.prediction import ContactStatus, EventKind, Flag, Prediction, Validity
+from hybrid_contact_ros.prediction import Prediction
 
 GRAVITY = 9.81
 MASS = 2.0

@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hybrid_contact_ros.codes import Flag, Validity
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import ContactEstimator
-from hybrid_contact_ros.kernels.mode_jamming import HELD, LARGEST, LOST
+from hybrid_contact_ros.kernels.modes.jamming import HELD, LARGEST, LOST
 from hybrid_contact_ros.mechanics.example_data import example_urdf
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
-from hybrid_contact_ros.prediction import Flag, Prediction, Validity
+from hybrid_contact_ros.prediction import Prediction
 
 ROOT = Path(__file__).resolve().parents[1]
 SLIPS = 0.05  # m/s, activation.slip_on

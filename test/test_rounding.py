@@ -1,8 +1,8 @@
 """The inputs an ulp off that numerical tests run with."""
 
 import numpy as np
-from rounding import EPS, nudged, nudged_problems, terms
 
+from helpers.rounding import EPS, nudged, nudged_problems, terms
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from benchmarks.gallery.page import BLUE, GREY, RED, Entry, Row, plain
-from hybrid_contact_ros.executions.continuous_time import continuous_time_path
+from hybrid_contact_ros.continuous_time.simulation import continuous_time_path
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
 from hybrid_contact_ros.impacts.velocity_set import post_impact_set
 from hybrid_contact_ros.systems.ball import ball, zeno_time

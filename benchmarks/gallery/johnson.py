@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from benchmarks.gallery.page import BLUE, GREY, RED, Entry, Row, plain
-from hybrid_contact_ros.executions.simulate import simulate
+from hybrid_contact_ros.simulation.simulate import simulate
 from hybrid_contact_ros.systems.ceiling import ceiling
 from hybrid_contact_ros.systems.curves import STAYS, curve
 from hybrid_contact_ros.systems.planar_rhex import PlanarRHex

@@ -6,9 +6,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from benchmarks.gallery.page import BLUE, GREY, RED, Entry, Row, plain
-from hybrid_contact_ros.executions.execution import EventKind, Execution
-from hybrid_contact_ros.executions.options import Tolerances
-from hybrid_contact_ros.executions.simulate import simulate
+from hybrid_contact_ros.simulation.execution import EventKind, Execution
+from hybrid_contact_ros.simulation.options import Tolerances
+from hybrid_contact_ros.simulation.simulate import simulate
 from hybrid_contact_ros.systems.ball_on_sinusoid import ball_on_sinusoid, state_before_first_impact
 from hybrid_contact_ros.systems.pendulum_with_stop import pendulum_with_stop, published_state
 

@@ -7,9 +7,9 @@ from matplotlib.figure import Figure
 
 from benchmarks.gallery.page import BLUE, GREY, RED, ROOT, Entry, Row, plain
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.executions.simulate import simulate
 from hybrid_contact_ros.mechanics.example_data import example_urdf
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.simulation.simulate import simulate
 from hybrid_contact_ros.systems.robot import RobotSystem
 
 _BALL = """<robot name="ball"><link name="ball"><inertial><mass value="2"/>

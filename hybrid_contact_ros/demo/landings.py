@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.replay.scores import Containment, containment
+from hybrid_contact_ros.scoring.scores import Containment, containment
 
 Array = NDArray[np.float64]
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.demo.landings import HeardSet, Landing, landing
-from hybrid_contact_ros.replay.scoreboard import HORIZONS, Scoreboard, Series
-from hybrid_contact_ros.replay.scores import debounce
+from hybrid_contact_ros.scoring.scoreboard import HORIZONS, Scoreboard, Series
+from hybrid_contact_ros.scoring.scores import debounce
 
 Array = NDArray[np.float64]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.codes import ContactStatus, EventKind
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
 from hybrid_contact_ros.estimation.prediction_record import PredictionRecord
-from hybrid_contact_ros.kernels.event_times import next_events
-from hybrid_contact_ros.prediction import ContactStatus, Event, EventKind
+from hybrid_contact_ros.kernels.estimation.event_times import next_events
+from hybrid_contact_ros.prediction import Event
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.uint8]

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.codes import EventKind, Flag
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.pairs import no_pairs, order_sensitive
-from hybrid_contact_ros.kernels.chatter_bounds import chatter_bounds
-from hybrid_contact_ros.kernels.mode_stability import BOUNDED_TIME, FEW, ZENO
+from hybrid_contact_ros.kernels.stability.chatter_bounds import chatter_bounds
+from hybrid_contact_ros.kernels.stability.constraint import BOUNDED_TIME, FEW, ZENO
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.workspace import STEPS, ModeWorkspace
-from hybrid_contact_ros.prediction import EventKind, Flag, StabilityPrediction
+from hybrid_contact_ros.prediction import StabilityPrediction
 from hybrid_contact_ros.stability.workspace import StabilityWorkspace
 
 Array = NDArray[np.float64]

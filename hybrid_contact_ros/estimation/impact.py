@@ -7,15 +7,15 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.codes import EventKind, Status
 from hybrid_contact_ros.config import ImpactConfig
 from hybrid_contact_ros.impacts.outcome import ImpactOutcome
 from hybrid_contact_ros.impacts.restitution import LAWS
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
-from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.slip_axes import along_slip
-from hybrid_contact_ros.prediction import EventKind, ImpactPrediction
+from hybrid_contact_ros.prediction import ImpactPrediction
 
 Array = NDArray[np.float64]
 

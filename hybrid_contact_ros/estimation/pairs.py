@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.prediction import Flag
+from hybrid_contact_ros.codes import Flag
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.uint8]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from hybrid_contact_ros.prediction import Event, EventKind
+from hybrid_contact_ros.codes import EventKind
+from hybrid_contact_ros.prediction import Event
 
 # ns: a prediction without a latest time has failed when nothing came this long after its time
 _PATIENCE = 1_000_000_000

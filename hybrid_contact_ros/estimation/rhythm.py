@@ -8,7 +8,8 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.prediction import Event, EventKind
+from hybrid_contact_ros.codes import EventKind
+from hybrid_contact_ros.prediction import Event
 
 Array = NDArray[np.float64]
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
-from hybrid_contact_ros.kernels.mode_splitting import ROWS
-from hybrid_contact_ros.kernels.rollout import rollout
+from hybrid_contact_ros.kernels.estimation.rollout import rollout
+from hybrid_contact_ros.kernels.modes.splitting import ROWS
 from hybrid_contact_ros.modes.workspace import TOLERANCE, mode_steps
 from hybrid_contact_ros.prediction import ModeSequence
 
@@ -19,7 +19,7 @@ _MOST = 62  # contacts: the mask is a signed integer
 
 
 class ModeRollout:
-    """Follows the hybrid model (:mod:`hybrid_contact_ros.kernels.rollout`) from the mode that was found.
+    """Follows the hybrid model (:mod:`hybrid_contact_ros.kernels.estimation.rollout`) from the mode that was found.
 
     Geometry and actuation are those of now; touchdowns are plastic impacts with Coulomb friction, or bounce by the
     contact's restitution. What the recent loads foretell (liftoffs) is taken from the event predictor.

@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import ActivationConfig
-from hybrid_contact_ros.kernels.contact_tracking import UNKNOWN, candidates, closed_scores, contact_statuses, slips
+from hybrid_contact_ros.kernels.estimation.contact_tracking import (
+    UNKNOWN,
+    candidates,
+    closed_scores,
+    contact_statuses,
+    slips,
+)
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 
 Array = NDArray[np.float64]
@@ -23,11 +29,12 @@ class ContactTracker:
 
     Remembered are which contacts were closed, which slid, their low-passed velocities along the surface, and the
     evidence against what is held of each: a contact opens or closes once the states since it began to speak against it
-    make that certain enough (:func:`~hybrid_contact_ros.kernels.contact_tracking.contact_statuses`), a single plain one
-    at once. The thresholds are those of :class:`~hybrid_contact_ros.config.ActivationConfig`: statements about the
-    noise of the sensors, not about the robot. Deviation from a plain active set within tolerances (J 33): a contact
-    that is near but not loaded by the model is open, so that a foot that skims the ground, or lifts off within the
-    tolerance of the gap, is told apart from one that stands.
+    make that certain enough, a single plain one at once
+    (:func:`~hybrid_contact_ros.kernels.estimation.contact_tracking.contact_statuses`). The thresholds are those of
+    :class:`~hybrid_contact_ros.config.ActivationConfig`: statements about the noise of the sensors, not about the
+    robot. Deviation from a plain active set within tolerances (J 33): a contact that is near but not loaded by the
+    model is open, so that a foot that skims the ground, or lifts off within the tolerance of the gap, is told apart
+    from one that stands.
 
     Attributes (arrays of m that :meth:`near` and :meth:`decide` overwrite):
         touching: uint8, contacts that may carry force now. closed, slipping: uint8. status: ContactStatus, uint8.

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace, check_directions
-from hybrid_contact_ros.impacts.impulse_polyhedron import ImpulsePolyhedron
 from hybrid_contact_ros.impacts.restitution import LAWS, Material, Range
-from hybrid_contact_ros.kernels.outer_bounds import tighten
-from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.impacts.tight_bounds import ImpulsePolyhedron
+from hybrid_contact_ros.kernels.impacts.fast_bounds import tighten
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 EFFORTS = ("tight", "fast")
@@ -34,15 +34,15 @@ def outcome_bounds(
     With effort "fast" two kinds are intersected. Kinetic energy does not rise (H Theorem 7) and impulses act at the
     contacts alone: v⁺ is in a ball of the M-norm within the affine space v + range(M⁻¹ Jᵀ). And compression pushes only
     against what approaches, so that a contact's total impulse lies in an interval
-    (:func:`~hybrid_contact_ros.kernels.outer_bounds.impulse_bounds`); the velocity then follows from impulses within
-    friction cones over these intervals. Where contacts are coupled so strongly that no interval follows, the ball
-    remains. These are the bounds that every :class:`~hybrid_contact_ros.impacts.outcome.VelocitySet` carries.
+    (:func:`~hybrid_contact_ros.kernels.impacts.fast_bounds.impulse_bounds`); the velocity then follows from impulses
+    within friction cones over these intervals. Where contacts are coupled so strongly that no interval follows, the
+    ball remains. These are the bounds that every :class:`~hybrid_contact_ros.impacts.outcome.VelocitySet` carries.
 
     With effort "tight" a polyhedron of total impulses is cut down further by what contacts were doing when each of
-    many functions of the impulses last increased (:mod:`~hybrid_contact_ros.kernels.impulse_hull`): tens to hundreds of
-    milliseconds; seconds with restitution and polygons of many vertices at many contacts. Linear programs are certified
-    by their duals. Where impulses are not bounded (an object that may jam: the friction cone is not pointed) the fast
-    bounds are the answer.
+    many functions of the impulses last increased (:mod:`~hybrid_contact_ros.kernels.impacts.hull_lp`): tens to hundreds
+    of milliseconds; seconds with restitution and polygons of many vertices at many contacts. Linear programs are
+    certified by their duals. Where impulses are not bounded (an object that may jam: the friction cone is not pointed)
+    the fast bounds are the answer.
 
     If no contact approaches, or there is none, v does not change and both bounds are that. Where M is singular nothing
     is said: −inf and inf.

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import Radau
 from scipy.optimize import brentq
 
-from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]

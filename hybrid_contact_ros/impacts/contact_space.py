@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.kernels import delassus, outer_bounds
-from hybrid_contact_ros.kernels.status import Status
-from hybrid_contact_ros.kernels.tableau import BLOCK, LINES
+from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.kernels.impacts import delassus, fast_bounds
+from hybrid_contact_ros.kernels.impacts.tableau import BLOCK, LINES
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
 
 
 class ContactSpace:
-    """Delassus matrix of a problem, on normals and friction axes, scaled (:mod:`hybrid_contact_ros.kernels.delassus`).
+    """Delassus matrix of a problem, on normals and friction axes, scaled (:mod:`~.kernels.impacts.delassus`).
 
     Attributes:
         status: SOLVED, or SINGULAR where M is not positive definite; nothing else is meaningful then.
@@ -60,7 +60,7 @@ class ContactSpace:
         """Bounds of v⁺ (n,), lower and upper, and of the normal impulses (m,), N s, least and most.
 
         See :func:`hybrid_contact_ros.impacts.bounds.outcome_bounds`; give (m,) and loose as in
-        :func:`~.outer_bounds.impulse_bounds`; not ``separated``, they hold on the way there too.
+        :func:`~.fast_bounds.impulse_bounds`; not ``separated``, they hold on the way there too.
         """
         n, m = velocity.shape[0], friction.shape[0]
         low, high = np.zeros(m), np.full(m, np.inf)
@@ -71,11 +71,11 @@ class ContactSpace:
             return velocity.copy(), velocity.copy(), low, high
         lower, upper = np.empty(n), np.empty(n)
         d = self.Y.shape[0] // m - 1
-        outer_bounds.energy_bounds(self.L, self.Y, velocity, np.empty((n + 1, n)), lower, upper)
-        outer_bounds.impulse_bounds(d, self.G, self.u, friction, give, loose, self.speed, np.empty((m, m)), low, high)
+        fast_bounds.energy_bounds(self.L, self.Y, velocity, np.empty((n + 1, n)), lower, upper)
+        fast_bounds.impulse_bounds(d, self.G, self.u, friction, give, loose, self.speed, np.empty((m, m)), low, high)
         if not separated:
             low[:] = 0.0
-        outer_bounds.tighten(d, self.R, velocity, friction, low, high, lower, upper)
+        fast_bounds.tighten(d, self.R, velocity, friction, low, high, lower, upper)
         return lower, upper, low, high
 
 

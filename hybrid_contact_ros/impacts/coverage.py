@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from hybrid_contact_ros.impacts.contact_space import Array
-from hybrid_contact_ros.kernels.coverage import near_count
+from hybrid_contact_ros.kernels.impacts.coverage import near_count
 
 CONFIDENCE = 0.95
 RADIUS = 0.05
@@ -34,15 +34,16 @@ def coverage_bound(info: NDArray, jumps: Array) -> tuple[float, float]:
     """Lower confidence bound on the probability that one more draw lands within ε of these, and ε.
 
     Every sample is a trial: is it within ε of 70 % of the others? The mean over all ways of choosing these is exact
-    (:func:`~hybrid_contact_ros.kernels.coverage.near_count`). It expects less of the others than there are, since the
-    whole set misses less than a part of it does (Good 1953: all but one of them would be unbiased), and that outweighs
-    that trials share their neighbours, which makes hits vary more than the independent ones of Clopper and Pearson
-    (Esty 1983). That is measured, not proven: see docs/impacts.md. One trial fewer than there are samples is counted,
-    since of n samples that are alike one alone is no evidence.
+    (:func:`~hybrid_contact_ros.kernels.impacts.coverage.near_count`). It expects less of the others than there are,
+    since the whole set misses less than a part of it does (Good 1953: all but one of them would be unbiased), and that
+    outweighs that trials share their neighbours, which makes hits vary more than the independent ones of Clopper and
+    Pearson (Esty 1983). That is measured, not proven: see docs/impacts.md. One trial fewer than there are samples is
+    counted, since of n samples that are alike one alone is no evidence.
 
     Args:
-        info: (samples, …) of :func:`~hybrid_contact_ros.kernels.sampling.sample_batch`. jumps (samples, n): v⁺ − v⁻ in
-            coordinates whose Euclidean norm is the kinetic one.
+        info: (samples, …) of :func:`~hybrid_contact_ros.kernels.impacts.sampling.sample_batch`. jumps (samples, n): v⁺
+        − v⁻
+            in coordinates whose Euclidean norm is the kinetic one.
     """
     count = len(jumps)
     if count < 2:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from hybrid_contact_ros.impacts.contact_space import Array
-from hybrid_contact_ros.impacts.impulse_templates import ContactBlocks
-from hybrid_contact_ros.impacts.push_modes import SECTORS, unit
+from hybrid_contact_ros.impacts.contact_states import SECTORS, unit
 from hybrid_contact_ros.impacts.restitution import Material
+from hybrid_contact_ros.impacts.support_functions import ContactBlocks
 
 _SLOWEST = 1e-4  # of approach, e times it, below which restitution is not told from rounding
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace, check_directions
 from hybrid_contact_ros.impacts.outcome import ImpactOutcome, Outcomes
 from hybrid_contact_ros.impacts.solution_search import SolutionSearch
-from hybrid_contact_ros.kernels import delassus
-from hybrid_contact_ros.kernels.increment import TOLERANCE
-from hybrid_contact_ros.kernels.residual import increment_residual
-from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.kernels.impacts import delassus
+from hybrid_contact_ros.kernels.impacts.increment import TOLERANCE
+from hybrid_contact_ros.kernels.impacts.residual import increment_residual
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 _SEPARATING = 1e-8  # m/s, of the published implementation

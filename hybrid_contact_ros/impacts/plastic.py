@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.outcome import ImpactOutcome
-from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.block_inverse import constrained_motion
 from hybrid_contact_ros.mechanics.contact_sets import closed_rows, contact_set
 from hybrid_contact_ros.mechanics.problem import ContactProblem

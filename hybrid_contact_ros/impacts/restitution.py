@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hybrid_contact_ros.impacts.contact_space import Array
-from hybrid_contact_ros.kernels.restitution_stores import POISSON, STRONGE
+from hybrid_contact_ros.kernels.impacts.restitution_stores import POISSON, STRONGE
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Range = ArrayLike | tuple[ArrayLike, ArrayLike]
@@ -60,7 +60,7 @@ class Material:
     @property
     def give(self) -> Array:
         """Total impulse (m,) over that of compression alone, at most, as
-        :func:`~hybrid_contact_ros.kernels.outer_bounds.impulse_bounds` takes it."""
+        :func:`~hybrid_contact_ros.kernels.impacts.fast_bounds.impulse_bounds` takes it."""
         room = _STRONGE_ROOM if self.law == "stronge" and self.e_high.any() else 0.0
         return 1.0 + self.e_high + room
 

@@ -9,8 +9,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.increments import increment_outcomes
-from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 

@@ -9,13 +9,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace
 from hybrid_contact_ros.impacts.restitution import LAWS, Material
 from hybrid_contact_ros.impacts.solution_search import SolutionSearch
-from hybrid_contact_ros.kernels.increment_modes import effort
-from hybrid_contact_ros.kernels.restitution import restitution_batch
-from hybrid_contact_ros.kernels.sampling import sample_batch
-from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.kernels.impacts.increment_modes import effort
+from hybrid_contact_ros.kernels.impacts.restitution import restitution_batch
+from hybrid_contact_ros.kernels.impacts.sampling import sample_batch
 
 _UNIT_NS, _SQUARE_NS = 200.0, 4.0  # guess of a unit of work, of one node before it was measured: at least, times p²
 _FIRST_PART = 0.25  # of the time, in which it is measured
@@ -26,14 +26,14 @@ _AT_ONCE, _FREE = 6, 100.0  # increments of the sample that stands in for all; t
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SamplePlan:
-    """What every sample has in common; scaled quantities (:mod:`~hybrid_contact_ros.kernels.delassus`).
+    """What every sample has in common; scaled quantities (:mod:`~hybrid_contact_ros.kernels.impacts.delassus`).
 
     Attributes:
         space: with :meth:`Material.most_friction`. material: None for the inelastic law with known friction.
         search: for other solutions. chance: the probability with which an increment is searched. limit: units of
             work of a search.
         per_step, last_step, separating (m,), draws (samples, max_steps, m) or empty: see
-            :func:`~hybrid_contact_ros.kernels.sampling.sample_batch`.
+            :func:`~hybrid_contact_ros.kernels.impacts.sampling.sample_batch`.
     """
 
     space: ContactSpace

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace, check_directions
 from hybrid_contact_ros.impacts.outcome import ImpactOutcome
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
-from hybrid_contact_ros.kernels import delassus
-from hybrid_contact_ros.kernels.increment import TOLERANCE, simultaneous
-from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.kernels.impacts import delassus
+from hybrid_contact_ros.kernels.impacts.increment import TOLERANCE, simultaneous
 from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 

@@ -6,13 +6,13 @@ from typing import Literal, overload
 
 import numpy as np
 
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace, check_directions
 from hybrid_contact_ros.impacts.outcome import ImpactOutcome, Outcomes
 from hybrid_contact_ros.impacts.solution_search import SolutionSearch
-from hybrid_contact_ros.kernels import delassus
-from hybrid_contact_ros.kernels.increment import TOLERANCE, simultaneous
-from hybrid_contact_ros.kernels.residual import increment_residual
-from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.kernels.impacts import delassus
+from hybrid_contact_ros.kernels.impacts.increment import TOLERANCE, simultaneous
+from hybrid_contact_ros.kernels.impacts.residual import increment_residual
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 

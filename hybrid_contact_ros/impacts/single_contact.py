@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hybrid_contact_ros.kernels.friction_fit import fit_path
-from hybrid_contact_ros.kernels.impact_path import impact_path
+from hybrid_contact_ros.kernels.impacts.friction_fit import fit_path
+from hybrid_contact_ros.kernels.impacts.impact_path import impact_path
 
 Array = NDArray[np.float64]
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace
-from hybrid_contact_ros.kernels.all_solutions import search
-from hybrid_contact_ros.kernels.increment_modes import ACTIVE, CAPPED, OPEN, effort
-from hybrid_contact_ros.kernels.orientation import coherent, fold
-from hybrid_contact_ros.kernels.residual import axes_residual
+from hybrid_contact_ros.kernels.impacts.all_solutions import search
+from hybrid_contact_ros.kernels.impacts.increment_modes import ACTIVE, CAPPED, OPEN, effort
+from hybrid_contact_ros.kernels.impacts.orientation import coherent, fold
+from hybrid_contact_ros.kernels.impacts.residual import axes_residual
 
 MOST = 64
 """Solutions of one LCP that a search stops at."""
@@ -47,8 +47,9 @@ class SolutionSearch:
         chance: the probability with which an increment is searched so that sampling stays cheap: 0 where solutions are
             unique, 1/64 where there is no sign of others, and otherwise 1 where there are at most some hundred modes,
             and inversely as their number beyond.
-        limit: units of work (:func:`~hybrid_contact_ros.kernels.increment_modes.effort`) of one search within sampling:
-            a millisecond or two at most, whatever the contacts and directions. whole: of a search asked for by name.
+        limit: units of work (:func:`~hybrid_contact_ros.kernels.impacts.increment_modes.effort`) of one search within
+            sampling: a millisecond or two at most, whatever the contacts and directions. whole: of a search asked for
+            by name.
     """
 
     def __init__(self, space: ContactSpace) -> None:

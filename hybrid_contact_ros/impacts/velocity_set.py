@@ -8,14 +8,14 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace, check_directions
 from hybrid_contact_ros.impacts.coverage import CONFIDENCE, coverage_bound
 from hybrid_contact_ros.impacts.outcome import VelocitySet
 from hybrid_contact_ros.impacts.restitution import LAWS, Material, Range
 from hybrid_contact_ros.impacts.sampler import SamplePlan, Sampler, run_at_once, run_shared
 from hybrid_contact_ros.impacts.solution_search import SolutionSearch
-from hybrid_contact_ros.kernels.sampling import outcomes
-from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.kernels.impacts.sampling import outcomes
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 SOLUTIONS = ("sampled", "all", "one")
@@ -67,7 +67,7 @@ def post_impact_set(
 
     With restitution, what compression leaves in a contact is given back in increments too, in any order and at any
     relative rate, and what that presses together is compressed again, until no contact approaches and nothing is left
-    (:mod:`~hybrid_contact_ros.kernels.restitution`). Kinetic energy never rises, whatever e and μ.
+    (:mod:`~hybrid_contact_ros.kernels.impacts.restitution`). Kinetic energy never rises, whatever e and μ.
 
     Args:
         problem: with v⁻ as its velocity; its restitution and friction are used unless given below.

@@ -1,13 +1,16 @@
 """Compiled numerical kernels: plain C-contiguous float64 arrays in and out, no objects, no exceptions.
 
-Every kernel is ``@njit(cache=True, nogil=True)``, takes its arguments in the order constants, inputs, scratch,
-outputs, has no default arguments, and returns a :class:`~hybrid_contact_ros.kernels.status.Status` or a number.
+The folders mirror the rooms of the package that call them. Every kernel is ``@njit(cache=True, nogil=True)``, takes its
+arguments in the order constants, inputs, scratch, outputs, has no default arguments, and returns a
+:class:`~hybrid_contact_ros.codes.Status` or a number.
 
-numba's disk cache looks only at the file of the kernel it loads, so that after an edit of a callee in another file it
-would go on serving the old machine code. The kernels are therefore cached in a directory named after a hash of all
-sources of this package, under ``$HYBRID_CONTACT_CACHE``, ``$XDG_CACHE_HOME/hybrid_contact_ros``,
-``~/.cache/hybrid_contact_ros``, or a temporary directory, whichever can be written. The directory is fixed when a
-kernel is decorated; so all kernel modules are imported here, and numba's setting is put back for everybody else.
+numba's disk cache looks only at the file of the kernel that it loads. After an edit of a callee in another file it
+would go on serving the old machine code. The kernels of a folder are therefore cached in a directory whose name
+contains a hash of the sources of that folder and of all folders that it may import, so that an edit recompiles that
+folder and those above it, and no other. Cache directories lie under ``$HYBRID_CONTACT_CACHE``,
+``$XDG_CACHE_HOME/hybrid_contact_ros``, ``~/.cache/hybrid_contact_ros``, or a temporary directory, whichever can be
+written. numba fixes the directory of a kernel when the kernel is decorated, so all kernel modules are imported here,
+and numba's own setting is put back for everybody else.
 """
 
 from __future__ import annotations
@@ -23,11 +26,31 @@ from pkgutil import iter_modules
 
 import numba
 
+BELOW = {
+    "algebra": (),
+    "mechanics": ("algebra",),
+    "impacts": ("algebra", "mechanics"),
+    "modes": ("algebra", "mechanics"),
+    "stability": ("algebra", "mechanics", "modes"),
+    "estimation": ("algebra", "mechanics", "modes", "stability"),
+}
+"""The folders of kernels from the lowest to the highest, each with the folders that it may import (import-linter holds
+the kernels to it)."""
 
-def _sources_hash() -> str:
+_HERE = Path(__file__).parent
+_CODES = _HERE.parent / "codes.py"
+
+
+def sources(folder: str) -> tuple[Path, ...]:
+    """The files whose edit changes what a kernel of ``folder`` computes."""
+    return (_CODES, *(path for name in (*BELOW[folder], folder) for path in sorted((_HERE / name).glob("*.py"))))
+
+
+def _sources_hash(folder: str) -> str:
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in sources(folder):
+        name = f"{path.parent.name}/{path.name}"
+        digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
@@ -42,8 +65,8 @@ def _candidates() -> Iterator[Path]:
     yield Path(tempfile.gettempdir()) / f"hybrid_contact_ros-{user}"
 
 
-def _cache_directory() -> str | None:
-    name = _sources_hash()
+def _cache_directory(folder: str) -> str | None:
+    name = f"{folder}-{_sources_hash(folder)}"
     for base in _candidates():
         directory = base / "kernels" / name
         try:
@@ -55,18 +78,19 @@ def _cache_directory() -> str | None:
     return None
 
 
-CACHE_DIRECTORY = _cache_directory()
-"""Where the machine code of this package's kernels is kept; ``None`` if no place can be written (numba's default)."""
+CACHE_DIRECTORIES = {folder: _cache_directory(folder) for folder in BELOW}
+"""Where the machine code of each folder is kept; ``None`` if no place can be written (numba's default)."""
 
-MODULES = tuple(sorted(module.name for module in iter_modules(__path__) if module.name != "warm"))
+MODULES = tuple(f"{folder}.{module.name}" for folder in BELOW for module in sorted(iter_modules([str(_HERE / folder)])))
+"""The modules of kernels, ``folder.module``."""
 
 
 def _import_all() -> None:
     before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
-    if CACHE_DIRECTORY is not None:
-        numba.config.CACHE_DIR = CACHE_DIRECTORY  # type: ignore[attr-defined]
     try:
         for name in MODULES:
+            directory = CACHE_DIRECTORIES[name.split(".")[0]]
+            numba.config.CACHE_DIR = before if directory is None else directory  # type: ignore[attr-defined]
             import_module(f"{__name__}.{name}")
     finally:
         numba.config.CACHE_DIR = before  # type: ignore[attr-defined]

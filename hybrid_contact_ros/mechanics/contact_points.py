@@ -32,7 +32,7 @@ class ContactTable:
         joint: (k,) Pinocchio joint that carries each sphere. point: (k, 3) centre in that joint's frame, m.
         radius: (k,) m. offset: (k,) m, of the plane n·x = offset.
         limit_sign (l,), limit_bound (l,), limit_position (l,), limit_velocity (l,): see
-            :func:`~hybrid_contact_ros.kernels.contact_rows.joint_limit_rows`.
+            :func:`~hybrid_contact_ros.kernels.mechanics.contact_rows.joint_limit_rows`.
         limit_joint: (l,) Pinocchio joint of each limit.
     """
 

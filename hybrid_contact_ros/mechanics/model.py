@@ -14,7 +14,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.kernels.contact_rows import contact_rows, joint_limit_rows, symmetric_copy
+from hybrid_contact_ros.kernels.mechanics.contact_rows import contact_rows, joint_limit_rows, symmetric_copy
 from hybrid_contact_ros.mechanics.contact_points import contact_table
 from hybrid_contact_ros.mechanics.coordinates import Coordinates
 from hybrid_contact_ros.mechanics.inertia import check_inertia

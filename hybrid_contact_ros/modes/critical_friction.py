@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.kernels.mode_jamming import CRITICAL_PART
+from hybrid_contact_ros.kernels.modes.jamming import CRITICAL_PART
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.modes.workspace import ModeWorkspace

@@ -7,16 +7,15 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.kernels.mode_enumerate import enumerate_modes
-from hybrid_contact_ros.kernels.mode_space import is_regular
-from hybrid_contact_ros.kernels.mode_splitting import ROWS
-from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.codes import ContactStatus, Status
+from hybrid_contact_ros.kernels.mechanics.contact_space import is_regular
+from hybrid_contact_ros.kernels.modes.enumeration import enumerate_modes
+from hybrid_contact_ros.kernels.modes.splitting import ROWS
 from hybrid_contact_ros.mechanics.contact_sets import contact_set, not_negative, touching_contacts
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.massless import massless_mode
 from hybrid_contact_ros.modes.solution import Law, ModeSolution
 from hybrid_contact_ros.modes.workspace import PATIENT, TOLERANCE, ModeWorkspace
-from hybrid_contact_ros.prediction import ContactStatus
 
 Array = NDArray[np.float64]
 

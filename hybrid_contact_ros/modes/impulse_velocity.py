@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.codes import ContactStatus, Status
 from hybrid_contact_ros.mechanics.contact_sets import closed_rows, contact_set, touching_contacts
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.enumeration import ModeTable, cone_margin, find_modes
 from hybrid_contact_ros.modes.solution import Law, ModeSolution
-from hybrid_contact_ros.prediction import ContactStatus
 
 Array = NDArray[np.float64]
 _ROUNDING = 1e-12  # of the momentum: smaller impulses are none

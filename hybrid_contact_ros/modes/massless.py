@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.codes import ContactStatus, Status
 from hybrid_contact_ros.mechanics.contact_sets import closed_rows
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.enumeration import ModeTable, cone_margin, find_modes
 from hybrid_contact_ros.modes.solution import Law, ModeSolution
-from hybrid_contact_ros.prediction import ContactStatus
 
 
 def massless_mode(

@@ -8,7 +8,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.codes import Status
 
 Array = NDArray[np.float64]
 

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.kernels.mode_forces import force_acceleration
-from hybrid_contact_ros.kernels.mode_splitting import ROWS
-from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.kernels.modes.forces import force_acceleration
+from hybrid_contact_ros.kernels.modes.splitting import ROWS
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
@@ -41,7 +41,7 @@ class ModeWorkspace:
         slip_direction: (m, d) unit vector along which a contact slides or starts to; zero for the others.
         moving: (m,) uint8, the contact slides already (or has no friction), so that its friction is given.
         critical_friction: (m,), the coefficient with which a slide jams (Painlevé), inf where it never does.
-        jammed: (m,) uint8, values of :mod:`~hybrid_contact_ros.kernels.mode_jamming`: FREE; HELD, the contact slides
+        jammed: (m,) uint8, values of :mod:`~hybrid_contact_ros.kernels.modes.jamming`: FREE; HELD, the contact slides
             and was solved as if at rest; LOST, no mode was found, and the forces are a bounded guess.
 
     Args:
@@ -104,7 +104,7 @@ class ModeWorkspace:
         one linear system shows it. Where modes are not unique the one that was there stays.
 
         Returns:
-            (status, residual, iterations), as :func:`~hybrid_contact_ros.kernels.mode_forces.force_acceleration`.
+            (status, residual, iterations), as :func:`~hybrid_contact_ros.kernels.modes.forces.force_acceleration`.
         """
         self._rows[:, 0] = problem.normal_jacobian
         self._rows[:, 1:] = problem.tangent_jacobian

@@ -14,7 +14,7 @@ class ContactSuiteNode(EngineNode):
     """Publishes everything; the default, with the lowest latency.
 
     Where states come faster than they can be answered, parts are left out in a stated order
-    (:mod:`~hybrid_contact_ros.budget`)."""
+    (:mod:`~hybrid_contact_ros.nodes.budget`)."""
 
     parts = Parts.ALL
 

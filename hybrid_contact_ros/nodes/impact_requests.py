@@ -14,13 +14,13 @@ from rclpy.task import Future
 from rclpy.time import Time
 
 from hybrid_contact_msgs.srv import PredictImpact
-from hybrid_contact_ros.encoding import Encoder
 from hybrid_contact_ros.estimator import ContactEstimator
-from hybrid_contact_ros.intake import Intake
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.messages.encoding import Encoder
+from hybrid_contact_ros.messages.intake import Intake
+from hybrid_contact_ros.messages.refusals import USED
 from hybrid_contact_ros.nodes.engine_node import EngineNode
-from hybrid_contact_ros.refusals import USED
 from hybrid_contact_ros.ros.messages import message_types, nanoseconds
 
 _MOST_WAITING = 8

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.clock import Clock
 
-from hybrid_contact_ros.budget import measure
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
+from hybrid_contact_ros.nodes.budget import measure
 from hybrid_contact_ros.nodes.startup import Startup
 from hybrid_contact_ros.ros.diagnostics import diagnosis, unconfigured
 from hybrid_contact_ros.ros.qos import OUTPUT

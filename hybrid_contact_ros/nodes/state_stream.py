@@ -12,17 +12,18 @@ from nav_msgs.msg import Odometry
 from rclpy.executors import Executor
 from sensor_msgs.msg import JointState
 
-from hybrid_contact_ros.budget import Budget
+from hybrid_contact_ros.codes import Validity
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.encoding import Encoder
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
-from hybrid_contact_ros.intake import JOINTS, ODOM, Intake
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
-from hybrid_contact_ros.monitor import Monitor
-from hybrid_contact_ros.prediction import ModePrediction, Validity
+from hybrid_contact_ros.messages.encoding import Encoder
+from hybrid_contact_ros.messages.intake import JOINTS, ODOM, Intake
+from hybrid_contact_ros.nodes.budget import Budget
+from hybrid_contact_ros.prediction import ModePrediction
 from hybrid_contact_ros.ros.diagnostics import FaultLog
 from hybrid_contact_ros.ros.messages import message_types
+from hybrid_contact_ros.ros.monitor import Monitor
 from hybrid_contact_ros.ros.qos import STATE_INPUT, overridable
 from hybrid_contact_ros.ros.subscription import Numbered
 

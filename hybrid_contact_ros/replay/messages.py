@@ -10,7 +10,7 @@ from pathlib import Path
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosbags.typesys.store import Typestore
 
-from hybrid_contact_ros.encoding import MessageTypes
+from hybrid_contact_ros.messages.encoding import MessageTypes
 
 PACKAGE = "hybrid_contact_msgs"
 
@@ -45,5 +45,5 @@ def typestore() -> Typestore:
 
 
 def message_types() -> MessageTypes:
-    """The classes that :class:`~hybrid_contact_ros.encoding.Encoder` fills, as ``rosbags`` dataclasses."""
+    """The classes that :class:`~hybrid_contact_ros.messages.encoding.Encoder` fills, as ``rosbags`` dataclasses."""
     return MessageTypes.rosbags(typestore().types.__getitem__)

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.encoding import Encoder
 from hybrid_contact_ros.estimator import ContactEstimator
-from hybrid_contact_ros.intake import Intake
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.messages.encoding import Encoder
+from hybrid_contact_ros.messages.intake import Intake
 from hybrid_contact_ros.prediction import Prediction
 from hybrid_contact_ros.replay.bags import BagError, BagReader, BagWriter, check_output
 from hybrid_contact_ros.replay.messages import message_types
-from hybrid_contact_ros.replay.scoreboard import Scoreboard, Scores, Series
 from hybrid_contact_ros.replay.streams import Streams
+from hybrid_contact_ros.scoring.scoreboard import Scoreboard, Scores, Series
 
 TRUTH = ("hybrid_contact_msgs/msg/ContactMode", "hybrid_contact_msgs/msg/PostImpactVelocitySet")
 
@@ -47,7 +47,7 @@ class ReplayResult:
         duration: s, from the first state to the last. wall: s that it took, without loading and compiling.
         setup: s of loading and compiling. compute_p50, compute_p99: s per state, in the estimator.
         sets, events: post-impact sets and contact events predicted.
-        faults: refused or reported inputs by reason (``hybrid_contact_ros.intake.REASONS``).
+        faults: refused or reported inputs by reason (``hybrid_contact_ros.messages.intake.REASONS``).
         last_fault: reason and sentence of the last of them.
         damage: what of the recording could not be read, or ``None``.
         warnings: what a user should know of how it was read: the namespace that was taken, a missing metadata.yaml.
@@ -128,7 +128,7 @@ def replay_bag(
             base only.
         namespace: of the topics, those of ``truth`` too. Without one, and where the topics are not at the top, the only
             namespace that has them is taken, and the result's ``warnings`` say so.
-        truth: topics to score against (see :mod:`~hybrid_contact_ros.replay.scoreboard`).
+        truth: topics to score against (see :mod:`~hybrid_contact_ros.scoring.scoreboard`).
         twist_in_world: the odometry's twist is in the world's axes, not in the base's.
         complete_sets: do not stop post-impact sets at ``impact.deadline``. The live node does, and so does replay
             unless this is set; which of a set's samples are drawn in time then depends on the machine, and on nothing

@@ -1,4 +1,4 @@
-"""What a :class:`~hybrid_contact_ros.monitor.Monitor` found, as messages of ``/diagnostics`` and lines of the log."""
+"""What a :class:`~hybrid_contact_ros.ros.monitor.Monitor` found, in ``/diagnostics`` and in the log."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
-from hybrid_contact_ros.intake import Intake
-from hybrid_contact_ros.monitor import Level
-from hybrid_contact_ros.refusals import Fault
+from hybrid_contact_ros.messages.intake import Intake
+from hybrid_contact_ros.messages.refusals import Fault
+from hybrid_contact_ros.ros.monitor import Level
 
 _TITLE = "{}: contact prediction"
 _LEVELS = {

@@ -8,12 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.kernels.mode_stability import BOUNDED_TIME, CONSTRAINT, FRICTION, GRAZING, PSEUDO_IMPULSE, ZENO
-from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.codes import ContactStatus, Flag, Status
+from hybrid_contact_ros.kernels.stability.constraint import (
+    BOUNDED_TIME,
+    CONSTRAINT,
+    FRICTION,
+    GRAZING,
+    PSEUDO_IMPULSE,
+    ZENO,
+)
 from hybrid_contact_ros.mechanics.contact_sets import contact_set, not_negative, touching_contacts
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.workspace import PATIENT, ModeWorkspace
-from hybrid_contact_ros.prediction import ContactStatus, Flag
 from hybrid_contact_ros.stability.workspace import StabilityWorkspace
 
 Array = NDArray[np.float64]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.kernels.mode_pseudo_impulse import pseudo_impulse_flags
-from hybrid_contact_ros.kernels.mode_splitting import ROWS
-from hybrid_contact_ros.kernels.mode_stability import normal_cosines, stability_flags
+from hybrid_contact_ros.kernels.modes.splitting import ROWS
+from hybrid_contact_ros.kernels.stability.constraint import normal_cosines, stability_flags
+from hybrid_contact_ros.kernels.stability.pseudo_impulse import pseudo_impulse_flags
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.workspace import STEPS, ModeWorkspace
 
@@ -64,7 +64,7 @@ class StabilityWorkspace:
 
         ``modes`` is as its ``solve`` of this state left it; ``touching`` (m,) uint8 is what that solve was given,
         ``velocity`` (m, 1 + d) = J v, normal first. Tolerances in N, m/s² and m/s;
-        ``horizon`` and ``duration`` in s, see :mod:`~hybrid_contact_ros.kernels.mode_pseudo_impulse`.
+        ``horizon`` and ``duration`` in s, see :mod:`~hybrid_contact_ros.kernels.stability.pseudo_impulse`.
         """
         stability_flags(
             self.tangents,

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hybrid_contact_ros.codes import Flag
 from hybrid_contact_ros.mechanics.block_inverse import constrained_motion
 from hybrid_contact_ros.mechanics.contact_sets import closed_rows, contact_set, not_negative
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.prediction import Flag
 from hybrid_contact_ros.stability.chatter import chatter
 from hybrid_contact_ros.stability.constraint import constraint_stability
 from hybrid_contact_ros.stability.enclosure import Enclosure

@@ -1,10 +1,10 @@
 """What the demo keeps of what it hears, and what it says of it."""
 
-import heard
 import numpy as np
 import pytest
 from rich.console import Console
 
+from helpers import heard
 from hybrid_contact_ros.demo.landings import stamp_at
 from hybrid_contact_ros.demo.picture import draw
 from hybrid_contact_ros.demo.record import DemoRecord

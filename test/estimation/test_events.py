@@ -5,11 +5,13 @@ import math
 import numpy as np
 import pytest
 
+from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
 from hybrid_contact_ros.estimation.events import EventLog, EventPredictor
 from hybrid_contact_ros.estimation.prediction_record import PredictionRecord
-from hybrid_contact_ros.kernels.event_times import first_root, follow_line, touchdown_time
-from hybrid_contact_ros.prediction import Event, EventKind
+from hybrid_contact_ros.kernels.algebra.quadratic import first_root
+from hybrid_contact_ros.kernels.estimation.event_times import follow_line, touchdown_time
+from hybrid_contact_ros.prediction import Event
 
 ACTIVATION, PREDICTION = ActivationConfig(), PredictionConfig(horizon=1.0)
 

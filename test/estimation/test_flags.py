@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from hybrid_contact_ros.codes import Flag
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
-from hybrid_contact_ros.prediction import Flag
 
 BODY = """<robot name="body"><link name="body"><inertial><mass value="20"/>
 <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""

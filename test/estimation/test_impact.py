@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.config import ImpactConfig
 from hybrid_contact_ros.estimation.impact import predict_impact
-from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
 from hybrid_contact_ros.estimation.events import EventLog, EventPredictor
 from hybrid_contact_ros.estimation.rhythm import StrideRhythm
-from hybrid_contact_ros.kernels.event_rhythm import agree, not_yet
-from hybrid_contact_ros.prediction import Event, EventKind
+from hybrid_contact_ros.kernels.estimation.event_rhythm import agree, not_yet
+from hybrid_contact_ros.prediction import Event
 
 TOUCHDOWN, LIFTOFF = EventKind.TOUCHDOWN, EventKind.LIFTOFF
 LATE = 1_700_000_000  # s: a stamp of these days, of which float64 seconds keep a quarter of a microsecond

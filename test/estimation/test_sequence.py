@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
 from hybrid_contact_ros.estimation.sequence import ModeRollout
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.workspace import ModeWorkspace
-from hybrid_contact_ros.prediction import EventKind
 
 TOUCHDOWN, LIFTOFF, SLIP, STICK = EventKind.TOUCHDOWN, EventKind.LIFTOFF, EventKind.SLIP, EventKind.STICK
 G = 9.81

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from hybrid_contact_ros.codes import ContactStatus
 from hybrid_contact_ros.config import ActivationConfig
 from hybrid_contact_ros.estimation.tracker import ContactTracker
-from hybrid_contact_ros.prediction import ContactStatus
 
 CONFIG = ActivationConfig()
 TANGENTS = np.array([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])

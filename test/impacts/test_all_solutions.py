@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from impact_problems import KINDS, box, enumerate_lcp, halm_posa_lcp, random_problem
-from rounding import terms
 
+from benchmarks.impact_problems import KINDS, box, enumerate_lcp, halm_posa_lcp, random_problem
+from helpers.rounding import terms
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.increments import increment_outcomes, reachable_outcomes
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
 from hybrid_contact_ros.impacts.solution_search import SolutionSearch
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
-from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.systems.compass_gait import compass_gait, compass_gait_impact
 from hybrid_contact_ros.systems.disk_stacking import disk_stacking_impact

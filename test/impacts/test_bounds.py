@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from impact_problems import KINDS, random_problem
 from scipy.optimize import linprog
 
+from benchmarks.impact_problems import KINDS, random_problem
 from benchmarks.impacts import go2_landing
 from hybrid_contact_ros import ContactProblem, outcome_bounds, post_impact_set, simultaneous_impact
-from hybrid_contact_ros.impacts.push_modes import contact_modes
+from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.impacts.contact_states import contact_modes
 from hybrid_contact_ros.impacts.sequential import sequential_impact
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale
-from hybrid_contact_ros.kernels.linear_bound import maximum
-from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.kernels.impacts.linear_bound import maximum
 from hybrid_contact_ros.systems.box_and_wall import box_and_wall_impact
 from hybrid_contact_ros.systems.compass_gait import compass_gait_impact
 from hybrid_contact_ros.systems.ramone import ramone_impact

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.compliant import compliant_impact
 from hybrid_contact_ros.impacts.routh import routh_path
 from hybrid_contact_ros.impacts.velocity_set import post_impact_set
-from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.systems.box_and_wall import box_and_wall_impact
 from hybrid_contact_ros.systems.compass_gait import compass_gait_impact

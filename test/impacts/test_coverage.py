@@ -7,7 +7,7 @@ import pytest
 
 from hybrid_contact_ros.impacts.coverage import coverage_bound, lower_confidence_bound
 from hybrid_contact_ros.impacts.velocity_set import post_impact_set
-from hybrid_contact_ros.kernels.coverage import near_count
+from hybrid_contact_ros.kernels.impacts.coverage import near_count
 from hybrid_contact_ros.systems.compass_gait import compass_gait_impact
 from hybrid_contact_ros.systems.rocking_block import rocking_block_impact
 

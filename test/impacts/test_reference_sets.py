@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull, cKDTree
 
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.increments import increment_outcomes, reachable_outcomes
 from hybrid_contact_ros.impacts.sequential import sequential_path
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
 from hybrid_contact_ros.impacts.velocity_set import post_impact_set
-from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 SHARED = Path(os.environ.get("HYBRID_CONTACT_SHARED", Path(__file__).parents[3] / "shared"))

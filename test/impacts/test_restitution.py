@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from impact_problems import KINDS, random_problem
 
+from benchmarks.impact_problems import KINDS, random_problem
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
-from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 pytestmark = pytest.mark.usefixtures("rounding")

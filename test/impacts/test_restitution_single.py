@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from impact_problems import box
 
+from benchmarks.impact_problems import box
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 

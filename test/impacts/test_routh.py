@@ -5,9 +5,9 @@ from math import cos, radians, sin
 import numpy as np
 import pytest
 
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.bounds import outcome_bounds
 from hybrid_contact_ros.impacts.routh import increment_path, routh_path
-from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.systems.box_and_wall import box_and_wall_impact
 from hybrid_contact_ros.systems.compass_gait import compass_gait_impact

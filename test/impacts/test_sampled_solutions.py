@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
-from impact_problems import box, random_problem
 
+from benchmarks.impact_problems import box, random_problem
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
 from hybrid_contact_ros.impacts.solution_search import MOST, SolutionSearch
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
-from hybrid_contact_ros.kernels.all_solutions import search
-from hybrid_contact_ros.kernels.increment_modes import effort
-from hybrid_contact_ros.kernels.residual import axes_residual
-from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.kernels.impacts.all_solutions import search
+from hybrid_contact_ros.kernels.impacts.increment_modes import effort
+from hybrid_contact_ros.kernels.impacts.residual import axes_residual
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.systems.box_and_wall import box_and_wall_impact
 from hybrid_contact_ros.systems.compass_gait import compass_gait_impact

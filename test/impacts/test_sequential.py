@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from impact_problems import KINDS, random_problem
-from rounding import terms
 
+from benchmarks.impact_problems import KINDS, random_problem
+from helpers.rounding import terms
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.sequential import sequential_impact, sequential_path
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
-from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.angles import constraint_angles
 from hybrid_contact_ros.systems.box_and_wall import box_and_wall_impact

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from impact_problems import KINDS, enumerate_lcp, halm_posa_lcp, random_problem
-from rounding import terms
 
+from benchmarks.impact_problems import KINDS, enumerate_lcp, halm_posa_lcp, random_problem
+from helpers.rounding import terms
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.bounds import outcome_bounds
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
-from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.systems.rocking_block import rocking_block_impact
 

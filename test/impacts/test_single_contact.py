@@ -8,7 +8,7 @@ import pytest
 from hybrid_contact_ros.impacts.routh import routh_path
 from hybrid_contact_ros.impacts.single_contact import fit_friction, fit_restitution
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
-from hybrid_contact_ros.kernels.impact_path import impact_path
+from hybrid_contact_ros.kernels.impacts.impact_path import impact_path
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 MASS, INERTIA = 0.37, 0.00081

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from impact_problems import polygon, random_problem
 
+from benchmarks.impact_problems import polygon, random_problem
 from hybrid_contact_ros.impacts import theory
 from hybrid_contact_ros.impacts.increments import increment_outcomes
 from hybrid_contact_ros.impacts.velocity_set import post_impact_set

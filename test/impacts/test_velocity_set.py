@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from impact_problems import KINDS, box, halm_posa_lcp, random_problem
 
+from benchmarks.impact_problems import KINDS, box, halm_posa_lcp, random_problem
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts import sampler, velocity_set
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
-from hybrid_contact_ros.kernels import delassus
-from hybrid_contact_ros.kernels.increment import increment
-from hybrid_contact_ros.kernels.lemke import lemke
-from hybrid_contact_ros.kernels.residual import increment_residual
-from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.kernels.impacts import delassus
+from hybrid_contact_ros.kernels.impacts.increment import increment
+from hybrid_contact_ros.kernels.impacts.lemke import lemke
+from hybrid_contact_ros.kernels.impacts.residual import increment_residual
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.systems.compass_gait import compass_gait_impact
 from hybrid_contact_ros.systems.disk_stacking import disk_stacking_impact

@@ -11,7 +11,7 @@ import pytest
 
 from hybrid_contact_ros import kernels
 from hybrid_contact_ros.kernels import warm
-from hybrid_contact_ros.kernels.lemke import lcp_residual
+from hybrid_contact_ros.kernels.impacts.lemke import lcp_residual
 
 ROOT = Path(__file__).parents[2]
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 def _cache_directory(**environment: str) -> str:
     code = (
         "from hybrid_contact_ros import kernels; import numba;"
-        "print(kernels.CACHE_DIRECTORY); print(repr(numba.config.CACHE_DIR))"
+        "print(kernels.CACHE_DIRECTORIES['impacts']); print(repr(numba.config.CACHE_DIR))"
     )
     env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
     result = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
@@ -31,7 +31,7 @@ def _cache_directory(**environment: str) -> str:
 def test_cache_is_under_the_named_directory_and_keyed_by_the_sources(tmp_path):
     env = {"HYBRID_CONTACT_CACHE": str(tmp_path / "here"), "NUMBA_CACHE_DIR": ""}
     directory = Path(_cache_directory(**env))
-    assert directory == tmp_path / "here" / "kernels" / kernels._sources_hash()
+    assert directory == tmp_path / "here" / "kernels" / f"impacts-{kernels._sources_hash('impacts')}"
 
 
 def test_cache_falls_back_where_the_named_directory_cannot_be_made(tmp_path):
@@ -42,7 +42,7 @@ def test_cache_falls_back_where_the_named_directory_cannot_be_made(tmp_path):
 
 
 def test_importing_the_kernels_leaves_numbas_cache_setting_alone():
-    assert numba.config.CACHE_DIR != kernels.CACHE_DIRECTORY
+    assert numba.config.CACHE_DIR not in kernels.CACHE_DIRECTORIES.values()
 
 
 def test_a_frozen_kernel_refuses_new_types_and_thaws():
@@ -73,7 +73,7 @@ def test_every_impact_kernel_has_one_signature_after_use():
         "        s(x, 0.3, 8, 10, seed=seed); s(x, 0.3, 8, 10, deadline_ns=10**6); i(x, 6)\n"
         "        s(x, 1, 2, 3, maximum_impulses=np.ones((2, 3, x.contacts)))\n"
         "    warm.disable_compilation()\n"
-        "names = ('delassus.', 'pivoting.', 'increment.', 'sampling.', 'residual.')\n"
+        "names = tuple('impacts.' + n for n in ('delassus.', 'pivoting.', 'increment.', 'sampling.', 'residual.'))\n"
         "print(max(n for k, n in warm.signatures().items() if k.startswith(names)))\n"
     )
     env = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from impact_problems import KINDS, enumerate_lcp, halm_posa_lcp, numpy_lemke, random_problem
 
-from hybrid_contact_ros.kernels.lemke import lcp_residual, lemke
-from hybrid_contact_ros.kernels.status import Status
+from benchmarks.impact_problems import KINDS, enumerate_lcp, halm_posa_lcp, numpy_lemke, random_problem
+from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.kernels.impacts.lemke import lcp_residual, lemke
 
 pytestmark = pytest.mark.usefixtures("rounding")
 

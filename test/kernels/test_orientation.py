@@ -4,11 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from impact_problems import KINDS, random_problem
 
+from benchmarks.impact_problems import KINDS, random_problem
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.solution_search import SolutionSearch
-from hybrid_contact_ros.kernels.orientation import coherent, fold
+from hybrid_contact_ros.kernels.impacts.orientation import coherent, fold
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.systems.box_and_wall import box_and_wall_impact
 from hybrid_contact_ros.systems.compass_gait import compass_gait_impact

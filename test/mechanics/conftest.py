@@ -1,15 +1,8 @@
 """Fixtures for the tests of mechanics."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
-# pytest's importlib mode leaves sys.path alone, and these tests share their robots.
-sys.path.insert(0, str(Path(__file__).parent))
-
-from mechanics_robots import ROBOTS, load
-
+from helpers.mechanics_robots import ROBOTS, load
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 
 

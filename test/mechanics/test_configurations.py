@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import yaml
-from mechanics_robots import ROBOTS, ROOT, full_kinematics, load, urdf_path
 
+from helpers.mechanics_robots import ROBOTS, ROOT, full_kinematics, load, urdf_path
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.mechanics.state import RobotState
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mechanics_robots import joint, link, load, robot
 
+from helpers.mechanics_robots import joint, link, load, robot
 from hybrid_contact_ros.config import Contact, EstimatorConfig
 from hybrid_contact_ros.mechanics.joints import BaseMeasurement
 from hybrid_contact_ros.mechanics.model import RigidBodyModel

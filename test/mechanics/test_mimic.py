@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
-from mechanics_robots import full_kinematics, joint, link, load, random_state, robot
 
+from helpers.mechanics_robots import full_kinematics, joint, link, load, random_state, robot
 from hybrid_contact_ros.config import Contact, EstimatorConfig
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState

@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 import pinocchio as pin
 import pytest
-from mechanics_robots import full_kinematics, joint, link, load, random_state, robot
 
+from helpers.mechanics_robots import full_kinematics, joint, link, load, random_state, robot
 from hybrid_contact_ros.config import Contact, Environment, EstimatorConfig
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.problem import ContactProblem

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
-from mechanics_robots import link, random_state, robot
 
+from helpers.mechanics_robots import link, random_state, robot
 from hybrid_contact_ros.config import Contact, Environment, EstimatorConfig
 from hybrid_contact_ros.kernels import warm
 from hybrid_contact_ros.mechanics.model import RigidBodyModel

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from mechanics_robots import joint, link, robot
 
+from helpers.mechanics_robots import joint, link, robot
 from hybrid_contact_ros.config import Contact, Environment, EstimatorConfig
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 

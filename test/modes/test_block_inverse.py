@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from hypothesis import assume, given
-from mode_problems import massless_leg, random_problem, seeds
 
+from helpers.mode_problems import massless_leg, random_problem, seeds
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.plastic import plastic_impact
-from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.block_inverse import block_inverse, constrained_motion
 
 pytestmark = pytest.mark.usefixtures("rounding")

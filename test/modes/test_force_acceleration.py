@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from mode_problems import (
+
+from helpers.mode_problems import (
     GRAVITY,
     flat_rows,
     foot,
@@ -16,12 +17,10 @@ from mode_problems import (
     rod,
     seeds,
 )
-
-from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.codes import ContactStatus, Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
 from hybrid_contact_ros.modes.massless import massless_mode
-from hybrid_contact_ros.prediction import ContactStatus
 
 pytestmark = pytest.mark.usefixtures("rounding")
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mode_problems import GRAVITY, foot, frictionless, massless_leg, random_problem, rod, seeds
-from rounding import terms
 
-from hybrid_contact_ros.kernels.status import Status
+from helpers.mode_problems import GRAVITY, foot, frictionless, massless_leg, random_problem, rod, seeds
+from helpers.rounding import terms
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
 from hybrid_contact_ros.modes.pseudo_impulse import pseudo_impulse_mode

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.kernels.mode_jamming import CRITICAL_PART, FREE, HELD, LARGEST, LOST
-from hybrid_contact_ros.kernels.status import Status
+from hybrid_contact_ros.kernels.modes.jamming import CRITICAL_PART, FREE, HELD, LARGEST, LOST
 from hybrid_contact_ros.mechanics.example_data import example_urdf
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.problem import ContactProblem

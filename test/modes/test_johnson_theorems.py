@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from mode_problems import frictionless, seeds
 
+from helpers.mode_problems import frictionless, seeds
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.plastic import plastic_impact
-from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.block_inverse import block_inverse, constrained_motion
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.enumeration import modes_of

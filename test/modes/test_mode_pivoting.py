@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mode_problems import frictionless, random_problem, seeds
 
+from helpers.mode_problems import frictionless, random_problem, seeds
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
-from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.enumeration import modes_of
 from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode

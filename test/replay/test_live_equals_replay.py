@@ -7,8 +7,8 @@ import time
 import numpy as np
 import pytest
 
+from hybrid_contact_ros.commands.convert import write_recording
 from hybrid_contact_ros.replay.bags import BagReader
-from hybrid_contact_ros.replay.convert import write_recording
 from hybrid_contact_ros.replay.messages import message_types, typestore
 from hybrid_contact_ros.replay.run import OUTPUTS, replay_bag
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hybrid_contact_ros.commands.convert import write_recording
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.encoding import Encoder
 from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.mechanics.joints import BaseMeasurement
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.messages.encoding import Encoder
 from hybrid_contact_ros.replay.bags import BagError, BagReader
-from hybrid_contact_ros.replay.convert import write_recording
 from hybrid_contact_ros.replay.messages import message_types
 from hybrid_contact_ros.replay.recordings import START_NS, read
 from hybrid_contact_ros.replay.run import OUTPUTS, replay_bag
@@ -206,7 +206,7 @@ def test_states_that_cannot_be_computed_with_are_counted_and_passed_over_as_the_
 
 
 def test_go2_episodes_are_replayed_through_their_recording(shared_file, tmp_path):
-    from hybrid_contact_ros.replay.convert import packaged_urdf
+    from hybrid_contact_ros.commands.convert import packaged_urdf
 
     urdf = packaged_urdf("go2_description/urdf/go2.urdf")
     if urdf is None:

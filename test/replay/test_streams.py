@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from hybrid_contact_ros.commands.convert import write_recording
+from hybrid_contact_ros.identification.identify import identify_material
 from hybrid_contact_ros.replay.bags import BagError, BagReader, BagWriter
-from hybrid_contact_ros.replay.convert import write_recording
-from hybrid_contact_ros.replay.identify import identify_material
 from hybrid_contact_ros.replay.run import replay_bag
 
 

@@ -1,17 +1,13 @@
 """The fixture ``bench`` of all tests of nodes."""
 
 import os
-import sys
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))  # importlib mode shares no helpers otherwise
 
 pytest.importorskip("rclpy", reason="ROS 2 is not there: ./run setup installs it")
 pytest.importorskip("hybrid_contact_msgs", reason="hybrid_contact_msgs is not built: ./run setup builds it")
 
-from node_bench import Bench
+from helpers.node_bench import Bench
 
 
 @pytest.fixture

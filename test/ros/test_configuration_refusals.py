@@ -1,9 +1,9 @@
 """A configuration that would predict nothing is refused: by nodes, by files, by the estimator that replay shares."""
 
-import leg
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
 
+from helpers import leg
 from hybrid_contact_ros import ContactEstimator, EstimatorConfig, RigidBodyModel
 from hybrid_contact_ros.nodes.contact_suite import ContactSuiteNode
 from hybrid_contact_ros.ros.arguments import start_fault

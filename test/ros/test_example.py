@@ -4,9 +4,9 @@ import importlib.util
 import sys
 from pathlib import Path
 
-import leg
 import pytest
 
+from helpers import leg
 from hybrid_contact_msgs.msg import ConstraintStability, ContactMode, ContactState, PostImpactVelocitySet
 from hybrid_contact_ros.nodes.contact_suite import ContactSuiteNode
 

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 
-import leg
 import pytest
 from geometry_msgs.msg import Vector3
 from lifecycle_msgs.msg import State
@@ -19,6 +18,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from visualization_msgs.msg import MarkerArray
 
+from helpers import leg
 from hybrid_contact_msgs.msg import ConstraintStability, ContactMode, ContactState, PostImpactVelocitySet
 
 NAMESPACE = "/robot1"

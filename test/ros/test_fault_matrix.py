@@ -5,8 +5,8 @@ The table stands in the summary that pytest prints (test/conftest.py).
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
-from faults import FAULTS
 
+from helpers.faults import FAULTS
 from hybrid_contact_msgs.msg import ContactMode
 from hybrid_contact_ros.nodes.contact_suite import ContactSuiteNode
 

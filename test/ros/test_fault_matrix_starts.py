@@ -2,11 +2,11 @@
 
 import re
 
-import leg
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
-from faults import FILES, STARTS, set_parameter
 
+from helpers import leg
+from helpers.faults import FILES, STARTS, set_parameter
 from hybrid_contact_msgs.msg import ContactMode
 from hybrid_contact_ros.nodes.contact_suite import ContactSuiteNode
 from hybrid_contact_ros.ros.arguments import start_fault

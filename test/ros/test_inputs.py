@@ -2,13 +2,13 @@
 
 import time
 
-import leg
 import pytest
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 
+from helpers import leg
 from hybrid_contact_msgs.msg import ContactMode
 from hybrid_contact_ros.nodes.contact_suite import ContactSuiteNode
 

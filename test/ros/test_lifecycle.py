@@ -1,10 +1,10 @@
 """Every transition of every node with an engine, and what is published in between."""
 
-import leg
 import pytest
 from lifecycle_msgs.msg import State
 from rclpy.lifecycle import TransitionCallbackReturn
 
+from helpers import leg
 from hybrid_contact_msgs.msg import ConstraintStability, ContactMode, PostImpactVelocitySet
 from hybrid_contact_ros.nodes.constraint_stability import ConstraintStabilityNode
 from hybrid_contact_ros.nodes.contact_mode import ContactModeNode

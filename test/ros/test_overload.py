@@ -2,10 +2,10 @@
 
 import time
 
-import leg
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 
+from helpers import leg
 from hybrid_contact_msgs.msg import ConstraintStability, ContactMode
 from hybrid_contact_ros.nodes.contact_suite import ContactSuiteNode
 from hybrid_contact_ros.ros.diagnostics import FaultLog

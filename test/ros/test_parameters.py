@@ -2,11 +2,11 @@
 
 from dataclasses import fields
 
-import leg
 import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 
+from helpers import leg
 from hybrid_contact_ros.config import IGNORED, EstimatorConfig
 from hybrid_contact_ros.nodes.constraint_stability import ConstraintStabilityNode
 from hybrid_contact_ros.nodes.contact_markers import ContactMarkersNode

@@ -3,9 +3,9 @@
 import math
 import threading
 
-import leg
 import pytest
 
+from helpers import leg
 from hybrid_contact_msgs.msg import ContactMode, PostImpactVelocitySet
 from hybrid_contact_msgs.srv import PredictImpact
 from hybrid_contact_ros.estimator import ContactEstimator

@@ -2,7 +2,6 @@
 
 import time
 
-import leg
 import pytest
 import rclpy
 from nav_msgs.msg import Odometry
@@ -11,6 +10,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
+from helpers import leg
 from hybrid_contact_msgs.msg import ContactMode
 from hybrid_contact_ros.nodes.contact_suite import ContactSuiteNode
 from hybrid_contact_ros.ros.executor import make_executor

@@ -76,7 +76,7 @@ def test_singular_mass_is_refused():
 
 
 def test_the_kernel_gives_the_same_cosines():
-    from hybrid_contact_ros.kernels.mode_stability import normal_cosines
+    from hybrid_contact_ros.kernels.stability.constraint import normal_cosines
 
     case = random_problem(3, False)
     rows = case.jacobian()

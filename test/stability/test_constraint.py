@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mode_problems import GRAVITY, foot, frictionless, massless_leg, point_on_slope, rod, seeds
 
-from hybrid_contact_ros.kernels.status import Status
+from helpers.mode_problems import GRAVITY, foot, frictionless, massless_leg, point_on_slope, rod, seeds
+from hybrid_contact_ros.codes import Flag, Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.prediction import Flag
 from hybrid_contact_ros.stability.constraint import constraint_stability
 
 pytestmark = pytest.mark.usefixtures("rounding")

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from hypothesis import given
-from mode_problems import seeds
 
+from helpers.mode_problems import seeds
+from hybrid_contact_ros.codes import Flag
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
 from hybrid_contact_ros.modes.pseudo_impulse import pseudo_impulse_mode
-from hybrid_contact_ros.prediction import Flag
 from hybrid_contact_ros.stability.constraint import constraint_stability
 
 pytestmark = pytest.mark.usefixtures("rounding")

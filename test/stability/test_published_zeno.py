@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from reference_execution import completed_execution, zeno_point
 
+from helpers.reference_execution import completed_execution, zeno_point
 from hybrid_contact_ros import reliable_truncation, zeno_analysis
 from hybrid_contact_ros.stability.ranges import bouncing
 from hybrid_contact_ros.systems.ball_on_sinusoid import ball_on_sinusoid, state_before_first_impact

@@ -5,8 +5,8 @@ import pytest
 import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference_execution import zeno_point
 
+from helpers.reference_execution import zeno_point
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.stability.interval_ranges import range_finder
 from hybrid_contact_ros.stability.neighbourhood import truncation_speed

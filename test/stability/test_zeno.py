@@ -5,10 +5,10 @@ import pytest
 import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference_execution import hybrid_execution, zeno_point
 
+from helpers.reference_execution import hybrid_execution, zeno_point
+from hybrid_contact_ros.codes import Flag
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.prediction import Flag
 from hybrid_contact_ros.stability.chatter import chatter
 from hybrid_contact_ros.stability.ranges import bouncing
 from hybrid_contact_ros.stability.zeno import zeno_analysis

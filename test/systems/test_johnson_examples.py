@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from hybrid_contact_ros.executions.execution import EventKind, ExecutionStatus
-from hybrid_contact_ros.executions.simulate import simulate
 from hybrid_contact_ros.impacts.plastic import plastic_impact
 from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
 from hybrid_contact_ros.modes.pseudo_impulse import pseudo_impulse_mode
+from hybrid_contact_ros.simulation.execution import EventKind, ExecutionStatus
+from hybrid_contact_ros.simulation.simulate import simulate
 from hybrid_contact_ros.systems.ceiling import ceiling
 from hybrid_contact_ros.systems.curves import curve
 from hybrid_contact_ros.systems.planar_rhex import PlanarRHex

@@ -5,12 +5,11 @@ from math import atan, cos, sin, tan
 import numpy as np
 import pytest
 
-from hybrid_contact_ros.executions.continuous_time import continuous_time_path
-from hybrid_contact_ros.executions.path import Phase
+from hybrid_contact_ros.codes import ContactStatus, Status
+from hybrid_contact_ros.continuous_time.continuous_path import Phase
+from hybrid_contact_ros.continuous_time.simulation import continuous_time_path
 from hybrid_contact_ros.impacts.routh import increment_path, routh_path
-from hybrid_contact_ros.kernels.status import Status
 from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
-from hybrid_contact_ros.prediction import ContactStatus
 from hybrid_contact_ros.systems.painleve_rod import painleve_rod, rod_state
 
 MU = 2.0

@@ -1,0 +1,1 @@
+"""The verbs of ``hybrid-contact``, one module each."""

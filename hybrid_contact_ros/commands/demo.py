@@ -1,0 +1,237 @@
+"""``hybrid-contact demo``: a simulated Go2, the suite beside it, and what it predicts, live.
+
+Three processes talk over the real middleware: the robot (MuJoCo), the suite, and a listener that keeps the score.
+This one starts them, draws what the listener says, and ends them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import queue
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import nullcontext
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from rich.console import Console
+from rich.live import Live
+
+from hybrid_contact_ros.commands import terminal
+from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.demo.frames import FAILED, READY, Frame, read_frames
+from hybrid_contact_ros.demo.table import line, live_table, summary_table
+
+if TYPE_CHECKING:
+    from hybrid_contact_ros.nodes.demo.score import DemoScore
+
+READY_TIMEOUT = 300.0  # s; kernels that were never compiled on this machine take about a minute
+_NEEDED = ("rclpy", "hybrid_contact_msgs.msg", "mujoco", "matplotlib")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seconds", type=float, default=20.0, help="length of the scenario (default 20)")
+    parser.add_argument("--out", type=Path, default=Path("out/demo"), help="folder of the picture (default out/demo)")
+    parser.add_argument("--config", type=Path, help="parameter file (default: the package's go2.yaml)")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON, and nothing else")
+    parser.add_argument("--domain", type=int, help="ROS domain to use (default: one of its own, on this machine only)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the demo; 0, or 1 when no predictions came.
+
+    Raises:
+        ValueError: bad arguments, or what the demo needs is missing.
+    """
+    missing = [name for name in _NEEDED if _absent(name)]
+    if missing:
+        raise ValueError(f"the demo needs {', '.join(missing)}; ./run setup installs everything")
+    if not 1.0 <= args.seconds <= 3600.0:
+        raise ValueError(f"--seconds is {args.seconds}; 1 to 3600 make sense")
+    config = args.config or _packaged_config()
+    if not config.is_file():
+        raise ValueError(f"no such configuration: {config}")
+    if args.domain is not None and not 0 <= args.domain <= 232:
+        raise ValueError(f"--domain is {args.domain}; ROS has 0 to 232")
+    _refuse_place(args.out)
+    console = terminal.console(stderr=args.json, quiet=args.json)
+    with tempfile.TemporaryDirectory() as scratch:
+        demo = _Demo(args, config, Path(scratch), console)
+        try:
+            summary = demo.play()
+        finally:
+            demo.stop()
+    if args.json:
+        print(json.dumps(summary, indent=2))
+    elif summary["predictions"]:
+        console.print(summary_table(summary))
+        console.print(f"picture: {summary['picture']}", soft_wrap=True, highlight=False)
+    if not summary["predictions"]:
+        print(
+            "hybrid-contact demo: no predictions came. What the suite said stands above; "
+            "is another program holding the network or all processors?",
+            file=sys.stderr,
+        )
+        return 1
+    return 0
+
+
+class _Demo:
+    """The three processes. Standard error of each goes to this one's."""
+
+    def __init__(self, args: argparse.Namespace, config: Path, scratch: Path, console: Console) -> None:
+        self._seconds, self._picture, self._config, self._console = args.seconds, args.out / "demo.png", config, console
+        self._urdf = scratch / "go2.urdf"
+        self._environment = _environment(args.domain)
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._frames: queue.SimpleQueue[Frame | None] = queue.SimpleQueue()
+
+    def play(self) -> dict[str, Any]:
+        from hybrid_contact_ros.demo.picture import draw
+        from hybrid_contact_ros.mechanics.example_data import example_urdf
+        from hybrid_contact_ros.nodes.demo.score import DemoScore
+
+        self._urdf.write_text(example_urdf("go2_description/urdf/go2.urdf").read_text())
+        score = DemoScore(self._urdf.read_text(), EstimatorConfig.from_file(self._config))  # refuses a bad one
+        suite = self._start("contact_suite", "--ros-args", "--params-file", str(self._config), "-p", "autostart:=true")
+        monitor = self._start("demo_monitor", pipe=True)
+        robot = self._start("demo_robot", "--seconds", str(self._seconds), pipe=True)
+        threading.Thread(target=self._read, args=(monitor,), daemon=True).start()
+        self._console.print("starting: the kernels are compiled when the suite is configured for the first time …")
+        if not self._wait_until_ready(suite, monitor, robot):
+            return {"predictions": 0}
+        _tell(robot)
+        self._show(robot, score)
+        kept = robot.stdout.readline() if robot.stdout is not None and robot.poll() is not None else b""
+        _tell(monitor)
+        while (frame := self._next(30.0)) is not None:
+            score.take(frame)
+        summary = score.record.summary()
+        if summary["predictions"]:
+            self._picture.parent.mkdir(parents=True, exist_ok=True)
+            draw(score.record, self._picture)
+            summary["picture"] = str(self._picture)
+        if kept:
+            summary["robot"] = json.loads(kept)
+        return summary
+
+    def stop(self) -> None:
+        """End all processes, politely first."""
+        for process, how in ((p, how) for how in (signal.SIGINT, signal.SIGKILL) for p in self._processes):
+            if process.poll() is None:
+                os.killpg(process.pid, how)
+                try:
+                    process.wait(timeout=3.0)
+                except subprocess.TimeoutExpired:
+                    continue
+
+    def _start(self, program: str, *arguments: str, pipe: bool = False) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "hybrid_contact_ros.programs", program, *arguments],
+            stdin=subprocess.PIPE if pipe else subprocess.DEVNULL,
+            stdout=subprocess.PIPE if pipe else sys.stderr,
+            env=self._environment,
+            start_new_session=True,  # Ctrl-C is for this process, which ends the others in order
+        )
+        self._processes.append(process)
+        return process
+
+    def _read(self, monitor: subprocess.Popen[bytes]) -> None:
+        """Frames into the queue as they come, so that the pipe never blocks the listener; None at its end."""
+        assert monitor.stdout is not None
+        for frame in read_frames(cast(BinaryIO, monitor.stdout)):
+            self._frames.put(frame)
+        self._frames.put(None)
+
+    def _next(self, timeout: float) -> Frame | None:
+        try:
+            return self._frames.get(timeout=timeout)
+        except queue.Empty:
+            return None
+
+    def _wait_until_ready(self, *needed: subprocess.Popen[bytes]) -> bool:
+        end = time.monotonic() + READY_TIMEOUT
+        while time.monotonic() < end:
+            frame = self._next(0.2)
+            if frame is not None and frame.topic in (READY, FAILED):
+                return frame.topic == READY
+            if any(process.poll() is not None for process in needed):
+                return False
+        return False
+
+    def _show(self, robot: subprocess.Popen[bytes], score: DemoScore) -> None:
+        """Take frames, and draw, until the robot's scenario is over."""
+        on_screen = self._console.is_terminal
+        period = 0.1 if on_screen else 1.0
+        due = time.monotonic() + period
+        with Live(console=self._console, auto_refresh=False) if on_screen else nullcontext() as live:
+            while robot.poll() is None:
+                frame = self._next(0.05)
+                if frame is not None:
+                    score.take(frame)
+                if time.monotonic() < due or not score.record.latency.rows.size:
+                    continue
+                due = time.monotonic() + period
+                if live is not None:
+                    live.update(live_table(score.snapshot()), refresh=True)
+                else:
+                    self._console.print(line(score.snapshot()), soft_wrap=True, highlight=False)
+
+
+def _refuse_place(path: Path) -> None:
+    """Before twenty seconds are spent on a picture that has no place. Nothing is made yet: perhaps there is no picture.
+
+    Raises:
+        ValueError: it cannot be written.
+    """
+    there = next(place for place in (path.absolute(), *path.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise ValueError(f"cannot write the picture into {path}: {there} is a file")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise ValueError(f"cannot write the picture into {path}: no permission")
+
+
+def _tell(process: subprocess.Popen[bytes]) -> None:
+    """A line on its standard input: to the robot, to start; to the listener, to end."""
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+
+
+def _environment(domain: int | None) -> dict[str, str]:
+    """A domain of its own and this machine only, so that a demo never speaks to a robot."""
+    environment = dict(os.environ)
+    if domain is None:
+        environment["ROS_DOMAIN_ID"] = environment.get("HYBRID_CONTACT_DEMO_DOMAIN") or str(random.randint(1, 101))
+        environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    else:
+        environment["ROS_DOMAIN_ID"] = str(domain)
+    # One thread a process: numpy's own would fight the four processes for the processors.
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        environment.setdefault(name, "1")
+    return environment
+
+
+def _absent(name: str) -> bool:
+    """A submodule is asked for where a checkout's folder has the name of the package that is built from it."""
+    return find_spec(name.partition(".")[0]) is None or find_spec(name) is None
+
+
+def _packaged_config() -> Path:
+    """go2.yaml of the installed package, or of the checkout that this runs from."""
+    here = Path(__file__).resolve().parents[2] / "config" / "go2.yaml"
+    if here.is_file():
+        return here
+    from ament_index_python.packages import get_package_share_directory
+
+    return Path(get_package_share_directory("hybrid_contact_ros")) / "config" / "go2.yaml"

@@ -1,0 +1,81 @@
+"""``hybrid-contact replay``: a recording in; predictions as a new recording and scores out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from hybrid_contact_ros.commands.arguments import add_recording, streams
+from hybrid_contact_ros.commands.terminal import console
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_recording(parser)
+    parser.epilog = (
+        "Exit code: 0, all was read; 1, no state came of it; 2, a mistake in the arguments or files; 3, the recording "
+        "is cut or damaged, and what could be read was."
+    )
+    parser.add_argument("--out", type=Path, help="NAME.mcap, NAME.db3 or a folder (default: BAG_predictions.mcap)")
+    parser.add_argument("--no-out", action="store_true", help="write no predictions")
+    parser.add_argument("--force", action="store_true", help="replace OUT")
+    parser.add_argument(
+        "--truth", action="append", default=[], metavar="TOPIC",
+        help="score against this topic: ContactMode (which contacts touch) or PostImpactVelocitySet (outcomes of "
+        "impacts); may be given several times",
+    )  # fmt: skip
+    parser.add_argument(
+        "--complete-sets", action="store_true",
+        help="do not stop post-impact sets at impact.deadline: slower, and the same on every machine",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print the result as JSON, and nothing else")
+
+
+def run(args: argparse.Namespace) -> int:
+    """0: done. 1: no state came of it. 3: the recording is damaged; what could be read was."""
+    # Imported here, because numba, Pinocchio and rosbags take a second that --help need not wait for.
+    from hybrid_contact_ros.commands.report import show, show_reading
+    from hybrid_contact_ros.replay.run import replay_bag
+
+    recording = streams(args)
+    out = None if args.no_out else args.out or default_output(args.bag)
+    out_to = console(stderr=args.json)
+    columns = (TextColumn("replay"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=out_to, transient=True, disable=not out_to.is_terminal) as bar:
+        task = bar.add_task("replay", total=None)
+        result = replay_bag(
+            args.bag,
+            args.config,
+            args.urdf,
+            out,
+            **recording,
+            truth=args.truth,
+            complete_sets=args.complete_sets,
+            force=args.force,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    if args.json:
+        json.dump(result.to_dict(), sys.stdout, indent=2)
+        print()
+        show_reading(result, out_to)
+    else:
+        show(result, out_to)
+        if args.truth and result.scores is None:
+            out_to.print("[yellow]no score:[/] the truth says nothing about the time of the predictions")
+    return 1 if not result.states else 0 if result.damage is None else 3
+
+
+def default_output(bag: Path) -> Path:
+    """A new name beside the recording."""
+    bag = bag.resolve()
+    stem = (
+        bag.name.partition(".")[0]
+        if bag.is_file() and bag.suffix == ".zstd"
+        else bag.stem
+        if bag.is_file()
+        else bag.name
+    )
+    return bag.with_name(f"{stem}_predictions.mcap")

@@ -1,0 +1,1 @@
+"""An impact as a differential inclusion in continuous time (Halm, section 4)."""

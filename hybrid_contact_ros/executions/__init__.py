@@ -1,1 +1,0 @@
-"""Hybrid executions: trajectories with touchdown, liftoff, impact and rest (J Definitions 2–6, O Definition 5)."""

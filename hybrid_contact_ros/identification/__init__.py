@@ -1,0 +1,1 @@
+"""Restitution and friction from recorded impacts."""

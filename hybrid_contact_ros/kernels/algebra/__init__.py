@@ -1,0 +1,1 @@
+"""Dense linear algebra and small numerical tools, for use inside other kernels."""

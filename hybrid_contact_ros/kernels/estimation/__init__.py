@@ -1,0 +1,1 @@
+"""Contact tracking, event times, and the rollout of the next contact modes."""

@@ -1,0 +1,1 @@
+"""Impacts: the increment complementarity problem, its solvers, sampled sets and bounds."""

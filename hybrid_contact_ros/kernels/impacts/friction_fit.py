@@ -1,0 +1,70 @@
+"""The friction whose impact path ends nearest to an observed impulse of one contact."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.kernels.impacts.impact_path import impact_path
+
+Array = NDArray[np.float64]
+
+_POINTS = 48  # trial values of μ, before the best are refined
+_GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
+_HALVINGS = 26
+_DOUBLINGS = 12
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _misfit(G: Array, u: Array, impulse: Array, mu: float) -> float:
+    x, y, _, _, _, _, _, _ = impact_path(G, u, mu, impulse[0])
+    x, y = x - impulse[1], y - impulse[2]
+    square = G[1, 1] * x * x + 2.0 * G[1, 2] * x * y + G[2, 2] * y * y
+    return math.sqrt(max(2.0 * square / (G[1, 1] + G[2, 2]), 0.0)) / impulse[0]  # type: ignore[no-any-return]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def fit_path(G: Array, u: Array, impulse: Array) -> tuple[float, float, float, float, float]:
+    """μ, the least μ at which the impact sticks to its end, the misfit; the next best μ and its misfit."""
+    low, high = 0.0, 0.25
+    for _ in range(_DOUBLINGS):
+        if impact_path(G, u, high, impulse[0])[7]:
+            break
+        low, high = high, 2.0 * high
+    for _ in range(_HALVINGS):
+        mu = 0.5 * (low + high)
+        if impact_path(G, u, mu, impulse[0])[7]:
+            high = mu
+        else:
+            low = mu
+    step = high / _POINTS
+    trial = np.empty(_POINTS + 1)
+    for k in range(_POINTS + 1):
+        trial[k] = _misfit(G, u, impulse, k * step)
+    best, least, other, more = math.nan, math.inf, math.nan, math.inf
+    for k in range(_POINTS + 1):
+        if trial[k] > trial[max(k - 1, 0)] or trial[k] > trial[min(k + 1, _POINTS)]:
+            continue
+        a, b = max(k - 1, 0) * step, min(k + 1, _POINTS) * step
+        c, d = b - _GOLDEN * (b - a), a + _GOLDEN * (b - a)
+        at_c, at_d = _misfit(G, u, impulse, c), _misfit(G, u, impulse, d)
+        for _ in range(_HALVINGS):
+            if at_c < at_d:
+                b, d, at_d = d, c, at_c
+                c = b - _GOLDEN * (b - a)
+                at_c = _misfit(G, u, impulse, c)
+            else:
+                a, c, at_c = c, d, at_d
+                d = a + _GOLDEN * (b - a)
+                at_d = _misfit(G, u, impulse, d)
+        mu, left = (c, at_c) if at_c < at_d else (d, at_d)
+        if abs(mu - best) <= step:  # two trial values shared the valley
+            best, least = (mu, left) if left < least else (best, least)
+        elif left < least:
+            best, least, other, more = mu, left, best, least
+        elif left < more and not abs(mu - other) <= step:
+            other, more = mu, left
+    return best, high, least, other, more

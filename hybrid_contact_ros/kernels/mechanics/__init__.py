@@ -1,0 +1,1 @@
+"""From a robot's mass matrix and Jacobians to contact space."""

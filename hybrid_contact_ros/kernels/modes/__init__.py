@@ -1,0 +1,1 @@
+"""Contact modes under Coulomb friction: which contacts hold, slide or open, and with which forces."""

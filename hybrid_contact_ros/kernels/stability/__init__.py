@@ -1,0 +1,1 @@
+"""Whether contacts stay closed: constraint stability, pseudo-impulses, the end of chatter."""

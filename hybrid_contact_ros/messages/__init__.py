@@ -1,0 +1,1 @@
+"""Messages in and out by duck typing: the classes of rclpy and those of rosbags alike."""

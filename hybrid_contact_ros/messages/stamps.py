@@ -1,0 +1,144 @@
+"""Stamps of a stream: their order, jumps of their clock, the stream's period, and messages that never came."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import Any
+
+from hybrid_contact_ros.messages.refusals import RefusedError
+
+_RUN = 10
+"""That many odd stamps in a row, in order among themselves, are a clock that was set (a bag that starts over or is
+wound forward, a simulator's reset), not a stray message or a second publisher."""
+_JUMP_NS = 1_000_000_000
+"""A step of the stamps that exceeds the step of the clock by this much is no pause of the stream."""
+_KEPT = 32  # steps that the period is the median of
+_EVERY = 8  # messages between two looks at it
+_PAUSE_NS = 1_000_000_000
+_WRITERS = 8
+
+
+def stamp_of(msg: Any) -> int:
+    """Integer nanoseconds of ``msg.header.stamp``.
+
+    Raises:
+        RefusedError: ``invalid_stamp``.
+    """
+    stamp = msg.header.stamp
+    sec, nanosec = int(stamp.sec), int(stamp.nanosec)
+    if sec < 0 or not 0 <= nanosec < 1_000_000_000 or sec + nanosec == 0:
+        raise RefusedError("invalid_stamp", f"sec {sec}, nanosec {nanosec}")
+    return sec * 1_000_000_000 + nanosec
+
+
+class StampOrder:
+    """Lets stamps through that go forward with the clock, and notices a clock that was set back or ahead."""
+
+    def __init__(self) -> None:
+        self.last = 0
+        self._received = 0
+        self._odd = 0
+        self._run = 0
+
+    def check(self, stamp_ns: int, receive_ns: int) -> str | None:
+        """None, or ``"clock_set_back"`` or ``"clock_set_ahead"`` when the clock was set to this stamp.
+
+        Raises:
+            RefusedError: ``repeated_stamp``, ``backward_stamp`` or ``stamp_jump``. A single stamp from far ahead must
+                not make all that follow look old.
+        """
+        step = stamp_ns - self.last
+        ahead = step - max(0, receive_ns - self._received)
+        if step > 0 and (ahead <= _JUMP_NS or not self.last):
+            self._take(stamp_ns, receive_ns)
+            return None
+        if step == 0:
+            raise RefusedError("repeated_stamp", f"{stamp_ns * 1e-9:.9f} s")
+        self._run = self._run + 1 if self._run and stamp_ns > self._odd else 1
+        self._odd = stamp_ns
+        if self._run >= _RUN:
+            self._take(stamp_ns, receive_ns)
+            return "clock_set_back" if step < 0 else "clock_set_ahead"
+        if step < 0:
+            raise RefusedError("backward_stamp", f"{-step * 1e-9:.6f} s before the newest")
+        raise RefusedError("stamp_jump", f"{step * 1e-9:.3f} s ahead of the one before")
+
+    def set(self, stamp_ns: int) -> None:
+        """The other stream's clock was set to this stamp: go on from about there."""
+        if stamp_ns < self.last:
+            self.last = stamp_ns
+        elif self.last and stamp_ns - self.last > _JUMP_NS:
+            self.last = stamp_ns - _JUMP_NS
+
+    def _take(self, stamp_ns: int, receive_ns: int) -> None:
+        self.last, self._received, self._run = stamp_ns, receive_ns, 0
+
+
+class StreamRate:
+    """How often a stream comes, and how many of its messages were lost on the way.
+
+    With the publishers' own sequence numbers, which Fast DDS hands out, the count is exact whatever the stream does.
+    Without them it is made from gaps between stamps: a step of some k periods between two of about one period lost
+    k - 1; nothing is counted where the stamps are irregular, at a pause of a second, or where the rate changes. Where
+    many messages are lost that is less than the truth, for stamps alone do not tell the period then.
+
+    Attributes:
+        received: messages noted. lost: messages that never came. exact: counted by sequence numbers.
+        period_ns: of the stream as it was sent, median of the last steps; 0 before it is known.
+    """
+
+    def __init__(self) -> None:
+        self.received = self.lost = 0
+        self.exact = False
+        self.period_ns = 0
+        self._numbers: dict[Any, int] = {}
+        self._stamp = 0
+        self._steps: list[int] = []
+        self._regular = False
+        self._before = self._step = 0
+
+    def note(self, stamp_ns: int, number: int | None = None, writer: Any = None) -> None:
+        """A message has come: its stamp, the ``number`` that its publisher gave it, and a key of that publisher."""
+        self.received += 1
+        missed = 0
+        self.exact = number is not None
+        if number is not None:
+            last = self._numbers.get(writer)
+            if last is None and len(self._numbers) >= _WRITERS:  # publishers come and go
+                self._numbers.clear()
+            if last is not None and number > last:
+                missed = number - last - 1
+                self.lost += missed
+            self._numbers[writer] = number
+        step, self._stamp = stamp_ns - self._stamp, stamp_ns
+        if not 0 < step < _PAUSE_NS:
+            self._before = self._step = 0
+            return
+        if not self.exact:
+            self._weigh(step)
+        self._steps.append(step // (missed + 1))
+        if len(self._steps) > _KEPT:
+            del self._steps[0]
+        if self.received % _EVERY == 0:
+            self.period_ns = int(median(self._steps))
+            low, high = 0.7 * self.period_ns, 1.3 * self.period_ns
+            self._regular = len(self._steps) >= _EVERY and (
+                sum(low < s < high for s in self._steps) >= 0.6 * len(self._steps)
+            )
+
+    def forget(self) -> None:
+        """A stream that starts anew; counts stay."""
+        self._numbers.clear()
+        self._steps.clear()
+        self._stamp = self._before = self._step = 0
+        self._regular = False
+
+    def _weigh(self, step: int) -> None:
+        """Look at the step before this one, now that its neighbours are known."""
+        last, before = self._step, self._before
+        self._before, self._step = last, step
+        if not (self._regular and last and before):
+            return
+        low, high = 0.7 * self.period_ns, 1.3 * self.period_ns
+        if last > 1.5 * self.period_ns and low < before < high and low < step < high:
+            self.lost += round(last / self.period_ns) - 1

@@ -1,0 +1,1 @@
+"""The processes of ``hybrid-contact demo``: a simulated robot, a monitor, and the score at the end."""

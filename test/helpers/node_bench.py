@@ -1,0 +1,123 @@
+"""A node of the suite and a test partner, in one process on one executor, with a context of their own."""
+
+import time
+from pathlib import Path
+
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray
+from nav_msgs.msg import Odometry
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from helpers import leg
+from hybrid_contact_ros.ros.qos import LATCHED
+
+START = 1_000_000_000_000  # ns; stamps of the tests count from here
+
+
+class Bench:
+    """Drives one node under test and collects what it publishes."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.context = Context()
+        self.context.init()
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.partner = Node("partner", context=self.context)
+        self.executor.add_node(self.partner)
+        self.nodes = []
+        self.heard = {}
+        self.now = START
+        self.joints = self.partner.create_publisher(JointState, "joint_states", 10)
+        self.base = self.partner.create_publisher(Odometry, "odom", 10)
+        self.diagnostics = self.listen(DiagnosticArray, "/diagnostics")
+
+    def start(self, make, configure=True, activate=True, arguments=(), parameters=leg.PARAMETERS, **overrides):
+        """The node ``make`` with the leg's parameters, configured and active unless told otherwise."""
+        file = self.directory / f"{len(self.nodes)}.yaml"
+        file.write_text(parameters)
+        values = {"robot_description": leg.URDF, **overrides}
+        node = make(
+            context=self.context,
+            cli_args=["--ros-args", "--params-file", str(file), *arguments],
+            parameter_overrides=[Parameter(name, value=value) for name, value in values.items()],
+        )
+        self.executor.add_node(node)
+        self.nodes.append(node)
+        if configure:
+            assert node.trigger_configure() == TransitionCallbackReturn.SUCCESS
+            if activate:
+                assert node.trigger_activate() == TransitionCallbackReturn.SUCCESS
+            self.until(lambda: node.stream is None or self.joints.get_subscription_count() >= len(self.nodes))
+            self.spin(0.1)
+        return node
+
+    def listen(self, kind, topic, qos=10):
+        """The list that messages of a topic are appended to."""
+        heard = self.heard[topic] = []
+        self.partner.create_subscription(kind, topic, heard.append, qos)
+        return heard
+
+    def describe(self, urdf=leg.URDF):
+        self.partner.create_publisher(String, "robot_description", LATCHED).publish(String(data=urdf))
+
+    def stamp(self, ahead_ns=2_000_000) -> Time:
+        """The next stamp, 2 ms after the last one."""
+        self.now += ahead_ns
+        return Time(sec=self.now // 10**9, nanosec=self.now % 10**9)
+
+    def send(self, stamp=None, height=0.62, **joints):
+        """One state: odometry and joint state of the same stamp; the foot touches in about 20 ms. Returns the stamp."""
+        stamp = stamp or self.stamp()
+        self.base.publish(leg.odometry(stamp, height))
+        self.joints.publish(leg.joint_state(stamp, **joints))
+        return stamp
+
+    def spin(self, seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.executor.spin_once(timeout_sec=0.01)
+
+    def until(self, condition, seconds=10.0):
+        """Spin until the condition holds; fail the test when it does not in time."""
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end, "nothing came in time"
+            self.executor.spin_once(timeout_sec=0.01)
+
+    def answer(self, heard, **joints):
+        """Send one good state and return the message that answers it."""
+        stamp = self.send(**joints)
+        self.until(lambda: any(m.header.stamp == stamp for m in heard))
+        return next(m for m in heard if m.header.stamp == stamp)
+
+    def call(self, kind, name, request, node="contact_suite"):
+        """The response of a service of a node."""
+        client = self.partner.create_client(kind, f"{node}/{name}")
+        self.until(client.service_is_ready)
+        future = client.call_async(request)
+        self.until(future.done)
+        return future.result()
+
+    def fault_count(self, node, reason) -> int:
+        return (node.stream.intake.faults + node.stream.monitor.failures)[reason]
+
+    def diagnosis(self, node):
+        """The next diagnostic status of a node: (level, text, values)."""
+        self.diagnostics.clear()
+        name = node.get_fully_qualified_name()
+        self.until(lambda: any(s.name.startswith(name + ":") for m in self.diagnostics for s in m.status))
+        status = next(s for m in self.diagnostics for s in m.status if s.name.startswith(name + ":"))
+        return status.level, status.message, {pair.key: pair.value for pair in status.values}
+
+    def close(self):
+        for node in [*self.nodes, self.partner]:
+            self.executor.remove_node(node)
+            node.destroy_node()
+        self.executor.shutdown()
+        self.context.try_shutdown()
