@@ -1,6 +1,6 @@
 """Compiled numerical kernels: plain C-contiguous float64 arrays in and out, no objects, no exceptions.
 
-The folders mirror the rooms of the package that call them. Every kernel is ``@njit(cache=True, nogil=True)``, takes its
+The folders mirror the rooms of the package that call them. Every kernel is ``@kernel``, takes its
 arguments in the order constants, inputs, scratch, outputs, has no default arguments, and returns a
 :class:`~hybrid_contact_ros.codes.Status` or a number.
 
@@ -38,12 +38,12 @@ BELOW = {
 the kernels to it)."""
 
 _HERE = Path(__file__).parent
-_CODES = _HERE.parent / "codes.py"
+_COMMON = (_HERE.parent / "codes.py", _HERE / "compiling.py")
 
 
 def sources(folder: str) -> tuple[Path, ...]:
     """The files whose edit changes what a kernel of ``folder`` computes."""
-    return (_CODES, *(path for name in (*BELOW[folder], folder) for path in sorted((_HERE / name).glob("*.py"))))
+    return (*_COMMON, *(path for name in (*BELOW[folder], folder) for path in sorted((_HERE / name).glob("*.py"))))
 
 
 def _sources_hash(folder: str) -> str:

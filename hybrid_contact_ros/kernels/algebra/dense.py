@@ -7,10 +7,10 @@ of an argument are read or written, so that scratch may be larger than the probl
 
 from __future__ import annotations
 
-from numba import njit
+from hybrid_contact_ros.kernels.compiling import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cholesky_factor(n, tolerance, A, L):
     """Factor a symmetric positive definite A = L Lᵀ.
 
@@ -44,14 +44,14 @@ def cholesky_factor(n, tolerance, A, L):
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cholesky_solve(n, L, x):
     """Solve L Lᵀ x = b in place: ``x`` (n,) holds b on entry and the solution afterwards."""
     forward_solve(n, L, x)
     backward_solve(n, L, x)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def forward_solve(n, L, x):
     """Solve L y = b in place, the first half of :func:`cholesky_solve`: ``x`` (n,) holds b on entry, y afterwards."""
     for i in range(n):
@@ -61,7 +61,7 @@ def forward_solve(n, L, x):
         x[i] = total / L[i, i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def backward_solve(n, L, x):
     """Solve Lᵀ x = y in place, the second half of :func:`cholesky_solve`."""
     for i in range(n - 1, -1, -1):
@@ -71,7 +71,7 @@ def backward_solve(n, L, x):
         x[i] = total / L[i, i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lu_factor(n, tolerance, A, order):
     """Factor a square A in place with partial pivoting, P A = L U.
 
@@ -121,7 +121,7 @@ def lu_factor(n, tolerance, A, order):
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lu_solve(n, A, order, b, x):
     """Solve A x = b with the factors of :func:`lu_factor`; b (n,) is read, x (n,) is written, and they must not
     overlap."""

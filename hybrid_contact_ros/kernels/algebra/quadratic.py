@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+from hybrid_contact_ros.kernels.compiling import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_root(gap, rate, acceleration):
     """Return the least t ≥ 0 (s) with gap + rate t + ½ acceleration t² ≤ 0, or infinity if there is none.
 

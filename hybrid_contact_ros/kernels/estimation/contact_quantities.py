@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+from hybrid_contact_ros.kernels.compiling import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def contact_rates(
     # problem:
     tangents, rows, generalised_velocity,
@@ -39,7 +39,7 @@ def contact_rates(
             tangential[i, k] = x * tangents[i, 0, k] + y * tangents[i, 1, k]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def model_loads(
     # constants:
     width, immovable,
@@ -66,7 +66,7 @@ def model_loads(
             load[i] = -accelerations[i, 0] / G[k, k]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def contact_quantities(
     # problem:
     normals, tangents, friction, tangential, speed, forces, accelerations,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
 from hybrid_contact_ros.codes import ContactStatus
+from hybrid_contact_ros.kernels.compiling import kernel
 
 _OPEN, _STICKING, _SLIPPING = int(ContactStatus.OPEN), int(ContactStatus.STICKING), int(ContactStatus.SLIPPING)
 # Log-likelihood ratio at which a contact changes: noise alone reaches it about once in e^6 = 400 states (Page 1954).
@@ -18,7 +17,7 @@ _SPREAD_GAIN = 0.1  # The noise is averaged over the inverse of this many times 
 _SLIP_SIGMAS = 4.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def candidates(
     # constants:
     gap_on, gap_off, velocity_tolerance,
@@ -48,7 +47,7 @@ def candidates(
         touching[i] = 1 if near else 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def slips(
     # constants:
     slip_on, slip_off, time_constant, velocity_sigma, tangents,
@@ -100,7 +99,7 @@ def slips(
             sliding[i, k] = total if slipping[i] else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def contact_statuses(
     # constants:
     gap_on, velocity_tolerance, force_on, force_off, force_sigma, velocity_sigma,
@@ -179,7 +178,7 @@ def contact_statuses(
             status[i] = _SLIPPING if slipping[i] else _STICKING
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def closed_scores(
     # constants:
     gap_limit, velocity_limit, gap_sigma, velocity_sigma, force_sigma,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+from hybrid_contact_ros.kernels.compiling import kernel
 
 # An event that is due is expected at this part of the time until its latest. The median of a normal deviate that has
 # not come by its mean is at 0.34 of two standard deviations; gaits that jitter only now and then have it nearer.
@@ -19,7 +19,7 @@ _OPEN_ENDED = 4.0
 _STEADY = 0.03
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def not_yet(expected, out):
     """The estimate of an event that the rhythm foretells and that has not come: times before now are excluded.
 
@@ -35,7 +35,7 @@ def not_yet(expected, out):
     out[2] = expected[2]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def agree(rhythm, found):
     """Two estimates of one time made one, weighted by inverse variances (squares of the widths of their bounds).
 

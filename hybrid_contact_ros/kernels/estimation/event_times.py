@@ -8,10 +8,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from numba import njit
-
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.kernels.algebra.quadratic import first_root
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.event_rhythm import agree, not_yet
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, TimeBounds
 
@@ -58,7 +57,7 @@ class EventOut(NamedTuple):
     times: Array  # (m, 3), time, earliest, latest, s; NaN for NONE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def touchdown_time(sigmas, gap_sigma, velocity_sigma, acceleration_sigma, gap, rate, acceleration, out):
     """Touchdown under a parabola, with bounds.
 
@@ -91,7 +90,7 @@ def touchdown_time(sigmas, gap_sigma, velocity_sigma, acceleration_sigma, gap, r
             out[2] = max(t, out[0])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def follow_line(dt, time_constant, measured, line):
     """Follow a signal by a fading-memory line (a critically damped g-h filter; Morrison 1969, ch. 13).
 
@@ -115,7 +114,7 @@ def follow_line(dt, time_constant, measured, line):
     line[2] += dt
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_events(
     # bounds:
     sigmas, gap_sigma, velocity_sigma, acceleration_sigma,
@@ -168,7 +167,7 @@ def next_events(
         backed[i] = _NONE if rhythm_alone else kind[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _next_of_open(i, bounds, problem, scratch, out):
     """The touchdown of open contact i; whether nothing but the rhythm foretells it."""
     found, due = scratch.found, scratch.due
@@ -194,7 +193,7 @@ def _next_of_open(i, bounds, problem, scratch, out):
     return rhythm_alone
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _next_of_closed(i, bounds, problem, scratch, out):
     """The liftoff of closed contact i, or else its slip or stick."""
     found, due, kind, times = scratch.found, scratch.due, out.kind, out.times
@@ -224,7 +223,7 @@ def _next_of_closed(i, bounds, problem, scratch, out):
         _take_earlier(_STICK, i, found, kind, times)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _decline(level, rate, spread, out):
     """Time at which ``level`` falls to zero at ``rate``, with bounds from ± ``spread``; infinite where it does not."""
     out[0] = math.inf
@@ -240,7 +239,7 @@ def _decline(level, rate, spread, out):
     out[2] = max(0.0, level + spread) / -rate if rate < 0.0 else math.inf
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _take_earlier(event, i, found, kind, times):
     """Make ``found`` the event of contact i if it comes before the one that is there."""
     if found[0] < times[i, 0]:

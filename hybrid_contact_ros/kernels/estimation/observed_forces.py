@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve
+from hybrid_contact_ros.kernels.compiling import kernel
 
 _SOLVED, _SINGULAR = int(Status.SOLVED), int(Status.SINGULAR)
 _SMALLEST = 1e-300  # 1/kg, of the diagonal of G: contacts that no force moves still have a solution, zero forces
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def explaining_forces(
     # constants:
     width, regularisation,
@@ -53,7 +52,7 @@ def explaining_forces(
     return _SOLVED
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def world_forces(normals, tangents, forces, out):
     """Forces (m, 3), normal and two tangents, in the world frame: out (m, 3). normals: (m, 3). tangents: (m, 2, 3)."""
     for i in range(forces.shape[0]):

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
 from hybrid_contact_ros.codes import EventKind
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.records import RolloutOut, RolloutProblem, RolloutScratch, TimeBounds
 from hybrid_contact_ros.kernels.estimation.rollout_steps import (
     HAD_EVENT,
@@ -36,7 +35,7 @@ _LIFTOFF, _STICK = int(EventKind.LIFTOFF), int(EventKind.STICK)
 _STEPS_PER_EVENT = 4  # Steps of the rollout, per event that there is room for, before it gives up.
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rollout(
     # bounds:
     sigmas, gap_sigma, velocity_sigma, acceleration_sigma,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from numba import njit
-
 from hybrid_contact_ros.codes import EventKind, FrictionState, Status
 from hybrid_contact_ros.kernels.algebra.quadratic import first_root
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.modes.friction import solve_modes
 from hybrid_contact_ros.kernels.modes.jamming import CRITICAL_PART, jams
 from hybrid_contact_ros.kernels.modes.records import ContactDynamics, ModeIterate, ModeScratch
@@ -38,7 +37,7 @@ class When(NamedTuple):
     behind: float  # s, from its time to its latest time
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def start(problem, scratch):
     """The state now: what is closed rests on the ground."""
     w = 1 + problem.d
@@ -53,7 +52,7 @@ def start(problem, scratch):
             scratch.u[i * w] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def solve_mode(slip_speed, b, accelerations, problem, scratch):
     """Solve the mode of what is closed, or, with u for b and an infinite slip speed, the impact of it.
 
@@ -94,7 +93,7 @@ def solve_mode(slip_speed, b, accelerations, problem, scratch):
     return code == _SOLVED, rows * rows * (min(made, SYSTEMS) * rows / 3.0 + made)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leave_unloaded(count, when, problem, scratch, out):
     """Open the contacts that carry no force and accelerate away; after the first event that is an event, too."""
     w = 1 + problem.d
@@ -106,7 +105,7 @@ def leave_unloaded(count, when, problem, scratch, out):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_event(now, problem, scratch):
     """(time until the next event (s), its contact, its kind); infinity and −1 where there is none."""
     d, next_kind, next_times = problem.d, problem.next_kind, problem.next_times
@@ -139,7 +138,7 @@ def next_event(now, problem, scratch):
     return step, which, event
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def advance(step, problem, scratch):
     """Move gaps and velocities on by ``step`` s of constant acceleration."""
     w = 1 + problem.d
@@ -153,7 +152,7 @@ def advance(step, problem, scratch):
             u[i * w] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def event_time(now, which, event, when, bounds, problem, scratch):
     """The time of an event with its bounds; those of a stick are the bounds of what came before it."""
     times = problem.next_times
@@ -175,7 +174,7 @@ def event_time(now, which, event, when, bounds, problem, scratch):
     return When(now, half, half)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rebound(which, approach, problem, scratch):
     """The velocities after the impact, and what the contact that struck gives back of its impulse (Poisson)."""
     w = 1 + problem.d
@@ -189,7 +188,7 @@ def rebound(which, approach, problem, scratch):
                 u[k] += G[k, which * w + j] * restitution * impulse[which * w + j]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leave_apart(count, when, problem, scratch, out):
     """Open the contacts that an impact drives apart; the others rest on the ground."""
     w = 1 + problem.d
@@ -205,7 +204,7 @@ def leave_apart(count, when, problem, scratch, out):
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def append_event(count, contact, kind, when, on, out):
     """Append an event and the mode after it; returns the number of events."""
     out.contacts[count] = contact

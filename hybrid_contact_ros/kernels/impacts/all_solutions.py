@@ -10,9 +10,9 @@ Consistent systems with more freedom than a line are counted as unresolved, for 
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.increment_modes import (
     FEASIBLE,
     decide,
@@ -62,7 +62,7 @@ class SearchOut(NamedTuple):
     after: Array  # (> most + 2, p): velocities w' = w + H z
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _is_new(g, H, w, cap, c, count, z, after):
     """Whether z[count] is a solution with a velocity that the first ``count`` do not have; after[count]: out."""
     if not axes_residual(g, H, w, cap, c, z[count], after[count]) <= _ACCEPT:
@@ -76,7 +76,7 @@ def _is_new(g, H, w, cap, c, count, z, after):
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _add_line(problem, states, limits, inside, count, line, z, after):
     """Add the ends, and perhaps a point inside, of the line of solutions z[count] + t line to the solutions.
 
@@ -108,7 +108,7 @@ def _add_line(problem, states, limits, inside, count, line, z, after):
     return count, continuum
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def search(
     g,
     # limits:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.records import TERMINATED
 
 _MOST_NEIGHBOURS = 8  # are counted: a sample with more is as good as certain to be near
 _STRIDE = 0x9E3779B1  # between samples that are tried in succession; a prime, so that every sample is tried once
 
 
-@njit(**KERNEL)
+@kernel
 def near_count(fraction, kept, limit, info, jumps):
     """Expected hits and trials when each sample is compared with ``kept`` of the others, chosen at random.
 

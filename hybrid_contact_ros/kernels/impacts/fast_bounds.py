@@ -2,13 +2,13 @@
 
 import math
 
-from numba import njit
+from hybrid_contact_ros.kernels.compiling import kernel
 
 _SOLVER_ROOM = 1e-8  # of √G_nn ‖v‖_M: room for the solver's residual in every velocity that is bounded
 _SEPARATED = 2e-8  # m/s; the published implementation takes contacts that approach by 1e-8 m/s as separated
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def impulse_bounds(
     # problem:
     d,
@@ -90,7 +90,7 @@ def impulse_bounds(
     return 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _coupling(d, G, mu, i, j):
     """(G_in,jn, μ_j ‖G_in,jt‖): what a unit normal impulse at j does to the normal velocity of i, and what its friction
     can do at most."""
@@ -102,7 +102,7 @@ def _coupling(d, G, mu, i, j):
     return G[row, column], mu[j] * math.sqrt(s)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _unbounded(low, high):
     """Write that nothing is known of the impulses."""
     for i in range(low.shape[0]):
@@ -111,7 +111,7 @@ def _unbounded(low, high):
     return 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def tighten(d, B, base, mu, low, high, lower, upper):
     """Narrow bounds of base + Bᵀ Λ by the impulses that are possible: normal ones in [low, high], friction in the cone.
 
@@ -144,7 +144,7 @@ def tighten(d, B, base, mu, low, high, lower, upper):
         upper[k] = min(upper[k], most + 1e-12 * size)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def energy_bounds(L, Y, v, Q, lower, upper):
     """Bound every v⁺ with ‖v⁺‖_M ≤ ‖v‖_M that impulses at the contacts can cause, component by component.
 

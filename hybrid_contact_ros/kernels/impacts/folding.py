@@ -6,15 +6,14 @@ holds only solutions that another piece has too; and where rows of J depend on e
 that impulses are shared arbitrarily. :func:`fold` looks for a negative piece beyond these.
 """
 
-from numba import njit
-
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.increment_modes import ACTIVE, OPEN, decode, mode_count
 
 _ZERO = 1e-9  # a pivot below counts as zero
 _MOST_SHARED = 8  # unknowns of a mode whose rows depend on each other; a mode with more is taken to fold
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _unreachable(g, S, states, strict):
     """Whether the signs that the rows in ``strict`` ask for bring one more of them to rest, as far as pairs tell.
 
@@ -35,7 +34,7 @@ def _unreachable(g, S, states, strict):
     return False
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _asked(i, n, states):
     """The sign that a mode asks of w'_i."""
     if i % n == 0:
@@ -43,7 +42,7 @@ def _asked(i, n, states):
     return -float(states[i])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _sign(size, B):
     """Sign of the determinant of the leading part of B, which is overwritten; 0 if it is singular."""
     sign = 1
@@ -69,7 +68,7 @@ def _sign(size, B):
     return sign
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _turns_around(count, rank, A, B):
     """Whether principal minors of order ``rank`` of A (count, count) say that a piece may turn the map around.
 
@@ -102,7 +101,7 @@ def _turns_around(count, rank, A, B):
     return not some
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def fold(g, limit, H, c, S, A, B, ints):
     """Decide whether a piece that velocities of the robot reach may turn the map around, so that solutions come in
     threes.

@@ -13,12 +13,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.algebra.dense import backward_solve
-from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.mechanics.delassus import delassus
 
 Array = NDArray[np.float64]
@@ -59,7 +58,7 @@ class AxesProblem(NamedTuple):
     c: Array  # (m,): bound of the impulse along an axis, per unit of normal impulse
 
 
-@njit(**KERNEL)
+@kernel
 def friction_axes(directions, A):
     """Write the unit vectors of the segments whose sum is the friction polygon to A (g, d).
 
@@ -80,7 +79,7 @@ def friction_axes(directions, A):
     return math.sin(math.pi / directions)
 
 
-@njit(**KERNEL)
+@kernel
 def _respond(configuration, response):
     """Fill in ``response``; returns SOLVED, or SINGULAR where M is not safely positive definite."""
     rows, velocity = configuration.rows, configuration.velocity
@@ -103,7 +102,7 @@ def _respond(configuration, response):
     return SOLVED
 
 
-@njit(**KERNEL)
+@kernel
 def _condense(half, least_speed, friction, response, axes):
     """Fill in all of ``axes`` but A, which is read; returns V, ``least_speed`` or more.
 
@@ -163,7 +162,7 @@ def _condense(half, least_speed, friction, response, axes):
     return V
 
 
-@njit(**KERNEL)
+@kernel
 def prepare(
     directions,
     # configuration:
@@ -211,7 +210,7 @@ def prepare(
     return SOLVED, _condense(half, _LEAST_SPEED * math.sqrt(energy), friction, response, axes)
 
 
-@njit(**KERNEL)
+@kernel
 def expand(A, scale, V, z, impulse):
     """Turn scaled impulses on axes, z (p,), into impulses (m, 1 + d), N s, written to ``impulse``."""
     g = A.shape[0]
@@ -227,7 +226,7 @@ def expand(A, scale, V, z, impulse):
             impulse[i, 1 + x] = s * unit
 
 
-@njit(**KERNEL)
+@kernel
 def add_impulse(R, impulse, velocity):
     """Add M⁻¹ Jᵀ Λ to ``velocity`` (n,), in place: R (m (1 + d), n) has the rows M⁻¹ Jᵀ, ``impulse`` Λ (m, 1 + d)."""
     rows = impulse.shape[1]
@@ -239,7 +238,7 @@ def add_impulse(R, impulse, velocity):
                     velocity[k] += s * R[i * rows + x, k]
 
 
-@njit(**KERNEL)
+@kernel
 def expand_samples(A, scale, V, velocity, R, Y, z, velocities, impulses, jumps):
     """Turn the scaled impulses of many samples into velocities and impulses.
 

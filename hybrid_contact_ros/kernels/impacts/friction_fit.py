@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.impact_path import impact_path
 
 Array = NDArray[np.float64]
@@ -18,7 +18,7 @@ _HALVINGS = 26  # of an interval of μ
 _DOUBLINGS = 12  # of μ, at most, until the impact sticks to its end
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _misfit(G: Array, u: Array, impulse: Array, mu: float) -> float:
     """Distance of the tangential impulse of the path with friction ``mu`` from the observed one, over Λ_n."""
     end = impact_path(G, u, mu, impulse[0])
@@ -27,7 +27,7 @@ def _misfit(G: Array, u: Array, impulse: Array, mu: float) -> float:
     return math.sqrt(max(2.0 * square / (G[1, 1] + G[2, 2]), 0.0)) / impulse[0]  # type: ignore[no-any-return]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def fit_path(G: Array, u: Array, impulse: Array) -> tuple[float, float, float, float, float]:
     """Find the friction of an observed impact of one contact.
 

@@ -12,9 +12,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.linear_bound import maximum
 
 Array = NDArray[np.float64]
@@ -67,14 +67,14 @@ class SimplexScratch(NamedTuple):
     vectors: Array  # (4, p); after a linear program [0] is the dual of the basis and [1] the solution
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def box_basis(p, c, basis):
     """Write the rows of the box that are a basis for the objective c (p,): Λ_k ≤ box is row k, −Λ_k ≤ box is p + k."""
     for k in range(p):
         basis[k] = k if c[k] >= 0.0 else p + k
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _tangent_plane(A, x0, z, row, side):
     """If z is outside the ball |x0 + Aᵀ z| ≤ 1, make ``row`` the plane that touches the ball nearest to z.
 
@@ -114,7 +114,7 @@ def _tangent_plane(A, x0, z, row, side):
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _bound_in_mode(mode, c, enough, used, problem, hull, scratch):
     """Bound c Λ (c (p,)) at moments when a contact pushes in ``mode``.
 
@@ -155,7 +155,7 @@ def _bound_in_mode(mode, c, enough, used, problem, hull, scratch):
     return value, used
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _combined_templates(p, hull, basis, y, mix):
     """The part Σ y row that templates have in the dual y (p,) of a linear program, and its bound.
 
@@ -180,7 +180,7 @@ def _combined_templates(p, hull, basis, y, mix):
             mix[k] = 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def lower_templates(
     # problem:
     A,
@@ -271,7 +271,7 @@ def lower_templates(
     return done, used
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def bound_queries(
     # problem:
     A,

@@ -6,10 +6,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
+from hybrid_contact_ros.kernels.compiling import kernel
 
 Array = NDArray[np.float64]
 
@@ -31,7 +30,7 @@ class PathEnd(NamedTuple):
     sticks: bool
 
 
-@njit(**KERNEL)
+@kernel
 def _at_rest(G: Array, mu: float) -> tuple[float, float, bool]:
     """Tangential impulse per unit of p of a contact whose slip has come to rest, and whether it sticks."""
     a, b, c = G[1, 1], G[1, 2], G[2, 2]
@@ -58,7 +57,7 @@ def _at_rest(G: Array, mu: float) -> tuple[float, float, bool]:
     return -mu * x / size, -mu * y / size, False
 
 
-@njit(**KERNEL)
+@kernel
 def _parts(first: float, middle: float, last: float) -> tuple[float, float, float]:
     """A parabola by its values at 0, ½ and 1: length where it is < 0, integral there, and integral where it is ≥ 0."""
     c = 2.0 * (first - 2.0 * middle + last)
@@ -75,7 +74,7 @@ def _parts(first: float, middle: float, last: float) -> tuple[float, float, floa
     return (t, until, whole - until) if first < 0.0 else (1.0 - t, whole - until, until)
 
 
-@njit(**KERNEL)
+@kernel
 def _slope(G: Array, u: Array, mu: float, p: float, x: float, y: float) -> tuple[float, float, float]:
     """−μ s and |u_t|, where the impulse so far is (p, x, y): normal, and along the two tangents."""
     a = u[1] + G[1, 0] * p + G[1, 1] * x + G[1, 2] * y
@@ -86,7 +85,7 @@ def _slope(G: Array, u: Array, mu: float, p: float, x: float, y: float) -> tuple
     return -mu * a / r, -mu * b / r, r
 
 
-@njit(**KERNEL)
+@kernel
 def impact_path(G: Array, u: Array, mu: float, end: float) -> PathEnd:
     """Follow the impact of one contact until the normal impulse is ``end``, N s.
 

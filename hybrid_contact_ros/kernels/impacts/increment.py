@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.pivoting import solve
 from hybrid_contact_ros.kernels.impacts.records import IncrementProblem, Tableau
 from hybrid_contact_ros.kernels.impacts.refinement import refine
@@ -23,7 +21,7 @@ _FIRST_FREE_CAP = 100.0  # in velocity scales: a cap that impulses do not reach,
 _LAST_FREE_CAP = 1e8  # the largest that is tried: where contacts nearly jam impulses are large
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def _perturbation(attempt):
     """Size of the perturbation that resolves degeneracy, in one of the attempts."""
     if attempt > 4:
@@ -35,7 +33,7 @@ def _perturbation(attempt):
     return 1e-12 if attempt == 2 else 1e-11
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def increment(
     # problem:
     g,
@@ -88,7 +86,7 @@ def increment(
     return INACCURATE, best, total
 
 
-@njit(**KERNEL)
+@kernel
 def simultaneous(
     # problem:
     g,

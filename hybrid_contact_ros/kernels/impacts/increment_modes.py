@@ -9,7 +9,7 @@ known, and interval arithmetic tells the conditions that no such impulses can sa
 
 import math
 
-from numba import njit
+from hybrid_contact_ros.kernels.compiling import kernel
 
 OPEN, ACTIVE, CAPPED = 0, 1, 2
 """States of a contact's normal."""
@@ -22,13 +22,13 @@ _WRAP = 1 << 30
 _STRIDE = 0x2545F491  # odd, so that its multiples reach every residue of _WRAP
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def effort(g, p):
     """Units of work of deciding one mode: 1 for up to four contacts in space with four friction directions."""
     return max(1.0, (1.0 + g) * p * p / _UNIT_WORK)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def mode_count(g, cap, c):
     """How many modes a contact with these bounds has (cap, c: its entries of :class:`.IncrementProblem`)."""
     if not cap > 0.0:
@@ -40,7 +40,7 @@ def mode_count(g, cap, c):
     return 1 + powers if cap == math.inf else 1 + 2 * powers
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def decode(g, mode, c, states, a):
     """Write the states of mode number ``mode`` of the contact whose normal is row a, and whose bound per impulse is c.
 
@@ -64,7 +64,7 @@ def decode(g, mode, c, states, a):
             rest //= 3
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def decide(g, k, level, place, cap, c, states, S, T):
     """Eliminate the impulses of contact k, whose mode is in ``states``: T becomes S with that mode put in.
 
@@ -134,7 +134,7 @@ def decide(g, k, level, place, cap, c, states, S, T):
     return sign
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def possible(g, k, level, place, cap, c, states, T):
     """Whether the conditions of contact k, which is decided, can hold for some impulses of the contacts undecided.
 
@@ -179,7 +179,7 @@ def possible(g, k, level, place, cap, c, states, T):
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def root_modes(turn, limit, problem, T, states, place, order, modes):
     """List the modes that each contact may have whatever the others do, and order the contacts, fewest modes first.
 

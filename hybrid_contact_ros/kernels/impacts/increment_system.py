@@ -2,8 +2,7 @@
 
 import math
 
-from numba import njit
-
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.increment_modes import ACTIVE, CAPPED, FEASIBLE, OPEN
 
 _RANK = 1e-11  # a pivot below counts as zero
@@ -11,7 +10,7 @@ _CONSISTENT = 1e-8  # right-hand side of an eliminated row below which the syste
 _STILL = 1e-10  # rate |H d| of the velocity along a line d of solutions, below which they all have one velocity
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@kernel(forceinline=True)
 def _fill_system(g, H, w, cap, c, states, A, rows):
     """Write the equations w'_i = 0 of a mode for its unknowns, and which rows these are; return how many.
 
@@ -51,7 +50,7 @@ def _fill_system(g, H, w, cap, c, states, A, rows):
     return count
 
 
-@njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+@kernel(forceinline=True)
 def _eliminate(count, A, rows, line):
     """Bring ``count`` equations to echelon form by partial pivoting. Returns (rank, free unknowns, the first free one).
 
@@ -89,7 +88,7 @@ def _eliminate(count, A, rows, line):
     return rank, free, first_free
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def solve_mode(g, H, w, cap, c, states, rows, A, z):
     """Find the impulses of one mode.
 
@@ -135,7 +134,7 @@ def solve_mode(g, H, w, cap, c, states, rows, A, z):
     return free
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _trim(value, rate, lo, hi):
     """The part of [lo, hi] where value + rate t ≥ 0 up to rounding, empty as (1, −1)."""
     if abs(rate) <= _STILL:
@@ -148,7 +147,7 @@ def _trim(value, rate, lo, hi):
     return lo, min(hi, end)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def segment(g, H, w, cap, c, states, z, line):
     """Find the t ∈ [lo, hi] for which z + t line satisfies the conditions of its mode; lo > hi if there is none.
 
@@ -189,7 +188,7 @@ def segment(g, H, w, cap, c, states, z, line):
     return lo, hi, moving
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def may_hold(g, H, w, cap, c, states, z, line, after):
     """Whether a mode with two or more free impulses may have solutions: False only where its velocity rules them out.
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
+from hybrid_contact_ros.kernels.compiling import kernel
 
 SOLVED = int(Status.SOLVED)
 RAY = int(Status.RAY)
@@ -15,7 +13,7 @@ _ENTRY = 1e-11  # column entries below take no part in the ratio test
 _EQUAL = 1e-12  # relative: ratios this close are equal, and the next column of the inverse decides
 
 
-@njit(**KERNEL)
+@kernel
 def _leaving_row(T, column, artificial):
     """Lexicographic minimum ratio test: the row with the lexicographically least (rhs, B⁻¹) / entry, or −1.
 
@@ -50,7 +48,7 @@ def _leaving_row(T, column, artificial):
     return best
 
 
-@njit(**KERNEL)
+@kernel
 def lemke(limit, W, q, T, basis, z):
     """Find z with w = W z + q ≥ 0, z ≥ 0, zᵀ w = 0.
 
@@ -114,7 +112,7 @@ def lemke(limit, W, q, T, basis, z):
     return PIVOT_LIMIT, limit
 
 
-@njit(**KERNEL)
+@kernel
 def lcp_residual(W, q, z):
     """Largest component of |min(z, W z + q)|: how far z (n,) is from solving the LCP of W (n, n) and q (n,)."""
     worst = 0.0

@@ -2,7 +2,7 @@
 
 import math
 
-from numba import njit
+from hybrid_contact_ros.kernels.compiling import kernel
 
 _FEASIBLE = 1e-11  # violation of a row of norm about 1 (over 1 + |z|) below which the point counts as inside
 _PIVOT = 1e-10  # entries below are not pivoted on
@@ -11,7 +11,7 @@ _ROUNDING = 1e-13  # relative error of a sum of p products
 _STALLED = 12  # pivots without progress, after which Bland's rule ends cycles
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def invert(p, rows, basis, work, inverse):
     """Write the inverse (p, p) of the matrix whose columns are ``rows[basis]``; return 0 if it is singular, else 1.
 
@@ -45,7 +45,7 @@ def invert(p, rows, basis, work, inverse):
     return 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def maximum(
     # problem:
     p,
@@ -140,7 +140,7 @@ def maximum(
     return _certified(p, rows, rhs, c, box, basis, inverse, y)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _certified(p, rows, rhs, c, box, basis, inverse, y):
     """The bound that the dual y ≥ 0 of a basis proves, its own errors included."""
     value = 0.0
@@ -161,7 +161,7 @@ def _certified(p, rows, rhs, c, box, basis, inverse, y):
     return value if value == value else math.inf
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _empty(p, rows, rhs, box, basis, entering, step):
     """Whether y = 1 on the entering row and −step on the basis proves by Farkas' lemma that no z satisfies all rows."""
     value = rhs[entering]

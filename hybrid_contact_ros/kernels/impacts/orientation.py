@@ -7,14 +7,14 @@ solutions of one LCP sum to 1. If all determinants are positive there is exactly
 can have is the question of :mod:`.folding`.
 """
 
-from numba import njit
+from hybrid_contact_ros.kernels.compiling import kernel
 
 _ZERO = 1e-9  # a pivot below counts as zero
 _MOST_AXES = 6  # of a contact whose pieces are looked at one by one: there are 2·4^g codes of them
 _DOMINANT = 0.99  # part of a pivot up to which the couplings with other contacts may add up
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def _dominant(g, H, c, A):
     """Whether every piece's matrix is block diagonally dominant by contacts, with blocks of positive determinant.
 
@@ -90,7 +90,7 @@ def _dominant(g, H, c, A):
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel
 def coherent(g, limit, H, c, T, ints):
     """Decide whether the increment LCP has exactly one solution for every velocity and all caps.
 

@@ -26,10 +26,8 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.tableau import NO_CAP, enter, exchange, fill, read, slack, turn_axes
 
 SOLVED = int(Status.SOLVED)
@@ -43,7 +41,7 @@ _PIVOTS_PER_ROW = 20  # most pivots of a solve, over p + 2
 _NOTHING, _OWN_WIDTH = -1, -2  # what blocks a step if it is no pair
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def _blocks(value, fall, best, strength):
     """Whether value − fall · step ≥ 0 ends the step before ``best``, or with ``best`` but with a larger pivot."""
     if fall < _COEFFICIENT:
@@ -51,7 +49,7 @@ def _blocks(value, fall, best, strength):
     return value < (best - _TIE) * fall or (value < (best + _TIE) * fall and fall > strength)
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def _first(problem, top, over, tableau):
     """The ratio test of the first step, in which t enters and all y are basic.
 
@@ -74,7 +72,7 @@ def _first(problem, top, over, tableau):
     return leaving
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def _blocking(problem, top, over, out, own, tableau):
     """What ends the step of the entering variable: (pair, whether the width of its x does).
 
@@ -140,7 +138,7 @@ def _blocking(problem, top, over, out, own, tableau):
     return leaving, opposite
 
 
-@njit(**KERNEL)
+@kernel
 def solve(problem, size, attempt, tableau, z):
     """Solve one increment LCP; see the module.
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
+from hybrid_contact_ros.kernels.compiling import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -14,7 +13,7 @@ _S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(
 _UNIT = 1.0 / 9007199254740992.0  # 2⁻⁵³
 
 
-@njit(**KERNEL)
+@kernel
 def _mix(state):
     """The output function of SplitMix64."""
     state = (state ^ (state >> _S30)) * _MIX1
@@ -22,13 +21,13 @@ def _mix(state):
     return state ^ (state >> _S31)
 
 
-@njit(**KERNEL)
+@kernel
 def stream(seed, sample):
     """State of the random stream of one sample; streams of different (seed, sample) are unrelated."""
     return _mix(_mix(np.uint64(seed) + _GOLDEN) + (np.uint64(sample) + np.uint64(1)) * _GOLDEN)
 
 
-@njit(**KERNEL)
+@kernel
 def uniform(state):
     """The next state of a stream, and a number uniform in [0, 1), a multiple of 2⁻⁵³."""
     state = state + _GOLDEN

@@ -8,15 +8,13 @@ up afresh from H and solved.
 
 from __future__ import annotations
 
-from numba import njit
-
-from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.residual import axes_residual
 
 _CORRECTIONS = 3  # at most; each has only the rounding errors of what the last one left
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def _correct(problem, after, tableau, z):
     """Correct z (p,) so that w'_i vanishes for the unknowns of the mode; returns False where their matrix is singular.
 
@@ -69,7 +67,7 @@ def _correct(problem, after, tableau, z):
     return True
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def _into_mode(problem, tableau, z):
     """Give every impulse that is at a bound in its mode the value of that bound, and keep the others within theirs."""
     cap, c = problem.cap, problem.c
@@ -87,7 +85,7 @@ def _into_mode(problem, tableau, z):
             z[i] = min(max(z[i], -bound), bound)
 
 
-@njit(**KERNEL)
+@kernel
 def refine(problem, residual, tableau, z, after):
     """Improve an answer of :func:`.pivoting.solve`.
 

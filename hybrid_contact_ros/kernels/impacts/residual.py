@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
-from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
+from hybrid_contact_ros.kernels.compiling import kernel
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def axes_residual(g, H, w, cap, c, z, out):
     """Violation of Halm (72)–(74) on friction axes, scaled: z_n against [0, cap], and z_l against [−c z_n, c z_n].
 
@@ -40,13 +38,13 @@ def axes_residual(g, H, w, cap, c, z, out):
     return worst
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def _larger(a, b):
     """The larger of two numbers; a NaN is kept."""
     return a if a >= b or a != a else b
 
 
-@njit(**KERNEL)
+@kernel
 def _polygon_distance(directions, radius, px, py, zx, zy):
     """Distance from z to the projection of p onto the regular polygon with vertices radius (cos, sin)(2πj/k)."""
     k = directions
@@ -82,7 +80,7 @@ def _polygon_distance(directions, radius, px, py, zx, zy):
     return math.hypot(bx - zx, by - zy)
 
 
-@njit(**KERNEL)
+@kernel
 def increment_residual(directions, G, u, mu, cap, V, impulse, after):
     """Violation of Halm (72)–(74), or of (31c, d) where cap = inf, by an impulse in SI units.
 

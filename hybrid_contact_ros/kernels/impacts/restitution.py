@@ -26,10 +26,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.increment_modes import effort
 from hybrid_contact_ros.kernels.impacts.random_stream import stream, uniform
 from hybrid_contact_ros.kernels.impacts.records import (
@@ -92,7 +91,7 @@ class _Walker(NamedTuple):
     found: SearchScratch
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def _take_paid_increment(law, sample, may_stop, lost, spent, tries, choices, walker, told):
     """Take an increment, and cut it until the stores can pay for what is restituted.
 
@@ -145,7 +144,7 @@ def _take_paid_increment(law, sample, may_stop, lost, spent, tries, choices, wal
         told[SEARCHED], told[SEVERAL], told[UNCERTAIN] = searched, several, uncertain
 
 
-@njit(**KERNEL)
+@kernel
 def restitution_batch(
     first,
     count,

@@ -8,9 +8,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
-from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.random_stream import stream, uniform
 from hybrid_contact_ros.kernels.impacts.restitution_stores import POISSON, negligible_store
 
@@ -18,14 +17,14 @@ MATERIAL = np.uint64(0x8CB92BA72F3D8DD7)  # sets the stream of materials apart f
 _ENDS = 1.25  # a draw of an interval is stretched by this and clipped: each end comes up one time in ten
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def _between(low, high, draw):
     """The number that a draw of [0, 1) stands for; both ends come up."""
     part = min(max(_ENDS * (draw - 0.5) + 0.5, 0.0), 1.0)
     return low + part * (high - low)
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def draw_material(seed, sample, material, stores):
     """Draw restitution e and friction bounds c of one sample into ``stores``."""
     state = stream(seed, sample) ^ MATERIAL
@@ -39,7 +38,7 @@ def draw_material(seed, sample, material, stores):
         stores.c[k] = _between(material.c_low[k], material.c_high[k], second)
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def empty_stores(g, H, stores):
     """Empty the stores of a sample, whose e and c are drawn; returns whether any contact restitutes."""
     gives_back = False
@@ -54,7 +53,7 @@ def empty_stores(g, H, stores):
     return gives_back
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def drop_negligible(law, g, now, separating, fastest, stores):
     """Empty the stores of contacts that do not approach and have next to nothing; returns whether any store is left."""
     holding = False
@@ -66,7 +65,7 @@ def drop_negligible(law, g, now, separating, fastest, stores):
     return holding
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def plan_release(law, g, now, separating, share, stores):
     """Write the impulses that restitution is to take in this increment: ``share`` of e times the caps at most."""
     release = stores.release
@@ -78,7 +77,7 @@ def plan_release(law, g, now, separating, share, stores):
                 release[k] = min(release[k], stores.store[k])
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def prescribe(now, stores, problem):
     """Write velocities and caps of the LCP to ``problem``, so that contacts with a release get exactly that impulse.
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
-from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
+from hybrid_contact_ros.kernels.compiling import kernel
 
 STRONGE = 1
 POISSON = 2
@@ -28,7 +26,7 @@ _ROUNDING = 1e-14  # of the impact's energy, V²
 _SWEEPS = 4  # of Gauss and Seidel, over the contacts that restitute together
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def energy_gain(now, after, push):
     """Kinetic energy gained by the increment ``push`` (p,) from velocities ``now`` to ``after`` (p,), scaled."""
     s = 0.0
@@ -37,7 +35,7 @@ def energy_gain(now, after, push):
     return 0.5 * s
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def _part_with_work(before, later, amount, energy):
     """The part t ≤ 1 of an impulse at which its work reaches ``energy``.
 
@@ -49,14 +47,14 @@ def _part_with_work(before, later, amount, energy):
     return min(2.0 * energy / root, 1.0) if root > 0.0 else 0.0
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def negligible_store(law, e, fastest):
     """What is left in a store by an approach that is so slow, beside the ``fastest``, that it counts as inelastic."""
     slow = e * _INELASTIC * fastest
     return slow if law == POISSON else 0.5 * slow * slow
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def cut_to_energy(g, H, now, stores):
     """Cut ``release`` to about what the stores of energy can pay, before anything is solved.
 
@@ -93,7 +91,7 @@ def cut_to_energy(g, H, now, stores):
                 release[k] = min(drawn[k], 2.0 * _PAID * store[k] / (before + math.sqrt(root)))
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def _cut_overdrawn(g, now, after, push, cuts, stores):
     """Write what restitution pays to ``change``, and cut what takes more than its store has; returns whether it did.
 
@@ -119,7 +117,7 @@ def _cut_overdrawn(g, now, after, push, cuts, stores):
     return least < 1.0
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def settle_stronge(g, now, after, push, cuts, stores):
     """Settle the stores of energy after an increment, or cut ``release`` (and ``cap``) where it was too much.
 
@@ -175,7 +173,7 @@ def settle_stronge(g, now, after, push, cuts, stores):
     return SETTLED if best > 0.5 or not releasing else FAR
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def settle_poisson(g, now, after, push, lost, negligible, stores):
     """Settle the stores of impulse after an increment, or cut ``release`` where kinetic energy would rise.
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.all_solutions import search
-from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
 from hybrid_contact_ros.kernels.impacts.increment import increment
 from hybrid_contact_ros.kernels.impacts.increment_modes import effort
 from hybrid_contact_ros.kernels.impacts.random_stream import stream, uniform
@@ -34,7 +33,7 @@ CHOICES = np.uint64(0xD1B54A32D192ED03)  # sets the stream of the choices among 
 _TURNS = 1 << 30  # places among the modes where a search may begin
 
 
-@njit(**KERNEL)
+@kernel
 def slowest(g, w, separating):
     """Least scaled normal velocity over ``separating`` (m,): below −1 while some contact approaches."""
     least = np.inf
@@ -43,7 +42,7 @@ def slowest(g, w, separating):
     return least
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def work(increments, searched, node):
     """Units of work with which sampling is stopped in time: those of increments, and what searches spent.
 
@@ -52,7 +51,7 @@ def work(increments, searched, node):
     return 3.0 * node * increments + searched
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def draw_caps(sample, step, last, walk, state, cap):
     """Write the caps of an increment to ``cap`` (m,) and return the next state of the random stream.
 
@@ -69,7 +68,7 @@ def draw_caps(sample, step, last, walk, state, cap):
     return state
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def _choose(problem, limits, spent, known, state, scratch, found, info):
     """Replace the solver's answer to an increment by one drawn uniformly from all solutions with different velocities.
 
@@ -124,7 +123,7 @@ def _choose(problem, limits, spent, known, state, scratch, found, info):
     return state, count
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def take_increment(problem, limits, sample, spent, state, scratch, found, info):
     """Solve an increment, and draw one of its solutions if it is searched for others.
 
@@ -148,7 +147,7 @@ def take_increment(problem, limits, sample, spent, state, scratch, found, info):
     return status, residual, state
 
 
-@njit(**KERNEL)
+@kernel
 def sample_batch(
     first,
     count,

@@ -16,9 +16,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
-from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
+from hybrid_contact_ros.kernels.compiling import kernel
 
 _RESTING = 1e-9  # scaled: slower slip is rounding, and has no direction
 _FULL = 1.0 - 1e-6  # of the bound: friction of this size has opposed the same slip all along
@@ -28,7 +26,7 @@ _LEAST_PART = 0.1  # of an increment that is cut where several contacts push: le
 _LEAST_PUSH = 1e-12  # scaled: a smaller normal impulse is rounding
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def _against(slip, friction):
     """Friction that opposes the slip at the beginning of the increment; inf if there was none."""
     if slip > _RESTING:
@@ -36,7 +34,7 @@ def _against(slip, friction):
     return friction if slip < -_RESTING else math.inf
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def stop_at_slip(g, H, c, now, push, cap, release):
     """Cut ``cap`` and ``release`` of contacts whose slip stops within an increment to the impulse at which it stops.
 

@@ -14,9 +14,7 @@ elements was written stalls the processor; where that mattered the ratio test re
 
 from __future__ import annotations
 
-from numba import njit
-
-from hybrid_contact_ros.kernels.impacts.compilation import KERNEL
+from hybrid_contact_ros.kernels.compiling import kernel
 
 BLOCK = 4  # rows are padded to a multiple of this
 LINES = 5  # vectors of scratch: row, column, side, holds and values of .records.Tableau
@@ -26,7 +24,7 @@ _GOLDEN_TURN = 0.6180339887498949  # irrational: the perturbations of the pairs 
 _ATTEMPT_TURN = 0.7548776662466927  # irrational: and those of different attempts
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def fill(problem, top, size, attempt, tableau):
     """Set up the tableau at t = 0: all y are basic, approaching contacts at their cap, axes slide against their
     velocity.
@@ -83,7 +81,7 @@ def fill(problem, top, size, attempt, tableau):
             T[j, i] = 0.0
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def slack(problem, over, out, own, i, tableau):
     """Write the expression of width − x_i to the tableau's ``row``, once t is basic.
 
@@ -121,7 +119,7 @@ def slack(problem, over, out, own, i, tableau):
         row[a] += by
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def exchange(p, tableau):
     """Replace the entering variable everywhere but in its own column; its new expression comes from row = 0.
 
@@ -140,7 +138,7 @@ def exchange(p, tableau):
     return by
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def enter(pair, sign, p, tableau):
     """Let the nonbasic variable of ``pair``, times ``sign``, be the entering one; ``column`` takes its place."""
     T, column = tableau.T, tableau.column
@@ -149,7 +147,7 @@ def enter(pair, sign, p, tableau):
         T[pair, i] = column[i]
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def turn_axes(problem, a, tableau):
     """Turn the axes of the open contact with normal pair a, which is about to close, so that their y are ≥ 0."""
     T, side = tableau.T, tableau.side
@@ -167,7 +165,7 @@ def turn_axes(problem, a, tableau):
             T[i, r] = -T[i, r]
 
 
-@njit(**KERNEL, forceinline=True)
+@kernel(forceinline=True)
 def read(problem, step, own, tableau, z):
     """Write the impulses at t = 1 to z (p,), from the unperturbed column; the entering variable has the value ``step``.
 

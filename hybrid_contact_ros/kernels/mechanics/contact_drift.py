@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+from hybrid_contact_ros.kernels.compiling import kernel
 
 # A row depends on the earlier ones where its part across all of them is below this part of its length.
 _DEPENDENT = 1e-6
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def balanced_drift(width, rows, touching, basis, values, drift):
     """Change J̇v of the contacts that touch so that J v̇ + J̇v = 0 has a solution v̇.
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from hybrid_contact_ros.kernels.compiling import kernel
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -75,7 +76,7 @@ class ContactRowsOut(NamedTuple):
     drift_out: Array
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def contact_rows(
     # geometry:
     parent, first, size, joint, point, radius, normal, offset, tangent,
@@ -148,7 +149,7 @@ def contact_rows(
             drift_out[i, d] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def joint_limit_rows(start, sign, bound, position_index, velocity_index, configuration, gap_out, normal_out):
     """Write joint limits as contacts to the entries start, start + 1, … of the outputs.
 
@@ -164,7 +165,7 @@ def joint_limit_rows(start, sign, bound, position_index, velocity_index, configu
         normal_out[start + i, velocity_index[i]] = sign[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def symmetric_copy(upper, mass_out):
     """Copy the upper triangle of a (nv, nv) matrix to both triangles of ``mass_out``: crba promises no more than one.
 
@@ -176,7 +177,7 @@ def symmetric_copy(upper, mass_out):
             mass_out[j, i] = upper[j, i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _twists(parent, first, size, columns, velocity, twist):
     """Write the spatial velocity ν and the spatial acceleration a of every joint's body, world frame, at v̇ = 0.
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve, forward_solve
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.mechanics.delassus import delassus
 
 _SOLVED = int(Status.SOLVED)
@@ -14,7 +13,7 @@ _SOLVED = int(Status.SOLVED)
 _MASS_PIVOT = 1e-13
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def contact_space(mass, bias, rows, drift, L, half, G, b):
     """Compute G = J M⁻¹ Jᵀ and b = J̇v − J M⁻¹ bias, so that the contacts' accelerations are G λ + b.
 
@@ -43,7 +42,7 @@ def contact_space(mass, bias, rows, drift, L, half, G, b):
     return _SOLVED
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def generalised_acceleration(L, bias, rows, forces, acceleration):
     """Write v̇ = M⁻¹(Jᵀλ − bias) into ``acceleration`` (nv,), with the factor L of :func:`contact_space`."""
     nv = bias.shape[0]
@@ -57,7 +56,7 @@ def generalised_acceleration(L, bias, rows, forces, acceleration):
     cholesky_solve(nv, L, acceleration)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_regular(mass, L):
     """Whether M (nv, nv) is positive definite; L (nv, nv) is scratch."""
     return cholesky_factor(mass.shape[0], _MASS_PIVOT, mass, L) == mass.shape[0]

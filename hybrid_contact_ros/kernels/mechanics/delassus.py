@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, forward_solve
+from hybrid_contact_ros.kernels.compiling import kernel
 
 _SOLVED = int(Status.SOLVED)
 _SINGULAR = int(Status.SINGULAR)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def delassus(tolerance, mass, rows, L, half, G):
     """Factor the mass matrix, M = L Lᵀ, and compute G = J M⁻¹ Jᵀ as (L⁻¹Jᵀ)ᵀ (L⁻¹Jᵀ).
 

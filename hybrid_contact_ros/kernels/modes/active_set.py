@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
 from hybrid_contact_ros.codes import FrictionState
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.modes.linear_system import SHIFT
 from hybrid_contact_ros.kernels.modes.residual import contact_scale
 
@@ -15,7 +14,7 @@ _SAME_DIRECTION = 1e-5  # change of a slip direction between Newton steps that d
 _INSIDE_CONE = 1.0 - 1e-6  # a tangential force below this part of μ λ_n sticks; above it may be rounding of the edge
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def admit_states(d, touching, moving, slip, state):
     """Make a first guess of states one that the solver can start from."""
     for i in range(state.shape[0]):
@@ -31,7 +30,7 @@ def admit_states(d, touching, moving, slip, state):
             state[i] = _SLIP
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def name_states(tolerance, dynamics, touching, moving, iterate):
     """Write the active set that forces suggest, and the directions in which friction says that contacts start to
     slide."""
@@ -61,7 +60,7 @@ def name_states(tolerance, dynamics, touching, moving, iterate):
                 slip[i, k] = -forces[f + 1 + k] / size if size > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def update_states(small, dynamics, touching, moving, iterate):
     """Move each contact whose condition fails by more than ``small`` (m/s²) to another state, and let directions of
     slip follow the accelerations.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from hybrid_contact_ros.codes import ContactStatus, FrictionState
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.modes.linear_system import hold_mode
 from hybrid_contact_ros.kernels.modes.records import ModeIterate
 from hybrid_contact_ros.kernels.modes.residual import contact_accelerations, mode_residual, problem_scale
@@ -20,7 +20,7 @@ _NEWTON_STEPS = 12
 _EXACT = np.int64(0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enumerate_modes(steps, tolerance, dynamics, touching, moving, search, scratch, out):
     """Try open, sticking and sliding for every touching contact: 3^m modes, 2 states for a contact that moves.
 
@@ -61,7 +61,7 @@ def enumerate_modes(steps, tolerance, dynamics, touching, moving, search, scratc
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _split_closed_sets(count, steps, tolerance, dynamics, touching, moving, search, scratch, out):
     """Try operator splitting on every set of closed contacts that no mode found so far has; the new count."""
     scale = problem_scale(dynamics.d, dynamics.b, touching)
@@ -88,7 +88,7 @@ def _split_closed_sets(count, steps, tolerance, dynamics, touching, moving, sear
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _intend(number, touching, moving, intended):
     """Write the mode of that number, whose digits to the base 3 are the states of the touching contacts; False where a
     contact that moves would stick."""
@@ -104,7 +104,7 @@ def _intend(number, touching, moving, intended):
     return possible
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_new(count, status, found):
     """Write ``status`` into row ``count`` of ``found``; 1 unless an earlier row is the same."""
     for j in range(count):
@@ -118,7 +118,7 @@ def _is_new(count, status, found):
     return 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _write_subset(number, touching, scope):
     """Write the subset of the touching contacts that the bits of ``number`` say."""
     for i in range(touching.shape[0]):
@@ -128,7 +128,7 @@ def _write_subset(number, touching, scope):
             number >>= 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_covered(count, scope, found):
     """Return whether a mode with just these contacts closed has been found."""
     for j in range(count):
@@ -140,7 +140,7 @@ def _is_covered(count, scope, found):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _find_forces(tolerance, dynamics, touching, moving, intended, iterate, scratch):
     """Look for forces of the mode ``intended``; return whether those in ``iterate`` satisfy the conditions."""
     slip, state = iterate.slip, iterate.state
@@ -173,7 +173,7 @@ def _find_forces(tolerance, dynamics, touching, moving, intended, iterate, scrat
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _satisfies(tolerance, dynamics, touching, moving, iterate):
     """Write the accelerations of the forces, and return whether both satisfy the conditions."""
     slip, forces, accelerations = iterate.slip, iterate.forces, iterate.accelerations
@@ -182,7 +182,7 @@ def _satisfies(tolerance, dynamics, touching, moving, iterate):
     return mode_residual(scale, dynamics, touching, moving, slip, forces, accelerations) <= tolerance
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _start_slides(without_friction, dynamics, moving, intended, iterate, scratch):
     """Choose the first directions in space, against the sticking forces or along the motion without friction.
 
@@ -214,7 +214,7 @@ def _start_slides(without_friction, dynamics, moving, intended, iterate, scratch
     return regular
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _turn_slips(slip, moving, state, accelerations):
     """Let contacts that start to slide in space do so along their acceleration."""
     for i in range(state.shape[0]):

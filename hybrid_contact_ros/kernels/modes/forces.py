@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from hybrid_contact_ros.codes import FrictionState, Jamming, Status
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.mechanics.contact_space import generalised_acceleration
 from hybrid_contact_ros.kernels.modes.enumeration import enumerate_modes
 from hybrid_contact_ros.kernels.modes.friction import solve_modes
@@ -33,7 +33,7 @@ _NO_STEPS, _RELAXED = np.int64(0), np.int64(1)
 _WARM, _COLD, _ALL_HELD = 0, 1, 2  # the attempts at one state, in their order
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def force_acceleration(
     # settings:
     d, warm, steps, critical_part, slip_speed, tolerance,
@@ -102,7 +102,7 @@ def force_acceleration(
     return code, residual, iterations
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _read_motion(warm, slip_speed, sliding, friction, moving, slip, state):
     """Write which contacts slide already, and in which direction; a warm start keeps the directions in which contacts
     at rest started to slide."""
@@ -120,7 +120,7 @@ def _read_motion(warm, slip_speed, sliding, friction, moving, slip, state):
                 slip[i, k] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _start_warm(touching, moving, state):
     """Take the last mode as the first guess."""
     for i in range(touching.shape[0]):
@@ -130,7 +130,7 @@ def _start_warm(touching, moving, state):
             state[i] = _SLIP
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _start_cold(touching, moving, iterate):
     """Take as the first guess that all contacts that touch and do not slide stick."""
     slip, state, forces, accelerations = iterate.slip, iterate.state, iterate.forces, iterate.accelerations
@@ -146,7 +146,7 @@ def _start_cold(touching, moving, iterate):
         accelerations[k] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _solve(steps, tolerance, dynamics, touching, moving, iterate, scratch, search, found):
     """Solve by the active set and, where it fails with few contacts, try all modes; (status, residual, iterations)."""
     d, G, b = dynamics.d, dynamics.G, dynamics.b

@@ -17,9 +17,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.modes.active_set import admit_states, name_states, update_states
 from hybrid_contact_ros.kernels.modes.linear_system import hold_mode
 from hybrid_contact_ros.kernels.modes.residual import (
@@ -40,7 +40,7 @@ _SWEEP_ROUNDS = 2
 _EXACT = np.int64(0)  # splitting of the problem itself; not int, for which numba would compile it again
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def solve_modes(steps, tolerance, dynamics, touching, moving, iterate, scratch):
     """Solve the problem of this module's heading.
 
@@ -98,7 +98,7 @@ def solve_modes(steps, tolerance, dynamics, touching, moving, iterate, scratch):
     return _INACCURATE, residual, iterations
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bound_violation(dynamics, touching, moving, iterate, nothing):
     """Keep the forces only where they violate the conditions by no more than none at all: steps diverge where sliding
     contacts jam. Accelerations are written for the forces that remain; ``nothing`` (n,) is scratch."""

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
 from hybrid_contact_ros.codes import Jamming
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.modes.residual import contact_scale
 
 _HELD = int(Jamming.HELD)
@@ -27,7 +26,7 @@ LARGEST_FORCES = 1e3
 closed chains, which press against each other, have up to some ten times as much."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def jams(d, first, part, G, friction, slip):
     """Return whether a slide along the unit vector ``slip`` (d,) has more than ``part`` of its critical friction.
 
@@ -36,7 +35,7 @@ def jams(d, first, part, G, friction, slip):
     return friction > 0.0 and friction * _slip_coupling(d, first, G, slip) >= part * G[first, first]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _slip_coupling(d, first, G, slip):
     """Return G_nt·s: the normal acceleration that a force of 1 N along the slip causes, 1/kg."""
     along = 0.0
@@ -45,7 +44,7 @@ def _slip_coupling(d, first, G, slip):
     return along
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bounded(d, G, b, forces):
     """Return whether the forces (n,) are finite and at most ``LARGEST_FORCES`` times those that stop b (n,)."""
     scale = 0.0
@@ -61,7 +60,7 @@ def bounded(d, G, b, forces):
     return largest <= LARGEST_FORCES * scale
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def critical_frictions(d, G, moving, slip, critical):
     """Write the least coefficient of friction with which each contact's slide jams.
 
@@ -82,7 +81,7 @@ def critical_frictions(d, G, moving, slip, critical):
         critical[i] = G[f, f] / coupling if coupling > 1e-12 * G[f, f] else math.inf
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hold_jammed(part, friction, critical, touching, moving, slip, jammed):
     """Take touching contacts that slide with more than ``part`` of their critical friction to be at rest.
 

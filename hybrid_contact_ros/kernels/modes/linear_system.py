@@ -7,10 +7,9 @@ relative to b, far below any tolerance.
 
 from __future__ import annotations
 
-from numba import njit
-
 from hybrid_contact_ros.codes import FrictionState
 from hybrid_contact_ros.kernels.algebra.dense import lu_factor, lu_solve
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.modes.residual import contact_scale
 
 _OPEN, _STICK, _SLIP = int(FrictionState.OPEN), int(FrictionState.STICK), int(FrictionState.SLIP)
@@ -19,7 +18,7 @@ _PIVOT = 1e-16  # a pivot below this part of its column is zero
 _LARGEST_CURVATURE = 1e6  # of a slip direction: a contact that hardly accelerates has none worth following
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hold_mode(dynamics, moving, iterate, scratch):
     """Solve for the forces that hold the mode ``iterate.state``, and write them to ``iterate.forces``.
 
@@ -68,7 +67,7 @@ def hold_mode(dynamics, moving, iterate, scratch):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _list_unknowns(d, moving, state, index):
     """Write the row of the whole problem for each unknown force into ``index``, and return their number."""
     size = 0
@@ -85,7 +84,7 @@ def _list_unknowns(d, moving, state, index):
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_friction_rows(i, r, size, index, dynamics, moving, iterate, scratch):
     """Write rows r and r + 1: λ_t + μ λ_n s(a_t) = 0 of contact i, linearised, times g_i to be of the others' size."""
     G, b, friction = dynamics.G, dynamics.b, dynamics.friction
@@ -125,7 +124,7 @@ def _add_friction_rows(i, r, size, index, dynamics, moving, iterate, scratch):
     A[r + 1, r - 1] += g * friction[i] * sy
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _unknown_row(size, row, G, friction, moving, slip, state, index, out):
     """Write one row of G over the unknowns; the tangents of a fixed slip direction are folded into its normal."""
     d = slip.shape[1]

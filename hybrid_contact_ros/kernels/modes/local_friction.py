@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
 from hybrid_contact_ros.codes import FrictionState
+from hybrid_contact_ros.kernels.compiling import kernel
 
 _OPEN, _STICK, _SLIP = int(FrictionState.OPEN), int(FrictionState.STICK), int(FrictionState.SLIP)
 _STEPS = 100  # of the search at most; it takes three to six
@@ -14,7 +13,7 @@ _PRECISE = 1e-14  # relative change of κ that ends the search
 _JAMMED = 1e-12  # a width below this part of G_nn counts as none
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def moving_contact(d, first, friction, shift, G, slip, residual, force):
     """Find the force on a contact that already slides along the unit vector ``slip`` (d,): only λ_n is free.
 
@@ -39,7 +38,7 @@ def moving_contact(d, first, friction, shift, G, slip, residual, force):
     return _SLIP
 
 
-@njit(cache=True, nogil=True, inline="always")  # called, it would cost a cold solve 3 %
+@kernel(forceinline=True)  # called, it would cost a cold solve 3 %
 def _principal(p, q, off):
     """Return the eigenvalues of [p off; off q], off ≠ 0, and the first eigenvector (c, s): Jacobi's rotation."""
     slope = (q - p) / (2.0 * off)
@@ -50,7 +49,7 @@ def _principal(p, q, off):
     return p - tangent * off, q + tangent * off, c, -tangent * c
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def resting_contact(d, first, friction, shift, G, residual, force):
     """Find the force on a contact at rest: open, sticking, or about to slide against its friction.
 

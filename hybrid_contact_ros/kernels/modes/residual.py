@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
+from hybrid_contact_ros.kernels.compiling import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mode_residual(scale, dynamics, touching, moving, slip, forces, accelerations):
     """Return the largest violation of the conditions over the larger of ``scale``, the largest |b|, and g_i |λ_i|.
 
@@ -21,7 +21,7 @@ def mode_residual(scale, dynamics, touching, moving, slip, forces, accelerations
     return worst / max(scale, largest)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mode_violation(dynamics, touching, moving, slip, forces, accelerations):
     """Return the largest violation of the conditions, forces times g_i, and the largest g_i |λ_i|, both in m/s².
 
@@ -64,7 +64,7 @@ def mode_violation(dynamics, touching, moving, slip, forces, accelerations):
     return worst, largest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def problem_scale(d, b, touching):
     """Return the largest |b| of a touching contact, m/s²: accelerations and g_i λ are measured against it."""
     scale = 0.0
@@ -75,7 +75,7 @@ def problem_scale(d, b, touching):
     return scale
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def contact_scale(d, first, G):
     """Return g_i, 1/kg, the mean of the contact's own diagonal of G: g_i λ_i is of the size of accelerations."""
     total = 0.0
@@ -84,7 +84,7 @@ def contact_scale(d, first, G):
     return max(total / (1 + d), 1e-300)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def contact_accelerations(G, b, forces, accelerations):
     """Write a = G λ + b (n,), m/s²."""
     n = b.shape[0]

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
 from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.modes.residual import contact_accelerations, contact_scale, mode_residual
 
 _BALANCE = 10.0  # the penalty changes where one of the primal and the dual residual is this many times the other
@@ -26,7 +25,7 @@ _PENALTY_CHANGES = 12  # at most, so that the method becomes one that converges
 _PIVOT = 1e-16  # a pivot below this part of the largest diagonal entry is rounding
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def split_forces(steps, relaxed, tolerance, scale, dynamics, touching, moving, iterate, A):
     """Solve from nothing, in at most ``steps`` steps.
 
@@ -110,7 +109,7 @@ def split_forces(steps, relaxed, tolerance, scale, dynamics, touching, moving, i
     return residual, steps
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _invert(n, penalty, G, size, L, inverse):
     """inverse = (S G S + penalty)⁻¹; False where rounding makes it indefinite."""
     for i in range(n):
@@ -127,7 +126,7 @@ def _invert(n, penalty, G, size, L, inverse):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _right_side(relaxed, penalty, load, friction, moving, slip, z, y, right):
     """penalty z − y − S b − s, where −y = S (G λ + b) + s, of which s has no tangential part (relaxed: none)."""
     d = slip.shape[1]
@@ -145,7 +144,7 @@ def _right_side(relaxed, penalty, load, friction, moving, slip, z, y, right):
             right[f] -= friction[i] * rate
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _project(d, first, friction, moving, slip, z):
     """Move one contact's entries of z to the nearest point of its cone, or of its ray."""
     normal = z[first]

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
 from hybrid_contact_ros.codes import ContactStatus
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.modes.residual import contact_scale, problem_scale
 
 _OPEN, _STICKING, _SLIPPING = int(ContactStatus.OPEN), int(ContactStatus.STICKING), int(ContactStatus.SLIPPING)
 _ZERO = 1e-6  # an acceleration below this part of the largest |b| counts as zero
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def name_modes(dynamics, touching, moving, iterate, status):
     """Write into ``status`` (m,) whether each contact of a solution is open, sticking or slipping.
 

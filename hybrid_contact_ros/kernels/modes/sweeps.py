@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
 from hybrid_contact_ros.codes import FrictionState
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.modes.linear_system import SHIFT
 from hybrid_contact_ros.kernels.modes.local_friction import moving_contact, resting_contact
 from hybrid_contact_ros.kernels.modes.residual import contact_accelerations, contact_scale
@@ -14,7 +13,7 @@ from hybrid_contact_ros.kernels.modes.residual import contact_accelerations, con
 _OPEN = int(FrictionState.OPEN)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweep(sweeps, unchanged, dynamics, touching, moving, iterate, work):
     """Solve each contact's own problem in turn, with the newest forces of the others.
 

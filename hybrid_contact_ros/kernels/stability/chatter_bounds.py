@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
 from hybrid_contact_ros.codes import Flag
+from hybrid_contact_ros.kernels.compiling import kernel
 
 _HOLDS = int(Flag.HOLDS)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def chatter_bounds(
     # settings:
     sigmas,
@@ -78,7 +77,7 @@ def chatter_bounds(
             bounds[1, i] = min(whole, _fall(high, most, slow) + e_high * math.sqrt(square) * scale / slow)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fall(height, speed, weight):
     """Time until a gap of ``height`` ≥ 0 that opens with ``speed`` and has φ̈ = −``weight`` closes.
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
 from hybrid_contact_ros.codes import ContactStatus, Flag, FrictionState, Status
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.modes.friction import solve_modes
 from hybrid_contact_ros.kernels.modes.jamming import bounded
 from hybrid_contact_ros.kernels.modes.linear_system import hold_mode
@@ -42,7 +41,7 @@ FLAGS = 6
 """How many rows there are."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def stability_flags(
     # settings:
     d,
@@ -134,7 +133,7 @@ def stability_flags(
         _friction_flag(i, closed, force_tolerance, friction[i], solved, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _decide(margin, tolerance, elastic):
     """The flag of a margin that is positive for stability; bounces with e = 1 do not die out, so that none HOLDS."""
     if margin < -tolerance:
@@ -144,7 +143,7 @@ def _decide(margin, tolerance, elastic):
     return _UNDECIDED
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _release(i, settings, solved, dynamics, scope, glide, iterate, memory):
     """Solve for the mode without contact i, from the mode with it; the answer is in ``iterate``.
 
@@ -159,7 +158,7 @@ def _release(i, settings, solved, dynamics, scope, glide, iterate, memory):
     return code == _SOLVED and bounded(dynamics.d, dynamics.G, dynamics.b, iterate.forces), iterations
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hold(i, solved, dynamics, scope, glide, iterate, memory):
     """Solve for the forces that hold contact i, without friction, in the mode of the others; False where none do."""
     _copy_mode(solved, scope, glide, iterate)
@@ -174,7 +173,7 @@ def _hold(i, solved, dynamics, scope, glide, iterate, memory):
     return found and bounded(dynamics.d, dynamics.G, dynamics.b, iterate.forces)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _copy_mode(solved, scope, glide, iterate):
     """Copy the solved mode, but for its forces and accelerations, as the first guess of another solve."""
     for i in range(solved.status.shape[0]):
@@ -187,7 +186,7 @@ def _copy_mode(solved, scope, glide, iterate):
             iterate.state[i] = _STICK if solved.status[i] == _STICKING and not solved.moving[i] else _SLIP
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _touchdown(i, closed, acceleration, settings, problem, out):
     """Flags of the next touchdown and of the end of the bouncing after it.
 
@@ -229,7 +228,7 @@ def _touchdown(i, closed, acceleration, settings, problem, out):
             flags[GRAZING, i] = _HOLDS
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _friction_flag(i, closed, force_tolerance, friction, solved, out):
     """Whether the force of contact i is inside its friction cone, and by how much (N)."""
     flags, margins = out.flags, out.margins
@@ -254,7 +253,7 @@ def _friction_flag(i, closed, force_tolerance, friction, solved, out):
         flags[FRICTION, i] = _FAILS
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def normal_cosines(d, G, cosines):
     """Cosines (m, m), out, between the constraints in the metric of M⁻¹, Pace (14), from the Delassus matrix G (n, n).
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
 from hybrid_contact_ros.codes import ContactStatus, Flag, FrictionState
 from hybrid_contact_ros.kernels.algebra.quadratic import first_root
+from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.modes.jamming import bounded
 from hybrid_contact_ros.kernels.modes.linear_system import hold_mode
 from hybrid_contact_ros.kernels.modes.records import ContactDynamics, ModeIterate, ModeScratch
@@ -19,7 +18,7 @@ _STICKING = int(ContactStatus.STICKING)
 _OPEN, _STICK, _SLIP = int(FrictionState.OPEN), int(FrictionState.STICK), int(FrictionState.SLIP)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pseudo_impulse_flags(
     # settings:
     d,
@@ -114,7 +113,7 @@ def pseudo_impulse_flags(
             flags[i] = _FAILS
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hold_through_impact(i, solved, dynamics, glide, iterate, memory):
     """Solve for the impulses (or forces) that hold contact i and the closed contacts; False where none bounded do.
 
