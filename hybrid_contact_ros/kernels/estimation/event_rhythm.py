@@ -54,7 +54,8 @@ def agree(rhythm, found):
     if math.isinf(rhythm[0]):
         return False
     if math.isinf(found[0]):
-        found[:] = rhythm
+        for k in range(3):
+            found[k] = rhythm[k]
         return True
     if not (rhythm[1] <= found[2] and found[1] <= rhythm[2]):
         return False

@@ -27,7 +27,7 @@ def _misfit(G: Array, u: Array, impulse: Array, mu: float) -> float:
     return math.sqrt(max(2.0 * square / (G[1, 1] + G[2, 2]), 0.0)) / impulse[0]  # type: ignore[no-any-return]
 
 
-@kernel
+@kernel(allocates=True)
 def fit_path(G: Array, u: Array, impulse: Array) -> tuple[float, float, float, float, float]:
     """Find the friction of an observed impact of one contact.
 
