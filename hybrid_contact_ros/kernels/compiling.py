@@ -1,9 +1,9 @@
 """The decorator of all kernels: machine code is made for kernels that Python calls, and for no other.
 
-numba alone emits machine code for every kernel by itself, although a kernel that another kernel calls is linked and
-optimised within its caller anyway. With :func:`kernel` a kernel is two of numba's functions. Python calls the *door*,
-which is compiled and cached as usual. Kernels that call it see the *linked* one, which is typed, translated and
-optimised as usual, so that callers get the same code, but never emitted.
+numba alone optimises every kernel with all that it calls and emits its machine code, and does so again within every
+kernel that calls it. With :func:`kernel` a kernel is two of numba's functions. Python calls the *door*, which is
+compiled and cached as usual. Kernels that call it see the *linked* one, which is typed, translated and simplified by
+itself; it is optimised as a part of its callers only, and never emitted.
 
 Kernels allocate nothing, so that references to arrays are not counted (``_nrt``): where records of arrays are handed
 to small kernels at every pivot, counting takes a third of the time. A kernel that makes an array asks for it with
@@ -49,6 +49,9 @@ if DEFERRED:
         """The optimised code of a kernel and of all that it calls, to be linked into others, without machine code."""
 
         codegen = property(lambda _: _NoEnvironment())
+
+        def _optimize_final_module(self) -> None:
+            """Left to the callers, who know more: doing it here too takes a quarter of a cold compile."""
 
         def _finalize_final_module(self) -> None:
             self._finalized = True
