@@ -26,6 +26,8 @@ from pkgutil import iter_modules
 
 import numba
 
+from hybrid_contact_ros.kernels.compiling import DEFERRED
+
 BELOW = {
     "algebra": (),
     "mechanics": ("algebra",),
@@ -47,7 +49,7 @@ def sources(folder: str) -> tuple[Path, ...]:
 
 
 def _sources_hash(folder: str) -> str:
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(str(DEFERRED).encode())  # numba would load what the other way of compiling has stored
     for path in sources(folder):
         name = f"{path.parent.name}/{path.name}"
         digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
