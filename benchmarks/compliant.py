@@ -1,4 +1,5 @@
-"""``./run bench compliant``: stiff compliant contact against the rigid set (H Fig. 12), to docs/images/compliant.png.
+"""``./run bench compliant``: stiff compliant contact against the rigid set (Halm's Fig. 12), to
+docs/images/compliant.png.
 
 Each example of the paper collides with springs and dampers (88–90) whose stiffness ratios are drawn at random, up to
 10^5 as the paper's. The distance of the outcome to the nearest of the rigid ones is given over the jump, both in the

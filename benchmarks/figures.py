@@ -1,8 +1,8 @@
-"""``./run bench figures``: the sets of H's Figures 9–11, 13 and 14, in contact velocities.
+"""``./run bench figures``: the sets of Halm's Figures 9–11, 13 and 14, in contact velocities.
 
 Blue: 4096 outcomes of Algorithm 2, every increment searched for other solutions where that is affordable. Red squares:
-all outcomes of resolving the contacts at once (H 31). Black crosses: one after the other, in every order. The picture
-is written to docs/images/impact_sets.png.
+all outcomes of resolving the contacts at once (Halm (31)). Black crosses: one after the other, in every order. The
+picture is written to docs/images/impact_sets.png.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Impact problems for tests: random and degenerate ones, H's LCP in its own variables, and slow reference solvers."""
+"""Impact problems for tests: random and degenerate ones, Halm's LCP in its own variables, and slow reference
+solvers."""
 
 from __future__ import annotations
 
@@ -75,7 +76,7 @@ def box(rng: np.random.Generator, corners: int = 8) -> ContactProblem:
 
 
 def polygon(directions: int, d: int) -> np.ndarray:
-    """H's D: the unit vectors of the linearised friction, (k, d)."""
+    """Halm's D: the unit vectors of the linearised friction, (k, d)."""
     if d == 1:
         return np.array([[1.0], [-1.0]])
     angle = 2 * np.pi * np.arange(directions) / directions

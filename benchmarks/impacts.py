@@ -132,7 +132,7 @@ def time_call(call, rounds: int) -> tuple[float, float]:
 
 
 def time_quantecon(problem: ContactProblem) -> float | None:
-    """Mean µs of quantecon's numba Lemke on H (75) for fresh draws, within njit; None if not installed."""
+    """Mean µs of quantecon's numba Lemke on Halm (75) for fresh draws, within njit; None if not installed."""
     try:
         from quantecon.optimize import lcp_lemke
     except ImportError:

@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.modes import legged, sole
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.modes.workspace import PATIENT, STEPS, ModeWorkspace
+from hybrid_contact_ros.modes.workspace import OFFLINE_STEPS, REAL_TIME_STEPS, ModeWorkspace
 
 GRAVITY = 9.81
 
@@ -98,7 +98,7 @@ def main() -> None:
             problem = make(np.random.default_rng(seed))
             touching = np.ones(problem.contacts, dtype=np.uint8)
             residual = 0.0
-            for i, steps in enumerate((STEPS, PATIENT)):
+            for i, steps in enumerate((REAL_TIME_STEPS, OFFLINE_STEPS)):
                 work = ModeWorkspace(problem.nv, problem.contacts, problem.tangents, steps)
                 code, residual, _ = work.solve(problem, touching, 1e-6)
                 failed[i] += code != Status.SOLVED

@@ -1,14 +1,14 @@
 """Our solvers beside others on the same impacts, in one run; ratios are what counts.
 
 The others are no dependencies: ``.venv/bin/pip install --no-deps quantecon drake lemkelcp`` brings those that are timed
-besides Pinocchio and MuJoCo; what is absent is left out. The first table solves increment LCPs (H 75) with random caps:
-ours in contact space, the others the LCP as the paper prints it. A failure is no answer, or a residual above 1e-6.
-quantecon runs in a compiled loop as ours does. Drake's Moby solver is called through pydrake, where ``Solve`` takes its
-regularised Lemke route, and building the program is left out of the time. lemkelcp 0.1 assigns to a range, which Python
-3 forbids; its module gets a ``range`` that makes lists. The second table is the simultaneous impact beside Pinocchio's
-PGS and ADMM at 1e-10, solved as the complementarity problem with the circular cone (ours: the polygon with 4 vertices),
-by the times that Pinocchio measures itself; the Go2 in 40 postures with velocities of all kinds. MuJoCo solves another
-problem, a soft contact law, for the Go2 on its feet.
+besides Pinocchio and MuJoCo; what is absent is left out. The first table solves increment LCPs (Halm (75)) with random
+caps: ours in contact space, the others the LCP as the paper prints it. A failure is no answer, or a residual above
+1e-6. quantecon runs in a compiled loop as ours does. Drake's Moby solver is called through pydrake, where ``Solve``
+takes its regularised Lemke route, and building the program is left out of the time. lemkelcp 0.1 assigns to a range,
+which Python 3 forbids; its module gets a ``range`` that makes lists. The second table is the simultaneous impact beside
+Pinocchio's PGS and ADMM at 1e-10, solved as the complementarity problem with the circular cone (ours: the polygon with
+4 vertices), by the times that Pinocchio measures itself; the Go2 in 40 postures with velocities of all kinds. MuJoCo
+solves another problem, a soft contact law, for the Go2 on its feet.
 """
 
 from __future__ import annotations

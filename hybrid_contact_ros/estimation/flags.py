@@ -12,13 +12,13 @@ from hybrid_contact_ros.kernels.stability.chatter_bounds import chatter_bounds
 from hybrid_contact_ros.kernels.stability.constraint import (
     BOUNDED_TIME,
     CONSTRAINT,
-    FEW,
+    CONTACTS_WITHOUT_LIMIT,
     FRICTION,
     GRAZING,
     PSEUDO_IMPULSE,
     ZENO,
 )
-from hybrid_contact_ros.modes.workspace import STEPS
+from hybrid_contact_ros.modes.workspace import REAL_TIME_STEPS
 from hybrid_contact_ros.prediction import StabilityPrediction
 from hybrid_contact_ros.stability.workspace import StabilityWorkspace
 
@@ -31,7 +31,11 @@ class StabilityFlags:
         self._sigmas, self._margin = config.prediction.bound_sigmas, config.impact.restitution_margin
         self._acceleration_sigma = config.activation.acceleration_sigma
         # Steps are fewer with many contacts, since one costs as the square of their number.
-        self._work = StabilityWorkspace(contacts, tangents, STEPS * FEW**2 // max(contacts, FEW) ** 2)
+        self._work = StabilityWorkspace(
+            contacts,
+            tangents,
+            REAL_TIME_STEPS * CONTACTS_WITHOUT_LIMIT**2 // max(contacts, CONTACTS_WITHOUT_LIMIT) ** 2,
+        )
         self._every_pair = np.triu_indices(contacts, 1)
 
     def predict(self, moment: Moment, wanted: bool) -> StabilityPrediction:

@@ -16,7 +16,7 @@ from hybrid_contact_ros.kernels.impacts.increment_modes import ACTIVE, CAPPED, O
 from hybrid_contact_ros.kernels.impacts.orientation import coherent
 from hybrid_contact_ros.kernels.impacts.residual import axes_residual
 
-MOST = 64
+SOLUTIONS_LIMIT = 64
 """Solutions of one LCP at which a search stops."""
 _PIECES = 1000  # pieces looked at for uniqueness, where there are no more; robots need none (their H is dominant)
 _CHEAP = 1000  # modes of an LCP up to which every increment is searched
@@ -65,7 +65,7 @@ class SolutionSearch:
         self.A = np.empty((p + 1, p + 1))
         self.states = np.empty((5, p), dtype=np.int64)
         self.modes = np.empty((m, min(2 + 2 * 3**space.g, _CONTACT_MODES)), dtype=np.int64)
-        self.z, self.after = np.empty((MOST + 3, p)), np.empty((MOST + 3, p))
+        self.z, self.after = np.empty((SOLUTIONS_LIMIT + 3, p)), np.empty((SOLUTIONS_LIMIT + 3, p))
         rubs = space.c > 0.0
         pieces = float(np.prod(np.where(rubs, 2.0**space.g + 3.0**space.g, 2.0)))
         limit = _PIECES if pieces <= _PIECES else 0  # 0: only whether feet hardly feel each other, which is cheap
@@ -96,7 +96,7 @@ class SolutionSearch:
             # limits:
             self.whole if limit is None else limit,
             np.inf,
-            MOST,
+            SOLUTIONS_LIMIT,
             0,
             # problem:
             space.H,
@@ -127,7 +127,7 @@ class SolutionSearch:
                 if all(np.abs(out - other).max() > _SAME for other in after):
                     z.append(end)
                     after.append(out)
-        complete &= unresolved <= _UNRESOLVED and len(z) < MOST
+        complete &= unresolved <= _UNRESOLVED and len(z) < SOLUTIONS_LIMIT
         p = w.size
         return Solutions(np.reshape(z, (-1, p)), np.reshape(after, (-1, p)), continuum, complete)
 

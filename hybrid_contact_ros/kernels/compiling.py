@@ -78,7 +78,7 @@ if DEFERRED:
     class _Linked(CPUDispatcher):
         """What kernels see of a kernel."""
 
-        def get_call_template(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+        def get_call_template(self, args: Any, kws: Any) -> Any:
             # A literal argument needs no code of its own: the optimiser sees its value where the call is inlined.
             plain = tuple(types.unliteral(arg) for arg in args)
             return super().get_call_template(plain, {name: types.unliteral(arg) for name, arg in kws.items()})
@@ -86,9 +86,9 @@ if DEFERRED:
     class _Door(CPUDispatcher):
         """What Python sees of a kernel."""
 
-        linked: _Linked
+        linked: Any  # a _Linked
 
-        def get_call_template(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+        def get_call_template(self, args: Any, kws: Any) -> Any:
             return self.linked.get_call_template(args, kws)  # numba asks for a call from another kernel
 
         def get_overload(self, sig: Any) -> Any:

@@ -18,7 +18,7 @@ from hybrid_contact_ros.mechanics.contact_sets import contact_set, not_negative,
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.massless import massless_mode
 from hybrid_contact_ros.modes.solution import Law, ModeSolution
-from hybrid_contact_ros.modes.workspace import PATIENT, TOLERANCE, ModeWorkspace
+from hybrid_contact_ros.modes.workspace import OFFLINE_STEPS, TOLERANCE, ModeWorkspace
 
 Array = NDArray[np.float64]
 
@@ -85,7 +85,7 @@ def force_acceleration_mode(
     m, d = problem.contacts, problem.tangents
     flags = np.zeros(m, dtype=np.uint8)
     flags[sorted(scope)] = 1
-    work = ModeWorkspace(problem.nv, m, d, PATIENT)
+    work = ModeWorkspace(problem.nv, m, d, OFFLINE_STEPS)
     code, residual, _ = work.solve(problem, flags, slip_speed, tolerance)
     solved = _solution(work.contact_status, work.forces, work.acceleration, None, Status(code), residual)
     if not enumerate_all:

@@ -17,9 +17,9 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 Array = NDArray[np.float64]
 
 TOLERANCE = 1e-8
-STEPS = 1000
+REAL_TIME_STEPS = 1000
 """Steps of splitting at most where an active set fails: some 0.3 ms for four contacts, 0.7 ms for eight."""
-PATIENT = 50_000
+OFFLINE_STEPS = 50_000
 """Steps of splitting at most where time does not matter."""
 _MANY = 8
 """Contacts above which steps are fewer, so that a solve takes no longer: a step costs the square of the contacts."""
@@ -28,7 +28,7 @@ _SOLVED, _SINGULAR = int(Status.SOLVED), int(Status.SINGULAR)
 
 def mode_steps(contacts: int) -> int:
     """Steps of splitting that a solve in real time may take."""
-    return STEPS * _MANY**2 // max(contacts, _MANY) ** 2
+    return REAL_TIME_STEPS * _MANY**2 // max(contacts, _MANY) ** 2
 
 
 class ModeWorkspace:
@@ -57,7 +57,7 @@ class ModeWorkspace:
     """
 
     def __init__(
-        self, nv: int, contacts: int, tangents: int, steps: int = STEPS, critical_part: float = math.inf
+        self, nv: int, contacts: int, tangents: int, steps: int = REAL_TIME_STEPS, critical_part: float = math.inf
     ) -> None:
         m, d = contacts, tangents
         self._steps, self._critical_part = steps, critical_part

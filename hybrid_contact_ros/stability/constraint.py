@@ -19,7 +19,7 @@ from hybrid_contact_ros.kernels.stability.constraint import (
 )
 from hybrid_contact_ros.mechanics.contact_sets import contact_set, not_negative, touching_contacts
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.modes.workspace import PATIENT, ModeWorkspace
+from hybrid_contact_ros.modes.workspace import OFFLINE_STEPS, ModeWorkspace
 from hybrid_contact_ros.stability.workspace import StabilityWorkspace
 
 Array = NDArray[np.float64]
@@ -123,9 +123,9 @@ def constraint_stability(
     m, d = problem.contacts, problem.tangents
     touching = np.zeros(m, dtype=np.uint8)
     touching[sorted(scope)] = 1
-    mode = ModeWorkspace(problem.nv, m, d, PATIENT)
+    mode = ModeWorkspace(problem.nv, m, d, OFFLINE_STEPS)
     code, residual, _ = mode.solve(problem, touching, slip_speed)
-    flags = StabilityWorkspace(m, d, PATIENT)
+    flags = StabilityWorkspace(m, d, OFFLINE_STEPS)
     if code == Status.SINGULAR:
         flags.cosines[:] = np.nan
     else:

@@ -10,7 +10,7 @@ from hybrid_contact_ros.kernels.stability.constraint import FLAGS, PSEUDO_IMPULS
 from hybrid_contact_ros.kernels.stability.pseudo_impulse import pseudo_impulse_flags
 from hybrid_contact_ros.kernels.stability.records import ImpactScratch, TrialScratch
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.modes.workspace import STEPS, ModeWorkspace
+from hybrid_contact_ros.modes.workspace import REAL_TIME_STEPS, ModeWorkspace
 
 Array = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ class StabilityWorkspace:
         cosines: (m, m) between the constraints, Pace (14).
     """
 
-    def __init__(self, contacts: int, tangents: int, steps: int = STEPS) -> None:
+    def __init__(self, contacts: int, tangents: int, steps: int = REAL_TIME_STEPS) -> None:
         m, d = contacts, tangents
         self._steps = steps
         n = m * (1 + d)

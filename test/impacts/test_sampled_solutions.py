@@ -7,7 +7,7 @@ from benchmarks.impact_problems import box, random_problem
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
-from hybrid_contact_ros.impacts.solution_search import MOST, SolutionSearch
+from hybrid_contact_ros.impacts.solution_search import SOLUTIONS_LIMIT, SolutionSearch
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
 from hybrid_contact_ros.kernels.impacts.all_solutions import search
 from hybrid_contact_ros.kernels.impacts.increment_modes import effort
@@ -108,8 +108,8 @@ def test_a_search_within_sampling_costs_no_more_with_many_directions(directions)
     node = effort(space.g, p)
     for turn in range(1, 6):
         count, spent, _, _, complete = search(
-            space.g, limited.limit, np.inf, MOST, turn, space.H, space.w, np.full(8, 0.1), space.c, limited.T,
-            limited.A, limited.states, limited.modes, limited.states[:0], 0, limited.z, limited.after,
+            space.g, limited.limit, np.inf, SOLUTIONS_LIMIT, turn, space.H, space.w, np.full(8, 0.1), space.c,
+            limited.T, limited.A, limited.states, limited.modes, limited.states[:0], 0, limited.z, limited.after,
         )  # fmt: skip
         assert spent < limited.limit + (8 + p) * node
         assert not complete or directions == 4

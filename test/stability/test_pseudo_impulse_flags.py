@@ -32,7 +32,7 @@ def dumbbell(height, rate):
 
 @pytest.mark.parametrize("rate", [0.02, 0.05, 0.1, 0.3, 1.0])
 def test_an_end_that_the_impact_throws_off_holds_where_the_pseudo_impulse_pushes(rate):
-    """Slow impacts: the bounce of the standing end would end within δt. The verdict is that of J's PIV mode."""
+    """Slow impacts: the bounce of the standing end would end within δt. The verdict is that of Johnson's PIV mode."""
     duration = 0.03
     result = constraint_stability(dumbbell(1e-9, rate), [0], duration=duration)
     at_impact = dumbbell(0.0, rate)

@@ -29,7 +29,7 @@ from hybrid_contact_ros.kernels.estimation.rollout_steps import (
     solve_mode,
     start,
 )
-from hybrid_contact_ros.kernels.stability.constraint import FEW, WORK
+from hybrid_contact_ros.kernels.stability.constraint import CONTACTS_WITHOUT_LIMIT, WORK_LIMIT
 
 _LIFTOFF, _STICK = int(EventKind.LIFTOFF), int(EventKind.STICK)
 _STEPS_PER_EVENT = 4  # Steps of the rollout, per event that there is room for, before it gives up.
@@ -56,7 +56,7 @@ def rollout(
 
     Returns:
         How many events were written, and whether they are all: False where a mode was not found, or where there was no
-        time to look for one (of more than ``FEW`` contacts, see
+        time to look for one (of more than ``CONTACTS_WITHOUT_LIMIT`` contacts, see
         :mod:`~hybrid_contact_ros.kernels.stability.constraint`).
     """
     bounds = TimeBounds(sigmas, gap_sigma, velocity_sigma, acceleration_sigma)
@@ -70,7 +70,7 @@ def rollout(
     when = When(0.0, 0.0, 0.0)
     count = 0
     room = kinds.shape[0]
-    work_left = WORK if friction.shape[0] > FEW else math.inf
+    work_left = WORK_LIMIT if friction.shape[0] > CONTACTS_WITHOUT_LIMIT else math.inf
     for _ in range(_STEPS_PER_EVENT * room):
         if count == room:
             return count, True

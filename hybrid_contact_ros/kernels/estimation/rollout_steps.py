@@ -11,7 +11,7 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.modes.friction import solve_modes
 from hybrid_contact_ros.kernels.modes.jamming import CRITICAL_PART, jams
 from hybrid_contact_ros.kernels.modes.records import ContactDynamics, ModeIterate, ModeScratch
-from hybrid_contact_ros.kernels.stability.constraint import SYSTEMS
+from hybrid_contact_ros.kernels.stability.constraint import SYSTEMS_COUNTED
 
 _NONE, _TOUCHDOWN, _LIFTOFF = int(EventKind.NONE), int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
 _STICK = int(EventKind.STICK)
@@ -90,7 +90,7 @@ def solve_mode(slip_speed, b, accelerations, problem, scratch):
     iterate = ModeIterate(slip, scratch.state, forces, accelerations)
     work = ModeScratch(scratch.A, scratch.work, scratch.order)
     code, _, made = solve_modes(problem.steps, problem.tolerance, dynamics, scratch.touching, moving, iterate, work)
-    return code == _SOLVED, rows * rows * (min(made, SYSTEMS) * rows / 3.0 + made)
+    return code == _SOLVED, rows * rows * (min(made, SYSTEMS_COUNTED) * rows / 3.0 + made)
 
 
 @kernel

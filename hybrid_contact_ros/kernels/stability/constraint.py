@@ -27,13 +27,13 @@ _UNDECIDED, _HOLDS, _FAILS = int(Flag.UNDECIDED), int(Flag.HOLDS), int(Flag.FAIL
 _STICKING = int(ContactStatus.STICKING)
 _OPEN, _STICK, _SLIP = int(FrictionState.OPEN), int(FrictionState.STICK), int(FrictionState.SLIP)
 
-FEW = 16
+CONTACTS_WITHOUT_LIMIT = 16
 """Contacts up to which the work of a call is not limited. Robots with more have soles of many points."""
-WORK = 5e6
-"""Multiplications that one call may take with more contacts than FEW; a core makes about one a nanosecond. Flags that
+WORK_LIMIT = 5e6
+"""Multiplications that one call may take with more contacts than that; a core makes about one a nanosecond. Flags that
 are not reached by then stay UNDECIDED."""
-SYSTEMS = 20
-"""Linear systems of a mode that is not found at once; the rest of its iterations are sweeps and steps."""
+SYSTEMS_COUNTED = 20
+"""Iterations of a mode that count as linear systems where it is not found at once; the others are sweeps and steps."""
 
 CONSTRAINT, BOUNDED_TIME, ZENO, GRAZING, FRICTION, PSEUDO_IMPULSE = range(6)
 """Rows of flags and of margins; the last one is :mod:`.pseudo_impulse`'s."""
@@ -103,32 +103,32 @@ def stability_flags(
     for i in range(m):
         if touching[i]:
             rows += w
-    left = WORK if m > FEW else math.inf
+    work_left = WORK_LIMIT if m > CONTACTS_WITHOUT_LIMIT else math.inf
     for i in range(m):
         elastic = restitution[i] >= 1.0
         closed = status[i] >= _STICKING
         known = True
         released = accelerations[i * w]
         if closed:
-            known = left > 0.0
+            known = work_left > 0.0
             if known:
                 known, iterations = _release(i, settings, solved, dynamics, scope, glide, iterate, memory)
-                left -= rows * rows * (min(iterations, SYSTEMS) * rows / 3.0 + iterations)
+                work_left -= rows * rows * (min(iterations, SYSTEMS_COUNTED) * rows / 3.0 + iterations)
             released = trial_accelerations[i * w] if known else math.nan
         margins[BOUNDED_TIME, i] = released
         # Or, Theorem 2: a gap that accelerates towards closing again ends its bounces in bounded time
         flags[BOUNDED_TIME, i] = _decide(-released, acceleration_tolerance, elastic) if known else _UNDECIDED
         known = True
-        held = forces[i * w]
+        held_force = forces[i * w]
         if not closed:
-            known = left > 0.0
+            known = work_left > 0.0
             if known:
                 known = _hold(i, solved, dynamics, scope, glide, iterate, memory)
-                left -= rows * rows * rows / 3.0
-            held = trial_forces[i * w] if known else math.nan
-        margins[CONSTRAINT, i] = held
+                work_left -= rows * rows * rows / 3.0
+            held_force = trial_forces[i * w] if known else math.nan
+        margins[CONSTRAINT, i] = held_force
         # Or, Corollary 1: a contact that pushes while it is held is stable
-        flags[CONSTRAINT, i] = _decide(held, force_tolerance, elastic) if known else _UNDECIDED
+        flags[CONSTRAINT, i] = _decide(held_force, force_tolerance, elastic) if known else _UNDECIDED
         _touchdown(i, closed, released, settings, problem, out)
         _friction_flag(i, closed, force_tolerance, friction[i], solved, out)
 

@@ -10,7 +10,7 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.modes.jamming import bounded
 from hybrid_contact_ros.kernels.modes.linear_system import hold_mode
 from hybrid_contact_ros.kernels.modes.records import ContactDynamics, ModeIterate, ModeScratch
-from hybrid_contact_ros.kernels.stability.constraint import FEW, WORK
+from hybrid_contact_ros.kernels.stability.constraint import CONTACTS_WITHOUT_LIMIT, WORK_LIMIT
 from hybrid_contact_ros.kernels.stability.records import SteadyMode
 
 _UNDECIDED, _HOLDS, _FAILS = int(Flag.UNDECIDED), int(Flag.HOLDS), int(Flag.FAILS)
@@ -72,7 +72,7 @@ def pseudo_impulse_flags(
     w = 1 + d
     first = math.inf
     rows = w
-    left = WORK if m > FEW else math.inf
+    work_left = WORK_LIMIT if m > CONTACTS_WITHOUT_LIMIT else math.inf
     for i in range(m):
         margins[i] = math.nan
         if status[i] >= _STICKING:
@@ -82,9 +82,9 @@ def pseudo_impulse_flags(
         if status[i] >= _STICKING:
             continue
         t = first_root(max(gap[i], 0.0), velocity[i * w], accelerations[i * w])
-        if not t <= horizon or left <= 0.0:
+        if not t <= horizon or work_left <= 0.0:
             continue
-        left -= 2.0 * rows * rows * rows / 3.0
+        work_left -= 2.0 * rows * rows * rows / 3.0
         for k in range(m * w):
             at_impact[k] = velocity[k] + t * accelerations[k]
         for j in range(m):
