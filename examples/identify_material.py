@@ -11,10 +11,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from hybrid_contact_ros import EstimatorConfig
-from hybrid_contact_ros.identification.identify import identify_material
-from hybrid_contact_ros.recordings.recording import Recording
-from hybrid_contact_ros.recordings.write import write_recording
+from hybrid_contact_ros import EstimatorConfig, Recording, identify_material, write_recording
 
 RESTITUTION, FRICTION, GRAVITY = 0.4, 0.15, np.array([0.0, 0.0, -9.81])
 URDF = """<robot name="puck"><link name="puck"><inertial><mass value="2"/>

@@ -11,9 +11,15 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from hybrid_contact_ros import EstimatorConfig, RigidBodyModel, RobotState, replay_bag, simulate
-from hybrid_contact_ros.recordings.recording import Recording
-from hybrid_contact_ros.recordings.write import write_recording
+from hybrid_contact_ros import (
+    EstimatorConfig,
+    Recording,
+    RigidBodyModel,
+    RobotState,
+    replay_bag,
+    simulate,
+    write_recording,
+)
 
 CONFIG = Path(__file__).resolve().parent.parent / "config"
 URDF = (CONFIG / "cube.urdf").read_text()

@@ -7,9 +7,8 @@ within ε_t and to end within ε_q and ε_v; Or and Ames (2011), Definition 6 an
 
 import sympy
 
-from hybrid_contact_ros import reliable_truncation, simulate
+from hybrid_contact_ros import Constraint, LagrangianSystem, reliable_truncation, simulate
 from hybrid_contact_ros.systems.ball import zeno_time
-from hybrid_contact_ros.systems.lagrangian import Constraint, LagrangianSystem
 
 HEIGHT, RESTITUTION, GRAVITY = 1.0, 0.5, 9.81  # m, -, m/s²
 

@@ -7,7 +7,7 @@ block (Figures 7 and 8), and that each impact leaves 0.7 of θ̇ (68).
 
 import numpy as np
 
-from hybrid_contact_ros.continuous_time.simulation import continuous_time_path
+from hybrid_contact_ros import continuous_time_path
 from hybrid_contact_ros.systems.zeno_block import zeno_block, zeno_state
 
 path = continuous_time_path(zeno_block(), *zeno_state(), t_final=3.0)

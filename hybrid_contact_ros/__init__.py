@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hybrid_contact_ros.codes import ContactStatus, EventKind, Flag, Status
     from hybrid_contact_ros.config import EstimatorConfig
+    from hybrid_contact_ros.continuous_time.simulation import continuous_time_path
     from hybrid_contact_ros.estimator import ContactEstimator, Parts
+    from hybrid_contact_ros.identification.identify import identify_material
     from hybrid_contact_ros.impacts.bounds import outcome_bounds
     from hybrid_contact_ros.impacts.outcome import ImpactOutcome, VelocitySet
     from hybrid_contact_ros.impacts.plastic import plastic_impact
@@ -25,23 +27,31 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.modes.pseudo_impulse import pseudo_impulse_mode
     from hybrid_contact_ros.modes.solution import ModeSolution
     from hybrid_contact_ros.prediction import Prediction
+    from hybrid_contact_ros.recordings.recording import Recording
+    from hybrid_contact_ros.recordings.write import write_recording
     from hybrid_contact_ros.replay.run import replay_bag
     from hybrid_contact_ros.sensitivity.angles import constraint_angles
-    from hybrid_contact_ros.simulation.execution import Execution
+    from hybrid_contact_ros.simulation.execution import Execution, ExecutionEventKind
+    from hybrid_contact_ros.simulation.options import Tolerances
     from hybrid_contact_ros.simulation.simulate import simulate
     from hybrid_contact_ros.stability.constraint import constraint_stability
     from hybrid_contact_ros.stability.truncation import Truncation, reliable_truncation
     from hybrid_contact_ros.stability.zeno import ZenoAnalysis, zeno_analysis
+    from hybrid_contact_ros.systems.lagrangian import Constraint, LagrangianSystem
     from hybrid_contact_ros.systems.robot import RobotSystem
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "ContactStatus": "codes",
+    "EventKind": "codes",
+    "Flag": "codes",
+    "Status": "codes",
     "EstimatorConfig": "config",
+    "continuous_time_path": "continuous_time.simulation",
     "ContactEstimator": "estimator",
     "Parts": "estimator",
-    "Execution": "simulation.execution",
-    "simulate": "simulation.simulate",
+    "identify_material": "identification.identify",
     "outcome_bounds": "impacts.bounds",
     "ImpactOutcome": "impacts.outcome",
     "VelocitySet": "impacts.outcome",
@@ -49,7 +59,6 @@ _HOMES = {
     "sequential_impact": "impacts.sequential",
     "simultaneous_impact": "impacts.simultaneous",
     "post_impact_set": "impacts.velocity_set",
-    "Status": "codes",
     "RigidBodyModel": "mechanics.model",
     "ContactProblem": "mechanics.problem",
     "RobotState": "mechanics.state",
@@ -57,17 +66,22 @@ _HOMES = {
     "impulse_velocity_mode": "modes.impulse_velocity",
     "pseudo_impulse_mode": "modes.pseudo_impulse",
     "ModeSolution": "modes.solution",
-    "ContactStatus": "codes",
-    "EventKind": "codes",
-    "Flag": "codes",
     "Prediction": "prediction",
+    "Recording": "recordings.recording",
+    "write_recording": "recordings.write",
     "replay_bag": "replay.run",
     "constraint_angles": "sensitivity.angles",
+    "Execution": "simulation.execution",
+    "ExecutionEventKind": "simulation.execution",
+    "Tolerances": "simulation.options",
+    "simulate": "simulation.simulate",
     "constraint_stability": "stability.constraint",
     "Truncation": "stability.truncation",
     "reliable_truncation": "stability.truncation",
     "ZenoAnalysis": "stability.zeno",
     "zeno_analysis": "stability.zeno",
+    "Constraint": "systems.lagrangian",
+    "LagrangianSystem": "systems.lagrangian",
     "RobotSystem": "systems.robot",
 }
 
