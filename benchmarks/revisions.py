@@ -35,9 +35,12 @@ def workloads() -> dict[str, Callable[[], int]]:
         RigidBodyModel,
         RobotState,
         force_acceleration_mode,
+        outcome_bounds,
         post_impact_set,
+        simultaneous_impact,
     )
     from hybrid_contact_ros.mechanics.example_data import example_urdf
+    from hybrid_contact_ros.systems.compass_gait import compass_gait_impact
 
     config = EstimatorConfig.from_file(ROOT / "config" / "go2.yaml")
     model = RigidBodyModel.from_urdf(example_urdf("go2_description/urdf/go2.urdf"), config)
@@ -83,6 +86,17 @@ def workloads() -> dict[str, Callable[[], int]]:
             force_acceleration_mode(problem, range(4))
         return len(resting)
 
+    walker = compass_gait_impact().problem
+
+    def all_solutions() -> int:
+        for _ in range(100):
+            simultaneous_impact(walker, all_solutions=True)
+        return 100
+
+    def tight_bounds() -> int:
+        outcome_bounds(walker)
+        return 1
+
     mode = Parts.MODE
     everything = Parts.MODE | Parts.STABILITY | Parts.SEQUENCE
     return {
@@ -92,6 +106,8 @@ def workloads() -> dict[str, Callable[[], int]]:
         "set of 256, inelastic": a_set,
         "set of 256, Poisson": a_restitution_set,
         "force_acceleration_mode": modes,
+        "all solutions of one impact": all_solutions,
+        "tight outcome bounds": tight_bounds,
     }
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.impacts.velocity_set import post_impact_set
     from hybrid_contact_ros.mechanics.model import RigidBodyModel
     from hybrid_contact_ros.mechanics.problem import ContactProblem
-    from hybrid_contact_ros.mechanics.state import RobotState
+    from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
     from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
     from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
     from hybrid_contact_ros.modes.pseudo_impulse import pseudo_impulse_mode
@@ -62,6 +62,7 @@ _HOMES = {
     "RigidBodyModel": "mechanics.model",
     "ContactProblem": "mechanics.problem",
     "RobotState": "mechanics.state",
+    "UnusableStateError": "mechanics.state",
     "force_acceleration_mode": "modes.force_acceleration",
     "impulse_velocity_mode": "modes.impulse_velocity",
     "pseudo_impulse_mode": "modes.pseudo_impulse",

@@ -135,8 +135,9 @@ class ContactEstimator:
         """Answer for one state, the next in time.
 
         Raises:
-            ValueError: an array of the wrong size, or not finite; a base quaternion that is not of unit length; a mass
-                matrix that is not positive definite. What the estimator remembers is then unchanged.
+            UnusableStateError: an array of the wrong size, or not finite; a base quaternion that is not of unit length;
+                a mass matrix that is not positive definite. This is a ValueError. What the estimator remembers is then
+                unchanged.
         """
         # Check the state; form J, J v, G, and the factor of M. Only this step can refuse, and it remembers nothing.
         moment = self._reader.read(state, self._time_since_latest(state))

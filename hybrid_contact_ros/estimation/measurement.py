@@ -13,7 +13,7 @@ from hybrid_contact_ros.estimation.uncertainty import GapUncertainty
 from hybrid_contact_ros.kernels.estimation.contact_quantities import contact_rates
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
 from hybrid_contact_ros.modes.workspace import ModeWorkspace
 
 Array = NDArray[np.float64]
@@ -35,8 +35,8 @@ class StateReader:
         """The state with C-contiguous float64 arrays, and its contact problem.
 
         Raises:
-            ValueError: an array of the wrong size, or not finite; a base quaternion that is not of unit length; numbers
-                so large that forces or gaps are not finite.
+            UnusableStateError: an array of the wrong size, or not finite; a base quaternion that is not of unit length;
+                numbers so large that forces or gaps are not finite.
         """
         model = self._model
         q, v = _floats(state.q), _floats(state.v)
@@ -45,26 +45,28 @@ class StateReader:
         state = RobotState(state.stamp_ns, q, v, effort, covariance)
         fault = state.fault(model.nq, model.nv)
         if fault is not None:
-            raise ValueError(fault)
+            raise UnusableStateError(fault)
         if model.floating_base:
             norm = math.hypot(*q[3:7].tolist())
             if not abs(norm - 1.0) <= _QUATERNION:
-                raise ValueError(f"the base quaternion q[3:7] has length {norm:g}; normalise it")
+                raise UnusableStateError(f"the base quaternion q[3:7] has length {norm:g}; normalise it")
         problem = model.problem(state)
         if not (np.isfinite(problem.bias_force).all() and np.isfinite(problem.gap).all()):
-            raise ValueError("the state is too large to compute with: its forces or gaps are not finite numbers")
+            raise UnusableStateError(
+                "the state is too large to compute with: it gives forces or gaps that are not finite"
+            )
         return state, problem
 
     def read(self, state: RobotState, dt: float) -> Moment:
         """What the state says of the contacts, ``dt`` s after the one before; M is factored into the mode workspace.
 
         Raises:
-            ValueError: as of :meth:`checked`, or a mass matrix that is not positive definite.
+            UnusableStateError: as of :meth:`checked`, or a mass matrix that is not positive definite.
         """
         state, problem = self.checked(state)
         rows = problem.jacobian()
         if not self._modes.prepare(problem, rows):
-            raise ValueError("the mass matrix of this state is not positive definite")
+            raise UnusableStateError("the mass matrix of this state is not positive definite")
         m, width = problem.jacobian_drift.shape
         velocity, gap_velocity = np.empty((m, width)), np.empty(m)
         tangential_velocity, slip_speed = np.empty((m, 3)), np.empty(m)

@@ -10,6 +10,14 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float64]
 
 
+class UnusableStateError(ValueError):
+    """A state that cannot be computed with; the message says why.
+
+    Drivers count it as bad input and go on. They catch this class and no other ValueError, so that a fault of the
+    package is never blamed on the input.
+    """
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RobotState:
     """One measured state.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
-from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def measure(estimator: ContactEstimator, parts: Parts, states: int = 10, longest
                 start = time.perf_counter()
                 estimator.impact(state, contacts=range(model.contacts))
                 impact.append(time.perf_counter() - start)
-        except ValueError:  # a posture that cannot be computed with says nothing of others
+        except UnusableStateError:  # a posture that cannot be computed with says nothing of others
             pass
         if time.perf_counter() - begin > longest:
             break

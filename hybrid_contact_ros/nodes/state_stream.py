@@ -16,7 +16,7 @@ from hybrid_contact_ros.codes import Validity
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
-from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
 from hybrid_contact_ros.messages.encoding import Encoder
 from hybrid_contact_ros.messages.intake import JOINTS, ODOM, Intake
 from hybrid_contact_ros.monitoring.budget import Budget
@@ -184,7 +184,7 @@ class StateStream:
             self._note(prediction.mode)
             rate = intake.rates[intake.pace]
             self.budget.spent(done, done - begun, rate.lost + monitor.states_overtaken, rate.exact)
-        except ValueError as error:  # the state cannot be computed with
+        except UnusableStateError as error:  # the state cannot be computed with
             intake.refuse(str(error))
             self.log.tell(intake)
 

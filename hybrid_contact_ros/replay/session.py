@@ -14,7 +14,7 @@ from hybrid_contact_ros.bags.typestore import message_types
 from hybrid_contact_ros.bags.unreadable import BagError
 from hybrid_contact_ros.bags.writer import BagWriter
 from hybrid_contact_ros.estimator import ContactEstimator
-from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
 from hybrid_contact_ros.messages.encoding import Encoder
 from hybrid_contact_ros.messages.intake import Intake
 from hybrid_contact_ros.prediction import Prediction
@@ -63,7 +63,7 @@ class Session:
         begin = time.perf_counter_ns()
         try:
             prediction = self.estimator.update(state)
-        except ValueError as error:  # the state cannot be computed with: the live node counts that and goes on
+        except UnusableStateError as error:  # the state cannot be computed with: the live node counts that and goes on
             self.intake.refuse(str(error))
             return
         compute_ns = time.perf_counter_ns() - begin

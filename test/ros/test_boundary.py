@@ -70,3 +70,15 @@ def test_a_fault_in_a_request_is_told_to_the_client_and_the_next_is_answered(ben
     assert not answer.success and answer.message == "internal error: KeyError('nothing')"
     monkeypatch.undo()
     assert ask().success
+
+
+def test_a_value_error_of_ours_is_told_as_a_fault_and_no_state_is_blamed(bench, node, modes, monkeypatch):
+    def update(*_, **__):
+        raise ValueError("operands could not be broadcast together")
+
+    monkeypatch.setattr("hybrid_contact_ros.estimator.ContactEstimator.update", update)
+    bench.send()
+    bench.until(lambda: bench.fault_count(node, "internal") == 1)
+    assert node.stream.intake.faults.total() == 0
+    monkeypatch.undo()
+    bench.answer(modes)
