@@ -11,8 +11,8 @@ to small kernels at every pivot, counting takes a third of the time. A kernel th
 
 Both stand on names that numba keeps for itself and may change. The versions for which they are known to hold are
 ``TRIED``. With others, and where the environment variable ``HYBRID_CONTACT_PLAIN_NUMBA`` is set, a kernel is numba's
-own
-function: the same results after a longer compile. Set that variable to ``print`` from a kernel that another one calls.
+own function: the same results after a longer compile. A kernel that kernels call cannot print, unless that variable is
+set.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ DEFERRED = numba.__version__.startswith(TRIED) and not os.environ.get("HYBRID_CO
 """Whether kernels are emitted within doors only."""
 
 if DEFERRED:
+    from numba.core import errors, ir
     from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler import CompilerBase, DefaultPassBuilder
     from numba.core.compiler_machinery import register_pass
@@ -64,6 +65,12 @@ if DEFERRED:
         _name = "linked_lowering"
 
         def run_pass(self, state: Any) -> bool:
+            # It would hang: what prints needs an environment, which only emitted code has.
+            if any(block.find_insts(ir.Print) for block in state.func_ir.blocks.values()):
+                raise errors.UnsupportedError(
+                    f"{state.func_id.func_qualname} is called by another kernel, so that it cannot print; set the "
+                    "environment variable HYBRID_CONTACT_PLAIN_NUMBA=1 to let it"
+                )
             state.library = _LinkedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
             return super().run_pass(state)
 

@@ -84,6 +84,42 @@ def test_a_kernel_that_a_kernel_calls_is_compiled_within_its_door(deferred):
     assert again.endswith(" 1"), "called from Python it is a door itself"
 
 
+PRINTING = """
+from hybrid_contact_ros.kernels.compiling import kernel
+
+
+@kernel
+def inner(i):
+    print(i)
+    return i + 1
+
+
+@kernel
+def outer(i):
+    return inner(i)
+
+
+print("answer", outer(3))
+"""
+
+
+def test_a_kernel_that_kernels_call_is_refused_where_it_prints_instead_of_hanging(deferred, tmp_path):
+    (tmp_path / "printing.py").write_text(PRINTING)
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, str(tmp_path / "printing.py")]
+    ours = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
+    assert "cannot print; set the environment variable HYBRID_CONTACT_PLAIN_NUMBA=1" in ours.stderr
+    env["HYBRID_CONTACT_PLAIN_NUMBA"] = "1"
+    plain = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
+    assert plain.stdout.split() == ["3", "answer", "4"]
+
+
+def test_every_kernel_of_the_package_has_this_decorator():
+    kernels = ROOT / "hybrid_contact_ros" / "kernels"
+    others = [path for path in kernels.rglob("*.py") if path.name != "compiling.py"]
+    assert [path.name for path in others if "njit" in path.read_text()] == []
+
+
 def test_results_are_those_of_numbas_own_way_to_the_bit(deferred, tmp_path):
     plain = run(tmp_path, HYBRID_CONTACT_PLAIN_NUMBA="1")
     assert plain.startswith("False 1 ")

@@ -100,8 +100,6 @@ DOORS = [
             *("first_basis", "mix", "most"),
         ],
     ),
-    (events.next_events, [rollouts.TimeBounds, events.EventProblem, events.EventScratch, events.EventOut]),
-    (rollout, [rollouts.TimeBounds, rollouts.RolloutProblem, rollouts.RolloutScratch, rollouts.RolloutOut]),
 ]
 
 # Doors that use their arguments themselves and hand no group of them on
