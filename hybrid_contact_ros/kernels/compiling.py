@@ -66,7 +66,7 @@ if DEFERRED:
 
         def run_pass(self, state: Any) -> bool:
             # It would hang: what prints needs an environment, which only emitted code has.
-            if any(block.find_insts(ir.Print) for block in state.func_ir.blocks.values()):
+            if any(list(block.find_insts(ir.Print)) for block in state.func_ir.blocks.values()):
                 raise errors.UnsupportedError(
                     f"{state.func_id.func_qualname} is called by another kernel, so that it cannot print; set the "
                     "environment variable HYBRID_CONTACT_PLAIN_NUMBA=1 to let it"
