@@ -144,7 +144,7 @@ def cone_margin(problem: ContactProblem, members: Sequence[int], reaction: Array
 
 
 def modes_of(count: int, holds: Callable[[int, int], bool | None]) -> tuple[list[int], bool]:
-    """Find all masks J over ``count`` contacts with (k ∈ J) ⇔ holds(J ∪ {k}, k) for every k (Johnson 31).
+    """Find all masks J over ``count`` contacts with (k ∈ J) ⇔ holds(J ∪ {k}, k) for every k (Johnson (31)).
 
     ``holds`` returns None where the mode has no block inverse. A mode that contains k is then refused, and one that
     does not contain k is not: a contact that cannot be closed stays open.

@@ -55,7 +55,7 @@ def force_acceleration_mode(
     * open: λ = 0, a_n ≥ 0.
 
     Ties close (Johnson's ⪰; higher derivatives are not looked at). The problem differs from Johnson §2.8 in two ways:
-    kinetic friction is μ and not 0, and a slipping contact that has come to rest may stick again (Johnson 70). With M
+    kinetic friction is μ and not 0, and a slipping contact that has come to rest may stick again (Johnson (70)). With M
     singular the paper's own form is used, see :func:`~hybrid_contact_ros.modes.massless.massless_mode`.
 
     Redundant contacts (four points on one flat foot) leave the forces undecided while the acceleration is not. Of the
@@ -64,7 +64,7 @@ def force_acceleration_mode(
 
     Args:
         problem: M must be positive semidefinite; restitution and gaps play no part beside the default of ``touching``.
-        touching: the scope (Johnson 33), by default the contacts with no gap that do not separate.
+        touching: the scope (Johnson (33)), by default the contacts with no gap that do not separate.
         slip_speed: m/s; contact points faster than this slide.
         enumerate_all: try all modes (up to 8 touching contacts) and report how many hold; otherwise ``unique`` is None.
         tolerance: of the scaled residual.

@@ -1,4 +1,4 @@
-"""Which contacts hold after a plastic impact: impulse-velocity complementarity (Johnson 46-50)."""
+"""Which contacts hold after a plastic impact: impulse-velocity complementarity (Johnson (46)–(50))."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def impulse_velocity_mode(
 
     Args:
         problem: its velocity is v⁻. M may be singular (Johnson §2.3).
-        touching: the scope (Johnson 33): contacts that may close, by default those with no gap that do not separate.
+        touching: the scope (Johnson (33)): contacts that may close, by default those with no gap that do not separate.
         sliding: contacts that hold their normal only.
         tolerance: an impulse outside its cone by this part of the largest impulse counts as inside: ties close.
         enumerate_all: True tries all modes (up to 12 touching contacts) and says whether several hold; False finds one

@@ -1,4 +1,4 @@
-"""Force-acceleration complementarity with massless limbs, where open contacts have no acceleration (Johnson 38)."""
+"""Force-acceleration complementarity with massless limbs, where open contacts have no acceleration (Johnson (38))."""
 
 from __future__ import annotations
 

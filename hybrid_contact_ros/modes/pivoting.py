@@ -11,7 +11,7 @@ _STRAY_SHARE = 0.1  # part of the steps of the walk that change a contact whethe
 
 
 def pivot_to_mode(count: int, holds: Callable[[int, int], bool | None], kept: int = 0) -> tuple[list[int], bool]:
-    """Find a mask J over ``count`` contacts with (k ∈ J) ⇔ holds(J ∪ {k}, k) for every k (Johnson 31).
+    """Find a mask J over ``count`` contacts with (k ∈ J) ⇔ holds(J ∪ {k}, k) for every k (Johnson (31)).
 
     Block principal pivoting (Kostreva 1978; Júdice and Pires 1994): all contacts on the wrong side change it at once,
     as long as that reduces their number; then the last one alone (Murty 1974), which without friction and with regular

@@ -1,4 +1,4 @@
-"""Which contacts hold after an impact when steady forces act during it: the pseudo-impulse (Johnson 55-59)."""
+"""Which contacts hold after an impact when steady forces act during it: the pseudo-impulse (Johnson (55)–(59))."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pseudo_impulse_mode(
     This is Johnson (58). The steady force of a mode is A†(Sᵀτ − h), its force without the drift J̇v, as in the paper
     (56). It decides which contacts hold and adds no momentum: v⁺ and the impulses are those of the plastic impact into
     the mode, so that the impulse of a contact that the pseudo-impulse alone holds may pull. The mode contains the one
-    of IV (Johnson 59).
+    of IV (Johnson (59)).
 
     Args:
         duration: δt, s: a contact whose bounce would end sooner is taken to stick (Johnson uses 0.03 s).

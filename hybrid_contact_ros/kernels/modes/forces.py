@@ -44,7 +44,7 @@ def force_acceleration(
     # out:
     critical, jammed, moving, slip, state, forces, accelerations, acceleration, status,
 ):  # fmt: skip
-    """Find contact modes, forces and accelerations of one state (Johnson 38 with Coulomb friction; :mod:`.friction`).
+    """Find contact modes, forces and accelerations of one state (Johnson (38) with Coulomb friction; :mod:`.friction`).
 
     Where contacts slide with more than ``critical_part`` of their critical friction (Painlevé; :mod:`.jamming`), or
     where no mode is found, or none with bounded forces, the contacts that slide are held at rest and the problem is
