@@ -1,4 +1,4 @@
-"""Many random and degenerate force-acceleration problems (Johnson 38, Coulomb's cone) through the mode solver.
+"""Many random and degenerate force-acceleration problems (Johnson (38), Coulomb's cone) through the mode solver.
 
 ``python -m benchmarks.modes_campaign [N]`` (default 1000 of each kind). The contacts are at rest, so that a solution is
 to be expected (sliding contacts may jam, and then there is none). The table counts the problems that are not solved to

@@ -81,7 +81,7 @@ def outcome_bounds(
     C = None if rows is None else np.ascontiguousarray(rows, dtype=np.float64)
     if C is not None and (C.ndim != 2 or C.shape[1] != problem.nv or not np.isfinite(C).all()):
         raise ValueError(f"rows has shape {C.shape}; a finite (k, {problem.nv}) is needed")
-    problem = material.most_friction(problem)
+    problem = material.with_highest_friction(problem)
     space = ContactSpace(problem, 2)
     lower, upper, low, high = space.bounds(
         problem.velocity, problem.friction, material.restitution_gain, material.residual_slack

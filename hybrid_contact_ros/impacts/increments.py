@@ -13,8 +13,8 @@ from hybrid_contact_ros.kernels.impacts.increment import TOLERANCE
 from hybrid_contact_ros.kernels.impacts.residual import increment_residual
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
-_SEPARATING = 1e-8  # m/s: a contact that approaches no faster has separated, in the published implementation
-_SAME = 1e-8  # scaled: closer velocities are one
+_SEPARATING = 1e-8  # m/s: a contact that approaches more slowly counts as separated, as in Halm's published code
+_SAME = 1e-8  # scaled: two velocities that differ by no more than this in any component count as one
 
 
 def increment_outcomes(problem: ContactProblem, maximum_impulse: ArrayLike, directions: int = 4) -> Outcomes:
@@ -25,16 +25,17 @@ def increment_outcomes(problem: ContactProblem, maximum_impulse: ArrayLike, dire
 
     Args:
         problem: with the velocity before the increment.
-        maximum_impulse: λ_max (m,), N s, the largest normal impulse of each contact.
+        maximum_impulse: Λ_max (m,), N s, the largest normal impulse of each contact.
         directions: k, even; vertices of the friction polygon (see ``simultaneous_impact``).
 
     Returns:
-        Outcomes whose ``impulse`` is the increment λ.
+        Outcomes whose ``impulse`` (m, 1 + d) is the increment Λ, N s.
 
     Raises:
         ValueError: if ``maximum_impulse`` is not (m,), finite and ≥ 0, or ``directions`` is odd or below 2.
     """
-    cap = _checked(problem, np.asarray(maximum_impulse, dtype=float)[None], directions)[0]
+    check_directions(directions)
+    cap = _checked("maximum_impulse", maximum_impulse, problem.contacts, axes=1)
     space = ContactSpace(problem, directions)
     m, d = problem.contacts, problem.tangents
     if space.status != Status.SOLVED or m == 0 or space.speed == 0.0:
@@ -53,7 +54,7 @@ def increment_outcomes(problem: ContactProblem, maximum_impulse: ArrayLike, dire
 
 
 def reachable_outcomes(
-    problem: ContactProblem, maximum_impulses: ArrayLike, directions: int = 4, most: int = 10000
+    problem: ContactProblem, maximum_impulses: ArrayLike, directions: int = 4, max_velocities: int = 10000
 ) -> Outcomes:
     """All velocities that one sample of Halm's Algorithm 1 with given draws can end with, whichever solutions are
     taken.
@@ -64,9 +65,10 @@ def reachable_outcomes(
 
     Args:
         problem: with v⁻ as its velocity.
-        maximum_impulses: λ_max of every increment (max_steps, m), N s.
+        maximum_impulses: Λ_max of every increment (max_steps, m), N s.
         directions: k, even; vertices of the friction polygon (see ``simultaneous_impact``).
-        most: velocities that are followed after an increment, at most; ``complete`` is False if there were more.
+        max_velocities: how many velocities are followed after an increment, at most; ``complete`` is False if there
+            were more.
 
     Returns:
         Terminated outcomes first, with status SOLVED, then those that still approach after the last step, with
@@ -75,7 +77,8 @@ def reachable_outcomes(
     Raises:
         ValueError: as :func:`increment_outcomes`.
     """
-    caps = _checked(problem, np.asarray(maximum_impulses, dtype=float), directions)
+    check_directions(directions)
+    caps = _checked("maximum_impulses", maximum_impulses, problem.contacts, axes=2)
     space = ContactSpace(problem, directions)
     m, n = problem.contacts, 1 + space.g
     if space.status != Status.SOLVED or m == 0 or space.speed == 0.0:
@@ -97,8 +100,8 @@ def reachable_outcomes(
             for z, after in zip(found.z, found.after, strict=True):
                 if all(np.abs(after - other).max() > _SAME for other, _ in following):
                     following.append((after, total + z))
-        complete &= len(following) <= most
-        open_ = following[:most]
+        complete &= len(following) <= max_velocities
+        open_ = following[:max_velocities]
     last = len(caps)
     ended += [(w, total, last) for w, total in open_ if (w[::n] >= -separating).all()]
     stuck = [(w, total, last) for w, total in open_ if not (w[::n] >= -separating).all()]
@@ -115,10 +118,16 @@ def _motion(problem: ContactProblem, space: ContactSpace, z: Array) -> tuple[Arr
     return impulse, space.velocity_after(problem.velocity, impulse)
 
 
-def _checked(problem: ContactProblem, caps: Array, directions: int) -> Array:
-    check_directions(directions)
-    if caps.ndim != 2 or caps.shape[1] != problem.contacts:
-        raise ValueError(f"maximum impulses have shape {caps.shape[-2:]}; {problem.contacts} a step are needed")
+def _checked(name: str, values: ArrayLike, contacts: int, axes: int) -> Array:
+    """The largest normal impulses as an array: (m,), or (steps, m) with two ``axes``.
+
+    Raises:
+        ValueError: another shape, or a number that is not finite and ≥ 0.
+    """
+    caps = np.asarray(values, dtype=float)
+    if caps.ndim != axes or caps.shape[-1] != contacts:
+        needed = f"({contacts},)" if axes == 1 else f"(steps, {contacts})"
+        raise ValueError(f"{name} has shape {caps.shape}, {needed} is needed")
     if not (np.isfinite(caps) & (caps >= 0.0)).all():
-        raise ValueError("maximum impulses must be finite and ≥ 0")
+        raise ValueError(f"{name} must be finite and ≥ 0")
     return caps

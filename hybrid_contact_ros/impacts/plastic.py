@@ -21,18 +21,19 @@ def plastic_impact(problem: ContactProblem, mode: Iterable[int], sliding: Iterab
     A closed contact holds its normal and all its tangents; one in ``sliding``, or without friction, holds its normal
     only and slides freely (Johnson, Assumption A12). The signs of the impulses are not checked: the contacts are glued
     for the instant, so that the impulse of a wrong mode pulls, or leaves the friction cone.
-    :func:`~hybrid_contact_ros.modes.impulse_velocity. impulse_velocity_mode` chooses the mode. Restitution is not used
+    :func:`~hybrid_contact_ros.modes.impulse_velocity.impulse_velocity_mode` chooses the mode. Restitution is not used
     (Johnson, Assumption A8).
 
     M may be singular where the closed contacts hold its massless limbs (A5). Limbs without mass or contact keep their
     velocity unchanged (A6). Redundant contacts share the least impulse in the Euclidean norm; v⁺ does not depend on it.
 
     Args:
-        problem: at the configuration of the impact; ``velocity`` is v⁻.
+        problem: m contacts, each with d tangents, at the configuration of the impact; ``velocity`` (nv,) is v⁻.
         mode: indices of the contacts that are closed after the impact.
-        sliding: those among them that hold the normal only.
+        sliding: indices of those among them that hold the normal only.
 
     Returns:
+        ``velocity`` (nv,) is v⁺, and ``impulse`` (m, 1 + d) is Λ, N s, the normal first.
         ``status`` is SOLVED, or SINGULAR where Assumption A5 fails (then v⁺ = v⁻, without impulse); ``steps`` is 1;
         ``residual`` is the larger of the speed left in the closed rows and the error of M (v⁺ − v⁻) = JᵀΛ, scaled.
 

@@ -1,4 +1,5 @@
-"""What is known of restitution and friction of the contacts, for sets of velocities after an impact."""
+"""Restitution and friction of the contacts, each known to lie in an interval, for sets of velocities after an
+impact."""
 
 from __future__ import annotations
 
@@ -17,7 +18,12 @@ Range = ArrayLike | tuple[ArrayLike, ArrayLike]
 LAWS = {"inelastic": STRONGE, "stronge": STRONGE, "poisson": POISSON}
 """Impact laws of sets by name. The inelastic one is Stronge's with e = 0."""
 
-_KAPPA = 1e-4  # of √(E² + 2 δ N) ≤ E + κ N + δ / (2 κ), by which Stronge's law is bounded; δ stands for residuals
+_KAPPA = 1e-4
+"""κ of the bound √(E² + 2 δ N) ≤ E + κ N + δ / (2 κ), which makes Stronge's law linear.
+
+For one contact, scaled: E = e max(−u_n⁻, 0) is the speed of separation that restitution may give back, N is the speed
+by which the impulses of the other contacts close the contact, and δ is the speed with which a contact may still
+approach when the solver counts it as separated. See ``restitution_row`` of :mod:`.impulse_laws`."""
 
 
 class Material:
@@ -47,10 +53,10 @@ class Material:
         self.mu_low, self.mu_high = _ends("friction", problem.friction if friction is None else friction, m)
 
     @property
-    def least_friction(self) -> Array:
-        """The low end of μ (m,) over its high end."""
-        most = self.mu_high
-        return np.divide(self.mu_low, most, out=np.ones(most.size), where=most > 0.0)
+    def friction_ratio(self) -> Array:
+        """The low end of μ (m,) over its high end; 1 where the high end is 0."""
+        high = self.mu_high
+        return np.divide(self.mu_low, high, out=np.ones(high.size), where=high > 0.0)
 
     @property
     def exact_friction(self) -> bool:
@@ -70,8 +76,8 @@ class Material:
         takes a root of the work of compression."""
         return 2.5 / _KAPPA if self.law == "stronge" and self.e_high.any() else 1.0
 
-    def most_friction(self, problem: ContactProblem) -> ContactProblem:
-        """The problem with the high ends of μ."""
+    def with_highest_friction(self, problem: ContactProblem) -> ContactProblem:
+        """The problem with the high ends of μ and of e."""
         return problem.replace_trusted(friction=self.mu_high, restitution=self.e_high)
 
 
@@ -85,8 +91,10 @@ def _ends(name: str, value: Range | Sequence[float], m: int) -> tuple[Array, Arr
     if len(pair) != 2:
         raise ValueError(f"{name} is a tuple of {len(pair)}; an interval is a tuple (low, high)")
     low, high = (_per_contact(name, end, m) for end in pair)
-    if (low > high).any():
-        raise ValueError(f"{name} has an interval whose low end {low.max():g} is above its high end")
+    empty = np.flatnonzero(low > high)
+    if empty.size:
+        i = empty[0]
+        raise ValueError(f"{name} of contact {i} has a low end {low[i]:g} above its high end {high[i]:g}")
     return low, high
 
 

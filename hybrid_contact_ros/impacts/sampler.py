@@ -136,7 +136,7 @@ class Sampler:
             plan.seed,
             LAWS[material.law],
             *(space.g, space.H, space.w),
-            *(material.common, material.e_low, material.e_high, space.c * material.least_friction, space.c),
+            *(material.common, material.e_low, material.e_high, space.c * material.friction_ratio, space.c),
             *self._walk,
             *limits,
             *self._scratch,

@@ -61,7 +61,7 @@ def post_impact_set(
 ) -> VelocitySet:
     """Sample the velocities that a simultaneous impact may end with (Halm, Algorithms 1 and 2), with restitution too.
 
-    A sample repeats: draw caps λ_max uniformly from [0, step]^m; solve the increment LCP (Halm (72)–(75)); go on from
+    A sample repeats: draw caps Λ_max uniformly from [0, step]^m; solve the increment LCP (Halm (72)–(75)); go on from
     v'; until no contact approaches (by more than 1e-9 of the fastest contact velocity, each over √G_nn) or
     ``max_steps`` increments were taken. As in line 5 of Algorithm 2, a sample that still approaches then gets one more
     increment with caps ε/(3ψ), here in the kinetic norm with ε = 5 % of the fastest; for the others that increment is
@@ -126,7 +126,7 @@ def post_impact_set(
     material = None
     if law != "inelastic" or restitution is not None or friction is not None:
         material = Material(problem, law, restitution, friction, common_material)
-        problem = material.most_friction(problem)
+        problem = material.with_highest_friction(problem)
     space = ContactSpace(problem, directions)
     if space.status != Status.SOLVED:
         return _empty(n, m, d, space.status)

@@ -17,7 +17,7 @@ _DISAGREE = 1e-8  # redundant rows may miss their targets by this, relative to t
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockInverse:
-    """[M Aᵀ; A 0]⁻¹ = [mass_dagger  rows_daggerᵀ; rows_dagger  minus_effective_mass] (Johnson 8-9).
+    """[M Aᵀ; A 0]⁻¹ = [mass_dagger  rows_daggerᵀ; rows_dagger  minus_effective_mass] (Johnson (8)–(9)).
 
     Attributes:
         mass_dagger: M† (nv, nv). rows_dagger: A† (k, nv).
@@ -69,7 +69,7 @@ class ConstrainedMotion:
 
 
 def constrained_motion(mass: Array, rows: Array, points: Array, force: Array, target: Array) -> ConstrainedMotion:
-    """Solve the equations of one contact mode through the block inverse (Johnson 8-9, 12-13, 23-25).
+    """Solve the equations of one contact mode through the block inverse (Johnson (8)–(9), (12)–(13), (23)–(25)).
 
     The paper's λ and P̂ are the negative of the reaction, for here λ ≥ 0 pushes. For forces, ``force`` is −bias,
     ``target`` −J̇v and the motion v̇; for impacts, ``force`` is M v⁻, ``target`` zero and the motion v⁺.

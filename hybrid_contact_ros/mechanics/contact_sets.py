@@ -45,7 +45,7 @@ def not_negative(**numbers: float) -> None:
 def touching_contacts(
     problem: ContactProblem, gap_tolerance: float = 1e-9, velocity_tolerance: float = 1e-9
 ) -> frozenset[int]:
-    """Contacts with no gap that do not separate (Johnson 33): φ ≤ ``gap_tolerance``, m, and φ̇ ≤
+    """Contacts with no gap that do not separate (Johnson (33)): φ ≤ ``gap_tolerance``, m, and φ̇ ≤
     ``velocity_tolerance``, m/s.
 
     Raises:

@@ -16,8 +16,8 @@ Array = NDArray[np.float64]
 
 # Bounds for a joint without a limit, with one of zero (poor URDFs have it), or with a larger one: no robot has more.
 _ABSOLUTE = {"velocity": 1e4, "effort": 1e7}  # rad/s or m/s; N m or N
-# The limit of a passive or badly described joint may be tiny: the factor multiplies at least this.
-_LEAST_LIMIT = {"velocity": 1.0, "effort": 10.0}
+# A passive or badly described joint may have a tiny limit in its URDF: a smaller limit than this is taken as this.
+_SMALLEST_LIMIT = {"velocity": 1.0, "effort": 10.0}
 _LARGEST_ANGLE = 1e9  # rad: wheels turn on for days; beyond, the rounding of an angle becomes visible
 _LARGEST_LENGTH = 1e4  # m, of a prismatic joint without a range
 # Margin of a position by whether the joint turns: a turn, rad, for encoders count turns and start anywhere; or 5 cm.
@@ -114,4 +114,4 @@ def _range(low: float, high: float, turning: bool, factor: float) -> tuple[float
 def _limit(kind: str, limit: float, factor: float) -> float:
     """The bound of a velocity or an effort with this limit in the URDF."""
     absolute = _ABSOLUTE[kind]
-    return min(absolute, factor * max(limit, _LEAST_LIMIT[kind])) if 0.0 < limit < absolute else absolute
+    return min(absolute, factor * max(limit, _SMALLEST_LIMIT[kind])) if 0.0 < limit < absolute else absolute

@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 POSTURES = 300
 _SWING = 1.5  # rad, m: joints without narrower limits are drawn within this of zero
 _STANDING_DEPTH = 0.3  # a contact may stand where it is this part of the lowest one's depth below the root link
-_RARE = 0.02  # a contact that jams in a smaller part of the postures is not worth a word
+_REPORTED_SHARE = 0.02  # a contact is reported where its slides jam in a larger part of the postures than this
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class CriticalFriction:
     @property
     def finding(self) -> str | None:
         """What to tell the user; None where slides hardly ever jam."""
-        if not self.share > _RARE:
+        if not self.share > _REPORTED_SHARE:
             return None
         return (
             f"contact {self.contact}: its friction {self.friction:g} is near or above the critical friction of a slide "

@@ -16,7 +16,7 @@ from hybrid_contact_ros.modes.pivoting import pivot_to_mode
 Array = NDArray[np.float64]
 
 MOST_ENUMERATED = 12
-"""Most contacts that are enumerated: 2^12 modes."""
+"""Most touching contacts of which every subset, closed or not, is tried as a mode: 2^12 modes."""
 
 _EDGES = 32
 """Edges of the polyhedral cone inside the friction cone in which forces of redundant contacts are looked for."""
@@ -144,7 +144,9 @@ def cone_margin(problem: ContactProblem, members: Sequence[int], reaction: Array
 
 
 def modes_of(count: int, holds: Callable[[int, int], bool | None]) -> tuple[list[int], bool]:
-    """Find all masks J over ``count`` contacts with (k ∈ J) ⇔ holds(J ∪ {k}, k) for every k (Johnson 31).
+    """Find all modes over ``count`` contacts that satisfy Johnson (31), each as a bit mask of its closed contacts.
+
+    A mode satisfies it where every contact k has (k ∈ mode) ⇔ holds(mode ∪ {k}, k).
 
     ``holds`` returns None where the mode has no block inverse. A mode that contains k is then refused, and one that
     does not contain k is not: a contact that cannot be closed stays open.

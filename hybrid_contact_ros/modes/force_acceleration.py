@@ -1,6 +1,6 @@
 """Which contacts hold, with what force, and how the robot accelerates: force-acceleration complementarity.
 
-The problem is Johnson (35)-(38), with Coulomb friction.
+The problem is Johnson (35)–(38), with Coulomb friction.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from hybrid_contact_ros.modes.workspace import OFFLINE_STEPS, TOLERANCE, ModeWor
 
 Array = NDArray[np.float64]
 
-LARGEST_ENUMERATION = 8
-"""Most touching contacts of an enumeration with friction: 3^8 modes."""
+MOST_IN_THREE_STATES = 8
+"""Most touching contacts that ``enumerate_all`` tries in all states (open, sticking, slipping): 3^8 modes."""
 _MODE_LIMIT = 64  # an enumeration ends when it has found this many modes
 _STEPS = 2000  # of operator splitting at most, for each set of closed contacts
 
@@ -35,7 +35,9 @@ def force_acceleration_mode(
     enumerate_all: bool = False,
     tolerance: float = TOLERANCE,
 ) -> ModeSolution:
-    """Solve FA: closed contacts push within their friction cone, open ones do not accelerate into the surface.
+    """Find the contacts that stay closed under the forces that act, and these forces (Johnson (38), "FA").
+
+    Closed contacts push within their friction cone, and open contacts do not accelerate into the surface.
 
     A block of 1 kg on the ground, pushed by 3 N, sticks where its friction is 0.5:
 
@@ -55,7 +57,7 @@ def force_acceleration_mode(
     * open: λ = 0, a_n ≥ 0.
 
     Ties close (Johnson's ⪰; higher derivatives are not looked at). The problem differs from Johnson §2.8 in two ways:
-    kinetic friction is μ and not 0, and a slipping contact that has come to rest may stick again (Johnson 70). With M
+    kinetic friction is μ and not 0, and a slipping contact that has come to rest may stick again (Johnson (70)). With M
     singular the paper's own form is used, see :func:`~hybrid_contact_ros.modes.massless.massless_mode`.
 
     Redundant contacts (four points on one flat foot) leave the forces undecided while the acceleration is not. Of the
@@ -63,23 +65,25 @@ def force_acceleration_mode(
     diagonal of the Delassus matrix.
 
     Args:
-        problem: M must be positive semidefinite; restitution and gaps play no part beside the default of ``touching``.
-        touching: the scope (Johnson 33), by default the contacts with no gap that do not separate.
+        problem: m contacts, each with d tangents. M (nv, nv) must be positive semidefinite; restitution and gaps play
+            no part beside the default of ``touching``.
+        touching: the scope (Johnson (33)): indices of contacts, by default of those with no gap that do not separate.
         slip_speed: m/s; contact points faster than this slide.
         enumerate_all: try all modes (up to 8 touching contacts) and report how many hold; otherwise ``unique`` is None.
         tolerance: of the scaled residual.
 
     Returns:
-        A solution with the law FORCE_ACCELERATION. Its status is INACCURATE where the residual is above the tolerance,
-        and NONE_FOUND where an enumeration finds no mode (with large friction there may be none: Painlevé).
+        A solution with the law FORCE_ACCELERATION: ``mode``, a frozenset of indices; ``forces`` (m, 1 + d), N;
+        ``acceleration`` (nv,), v̇; ``contact_status`` (m,). Its status is INACCURATE where the residual is above the
+        tolerance, and NONE_FOUND where an enumeration finds no mode (with large friction there may be none: Painlevé).
 
     Raises:
         ValueError: an index out of range, or too many contacts for an enumeration.
     """
     not_negative(slip_speed=slip_speed, tolerance=tolerance)
     scope = touching_contacts(problem) if touching is None else contact_set("touching", touching, problem.contacts)
-    if enumerate_all and len(scope) > LARGEST_ENUMERATION:
-        raise ValueError(f"{len(scope)} contacts touch; up to {LARGEST_ENUMERATION} are enumerated with friction")
+    if enumerate_all and len(scope) > MOST_IN_THREE_STATES:
+        raise ValueError(f"{len(scope)} contacts touch; up to {MOST_IN_THREE_STATES} are enumerated with friction")
     if not is_regular(problem.mass, np.empty_like(problem.mass)):
         return massless_mode(problem, scope, slip_speed)
     m, d = problem.contacts, problem.tangents

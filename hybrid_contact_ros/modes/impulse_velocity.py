@@ -1,4 +1,4 @@
-"""Which contacts hold after a plastic impact: impulse-velocity complementarity (Johnson 46-50)."""
+"""Which contacts hold after a plastic impact: impulse-velocity complementarity (Johnson (46)–(50))."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ def impulse_velocity_mode(
     tolerance: float = 1e-9,
     enumerate_all: bool | None = None,
 ) -> ModeSolution:
-    """Solve IV: the mode J with k ∈ J exactly where the impulse of k in the plastic impact into J ∪ {k} is in its cone.
+    """Find the contacts that stay closed after a plastic impact (Johnson (50), "IV").
 
-    This is Johnson (50). The cone is Λ_n ≥ 0 for a contact that slides or has no friction (it closes its normal only),
-    and the friction cone for the others (they close their tangents too; Johnson, Assumption A12). As in the paper, a
-    contact whose impulse would leave the friction cone is removed as a whole. That is meant for contacts on massless
-    links, which get out of the way; on a heavy link such a contact may be removed while it still approaches: name it in
-    ``sliding``, or use :func:`~hybrid_contact_ros.impacts.simultaneous.simultaneous_impact`. Without friction, and with
-    M regular, the answer is unique and a removed contact separates (Johnson, Theorem 2).
+    A contact k is in the mode exactly where its impulse in the plastic impact into mode ∪ {k} is in its cone. The cone
+    is Λ_n ≥ 0 for a contact that slides or has no friction (it closes its normal only), and the friction cone for the
+    others (they close their tangents too; Johnson, Assumption A12). As in the paper, a contact whose impulse would
+    leave the friction cone is removed as a whole. That is meant for contacts on massless links, which get out of the
+    way; on a heavy link such a contact may be removed while it still approaches: name it in ``sliding``, or use
+    :func:`~hybrid_contact_ros.impacts.simultaneous.simultaneous_impact`. Without friction, and with M regular, the
+    answer is unique and a removed contact separates (Johnson, Theorem 2).
 
     A point falls into a corner, whose floor and wall both hold it:
 
@@ -46,18 +47,20 @@ def impulse_velocity_mode(
     ([0, 1], [1.0, 2.0], True)
 
     Args:
-        problem: its velocity is v⁻. M may be singular (Johnson §2.3).
-        touching: the scope (Johnson 33): contacts that may close, by default those with no gap that do not separate.
-        sliding: contacts that hold their normal only.
+        problem: m contacts, each with d tangents; its velocity (nv,) is v⁻. M (nv, nv) may be singular (Johnson §2.3).
+        touching: the scope (Johnson (33)): indices of the contacts that may close, by default those with no gap that
+            do not separate.
+        sliding: indices of contacts that hold their normal only.
         tolerance: an impulse outside its cone by this part of the largest impulse counts as inside: ties close.
         enumerate_all: True tries all modes (up to 12 touching contacts) and says whether several hold; False finds one
             by pivoting (:mod:`~hybrid_contact_ros.modes.pivoting`) and leaves ``unique`` and ``count`` None. By default
             modes are enumerated up to 12 contacts.
 
     Returns:
-        A solution with the law IMPULSE_VELOCITY. Its status is NONE_FOUND where no mode fits, and SINGULAR where none
-        fits and some had no block inverse. Where several fit, it is the one with most contacts, the first of them in
-        binary order.
+        A solution with the law IMPULSE_VELOCITY: ``mode``, a frozenset of indices; ``impulses`` (m, 1 + d), N s;
+        ``velocity`` (nv,), v⁺; ``contact_status`` (m,). Its status is NONE_FOUND where no mode fits, and SINGULAR where
+        none fits and some had no block inverse. Where several fit, it is the one with most contacts, the first of them
+        in binary order.
 
     Raises:
         ValueError: an index out of range, or an enumeration of more than 12 touching contacts.

@@ -1,4 +1,4 @@
-"""Force-acceleration complementarity with massless limbs, where open contacts have no acceleration (Johnson 38)."""
+"""Force-acceleration complementarity with massless limbs, where open contacts have no acceleration (Johnson (38))."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ def massless_mode(
     tolerance: float = 1e-9,
     enumerate_all: bool | None = None,
 ) -> ModeSolution:
-    """Solve FA in the form of Johnson (38): the mode J with k ∈ J exactly where the force of k in J ∪ {k} is in its
-    cone.
+    """Find the contacts whose forces hold them closed, also with massless limbs, in the form of Johnson (38).
+
+    A contact k is in the mode exactly where its force in the mode ∪ {k} is in its cone.
 
     This form needs no acceleration of an open contact, so that M may be singular where the closed contacts hold its
     massless limbs (Assumption A5). Friction is as in Assumption A12: a contact at rest closes all its rows and is

@@ -11,7 +11,9 @@ _STRAY_SHARE = 0.1  # part of the steps of the walk that change a contact whethe
 
 
 def pivot_to_mode(count: int, holds: Callable[[int, int], bool | None], kept: int = 0) -> tuple[list[int], bool]:
-    """Find a mask J over ``count`` contacts with (k ∈ J) ⇔ holds(J ∪ {k}, k) for every k (Johnson 31).
+    """Find one mode over ``count`` contacts that satisfies Johnson (31), as a bit mask of its closed contacts.
+
+    A mode satisfies it where every contact k has (k ∈ mode) ⇔ holds(mode ∪ {k}, k).
 
     Block principal pivoting (Kostreva 1978; Júdice and Pires 1994): all contacts on the wrong side change it at once,
     as long as that reduces their number; then the last one alone (Murty 1974), which without friction and with regular
@@ -26,7 +28,7 @@ def pivot_to_mode(count: int, holds: Callable[[int, int], bool | None], kept: in
 
     Args:
         holds: as of :func:`~.enumeration.modes_of`, None where the mode has no block inverse.
-        kept: mask of contacts that J must contain: they never leave on the way, and must hold at its end.
+        kept: mask of contacts that the mode must contain: they never leave on the way, and must hold at its end.
 
     Returns:
         A list of one mask, or of none, and whether any ``None`` was met.

@@ -1,4 +1,4 @@
-"""Which contacts hold after an impact when steady forces act during it: the pseudo-impulse (Johnson 55-59)."""
+"""Which contacts hold after an impact when steady forces act during it: the pseudo-impulse (Johnson (55)–(59))."""
 
 from __future__ import annotations
 
@@ -23,12 +23,27 @@ def pseudo_impulse_mode(
     tolerance: float = 1e-9,
     enumerate_all: bool | None = None,
 ) -> ModeSolution:
-    """Solve PIV: as IV, but a contact also holds where its impulse plus δt times its steady force is in the cone.
+    """Find the contacts that stay closed after a plastic impact during which steady forces act (Johnson (58), "PIV").
 
-    This is Johnson (58). The steady force of a mode is A†(Sᵀτ − h), its force without the drift J̇v, as in the paper
-    (56). It decides which contacts hold and adds no momentum: v⁺ and the impulses are those of the plastic impact into
-    the mode, so that the impulse of a contact that the pseudo-impulse alone holds may pull. The mode contains the one
-    of IV (Johnson 59).
+    A contact holds as in :func:`~hybrid_contact_ros.modes.impulse_velocity.impulse_velocity_mode`, and also where its
+    impulse plus δt times its steady force is in its cone. The steady force of a mode is A†(Sᵀτ − h), its force without
+    the drift J̇v, as in Johnson (56), where A are the rows that the mode closes. The steady force decides which
+    contacts hold and adds no momentum: v⁺ and the impulses are those of the plastic impact into the mode, so that the
+    impulse of a contact that the pseudo-impulse alone holds may pull. The mode contains the one of IV (Johnson (59)).
+
+    A point of 1 kg slides at 0.1 m/s along the floor into the foot of a slope that rises at 45°. To stop the point
+    on both, the floor would have to pull with 0.1 N s, so that the plastic impact leaves the floor open. The weight of
+    9.81 N pushes with more than that within 0.03 s, so that the point is taken to stay on both:
+
+    >>> import math
+    >>> from hybrid_contact_ros import ContactProblem, impulse_velocity_mode, pseudo_impulse_mode
+    >>> slant = math.sqrt(0.5)
+    >>> foot = ContactProblem(
+    ...     mass=[[1.0, 0.0], [0.0, 1.0]], velocity=[0.1, 0.0], normal_jacobian=[[0.0, 1.0], [-slant, slant]],
+    ...     tangent_jacobian=[[[1.0, 0.0]], [[slant, slant]]], friction=[0.0, 0.0], bias_force=[0.0, 9.81],
+    ... )
+    >>> sorted(impulse_velocity_mode(foot).mode), sorted(pseudo_impulse_mode(foot, duration=0.03).mode)
+    ([1], [0, 1])
 
     Args:
         duration: δt, s: a contact whose bounce would end sooner is taken to stick (Johnson uses 0.03 s).
@@ -36,8 +51,9 @@ def pseudo_impulse_mode(
             :func:`~hybrid_contact_ros.modes.impulse_velocity.impulse_velocity_mode`.
 
     Returns:
-        A solution with the law PSEUDO_IMPULSE. Where IV itself has no solution, the modes are only asked to satisfy the
-        predicate.
+        A solution with the law PSEUDO_IMPULSE: ``mode``, a frozenset of indices; ``impulses`` (m, 1 + d), N s;
+        ``velocity`` (nv,), v⁺; ``contact_status`` (m,). Where IV itself has no solution, the modes are only asked to
+        satisfy the predicate.
 
     Raises:
         ValueError: as impulse_velocity_mode; or a negative duration.

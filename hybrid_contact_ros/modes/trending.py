@@ -43,9 +43,9 @@ def trending(
 ) -> Trend:
     """Tell whether h trends negative or positive at a state, with respect to a vector field.
 
-    The lowest Lie derivative L_F^m h, m ≤ ``orders``, that is not zero decides (Johnson 3-4). These derivatives are the
-    Taylor coefficients of h along the integral curve (Johnson, Lemma 3), found from a polynomial through the values of
-    h on a horizon of 1 ms, then 10 and 100 ms where none shows. A term (L_F^m h) T^m / m! counts as zero below
+    The lowest Lie derivative L_F^m h, m ≤ ``orders``, that is not zero decides (Johnson (3)–(4)). These derivatives are
+    the Taylor coefficients of h along the integral curve (Johnson, Lemma 3), found from a polynomial through the values
+    of h on a horizon of 1 ms, then 10 and 100 ms where none shows. A term (L_F^m h) T^m / m! counts as zero below
     ``tolerance · scale``, so that "identically zero" means: too small to matter within 0.1 s, or hidden behind
     ``orders`` zeros.
 

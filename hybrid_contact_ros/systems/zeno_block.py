@@ -32,7 +32,7 @@ def contraction() -> float:
 
 
 def apex(rate: float = RATE) -> float:
-    """θ* of a half cycle that begins with ``rate``, rad (Halm 57).
+    """θ* of a half cycle that begins with ``rate``, rad (Halm (57)).
 
     Energy is conserved, (I + m‖r‖²) θ̇²/2 = m g ‖r‖ (sin(θ* + α) − sin α); (57) as printed has −sin α.
 

@@ -1,5 +1,7 @@
 """All solutions of the impact LCPs: Halm (31), compass gait, RAMone, against brute force over complementary bases."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -178,8 +180,16 @@ def test_no_contacts_or_no_motion_have_one_outcome_the_velocity_itself():
 
 @pytest.mark.parametrize("caps", [[1.0], [1.0, -1.0], [1.0, np.inf], [np.nan, 1.0]])
 def test_wrong_caps_are_refused(caps):
-    with pytest.raises(ValueError, match="maximum impulses"):
+    with pytest.raises(ValueError, match="maximum_impulse "):
         increment_outcomes(rocking_block_impact().problem, caps)
+
+
+def test_the_shape_that_was_given_and_the_one_that_is_needed_are_named():
+    problem = rocking_block_impact().problem.select([0])
+    with pytest.raises(ValueError, match=re.escape("maximum_impulse has shape (3,), (1,) is needed")):
+        increment_outcomes(problem, [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match=re.escape("maximum_impulses has shape (3,), (steps, 1) is needed")):
+        reachable_outcomes(problem, [1.0, 2.0, 3.0])
 
 
 def test_a_search_that_is_cut_says_so():

@@ -263,6 +263,12 @@ def test_an_increment_whose_restitution_was_cut_counts_once_as_searched(law):
         assert found.searched == 1.0 and found.several <= 1.0
 
 
+def test_an_empty_interval_is_named_by_its_contact_and_both_ends():
+    problem = ContactProblem(np.eye(2), [0.0, -1.0], np.eye(2), np.eye(2)[::-1, None], [0.0, 0.0])
+    with pytest.raises(ValueError, match=r"friction of contact 0 has a low end 0.5 above its high end 0.4"):
+        post_impact_set(problem, 1.0, 4, 10, friction=([0.5, 0.9], [0.4, 1.0]))
+
+
 @pytest.mark.parametrize(
     "options, message",
     [

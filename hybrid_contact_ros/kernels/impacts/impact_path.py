@@ -101,7 +101,7 @@ def impact_path(G: Array, u: Array, mu: float, end: float) -> PathEnd:
     while p < end:
         fx, fy, r = _slope(G, u, mu, p, x, y)
         sticks, straight = False, r <= tiny
-        h = end - p
+        step = end - p
         if straight:
             fx, fy, sticks = _at_rest(G, mu)
         else:
@@ -110,30 +110,30 @@ def impact_path(G: Array, u: Array, mu: float, end: float) -> PathEnd:
             if abs(fx * rb - fy * ra) <= _STRAIGHT * mu * math.sqrt(ra * ra + rb * rb):
                 straight = True
                 towards = (fx * ra + fy * rb) / (mu * r) if mu > 0.0 else 0.0
-                if towards * h > 1.0:
-                    h = 1.0 / towards
+                if towards * step > 1.0:
+                    step = 1.0 / towards
         if straight:
-            p, x, y = end if h == end - p else p + h, x + h * fx, y + h * fy
+            p, x, y = end if step == end - p else p + step, x + step * fx, y + step * fy
             after = u[0] + G[0, 0] * p + G[0, 1] * x + G[0, 2] * y
             part, down, up = _parts(now, 0.5 * (now + after), after)
-            pressed, lost, won = pressed + part * h, lost + down * h, won + up * h
+            pressed, lost, won = pressed + part * step, lost + down * step, won + up * step
             rate = G[0, 0] + G[0, 1] * fx + G[0, 2] * fy
             now = after
             continue
-        h = min(_TURN * r / fastest, 0.125 * end)
-        last = h >= end - p
+        step = min(_TURN * r / fastest, 0.125 * end)
+        last = step >= end - p
         if last:
-            h = end - p
-        gx, gy, _ = _slope(G, u, mu, p + 0.5 * h, x + 0.5 * h * fx, y + 0.5 * h * fy)
-        ix, iy, _ = _slope(G, u, mu, p + 0.5 * h, x + 0.5 * h * gx, y + 0.5 * h * gy)
-        jx, jy, _ = _slope(G, u, mu, p + h, x + h * ix, y + h * iy)
-        dx, dy = h * (fx + 2.0 * (gx + ix) + jx) / 6.0, h * (fy + 2.0 * (gy + iy) + jy) / 6.0
-        mx, my = x + 0.5 * dx + 0.125 * h * (fx - jx), y + 0.5 * dy + 0.125 * h * (fy - jy)
-        half = u[0] + G[0, 0] * (p + 0.5 * h) + G[0, 1] * mx + G[0, 2] * my
-        p, x, y = end if last else p + h, x + dx, y + dy
+            step = end - p
+        gx, gy, _ = _slope(G, u, mu, p + 0.5 * step, x + 0.5 * step * fx, y + 0.5 * step * fy)
+        ix, iy, _ = _slope(G, u, mu, p + 0.5 * step, x + 0.5 * step * gx, y + 0.5 * step * gy)
+        jx, jy, _ = _slope(G, u, mu, p + step, x + step * ix, y + step * iy)
+        dx, dy = step * (fx + 2.0 * (gx + ix) + jx) / 6.0, step * (fy + 2.0 * (gy + iy) + jy) / 6.0
+        mx, my = x + 0.5 * dx + 0.125 * step * (fx - jx), y + 0.5 * dy + 0.125 * step * (fy - jy)
+        half = u[0] + G[0, 0] * (p + 0.5 * step) + G[0, 1] * mx + G[0, 2] * my
+        p, x, y = end if last else p + step, x + dx, y + dy
         after = u[0] + G[0, 0] * p + G[0, 1] * x + G[0, 2] * y
         part, down, up = _parts(now, half, after)
-        pressed, lost, won = pressed + part * h, lost + down * h, won + up * h
+        pressed, lost, won = pressed + part * step, lost + down * step, won + up * step
         rate = G[0, 0] + G[0, 1] * jx + G[0, 2] * jy
         now = after
     return PathEnd(x, y, pressed, lost, won, now, rate, sticks)

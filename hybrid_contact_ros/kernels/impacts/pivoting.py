@@ -28,7 +28,17 @@ import math
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.impacts.tableau import NO_CAP, enter, exchange, fill, read, slack, turn_axes
+from hybrid_contact_ros.kernels.impacts.tableau import (
+    NO_CAP,
+    X_BASIC,
+    Y_BASIC,
+    enter,
+    exchange,
+    fill,
+    read,
+    slack,
+    turn_axes,
+)
 
 SOLVED = int(Status.SOLVED)
 RAY = int(Status.RAY)
@@ -108,7 +118,7 @@ def _blocking(problem, top, over, out, own, tableau):
             rate = T[p, a]
             if _blocks(max(value, 0.0), -rate, best, strength):
                 best, strength, leaving, opposite = max(value, 0.0) / -rate, -rate, a, False
-        if holds[a] == 1.0 or own == a:
+        if holds[a] == X_BASIC or own == a:
             if _blocks(max(width - value, 0.0), rate - width_rate, best, strength):
                 best, strength, opposite = max(width - value, 0.0) / (rate - width_rate), rate - width_rate, True
                 leaving = a if own != a else _OWN_WIDTH
@@ -132,7 +142,9 @@ def _blocking(problem, top, over, out, own, tableau):
                 rate = T[p, i]
                 if _blocks(max(value, 0.0), -rate, best, strength):
                     best, strength, leaving, opposite = max(value, 0.0) / -rate, -rate, i, False
-            if (holds[i] == 1.0 or own == i) and _blocks(max(width - value, 0.0), rate - width_rate, best, strength):
+            if (holds[i] == X_BASIC or own == i) and _blocks(
+                max(width - value, 0.0), rate - width_rate, best, strength
+            ):
                 best, strength, opposite = max(width - value, 0.0) / (rate - width_rate), rate - width_rate, True
                 leaving = i if own != i else _OWN_WIDTH
     return leaving, opposite
@@ -212,8 +224,8 @@ def solve(problem, size, attempt, tableau, z):
             enter(leaving, -1.0, p, tableau)
         else:
             enter(leaving, 1.0, p, tableau)
-        holds[out] = 1.0 if own >= 0 else 0.0
-        own = leaving if holds[leaving] == 0.0 else -1
-        holds[leaving] = 0.0
+        holds[out] = X_BASIC if own >= 0 else Y_BASIC
+        own = leaving if holds[leaving] == Y_BASIC else -1
+        holds[leaving] = Y_BASIC
         out = leaving
     return PIVOT_LIMIT, limit

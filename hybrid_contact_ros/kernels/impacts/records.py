@@ -27,7 +27,7 @@ class IncrementProblem(NamedTuple):
     g: int
     H: Array  # (p, p), symmetric: scaled Delassus matrix
     w: Array  # (p,): scaled contact velocities before the increment
-    cap: Array  # (m,): largest normal impulse, λ_max
+    cap: Array  # (m,): largest normal impulse, Λ_max
     c: Array  # (m,): bound of the impulse along an axis, per unit of normal impulse
 
 
@@ -38,7 +38,7 @@ class Tableau(NamedTuple):
     row: Array  # (p + 3,): expression of the leaving variable
     column: Array  # (p + 3,): column of the leaving variable
     side: Array  # (p + 3,): +1 or −1, on which side each pair is
-    holds: Array  # (p + 3,): 1 where x of the pair is basic, 0 where y is
+    holds: Array  # (p + 3,): X_BASIC where x of the pair is basic, Y_BASIC where y is (.tableau)
     values: Array  # (p + 3,): values of x
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.residual import axes_residual
+from hybrid_contact_ros.kernels.impacts.tableau import X_BASIC
 
 _CORRECTIONS = 3  # at most; each has only the rounding errors of what the last one left
 
@@ -27,7 +28,7 @@ def _correct(problem, after, tableau, z):
     p = z.shape[0]
     count = 0
     for i in range(p):
-        if holds[i] == 1.0:
+        if holds[i] == X_BASIC:
             unknowns[count] = i
             count += 1
     for x in range(count):
@@ -38,7 +39,7 @@ def _correct(problem, after, tableau, z):
             entry = H[i, j]
             if j % n == 0:  # axes that slide follow their normal
                 for q in range(j + 1, j + n):
-                    if holds[q] != 1.0:
+                    if holds[q] != X_BASIC:
                         entry -= side[q] * c[j // n] * H[i, q]
             T[x, y] = entry
     for y in range(count):
@@ -75,12 +76,12 @@ def _into_mode(problem, tableau, z):
     n = 1 + problem.g
     for k in range(cap.shape[0]):
         a = k * n
-        if holds[a] != 1.0:
+        if holds[a] != X_BASIC:
             z[a] = 0.0 if side[a] > 0.0 else cap[k]
         z[a] = min(max(z[a], 0.0), cap[k])
         bound = c[k] * z[a]
         for i in range(a + 1, a + n):
-            if holds[i] != 1.0:
+            if holds[i] != X_BASIC:
                 z[i] = -side[i] * bound
             z[i] = min(max(z[i], -bound), bound)
 

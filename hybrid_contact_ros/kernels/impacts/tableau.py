@@ -1,9 +1,9 @@
 """The tableau of parametric bounded pivoting (:mod:`.pivoting`): its start, its exchange step, its answer.
 
-Row i belongs to pair i: its basic variable is x_i where holds[i] = 1, and y_i elsewhere; side[i] is the side of the
-pair. Once the homotopy parameter t is basic, t has the row of the pair ``out``, both of whose variables are nonbasic.
-Column j belongs to the nonbasic variable of pair j, column p to the entering variable, p + 1 to the constants, p + 2 to
-the perturbed constants:
+Row i belongs to pair i: its basic variable is x_i where holds[i] is X_BASIC, and y_i elsewhere; side[i] is the side of
+the pair. Once the homotopy parameter t is basic, t has the row of the pair ``out``, both of whose variables are
+nonbasic. Column j belongs to the nonbasic variable of pair j, column p to the entering variable, p + 1 to the
+constants, p + 2 to the perturbed constants:
 
     basic_i = Σ_j T[j, i] nonbasic_j + (1, δ-perturbed 1) · T[p + 1 : p + 3, i].
 
@@ -18,6 +18,7 @@ from hybrid_contact_ros.kernels.compiling import kernel
 
 BLOCK = 4  # rows are padded to a multiple of this
 LINES = 5  # vectors of scratch: row, column, side, holds and values of .records.Tableau
+X_BASIC, Y_BASIC = 1.0, 0.0  # values of holds: which variable of a pair is basic, and so not at a bound
 NO_CAP = 1e-13  # of the largest cap: a contact with a smaller cap takes no part
 
 _GOLDEN_TURN = 0.6180339887498949  # irrational: the perturbations of the pairs of one attempt are all different
@@ -52,7 +53,7 @@ def fill(problem, top, size, attempt, tableau):
             delta = -delta
         perturbed = w[i] + delta
         side[i] = -1.0 if perturbed < 0.0 else 1.0
-        holds[i] = 0.0
+        holds[i] = Y_BASIC
         T[p, i] = 0.0
         T[p + 1, i] = w[i]
         T[p + 2, i] = perturbed
@@ -112,7 +113,7 @@ def slack(problem, over, out, own, i, tableau):
             row[j] += by_t * T[j, out]
     if a == own:
         row[p] += by
-    elif tableau.holds[a] == 1.0:
+    elif tableau.holds[a] == X_BASIC:
         for j in range(p + 3):
             row[j] += by * T[j, a]
     else:
@@ -155,7 +156,7 @@ def turn_axes(problem, a, tableau):
     n = 1 + problem.g
     width = 2.0 * problem.c[a // n]
     for i in range(a + 1, a + n):
-        if tableau.holds[i] == 1.0 or T[p + 2, i] >= 0.0:
+        if tableau.holds[i] == X_BASIC or T[p + 2, i] >= 0.0:
             continue
         side[i] = -side[i]
         for j in range(p + 3):
@@ -176,10 +177,10 @@ def read(problem, step, own, tableau, z):
     p = z.shape[0]
     n = 1 + problem.g
     for i in range(p):
-        values[i] = T[p + 1, i] + step * T[p, i] if holds[i] == 1.0 else 0.0
+        values[i] = T[p + 1, i] + step * T[p, i] if holds[i] == X_BASIC else 0.0
     if own >= 0:
         values[own] = step
-        holds[own] = 1.0
+        holds[own] = X_BASIC
     for k in range(cap.shape[0]):
         a = k * n
         normal = values[a] if side[a] > 0.0 else cap[k] - values[a]

@@ -26,8 +26,8 @@ from hybrid_contact_ros.kernels.modes.statuses import name_modes
 _SOLVED, _INACCURATE = int(Status.SOLVED), int(Status.INACCURATE)
 _OPEN, _STICK, _SLIP = int(FrictionState.OPEN), int(FrictionState.STICK), int(FrictionState.SLIP)
 _FREE, _LOST = int(Jamming.FREE), int(Jamming.LOST)
-# Most touching contacts for which all modes are tried when the solver fails: 3^4 modes
-_MOST_ENUMERATED = 4
+# Most touching contacts for which all modes are tried where the solver has failed: 3^4 modes
+_MOST_CONTACTS_OF_FALLBACK = 4
 # One mode without splitting is enough there. Not int: numba would compile the search again for a literal number.
 _NO_STEPS, _RELAXED = np.int64(0), np.int64(1)
 _WARM, _COLD, _ALL_HELD = 0, 1, 2  # the attempts at one state, in their order
@@ -44,7 +44,7 @@ def force_acceleration(
     # out:
     critical, jammed, moving, slip, state, forces, accelerations, acceleration, status,
 ):  # fmt: skip
-    """Find contact modes, forces and accelerations of one state (Johnson 38 with Coulomb friction; :mod:`.friction`).
+    """Find contact modes, forces and accelerations of one state (Johnson (38) with Coulomb friction; :mod:`.friction`).
 
     Where contacts slide with more than ``critical_part`` of their critical friction (Painlevé; :mod:`.jamming`), or
     where no mode is found, or none with bounded forces, the contacts that slide are held at rest and the problem is
@@ -156,7 +156,7 @@ def _solve(steps, tolerance, dynamics, touching, moving, iterate, scratch, searc
     count = 0
     for i in range(m):
         count += touching[i]
-    if code == _SOLVED or count > _MOST_ENUMERATED:
+    if code == _SOLVED or count > _MOST_CONTACTS_OF_FALLBACK:
         return code, residual, iterations
     for i in range(m):
         for k in range(d):

@@ -1,4 +1,4 @@
-"""Contact forces and modes with Coulomb friction in contact space: force-acceleration complementarity (Johnson 38).
+"""Contact forces and modes with Coulomb friction in contact space: force-acceleration complementarity (Johnson (38)).
 
 Find λ with a = G λ + b, for each touching contact
 

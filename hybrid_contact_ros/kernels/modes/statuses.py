@@ -17,8 +17,8 @@ def name_modes(dynamics, touching, moving, iterate, status):
     """Write into ``status`` (m,) whether each contact of a solution is open, sticking or slipping.
 
     The motion decides and not the active set: a touching contact that does not accelerate away is closed, loaded or not
-    (the ⪰ of Johnson 38), and a closed one sticks when it neither slides nor starts to, though its force be at the edge
-    of the cone.
+    (the ⪰ of Johnson (38)), and a closed one sticks when it neither slides nor starts to, though its force be at the
+    edge of the cone.
     """
     d, G = dynamics.d, dynamics.G
     slip, forces, accelerations = iterate.slip, iterate.forces, iterate.accelerations
