@@ -4,27 +4,40 @@ from enum import IntEnum, IntFlag
 
 
 class Status(IntEnum):
-    """What a kernel says of its answer. Kernels never raise: they return one of these and a residual."""
+    """What a solver says of its answer. Kernels never raise: they return one of these codes and a residual.
+
+    Attributes:
+        NOT_RUN: the solver was not called.
+        SOLVED: an answer was found that satisfies its conditions to the tolerance.
+        STEP_LIMIT: the most steps that are allowed were taken, and a contact still approaches.
+        PIVOT_LIMIT: Lemke's method took the most pivots that are allowed, and found no solution until then.
+        RAY: Lemke's method ended on a ray, and found no solution from where it began.
+        INACCURATE: an answer was found, but its residual is above the tolerance.
+        SINGULAR: the matrix of this contact mode cannot be inverted.
+        DEADLINE: the computation was stopped in time; what was found until then is valid.
+        NONE_FOUND: no contact mode satisfies the conditions.
+    """
 
     NOT_RUN = 0
     SOLVED = 1
     STEP_LIMIT = 2
-    """Sampling stopped at the most steps allowed, with a contact still approaching."""
     PIVOT_LIMIT = 3
     RAY = 4
-    """Lemke's method ended on a ray: no solution was found from here."""
     INACCURATE = 5
-    """An answer was found, but its residual is above the tolerance."""
     SINGULAR = 6
-    """The matrix of this contact mode cannot be inverted."""
     DEADLINE = 7
-    """Stopped in time; what was found so far is valid."""
     NONE_FOUND = 8
-    """No contact mode satisfies the conditions."""
 
 
 class ContactStatus(IntEnum):
-    """Of one contact; the values of ``ContactState.msg``."""
+    """What one contact does at one instant; the values are those of ``ContactState.msg``.
+
+    Attributes:
+        UNKNOWN: nothing is known of the contact, or its status changes at this instant.
+        OPEN: the contact carries no force.
+        STICKING: the contact is closed, and its point rests on the surface.
+        SLIPPING: the contact is closed, and its point moves along the surface.
+    """
 
     UNKNOWN = 0
     OPEN = 1
@@ -36,6 +49,11 @@ class FrictionState(IntEnum):
     """What one contact does within the mode solvers. The values are **not** those of :class:`ContactStatus`.
 
     The solvers keep SLIP apart from "is moving already": a contact at rest that starts to slide is SLIP too.
+
+    Attributes:
+        OPEN: the contact has no force.
+        STICK: the contact's tangential velocity stays zero, with a force inside the friction cone.
+        SLIP: the contact slides or starts to slide, with a force on the boundary of the friction cone.
     """
 
     OPEN = 0
@@ -44,7 +62,15 @@ class FrictionState(IntEnum):
 
 
 class EventKind(IntEnum):
-    """What a contact does next; the values of ``ContactEvent.msg``."""
+    """What a contact does next, or has just done; the values are those of ``ContactEvent.msg``.
+
+    Attributes:
+        NONE: no event is predicted.
+        TOUCHDOWN: an open contact closes.
+        LIFTOFF: a closed contact opens.
+        SLIP: a sticking contact starts to slide.
+        STICK: a sliding contact comes to rest on the surface.
+    """
 
     NONE = 0
     TOUCHDOWN = 1
@@ -54,7 +80,13 @@ class EventKind(IntEnum):
 
 
 class Flag(IntEnum):
-    """A tri-state answer; the values of ``ConstraintStability.msg``."""
+    """A tri-state answer to whether a property holds; the values are those of ``ConstraintStability.msg``.
+
+    Attributes:
+        UNDECIDED: the margin lies inside the dead band, or the data for an answer are missing.
+        HOLDS: the property holds, by more than the dead band.
+        FAILS: the property does not hold, by more than the dead band.
+    """
 
     UNDECIDED = 0
     HOLDS = 1
@@ -62,7 +94,18 @@ class Flag(IntEnum):
 
 
 class Validity(IntFlag):
-    """Which parts of a prediction may be used; the bits of ``ContactMode.validity``."""
+    """Which parts of a prediction may be used; the bits of ``ContactMode.validity``. A clear bit forbids the use.
+
+    Attributes:
+        STATE: the state was complete and finite.
+        EFFORT: joint efforts were measured, on which the model's forces and the predicted liftoffs rest.
+        MODE_UNIQUE: exactly one contact mode satisfies the complementarity conditions; this is proved without contact
+            only.
+        FORCE_ESTIMATE: the momentum observer has settled.
+        BASE: a floating base was measured; the bit is always set for a fixed base.
+        FORCES: the model's force of every contact satisfies the contact laws.
+        SEQUENCE: the sequence of modes was followed to its end.
+    """
 
     STATE = 1
     EFFORT = 2
@@ -74,10 +117,14 @@ class Validity(IntFlag):
 
 
 class Jamming(IntEnum):
-    """What friction does to a sliding contact at its critical value (Painlevé's paradox)."""
+    """What friction does to a sliding contact at its critical value (Painlevé's paradox).
+
+    Attributes:
+        FREE: the contact does not jam.
+        HELD: the contact is taken as at rest, because the impact without collision that follows ends its slide.
+        LOST: no bounded force satisfies the contact laws.
+    """
 
     FREE = 0
     HELD = 1
-    """The contact is taken as at rest, because the impact without collision that follows ends its slide."""
     LOST = 2
-    """No bounded force satisfies the contact laws."""

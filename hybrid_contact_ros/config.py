@@ -127,7 +127,22 @@ class DiagnosticsConfig:
 
 @dataclass(frozen=True, slots=True)
 class EstimatorConfig:
-    """Everything that the estimator needs beside the URDF. ``environments`` and ``contacts`` are keyed by name.
+    """Everything that the estimator needs beside the URDF, in groups that are the same in a parameter file.
+
+    Attributes:
+        floating_base: whether the root link floats; then odometry is needed.
+        contacts: :class:`Contact` by name: the points of a link that may touch, with friction and restitution.
+        environments: :class:`Environment` by name: the planes that contacts may touch.
+        allow_no_contacts: whether a configuration without any contact is accepted.
+        joint_limits: names of the joints whose position limits are contacts.
+        locked_joints: names of the joints that no message has; these are held at zero.
+        activation: :class:`ActivationConfig`: when a measured gap counts as closed, and the noise of the sensors.
+        prediction: :class:`PredictionConfig`: how far ahead events and modes are predicted.
+        stability: :class:`StabilityConfig`: the dead bands of the flags.
+        impact: :class:`ImpactConfig`: the impact law, and how the set of velocities after an impact is drawn.
+        observer: :class:`ObserverConfig`: the bandwidth of the momentum observer that estimates forces.
+        input: :class:`InputConfig`: which input counts as late or implausible.
+        diagnostics: :class:`DiagnosticsConfig`: the shares of faulty messages above which a node warns.
 
     >>> config = EstimatorConfig.from_mapping({"contacts": {"tip": {"link": "finger"}}, "prediction": {"horizon": 0.2}})
     >>> config.contacts["tip"].friction, config.prediction.horizon

@@ -28,7 +28,15 @@ from hybrid_contact_ros.prediction import Event, ImpactPrediction, Prediction
 
 
 class Parts(IntFlag):
-    """What an update computes. The mode is always computed; SEQUENCE is the sequence of modes after it."""
+    """The parts of a :class:`~hybrid_contact_ros.prediction.Prediction` that an update computes, combined with ``|``.
+
+    Attributes:
+        MODE: the contact mode and each contact's next event, which are always computed.
+        STABILITY: the stability flags with their margins.
+        IMPACT: the set of velocities after the next impact, if one is predicted within the horizon.
+        SEQUENCE: the sequence of modes and events that follow this mode (``prediction.rollout`` in the configuration).
+        ALL: all four parts.
+    """
 
     MODE = 1
     STABILITY = 2

@@ -189,7 +189,15 @@ class Event:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prediction:
-    """The whole answer for one state. ``impact`` is None unless an impact is within the horizon."""
+    """The whole answer of a :class:`~hybrid_contact_ros.estimator.ContactEstimator` for one state of the robot.
+
+    Attributes:
+        mode: which contacts are closed, their forces, and the next event of each contact.
+        stability: tri-state flags with their margins, for each contact and for pairs of contacts.
+        impact: the velocities that may follow the next impact; None unless an impact is predicted within
+            ``impact.horizon`` and asked for by ``Parts.IMPACT``.
+        events: what contacts have just done (``detected``) and what they are predicted to do.
+    """
 
     mode: ModePrediction
     stability: StabilityPrediction

@@ -9,7 +9,7 @@ from typing import BinaryIO, NamedTuple
 _HEAD = struct.Struct("<BqI")
 READY, FAILED = 255, 254
 """Topics of the frames that say that the suite is active, or that it could not be configured."""
-LARGEST = 1 << 26  # bytes; where a frame seems longer, the pipe is out of step
+MAX_FRAME_BYTES = 1 << 26  # where a frame seems longer, the pipe is out of step
 
 
 class Frame(NamedTuple):
@@ -39,7 +39,7 @@ def read_frames(stream: BinaryIO) -> Iterator[Frame]:
     """
     while len(head := stream.read(_HEAD.size)) == _HEAD.size:
         topic, received_ns, size = _HEAD.unpack(head)
-        if size > LARGEST:
+        if size > MAX_FRAME_BYTES:
             raise ValueError(f"a frame of {size} bytes: something else than frames was written to the pipe")
         data = stream.read(size)
         if len(data) < size:

@@ -21,7 +21,9 @@ _DIFFERENCE, _DIFFERENCE_PART = 0.01, 0.05
 _LONGEST_STRIDE = 5.0  # s
 # s: events are detected to a sample, and a time that they foretell is no more certain than this.
 _TIME_SIGMA = 0.001
-_FEW = 3.0  # A standard deviation from n differences may be too small by 1 + this / n² (Student's t at 95 %).
+# A standard deviation from n differences is widened by the factor 1 + _FEW_DIFFERENCES / n², close to what Student's t
+# demands at 95 %.
+_FEW_DIFFERENCES = 3.0
 # A foot that opens or closes for less than this bounces, or its sensors flicker.
 _FLICKER_NS = 30_000_000
 
@@ -91,7 +93,7 @@ class StrideRhythm:
                 squares.append(apart * apart)
             if len(squares) >= j:
                 time = times[-j] + stride
-                few = 1.0 + _FEW / len(squares) ** 2
+                few = 1.0 + _FEW_DIFFERENCES / len(squares) ** 2
                 spread = self._sigmas * (few * math.sqrt(sum(squares) / len(squares)) + _TIME_SIGMA)
                 return time, time - spread, time + spread
         return np.inf, np.inf, np.inf

@@ -14,7 +14,7 @@ from hybrid_contact_ros.bags.reader import BagReader
 from hybrid_contact_ros.bags.streams import Streams
 from hybrid_contact_ros.bags.unreadable import BagError
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.identification.material import FEWEST, RESOLUTION, material, quantile, tells
+from hybrid_contact_ros.identification.material import MIN_IMPACTS, RESOLUTION, material, quantile, tells
 from hybrid_contact_ros.identification.observed_impacts import ObservedImpact, find_impacts
 from hybrid_contact_ros.identification.validation import cross_validated
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
@@ -173,10 +173,10 @@ def identify(states: int, impacts: Sequence[ObservedImpact], law: str = "poisson
         ValueError: fewer than three of them tell e.
     """
     used = [impact for impact in impacts if tells(impact)]
-    if len(used) < FEWEST:
+    if len(used) < MIN_IMPACTS:
         raise ValueError(
             f"{len(impacts)} impacts in {states} states, {len(used)} of them of one contact and explained by it; "
-            f"{FEWEST} are needed. Record drops onto single contacts, or check the model (hybrid-contact check)"
+            f"{MIN_IMPACTS} are needed. Record drops onto single contacts, or check the model (hybrid-contact check)"
         )
     rng = np.random.default_rng(seed)
     found = material(used, law)

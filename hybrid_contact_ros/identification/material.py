@@ -17,7 +17,7 @@ _DOMINANT = 0.9  # share of the normal impulse that one contact must have
 _UNEXPLAINED = 0.15  # of the jump; more of it must not be left by the impulses
 _COMPLETE = 0.1  # of the speed of approach; less of it must be left when an impact has ended
 _CLEARLY = 0.1  # of μ; an impact that would stick only from so much more on did slide to its end
-FEWEST = 3  # impacts that are needed
+MIN_IMPACTS = 3  # impacts from which e or μ is found at least
 RESOLUTION = 1e-5  # paths are followed to about 1e-6, and no interval is narrower than what that leaves open
 
 
@@ -67,7 +67,7 @@ def material(used: Sequence[ObservedImpact], law: str) -> Material:
     # An impact that sticks does so with any larger μ: it takes the one that the others showed.
     own = np.where(stuck, middle, mu)
     e = np.array([fit_restitution(*one, float(x), law) for one, x in zip(single, own, strict=True)])
-    slips = int((sticks_from > middle + max(_CLEARLY * middle, noise)).sum()) >= FEWEST
+    slips = int((sticks_from > middle + max(_CLEARLY * middle, noise)).sum()) >= MIN_IMPACTS
     if not slips:
         stuck = np.ones(mu.size, dtype=bool)
     return Material(e, np.array([-one[1][0] for one in single]), mu, sticks_from, stuck, slips)
@@ -78,7 +78,7 @@ def common_friction(fits: Sequence[SingleImpact], noise: float) -> tuple[Array, 
     of the others is taken."""
     mu, most = np.array([fit.friction for fit in fits]), np.array([fit.sticks_from for fit in fits])
     clear = np.array([not fit.ambiguous(noise) for fit in fits])
-    if clear.sum() < FEWEST:
+    if clear.sum() < MIN_IMPACTS:
         clear[:] = True
     middle = float(quantile(mu[clear], most[clear], 0.5))
     mu = np.array([fit.near(middle, noise) for fit in fits])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hybrid_contact_ros.estimation.impact import impulse_unit
-from hybrid_contact_ros.identification.material import FEWEST, material, quantile, tells
+from hybrid_contact_ros.identification.material import MIN_IMPACTS, material, quantile, tells
 from hybrid_contact_ros.identification.observed_impacts import ObservedImpact
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
 from hybrid_contact_ros.impacts.velocity_set import post_impact_set
@@ -30,7 +30,7 @@ def cross_validated(
     distances, radii = [], []
     for train, test in ((impacts[:middle], impacts[middle:]), (impacts[middle:], impacts[:middle])):
         used = [impact for impact in train if tells(impact)]
-        if len(used) < FEWEST:
+        if len(used) < MIN_IMPACTS:
             continue
         found = material(used, law)
         ends = 0.5 - 0.5 * spread, 0.5 + 0.5 * spread

@@ -22,6 +22,20 @@ class UnusableStateError(ValueError):
 class RobotState:
     """One measured state.
 
+    A robot on a fixed base with two joints, 1.5 s after the beginning of its clock, whose efforts are measured:
+
+    >>> import numpy as np
+    >>> state = RobotState(1_500_000_000, q=np.array([0.1, -0.2]), v=np.zeros(2), effort=np.array([3.0, 0.5]))
+    >>> state.fault(nq=2, nv=2) is None
+    True
+
+    A floating base adds seven entries before the joints of q, here at 0.4 m and upright, and six before those of v:
+
+    >>> base = [0.0, 0.0, 0.4, 0.0, 0.0, 0.0, 1.0]
+    >>> state = RobotState(0, q=np.array([*base, 0.1, -0.2]), v=np.zeros(8))
+    >>> state.fault(nq=9, nv=8) is None
+    True
+
     Attributes:
         stamp_ns: time of the measurement, integer nanoseconds.
         q: configuration (nq,), in Pinocchio's order. A free-flyer comes first: position (m, world), quaternion

@@ -12,8 +12,8 @@ from hybrid_contact_ros.mechanics.joints import QUATERNION_TOLERANCE, BaseMeasur
 from hybrid_contact_ros.messages.refusals import RefusedError
 
 _LARGEST_COVARIANCE = 1e12  # m², rad² and the squares of their rates; what is larger is no covariance
-_FARTHEST = 1e8  # m, from the origin; maps in UTM coordinates lie 1e7 m from theirs
-_FASTEST = 1e3  # m/s and rad/s
+_MAX_DISTANCE = 1e8  # m, of the base from the origin; maps in UTM coordinates lie 1e7 m from theirs
+_MAX_SPEED = 1e3  # m/s and rad/s, of the base
 
 
 def decode_base(
@@ -43,9 +43,9 @@ def decode_base(
     if not abs(norm - 1.0) <= QUATERNION_TOLERANCE:
         raise RefusedError("quaternion_norm", f"its norm is {norm:.6g}")
     if bounded:
-        _check_size("position", p, _FARTHEST, "m")
-        _check_size("linear velocity", u, _FASTEST, "m/s")
-        _check_size("angular velocity", w, _FASTEST, "rad/s")
+        _check_size("position", p, _MAX_DISTANCE, "m")
+        _check_size("linear velocity", u, _MAX_SPEED, "m/s")
+        _check_size("angular velocity", w, _MAX_SPEED, "rad/s")
     quaternion = np.array((o.x, o.y, o.z, o.w))
     linear = np.array((u.x, u.y, u.z))
     angular = np.array((w.x, w.y, w.z))

@@ -120,12 +120,28 @@ class ModeInterval:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Execution:
-    """What a system did from its first state to the end of the simulation: χ: T → D.
+    """What a system did from its first state to the end of the simulation (Johnson's execution of a hybrid system).
+
+    Time is cut into intervals with one contact mode each, and events change the mode between them. A ball that is
+    dropped from 0.5 m onto a floor without bouncing falls, and rests after one event:
+
+    >>> import sympy
+    >>> from hybrid_contact_ros import Constraint, LagrangianSystem, simulate
+    >>> y = sympy.Symbol("y")
+    >>> ball = LagrangianSystem("ball", [y], sympy.Matrix([[1.0]]), 9.81 * y, [Constraint("floor", y)])
+    >>> execution = simulate(ball, q=[0.5], v=[0.0], t_final=1.0)
+    >>> execution.word, execution.events[0].kind.name, round(execution.events[0].time, 4)
+    (('{}', '{floor}'), 'TOUCHDOWN', 0.3193)
+    >>> q, v = execution.at(0.2)
+    >>> q.shape, round(float(v[0]), 3)
+    ((1,), -1.962)
 
     Attributes:
-        intervals: modes and states, in order. Each event but a grazing is between two intervals.
-        events: transitions in order. status: how the execution ended. why: the same in words, empty if FINISHED.
-        names: of the contacts.
+        intervals: :class:`ModeInterval` for each stretch of time in one mode, in order. Each event but a grazing lies
+            between two intervals.
+        events: :class:`ExecutionEvent` for each transition, in order.
+        status: how the execution ended. why: the same in words, empty if FINISHED.
+        names: the m names of the contacts, in the order of the system.
         zeno_times: (lower, upper) bounds, s, of each time at which infinitely many impacts have ended, wider by the
             error that the impacts so far may have in time (:class:`~.time_error.TimeError`). They are estimates where
             impacts end by ``velocity_tolerance``, or are those of several contacts; where those of one contact are
@@ -133,7 +149,7 @@ class Execution:
         most_at_once: largest number of transitions at one time; Johnson's Theorem 8 allows two without massless limbs.
         gap_drift: largest |φ| of a closed contact at the end of an interval, m, before it was corrected.
         velocity_drift: largest speed in a closed row at the end of an interval, m/s, before it was corrected.
-        system: the one simulated.
+        system: the system that was simulated.
     """
 
     intervals: tuple[ModeInterval, ...]
@@ -164,12 +180,12 @@ class Execution:
 
     @property
     def modes(self) -> tuple[HybridMode, ...]:
-        """One for each interval."""
+        """The mode of each interval, in order."""
         return tuple(part.mode for part in self.intervals)
 
     @property
     def word(self) -> tuple[str, ...]:
-        """The modes σ(χ) by the names of their contacts, with ``~`` behind those that slide."""
+        """The modes in order, by the names of their closed contacts, with ``~`` behind those that slide."""
         return tuple(part.mode.label(self.names) for part in self.intervals)
 
     @property

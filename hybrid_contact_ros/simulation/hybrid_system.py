@@ -15,7 +15,7 @@ from hybrid_contact_ros.simulation.adapter import AdaptedSystem
 from hybrid_contact_ros.simulation.execution import ExecutionEvent
 from hybrid_contact_ros.simulation.hybrid_state import HybridState
 from hybrid_contact_ros.simulation.mode import HybridMode
-from hybrid_contact_ros.simulation.mode_domains import Domain, default_configuration, list_domains
+from hybrid_contact_ros.simulation.mode_domains import Domain, default_configuration, list_domains, velocity_count
 from hybrid_contact_ros.simulation.options import Options
 from hybrid_contact_ros.simulation.transition import Transitions
 from hybrid_contact_ros.simulation.transition_result import TransitionResult
@@ -179,16 +179,18 @@ def hybrid_system(
 
     Args:
         system: as for :func:`~.simulate.simulate`.
-        q: (nq,) a configuration to search from, by default zeros, or the neutral one of a RigidBodyModel. spread:
-            standard deviation of the draws, m or rad. seed: of the draws.
+        q: (nq,) a configuration to search from, by default the system's ``neutral()``, or zeros where it has none and
+            v = q̇. spread: standard deviation of the draws, m or rad. seed: of the draws.
         options: of :class:`~.options.Options`, for the guards: law, duration, tolerances.
 
     Raises:
-        ValueError: more than 10 contacts, options that make no sense, or a system that does not tell its size.
+        ValueError: more than 10 contacts, options that make no sense, or a system that does not tell its size, or has
+            v ≠ q̇ and no ``neutral()``, where no ``q`` is given.
     """
     system = as_system(system)
     start = default_configuration(system) if q is None else np.array(q, dtype=np.float64)
-    adapted = AdaptedSystem(system, start, np.zeros(getattr(system, "nv", start.size)))
+    curved = callable(getattr(system, "configuration_rate", None))
+    adapted = AdaptedSystem(system, start, np.zeros(velocity_count(system, start) if curved else start.size))
     return HybridSystem(adapted, list_domains(adapted, start, searches, spread, seed), Options(**options))
 
 

@@ -13,11 +13,12 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 @dataclass(frozen=True, slots=True)
 class HybridMode:
-    """A mode, which is Johnson's set I ⊆ K of closed rows.
+    """A contact mode: the set of closed contacts, each of which sticks or slides (Johnson's set of closed rows).
 
     Attributes:
-        closed: contacts whose normals are closed. sliding: those of them whose tangents are not, though they have
-            friction.
+        closed: indices of the contacts that are closed, so that their gaps stay zero.
+        sliding: indices of those closed contacts that slide although they have friction; the others with friction
+            stick, so that their tangential velocities stay zero too.
     """
 
     closed: frozenset[int] = frozenset()
@@ -25,7 +26,7 @@ class HybridMode:
 
     @classmethod
     def of(cls, closed: Iterable[int] = (), sliding: Iterable[int] = ()) -> HybridMode:
-        """From any indices; ``sliding`` must be among ``closed``."""
+        """Build a mode from any iterables of indices; each sliding contact must also be closed."""
         mode = cls(frozenset(closed), frozenset(sliding))
         if not mode.sliding <= mode.closed:
             raise ValueError(f"sliding contacts {sorted(mode.sliding)} are not all closed ({sorted(mode.closed)})")

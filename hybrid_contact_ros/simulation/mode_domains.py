@@ -16,17 +16,18 @@ from hybrid_contact_ros.simulation.mode import HybridMode
 Array = NDArray[np.float64]
 MAX_CONTACTS = 10
 """Contacts whose modes are listed at most: with friction they have up to 3^10."""
-_MAX_VELOCITIES = 60  # sizes that a system which does not tell its own is tried with
+_MAX_VELOCITIES = 60  # largest nv that is tried with a system that does not tell its own
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Domain:
-    """D_I: the states in which the mode's contacts touch and are at rest in the closed rows, and nothing penetrates.
-
-    Source: Johnson (74).
+    """The domain of a mode: the states in which its contacts touch without moving in the closed rows, and no contact
+    penetrates (D_I of Johnson (74), where the letter I is the mode).
 
     Attributes:
-        mode: I. witness: a configuration (nq,) with these contacts closed.
+        system: the mechanical system that the mode belongs to.
+        mode: the contact mode whose domain this is.
+        witness: a configuration (nq,) in which the mode's contacts are closed and no other one penetrates.
     """
 
     system: AdaptedSystem
@@ -34,7 +35,7 @@ class Domain:
     witness: Array
 
     def contains(self, q: ArrayLike, v: ArrayLike, tolerance: float = 1e-8) -> bool:
-        """Whether a state is in the domain, to a tolerance in m and m/s."""
+        """Tell whether a state is in the domain, with one tolerance for gaps (m) and for speeds (m/s)."""
         problem = self.system.problem(q, v, 0.0, self.mode.closed)
         rows = problem.jacobian().reshape(problem.contacts, 1 + problem.tangents, problem.nv)
         closed = sorted(self.mode.closed)
@@ -57,18 +58,38 @@ class Domain:
 
 
 def default_configuration(system: Any) -> Array:
-    """A robot's neutral configuration, or zeros: as many as the system says, or the first number its problem takes."""
+    """A configuration (nq,) to search from: the neutral one of the system, or zeros where v = q̇, so that nq = nv.
+
+    Raises:
+        ValueError: the system has v ≠ q̇ and no ``neutral``, or its size is not found.
+    """
     if hasattr(system, "neutral"):
         return np.array(system.neutral(), dtype=np.float64)
+    if callable(getattr(system, "configuration_rate", None)):
+        name = type(system).__name__
+        raise ValueError(f"{name} has v ≠ q̇ and no neutral(), and zeros may be no configuration of it; give q")
+    return np.zeros(velocity_count(system, None))
+
+
+def velocity_count(system: Any, q: Array | None) -> int:
+    """The number nv: what the system says, or the first number of zeros that its problem takes as v.
+
+    Args:
+        q: (nq,) the configuration to ask at; where it is None, as many zeros as there are velocities.
+
+    Raises:
+        ValueError: no number up to 60 is taken.
+    """
     if hasattr(system, "nv"):
-        return np.zeros(system.nv)
+        return int(system.nv)
     for count in range(1, _MAX_VELOCITIES + 1):
+        still = np.zeros(count)
         try:
-            if system.problem(np.zeros(count), np.zeros(count)).nv == count:
-                return np.zeros(count)
+            if system.problem(still if q is None else q, still).nv == count:
+                return count
         except (ValueError, IndexError, AttributeError):
             continue
-    raise ValueError(f"{type(system).__name__} does not tell its size; give q")
+    raise ValueError(f"{type(system).__name__} does not tell its size; give q, and nv where v ≠ q̇")
 
 
 def list_domains(system: AdaptedSystem, q: Array, searches: int, spread: float, seed: int) -> list[Domain]:

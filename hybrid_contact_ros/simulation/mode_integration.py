@@ -16,7 +16,8 @@ from hybrid_contact_ros.simulation.mode_dynamics import ModeDynamics
 from hybrid_contact_ros.simulation.options import Options
 
 Array = NDArray[np.float64]
-_ROUNDING = 2.2e-16
+_ROUNDING = 2.2e-16  # the relative spacing of floating-point numbers
+_THIRD_ORDER_WEIGHT = 0.1  # that SciPy's DOP853 gives its third-order error beside the fifth-order one
 _CRAWL_STEPS, _CRAWL_TIME = 1000, 1e-6  # so many steps in so short a time, s, are no progress
 
 
@@ -24,12 +25,19 @@ class ModeIntegration:
     """The steps of one mode so far.
 
     Args:
-        steps: of the whole execution so far. state: where the mode begins.
+        dynamics: the right-hand side of the mode's differential equation.
+        options: tolerances of the integrator and limits of the execution.
+        t_final: s, when the execution ends.
+        steps: number of steps that the execution has taken in the modes before.
+        state: the time, configuration and velocity at which the mode begins.
 
     Attributes:
-        times, states: at the ends of steps: s, (q, v) of (nq + nv,). dense: (q, v) of a time, of each step.
-        steps: of the whole execution. error: (2,) sums of the errors of q and of v that the integrator saw in its
-            steps. status, why: what ended the execution, if anything did.
+        times: the beginning of the mode and the ends of its steps, s.
+        states: the state (q, v) as one array (nq + nv,) at each of the ``times``.
+        dense: for each step the function that gives this array at a time, s, within the step.
+        steps: number of steps that the whole execution has taken.
+        error: (2,) sums, over the steps, of the integrator's estimates of its errors in q and in v.
+        status: why the execution ends here, or None while it goes on; ``why`` says the same in words.
     """
 
     def __init__(
@@ -50,21 +58,21 @@ class ModeIntegration:
 
     @property
     def time(self) -> float:
-        """s."""
+        """The time that the integration has reached, s."""
         return self.times[-1]
 
     @property
     def q(self) -> Array:
-        """(nq,), a copy."""
+        """A copy of the configuration (nq,) at that time."""
         return self.states[-1][: self.dynamics.system.nq].copy()
 
     @property
     def v(self) -> Array:
-        """(nv,), a copy."""
+        """A copy of the velocity (nv,) at that time."""
         return self.states[-1][self.dynamics.system.nq :].copy()
 
     def interval(self, system: AdaptedSystem) -> ModeInterval:
-        """What was recorded. ``system`` will be asked when states between the steps are."""
+        """The interval of the execution that was recorded; ``system`` serves for states between the steps."""
         states, n = np.array(self.states), self.dynamics.system.nq
         return ModeInterval(
             mode=self.dynamics.mode,
@@ -149,10 +157,12 @@ class ModeIntegration:
 
 
 def _local_error(solver: DOP853, n: int) -> Array:
-    """Largest errors of q and of v in the last step: the integrator's own estimate, by which it chose the step, and
-    rounding."""
+    """Estimate the largest errors of q and of v in the last step, (2,).
+
+    Each is the estimate by which the integrator chose the step, plus rounding.
+    """
     fifth, third = (np.abs(solver.K.T @ weights) for weights in (solver.E5, solver.E3))
-    size = np.hypot(fifth, 0.1 * third)
+    size = np.hypot(fifth, _THIRD_ORDER_WEIGHT * third)
     step = abs(float(solver.t - solver.t_old)) * np.divide(fifth**2, size, out=np.zeros_like(size), where=size > 0.0)
     step += _ROUNDING * np.abs(solver.y)
     return np.array([step[:n].max(initial=0.0), step[n:].max(initial=0.0)])

@@ -20,6 +20,10 @@ from hybrid_contact_ros.simulation.transition_result import TransitionResult
 from hybrid_contact_ros.simulation.without_collision import impact_without_collision
 
 Array = NDArray[np.float64]
+_CLOSED_GAP = 1e-15  # m; a smaller gap is rounding, and no projection makes it smaller
+# Rows that depend on each other have singular values near 1e-16 of the largest; those below this part count as zero, so
+# that redundant contacts share the correction.
+_REDUNDANT = 1e-10
 _RESOLVED = (Status.SOLVED, Status.INACCURATE, Status.STEP_LIMIT)
 
 
@@ -126,9 +130,10 @@ class Resets:
             gap = problem.gap[closed]
             worst = float(np.abs(gap).max())
             self.gap_drift = max(self.gap_drift, worst)
-            if worst <= 1e-15:
+            if worst <= _CLOSED_GAP:
                 break
-            back = np.asarray(np.linalg.lstsq(problem.normal_jacobian[closed], gap, rcond=1e-10)[0], dtype=np.float64)
+            normals = problem.normal_jacobian[closed]
+            back = np.asarray(np.linalg.lstsq(normals, gap, rcond=_REDUNDANT)[0], dtype=np.float64)
             q = self.system.integrate(q, -back)
         problem = self.system.problem(q, v, time, mode.closed)
         rows = problem.jacobian().reshape(problem.contacts, -1, problem.nv)

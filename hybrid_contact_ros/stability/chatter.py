@@ -10,14 +10,24 @@ from scipy.optimize import nnls
 
 Array = NDArray[np.float64]
 
-_OVER = 1e-7  # of the first impact speed: the chatter is over when no contact is, or can become by falling, faster
-_AT_REST = 1e-10  # of the first impact speed: a contact that bounces no faster is at rest
-_AT_ONCE = 1e-12  # of the first time of flight: gaps that close within this time close together
+# All of these are parts of a size that the chatter has at its beginning.
+_END_SPEED = 1e-7  # of the first impact speed: the chatter is over when no contact is, or can become by falling, faster
+_REST_SPEED = 1e-10  # of the first impact speed: a contact that bounces no faster is at rest
+_SAME_TIME = 1e-12  # of the first time of flight: gaps that close within this time close together
+_LIFTING = 1e-9  # of the largest φ̈ without contact: a resting contact lifts off with a greater φ̈; the rest is rounding
+# Of the largest singular value of F, where G = FᵀF: smaller ones are rounding, since eigenvalues of G that should be
+# zero come out near 1e-16 of the largest, and their roots near 1e-8.
+_INDEPENDENT = 1e-7
 
 
 @dataclass(frozen=True, slots=True)
 class Chatter:
-    """The end of a chatter: ``time`` (s from now) when all contacts are closed, after ``impacts`` computed ones."""
+    """The end of a chatter.
+
+    Attributes:
+        time: s from now, when all contacts are closed.
+        impacts: number of impacts that were computed until then.
+    """
 
     time: float
     impacts: int
@@ -29,18 +39,23 @@ def chatter(
     """Follow m gaps with φ̈ = b + G λ until all rest; None where they do not within ``max_impacts``.
 
     Restitution is Newton's, and there is no friction. Contacts that close together impact one at a time, the fastest
-    first, over and over until none approaches. Contacts at rest push (0 ≤ λ ⊥ φ̈ ≥ 0); impacts of others knock them off,
-    or are shared in the same way. The last bounces, slower than 1e-7 of the first impact, are left out.
+    first, over and over until none approaches. A contact at rest pushes (0 ≤ λ ⊥ φ̈ ≥ 0). Where the impact of another
+    contact makes a contact at rest approach, this contact takes its part of the impact as the next one in that order;
+    where the impact makes it separate, it flies again. Bounces slower than 1e-7 of the first impact are left out.
 
     Args:
-        gap: φ ≥ 0 (m,), m. speed: φ̇ (m,), m/s. free: b (m,), φ̈ without contact, m/s². delassus: G (m, m), 1/kg.
-        restitution: e (m,). max_impacts: computed at most.
+        gap: φ ≥ 0 (m,), m.
+        speed: φ̇ (m,), m/s.
+        free: b (m,), m/s², which is φ̈ without contact forces.
+        delassus: G (m, m), 1/kg, of the normals.
+        restitution: e (m,).
+        max_impacts: the number of impacts after which the chatter is given up.
     """
     phi, rate = gap.astype(np.float64), speed.astype(np.float64)
     resting = np.zeros(phi.size, dtype=bool)
     scale = float(np.sqrt(rate**2 + 2.0 * np.abs(free) * phi).max(initial=0.0)) or 1.0
-    slow = _AT_REST * scale
-    moment = _AT_ONCE * scale / (float(np.abs(free).max(initial=0.0)) or 1.0)
+    slow = _REST_SPEED * scale
+    same_time = _SAME_TIME * scale / (float(np.abs(free).max(initial=0.0)) or 1.0)
     time, impacts = 0.0, 0
     while True:
         touching = phi <= 0.0
@@ -51,10 +66,10 @@ def chatter(
         resting = touching & (np.abs(rate) <= slow)
         rate[resting] = 0.0
         acceleration = free + delassus[:, resting] @ _forces(delassus[np.ix_(resting, resting)], free[resting])
-        lifting = resting & (acceleration > 1e-9 * np.abs(free).max())
+        lifting = resting & (acceleration > _LIFTING * np.abs(free).max())
         if lifting.any() and resting.all():
             return None  # what should stay closed is pulled open
-        if (np.sqrt(rate**2 + 2.0 * np.abs(free) * phi) <= _OVER * scale).all():
+        if (np.sqrt(rate**2 + 2.0 * np.abs(free) * phi) <= _END_SPEED * scale).all():
             return Chatter(time, impacts)
         flying = ~resting | lifting
         ahead = np.where(flying, _times(phi, rate, acceleration), np.inf)
@@ -63,7 +78,7 @@ def chatter(
             return None
         phi[flying] += rate[flying] * step + 0.5 * acceleration[flying] * step**2
         rate[flying] += acceleration[flying] * step
-        phi[flying & (ahead <= step + moment)] = 0.0
+        phi[flying & (ahead <= step + same_time)] = 0.0
         time += step
 
 
@@ -89,7 +104,7 @@ def _forces(delassus: Array, free: Array) -> Array:
         return free
     values, vectors = np.linalg.eigh(delassus)
     roots = np.sqrt(np.maximum(values, 0.0))
-    keep = roots > 1e-7 * roots.max()
+    keep = roots > _INDEPENDENT * roots.max()
     factor = roots[keep, None] * vectors[:, keep].T
     return np.asarray(nnls(factor, -(vectors[:, keep].T @ free) / roots[keep])[0])
 
@@ -97,10 +112,10 @@ def _forces(delassus: Array, free: Array) -> Array:
 def _times(phi: Array, rate: Array, acceleration: Array) -> Array:
     """Times t > 0 (m,) when φ + φ̇ t + φ̈ t²/2 comes down to 0; infinite where it never does."""
     found = np.full(phi.size, np.inf)
-    for i, (h, s, a) in enumerate(zip(phi, rate, acceleration, strict=True)):
-        inside = s**2 - 2.0 * a * h
-        if a < 0.0:
-            found[i] = (s + np.sqrt(inside)) / -a if s >= 0.0 else 2.0 * h / (np.sqrt(inside) - s)
-        elif s < 0.0 and inside >= 0.0:
-            found[i] = 2.0 * h / (np.sqrt(inside) - s)
+    for i, (gap, speed, second) in enumerate(zip(phi, rate, acceleration, strict=True)):
+        impact_squared = speed**2 - 2.0 * second * gap
+        if second < 0.0 and speed >= 0.0:
+            found[i] = (speed + np.sqrt(impact_squared)) / -second
+        elif second < 0.0 or (speed < 0.0 and impact_squared >= 0.0):
+            found[i] = 2.0 * gap / (np.sqrt(impact_squared) - speed)
     return found

@@ -59,8 +59,10 @@ class _Parts:
 class IntervalRanges:
     """Enclosures of the parts of the contact problem over a box, and of all solutions of the linear systems with them.
 
-    These forget how the parts depend on each other through q. Therefore the results are also enclosed by their values
-    at the centre and their slopes over the box (the mean value theorem), and the two enclosures are intersected.
+    These enclosures forget how the parts depend on each other through q. Therefore the results are also enclosed by
+    their values at the centre and their slopes over the box (the mean value theorem), and the two enclosures are
+    intersected. D̄ is one vector, the middle of the range of the impact direction D at the centre of the box
+    (:attr:`Ranges.middle`).
     """
 
     guaranteed = True
@@ -80,34 +82,34 @@ class IntervalRanges:
         self._open = [i for i in range(m) if i != contact and i not in held]
 
     def __call__(self, box: Interval) -> Ranges | None:
-        """The ranges over ``box``; None where M or a mobility may be singular."""
-        wide = self._solved(self._parts(self._values(box)))
+        """The ranges over ``box``; None where M may be singular, or no impulse may move the bouncing contact."""
+        over_box = self._solved(self._parts(self._values(box)))
         centre = 0.5 * (box.lo + box.hi)
-        middle = self._solved(self._parts(self._values(Interval.of(centre))))
-        if wide is None or middle is None:
+        at_centre = self._solved(self._parts(self._values(Interval.of(centre))))
+        if over_box is None or at_centre is None:
             return None
         n, c = centre.size // 2, self._closed
-        reference = 0.5 * (middle.direction.lo + middle.direction.hi)[:n]
-        slopes = self._sloped(wide, self._parts(self._slopes(box)), reference)
+        reference = 0.5 * (at_centre.direction.lo + at_centre.direction.hi)[:n]
+        slopes = self._sloped(over_box, self._parts(self._slopes(box)), reference)
         if slopes is None:
             return None
-        away = box - centre
-        flight = wide.flight.cut(middle.flight + slopes.flight.dot(away))
-        acceleration = wide.acceleration.cut(middle.acceleration + slopes.acceleration.dot(away))
-        direction = wide.direction
+        offset = box - centre
+        free = over_box.free.cut(at_centre.free + slopes.free.dot(offset))
+        acceleration = over_box.acceleration.cut(at_centre.acceleration + slopes.acceleration.dot(offset))
+        direction = over_box.direction
         if not self._friction[self._contact]:
-            direction = direction.cut(middle.direction + slopes.direction.dot(away))
-        across = Interval.of(np.eye(n)) - Interval.of(reference[:, None]) * wide.normal[None]  # 1 − D̄ J_n
-        slide = across.dot(flight[:n]) - reference * wide.parts.drift[self._contact, 0]
-        slide = slide.cut((middle.flight[:n] - reference * middle.acceleration) + slopes.slide.dot(away))
+            direction = direction.cut(at_centre.direction + slopes.direction.dot(offset))
+        across = Interval.of(np.eye(n)) - Interval.of(reference[:, None]) * over_box.normal[None]  # identity − D̄ J_n
+        slide = across.dot(free[:n]) - reference * over_box.parts.drift[self._contact, 0]
+        slide = slide.cut((at_centre.free[:n] - reference * at_centre.acceleration) + slopes.slide.dot(offset))
         return Ranges(
             acceleration,
             direction[:n],
-            flight[:n],
+            free[:n],
             reference,
             slide,
-            float(wide.parts.gap.lo[self._open].min(initial=np.inf)),
-            float(min(safety(-push[n:], c, self._friction).min(initial=np.inf) for push in (flight, direction))),
+            float(over_box.parts.gap.lo[self._open].min(initial=np.inf)),
+            float(min(safety(-y[n:], c, self._friction).min(initial=np.inf) for y in (free, direction))),
         )
 
     def gaps(self, box: Interval) -> tuple[Interval, Interval]:
@@ -116,48 +118,62 @@ class IntervalRanges:
         return parts.gap[i], parts.rows[i, 0].dot(box[parts.bias.lo.size :])
 
     def _solved(self, parts: _Parts) -> _Solved | None:
-        """Enclose flight and impact; None where the matrix, or the bouncing contact's mobility, may be singular."""
+        """Enclose the motion between impacts and by an impact.
+
+        Returns:
+            None where the matrix may be singular, or where a unit impulse at the bouncing contact may leave its φ̇ as it
+            is, as held contacts or friction can bring about.
+        """
         n, i, c = parts.bias.lo.size, self._contact, self._closed
         matrix = Interval(*(_bordered(m, r[c]) for m, r in _ends(parts.mass, parts.rows)))
         normal = parts.rows[i, 0]
-        push = normal
+        impulse_row = normal
         if mu := float(self._friction[i]):
             for k in range(parts.rows.lo.shape[1] - 1):
-                push = push + Interval.of(-mu, mu) * parts.rows[i, 1 + k]
+                impulse_row = impulse_row + Interval.of(-mu, mu) * parts.rows[i, 1 + k]
         still = Interval.of(np.zeros(c.sum()))
-        right = Interval.stack([_joined(-parts.bias, -parts.drift[c]), _joined(push, still)])
+        right = Interval.stack([_joined(-parts.bias, -parts.drift[c]), _joined(impulse_row, still)])
         found = solve(matrix, Interval(right.lo.T, right.hi.T))
         if found is None:
             return None
-        gain = normal.dot(found[:n, 1])
-        if not gain.lo > 0.0:
+        response = normal.dot(found[:n, 1])
+        if not response.lo > 0.0:
             return None
-        flight = found[:, 0]
-        acceleration = normal.dot(flight[:n]) + parts.drift[i, 0]
-        return _Solved(parts, matrix, normal, gain, flight, acceleration, found[:, 1] / gain)
+        free = found[:, 0]
+        acceleration = normal.dot(free[:n]) + parts.drift[i, 0]
+        return _Solved(parts, matrix, normal, response, free, acceleration, found[:, 1] / response)
 
-    def _sloped(self, wide: _Solved, slopes: _Parts, reference: Array) -> _Slopes | None:
-        """Derivatives along x of what :meth:`_solved` finds, from those of A y = b: A ∂y = ∂b − ∂A y."""
+    def _sloped(self, over_box: _Solved, slopes: _Parts, reference: Array) -> _Slopes | None:
+        """Enclose the derivatives along x of what :meth:`_solved` finds.
+
+        A solution y of A y = b has the derivative ∂y with A ∂y = ∂b − ∂A y.
+
+        Args:
+            over_box: the solutions over the box. slopes: the derivatives of the parts. reference: D̄ (n,).
+
+        Returns:
+            None where A may be singular.
+        """
         n, i, c = reference.size, self._contact, self._closed
-        flights, strikes, pushes = [], [], []
+        free_sides, impact_sides, normal_slopes = [], [], []
         for j in range(2 * n):
-            turned = Interval(*(_bordered(m[j], r[j][c]) for m, r in _ends(slopes.mass, slopes.rows)))
-            pushed = _joined(slopes.rows[j, i, 0], Interval.of(np.zeros(c.sum())))
-            flights.append(_joined(-slopes.bias[j], -slopes.drift[j][c]) - turned.dot(wide.flight))
-            strikes.append(pushed - turned.dot(wide.direction * wide.gain))
-            pushes.append(slopes.rows[j, i, 0])
-        right = Interval.stack(flights + strikes)
-        found = solve(wide.matrix, Interval(right.lo.T, right.hi.T))
+            matrix_slope = Interval(*(_bordered(m[j], r[j][c]) for m, r in _ends(slopes.mass, slopes.rows)))
+            impact_side = _joined(slopes.rows[j, i, 0], Interval.of(np.zeros(c.sum())))
+            free_sides.append(_joined(-slopes.bias[j], -slopes.drift[j][c]) - matrix_slope.dot(over_box.free))
+            impact_sides.append(impact_side - matrix_slope.dot(over_box.direction * over_box.response))
+            normal_slopes.append(slopes.rows[j, i, 0])
+        right = Interval.stack(free_sides + impact_sides)
+        found = solve(over_box.matrix, Interval(right.lo.T, right.hi.T))
         if found is None:
             return None
-        flight, strike, normals = found[:, : 2 * n], found[:, 2 * n :], Interval.stack(pushes)
-        acceleration = normals.dot(wide.flight[:n]) + wide.normal.dot(flight[:n]) + slopes.drift[:, i, 0]
-        gain = normals.dot(wide.direction[:n] * wide.gain) + wide.normal.dot(strike[:n])
-        direction = (strike - wide.direction[:, None] * gain) / wide.gain
-        return _Slopes(flight, acceleration, direction, flight[:n] - reference[:, None] * acceleration)
+        free, impact, normals = found[:, : 2 * n], found[:, 2 * n :], Interval.stack(normal_slopes)
+        acceleration = normals.dot(over_box.free[:n]) + over_box.normal.dot(free[:n]) + slopes.drift[:, i, 0]
+        response = normals.dot(over_box.direction[:n] * over_box.response) + over_box.normal.dot(impact[:n])
+        direction = (impact - over_box.direction[:, None] * response) / over_box.response
+        return _Slopes(free, acceleration, direction, free[:n] - reference[:, None] * acceleration)
 
     def _parts(self, values: Interval) -> _Parts:
-        """Cut one long array of expressions into the parts of the problem."""
+        """Cut the values of all expressions, or all their derivatives, into the parts of the problem."""
         sizes = [int(np.prod(shape)) for shape in self._shapes]
         whole = sum(sizes)
         table = Interval(values.lo.reshape(-1, whole), values.hi.reshape(-1, whole))
@@ -172,35 +188,51 @@ class IntervalRanges:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Solved:
-    """Solutions over a box: v̇ and minus the reactions (n + c,), φ̈, and the change of v by an impact with φ̇ (n + c,)."""
+    """Solutions over a box, for n velocities and c rows of held contacts.
+
+    Attributes:
+        parts: of the contact problem. matrix: [[M, J_cᵀ], [J_c, 0]], with J_c the rows of the held contacts.
+        normal: J_n of the bouncing contact (n,).
+        response: change of its φ̇ by a unit impulse in the friction cone, whose normal part is 1, 1/kg.
+        free: v̇ between impacts, and then minus the reactions of the held contacts (n + c,).
+        acceleration: φ̈ of the bouncing contact between impacts.
+        direction: change of v by an impact over the change of φ̇, and then minus the reactions in it (n + c,).
+    """
 
     parts: _Parts
     matrix: Interval
     normal: Interval
-    gain: Interval
-    flight: Interval
+    response: Interval
+    free: Interval
     acceleration: Interval
     direction: Interval
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Slopes:
-    """Slopes of the members of :class:`_Solved`, and of v̇ − D̄ φ̈, along x = (q, v), which is the last axis."""
+    """Slopes of members of :class:`_Solved` along x = (q, v), which is the last axis.
 
-    flight: Interval
+    Attributes:
+        free, acceleration, direction: the slopes of the members of these names.
+        slide: the slopes of v̇ − D̄ φ̈, with D̄ the fixed middle of the range of D at the centre of the box.
+    """
+
+    free: Interval
     acceleration: Interval
     direction: Interval
     slide: Interval
 
 
 def _ends(mass: Interval, rows: Interval) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """Pair the lower ends of M and of the rows, and their upper ends."""
     return (mass.lo, rows.lo), (mass.hi, rows.hi)
 
 
 def _bordered(mass: Array, rows: Array) -> Array:
-    """The matrix of M v̇ − rowsᵀ λ = …, rows v̇ = …, for the unknowns v̇ and −λ."""
+    """The matrix of the equations M v̇ − rowsᵀ λ = f and rows v̇ = r, whose unknowns are v̇ and −λ."""
     return np.block([[mass, rows.T], [rows, np.zeros((rows.shape[0], rows.shape[0]))]])
 
 
 def _joined(first: Interval, second: Interval) -> Interval:
+    """Concatenate two vectors of intervals."""
     return Interval(np.concatenate([first.lo, second.lo]), np.concatenate([first.hi, second.hi]))

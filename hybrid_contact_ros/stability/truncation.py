@@ -81,9 +81,8 @@ def reliable_truncation(
 
     Args:
         system: has ``problem(q, v)``; a :class:`LagrangianSystem` without applied forces gets guaranteed answers. It
-            may
-            be a RigidBodyModel: with a free-flyer ``q_bounds`` and ``v_bounds`` are of x (nv,) and ẋ, where the
-            configuration is q ⊕ x (:class:`~hybrid_contact_ros.systems.chart.RobotChart`).
+            may be a RigidBodyModel: with a free-flyer ``q_bounds`` and ``v_bounds`` are bounds of x (nv,) and ẋ, where
+            the configuration is q ⊕ x (:class:`~hybrid_contact_ros.systems.chart.RobotChart`).
         q, v: the state.
         contact: index of the bouncing contact. Others that are not held must stay open, which is checked.
         held: indices of the contacts that are closed and stay so.

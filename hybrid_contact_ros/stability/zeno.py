@@ -22,6 +22,8 @@ from hybrid_contact_ros.stability.truncation import checked_state, enclosed, uns
 from hybrid_contact_ros.systems.chart import in_rates
 
 Array = NDArray[np.float64]
+_CLOSED_GAP = 1e-14  # m; a projected gap below this is as small as rounding of a configuration near 1 m lets it be
+_PROJECTIONS = 20  # Newton steps at most; each squares the error, so a handful is enough where they converge
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,8 +95,9 @@ def zeno_analysis(
     t₁ + 2 e |φ̇₁⁻| / (|φ̈| (1 − e)). Friction of the bouncing contacts is left out of this.
 
     Args:
-        system: as for :func:`~hybrid_contact_ros.stability.truncation.reliable_truncation`, which says what the bounds
-            of a RigidBodyModel are of. A :class:`~hybrid_contact_ros.systems.robot.RobotSystem` gives one an effort.
+        system: as for :func:`~hybrid_contact_ros.stability.truncation.reliable_truncation`, whose docstring says in
+            which coordinates the bounds are given for a RigidBodyModel. A robot whose joints are driven is passed as a
+            :class:`~hybrid_contact_ros.systems.robot.RobotSystem` with that effort.
         q, v: the state. contact: index or indices of the bouncing contacts. held: contacts that are closed and stay so.
         neighbourhood: (ε_q, ε_v, ε_t): find ``neighbourhoods`` for U = N(ε_q, ε_v) and ε_t (takes some 0.1 s).
         tolerance: of φ (m) and φ̇ (m/s) for an equilibrium.
@@ -210,10 +213,10 @@ def _closed_state(system: System, q: Array, v: Array, chosen: list[int], held: l
     """The state projected to φ = 0 (Newton's method along M⁻¹Jᵀ) and φ̇ = 0 (plastic impact without friction)."""
     problem = system.problem(q, v)
     none = np.zeros(q.size)
-    for _ in range(20):
+    for _ in range(_PROJECTIONS):
         target = np.zeros(problem.jacobian_drift.shape)
         target[chosen, 0] = -problem.gap[chosen]
-        if np.abs(target).max() <= 1e-14:
+        if np.abs(target).max() <= _CLOSED_GAP:
             break
         q = q + _held_motion(problem, chosen, held, none, target)
         problem = system.problem(q, v)

@@ -8,6 +8,7 @@ import sympy
 from rich.console import Console
 
 from helpers.execution_systems import GRAVITY, bouncing_ball, tumbling_box
+from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.simulation.hybrid_system import Edge, hybrid_system, list_modes
 from hybrid_contact_ros.simulation.mode import HybridMode
 from hybrid_contact_ros.simulation.simulate import simulate
@@ -130,3 +131,52 @@ def test_a_bounce_is_an_edge_from_a_mode_to_itself_and_its_guard_holds_the_impac
     closing = next(edge for edge in h.edges if edge.by_impact() and edge != bounce)
     assert not h.in_guard(closing, [0.0], [-1.0]) and h.in_guard(closing, [0.0], [0.0])
     assert plastic.in_guard(closing, [0.0], [-1.0])
+
+
+class Bead:
+    """A bead of 1 kg on a unit circle above a floor through the centre: q = (cos θ, sin θ) and v = θ̇."""
+
+    def problem(self, q, v):
+        return ContactProblem(
+            mass=[[1.0]],
+            velocity=v,
+            normal_jacobian=[[q[0]]],
+            tangent_jacobian=[[[0.0]]],
+            friction=[0.0],
+            restitution=[0.0],
+            gap=[q[1]],
+            bias_force=[0.0],
+            jacobian_drift=[[-q[1] * v[0] ** 2, 0.0]],
+            names=["floor"],
+        )
+
+    def configuration_rate(self, q, v):
+        return v[0] * np.array([-q[1], q[0]])
+
+    def integrate(self, q, step):
+        turn = np.array([[np.cos(step[0]), -np.sin(step[0])], [np.sin(step[0]), np.cos(step[0])]])
+        return turn @ q / np.linalg.norm(q)
+
+
+class SizedBead(Bead):
+    nv = 1
+
+
+class NeutralBead(Bead):
+    def neutral(self):
+        return [0.0, 1.0]
+
+
+@pytest.mark.parametrize("system", [Bead(), SizedBead()])
+def test_a_system_with_more_coordinates_than_velocities_needs_a_configuration(system):
+    with pytest.raises(ValueError, match="give q"):
+        hybrid_system(system)
+    assert len(list_modes(system, [0.0, 1.0])) == 2
+
+
+def test_the_search_of_a_system_with_more_coordinates_than_velocities_starts_at_its_neutral_configuration():
+    found = hybrid_system(NeutralBead())
+    assert found.system.nq == 2 and found.system.nv == 1
+    assert found.modes == (HybridMode(), HybridMode.of([0]))
+    touching = found.domains[HybridMode.of([0])].witness
+    assert touching.shape == (2,) and abs(touching[1]) < 1e-8 and np.linalg.norm(touching) == pytest.approx(1.0)

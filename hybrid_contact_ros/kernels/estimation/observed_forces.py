@@ -7,7 +7,7 @@ from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_s
 from hybrid_contact_ros.kernels.compiling import kernel
 
 _SOLVED, _SINGULAR = int(Status.SOLVED), int(Status.SINGULAR)
-_SMALLEST = 1e-300  # 1/kg, of the diagonal of G: contacts that no force moves still have a solution, zero forces
+_MIN_DIAGONAL = 1e-300  # 1/kg, of G: contacts that no force moves still have a solution, zero forces
 
 
 @kernel
@@ -41,7 +41,7 @@ def explaining_forces(
         diagonal += G[row, row]
         for j in range(i + 1):
             L[i, j] = G[row, chosen[j // width] * width + j % width]
-    shift = regularisation * max(diagonal / n, _SMALLEST)
+    shift = regularisation * max(diagonal / n, _MIN_DIAGONAL)
     for i in range(n):
         L[i, i] += shift
     if cholesky_factor(n, 0.0, L, L) < n:
