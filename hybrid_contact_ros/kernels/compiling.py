@@ -47,7 +47,7 @@ if DEFERRED:
             """Only code that calls back into Python needs an environment."""
 
     class _LinkedLibrary(JITCodeLibrary):
-        """The optimised code of a kernel and of all that it calls, to be linked into others, without machine code."""
+        """The code of a kernel, simplified by itself, to be linked into those that call it; it has no machine code."""
 
         codegen = property(lambda _: _NoEnvironment())
 
@@ -71,7 +71,7 @@ if DEFERRED:
                     f"{state.func_id.func_qualname} is called by another kernel, so that it cannot print; set the "
                     "environment variable HYBRID_CONTACT_PLAIN_NUMBA=1 to let it"
                 )
-            state.library = _LinkedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+            state["library"] = _LinkedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
             return super().run_pass(state)
 
     class _LinkedCompiler(CompilerBase):

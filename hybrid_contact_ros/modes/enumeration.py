@@ -77,11 +77,16 @@ class ModeTable:
         """The contacts of a mask."""
         return [c for bit, c in enumerate(self.contacts) if mask >> bit & 1]
 
+    def held(self, mask: int) -> NDArray[np.bool_]:
+        """The rows (m, 1 + d) that a mode closes."""
+        members = self.members(mask)
+        return closed_rows(self.problem, members, self.sliding & set(members))
+
     def solve(self, mask: int) -> tuple[ConstrainedMotion, Array]:
         """The motion of a mode and its reactions (m, 1 + d)."""
         if mask not in self._known:
             members = self.members(mask)
-            held = closed_rows(self.problem, members, self.sliding & set(members))
+            held = self.held(mask)
             rows = self._rows[held]
             points = self._rows[members].reshape(-1, self.problem.nv)
             solution = constrained_motion(self.problem.mass, rows, points, self._force, self._target[held])

@@ -7,15 +7,13 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.mechanics.contact_sets import closed_rows, contact_set, touching_contacts
+from hybrid_contact_ros.mechanics.contact_sets import contact_set, touching_contacts
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.enumeration import ModeTable, best_mode, cone_margin, find_modes
-from hybrid_contact_ros.modes.solution import Law, ModeSolution, contact_statuses
+from hybrid_contact_ros.modes.solution import Law, ModeSolution
 
 Array = NDArray[np.float64]
 _ROUNDING = 1e-12  # an impulse below this part of the momentum counts as none
-_ACCURATE = 1e-7  # a residual up to this is SOLVED
 
 
 def impulse_velocity_mode(
@@ -116,7 +114,7 @@ def impact_solution(
         return ModeSolution.failed(law, nothing, problem.velocity.copy(), singular or bool(found), count)
     solution, reaction = table.solve(mask)
     members = table.members(mask)
-    held = closed_rows(problem, members, table.sliding & set(members))
+    held = table.held(mask)
     velocity = solution.motion + solution.undecided @ problem.velocity
     rows = problem.jacobian().reshape(m, 1 + d, problem.nv)
     momentum = problem.mass @ (velocity - problem.velocity) - np.einsum("ijk,ij->k", rows, reaction)
@@ -129,14 +127,4 @@ def impact_solution(
         # Impulses at massless limbs vanish up to rounding, and count as 0 here as in the predicate
         worst = max(float(-cone_margin(problem, members, reaction).min()) - _ROUNDING * scale, 0.0)
         residual = max(residual, worst / (float(np.abs(reaction).max()) or 1.0))
-    return ModeSolution(
-        law=law,
-        mode=frozenset(members),
-        contact_status=contact_statuses(held),
-        reaction=reaction,
-        motion=velocity,
-        unique=None if count is None else count == 1,
-        count=count,
-        status=Status.SOLVED if residual <= _ACCURATE else Status.INACCURATE,
-        residual=residual,
-    )
+    return ModeSolution.found(law, held, reaction, velocity, count, residual)

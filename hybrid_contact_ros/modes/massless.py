@@ -5,15 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.mechanics.contact_sets import closed_rows
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.enumeration import ModeTable, best_mode, cone_margin, find_modes
-from hybrid_contact_ros.modes.solution import Law, ModeSolution, contact_statuses
+from hybrid_contact_ros.modes.solution import Law, ModeSolution
 
 Array = NDArray[np.float64]
 _ROUNDING = 1e-12  # a force below this part of the largest applied one counts as none
-_ACCURATE = 1e-7  # a residual up to this is SOLVED
 
 
 def massless_mode(
@@ -62,21 +59,10 @@ def massless_mode(
         return ModeSolution.failed(
             Law.FORCE_ACCELERATION, nothing, np.zeros(problem.nv), singular or bool(found), count
         )
-    motion, reaction = table.solve(mask)[0].motion, table.solve(mask)[1]
-    members = table.members(mask)
-    held = closed_rows(problem, members, sliding & set(members))
+    solution, reaction = table.solve(mask)
+    held = table.held(mask)
     residual = _residual(table, mask, held)
-    return ModeSolution(
-        law=Law.FORCE_ACCELERATION,
-        mode=frozenset(members),
-        contact_status=contact_statuses(held),
-        reaction=reaction,
-        motion=motion,
-        unique=None if count is None else count == 1,
-        count=count,
-        status=Status.SOLVED if residual <= _ACCURATE else Status.INACCURATE,
-        residual=residual,
-    )
+    return ModeSolution.found(Law.FORCE_ACCELERATION, held, reaction, solution.motion, count, residual)
 
 
 def _residual(table: ModeTable, mask: int, held: NDArray[np.bool_]) -> float:

@@ -13,6 +13,9 @@ from hybrid_contact_ros.codes import ContactStatus, Status
 Array = NDArray[np.float64]
 
 
+_ACCURATE = 1e-7  # a residual up to this is SOLVED
+
+
 class Law(Enum):
     """Which complementarity problem was solved."""
 
@@ -69,6 +72,24 @@ class ModeSolution:
     def velocity(self) -> Array:
         """v⁺ (nv,): of an impact."""
         return self._of(self.motion, "velocity", self.law is not Law.FORCE_ACCELERATION)
+
+    @classmethod
+    def found(
+        cls, law: Law, held: NDArray[np.bool_], reaction: Array, motion: Array, count: int | None, residual: float
+    ) -> ModeSolution:
+        """The mode whose rows ``held`` (m, 1 + d) are closed, one of ``count`` (None: not enumerated); SOLVED, or
+        INACCURATE by its ``residual``."""
+        return cls(
+            law=law,
+            mode=frozenset(np.flatnonzero(held[:, 0]).tolist()),
+            contact_status=contact_statuses(held),
+            reaction=reaction,
+            motion=motion,
+            unique=None if count is None else count == 1,
+            count=count,
+            status=Status.SOLVED if residual <= _ACCURATE else Status.INACCURATE,
+            residual=residual,
+        )
 
     @classmethod
     def failed(cls, law: Law, reaction: Array, motion: Array, singular: bool, count: int | None) -> ModeSolution:
