@@ -1,5 +1,7 @@
-"""``./run bench [NAME ...]``: runs every benchmark of this folder that has a main(), or those named. Options after a single
-name are that benchmark's own: ``./run bench latency --rate 1000``."""
+"""``./run bench [NAME ...]``: runs every benchmark of this folder that has a main(), or those named.
+
+Options after a single name are that benchmark's own: ``./run bench latency --rate 1000``.
+"""
 
 import argparse
 import ast

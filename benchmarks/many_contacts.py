@@ -41,8 +41,8 @@ def show(run: Run, rate: float) -> None:
         print(f"{label:34}" + "".join(f"{x:9.3f}" for x in cuts))
     answered = len(run.total)
     print(
-        f"received {answered} of {run.sent} ({100.0 * answered / run.sent:.2f} %) in {run.load.seconds:.0f} s at {rate:g} Hz, "
-        f"and {run.sets} impact sets; others took {100.0 * run.load.others:.0f} % of the machine"
+        f"received {answered} of {run.sent} ({100.0 * answered / run.sent:.2f} %) in {run.load.seconds:.0f} s "
+        f"at {rate:g} Hz, and {run.sets} impact sets; others took {100.0 * run.load.others:.0f} % of the machine"
     )
 
 

@@ -2,8 +2,8 @@
 
     python -m benchmarks.live.echo
 
-It subscribes to ``joint_states`` and ``odom`` with the QoS of the suite, and publishes each joint state with that of the
-suite's outputs. Nothing that runs in this interpreter, over this middleware, answers more states or answers sooner.
+It subscribes to ``joint_states`` and ``odom`` with the QoS of the suite, and publishes each joint state with that of
+the suite's outputs. Nothing that runs in this interpreter, over this middleware, answers more states or answers sooner.
 """
 
 from __future__ import annotations

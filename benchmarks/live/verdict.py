@@ -26,8 +26,8 @@ class Summary:
 
     Attributes:
         answered: share of the states that were sent. latency: p50, p99, p99.9 and the greatest, ms, of those answered.
-        input, compute: p50 and p99, ms, until the node took the state, and in it. cpu: µs of the node's processor time a
-        state that it answered; cpu_range: least and greatest of the measurements. others, stolen: shares of the
+        input, compute: p50 and p99, ms, until the node took the state, and in it. cpu: µs of the node's processor time
+        a state that it answered; cpu_range: least and greatest of the measurements. others, stolen: shares of the
         machine, the mean. late: share of states that were sent late. sets: impact sets received. left_out: outputs
             that the node left out for a while.
     """
