@@ -29,7 +29,7 @@ from rich.live import Live
 from hybrid_contact_ros.commands import terminal
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.demo.frames import FAILED, READY, Frame, read_frames
-from hybrid_contact_ros.demo.table import line, live_table, summary_table
+from hybrid_contact_ros.demo.table import echo_line, line, live_table, summary_table
 from hybrid_contact_ros.ros.share import configuration
 
 if TYPE_CHECKING:
@@ -44,6 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, default=Path("out/demo"), help="folder of the picture (default out/demo)")
     parser.add_argument("--config", type=Path, help="parameter file (default: the package's go2.yaml)")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON, and nothing else")
+    parser.add_argument(
+        "--echo",
+        action="store_true",
+        help="a node that computes nothing in place of the suite: what share of its states this machine could answer",
+    )
     parser.add_argument("--domain", type=int, help="ROS domain to use (default: one of its own, on this machine only)")
 
 
@@ -73,6 +78,8 @@ def run(args: argparse.Namespace) -> int:
             demo.stop()
     if args.json:
         print(json.dumps(summary, indent=2))
+    elif args.echo and summary["predictions"]:
+        console.print(echo_line(summary))
     elif summary["predictions"]:
         console.print(summary_table(summary))
         console.print(f"picture: {summary['picture']}", soft_wrap=True, highlight=False)
@@ -91,7 +98,7 @@ class _Demo:
 
     def __init__(self, args: argparse.Namespace, config: Path, scratch: Path, console: Console) -> None:
         self._seconds, self._picture, self._config, self._console = args.seconds, args.out / "demo.png", config, console
-        self._urdf = scratch / "go2.urdf"
+        self._echo, self._urdf = args.echo, scratch / "go2.urdf"
         self._environment = _environment(args.domain)
         self._processes: list[subprocess.Popen[bytes]] = []
         self._frames: queue.SimpleQueue[Frame | None] = queue.SimpleQueue()
@@ -103,11 +110,13 @@ class _Demo:
 
         self._urdf.write_text(example_urdf("go2_description/urdf/go2.urdf").read_text())
         score = DemoScore(self._urdf.read_text(), EstimatorConfig.from_file(self._config))  # refuses a bad one
-        suite = self._start("contact_suite", "--ros-args", "--params-file", str(self._config), "-p", "autostart:=true")
+        own = () if self._echo else ("--params-file", str(self._config), "-p", "autostart:=true")
+        suite = self._start("demo_echo" if self._echo else "contact_suite", "--ros-args", *own)
         listener = self._start("demo_listener", pipe=True)
         robot = self._start("demo_robot", "--seconds", str(self._seconds), pipe=True)
         threading.Thread(target=self._read, args=(listener,), daemon=True).start()
-        self._console.print("starting: the kernels are compiled when the suite is configured for the first time …")
+        if not self._echo:
+            self._console.print("starting: the kernels are compiled when the suite is configured for the first time …")
         if not self._wait_until_ready(suite, listener, robot):
             return {"predictions": 0}
         _tell(robot)
@@ -116,8 +125,11 @@ class _Demo:
         _tell(listener)
         while (frame := self._next(30.0)) is not None:
             score.take(frame)
+        score.finish()
         summary = score.record.summary()
-        if summary["predictions"]:
+        if self._echo:  # its answers say nothing
+            summary = {name: summary[name] for name in ("predictions", "seconds", "latency")}
+        elif summary["predictions"]:
             self._picture.parent.mkdir(parents=True, exist_ok=True)
             draw(score.record, self._picture)
             summary["picture"] = str(self._picture)

@@ -68,7 +68,7 @@ class DemoRecord:
         self.truth_force = Series(m, np.float64)
         self._landings: list[Landing] = []
         self._pending: deque[tuple[Any, Array]] = deque()
-        self.sets: deque[HeardSet] = deque(maxlen=_SETS)
+        self.sets: deque[tuple[int, Callable[[], Any]]] = deque(maxlen=_SETS)
         self.events: Counter[str] = Counter()
         self._mode: Any = None
         self._truth: Any = None
@@ -77,11 +77,20 @@ class DemoRecord:
     # ------------------------------------------------------------------ in
 
     def mode(self, msg: Any, received_ns: int) -> None:
-        """A ``ContactMode`` of the suite."""
+        """A ``ContactMode`` of the suite: :meth:`answered` and :meth:`predicted`."""
+        self.predicted(msg)
+        self.answered(_ns(msg.header.stamp), received_ns)
+
+    def answered(self, stamp_ns: int, received_ns: int) -> None:
+        """A ``ContactMode`` has come. What it says may be told later, in the same order."""
+        self.latency.append(1e-9 * (received_ns - stamp_ns))
+        self.stamps.append(stamp_ns)
+        self._settle(stamp_ns)
+
+    def predicted(self, msg: Any) -> None:
+        """What a ``ContactMode`` of the suite says."""
         stamp = _ns(msg.header.stamp)
         self._mode = msg
-        self.latency.append(1e-9 * (received_ns - stamp))
-        self.stamps.append(stamp)
         closed = [c.status >= ContactStatus.STICKING for c in msg.contacts]
         self.closed.append(closed)
         self.force.append([_along(c.force_model, c.normal) for c in msg.contacts])
@@ -93,7 +102,6 @@ class DemoRecord:
             np.array([c.time_to_event for c in msg.contacts]),
         )
         self._board.predicted(None, heard, None)  # type: ignore[arg-type]
-        self._settle(stamp)
 
     def truth(self, msg: Any) -> None:
         """A ``ContactMode`` of the simulator."""
@@ -113,20 +121,15 @@ class DemoRecord:
 
     def impact(self, msg: Any) -> None:
         """A ``PostImpactVelocitySet`` of the suite."""
-        self.sets.append(
-            HeardSet(
-                _ns(msg.header.stamp),
-                tuple(msg.contacts),
-                float(msg.time_to_impact),
-                np.array(msg.v_minus),
-                np.array(msg.v_nominal),
-                np.array(msg.velocities).reshape(int(msg.count), int(msg.dof)),
-                np.array(msg.lower),
-                np.array(msg.upper),
-                float(msg.coverage),
-                bool(msg.truncated),
-            )
-        )
+        self.set_came(_ns(msg.header.stamp), lambda: msg)
+
+    def set_came(self, stamp_ns: int, read: Callable[[], Any]) -> None:
+        """A ``PostImpactVelocitySet`` has come, which ``read`` gives when a landing is compared with it."""
+        self.sets.append((stamp_ns, read))
+
+    def show(self, mode: Any, truth: Any) -> None:
+        """The newest messages of the suite and of the simulator, for the live table; None: none has come."""
+        self._mode, self._truth = mode, truth
 
     def true_impact(self, msg: Any, q: Array) -> None:
         """A ``PostImpactVelocitySet`` of the simulator: the outcome of an impact at the configuration ``q`` (nq,)."""
@@ -138,14 +141,14 @@ class DemoRecord:
         while self._pending and _ns(self._pending[0][0].impact_time) + _SETTLED_NS <= heard_until_ns:
             msg, q = self._pending.popleft()
             time_ns = _ns(msg.impact_time)
-            near = [s for s in self.sets if s.stamp_ns < time_ns and time_ns - s.stamp_ns < _FRESH_NS]
+            near = [read for stamp, read in self.sets if stamp < time_ns and time_ns - stamp < _FRESH_NS]
             self._landings.append(
                 landing(
                     time_ns,
                     tuple(msg.contacts),
                     np.array(msg.v_minus),
                     np.array(msg.velocities),
-                    near[-1] if near else None,
+                    _heard_set(near[-1]()) if near else None,
                     self._mass(q),
                     self._normals(q),
                 )
@@ -178,7 +181,10 @@ class DemoRecord:
                     gap=c.gap,
                 )
             if self._truth is not None:
-                row.update(true=STATUS[self._truth.contacts[i].status], true_force=float(self.truth_force.rows[-1, i]))
+                row.update(
+                    true=STATUS[self._truth.contacts[i].status],
+                    true_force=float(self._truth.contacts[i].force_estimate.z),
+                )
             if self._flags is not None:
                 row.update(stability=FLAG[self._flags.constraint_stability[i]], friction=FLAG[self._flags.friction[i]])
             rows.append(row)
@@ -220,6 +226,21 @@ class DemoRecord:
             for i, j, yes in zip(flags.pair_first, flags.pair_second, flags.pair_order_sensitive, strict=True)
             if yes == Flag.HOLDS
         ]
+
+
+def _heard_set(msg: Any) -> HeardSet:
+    return HeardSet(
+        _ns(msg.header.stamp),
+        tuple(msg.contacts),
+        float(msg.time_to_impact),
+        np.array(msg.v_minus),
+        np.array(msg.v_nominal),
+        np.array(msg.velocities).reshape(int(msg.count), int(msg.dof)),
+        np.array(msg.lower),
+        np.array(msg.upper),
+        float(msg.coverage),
+        bool(msg.truncated),
+    )
 
 
 def _ns(stamp: Any) -> int:

@@ -28,6 +28,16 @@ class ModelNames(Protocol):
     def hash(self) -> int: ...
 
 
+class PlainNames:
+    """The names of messages about contacts that no model stands behind: a simulator's feet."""
+
+    velocity_names: tuple[str, ...] = ()
+    hash = 0
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.contact_names = self.contact_frames = names
+
+
 class Envelope:
     """Names and hash of a model, and the headers, times and durations of its messages.
 

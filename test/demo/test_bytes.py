@@ -1,0 +1,119 @@
+"""Messages of the demo and of the benchmarks that are serialised once: patched bytes are those of rclpy."""
+
+import io
+import threading
+import time
+from collections import deque
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not there: ./run setup installs it")
+
+from nav_msgs.msg import Odometry
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
+
+from hybrid_contact_msgs.msg import ContactMode
+from hybrid_contact_ros.demo.frames import Frame, read_frames
+from hybrid_contact_ros.messages.envelope import PlainNames
+from hybrid_contact_ros.messages.truth import TruthEncoder
+from hybrid_contact_ros.nodes.demo import listener, robot
+from hybrid_contact_ros.ros.message_types import message_types
+from hybrid_contact_ros.ros.prepared import PreparedMessage
+
+STAMP = 1_700_000_000_123_456_789
+
+
+def test_a_state_in_bytes_is_the_state_in_messages():
+    rng = np.random.default_rng(0)
+    names = [f"joint_{i}" for i in range(5)]
+    states = robot.StateMessages(names)
+    for stamp in (STAMP, STAMP + 2_000_000):
+        q, v, tau = rng.normal(size=12), rng.normal(size=11), rng.normal(size=5)
+        odometry, joints = states.state(stamp, q, v, tau)
+        base, state = deserialize_message(odometry, Odometry), deserialize_message(joints, JointState)
+        for header in (base.header, state.header):
+            assert (header.stamp.sec, header.stamp.nanosec) == divmod(stamp, 10**9)
+        pose, twist = base.pose.pose, base.twist.twist
+        o = pose.orientation
+        assert [pose.position.x, pose.position.y, pose.position.z, o.x, o.y, o.z, o.w] == q[:7].tolist()
+        found = [*(getattr(twist.linear, x) for x in "xyz"), *(getattr(twist.angular, x) for x in "xyz")]
+        assert found == v[:6].tolist()
+        assert (base.header.frame_id, base.child_frame_id, state.name) == ("odom", "base", names)
+        assert [list(x) for x in (state.position, state.velocity, state.effort)] == [
+            q[7:].tolist(),
+            v[6:].tolist(),
+            tau.tolist(),
+        ]
+
+
+def test_the_truth_in_bytes_is_what_the_encoder_says():
+    names = ("a", "foot_b", "c")
+    encoder = TruthEncoder(message_types(), PlainNames(names), "odom")
+    truth = robot.TruthMessages(encoder, len(names))
+    rng = np.random.default_rng(1)
+    for closed, slipping in (((1, 0, 1), (0, 0, 1)), ((0, 0, 0), (0, 1, 0)), ((1, 1, 1), (1, 1, 0))):
+        closed, slipping, force = np.array(closed, bool), np.array(slipping, bool), rng.normal(size=(3, 3))
+        found = deserialize_message(truth.truth(STAMP, closed, force, slipping), ContactMode)
+        # NaN is no number: what is not known is compared as text.
+        assert str(found) == str(encoder.truth(STAMP, closed.tolist(), force, slipping.tolist()))
+
+
+def test_a_field_that_does_not_follow_its_numbers_in_one_place_is_refused():
+    with pytest.raises(ValueError, match="position: 0 places"):
+        PreparedMessage(JointState(position=[0.0, 0.0])).view("position", "<f4")
+
+
+def test_frames_are_written_some_at_a_time_and_none_is_lost():
+    class Pipe(io.BytesIO):
+        writes = 0
+
+        def write(self, data):
+            self.writes += bool(data)
+            return super().write(data)
+
+    frames, pipe, over = deque(), Pipe(), threading.Event()
+    writer = threading.Thread(target=listener.write, args=(frames, pipe, over))
+    writer.start()
+    sent = [Frame(k % 8, k, bytes(k)) for k in range(200)]
+    for frame in sent[:150]:
+        frames.append(frame)
+    limit = time.monotonic() + 30.0
+    while frames and time.monotonic() < limit:
+        time.sleep(0.01)
+    frames.extend(sent[150:])
+    over.set()
+    writer.join()
+    pipe.seek(0)
+    assert list(read_frames(pipe)) == sent
+    assert pipe.writes < 100
+
+
+def test_what_is_read_at_the_end_is_what_would_have_been_read_at_once(root):
+    from hybrid_contact_ros.config import EstimatorConfig
+    from hybrid_contact_ros.demo.record import DemoRecord
+    from hybrid_contact_ros.mechanics.example_data import example_urdf
+    from hybrid_contact_ros.nodes.demo.score import DemoScore
+
+    urdf = example_urdf("go2_description/urdf/go2.urdf").read_text()
+    score = DemoScore(urdf, EstimatorConfig.from_file(root / "config" / "go2.yaml"))
+    names = score.record.contacts
+    at_once = DemoRecord(names, lambda q: np.eye(18), lambda q: np.zeros((4, 18)))
+    truth = robot.TruthMessages(TruthEncoder(message_types(), PlainNames(names), "odom"), len(names))
+    topics = [topic for topic, _, _ in listener.TOPICS]
+    for k in range(300):
+        stamp, closed = STAMP + 2_000_000 * k, np.full(4, 100 <= k < 200)
+        late = np.full(4, 102 <= k < 203)
+        says = truth.truth(stamp, late, np.full((4, 3), float(k)), late)
+        is_so = truth.truth(stamp, closed, np.full((4, 3), float(k)), ~closed)
+        at_once.truth(deserialize_message(is_so, ContactMode))
+        at_once.mode(deserialize_message(says, ContactMode), stamp + 1000 * k)
+        score.take(Frame(topics.index("truth/contact_mode"), stamp, is_so))
+        score.take(Frame(topics.index("contact_mode"), stamp + 1000 * k, says))
+        if k % 50 == 0:
+            assert str(score.snapshot()) == str(at_once.snapshot())
+    score.finish()
+    assert score.record.summary() == at_once.summary()
+    assert 0.9 < at_once.summary()["scores"]["f1"] < 1.0
+    assert (score.record.closed.rows == at_once.closed.rows).all()
