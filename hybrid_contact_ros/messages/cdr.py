@@ -105,7 +105,8 @@ class Layout:
 
     Attributes:
         length: in bytes. end: of the last field.
-        texts: texts by their paths, as of :class:`Numbers`. counts: entries of the sequences by their paths.
+        texts: texts by their paths, as of :class:`Numbers`. counts, count_at: entries of the
+            sequences by their paths, and where that number stands.
         numbers: all numbers by their paths, in the order of the message.
         gaps: begin and end of the bytes between fields, which mean nothing.
 
@@ -126,6 +127,7 @@ class Layout:
         self.kind, self.length = kind, len(data)
         self.texts: dict[str, str] = {}
         self.counts: dict[str, int] = {}
+        self.count_at: dict[str, int] = {}
         self.numbers: dict[str, Numbers] = {}
         self.gaps: list[tuple[int, int]] = [(2, BEGIN)]
         self._data, self._at = data, BEGIN
@@ -189,7 +191,7 @@ class Layout:
         if count > min(_LARGEST, self.length):
             raise ValueError(f"it ends within {path}")
         self._fix(self._at + _COUNT.size)
-        self.counts[path] = count
+        self.counts[path], self.count_at[path] = count, self._at - _COUNT.size
         return int(count)
 
     def _skip(self, size: int) -> None:
