@@ -35,6 +35,7 @@ BELOW = {
     "modes": ("algebra", "mechanics"),
     "stability": ("algebra", "mechanics", "modes"),
     "estimation": ("algebra", "mechanics", "modes", "stability"),
+    "messages": (),
 }
 """The folders of kernels from the lowest to the highest, each with the folders that it may import (import-linter holds
 the kernels to it)."""

@@ -18,14 +18,12 @@ _PAUSE_NS = 1_000_000_000  # a longer step is a pause, and tells nothing of the 
 _WRITERS = 8  # publishers whose sequence numbers are remembered
 
 
-def stamp_of(msg: Any) -> int:
-    """``msg.header.stamp`` in integer nanoseconds.
+def stamp_of(sec: int, nanosec: int) -> int:
+    """A stamp in integer nanoseconds.
 
     Raises:
         RefusedError: ``invalid_stamp``.
     """
-    stamp = msg.header.stamp
-    sec, nanosec = int(stamp.sec), int(stamp.nanosec)
     if sec < 0 or not 0 <= nanosec < 1_000_000_000 or sec + nanosec == 0:
         raise RefusedError("invalid_stamp", f"sec {sec}, nanosec {nanosec}")
     return sec * 1_000_000_000 + nanosec

@@ -61,6 +61,8 @@ class EngineNode(LifecycleNode):
         self._managed: list[tuple[Any, Any]] = []  # (destroy, entity), newest last
         wall = Clock(clock_type=ClockType.STEADY_TIME)
         self._description = RobotDescription(self)
+        text = "read and publish messages as bytes, a third of the time; false makes message objects of all of them"
+        declare_own(self, "serialized_io", True, text)
         declare_own(self, "twist_in_world", False, "the odometry's twist is in world axes instead of the base's")
         self.startup = Startup(self, self._description, wall)
         self.reports = Reports(self, self.startup, wall)
@@ -111,7 +113,8 @@ class EngineNode(LifecycleNode):
             urdf = self._description.text()
             model = RigidBodyModel.from_urdf(urdf, config)
             begin = time.perf_counter()
-            stream = StateStream(self, model, config, self.get_parameter("twist_in_world").value)
+            own = [self.get_parameter(name).value for name in ("twist_in_world", "serialized_io")]
+            stream = StateStream(self, model, config, *own)
         except ValueError as error:
             why = str(error)
             self.get_logger().error(f"not configured: {error}")

@@ -19,12 +19,14 @@ from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
 from hybrid_contact_ros.messages.encoding import Encoder
 from hybrid_contact_ros.messages.intake import JOINTS, ODOM, Intake
+from hybrid_contact_ros.messages.serialized_encoding import SerializedEncoder
+from hybrid_contact_ros.messages.warming import warm as warm_messages
 from hybrid_contact_ros.monitoring.budget import Budget
 from hybrid_contact_ros.monitoring.monitor import Monitor
 from hybrid_contact_ros.prediction import ModePrediction
 from hybrid_contact_ros.ros.boundary import protected
 from hybrid_contact_ros.ros.diagnostics import FaultLog
-from hybrid_contact_ros.ros.message_types import message_types
+from hybrid_contact_ros.ros.message_types import deserialize, message_types
 from hybrid_contact_ros.ros.qos import STATE_INPUT, overridable
 from hybrid_contact_ros.ros.subscription import Numbered
 
@@ -58,6 +60,7 @@ class StateStream:
         node: the node, which publishes the answers.
         model, config: the robot and its configuration.
         twist_in_world: the odometry's twist is in the axes of the world, not in those of the base.
+        serialized: messages are read and published as bytes; else as objects, which takes longer.
 
     Attributes:
         inputs: the topics that the model needs.
@@ -67,17 +70,23 @@ class StateStream:
         ValueError: the model and the configuration do not go together.
     """
 
-    def __init__(self, node: EngineNode, model: RigidBodyModel, config: EstimatorConfig, twist_in_world: bool) -> None:
-        self._node = node
+    def __init__(
+        self, node: EngineNode, model: RigidBodyModel, config: EstimatorConfig, twist_in_world: bool, serialized: bool
+    ) -> None:
+        self._node, self._serialized = node, serialized
         self.estimator = ContactEstimator(model, config)
         node.get_logger().info(
             "loading the kernels; on the first start on a machine they are compiled: a minute or two"
         )
+        warm_messages()
         self.estimator.warm(freeze=True)
         self._planar = np.linalg.norm(model.contact_normals, axis=1) > 0.0
         self._deepest = max(_SUNK, _SUNK_GAPS * config.activation.gap_off)
-        self.intake = Intake(model, config.input, twist_in_world)
-        self.encoder = Encoder(message_types(), model, self.intake.frame_id or "world", reuse=True)
+        self.intake = Intake(model, config.input, twist_in_world, deserialize)
+        types, frame_id = message_types(), self.intake.frame_id or "world"
+        self.encoder: Encoder | SerializedEncoder = (
+            SerializedEncoder(types, model, frame_id) if serialized else Encoder(types, model, frame_id, reuse=True)
+        )
         self.monitor = Monitor(config.diagnostics)
         self.budget = Budget(node.parts, node.kept, config.input.lost_before_less)
         self.log = FaultLog(node.get_logger())
@@ -105,10 +114,10 @@ class StateStream:
 
     # ------------------------------------------------------------------ messages to states
 
-    def on_joint_state(self, msg: JointState, number: int | None, writer: Any) -> None:
+    def on_joint_state(self, msg: JointState | bytes, number: int | None, writer: Any) -> None:
         self._take(JOINTS, self.intake.joint_state, msg, number, writer)
 
-    def on_odometry(self, msg: Odometry, number: int | None, writer: Any) -> None:
+    def on_odometry(self, msg: Odometry | bytes, number: int | None, writer: Any) -> None:
         self._take(ODOM, self.intake.odometry, msg, number, writer)
 
     def _take(self, topic: str, convert: Any, msg: Any, number: int | None, writer: Any) -> None:
@@ -136,7 +145,12 @@ class StateStream:
     def _subscribe(self, kind: type, topic: str, callback: Any) -> None:
         node = self._node
         subscription = node.create_subscription(
-            kind, topic, Numbered(callback), copy(STATE_INPUT), qos_overriding_options=overridable()
+            kind,
+            topic,
+            Numbered(callback),
+            copy(STATE_INPUT),
+            qos_overriding_options=overridable(),
+            raw=self._serialized,
         )
         node.keep(node.destroy_subscription, subscription)
 
