@@ -62,7 +62,7 @@ class States:
         from hybrid_contact_ros.mechanics.example_data import example_urdf
         from hybrid_contact_ros.mechanics.model import RigidBodyModel
         from hybrid_contact_ros.mechanics.state import RobotState
-        from hybrid_contact_ros.ros.prepared import PreparedMessage
+        from hybrid_contact_ros.messages.prepared import PreparedMessage
 
         model = RigidBodyModel.from_urdf(example_urdf(robot.urdf), EstimatorConfig.from_file(robot.config))
         angles = [next((x for part, x in robot.standing.items() if part in name), 0.0) for name in model.joint_names]
@@ -81,10 +81,10 @@ class States:
         base = Odometry(child_frame_id="base")
         base.header.frame_id = "world"
         base.pose.pose.orientation.w = 1.0
-        self.joints, self.odometry = PreparedMessage(message), PreparedMessage(base)
-        self._velocity, self._effort = self.joints.view("velocity", "<f8"), self.joints.view("effort", "<f8")
-        self._position = self.odometry.view("pose.pose.position", "<f8")
-        self._linear = self.odometry.view("twist.twist.linear", "<f8")
+        self.joints, self.odometry = PreparedMessage("JointState", message), PreparedMessage("Odometry", base)
+        self._velocity, self._effort = self.joints.view("velocity"), self.joints.view("effort")
+        self._position = self.odometry.view("pose.pose.position")
+        self._linear = self.odometry.view("twist.twist.linear")
 
     def at(self, k: int, stamp_ns: int) -> tuple[bytes, bytes]:
         """Odometry and joint state number ``k``."""

@@ -20,10 +20,10 @@ from sensor_msgs.msg import JointState
 from hybrid_contact_msgs.msg import ContactMode
 from hybrid_contact_ros.demo.go2_model import FOOT_NAMES
 from hybrid_contact_ros.messages.envelope import PlainNames
+from hybrid_contact_ros.messages.prepared import PreparedMessage
 from hybrid_contact_ros.messages.truth import TruthEncoder
 from hybrid_contact_ros.ros.executor import interrupted_by_signals, make_executor
 from hybrid_contact_ros.ros.message_types import message_types
-from hybrid_contact_ros.ros.prepared import PreparedMessage
 from hybrid_contact_ros.ros.qos import OUTPUT, STATE_INPUT
 
 _STAMP = slice(4, 12)  # where the bytes of a message whose first field is its header have the stamp
@@ -35,7 +35,7 @@ class DemoEcho(Node):
     def __init__(self) -> None:
         super().__init__("contact_suite")
         open_feet = TruthEncoder(message_types(), PlainNames(FOOT_NAMES), "odom").truth(0, [False] * len(FOOT_NAMES))
-        self._answer = bytearray(bytes(PreparedMessage(open_feet)))
+        self._answer = bytearray(bytes(PreparedMessage("ContactMode", open_feet)))
         self._mode = self.create_publisher(ContactMode, "contact_mode", OUTPUT)
         self.create_subscription(JointState, "joint_states", self._on_joint_state, STATE_INPUT, raw=True)
         self.create_subscription(Odometry, "odom", lambda _: None, STATE_INPUT, raw=True)

@@ -33,9 +33,9 @@ from hybrid_contact_ros.demo.go2_simulation import Go2Simulation
 from hybrid_contact_ros.demo.ground_truth import Flags
 from hybrid_contact_ros.demo.landings import stamp_at
 from hybrid_contact_ros.messages.envelope import PlainNames
+from hybrid_contact_ros.messages.prepared import PreparedMessage
 from hybrid_contact_ros.messages.truth import OPEN, SLIPPING, STICKING, TruthEncoder
 from hybrid_contact_ros.ros.message_types import message_types
-from hybrid_contact_ros.ros.prepared import PreparedMessage
 from hybrid_contact_ros.ros.qos import LATCHED, OUTPUT, STATE_INPUT
 
 Array = NDArray[np.float64]
@@ -49,12 +49,14 @@ class StateMessages:
         base = Odometry(child_frame_id="base")
         base.header.frame_id = "odom"
         zeros = [0.0] * len(joint_names)
-        self._odometry = PreparedMessage(base)
-        self._joints = PreparedMessage(JointState(name=list(joint_names), position=zeros, velocity=zeros, effort=zeros))
-        self._base = [self._odometry.view(f"pose.pose.{x}", "<f8") for x in ("position", "orientation")]
-        self._base += [self._odometry.view(f"twist.twist.{x}", "<f8") for x in ("linear", "angular")]
+        self._odometry = PreparedMessage("Odometry", base)
+        self._joints = PreparedMessage(
+            "JointState", JointState(name=list(joint_names), position=zeros, velocity=zeros, effort=zeros)
+        )
+        self._base = [self._odometry.view(f"pose.pose.{x}") for x in ("position", "orientation")]
+        self._base += [self._odometry.view(f"twist.twist.{x}") for x in ("linear", "angular")]
         self._position, self._velocity, self._effort = (
-            self._joints.view(x, "<f8") for x in ("position", "velocity", "effort")
+            self._joints.view(x) for x in ("position", "velocity", "effort")
         )
 
     def state(self, stamp_ns: int, q: Array, v: Array, tau: Array) -> tuple[bytes, bytes]:
@@ -72,12 +74,12 @@ class TruthMessages:
     :meth:`~hybrid_contact_ros.messages.truth.TruthEncoder.truth`, a message that an encoder made once."""
 
     def __init__(self, encoder: TruthEncoder, contacts: int) -> None:
-        self._message = PreparedMessage(encoder.truth(0, [False] * contacts, np.zeros((contacts, 3))))
+        self._message = PreparedMessage("ContactMode", encoder.truth(0, [False] * contacts, np.zeros((contacts, 3))))
         view, self._bits = self._message.view, 1 << np.arange(contacts, dtype=np.uint64)
-        self._mode = view("mode", "<u8")
-        self._status = [view(f"contacts[{i}].status", "u1") for i in range(contacts)]
-        self._probability = [view(f"contacts[{i}].probability", "<f8") for i in range(contacts)]
-        self._force = [view(f"contacts[{i}].force_estimate", "<f8") for i in range(contacts)]
+        self._mode = view("mode")
+        self._status = [view(f"contacts.{i}.status") for i in range(contacts)]
+        self._probability = [view(f"contacts.{i}.probability") for i in range(contacts)]
+        self._force = [view(f"contacts.{i}.force_estimate") for i in range(contacts)]
 
     def truth(self, stamp_ns: int, closed: Flags, force: Array, slipping: Flags) -> bytes:
         """The contacts of a state, as of :meth:`Go2Simulation.contacts`."""
