@@ -129,7 +129,8 @@ class Histogram:
 
     def percentile(self, q: float) -> float:
         """µs, the upper end of the bin that it lies in."""
-        at = int(np.searchsorted(np.cumsum(self.counts), q / 100.0 * self.counts.sum()))
+        rank = max(1, int(np.ceil(q / 100.0 * self.counts.sum())))
+        at = int(np.searchsorted(np.cumsum(self.counts), rank))
         return float(_DECADES[0] * 10.0 ** ((at + 1) / BINS_A_DECADE))
 
     def coarse(self, bins: int = 5) -> list[tuple[float, float, int]]:
