@@ -248,6 +248,7 @@ IGNORED = (
     "robot_description",
     "urdf_file",
     "twist_in_world",
+    "serialized_io",
     "autostart",
     "reconfigure_on_new_description",
     "marker_rate",

@@ -97,11 +97,9 @@ class BagReader:
             if self.count([topic]) == 0:
                 raise BagError(f"{topic} in {self.path} is empty: nothing was recorded on it")
 
-    def messages(
-        self, topics: Sequence[str], raw: Collection[str | None] = ()
-    ) -> Iterator[tuple[str, int, Any]]:
-        """Topic, time of recording (ns) and message, in the order of recording. Messages on the topics ``raw`` are bytes
-        as they were recorded, for :meth:`deserialize`.
+    def messages(self, topics: Sequence[str], raw: Collection[str | None] = ()) -> Iterator[tuple[str, int, Any]]:
+        """Topic, time of recording (ns) and message, in the order of recording. Of the topics ``raw`` they are bytes as
+        they were recorded, for :meth:`deserialize`.
 
         Raises:
             BagError: the recording is damaged where the reading has come to. What was read before is as recorded.

@@ -79,7 +79,8 @@ class JointMap:
         self._turns = bool(turns.any())
         self._turn_names = [name for name, turns_on in zip(self.joints, turns, strict=True) if turns_on]
         self._velocity = coordinates.velocity_index
-        self.places = np.ascontiguousarray(np.array((source, coordinates.position_index, self._velocity, turns)).T, np.int64)
+        columns = source, coordinates.position_index, self._velocity, turns
+        self.places = np.ascontiguousarray(np.stack(columns, axis=1), np.int64)
 
     def state(
         self,

@@ -60,8 +60,8 @@ class Plausibility:
 
     @property
     def bounds(self) -> Array:
-        """(3, nq + 2 nv), of q, v and effort: the middles of their intervals, half their widths, and (in the first entry
-        of the last row) the largest angle of a joint that turns without end."""
+        """(3, nq + 2 nv), of q, v and effort: the middles of their intervals, half their widths, and (the first of the
+        last row) the largest angle of a joint that turns without end."""
         found = np.zeros((3, self._middle.size))
         found[0], found[1] = (self._middle, self._span) if self.on else (0.0, np.inf)
         found[2, 0] = _LARGEST_ANGLE

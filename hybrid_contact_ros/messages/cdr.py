@@ -1,9 +1,9 @@
 """CDR, the form in which the middleware carries messages: the one place that knows it.
 
-What ROS 2 sends is XCDR1, and here PLAIN_CDR in little endian: four bytes that say so, then the fields in their order,
-each aligned to its own size, counted from byte 4. A text is the number of its bytes with the 0 at its end, then these; a
-sequence is the number of its entries, then these. Between fields that are aligned, and behind the last one, there may
-be bytes that mean nothing: zeros as we write them, whatever lay in memory as others do.
+What ROS 2 sends is XCDR1, here PLAIN_CDR in little endian: four bytes that say so, then the fields in their order, each
+aligned to its own size, counted from byte 4. A text is the number of its bytes with the 0 at its end, then these. A
+sequence is the number of its entries, then these. Before fields that are aligned, and behind the last one, there may be
+bytes that mean nothing: zeros as we write them, whatever lay in memory as others do.
 
 Messages of a stream differ in their numbers only. Once a :class:`Layout` knows where everything stands in one of them,
 the next one is looked at in a microsecond: if its texts and counts are the same bytes, its numbers stand at the same
@@ -36,17 +36,17 @@ class Numbers(NamedTuple):
 
     Attributes:
         path: names of the fields and indices into sequences of messages, with dots between them.
-        code: of :data:`~.definitions.PRIMITIVES`. offset: of the first byte. count: of numbers; −1 for a single one.
+        code: of :data:`~.definitions.PRIMITIVES`. offset: of the first byte. size: how many; −1 for a single one.
     """
 
     path: str
     code: str
     offset: int
-    count: int
+    size: int
 
     @property
     def end(self) -> int:
-        return self.offset + struct.calcsize(f"<{self.code}") * abs(self.count)
+        return self.offset + struct.calcsize(f"<{self.code}") * abs(self.size)
 
 
 def serialize(kind: str, message: Any) -> bytes:
@@ -59,17 +59,18 @@ def serialize(kind: str, message: Any) -> bytes:
         '00010000 01000000 02000000 05000000 6f646f6d 00'
     """
     out = bytearray(LITTLE_ENDIAN + b"\0\0")
-    _write_message(out, kind, message)
+    extend(out, kind, message)
     return bytes(out)
 
 
-def _write_message(out: bytearray, kind: str, message: Any) -> None:
+def extend(out: bytearray, kind: str, message: Any) -> None:
+    """Write the fields of a message behind the bytes that are there."""
     for field in fields(kind):
         value = getattr(message, field.name)
-        if field.count < 0:
+        if field.size < 0:
             _write(out, field.kind, value)
             continue
-        if field.count == 0:
+        if field.size == 0:
             _write(out, "uint32", len(value))
         if field.kind in PRIMITIVES:
             if len(value):  # an empty sequence aligns nothing
@@ -89,7 +90,7 @@ def _write(out: bytearray, kind: str, value: Any) -> None:
         _align(out, _SIZES[kind])
         out += struct.pack(f"<{PRIMITIVES[kind]}", value)
     else:
-        _write_message(out, kind, value)
+        extend(out, kind, value)
 
 
 def _align(out: bytearray, size: int) -> None:
@@ -102,12 +103,14 @@ class Layout:
     Args:
         kind: its type, a key of :data:`~.definitions.DEFINITIONS`.
         data: the bytes of one such message.
+        begin: where its fields begin.
 
     Attributes:
         length: in bytes. end: of the last field.
         texts: texts by their paths, as of :class:`Numbers`. counts, count_at: entries of the
             sequences by their paths, and where that number stands.
         numbers: all numbers by their paths, in the order of the message.
+        fixed: begin and end of the bytes that all messages of this layout share.
         gaps: begin and end of the bytes between fields, which mean nothing.
 
     Raises:
@@ -121,7 +124,7 @@ class Layout:
         True
     """
 
-    def __init__(self, kind: str, data: bytes) -> None:
+    def __init__(self, kind: str, data: bytes, begin: int = BEGIN) -> None:
         if data[:2] != LITTLE_ENDIAN or len(data) < BEGIN:
             raise ValueError(f"not PLAIN_CDR in little endian: it begins with {data[:2].hex()}")
         self.kind, self.length = kind, len(data)
@@ -130,11 +133,11 @@ class Layout:
         self.count_at: dict[str, int] = {}
         self.numbers: dict[str, Numbers] = {}
         self.gaps: list[tuple[int, int]] = [(2, BEGIN)]
-        self._data, self._at = data, BEGIN
-        self._fixed: list[tuple[int, int]] = [(0, 2)]
+        self._data, self._at = data, begin
+        self.fixed: list[tuple[int, int]] = [(0, 2)]
         self._read_message(kind, "")
         self.end = self._at
-        self._compare: Callable[..., tuple[Any, ...]] = struct.Struct(_pattern(self._fixed)).unpack_from
+        self._compare: Callable[..., tuple[Any, ...]] = texts_of(self.fixed).unpack_from
         self._expected = self._compare(data)
         del self._data  # it may be large
 
@@ -142,24 +145,16 @@ class Layout:
         """Whether ``data`` is a message of this layout."""
         return len(data) == self.length and self._compare(data) == self._expected
 
-    def dtype(self, names: Sequence[str] | None = None) -> np.dtype[Any]:
-        """The whole message as one numpy record of its numbers; arrays have their counts as shapes. The fields that
-        belong to other messages have no part in it, unless their paths are among ``names``."""
-        found = [n for n in self.numbers.values() if n.path in names] if names else list(self.numbers.values())
-        formats = [f"<{n.code}" if n.count < 0 else (f"<{n.code}", (n.count,)) for n in found]
-        places = {"names": [n.path for n in found], "offsets": [n.offset for n in found]}
-        return np.dtype({**places, "formats": formats, "itemsize": self.length})  # type: ignore[call-overload]
-
     def _read_message(self, kind: str, path: str) -> None:
         for field in fields(kind):
             where = f"{path}{field.name}"
-            if field.count < 0:
+            if field.size < 0:
                 self._read(field.kind, where)
             elif field.kind in PRIMITIVES:
-                count = field.count or self._count(where)
+                count = field.size or self._count(where)
                 self._numbers(where, field.kind, count)
             else:
-                for index in range(field.count or self._count(where)):
+                for index in range(field.size or self._count(where)):
                     self._read(field.kind, f"{where}.{index}")
 
     def _read(self, kind: str, path: str) -> None:
@@ -201,20 +196,29 @@ class Layout:
 
     def _fix(self, end: int) -> None:
         """From here to ``end`` every message of this layout has the same bytes."""
-        if self._fixed[-1][1] == self._at:
-            self._fixed[-1] = self._fixed[-1][0], end
+        if self.fixed[-1][1] == self._at:
+            self.fixed[-1] = self.fixed[-1][0], end
         else:
-            self._fixed.append((self._at, end))
+            self.fixed.append((self._at, end))
         self._at = end
 
 
-def _pattern(pieces: Sequence[tuple[int, int]]) -> str:
-    """The format that reads these bytes and passes over all others."""
-    text, at = "<", 0
+def texts_of(pieces: Sequence[tuple[int, int]], origin: int = 0) -> struct.Struct:
+    """The format that reads these bytes, each as one, and passes over all others. It begins at ``origin``."""
+    text, at = "<", origin
     for begin, end in pieces:
         text += f"{begin - at}x{end - begin}s"
         at = end
-    return text
+    return struct.Struct(text)
+
+
+def numbers_of(numbers: Sequence[Numbers], origin: int = 0) -> struct.Struct:
+    """The format of these numbers, which are single and in the order of the message. It begins at ``origin``."""
+    text, at = "<", origin
+    for number in numbers:
+        text += f"{number.offset - at}x{number.code}"
+        at = number.end
+    return struct.Struct(text)
 
 
 def masked(layout: Layout, data: bytes) -> bytes:
@@ -234,12 +238,16 @@ class Layouts:
 
     def __init__(self, make: Callable[[bytes], Any], most: int = 16) -> None:
         self._make, self._most = make, most
-        self._known: dict[int, Any] = {}
+        self._known: list[Any] = []
 
     def find(self, data: bytes) -> Any:
         """The layout that a message fits, or None."""
-        found = self._known.get(len(data))
-        return found if found is not None and found.fits(data) else None
+        for place, layout in enumerate(self._known):
+            if layout.fits(data):
+                if place:  # what was met last is looked at first
+                    self._known.insert(0, self._known.pop(place))
+                return layout
+        return None
 
     def learn(self, data: bytes) -> Any:
         """The layout of a message, or None where it has none; ``make`` raises ValueError then."""
@@ -247,7 +255,6 @@ class Layouts:
             made = self._make(data)
         except ValueError:
             return None
-        if len(self._known) >= self._most:  # texts that change with every message must not fill the memory
-            self._known.clear()
-        self._known[len(data)] = made
+        self._known.insert(0, made)
+        del self._known[self._most :]  # texts that change with every message must not fill the memory
         return made

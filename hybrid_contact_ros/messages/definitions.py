@@ -1,17 +1,25 @@
 """The fields of the messages that are read and written as bytes, in the order of their definitions.
 
-A field is its type and its name, as in a .msg file. ``[]`` behind a type is a sequence, ``[36]`` a fixed array. The tests
-hold these to the .msg files.
+A field is its type and its name, as in a .msg file. ``[]`` behind a type is a sequence, ``[36]`` a fixed array. The
+tests hold these to the .msg files. Head and tail of a ``ContactMode`` have names of their own, because the head does
+not depend on the sequence.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 PRIMITIVES = {"bool": "?", "uint8": "B", "int32": "i", "uint32": "I", "uint64": "Q", "float64": "d"}
 """Codes of numbers, as of :mod:`struct` and numpy."""
 TEXT = "string"
+
+_HEAD = "Header header, uint64 mode, ContactState[] contacts"
+_TAIL = (
+    "ModeTransition[] sequence, uint32 validity, float64 residual, Duration compute_time, Duration input_age, "
+    "uint64 model_hash"
+)
 
 DEFINITIONS = {
     "Time": "int32 sec, uint32 nanosec",
@@ -36,10 +44,9 @@ DEFINITIONS = {
     "ModeTransition": (
         "uint32 contact, uint8 kind, float64 time, float64 earliest, float64 latest, bool bounds_valid, uint64 mode"
     ),
-    "ContactMode": (
-        "Header header, uint64 mode, ContactState[] contacts, ModeTransition[] sequence, uint32 validity, "
-        "float64 residual, Duration compute_time, Duration input_age, uint64 model_hash"
-    ),
+    "ContactMode": f"{_HEAD}, {_TAIL}",
+    "ContactModeHead": _HEAD,
+    "ContactModeTail": _TAIL,
     "ContactEvent": (
         "Header header, uint64 sequence, string contact, uint8 kind, uint8 source, Time time, Time earliest, "
         "Time latest, float64 confidence, bool confidence_valid"
@@ -67,12 +74,12 @@ class Field(NamedTuple):
 
     Attributes:
         name, kind: its name, and its type without brackets.
-        count: of a fixed array; 0 of a sequence; −1 of a single value.
+        size: of a fixed array; 0 of a sequence; −1 of a single value.
     """
 
     name: str
     kind: str
-    count: int
+    size: int
 
 
 @cache
@@ -82,5 +89,23 @@ def fields(kind: str) -> tuple[Field, ...]:
 
 
 def _field(kind: str, name: str) -> Field:
-    base, bracket, count = kind.partition("[")
-    return Field(name, base, int(count.rstrip("]") or 0) if bracket else -1)
+    base, bracket, size = kind.partition("[")
+    return Field(name, base, int(size.rstrip("]") or 0) if bracket else -1)
+
+
+def blank(kind: str, **given: Any) -> Any:
+    """A message of plain attributes: those given, and zeros, empty texts and empty sequences.
+
+    Example:
+        >>> blank("Header", frame_id="odom").stamp.sec
+        0
+    """
+    return SimpleNamespace(**{field.name: given.get(field.name, _nothing(field)) for field in fields(kind)})
+
+
+def _nothing(field: Field) -> Any:
+    if field.size >= 0:
+        return [0] * field.size
+    if field.kind == TEXT:
+        return ""
+    return (0.0 if field.kind == "float64" else 0) if field.kind in PRIMITIVES else blank(field.kind)

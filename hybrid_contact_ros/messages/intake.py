@@ -112,8 +112,7 @@ class Intake:
         if self._free_body:
             return None
         try:
-            joints = self._noted(JOINTS, self._reader.read, msg, number, writer)
-            stamp = self._stamp(JOINTS, joints.sec, joints.nanosec, number, writer)
+            stamp, joints = self._stamped(JOINTS, self._reader.read, msg, number, writer)
             self._in_order(JOINTS, self._joint_order, stamp, receive_ns)
             self._reader.check_lengths(joints)
             if not self._model.floating_base:
@@ -141,8 +140,7 @@ class Intake:
         if not self._model.floating_base:
             return None
         try:
-            odometry = self._noted(ODOM, self._odometry.read, msg, number, writer)
-            stamp = self._stamp(ODOM, odometry.sec, odometry.nanosec, number, writer)
+            stamp, odometry = self._stamped(ODOM, self._odometry.read, msg, number, writer)
             base, odd = self._odometry.base()
             self._in_order(ODOM, self._base_order, stamp, receive_ns)
             self._look_at_frames(odometry.frame_id, odometry.child_frame_id, odd)
@@ -167,21 +165,17 @@ class Intake:
         """The estimator could not compute with the state that was returned last; ``why`` says why."""
         self._count(self.pace, "state", why)
 
-    def _noted(self, topic: str, read: Any, msg: Any, number: int | None, writer: Any) -> Any:
+    def _stamped(self, topic: str, read: Any, msg: Any, number: int | None, writer: Any) -> tuple[int, Any]:
+        """The stamp of a message and what ``read`` makes of it; every message that came is noted."""
+        rate = self.rates[topic]
         try:
-            return read(msg)
+            reading = read(msg)
+            stamp = stamp_of(reading.sec, reading.nanosec)
         except RefusedError:
-            self.rates[topic].note(0, number, writer)  # the message is refused, but it did come
+            rate.note(0, number, writer)  # the message is refused, but it did come
             raise
-
-    def _stamp(self, topic: str, sec: int, nanosec: int, number: int | None, writer: Any) -> int:
-        try:
-            stamp = stamp_of(sec, nanosec)
-        except RefusedError:
-            self.rates[topic].note(0, number, writer)
-            raise
-        self.rates[topic].note(stamp, number, writer)
-        return stamp
+        rate.note(stamp, number, writer)
+        return stamp, reading
 
     def _in_order(self, topic: str, order: StampOrder, stamp: int, receive_ns: int) -> None:
         """Look at the order of stamps and at their age.

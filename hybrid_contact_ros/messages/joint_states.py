@@ -65,17 +65,18 @@ class _JointLayout(Layout):
         names = [self.texts[f"name.{k}"] for k in range(self.counts["name"])]
         self.joints = find(names)
         arrays = [self.numbers[name] for name in ("position", "velocity", "effort")]
-        if any(a.count not in sizes for a, sizes in zip(arrays, ((len(names),),) * 2 + ((0, len(names)),), strict=True)):
+        n = len(names)
+        if any(array.size not in (n, n if array.path != "effort" else 0) for array in arrays):
             raise ValueError("an array is not as long as the names")
-        self.first = tuple((a.offset - BEGIN) // 8 if a.count else -1 for a in arrays)
+        self.first = tuple((array.offset - BEGIN) // 8 if array.size else -1 for array in arrays)
         # The whole message in memory of ours, where what CDR aligns is aligned: no kernel sees the memory of others.
-        self._numbers = np.zeros((len(data) - BEGIN + 7) // 8)
-        self._bytes = memoryview(self._numbers).cast("B")[: len(data) - BEGIN]
+        self._memory = np.zeros((len(data) - BEGIN + 7) // 8)
+        self._bytes = self._memory.data.cast("B")[: len(data) - BEGIN]
 
     def load(self, data: bytes) -> NDArray[np.float64]:
         """The numbers of a message, until the next call."""
         self._bytes[:] = data[BEGIN:]
-        return self._numbers
+        return self._memory
 
 
 class JointReading:
@@ -122,7 +123,8 @@ class JointStateReader:
         if isinstance(msg, bytes):
             layout = self._layouts.find(msg)
             if layout is not None:
-                return JointReading(*STAMP.unpack_from(msg, BEGIN), msg, layout)
+                sec, nanosec = STAMP.unpack_from(msg, BEGIN)
+                return JointReading(sec, nanosec, msg, layout)
             data, msg = msg, deserialized("JointState", msg, self._deserialize)
             self._layouts.learn(data)
         stamp = msg.header.stamp

@@ -113,7 +113,7 @@ class OdometryReader:
         self._deserialize = deserialize
         self._layouts = Layouts(_OdometryLayout)
         self._numbers = np.zeros(_NUMBERS)  # of the message read last
-        self._bytes = memoryview(self._numbers).cast("B")
+        self._bytes = self._numbers.data.cast("B")
 
     def read(self, msg: Any) -> OdometryReading:
         """Look at the stamp and the frames of a ``nav_msgs/Odometry``, or of its bytes.
@@ -125,7 +125,8 @@ class OdometryReader:
             layout = self._layouts.find(msg)
             if layout is not None:
                 self._bytes[:] = msg[layout.first : layout.end]
-                return OdometryReading(*STAMP.unpack_from(msg, BEGIN), layout.frame_id, layout.child_frame_id)
+                sec, nanosec = STAMP.unpack_from(msg, BEGIN)
+                return OdometryReading(sec, nanosec, layout.frame_id, layout.child_frame_id)
             data, msg = msg, deserialized("Odometry", msg, self._deserialize)
             self._layouts.learn(data)
         self._numbers[:] = _numbers_of(msg)

@@ -12,7 +12,13 @@ from typing import Any
 
 from hybrid_contact_ros.messages.encoding import Encoder
 from hybrid_contact_ros.messages.envelope import ModelNames
-from hybrid_contact_ros.messages.templates import EventTemplate, ImpactTemplate, ModeTemplate, StabilityTemplate
+from hybrid_contact_ros.messages.templates import (
+    EventTemplate,
+    ImpactTemplate,
+    ModeHead,
+    ModeTemplate,
+    StabilityTemplate,
+)
 from hybrid_contact_ros.messages.types import MessageTypes
 from hybrid_contact_ros.prediction import Event, ImpactPrediction, ModePrediction, StabilityPrediction
 
@@ -42,9 +48,7 @@ class SerializedEncoder:
     def mode(self, mode: ModePrediction, compute_time_ns: int = 0, input_age_ns: int = 0) -> bytes:
         """``ContactMode``."""
         key = mode.sequence.contact.size
-        template = self._templates.get(key) or self._new(
-            key, lambda: ModeTemplate(self._encoder.mode(mode), mode.status.size, mode.sequence.contact.size)
-        )
+        template = self._templates.get(key) or self._new(key, lambda: ModeTemplate(self._mode_head(mode), key))
         return template.filled(mode, compute_time_ns, input_age_ns)
 
     def stability(self, flags: StabilityPrediction, compute_time_ns: int = 0) -> bytes:
@@ -70,6 +74,10 @@ class SerializedEncoder:
     def reset(self) -> None:
         """Count events from 0 again."""
         self._sequence = 0
+
+    def _mode_head(self, mode: ModePrediction) -> ModeHead:
+        found: ModeHead = self._templates.get("head") or self._new("head", lambda: ModeHead(self._encoder.mode(mode)))
+        return found
 
     def _new(self, key: Hashable, make: Callable[[], Any]) -> Any:
         if len(self._templates) >= _MOST:

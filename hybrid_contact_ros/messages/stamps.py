@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from statistics import median
 from typing import Any
 
@@ -126,11 +127,11 @@ class StreamRate:
         if len(self._steps) > _STEPS:
             del self._steps[0]
         if self.received % _EVERY == 0:
-            self.period_ns = int(median(self._steps))
+            steps = sorted(self._steps)
+            self.period_ns = int(median(steps))
             low, high = 0.7 * self.period_ns, 1.3 * self.period_ns
-            self._regular = len(self._steps) >= _EVERY and (
-                sum(low < s < high for s in self._steps) >= 0.6 * len(self._steps)
-            )
+            within = bisect_left(steps, high) - bisect_right(steps, low)
+            self._regular = len(steps) >= _EVERY and within >= 0.6 * len(steps)
 
     def forget(self) -> None:
         """The stream starts anew. The counts stay."""

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.messages.contacts import write_contact_mode
-from hybrid_contact_ros.messages.cdr import BEGIN, STAMP, Layout, serialize
+from hybrid_contact_ros.messages.cdr import BEGIN, STAMP, Layout, extend, numbers_of, serialize
 from hybrid_contact_ros.messages.contact_events import source_of
+from hybrid_contact_ros.messages.definitions import blank
 from hybrid_contact_ros.messages.envelope import seconds
 from hybrid_contact_ros.messages.impact_set import impact_nanoseconds, published
 from hybrid_contact_ros.prediction import Event, ImpactPrediction, ModePrediction, StabilityPrediction
@@ -39,35 +40,46 @@ class _Parts:
         return b"".join(self._parts)
 
 
-class ModeTemplate:
-    """``ContactMode`` with this many contacts and transitions."""
+class ModeHead:
+    """What all ``ContactMode`` of one model and frame begin with, up to the sequence."""
 
-    def __init__(self, message: Any, contacts: int, transitions: int) -> None:
-        data = serialize("ContactMode", message)
-        at = _places(Layout("ContactMode", data))
+    def __init__(self, message: Any) -> None:
+        self.data = serialize("ContactModeHead", message)
+        at = _places(Layout("ContactModeHead", self.data))
+        owners = [f"contacts.{i}." for i in range(len(message.contacts))]
+        tables = _table(at, owners, _CONTACT_NUMBERS, 8), _table(at, owners, _CONTACT_FLAGS, 1)
+        self.places = (int(at("mode", 8)), *tables)
+        self.model_hash = message.model_hash
+
+
+class ModeTemplate:
+    """``ContactMode`` with this many transitions."""
+
+    def __init__(self, head: ModeHead, transitions: int) -> None:
+        sequence = [blank("ModeTransition")] * transitions
+        message = bytearray(head.data)
+        extend(message, "ContactModeTail", blank("ContactModeTail", sequence=sequence, model_hash=head.model_hash))
+        data = bytes(message)
+        at = _places(Layout("ContactModeTail", data, len(head.data)))
         # Byte 4, from where CDR aligns, is aligned in memory: whatever the kernel writes is, too.
         self._octets = np.zeros(8 * (1 + (len(data) + BEGIN) // 8), np.uint8)
         self._octets[BEGIN : BEGIN + len(data)] = np.frombuffer(data, np.uint8)
-        self._bytes = memoryview(self._octets)[BEGIN : BEGIN + len(data)]
+        self._bytes = self._octets.data[BEGIN : BEGIN + len(data)]
         self._views = (
             self._octets,
             self._octets.view(np.uint32),
             self._octets.view(np.int64),
             self._octets.view(np.float64),
         )
-        of_contacts = [f"contacts.{i}." for i in range(contacts)]
-        of_transitions = [f"sequence.{i}." for i in range(transitions)]
-        times = ["time", "earliest", "latest", "mode"]
+        owners = [f"sequence.{i}." for i in range(transitions)]
         self._places = (
-            int(at("mode", 8)),
-            _table(at, of_contacts, _CONTACT_NUMBERS, 8),
-            _table(at, of_contacts, _CONTACT_FLAGS, 1),
-            _table(at, of_transitions, times, 8),
-            _table(at, of_transitions, ["kind", "bounds_valid"], 1),
-            _table(at, of_transitions, ["contact"], 4)[:, 0].copy(),
+            *head.places,
+            _table(at, owners, ["time", "earliest", "latest", "mode"], 8),
+            _table(at, owners, ["kind", "bounds_valid"], 1),
+            _table(at, owners, ["contact"], 4)[:, 0].copy(),
         )
         self._tail_at = at("validity", 1) - BEGIN
-        # The sizes of the fields between validity and model_hash, padded as they are in the message.
+        # The fields between validity and model_hash, as they are padded in the message.
         self._tail = Struct(f"<I{at('residual', 1) - at('validity', 1) - 4}xdiIiI")
 
     def filled(self, mode: ModePrediction, compute_time_ns: int, input_age_ns: int) -> bytes:
@@ -100,9 +112,7 @@ def _places(layout: Layout) -> Callable[[str, int], int]:
     return lambda path, unit: (layout.numbers[path].offset + BEGIN) // unit
 
 
-def _table(
-    at: Callable[[str, int], int], owners: Sequence[str], names: Sequence[str], unit: int
-) -> NDArray[np.int64]:
+def _table(at: Callable[[str, int], int], owners: Sequence[str], names: Sequence[str], unit: int) -> NDArray[np.int64]:
     rows = [at(f"{owner}{name}", unit) for owner in owners for name in names]
     return np.array(rows, np.int64).reshape(len(owners), len(names))
 
@@ -144,7 +154,8 @@ class ImpactTemplate:
         self._parts = _Parts(data, [
             first, (at["impact_time.sec"].offset, at["time_to_impact"].end), *arrays,
             (at["count"].offset, at["dof"].end), (counted, counted + 4), (outcomes.offset, outcomes.end), *bounds,
-            (at["coverage"].offset, at["kinetic_energy_max"].end), (at["truncated"].offset, at["compute_time.nanosec"].end),
+            (at["coverage"].offset, at["kinetic_energy_max"].end),
+            (at["truncated"].offset, at["compute_time.nanosec"].end),
         ])  # fmt: skip
         self._when = _packing(layout, "impact_time.sec", "time_to_impact")
         self._scores = _packing(layout, "coverage", "kinetic_energy_max")
@@ -203,12 +214,8 @@ def _with_times(numbers: Sequence[Any]) -> list[tuple[int, int]]:
 
 def _packing(layout: Layout, first: str, last: str) -> Struct:
     """The format of all single numbers from ``first`` to ``last``, which have no text between them."""
-    text, at = "<", layout.numbers[first].offset
-    for number in layout.numbers.values():
-        if layout.numbers[first].offset <= number.offset <= layout.numbers[last].offset:
-            text += f"{number.offset - at}x{number.code}"
-            at = number.end
-    return Struct(text)
+    begin, end = layout.numbers[first].offset, layout.numbers[last].end
+    return numbers_of([n for n in layout.numbers.values() if begin <= n.offset < end], begin)
 
 
 def _whole(data: bytes, length: int) -> bytes:

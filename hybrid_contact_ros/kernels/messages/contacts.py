@@ -52,9 +52,9 @@ def write_contact_mode(
     """Write all that differs between two messages of one layout, but for head and tail.
 
     Args:
-        mode_at: of the bit mask. contact_words (m, 24), contact_octets (m, 5): of the numbers and flags of each contact,
-            in the order of the message. transition_words (k, 4), transition_octets (k, 2), transition_halves (k,): of
-            each transition.
+        mode_at: of the bit mask. contact_words (m, 24), contact_octets (m, 5): of the numbers and of the flags of each
+            contact, in the order of the message. transition_words (k, 4), transition_octets (k, 2), transition_halves
+            (k,): of each transition.
         probability_valid … latest: as of :class:`~hybrid_contact_ros.prediction.ModePrediction`.
         sequence_bounds_valid … mode_after: as of :class:`~hybrid_contact_ros.prediction.ModeSequence`.
         octets, halves, words, numbers: out, the message's memory as uint8, uint32, int64 and float64.
