@@ -56,4 +56,4 @@ class PreparedMessage:
         apart = any(a.end != b.offset or a.code != b.code for a, b in pairwise(found))
         if not found or apart:
             raise ValueError(f"{path!r} is no run of numbers of one type")
-        return np.frombuffer(self._data, f"<{found[0].code}", sum(abs(n.count) for n in found), found[0].offset)
+        return np.frombuffer(self._data, f"<{found[0].code}", sum(abs(n.size) for n in found), found[0].offset)
