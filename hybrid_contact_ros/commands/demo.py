@@ -125,7 +125,6 @@ class _Demo:
         _tell(listener)
         while (frame := self._next(30.0)) is not None:
             score.take(frame)
-        score.finish()
         summary = score.record.summary()
         if self._echo:  # its answers say nothing
             summary = {name: summary[name] for name in ("predictions", "seconds", "latency")}

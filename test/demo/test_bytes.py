@@ -15,11 +15,14 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from hybrid_contact_msgs.msg import ContactMode
+from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.demo.frames import Frame, read_frames
+from hybrid_contact_ros.mechanics.example_data import example_urdf
 from hybrid_contact_ros.messages.envelope import PlainNames
 from hybrid_contact_ros.messages.prepared import PreparedMessage
 from hybrid_contact_ros.messages.truth import TruthEncoder
 from hybrid_contact_ros.nodes.demo import listener, robot
+from hybrid_contact_ros.nodes.demo.score import DemoScore
 from hybrid_contact_ros.ros.message_types import message_types
 
 STAMP = 1_700_000_000_123_456_789
@@ -91,30 +94,23 @@ def test_frames_are_written_some_at_a_time_and_none_is_lost():
     assert pipe.writes < 100
 
 
-def test_what_is_read_at_the_end_is_what_would_have_been_read_at_once(root):
-    from hybrid_contact_ros.config import EstimatorConfig
-    from hybrid_contact_ros.demo.record import DemoRecord
-    from hybrid_contact_ros.mechanics.example_data import example_urdf
-    from hybrid_contact_ros.nodes.demo.score import DemoScore
-
+def test_frames_come_into_the_record_as_rclpy_would_read_them(root):
     urdf = example_urdf("go2_description/urdf/go2.urdf").read_text()
     score = DemoScore(urdf, EstimatorConfig.from_file(root / "config" / "go2.yaml"))
-    names = score.record.contacts
-    at_once = DemoRecord(names, lambda q: np.eye(18), lambda q: np.zeros((4, 18)))
+    names, record = score.record.contacts, score.record
     truth = robot.TruthMessages(TruthEncoder(message_types(), PlainNames(names), "odom"), len(names))
     topics = [topic for topic, _, _ in listener.TOPICS]
+    said = []
     for k in range(300):
         stamp, closed = STAMP + 2_000_000 * k, np.full(4, 100 <= k < 200)
-        late = np.full(4, 102 <= k < 203)
-        says = truth.truth(stamp, late, np.full((4, 3), float(k)), late)
-        is_so = truth.truth(stamp, closed, np.full((4, 3), float(k)), ~closed)
-        at_once.truth(deserialize_message(is_so, ContactMode))
-        at_once.mode(deserialize_message(says, ContactMode), stamp + 1000 * k)
-        score.take(Frame(topics.index("truth/contact_mode"), stamp, is_so))
-        score.take(Frame(topics.index("contact_mode"), stamp + 1000 * k, says))
-        if k % 50 == 0:
-            assert str(score.snapshot()) == str(at_once.snapshot())
-    score.finish()
-    assert score.record.summary() == at_once.summary()
-    assert 0.9 < at_once.summary()["scores"]["f1"] < 1.0
-    assert (score.record.closed.rows == at_once.closed.rows).all()
+        says, force = np.array([102 <= k < 203] * 3 + [False]), np.full((4, 3), float(k))
+        answer = truth.truth(stamp, says, force, says)
+        score.take(Frame(topics.index("truth/contact_mode"), stamp, truth.truth(stamp, closed, force, ~closed)))
+        score.take(Frame(topics.index("contact_mode"), stamp + 1000 * k, answer))
+        said.append(deserialize_message(answer, ContactMode))
+    assert record.closed.rows.tolist() == [[c.status >= 2 for c in message.contacts] for message in said]
+    assert record.latency.rows[:, 0] == pytest.approx(1e-6 * np.arange(300), abs=1e-12)
+    assert record.truth_force.rows[-1].tolist() == [299.0] * 4
+    assert record.truth_closed().sum(axis=0).tolist() == [100] * 4
+    assert 0.5 < record.summary()["scores"]["f1"] < 0.95  # three of four feet, 2 states late
+    assert [row["mode"] for row in score.snapshot()["contacts"]] == ["open"] * 4
