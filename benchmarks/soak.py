@@ -25,15 +25,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from benchmarks.live.memory import resident, show_memory
 from benchmarks.live.robot import ROOT, Robot, States
-from benchmarks.live.watch import Histogram, Watch
+from benchmarks.live.watch import Histogram, State, Watch
 
 SAMPLES = 200  # of the memory, spread over a run
-SETTLING = 0.2  # share of the samples before which memory may still grow
-FLAT = 1.0  # bytes a state: more is a leak
-ENOUGH = 50_000  # states, with fewer of which memory has not settled and nothing is concluded
 _TRIES = 20
 TRACED = 0.05  # share of the states that the second pass takes
 
@@ -87,22 +84,6 @@ def feeders(node: Any) -> tuple[Callable[[bytes, int], None], Callable[[bytes, i
         return feed
 
     return feeder("odom", Odometry), feeder("joint_states", JointState)
-
-
-def resident() -> int:
-    """Bytes of this process in memory."""
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def growth(states: NDArray[np.float64], memory: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Slope of the memory, bytes a state, with its 95 % interval: the median of the slopes between all pairs of samples
-    (Theil and Sen), which a step here and there does not move."""
-    from scipy.stats import theilslopes
-
-    first = int(SETTLING * len(states))
-    found = theilslopes(memory[first:], states[first:], 0.95)
-    return float(found[0]), float(found[2]), float(found[3])
 
 
 def in_process(count: int, rate: float, look: Callable[[int], None]) -> Watch:
@@ -167,40 +148,31 @@ def show_latency(latency: Histogram, title: str) -> None:
     print("(bars are logarithmic)")
 
 
-def show_worst(watch: Watch) -> None:
-    """Print the table of the slowest states."""
-    print("\nThe slowest states; µs; switches voluntary + involuntary; page faults minor + major\n")
-    print("| latency | state | processor | waited for one | collection | switches | faults | set near | cause |")
+def show_worst(watch: Watch, states: list[State], waiting: bool) -> None:
+    """Print a table of slow states; ``waiting``: the wait for a processor counts."""
+    print(
+        f"\nThe slowest states{'' if waiting else ', the wait for a processor not counted'}; µs; switches voluntary + "
+    )
+    print("involuntary; page faults minor + major\n")
+    print("| latency | state | on a processor | waited for one | collection | switches | faults | set near | cause |")
     print("|---|---|---|---|---|---|---|---|---|")
-    for state, why in watch.worst():
+    for state in states:
         s = state.spent
         times = " | ".join(f"{1e-3 * x:.0f}" for x in (s.cpu, s.delay, s.collected))
-        near = "yes" if state.set_due else "no"
         print(
             f"| {1e-3 * state.latency:.0f} | {state.number} | {times} | {s.voluntary} + {s.involuntary} "
-            f"| {s.minor} + {s.major} | {near} | {why} |"
+            f"| {s.minor} + {s.major} | {'yes' if state.set_due else 'no'} | {watch.cause(state, waiting)} |"
         )
 
 
-def show_memory(states: list[int], memory: list[int]) -> bool:
-    """Print the memory over time, and whether it is flat."""
-    slope, low, high = growth(np.array(states, float), np.array(memory, float))
-    marks = np.linspace(0, len(states) - 1, 9).round().astype(int)
-    print("\nmemory, MB: " + ", ".join(f"{1e-6 * memory[i]:.2f} ({states[i]})" for i in marks))
-    flat = max(abs(low), abs(high)) < FLAT or low <= 0.0 <= high
-    said = "flat" if flat else "NOT FLAT" if states[-1] > ENOUGH else "too few states to tell"
-    print(f"growth {slope:.3f} bytes a state, 95 % {low:.3f} to {high:.3f}: {said}")
-    return said != "NOT FLAT"
-
-
 def traced(count: int, rate: float) -> None:
-    """The second pass: what Python keeps from a quarter of the states to their end."""
+    """The second pass: what Python keeps of the second half of the states."""
     taken: list[tracemalloc.Snapshot] = []
 
     def look(k: int) -> None:
         if k == 0:
             tracemalloc.start()
-        if k in (count // 4, count - 1):
+        if k in (count // 2, count - 1):
             gc.collect()
             taken.append(tracemalloc.take_snapshot())
 
@@ -209,7 +181,7 @@ def traced(count: int, rate: float) -> None:
     skipped = [tracemalloc.Filter(False, tracemalloc.__file__), tracemalloc.Filter(False, __file__)]
     first, last = (snapshot.filter_traces(skipped) for snapshot in taken)
     found = last.compare_to(first, "lineno")
-    between = count - count // 4
+    between = count - count // 2
     print(f"\nPython keeps {sum(x.size_diff for x in found) / between:.3f} bytes a state more, over {between} states:")
     for each in found[:6]:
         frame = each.traceback[0]
@@ -243,10 +215,11 @@ def main() -> None:
     else:
         watch, share = in_process(count, args.rate, look), ""
         title = "from the joint state to the published mode"
-    print(f"{watch.answered} states answered in {time.perf_counter() - begin:.0f} s{share}")
+    print(f"{watch.answered} states answered in {time.perf_counter() - begin:.0f} s{share}", flush=True)
     flat = show_memory(states, memory)
     show_latency(watch.latency, title)
-    show_worst(watch)
+    show_worst(watch, watch.slowest.states(), waiting=True)
+    show_worst(watch, watch.own.states(), waiting=False)
     traced(max(1000, int(TRACED * count)), args.rate)
     if not flat:
         raise SystemExit("memory grows")

@@ -67,6 +67,30 @@ class Reader:
         os.close(self._schedstat)
 
 
+class Slowest:
+    """The states with the greatest keys.
+
+    Args:
+        most: how many are kept.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._heap: list[tuple[int, State]] = []
+
+    def takes(self, key: int) -> bool:
+        """Whether a state with this key is among them."""
+        return len(self._heap) < self._most or key > self._heap[0][0]
+
+    def add(self, key: int, state: State) -> None:
+        """Keep a state that :meth:`takes` takes, in place of the one with the least key."""
+        (heapq.heappush if len(self._heap) < self._most else heapq.heapreplace)(self._heap, (key, state))
+
+    def states(self) -> list[State]:
+        """Those kept, the greatest key first."""
+        return [state for _, state in sorted(self._heap, reverse=True)]
+
+
 class State(NamedTuple):
     """One state that was answered.
 
@@ -91,16 +115,17 @@ def cause(state: State, usual_cpu: float, waits: bool) -> str:
     Args:
         state: the state.
         usual_cpu: ns of processor time that half of the states take at most.
-        waits: whether the clocks include the wait for its message, of which nothing is concluded.
+        waits: whether latency counts from the stamp, and the clocks from the state before.
     """
     spent = state.spent
-    asleep = 0 if waits else max(0, spent.wall - spent.cpu - spent.delay)
     parts = {
         "waited for a processor": float(spent.delay),
-        "slept or waited for a lock": float(asleep),
         "garbage collection": float(spent.collected),
         "computed longer": max(0.0, spent.cpu - spent.collected - usual_cpu),
     }
+    # What of the latency was neither spent on a processor nor waiting for one.
+    left = (state.latency if waits else spent.wall) - spent.cpu - spent.delay
+    parts["on its way, or behind the state before" if waits else "slept or waited for a lock"] = max(0.0, float(left))
     largest = max(parts, key=parts.__getitem__)
     if largest != "computed longer":
         return largest
@@ -149,13 +174,18 @@ class Watch:
         node: a node of the suite, in this process. It is watched until :meth:`close`.
         stamped: latency counts from the stamp of the state, and not from :meth:`begin`.
         worst: how many states are kept.
+
+    Attributes:
+        latency, cpu: times and processor times of all states. answered: how many there were.
+        slowest: the states with the greatest latency. own: those with the greatest latency without the wait for a
+            processor: what is left is the suite's own, or its garbage collection, locks and page faults.
     """
 
     def __init__(self, node: Any, stamped: bool, worst: int = 10) -> None:
         self.latency, self.cpu = Histogram.empty(), Histogram.empty()
         self.answered = 0
-        self._node, self._stamped, self._most = node, stamped, worst
-        self._heap: list[State] = []
+        self.slowest, self.own = Slowest(worst), Slowest(worst)
+        self._node, self._stamped = node, stamped
         self._closed: bytes | None = None
         self._horizon = node.stream.estimator.config.impact.horizon
         self._reader = Reader()
@@ -176,19 +206,23 @@ class Watch:
         self.cpu.add(1e-3 * spent.cpu)
         closed = mode.closed.tobytes()
         changed, self._closed = self._closed not in (None, closed), closed
-        if len(self._heap) < self._most or latency > self._heap[0].latency:
+        own = spent.cpu if self._stamped else spent.wall - spent.delay
+        if self.slowest.takes(latency) or self.own.takes(own):
             due = bool(((mode.next_event == 1) & (mode.time_to_event <= self._horizon)).any())
             transitions = len(mode.sequence.times)
             state = State(latency, self.answered, spent, len(prediction.events), transitions, changed, due)
-            (heapq.heappush if len(self._heap) < self._most else heapq.heapreplace)(self._heap, state)
+            for kept, key in ((self.slowest, latency), (self.own, own)):
+                if kept.takes(key):
+                    kept.add(key, state)
         self.answered += 1
         if self._stamped:
             self.begin()
 
-    def worst(self) -> list[tuple[State, str]]:
-        """The slowest states with their causes, slowest first."""
-        usual = 1e3 * self.cpu.percentile(50.0)
-        return [(state, cause(state, usual, self._stamped)) for state in sorted(self._heap, reverse=True)]
+    def cause(self, state: State, waiting: bool = True) -> str:
+        """Why a state took long; without ``waiting``, beside the wait for a processor."""
+        if not waiting:
+            state = state._replace(spent=state.spent._replace(wall=state.spent.wall - state.spent.delay, delay=0))
+        return cause(state, 1e3 * self.cpu.percentile(50.0), self._stamped)
 
     def close(self) -> None:
         del self._node.publish

@@ -17,7 +17,7 @@ from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
-from benchmarks.live import machine, session, verdict
+from benchmarks.live import machine, receiver, session, verdict
 from benchmarks.live.machine import Load, Reading
 from benchmarks.live.robot import ROOT, Robot, States
 from hybrid_contact_msgs.msg import ContactMode, ContactState, ModeTransition
@@ -56,11 +56,11 @@ def test_times_are_read_at_the_end_of_a_contact_mode_of_any_length(contacts, tra
     )
     message.header.frame_id = "odom"
     message.header.stamp = Time(sec=STAMP // 10**9, nanosec=STAMP % 10**9)
-    row = (STAMP + 5_000_000, *session.parts_of(bytes(serialize_message(message))))
-    (found,) = session.latencies([row], [STAMP, STAMP], timed=True)
+    row = (STAMP + 5_000_000, *receiver.parts_of(bytes(serialize_message(message))))
+    (found,) = receiver.latencies([row], [STAMP, STAMP], timed=True)
     assert found == pytest.approx([5.0, 3004.0, 1000.000002], abs=1e-9)
-    assert not len(session.latencies([row], [STAMP + 1, STAMP + 9], timed=True))
-    assert np.isnan(session.latencies([row], [STAMP, STAMP], timed=False)[0, 1:]).all()
+    assert not len(receiver.latencies([row], [STAMP + 1, STAMP + 9], timed=True))
+    assert np.isnan(receiver.latencies([row], [STAMP, STAMP], timed=False)[0, 1:]).all()
 
 
 def test_the_clock_of_a_process_is_that_which_the_process_reads_itself():

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.live.watch import BINS_A_DECADE, Clocks, Histogram, Reader, State, cause
-from benchmarks.soak import growth
+from benchmarks.live.memory import growth
+from benchmarks.live.watch import BINS_A_DECADE, Clocks, Histogram, Reader, Slowest, State, cause
 
 NOTHING = Clocks(0, 0, 0, 0, 0, 0, 0, 0)
 USUAL = 200_000.0
@@ -35,8 +35,19 @@ def test_the_largest_part_of_the_time_is_the_cause(slow, why):
     assert cause(slow, USUAL, waits=False) == why
 
 
-def test_nothing_is_concluded_from_the_wait_for_a_message():
-    assert cause(state(wall=50_000_000, delay=300_000), USUAL, waits=True) == "waited for a processor"
+def test_over_the_middleware_latency_counts_from_the_stamp():
+    late = state(wall=50_000_000, delay=700_000)
+    assert cause(late, USUAL, waits=True) == "waited for a processor"
+    assert cause(late._replace(latency=5_000_000), USUAL, waits=True) == "on its way, or behind the state before"
+
+
+@given(st.lists(st.integers(0, 50), max_size=60))
+def test_the_slowest_are_kept(keys):
+    slowest = Slowest(10)
+    for number, key in enumerate(keys):
+        if slowest.takes(key):
+            slowest.add(key, state()._replace(latency=key, number=number))
+    assert [x.latency for x in slowest.states()] == sorted(keys, reverse=True)[:10]
 
 
 def test_the_collector_and_the_threads_clock_are_seen():
