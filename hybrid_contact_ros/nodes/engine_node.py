@@ -19,13 +19,14 @@ from std_srvs.srv import SetBool, Trigger
 from hybrid_contact_ros.estimator import Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.nodes.reports import Reports, tell_cost
-from hybrid_contact_ros.nodes.startup import Startup
+from hybrid_contact_ros.nodes.startup import Startup, compiling_logger
 from hybrid_contact_ros.nodes.state_stream import StateStream
 from hybrid_contact_ros.prediction import ImpactPrediction, Prediction
 from hybrid_contact_ros.ros.description import RobotDescription
 from hybrid_contact_ros.ros.executor import run_node
 from hybrid_contact_ros.ros.parameters import declare_config, declare_own, faults, live_parameters, read_config
 from hybrid_contact_ros.ros.qos import OUTPUT, overridable
+from hybrid_contact_ros.warming import warm
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
@@ -112,6 +113,8 @@ class EngineNode(LifecycleNode):
             model = RigidBodyModel.from_urdf(urdf, config)
             begin = time.perf_counter()
             stream = StateStream(self, model, config, self.get_parameter("twist_in_world").value)
+            # Here the kernels are compiled, or loaded; afterwards nothing can be compiled, so that no state ever waits.
+            warm(stream.estimator, urdf, self.parts, tell=compiling_logger(self).info)
         except ValueError as error:
             why = str(error)
             self.get_logger().error(f"not configured: {error}")

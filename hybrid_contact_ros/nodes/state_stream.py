@@ -70,10 +70,6 @@ class StateStream:
     def __init__(self, node: EngineNode, model: RigidBodyModel, config: EstimatorConfig, twist_in_world: bool) -> None:
         self._node = node
         self.estimator = ContactEstimator(model, config)
-        node.get_logger().info(
-            "loading the kernels; on the first start on a machine they are compiled: a minute or two"
-        )
-        self.estimator.warm(freeze=True)
         self._planar = np.linalg.norm(model.contact_normals, axis=1) > 0.0
         self._deepest = max(_SUNK, _SUNK_GAPS * config.activation.gap_off)
         self.intake = Intake(model, config.input, twist_in_world)
