@@ -18,14 +18,16 @@ from std_srvs.srv import SetBool, Trigger
 
 from hybrid_contact_ros.estimator import Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.messages.warming import warm as warm_messages
 from hybrid_contact_ros.nodes.reports import Reports, tell_cost
-from hybrid_contact_ros.nodes.startup import Startup
+from hybrid_contact_ros.nodes.startup import Startup, compiling_logger
 from hybrid_contact_ros.nodes.state_stream import StateStream
 from hybrid_contact_ros.prediction import ImpactPrediction, Prediction
 from hybrid_contact_ros.ros.description import RobotDescription
 from hybrid_contact_ros.ros.executor import run_node
 from hybrid_contact_ros.ros.parameters import declare_config, declare_own, faults, live_parameters, read_config
 from hybrid_contact_ros.ros.qos import OUTPUT, overridable
+from hybrid_contact_ros.warming import warm
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
@@ -115,6 +117,9 @@ class EngineNode(LifecycleNode):
             begin = time.perf_counter()
             own = [self.get_parameter(name).value for name in ("twist_in_world", "serialized_io")]
             stream = StateStream(self, model, config, *own)
+            # Here the kernels are compiled, or loaded; afterwards nothing can be compiled, so that no state ever waits.
+            warm_messages()
+            warm(stream.estimator, urdf, self.parts, tell=compiling_logger(self).info)
         except ValueError as error:
             why = str(error)
             self.get_logger().error(f"not configured: {error}")

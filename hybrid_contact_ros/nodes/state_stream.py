@@ -20,7 +20,6 @@ from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
 from hybrid_contact_ros.messages.encoding import Encoder
 from hybrid_contact_ros.messages.intake import JOINTS, ODOM, Intake
 from hybrid_contact_ros.messages.serialized_encoding import SerializedEncoder
-from hybrid_contact_ros.messages.warming import warm as warm_messages
 from hybrid_contact_ros.monitoring.budget import Budget
 from hybrid_contact_ros.monitoring.monitor import Monitor
 from hybrid_contact_ros.prediction import ModePrediction
@@ -75,11 +74,6 @@ class StateStream:
     ) -> None:
         self._node, self._serialized = node, serialized
         self.estimator = ContactEstimator(model, config)
-        node.get_logger().info(
-            "loading the kernels; on the first start on a machine they are compiled: a minute or two"
-        )
-        warm_messages()
-        self.estimator.warm(freeze=True)
         self._planar = np.linalg.norm(model.contact_normals, axis=1) > 0.0
         self._deepest = max(_SUNK, _SUNK_GAPS * config.activation.gap_off)
         self.intake = Intake(model, config.input, twist_in_world, deserialize)
