@@ -21,7 +21,7 @@ from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.nodes.reports import Reports, tell_cost
 from hybrid_contact_ros.nodes.startup import Startup
 from hybrid_contact_ros.nodes.state_stream import StateStream
-from hybrid_contact_ros.prediction import ImpactPrediction, Prediction
+from hybrid_contact_ros.prediction import Prediction
 from hybrid_contact_ros.ros.description import RobotDescription
 from hybrid_contact_ros.ros.executor import run_node
 from hybrid_contact_ros.ros.parameters import declare_config, declare_own, faults, live_parameters, read_config
@@ -41,7 +41,7 @@ class EngineNode(LifecycleNode):
     reason until it comes.
 
     Subclasses name their ``parts`` and those of them that are ``kept`` when the node cannot keep up, and implement
-    ``create_outputs`` and ``publish`` or ``publish_impact``.
+    ``create_outputs`` and, if they say something of every state, ``publish``.
 
     Attributes:
         stream: the engine and its inputs; None while the node is not configured.
@@ -73,10 +73,7 @@ class EngineNode(LifecycleNode):
         raise NotImplementedError
 
     def publish(self, prediction: Prediction, compute_ns: int, age_ns: int) -> None:
-        """Publish what this node says of a state. The impact set of the prediction is not there yet."""
-
-    def publish_impact(self, impact: ImpactPrediction, compute_ns: int) -> None:
-        """Publish the set of the next impact. It is called after :meth:`publish`, where ``parts`` has IMPACT."""
+        """Publish what this node says of a state. Its impact set comes later, from a thread of its own."""
 
     def output(self, kind: type, topic: str, qos: QoSProfile = OUTPUT) -> Any:
         """A publisher that lives until cleanup and is silent while inactive."""
@@ -164,6 +161,7 @@ class EngineNode(LifecycleNode):
 
     def destroy_node(self) -> None:
         """Destroy the node as any other. Nothing of it is left in the ROS graph, even where the process lives on."""
+        self._destroy_all()  # above all its threads, which must not use what is destroyed
         super().destroy_node()
         # rclpy's state machine keeps the handle of the node, and with it the DDS participant. A cycle of references
         # keeps the state machine, and the garbage collector does not look at the cycle once configuring has frozen it.
