@@ -162,7 +162,8 @@ def impact_steps(
     if space.status != Status.SOLVED:
         found = empty_set(part, space.status)
     else:
-        plan = plan_samples(part, space, material, config.step * unit if unit > 0.0 else 1.0, config.max_steps, request.seed)
+        step = config.step * unit if unit > 0.0 else 1.0
+        plan = plan_samples(part, space, material, step, config.max_steps, request.seed)
         begin += yield from _pause(LONG)
         end_ns = None if limit_ns is None else begin + int(SAMPLING_PART * limit_ns)
         taken = take_samples(plan, request.samples if unit > 0.0 else 1, end_ns, 1, sampled)

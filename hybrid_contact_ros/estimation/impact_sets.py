@@ -13,8 +13,8 @@ from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.impact import (
     ImpactRequest,
     check_config,
-    impact_steps,
     impact_law,
+    impact_steps,
     impacting_contacts,
     predict_impact,
 )
@@ -26,7 +26,6 @@ from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import ImpactPrediction
-
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.uint8]

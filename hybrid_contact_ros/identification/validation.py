@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from hybrid_contact_ros.estimation.impact import impulse_unit
-from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.identification.material import MIN_IMPACTS, material, quantile, tells
 from hybrid_contact_ros.identification.observed_impacts import ObservedImpact
+from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
 from hybrid_contact_ros.impacts.velocity_set import post_impact_set
 

@@ -69,9 +69,7 @@ class Samples:
     status: Status
 
 
-def take_samples(
-    plan: SamplePlan, samples: int, end_ns: int | None, threads: int, sampled: bool = False
-) -> Samples:
+def take_samples(plan: SamplePlan, samples: int, end_ns: int | None, threads: int, sampled: bool = False) -> Samples:
     """Take all samples, or those that can be taken until the clock (``perf_counter_ns``) shows ``end_ns``.
 
     If not even sample 0 can, the impact of all contacts at once stands in for it; with ``sampled`` sample 0 is taken

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, NamedTuple
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hybrid_contact_ros.estimation.impact_sets import ImpactAhead, ImpactSets
 from hybrid_contact_ros.impacts.steps import SHORT, Steps
@@ -57,7 +57,8 @@ class ImpactWorker:
         self._generation = 0
         self._asked = False  # whether the thread is yet to look for an offer
         self._thread = ThreadPoolExecutor(1, "impact_set")
-        self._last = self._thread.submit(int)  # starts the thread
+        self._last: Future[Any] = self._thread.submit(threading.get_native_id)
+        node.has_thread(self._last.result(), sets=True)
 
     def offer(self, ahead: ImpactAhead, arrived: int) -> None:
         """A touchdown may be near: its set is the next to be computed, unless that of a newer state takes its place."""

@@ -37,7 +37,7 @@ class StabilityOutput:
 
 
 class ImpactOutput:
-    """``impact_set`` while a touchdown is near, and the service ``~/predict_impact``. Either has a thread of its own."""
+    """``impact_set`` while a touchdown is near, and the service ``~/predict_impact``, each with its thread."""
 
     def __init__(self, node: EngineNode) -> None:
         stream = node.stream

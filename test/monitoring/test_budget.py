@@ -23,9 +23,7 @@ class Node:
     """A node that answers as fast as it can, with costs per part, on a stream of a given period. Where it is
     ``crowded``, its impact sets take the processor from the states."""
 
-    def __init__(
-        self, most: float = 0.25, kept: Parts = Parts.MODE, exact: bool = True, crowded: bool = True
-    ) -> None:
+    def __init__(self, most: float = 0.25, kept: Parts = Parts.MODE, exact: bool = True, crowded: bool = True) -> None:
         self.crowded = crowded
         self.budget, self.exact = Budget(Parts.ALL, kept, most), exact
         self.now, self.lost = 1, 0
