@@ -15,13 +15,14 @@ from hybrid_contact_ros.estimation.contact_mode import TANGENTS, ContactModeSolv
 from hybrid_contact_ros.estimation.events import EventLog, EventPredictor
 from hybrid_contact_ros.estimation.flags import StabilityFlags
 from hybrid_contact_ros.estimation.impact import check_request
-from hybrid_contact_ros.estimation.impact_sets import ImpactSets
+from hybrid_contact_ros.estimation.impact_sets import ImpactAhead, ImpactSets
 from hybrid_contact_ros.estimation.measurement import StateReader
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.momentum_observer import LONGEST_PAUSE
 from hybrid_contact_ros.estimation.observed_forces import ObservedForces
 from hybrid_contact_ros.estimation.rhythm import StrideRhythm
 from hybrid_contact_ros.estimation.sequence import ModeRollout
+from hybrid_contact_ros.impacts.steps import without_pauses
 from hybrid_contact_ros.kernels.compiling import undisturbed
 from hybrid_contact_ros.kernels.warm import disable_compilation, enable_compilation
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
@@ -188,7 +189,12 @@ class ContactEstimator:
         None when no touchdown is predicted within ``impact.horizon``. ``update`` with ``Parts.IMPACT`` is ``update``
         without it and then this: a driver that publishes in between has its modes out before the set is computed.
         """
-        return None if self._latest is None else self._impact_sets.ahead(self._latest)
+        return without_pauses(self._impact_sets.ahead(self.impact_ahead()))
+
+    def impact_ahead(self) -> ImpactAhead | None:
+        """What :meth:`next_impact` would be computed from: a copy for another thread, which has a model and an
+        :class:`~hybrid_contact_ros.estimation.impact_sets.ImpactSets` of its own. None without a touchdown ahead."""
+        return None if self._latest is None else ImpactAhead.of(self._latest)
 
     def impact(
         self,
