@@ -61,7 +61,7 @@ class EngineNode(LifecycleNode):
         self._managed: list[tuple[Any, Any]] = []  # (destroy, entity), newest last
         wall = Clock(clock_type=ClockType.STEADY_TIME)
         self._description = RobotDescription(self)
-        text = "read and publish messages as bytes, a third of the time; false makes message objects of all of them"
+        text = "read and publish messages as their bytes; false: by way of message objects, which takes longer"
         declare_own(self, "serialized_io", True, text)
         declare_own(self, "twist_in_world", False, "the odometry's twist is in world axes instead of the base's")
         self.startup = Startup(self, self._description, wall)
