@@ -4,7 +4,10 @@ One process: a ``contact_suite`` node with its publishers, to whose callbacks me
 due. The robot bobs four times a second, so that every second state has a touchdown ahead. Blocks of 500 states with
 sets and without alternate. Latency runs from the time when a state is due until its mode and flags are published.
 
-The second part has one thread that does nothing but look at the clock, and offers a state to the thread of the sets
+The second part is the processor time of each step of a set and of its publication, which bounds for how long Python's lock
+is held: no longer than a step, and no longer than 20 µs and one call of a library where somebody asks for it.
+
+The third part has one thread that does nothing but look at the clock, and offers a state to the thread of the sets
 every 2 ms. The pauses that it finds are those for which it waited for Python's lock, or for a processor; those without
 any set are shown beside them.
 
@@ -20,6 +23,8 @@ import time
 from pathlib import Path
 
 import numpy as np
+
+from hybrid_contact_ros.estimation.impact_sets import ImpactAhead
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = 500  # states
@@ -94,15 +99,58 @@ class Stream:
             found.append(self.published - due)
         return found
 
+    def steps(self, count: int) -> np.ndarray:
+        """Processor time of the steps of sets but for the sampling, and of the publication, µs, (count, steps)."""
+        assert self.sets is not None
+        self.stream.sets = self.sets
+        ahead = self._ahead()
+        time.sleep(0.1)
+        rows = []
+        for _ in range(count):
+            steps, row, kind = self.sets._sets.ahead(ahead, sampled=True), [], False
+            while True:
+                begin = time.thread_time_ns()
+                try:
+                    following = next(steps)
+                except StopIteration as end:
+                    row.append(time.thread_time_ns() - begin)
+                    begin = time.thread_time_ns()
+                    self.sets._publish(end.value, 0)
+                    row.append(time.thread_time_ns() - begin)
+                    break
+                if not kind:
+                    row.append(time.thread_time_ns() - begin)
+                kind = following
+            rows.append(row)
+        return np.array(rows) * 1e-3
+
+    def yardstick(self) -> float:
+        """Thread time of ``pinocchio.computeAllTerms`` of the robot, µs, best of many."""
+        import pinocchio
+
+        model = self.stream.estimator.model
+        q, v, found = model.neutral(), np.zeros(model.nv), []
+        for _ in range(2000):
+            begin = time.thread_time_ns()
+            pinocchio.computeAllTerms(model.pinocchio_model, model.pinocchio_data, q, v)
+            found.append(time.thread_time_ns() - begin)
+        return 1e-3 * float(np.median(found))
+
+    def _ahead(self) -> ImpactAhead:
+        """Of a state whose set is computed."""
+        phase = 0.0
+        while self.stream.estimator.next_impact() is None:
+            phase += 0.1
+            self.send(phase)
+        ahead = self.stream.estimator.impact_ahead()
+        assert ahead is not None
+        return ahead
+
     def pauses(self, seconds: float, sets: bool) -> np.ndarray:
         """Pauses that a thread finds which does nothing but look at the clock, µs."""
         assert self.sets is not None
         self.stream.sets = self.sets
-        ahead, phase = None, 0.0
-        while ahead is None:
-            phase += 0.1
-            self.send(phase)
-            ahead = self.stream.estimator.impact_ahead()
+        ahead = self._ahead()
         time.sleep(0.1)
         found = []
         now = time.perf_counter_ns
@@ -132,6 +180,7 @@ def main() -> None:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
     stream = Stream()
     assert stream.sets is not None
+    print(f"computeAllTerms of this robot takes {stream.yardstick():.1f} µs now\n")
     print(f"{'due to published, ms':24}{'p50':>9}{'p90':>9}{'p99':>9}{'p99.9':>9}")
     for rate in args.rates:
         taken: dict[bool, list[list[int]]] = {False: [], True: []}
@@ -146,6 +195,13 @@ def main() -> None:
         print(f"{'on / off':24}" + "".join(f"{x:9.3f}" for x in table[True] / table[False]))
         made, overtaken = stream.sets.counter.made - made, stream.sets.counter.overtaken - overtaken
         print(f"{made} sets were published, {overtaken} states overtaken before theirs was begun", flush=True)
+    steps = stream.steps(500)
+    print(f"\n{'steps of a set, µs':24}{'number':>9}{'p50':>9}{'p90':>9}{'p99':>9}")
+    longest = steps[:, np.argmax(np.median(steps, axis=0))]
+    print(f"{'the longest':24}{1:9}" + "".join(f"{x:9.1f}" for x in np.percentile(longest, (50, 90, 99))))
+    print(
+        f"{'all':24}{steps.shape[1]:9}" + "".join(f"{x:9.1f}" for x in np.percentile(steps.sum(axis=1), (50, 90, 99)))
+    )
     print(f"\n{'waits for the lock, µs':24}{'number':>9}{'p50':>9}{'p90':>9}{'p99':>9}{'max':>9}")
     for sets in (False, True):
         found = stream.pauses(5.0, sets)
