@@ -107,6 +107,7 @@ WITHOUT_RECORDS = {
     *("closed_scores", "contact_quantities", "contact_statuses", "slips"),
     *("expand_samples", "impulse_bounds", "maximum"),
     "chatter_bounds",
+    *("joint_state", "write_contact_mode"),
 }
 
 
