@@ -16,7 +16,9 @@ from hybrid_contact_ros.kernels.impacts import records as impacts
 from hybrid_contact_ros.kernels.impacts.increment import increment
 from hybrid_contact_ros.kernels.impacts.restitution import restitution_batch
 from hybrid_contact_ros.kernels.impacts.sampling import sample_batch
+from hybrid_contact_ros.kernels.mechanics import contact_problem as problems
 from hybrid_contact_ros.kernels.mechanics import contact_rows as rows
+from hybrid_contact_ros.kernels.mechanics import joint_motion as joints
 from hybrid_contact_ros.kernels.modes import records as modes
 from hybrid_contact_ros.kernels.modes.forces import force_acceleration
 from hybrid_contact_ros.kernels.stability import records as stability
@@ -27,7 +29,17 @@ from hybrid_contact_ros.kernels.stability.pseudo_impulse import pseudo_impulse_f
 DOORS = [
     (events.next_events, [rollouts.TimeBounds, events.EventProblem, events.EventScratch, events.EventOut]),
     (rollout, [rollouts.TimeBounds, rollouts.RolloutProblem, rollouts.RolloutScratch, rollouts.RolloutOut]),
-    (rows.contact_rows, [rows.ContactGeometry, rows.JointKinematics, rows.TwistScratch, rows.ContactRowsOut]),
+    (
+        problems.contact_problem,
+        [
+            *(joints.JointTree, rows.Spheres, rows.JointLimits, joints.JointState),
+            *(problems.Measured, problems.ProblemOut, rows.RowsOut),
+        ],
+    ),
+    (
+        joints.momentum_rate,
+        [joints.JointTree, joints.BodyInertia, "columns", "placement", "twist", "carried", "rate"],
+    ),
     (force_acceleration, [modes.StateSettings, modes.StateProblem, modes.StateScratch, modes.StateOut]),
     (
         stability_flags,
