@@ -23,7 +23,7 @@ from hybrid_contact_ros.mechanics.inertia import check_inertia
 from hybrid_contact_ros.mechanics.joints import JointMap
 from hybrid_contact_ros.mechanics.plausibility import Plausibility
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
 from hybrid_contact_ros.mechanics.urdf import Urdf, read_urdf
 
 Array = NDArray[np.float64]
@@ -61,8 +61,8 @@ class RigidBodyModel:
         contact_normals: (m, 3), contact_tangents: (m, 2, 3), world frame; zero for joint limits. Never written.
         contact_positions: (m, 3), m, world frame, for the last state given to :meth:`problem`: the point of each sphere
             nearest to its plane, or the origin of the joint, for a limit.
-        tree, bodies: constants of the robot, and joints, measured, here, rows: what :meth:`evaluate` overwrites; records
-            of the kernels.
+        tree, bodies: constants of the robot; joints, measured, velocity, here, rows: what :meth:`evaluate` overwrites.
+            These are records of the kernels, and v (nv,).
         pinocchio_model, pinocchio_data: the full model, in which mimic joints have coordinates of their own (see
             :attr:`coordinates`).
     """
@@ -79,6 +79,7 @@ class RigidBodyModel:
         self.root_link = urdf.root
         self._joint_types = urdf.joint_types
         self.nq, self.nv = self.coordinates.nq, self.coordinates.nv
+        self._sizes = (self.nq,), (self.nv,)
         self.joint_names = self.coordinates.joints
         self.mimic_names = self.coordinates.followers
         base = tuple(f"{urdf.root}_{kind}_{axis}" for kind in ("linear", "angular") for axis in "xyz")
@@ -141,6 +142,8 @@ class RigidBodyModel:
             nonlinear=data.nle,
         )
         self.measured = Measured(np.zeros(model.nq), np.zeros(model.nv), np.zeros(self.nv))
+        # v in independent coordinates: the same array, unless joints mimic others
+        self.velocity = self.measured.velocity if self.coordinates.reduction is None else np.zeros(self.nv)
         self.here = ProblemOut(np.zeros((self.nv, self.nv)), np.zeros(self.nv), np.zeros((model.njoints, 12)))
         self.rows = RowsOut(np.zeros((m, 3, self.nv)), np.zeros(m), np.zeros((m, 3)), np.zeros((m, 3)))
         self._memory = (*self.tree, *spheres, *limits, *self.joints, *self.measured, *self.here, *self.rows)
@@ -171,21 +174,22 @@ class RigidBodyModel:
             Whether the state is finite, and not so large that forces or gaps are not.
 
         Raises:
-            ValueError: an array of the wrong size.
+            UnusableStateError: an array of the wrong size. This is a ValueError.
         """
         q, v, effort = self.measured
-        if state.q.shape != (self.nq,) or state.v.shape != (self.nv,):
-            raise ValueError(state.fault(self.nq, self.nv))
+        if state.q.shape != self._sizes[0] or state.v.shape != self._sizes[1]:
+            raise UnusableStateError(state.fault(self.nq, self.nv))
         if state.effort is None:
-            effort[:] = 0.0
-        elif state.effort.shape != (self.nv,):
-            raise ValueError(state.fault(self.nq, self.nv))
+            effort.fill(0.0)
+        elif state.effort.shape != self._sizes[1]:
+            raise UnusableStateError(state.fault(self.nq, self.nv))
         else:
             effort[:] = state.effort
+        self.velocity[:] = state.v
         if self.coordinates.reduction is None:
-            q[:], v[:] = state.q, state.v
+            q[:] = state.q
         else:
-            q[:], v[:] = self.coordinates.full_position(state.q), self.coordinates.full_velocity(state.v)
+            q[:], v[:] = self.coordinates.full_position(state.q), self.coordinates.full_velocity(self.velocity)
         # With this convention crba computes the Jacobian and the placements, too, in the world frame.
         pin.crba(self.pinocchio_model, self.pinocchio_data, q, pin.Convention.WORLD)
         pin.nonLinearEffects(self.pinocchio_model, self.pinocchio_data, q, v)
@@ -198,14 +202,14 @@ class RigidBodyModel:
         checked for finiteness (:meth:`RobotState.fault` does that); a state with NaN gives a problem with NaN.
 
         Raises:
-            ValueError: an array of the wrong size.
+            UnusableStateError: an array of the wrong size. This is a ValueError.
         """
         self.evaluate(state)
         here, contacts = self.here, self.rows
         self.contact_positions = contacts.position.copy()
         return ContactProblem.trusted(
             mass=here.mass.copy(),
-            velocity=np.array(state.v, dtype=np.float64),
+            velocity=self.velocity.copy(),
             normal_jacobian=contacts.rows[:, 0].copy(),
             tangent_jacobian=contacts.rows[:, 1:].copy(),
             friction=self.friction.copy(),
@@ -236,7 +240,7 @@ class RigidBodyModel:
         rate, carried = np.empty(self.nv), np.empty((len(self.tree.parent), 10))
         columns, placement, *_ = self.joints
         momentum_rate(*self.tree, *self.bodies, columns, placement, self.here.twist, carried, rate)
-        return self.here.mass @ state.v, rate
+        return self.here.mass @ self.velocity, rate
 
     def joint_map(self, names: Sequence[str]) -> JointMap:
         """Prepare for messages whose joints come in this order. Joints that the model does not have are ignored.

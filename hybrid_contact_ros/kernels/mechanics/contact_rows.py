@@ -95,9 +95,7 @@ def sphere_rows(tree, spheres, columns, placement, twist, out):
                 )
                 mx, my, mz = lx + ay * sz - az * sy, ly + az * sx - ax * sz, lz + ax * sy - ay * sx
                 for d in range(2):
-                    rows[i, 1 + d, c] += ratio * (
-                        tangent[i, d, 0] * mx + tangent[i, d, 1] * my + tangent[i, d, 2] * mz
-                    )
+                    rows[i, 1 + d, c] += ratio * (tangent[i, d, 0] * mx + tangent[i, d, 1] * my + tangent[i, d, 2] * mz)
             j = tree.parent[j]
 
         wx, wy, wz = twist[b, 3], twist[b, 4], twist[b, 5]
