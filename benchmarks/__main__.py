@@ -1,4 +1,7 @@
-"""``./run bench [NAME ...]``: runs every benchmark of this folder that has a main(), or those named."""
+"""``./run bench [NAME ...]``: runs every benchmark of this folder that has a main(), or those named.
+
+Options after a single name are that benchmark's own: ``./run bench latency --rate 1000``.
+"""
 
 import argparse
 import ast
@@ -26,11 +29,13 @@ def main() -> int:
     names = available()
     parser = argparse.ArgumentParser(prog="./run bench", description="Measures the suite on this machine.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names)}; without any, all of them")
-    chosen = parser.parse_args().names or names
+    given = sys.argv[1:]
+    own = given[1:] if given and given[0] in names and given[1:2] and given[1].startswith("-") else []
+    chosen = parser.parse_args(given[: len(given) - len(own)]).names or names
     unknown = sorted(set(chosen) - set(names))
     if unknown:
         parser.error(f"no benchmark named {', '.join(unknown)}; there are {', '.join(names)}")
-    sys.argv = sys.argv[:1]  # a benchmark may parse arguments of its own
+    sys.argv = [sys.argv[0], *own]  # a benchmark may parse arguments of its own
     for name in chosen:
         print(f"\n== {name} ==", flush=True)
         start = time.perf_counter()

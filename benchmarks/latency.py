@@ -1,234 +1,162 @@
-"""End-to-end latency over the middleware: from the stamp of a measurement to the reception of its prediction.
+"""How much of a stream is answered, how soon, and at which cost: the echo node, another revision and this one in turns.
 
-Three processes run on one clock. One publishes a Go2 that lands and lifts off once a second (``/joint_states`` and
-``/odom`` at 500 Hz, stamped when they are sent), one is the ``contact_suite`` node, and this one receives
-``/contact_mode``. Only states that were answered have a latency, so that their share is printed too.
+    ./run bench latency --against REV --rate 500 1000
+
+Three processes run on one clock. One publishes a Go2 that lands and lifts off once a second (``joint_states`` and
+``odom``, stamped when they are sent), one is the node, and this one receives what the node makes of it. Robot and
+receiver handle bytes, so that they do not measure themselves. Only states that were answered have a latency, so that
+their share is printed too. The floor is an echo node, which sends the bytes on and computes nothing.
+
+Nodes are started anew for every turn, and nothing counts before they are active, connected and warm.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
 import sys
-import time
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from statistics import median
 
-import numpy as np
+from benchmarks.live import verdict
+from benchmarks.live.checkout import checkout, leave
+from benchmarks.live.robot import ROOT, Robot
+from benchmarks.live.session import Run, Variant, floor, measure, suite
+from benchmarks.live.verdict import Goal, Summary, summary
+from benchmarks.revisions import YARDSTICK, Worker
 
-ROOT = Path(__file__).resolve().parent.parent
-READY_TIMEOUT = 180.0  # s; without a warm cache the node compiles its kernels first
-PERCENTILES = (50, 99, 99.9)
-
-
-@dataclass(frozen=True)
-class Robot:
-    """A robot that stands, and how it is published.
-
-    Attributes:
-        config: parameter file. urdf: path below the robots of example-robot-data. rate: rate of the states, Hz.
-        standing: angles of the joints by parts of their names, rad. bob: amplitude with which the height changes once a
-        second, m. It brings touchdowns, and with them impact sets. noise: standard deviation of the velocities, rad/s.
-        Above 0 the joints also carry the weight of the robot, spread
-            evenly over its contacts, with up to 1 N m of noise.
-    """
-
-    config: str = str(ROOT / "config" / "go2.yaml")
-    urdf: str = "go2_description/urdf/go2.urdf"
-    rate: float = 500.0
-    standing: dict[str, float] = field(default_factory=lambda: {"hip": 0.0, "thigh": 0.8, "calf": -1.5})
-    bob: float = 0.02
-    noise: float = 0.0
+UPDATES = ["update, standing: mode, flags, sequence", "update, falling: mode, flags, sequence"]
+ENGINE_TURNS = 5  # before and after the live measurements
+FLOOR, NOW = "floor", "now"
+SETS = {True: "sets on", False: "sets off"}
 
 
-def publish(seconds: float, robot: Robot) -> None:
-    """Body of the publishing process. It prints how many states it sent."""
-    import rclpy
-    from nav_msgs.msg import Odometry
-    from sensor_msgs.msg import JointState
-
-    from hybrid_contact_ros.config import EstimatorConfig
-    from hybrid_contact_ros.mechanics.example_data import example_urdf
-    from hybrid_contact_ros.mechanics.model import RigidBodyModel
-    from hybrid_contact_ros.mechanics.state import RobotState
-
-    model = RigidBodyModel.from_urdf(example_urdf(robot.urdf), EstimatorConfig.from_file(robot.config))
-    angles = [next((x for part, x in robot.standing.items() if part in name), 0.0) for name in model.joint_names]
-    q = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, *angles])
-    problem = model.problem(RobotState(0, q, np.zeros(model.nv)))
-    height = -float(problem.gap.min())
-    generator = np.random.default_rng(0)
-    still, carried = np.zeros(len(angles)), np.zeros(len(angles))
-    if robot.noise:
-        share = problem.bias_force[2] / model.contacts
-        carried = (problem.bias_force - share * problem.normal_jacobian.sum(axis=0))[6:]
-
-    rclpy.init()
-    node = rclpy.create_node("latency_robot")
-    joints = node.create_publisher(JointState, "joint_states", 1)
-    odometry = node.create_publisher(Odometry, "odom", 1)
-    state = JointState(name=list(model.joint_names), position=angles, velocity=still.tolist(), effort=carried.tolist())
-    base = Odometry(child_frame_id="base")
-    base.header.frame_id = "world"
-    base.pose.pose.orientation.w = 1.0
-    limit = time.monotonic() + READY_TIMEOUT
-    while not (joints.get_subscription_count() and odometry.get_subscription_count()):
-        if time.monotonic() > limit:
-            raise SystemExit("no node took the states")
-        time.sleep(0.05)
-    time.sleep(1.0)  # until the receiver is connected too
-    count = round(seconds * robot.rate)
-    begin = time.perf_counter()
-    for k in range(count):
-        pause = begin + k / robot.rate - time.perf_counter()
-        if pause > 0.0:
-            time.sleep(pause)
-        phase = 2.0 * np.pi * k / robot.rate
-        base.pose.pose.position.z = height + robot.bob * float(np.sin(phase))
-        base.twist.twist.linear.z = robot.bob * 2.0 * np.pi * float(np.cos(phase))
-        if robot.noise:
-            state.velocity = robot.noise * generator.standard_normal(len(angles))
-            state.effort = carried + generator.uniform(-1.0, 1.0, len(angles))
-        sec, nanosec = divmod(time.time_ns(), 1_000_000_000)
-        for header in (base.header, state.header):
-            header.stamp.sec, header.stamp.nanosec = sec, nanosec
-        odometry.publish(base)
-        joints.publish(state)
-    time.sleep(0.5)
-    print(json.dumps({"sent": count, "seconds": time.perf_counter() - begin - 0.5}), flush=True)
-    node.destroy_node()
-    rclpy.try_shutdown()
-
-
-def measure(
-    seconds: float, robot: Robot, said: list[str] | None = None
-) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-    """Measure for some seconds of publishing.
-
-    Args:
-        seconds: how long states are published.
-        robot: the robot, and how it is published.
-        said: a list that takes the sentences of the node's diagnostics.
-
-    Returns:
-        latencies, ms: ``total``, ``input`` (until the node took the state) and ``compute`` (in the node);
-        and numbers of what was sent.
-
-    Raises:
-        RuntimeError: a process ended early, or nothing was received.
-    """
-    import rclpy
-    from diagnostic_msgs.msg import DiagnosticArray
-
-    from hybrid_contact_msgs.msg import ContactMode, PostImpactVelocitySet
-    from hybrid_contact_ros.mechanics.example_data import example_urdf
-    from hybrid_contact_ros.ros.executor import make_executor
-    from hybrid_contact_ros.ros.message_types import nanoseconds
-
-    os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    os.environ.setdefault("FASTDDS_DEFAULT_PROFILES_FILE", str(ROOT / "config" / "fastdds_discovery.xml"))
-    rows: list[tuple[int, int, int]] = []
-    sets = 0
-
-    def on_mode(msg: ContactMode) -> None:
-        now = time.time_ns()
-        rows.append((now - nanoseconds(msg.header.stamp), nanoseconds(msg.input_age), nanoseconds(msg.compute_time)))
-
-    def on_set(_: PostImpactVelocitySet) -> None:
-        nonlocal sets
-        sets += 1
-
-    def on_diagnostics(msg: DiagnosticArray) -> None:
-        assert said is not None
-        said.extend(status.message for status in msg.status)
-
-    suite = [
-        sys.executable,
-        "-m",
-        "hybrid_contact_ros.nodes.contact_suite",
-        "--ros-args",
-        "--params-file",
-        robot.config,
-    ]
-    suite += ["-p", "autostart:=true", "-p", f"urdf_file:={example_urdf(robot.urdf)}"]
-    suite += ["--log-level", "warn" if said is None else "info"]
-    publisher = [sys.executable, "-m", "benchmarks.latency", "--publish", json.dumps(asdict(robot))]
-    publisher += ["--seconds", str(seconds)]
-    rclpy.init()
-    node = rclpy.create_node("latency_receiver")
-    node.create_subscription(ContactMode, "contact_mode", on_mode, 10)
-    node.create_subscription(PostImpactVelocitySet, "impact_set", on_set, 10)
-    if said is not None:
-        node.create_subscription(DiagnosticArray, "/diagnostics", on_diagnostics, 10)
-    executor = make_executor()
-    executor.add_node(node)
-    processes = []
-    try:
-        processes.append(subprocess.Popen(suite, cwd=ROOT))
-        processes.append(subprocess.Popen(publisher, cwd=ROOT, stdout=subprocess.PIPE, text=True))
-        limit = time.monotonic() + READY_TIMEOUT + seconds + 30.0
-        while processes[1].poll() is None and time.monotonic() < limit:
-            executor.spin_once(timeout_sec=0.1)
-            if processes[0].poll() is not None:
-                raise RuntimeError(f"the contact_suite node ended with exit code {processes[0].returncode}")
-        if processes[1].poll() is None or processes[1].returncode:
-            raise RuntimeError("the publishing process did not finish")
-        assert processes[1].stdout is not None
-        sent = json.loads(processes[1].stdout.read().splitlines()[-1])
-    finally:
-        for process in reversed(processes):
-            if process.poll() is None:
-                process.terminate()
-            try:
-                process.wait(10.0)
-            except subprocess.TimeoutExpired:
-                process.kill()
-        executor.remove_node(node)
-        node.destroy_node()
-        rclpy.try_shutdown()
-    if not rows:
-        raise RuntimeError("no prediction was received")
-    table = np.array(rows, np.float64).T * 1e-6
-    return dict(zip(("total", "input", "compute"), table, strict=True)), {**sent, "sets": sets}
-
-
-def show(series: dict[str, np.ndarray], sent: dict[str, float], rate: float) -> None:
-    """Print the table."""
-    received = len(series["total"])
-    print(f"{'ms':34}{'p50':>9}{'p99':>9}{'p99.9':>9}{'max':>9}")
-    for name, label in (
-        ("input", "stamp to node"),
-        ("compute", "node: message in to prediction"),
-        ("total", "stamp to received prediction"),
-    ):
-        cuts = [*np.percentile(series[name], PERCENTILES), series[name].max()]
-        print(f"{label:34}" + "".join(f"{x:9.3f}" for x in cuts))
+def show(name: str, found: Summary, above: float | None = None) -> None:
+    """Print a row of the table; ``above`` is the processor time of the floor."""
+    times = "".join(f"{x:9.3f}" for x in found.latency)
+    over = "" if above is None else f"{found.cpu - above:8.0f}"
+    cut = f"  left out for a while: {', '.join(found.left_out)}" if found.left_out else ""
     print(
-        f"received {received} of {sent['sent']} ({100.0 * received / sent['sent']:.2f} %) in {sent['seconds']:.0f} s "
-        f"at {rate:g} Hz, and {sent['sets']} impact sets"
+        f"{name:22}{100.0 * found.answered:9.2f}{times}{found.cpu:9.0f}{over:>8}"
+        f"{100.0 * found.others:8.0f}{100.0 * found.stolen:7.1f}{100.0 * found.late:7.1f}{found.sets:8}{cut}"
     )
 
 
-def main() -> None:
-    """Print the table; with ``--json``, one line for machines."""
+def head(title: str) -> None:
+    """Print the head of a table."""
+    print(f"\n{title}")
+    columns = (("answ. %", 9), ("p50", 9), ("p99", 9), ("p99.9", 9), ("max ms", 9), ("CPU µs", 9), ("above", 8))
+    columns += (("others%", 8), ("steal%", 7), ("late%", 7), ("sets", 8))
+    print(" " * 22 + "".join(f"{name:>{width}}" for name, width in columns))
+
+
+class Engine:
+    """Times of the engine's update in both checkouts, in turns."""
+
+    names = (*UPDATES, YARDSTICK)
+
+    def __init__(self, other: Path | None) -> None:
+        self._roots = [ROOT] + ([other] if other else [])
+        self.times: list[list[list[float]]] = [[] for _ in self._roots]
+
+    def turns(self, count: int) -> None:
+        """Measure some turns, in processes of their own."""
+        workers = [Worker(root, list(self.names)) for root in self._roots]
+        try:
+            for turn in range(count):
+                order = list(range(len(workers)))
+                for i in order if turn % 2 else reversed(order):
+                    self.times[i].append(workers[i].measure())
+        finally:
+            for worker in workers:
+                worker.close()
+
+    @property
+    def yardstick(self) -> float:
+        """µs of ``computeAllTerms`` on this machine."""
+        return median(row[-1] for row in self.times[0])
+
+    def show(self) -> None:
+        """Print the table."""
+        print(f"\n{'engine, µs, median':46}{NOW:>9}" + ("   before" if len(self.times) > 1 else ""))
+        for i, name in enumerate(self.names):
+            print(f"{name:46}" + "".join(f"{median(row[i] for row in rows):9.1f}" for rows in self.times))
+
+    def goals(self) -> list[Goal]:
+        return verdict.engine_goals(self.names, self.times[0], self.times[1] if len(self.times) > 1 else [])
+
+
+def alternate(variants: list[tuple[str, Variant]], robot: Robot, seconds: float, turns: int) -> dict[str, Summary]:
+    """Measure all variants in turns, each for ``seconds`` altogether."""
+    runs: dict[str, list[Run]] = {name: [] for name, _ in variants}
+    for turn in range(turns):
+        k = turn % len(variants)
+        for name, variant in variants[k:] + variants[:k]:
+            found = measure(variant, robot, seconds / turns)
+            runs[name].append(found)
+            share = 100.0 * len(found.total) / found.sent
+            print(f"turn {turn + 1} of {turns}, {name}: {share:.1f} % answered", file=sys.stderr, flush=True)
+    return {name: summary(found) for name, found in runs.items()}
+
+
+def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=60.0, help="duration of the publishing (default 60)")
-    parser.add_argument("--rate", type=float, default=500.0, help="rate of the states, Hz (default 500)")
+    parser.add_argument("--against", metavar="REV", help="another revision, or the root of a checkout that is set up")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of publishing to each node at a rate (default 60)")
+    parser.add_argument("--rate", type=float, nargs="+", default=[500.0], help="of the states, Hz (default 500)")
+    parser.add_argument("--sets", choices=("on", "off", "both"), default="on", help="impact sets (default on)")
+    parser.add_argument(
+        "--alternations", type=int, default=3, help="turns that the seconds are spread over (default 3)"
+    )
+    parser.add_argument(
+        "--no-engine", action="store_true", help="leave the times of the engine out; the yardstick stays"
+    )
+    parser.add_argument("--remove", action="store_true", help="remove the worktree of REV at the end")
     parser.add_argument("--json", action="store_true", help="numbers only")
-    parser.add_argument("--publish", type=json.loads, help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    if args.publish:
-        publish(args.seconds, Robot(**args.publish))
-        return
-    series, sent = measure(args.seconds, Robot(rate=args.rate))
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Print the tables and what they say; with ``--json``, one line for machines."""
+    args = options()
+    other, called = checkout(args.against) if args.against else (None, "")
+    engine = Engine(None if args.no_engine else other)
+    engine.turns(ENGINE_TURNS)
+    found: dict[str, dict[str, dict[str, Summary]]] = {}
+    wanted = [True, False] if args.sets == "both" else [args.sets == "on"]
+    before = f"before ({called})"
+    for rate in args.rate:
+        robot = Robot(rate=rate)
+        variants = [(FLOOR, floor())]
+        for sets in wanted:
+            if other is not None:
+                variants.append((f"{before}, {SETS[sets]}", suite("before", other, robot, sets)))
+            variants.append((f"{NOW}, {SETS[sets]}", suite("now", ROOT, robot, sets)))
+        found[f"{rate:g} Hz"] = alternate(variants, robot, args.seconds, args.alternations)
+    engine.turns(ENGINE_TURNS)
+    goals = []
+    for where, summaries in found.items():
+        for sets in wanted:
+            now, old = summaries[f"{NOW}, {SETS[sets]}"], summaries.get(f"{before}, {SETS[sets]}")
+            goals += verdict.live_goals(f"{where}, {SETS[sets]}", summaries[FLOOR], now, old, engine.yardstick)
+        if len(wanted) == 2:
+            goals.append(verdict.sets_goal(where, *(summaries[f"{NOW}, {SETS[sets]}"] for sets in wanted)))
+    if not args.no_engine:
+        goals += engine.goals()
     if args.json:
-        cuts = {name: dict(zip(PERCENTILES, np.percentile(x, PERCENTILES), strict=True)) for name, x in series.items()}
-        print(json.dumps({**sent, "received": len(series["total"]), "milliseconds": cuts}))
-        return
-    show(series, sent, args.rate)
+        rates = {where: {name: x.as_json() for name, x in of.items()} for where, of in found.items()}
+        times = {"names": engine.names, "times": engine.times}
+        print(json.dumps({"rates": rates, "engine": times, "goals": [vars(goal) for goal in goals]}))
+    else:
+        for where, summaries in found.items():
+            head(f"{where}, {args.seconds:g} s each in {args.alternations} turns")
+            for name, each in summaries.items():
+                show(name, each, None if name == FLOOR else summaries[FLOOR].cpu)
+        engine.show()
+        print()
+        print("\n".join(map(str, goals)))
+    if other is not None:
+        leave(other, args.remove)
 
 
 if __name__ == "__main__":

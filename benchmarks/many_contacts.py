@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.latency import Robot, measure, show
+from benchmarks.live.robot import ROOT, Robot
+from benchmarks.live.session import Run, measure, suite
 
 SOLE = (0.20, 0.12)  # m, length and width
 SOLES = ("left_sole_link", "right_sole_link")
@@ -26,6 +27,23 @@ def parameters(points: int) -> str:
     contacts = "".join(f"      {sole}: {{link: {sole}, friction: 0.7, points: [{flat}]}}\n" for sole in SOLES)
     head = "/**:\n  ros__parameters:\n    floating_base: true\n"
     return f"{head}    contact_names: [{', '.join(SOLES)}]\n    contacts:\n{contacts}"
+
+
+def show(run: Run, rate: float) -> None:
+    """Print the table."""
+    print(f"{'ms':34}{'p50':>9}{'p99':>9}{'p99.9':>9}{'max':>9}")
+    for values, label in (
+        (run.input, "stamp to node"),
+        (run.compute, "node: message in to prediction"),
+        (run.total, "stamp to received prediction"),
+    ):
+        cuts = [*np.percentile(values, (50, 99, 99.9)), values.max()]
+        print(f"{label:34}" + "".join(f"{x:9.3f}" for x in cuts))
+    answered = len(run.total)
+    print(
+        f"received {answered} of {run.sent} ({100.0 * answered / run.sent:.2f} %) in {run.load.seconds:.0f} s "
+        f"at {rate:g} Hz, and {run.sets} impact sets; others took {100.0 * run.load.others:.0f} % of the machine"
+    )
 
 
 def main() -> None:
@@ -42,12 +60,11 @@ def main() -> None:
             str(config), "talos_data/robots/talos_reduced.urdf", args.rate, {"leg_left_3": -0.4, "leg_right_3": -0.4,
             "leg_left_4": 0.8, "leg_right_4": 0.8, "leg_left_5": -0.4, "leg_right_5": -0.4}, bob=0.0005, noise=0.01,
         )  # fmt: skip
-        said: list[str] = []
-        series, sent = measure(args.seconds, robot, said)
-    show(series, sent, args.rate)
+        run = measure(suite("soles", ROOT, robot, log="info"), robot, args.seconds)
+    show(run, args.rate)
     print("diagnostics:")
     told = set()
-    for sentence in said:
+    for sentence in run.said:
         kind = re.sub(r"[0-9.]+", "#", sentence)
         if kind not in told:
             print(f"- {sentence}")

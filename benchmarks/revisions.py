@@ -20,6 +20,8 @@ from typing import IO
 
 ROOT = Path(__file__).resolve().parents[1]
 PAIRS_A_PROCESS = 5
+YARDSTICK = "computeAllTerms"
+"""Pinocchio's algorithm for the same robot in the same process: what a time is a multiple of on any machine."""
 REPEATS = 3
 """Of each workload in one turn; the fastest counts."""
 
@@ -27,6 +29,7 @@ REPEATS = 3
 def workloads() -> dict[str, Callable[[], int]]:
     """What is timed: each call does the work once and returns how many units of it were done."""
     import numpy as np
+    import pinocchio
 
     from hybrid_contact_ros import (
         ContactEstimator,
@@ -43,7 +46,8 @@ def workloads() -> dict[str, Callable[[], int]]:
     from hybrid_contact_ros.systems.compass_gait import compass_gait_impact
 
     config = EstimatorConfig.from_file(ROOT / "config" / "go2.yaml")
-    model = RigidBodyModel.from_urdf(example_urdf("go2_description/urdf/go2.urdf"), config)
+    urdf = example_urdf("go2_description/urdf/go2.urdf")
+    model = RigidBodyModel.from_urdf(urdf, config)
     estimator = ContactEstimator(model, config)
     estimator.warm()
     rng = np.random.default_rng(1)
@@ -97,6 +101,15 @@ def workloads() -> dict[str, Callable[[], int]]:
         outcome_bounds(walker)
         return 1
 
+    pinocchio_model = pinocchio.buildModelFromUrdf(str(urdf), pinocchio.JointModelFreeFlyer())
+    pinocchio_data, pose = pinocchio_model.createData(), pinocchio.neutral(pinocchio_model)
+    at_rest = np.zeros(pinocchio_model.nv)
+
+    def all_terms() -> int:
+        for _ in range(300):
+            pinocchio.computeAllTerms(pinocchio_model, pinocchio_data, pose, at_rest)
+        return 300
+
     mode = Parts.MODE
     everything = Parts.MODE | Parts.STABILITY | Parts.SEQUENCE
     return {
@@ -108,12 +121,16 @@ def workloads() -> dict[str, Callable[[], int]]:
         "force_acceleration_mode": modes,
         "all solutions of one impact": all_solutions,
         "tight outcome bounds": tight_bounds,
+        YARDSTICK: all_terms,
     }
 
 
-def serve() -> None:
-    """The worker: a line with microseconds a unit of each workload for each line on standard input."""
+def serve(names: list[str] | None = None) -> None:
+    """The worker: a line with microseconds a unit of each workload, or of those named, for each line on standard
+    input."""
     work = workloads()
+    if names:
+        work = {name: work[name] for name in names}
     for run in work.values():
         run()
     print("\t".join(work), flush=True)
@@ -130,11 +147,12 @@ def serve() -> None:
 
 
 class Worker:
-    """A process of one revision."""
+    """A process of one revision that measures all workloads, or those named."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, names: list[str] | None = None) -> None:
         # The other checkout need not have this file: it is run there with the package of that checkout.
-        code = f"import runpy, sys; sys.path.insert(0, {str(root)!r}); runpy.run_path({__file__!r})['serve']()"
+        run = f"runpy.run_path({__file__!r})['serve']({names!r})"
+        code = f"import runpy, sys; sys.path.insert(0, {str(root)!r}); {run}"
         self._process = subprocess.Popen(
             [root / ".venv" / "bin" / "python", "-c", code],
             cwd=root,

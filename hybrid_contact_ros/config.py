@@ -125,6 +125,42 @@ class DiagnosticsConfig:
     reported: float = _leaf(0.05, "-", 0.0, 1.0, "messages with something odd, or that waited in vain for odometry")
 
 
+GARBAGE = ("automatic", "idle", "off")
+_CORES = 1024  # as many as a set of the C library holds
+
+
+@dataclass(frozen=True, slots=True)
+class RealtimeConfig:
+    """What a node asks of the operating system; replay does not use it. See docs/realtime.md."""
+
+    lock_memory: bool = _leaf(False, "-", None, None, "keep the node's memory from being paged out")
+    cpus: tuple[float, ...] = _leaf((), "-", None, None, "cores that the node's threads may use; empty: any")
+    worker_cpus: tuple[float, ...] = _leaf((), "-", None, None, "the same for impact sets and requests; empty: as cpus")
+    priority: int = _leaf(0, "-", 0, 98, "SCHED_FIFO priority of the thread that answers states; 0: an ordinary one")
+    garbage_collection: str = _leaf("automatic", "-", None, None, "automatic, idle (once a second), or off")
+
+    @property
+    def cores(self) -> tuple[int, ...]:
+        """``cpus`` as whole numbers."""
+        return tuple(int(core) for core in self.cpus)
+
+    @property
+    def worker_cores(self) -> tuple[int, ...]:
+        """``worker_cpus`` as whole numbers."""
+        return tuple(int(core) for core in self.worker_cpus)
+
+    def check(self) -> None:
+        """Raise ValueError for what no machine could do."""
+        for name, cores in (("cpus", self.cpus), ("worker_cpus", self.worker_cpus)):
+            wrong = [core for core in cores if core != int(core) or not 0 <= core < _CORES]
+            if wrong:
+                raise ValueError(f"realtime.{name} has {wrong[0]:g}; numbers of cores, 0 to {_CORES - 1}, are needed")
+        if self.garbage_collection not in GARBAGE:
+            raise ValueError(
+                f"realtime.garbage_collection is {self.garbage_collection!r}; one of {', '.join(GARBAGE)} is needed"
+            )
+
+
 @dataclass(frozen=True, slots=True)
 class EstimatorConfig:
     """Everything that the estimator needs beside the URDF, in groups that are the same in a parameter file.
@@ -143,6 +179,7 @@ class EstimatorConfig:
         observer: :class:`ObserverConfig`: the bandwidth of the momentum observer that estimates forces.
         input: :class:`InputConfig`: which input counts as late or implausible.
         diagnostics: :class:`DiagnosticsConfig`: the shares of faulty messages above which a node warns.
+        realtime: :class:`RealtimeConfig`: what a node asks of the operating system.
 
     >>> config = EstimatorConfig.from_mapping({"contacts": {"tip": {"link": "finger"}}, "prediction": {"horizon": 0.2}})
     >>> config.contacts["tip"].friction, config.prediction.horizon
@@ -162,6 +199,7 @@ class EstimatorConfig:
     observer: ObserverConfig = field(default_factory=ObserverConfig)
     input: InputConfig = field(default_factory=InputConfig)
     diagnostics: DiagnosticsConfig = field(default_factory=DiagnosticsConfig)
+    realtime: RealtimeConfig = field(default_factory=RealtimeConfig)
 
     @classmethod
     def from_file(cls, path: str | Path) -> EstimatorConfig:
@@ -237,6 +275,7 @@ class EstimatorConfig:
             raise ValueError("activation.slip_off must not be above activation.slip_on")
         if config.impact.directions % 2:
             raise ValueError("impact.directions must be even")
+        config.realtime.check()
         return config
 
 
@@ -248,6 +287,7 @@ IGNORED = (
     "robot_description",
     "urdf_file",
     "twist_in_world",
+    "serialized_io",
     "autostart",
     "reconfigure_on_new_description",
     "marker_rate",
@@ -262,6 +302,7 @@ _GROUPS: dict[str, type] = {
     "observer": ObserverConfig,
     "input": InputConfig,
     "diagnostics": DiagnosticsConfig,
+    "realtime": RealtimeConfig,
 }
 
 

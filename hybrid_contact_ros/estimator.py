@@ -6,21 +6,26 @@ from collections.abc import Iterable
 from enum import IntFlag
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.answers import predictions
 from hybrid_contact_ros.estimation.engine import Engine
 from hybrid_contact_ros.estimation.events import EventLog
 from hybrid_contact_ros.estimation.impact import check_request
-from hybrid_contact_ros.estimation.impact_sets import ImpactSets
+from hybrid_contact_ros.estimation.impact_sets import ImpactAhead, ImpactSets
 from hybrid_contact_ros.estimation.measurement import StateReader
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.rhythm import StrideRhythm
+from hybrid_contact_ros.impacts.steps import without_pauses
+from hybrid_contact_ros.kernels.compiling import undisturbed
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 from hybrid_contact_ros.kernels.warm import disable_compilation, enable_compilation
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import Event, ImpactPrediction, Prediction
+
+Array = NDArray[np.float64]
 
 
 class Parts(IntFlag):
@@ -101,7 +106,7 @@ class ContactEstimator:
         self._rhythm.reset()
         self._log.reset()
 
-    def warm(self, freeze: bool = False) -> None:
+    def warm(self, freeze: bool = False, parts: Parts = Parts.ALL) -> None:
         """Compile every kernel that an update or an impact may need: the first state is then as fast as the thousandth.
         Forgets earlier states.
 
@@ -109,23 +114,31 @@ class ContactEstimator:
             freeze: forbid further compilation in this process, as nodes do, so that nothing can ever stall. Functions
                 for use offline (``outcome_bounds``, modes by enumeration) then raise TypeError, unless they were
                 used before (:func:`~hybrid_contact_ros.kernels.warm.enable_compilation` undoes it).
+            parts: those that will be asked for. Without MODE it is what :meth:`impact` needs; without IMPACT that is
+                left out.
         """
         enable_compilation()  # another robot of this process may have frozen kernels that it did not need
-        model = self.model
-        # Straight legs cannot move their feet along themselves, and no impact solver would run: bent ones can.
-        for q in (model.neutral(), model.bent()):
-            # Against all contacts at once, so that the impact solvers really run.
-            normals = model.problem(RobotState(0, q, np.zeros(model.nv))).normal_jacobian
-            v = -normals.sum(axis=0) if model.contacts else np.zeros(model.nv)
-            for stamp in range(3):
-                for effort in (np.zeros(model.nv), None):
-                    state = RobotState(stamp * 1_000_000, q, v, effort)
-                    self.update(state)
-                    if model.contacts:
-                        self.impact(state, contacts=range(model.contacts), samples=16)
-            self.reset()
+        with undisturbed():
+            # Straight legs cannot move their feet along themselves, and no impact solver would run: bent ones can.
+            for q in (self.model.neutral(), self.model.bent()):
+                self._warm_at(q, parts)
         if freeze:
             disable_compilation()
+
+    def _warm_at(self, q: Array, parts: Parts) -> None:
+        model = self.model
+        # Against all contacts at once, so that the impact solvers really run.
+        normals = model.problem(RobotState(0, q, np.zeros(model.nv))).normal_jacobian
+        v = -normals.sum(axis=0) if model.contacts else np.zeros(model.nv)
+        efforts = (np.zeros(model.nv), None)
+        if parts & ~Parts.IMPACT:
+            for stamp in range(3):
+                for effort in efforts:
+                    self.update(RobotState(stamp * 1_000_000, q, v, effort), parts & ~Parts.IMPACT)
+            self.reset()
+        if parts & Parts.IMPACT and model.contacts:
+            for effort in efforts:
+                self.impact(RobotState(0, q, v, effort), contacts=range(model.contacts), samples=16)
 
     def update(self, state: RobotState, parts: Parts = Parts.ALL) -> Prediction:
         """Answer for one state, the next in time.
@@ -161,7 +174,12 @@ class ContactEstimator:
         None when no touchdown is predicted within ``impact.horizon``. ``update`` with ``Parts.IMPACT`` is ``update``
         without it and then this: a driver that publishes in between has its modes out before the set is computed.
         """
-        return None if self._latest is None else self._impact_sets.ahead(self._latest)
+        return without_pauses(self._impact_sets.ahead(self.impact_ahead()))
+
+    def impact_ahead(self) -> ImpactAhead | None:
+        """What :meth:`next_impact` would be computed from: a copy for another thread, which has a model and an
+        :class:`~hybrid_contact_ros.estimation.impact_sets.ImpactSets` of its own. None without a touchdown ahead."""
+        return None if self._latest is None else ImpactAhead.of(self._latest)
 
     def impact(
         self,

@@ -55,6 +55,12 @@ def demo_listener() -> None:
     _helper("demo.listener")
 
 
+def demo_echo() -> None:
+    """The node that ``hybrid-contact demo --echo`` runs in place of the suite, likewise."""
+    _leave_quietly(0)
+    import_module("hybrid_contact_ros.nodes.demo.echo").main()
+
+
 def _helper(name: str) -> None:
     _leave_quietly(0)
     module = import_module(f"hybrid_contact_ros.nodes.{name}")

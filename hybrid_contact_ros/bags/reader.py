@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -97,8 +97,9 @@ class BagReader:
             if self.count([topic]) == 0:
                 raise BagError(f"{topic} in {self.path} is empty: nothing was recorded on it")
 
-    def messages(self, topics: Sequence[str]) -> Iterator[tuple[str, int, Any]]:
-        """Topic, time of recording (ns) and message, in the order of recording.
+    def messages(self, topics: Sequence[str], raw: Collection[str | None] = ()) -> Iterator[tuple[str, int, Any]]:
+        """Topic, time of recording (ns) and message, in the order of recording. Of the topics ``raw`` they are bytes as
+        they were recorded, for :meth:`deserialize`.
 
         Raises:
             BagError: the recording is damaged where the reading has come to. What was read before is as recorded.
@@ -111,7 +112,7 @@ class BagReader:
                 if entry is None:
                     break
                 topic, time_ns, data = entry
-                message = self._deserialize(data, self.topics[topic])
+                message = bytes(data) if topic in raw else self._deserialize(data, self.topics[topic])
             except UnreadableBag as error:
                 raise BagError(_damaged(self.path, error)) from error
             read += 1
@@ -120,6 +121,17 @@ class BagReader:
         if read < counted:  # rosbags passes over records that were overwritten without a word
             why = f"{counted} messages are counted in it, and {read} could be read"
             raise BagError(f"{self.path} is damaged: {why}")
+
+    def deserialize(self, data: bytes, kind: str) -> Any:
+        """The message of recorded bytes.
+
+        Raises:
+            BagError: they are no message of this type: the recording is damaged.
+        """
+        try:
+            return self._deserialize(data, kind)
+        except UnreadableBag as error:
+            raise BagError(_damaged(self.path, error)) from error
 
     def _deserialize(self, data: bytes, kind: str) -> Any:
         """A message, also one whose writer left zeros behind it. rclpy's ``serialize_message`` does: it reserves room

@@ -102,8 +102,10 @@ class BagWriter:
         )
 
     def write(self, topic: str, time_ns: int, message: Any) -> None:
+        """Write a message, or its bytes."""
         connection = self._connections[topic]
-        self._writer.write(connection, time_ns, self._serialize(message, connection.msgtype))
+        data = message if isinstance(message, bytes) else self._serialize(message, connection.msgtype)
+        self._writer.write(connection, time_ns, data)
 
     def _publish(self) -> None:
         source = self._part

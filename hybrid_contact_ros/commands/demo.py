@@ -29,11 +29,12 @@ from rich.live import Live
 from hybrid_contact_ros.commands import terminal
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.demo.frames import FAILED, READY, Frame, read_frames
-from hybrid_contact_ros.demo.table import line, live_table, summary_table
+from hybrid_contact_ros.demo.table import echo_line, line, live_table, summary_table
 from hybrid_contact_ros.ros.share import configuration
 
 if TYPE_CHECKING:
     from hybrid_contact_ros.nodes.demo.score import DemoScore
+    from hybrid_contact_ros.warming import Left
 
 READY_TIMEOUT = 300.0  # s; kernels that were never compiled on this machine take minutes
 _NEEDED = ("rclpy", "hybrid_contact_msgs.msg", "mujoco", "matplotlib")
@@ -44,6 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, default=Path("out/demo"), help="folder of the picture (default out/demo)")
     parser.add_argument("--config", type=Path, help="parameter file (default: the package's go2.yaml)")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON, and nothing else")
+    parser.add_argument(
+        "--echo",
+        action="store_true",
+        help="a node that computes nothing in place of the suite: what share of its states this machine could answer",
+    )
     parser.add_argument("--domain", type=int, help="ROS domain to use (default: one of its own, on this machine only)")
 
 
@@ -73,6 +79,8 @@ def run(args: argparse.Namespace) -> int:
             demo.stop()
     if args.json:
         print(json.dumps(summary, indent=2))
+    elif args.echo and summary["predictions"]:
+        console.print(echo_line(summary))
     elif summary["predictions"]:
         console.print(summary_table(summary))
         console.print(f"picture: {summary['picture']}", soft_wrap=True, highlight=False)
@@ -91,24 +99,35 @@ class _Demo:
 
     def __init__(self, args: argparse.Namespace, config: Path, scratch: Path, console: Console) -> None:
         self._seconds, self._picture, self._config, self._console = args.seconds, args.out / "demo.png", config, console
-        self._urdf = scratch / "go2.urdf"
+        self._echo, self._urdf = args.echo, scratch / "go2.urdf"
         self._environment = _environment(args.domain)
         self._processes: list[subprocess.Popen[bytes]] = []
         self._frames: queue.SimpleQueue[Frame | None] = queue.SimpleQueue()
 
     def play(self) -> dict[str, Any]:
         from hybrid_contact_ros.demo.picture import draw
+        from hybrid_contact_ros.estimator import Parts
         from hybrid_contact_ros.mechanics.example_data import example_urdf
+        from hybrid_contact_ros.mechanics.model import RigidBodyModel
         from hybrid_contact_ros.nodes.demo.score import DemoScore
+        from hybrid_contact_ros.warming import Left, needed
 
         self._urdf.write_text(example_urdf("go2_description/urdf/go2.urdf").read_text())
-        score = DemoScore(self._urdf.read_text(), EstimatorConfig.from_file(self._config))  # refuses a bad one
-        suite = self._start("contact_suite", "--ros-args", "--params-file", str(self._config), "-p", "autostart:=true")
+        config = EstimatorConfig.from_file(self._config)
+        score = DemoScore(self._urdf.read_text(), config)  # refuses a bad one
+        if self._echo:
+            left, suite = Left({}), self._start("demo_echo", "--ros-args")
+        else:
+            left = Left(needed(RigidBodyModel.from_urdf(self._urdf.read_text(), config), config, Parts.ALL))
+            suite = self._start(
+                *("contact_suite", "--ros-args", "--params-file", str(self._config), "-p", "autostart:=true"),
+                *("--log-level", "contact_suite.compiling:=warn"),  # it is told here
+            )
         listener = self._start("demo_listener", pipe=True)
         robot = self._start("demo_robot", "--seconds", str(self._seconds), pipe=True)
         threading.Thread(target=self._read, args=(listener,), daemon=True).start()
-        self._console.print("starting: the kernels are compiled when the suite is configured for the first time …")
-        if not self._wait_until_ready(suite, listener, robot):
+        self._console.print("starting …")
+        if not self._wait_until_ready(left, suite, listener, robot):
             return {"predictions": 0}
         _tell(robot)
         self._show(robot, score)
@@ -117,7 +136,9 @@ class _Demo:
         while (frame := self._next(30.0)) is not None:
             score.take(frame)
         summary = score.record.summary()
-        if summary["predictions"]:
+        if self._echo:  # its answers say nothing
+            summary = {name: summary[name] for name in ("predictions", "seconds", "latency")}
+        elif summary["predictions"]:
             self._picture.parent.mkdir(parents=True, exist_ok=True)
             draw(score.record, self._picture)
             summary["picture"] = str(self._picture)
@@ -159,14 +180,24 @@ class _Demo:
         except queue.Empty:
             return None
 
-    def _wait_until_ready(self, *needed: subprocess.Popen[bytes]) -> bool:
-        end = time.monotonic() + READY_TIMEOUT
-        while time.monotonic() < end:
-            frame = self._next(0.2)
-            if frame is not None and frame.topic in (READY, FAILED):
-                return frame.topic == READY
-            if any(process.poll() is not None for process in needed):
-                return False
+    def _wait_until_ready(self, left: Left, *needed: subprocess.Popen[bytes]) -> bool:
+        """Wait until the suite predicts. On a first start a line tells meanwhile what is left to compile."""
+        end, due = time.monotonic() + READY_TIMEOUT, time.monotonic()
+        on_screen = self._console.is_terminal
+        with self._console.status("") if on_screen and left.total else nullcontext() as status:
+            while time.monotonic() < end:
+                frame = self._next(0.2)
+                if frame is not None and frame.topic in (READY, FAILED):
+                    return frame.topic == READY
+                if any(process.poll() is not None for process in needed):
+                    return False
+                if time.monotonic() < due or not left.total:
+                    continue
+                due = time.monotonic() + (0.5 if on_screen else 5.0)
+                if status is not None:
+                    status.update(left.line())
+                elif left.now()[0] < 1.0:
+                    self._console.print(left.line(), soft_wrap=True, highlight=False)
         return False
 
     def _show(self, robot: subprocess.Popen[bytes], score: DemoScore) -> None:

@@ -1,6 +1,7 @@
 """The record of the demo: predictions beside the truth, and what they were worth.
 
-Messages are read by attribute alone, so that nothing here needs ROS. Times are in seconds since the first prediction.
+What it takes are views of messages (:mod:`~hybrid_contact_ros.messages.views`), and nothing here needs ROS. Times are
+in seconds since the first prediction.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.codes import ContactStatus, EventKind, Flag
 from hybrid_contact_ros.demo.landings import HeardSet, Landing, landing
 from hybrid_contact_ros.messages.contact_events import EventSource
+from hybrid_contact_ros.messages.views import ConstraintStabilityView, ContactModeView, PostImpactVelocitySetView
 from hybrid_contact_ros.scoring.event_timing import debounce
 from hybrid_contact_ros.scoring.scoreboard import Scoreboard
 from hybrid_contact_ros.scoring.scores import HORIZONS
@@ -67,85 +69,65 @@ class DemoRecord:
         self.truth_stamps, self._truth_raw = Series(1, np.int64), Series(m, np.bool_)
         self.truth_force = Series(m, np.float64)
         self._landings: list[Landing] = []
-        self._pending: deque[tuple[Any, Array]] = deque()
-        self.sets: deque[HeardSet] = deque(maxlen=_SETS)
+        self._pending: deque[tuple[PostImpactVelocitySetView, Array]] = deque()
+        self.sets: deque[PostImpactVelocitySetView] = deque(maxlen=_SETS)
         self.events: Counter[str] = Counter()
-        self._mode: Any = None
-        self._truth: Any = None
-        self._flags: Any = None
+        self._mode: ContactModeView | None = None
+        self._truth: ContactModeView | None = None
+        self._flags: ConstraintStabilityView | None = None
 
     # ------------------------------------------------------------------ in
 
-    def mode(self, msg: Any, received_ns: int) -> None:
+    def mode(self, view: ContactModeView, received_ns: int) -> None:
         """A ``ContactMode`` of the suite."""
-        stamp = _ns(msg.header.stamp)
-        self._mode = msg
+        self._mode, stamp, contacts = view, view.stamp_ns, view.contacts
+        closed = contacts["status"] >= ContactStatus.STICKING
         self.latency.append(1e-9 * (received_ns - stamp))
         self.stamps.append(stamp)
-        closed = [c.status >= ContactStatus.STICKING for c in msg.contacts]
         self.closed.append(closed)
-        self.force.append([_along(c.force_model, c.normal) for c in msg.contacts])
-        heard = Heard(
-            stamp,
-            np.array(closed),
-            np.array([c.probability for c in msg.contacts]),
-            np.array([c.next_event for c in msg.contacts], dtype=np.uint8),
-            np.array([c.time_to_event for c in msg.contacts]),
-        )
-        self._board.predicted(None, heard, None)  # type: ignore[arg-type]
+        self.force.append((contacts["force_model"] * contacts["normal"]).sum(axis=1))
+        columns = (contacts[name] for name in ("probability", "next_event", "time_to_event"))
+        self._board.predicted(None, Heard(stamp, closed, *columns), None)  # type: ignore[arg-type]
         self._settle(stamp)
 
-    def truth(self, msg: Any) -> None:
+    def truth(self, view: ContactModeView) -> None:
         """A ``ContactMode`` of the simulator."""
-        self._truth = msg
-        self._board.truth(msg)
-        self.truth_stamps.append(_ns(msg.header.stamp))
-        self._truth_raw.append([c.status >= ContactStatus.STICKING for c in msg.contacts])
-        self.truth_force.append([c.force_estimate.z for c in msg.contacts])
+        self._truth = view
+        self._board.true_mode(view.stamp_ns, view.names, view.frames, view.mode)
+        self.truth_stamps.append(view.stamp_ns)
+        self._truth_raw.append(view.contacts["status"] >= ContactStatus.STICKING)
+        self.truth_force.append(view.contacts["force_estimate"][:, 2])
 
-    def stability(self, msg: Any) -> None:
+    def stability(self, view: ConstraintStabilityView) -> None:
         """A ``ConstraintStability`` of the suite."""
-        self._flags = msg
+        self._flags = view
 
     def event(self, msg: Any) -> None:
         """A ``ContactEvent`` of the suite."""
         self.events[f"{EventSource(msg.source).name.lower()} {EVENT[msg.kind]}"] += 1
 
-    def impact(self, msg: Any) -> None:
+    def impact(self, view: PostImpactVelocitySetView) -> None:
         """A ``PostImpactVelocitySet`` of the suite."""
-        self.sets.append(
-            HeardSet(
-                _ns(msg.header.stamp),
-                tuple(msg.contacts),
-                float(msg.time_to_impact),
-                np.array(msg.v_minus),
-                np.array(msg.v_nominal),
-                np.array(msg.velocities).reshape(int(msg.count), int(msg.dof)),
-                np.array(msg.lower),
-                np.array(msg.upper),
-                float(msg.coverage),
-                bool(msg.truncated),
-            )
-        )
+        self.sets.append(view)
 
-    def true_impact(self, msg: Any, q: Array) -> None:
+    def true_impact(self, view: PostImpactVelocitySetView, q: Array) -> None:
         """A ``PostImpactVelocitySet`` of the simulator: the outcome of an impact at the configuration ``q`` (nq,)."""
-        self._pending.append((msg, q))
+        self._pending.append((view, q))
         self._settle(int(self.stamps.rows[-1, 0]) if self.stamps.rows.size else 0)
 
     def _settle(self, heard_until_ns: int) -> None:
         """Score the impacts whose predictions must have come by now; the suite may be behind the simulator."""
-        while self._pending and _ns(self._pending[0][0].impact_time) + _SETTLED_NS <= heard_until_ns:
-            msg, q = self._pending.popleft()
-            time_ns = _ns(msg.impact_time)
+        while self._pending and self._pending[0][0].impact_time_ns + _SETTLED_NS <= heard_until_ns:
+            view, q = self._pending.popleft()
+            time_ns = view.impact_time_ns
             near = [s for s in self.sets if s.stamp_ns < time_ns and time_ns - s.stamp_ns < _FRESH_NS]
             self._landings.append(
                 landing(
                     time_ns,
-                    tuple(msg.contacts),
-                    np.array(msg.v_minus),
-                    np.array(msg.velocities),
-                    near[-1] if near else None,
+                    view.names,
+                    view.v_minus.copy(),
+                    view.velocities[0].copy(),
+                    _heard_set(near[-1]) if near else None,
                     self._mass(q),
                     self._normals(q),
                 )
@@ -171,14 +153,15 @@ class DemoRecord:
             if self._mode is not None:
                 c = self._mode.contacts[i]
                 row.update(
-                    mode=STATUS[c.status],
-                    force=_along(c.force_model, c.normal),
-                    event=EVENT[c.next_event],
-                    time=c.time_to_event,
-                    gap=c.gap,
+                    mode=STATUS[c["status"]],
+                    force=float(self.force.rows[-1, i]),
+                    event=EVENT[c["next_event"]],
+                    time=float(c["time_to_event"]),
+                    gap=float(c["gap"]),
                 )
             if self._truth is not None:
-                row.update(true=STATUS[self._truth.contacts[i].status], true_force=float(self.truth_force.rows[-1, i]))
+                true = self._truth.contacts[i]["status"]
+                row.update(true=STATUS[true], true_force=float(self.truth_force.rows[-1, i]))
             if self._flags is not None:
                 row.update(stability=FLAG[self._flags.constraint_stability[i]], friction=FLAG[self._flags.friction[i]])
             rows.append(row)
@@ -222,12 +205,22 @@ class DemoRecord:
         ]
 
 
-def _ns(stamp: Any) -> int:
-    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
-
-
-def _along(force: Any, normal: Any) -> float:
-    return float(force.x * normal.x + force.y * normal.y + force.z * normal.z)
+def _heard_set(view: PostImpactVelocitySetView) -> HeardSet:
+    """The set with arrays of its own, because those of a view may be unaligned."""
+    arrays = (view.v_minus, view.v_nominal, view.velocities, view.lower, view.upper)
+    v_minus, nominal, velocities, lower, upper = (each.copy() for each in arrays)
+    return HeardSet(
+        view.stamp_ns,
+        view.names,
+        view.time_to_impact,
+        v_minus,
+        nominal,
+        velocities,
+        lower,
+        upper,
+        view.coverage,
+        bool(view.truncated),
+    )
 
 
 def _quantile(values: Array, q: float) -> float | None:

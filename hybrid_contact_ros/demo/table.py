@@ -56,6 +56,14 @@ def line(snapshot: dict[str, Any]) -> str:
     )
 
 
+def echo_line(summary: dict[str, Any]) -> str:
+    """What a demo with the echo node in place of the suite says at its end."""
+    sent = summary.get("robot", {}).get("cycles", 0)
+    share = f"{100.0 * summary['predictions'] / sent:.1f} % of {sent}" if sent else f"{summary['predictions']}"
+    quantiles = ", ".join(f"{name} {_number(value, '{:.2f} ms', 1e3)}" for name, value in summary["latency"].items())
+    return f"echoed {share} states; latency, stamp to received: {quantiles}"
+
+
 def summary_table(summary: dict[str, Any]) -> RenderableType:
     """The summary at the end."""
     latency, scores = summary["latency"], summary["scores"]

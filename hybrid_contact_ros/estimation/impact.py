@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import EventKind, Status
 from hybrid_contact_ros.config import ImpactConfig
+from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.outcome import ImpactOutcome
-from hybrid_contact_ros.impacts.restitution import LAWS
-from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
-from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
+from hybrid_contact_ros.impacts.restitution import LAWS, Material
+from hybrid_contact_ros.impacts.sampler import take_samples
+from hybrid_contact_ros.impacts.simultaneous import outcome_at_once
+from hybrid_contact_ros.impacts.steps import LONG, SHORT, Steps, without_pauses
+from hybrid_contact_ros.impacts.velocity_set import SAMPLING_PART, collected, empty_set, plan_samples, scale_of
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.slip_axes import along_slip
 from hybrid_contact_ros.prediction import ImpactPrediction
@@ -86,14 +89,14 @@ def around(values: Array, margin: Array | float, limit: float) -> tuple[Array, A
     return np.maximum(values - margin, 0.0), np.minimum(values + margin, limit)
 
 
-def impulse_unit(problem: ContactProblem, nominal: ImpactOutcome) -> float:
+def impulse_unit(space: ContactSpace, nominal: ImpactOutcome) -> float:
     """The largest impulse (N s) of a contact, stopped alone or with all others; 0 if none approaches.
 
     A corner of a humanoid's foot that is stopped alone meets little but the foot: with steps of that size a sample took
     a hundred increments and more, and ten with the impulses of corners that stop the robot together. Where contacts
     jam, the impulses together have no bound, and the one alone limits them.
     """
-    alone = impulse_scale(problem)
+    alone = scale_of(space)
     together = float(nominal.impulse[:, 0].max(initial=0.0)) if nominal.status == Status.SOLVED else 0.0
     return min(max(alone, together), _LARGEST_UNIT * alone)
 
@@ -120,7 +123,14 @@ def check_config(config: ImpactConfig) -> None:
 
 
 def predict_impact(problem: ContactProblem, request: ImpactRequest, config: ImpactConfig) -> ImpactPrediction:
-    """The set for the requested contacts of a problem at the instant of impact, whose velocity is v⁻.
+    """The set for the requested contacts of a problem at the instant of impact, at once; see :func:`impact_steps`."""
+    return without_pauses(impact_steps(problem, request, config))
+
+
+def impact_steps(
+    problem: ContactProblem, request: ImpactRequest, config: ImpactConfig, sampled: bool = False
+) -> Steps[ImpactPrediction]:
+    """The set for the requested contacts of a problem at the instant of impact, whose velocity is v⁻, in steps.
 
     ``config.step`` is taken in units of the largest impulse that a contact takes, so that one value serves all robots
     and speeds. Samples that did not end separating are dropped. Where nothing approaches, the set is v⁻ alone, as all
@@ -128,26 +138,38 @@ def predict_impact(problem: ContactProblem, request: ImpactRequest, config: Impa
 
     Friction polygons have a vertex against the slip of each contact, since a user has no say in where tangents point.
     The nominal outcome is that of all contacts at once without restitution. The deadline counts from now, for the whole
-    of this call.
+    of this call but for the pauses between its steps. With ``sampled`` the first sample is finished whatever the
+    deadline, so that the set is a part of the whole one in any case.
     """
     begin = time.perf_counter_ns()
-    part, _ = along_slip(problem.select(request.corners))
-    nominal = simultaneous_impact(part, config.directions)
-    unit = impulse_unit(part, nominal)
+    part = problem.select(request.corners)
+    begin += yield from _pause()
+    part, _ = along_slip(part)
+    begin += yield from _pause()
+    space = ContactSpace(part, config.directions)
+    nominal = outcome_at_once(part, config.directions, space)
+    unit = impulse_unit(space, nominal)
+    begin += yield from _pause()
     law, limit_ns = request.law, request.deadline_ns
-    time_left = None if limit_ns is None else max(1, limit_ns - (time.perf_counter_ns() - begin))
-    found = post_impact_set(
-        part,
-        config.step * unit if unit > 0.0 else 1.0,
-        request.samples if unit > 0.0 else 1,
-        config.max_steps,
-        request.seed,
-        config.directions,
-        law,
-        time_left,
-        restitution=None if law == "inelastic" else around(part.restitution, config.restitution_margin, 1.0),
-        friction=around(part.friction, config.friction_margin * part.friction, np.inf),
-    )
+    restitution = None if law == "inelastic" else around(part.restitution, config.restitution_margin, 1.0)
+    friction = around(part.friction, config.friction_margin * part.friction, np.inf)
+    material = None
+    if law != "inelastic" or friction is not None:
+        material = Material(part, law, restitution, friction, common=True)
+        part = material.with_highest_friction(part)
+        if friction is not None:
+            space = ContactSpace(part, config.directions)
+    if space.status != Status.SOLVED:
+        found = empty_set(part, space.status)
+    else:
+        step = config.step * unit if unit > 0.0 else 1.0
+        plan = plan_samples(part, space, material, step, config.max_steps, request.seed)
+        begin += yield from _pause(LONG)
+        end_ns = None if limit_ns is None else begin + int(SAMPLING_PART * limit_ns)
+        taken = take_samples(plan, request.samples if unit > 0.0 else 1, end_ns, 1, sampled)
+        yield SHORT
+        found = yield from collected(part, plan, taken)
+        yield SHORT
     velocities = np.ascontiguousarray(found.velocities[found.terminated])
     mass, before = part.mass, part.velocity
     energies = 0.5 * np.einsum("ij,ij->i", velocities @ mass, velocities)
@@ -176,3 +198,10 @@ def predict_impact(problem: ContactProblem, request: ImpactRequest, config: Impa
         status=status,
         coverage_valid=bool(velocities.shape[0]) and status in (Status.SOLVED, Status.DEADLINE),
     )
+
+
+def _pause(kind: bool = SHORT) -> Steps[int]:
+    """Let others go first before a step of this kind. Returns how long they took, ns."""
+    begin = time.perf_counter_ns()
+    yield kind
+    return time.perf_counter_ns() - begin

@@ -3,24 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.impact import (
     ImpactRequest,
     check_config,
     impact_law,
+    impact_steps,
     impacting_contacts,
     predict_impact,
 )
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.vertices import ContactVertices
+from hybrid_contact_ros.impacts.steps import SHORT, Steps
 from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import ImpactPrediction
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ImpactAhead:
+    """A touchdown is predicted: all that its set depends on, in arrays that nobody else has.
+
+    Attributes:
+        stamp_ns, q (nq,), v (nv,), effort (nv,) or None: of the state. acceleration: v̇ (nv,) of its mode.
+        closed, backed (m,), event_times (m, 3): of its :class:`~hybrid_contact_ros.estimation.moment.Moment`.
+    """
+
+    stamp_ns: int
+    q: Array
+    v: Array
+    effort: Array | None
+    acceleration: Array
+    closed: Codes
+    backed: Codes
+    event_times: Array
+
+    @classmethod
+    def of(cls, moment: Moment) -> ImpactAhead | None:
+        """None where no touchdown is predicted at all."""
+        if EventKind.TOUCHDOWN not in moment.backed.tobytes():  # a bytes object holds integers
+            return None
+        state = moment.state
+        return cls(
+            stamp_ns=state.stamp_ns,
+            q=state.q.copy(),
+            v=state.v.copy(),
+            effort=None if state.effort is None else state.effort.copy(),
+            acceleration=moment.acceleration.copy(),
+            closed=moment.closed.copy(),
+            backed=moment.backed.copy(),
+            event_times=moment.event_times.copy(),
+        )
 
 
 class ImpactSets:
@@ -34,31 +78,37 @@ class ImpactSets:
         self._law = impact_law(config.impact, model.restitution)
         check_config(config.impact)
 
-    def ahead(self, moment: Moment) -> ImpactPrediction | None:
-        """The set of the next impact after a moment, extrapolated with the acceleration of its mode; None when no
-        touchdown is predicted within ``impact.horizon``."""
-        config, state = self._config, moment.state
-        contacts, when = impacting_contacts(config, moment.closed, moment.backed, moment.event_times)
+    def ahead(self, ahead: ImpactAhead | None, sampled: bool = False) -> Steps[ImpactPrediction | None]:
+        """The set of the next impact, extrapolated with the acceleration of the mode, in steps; None when no touchdown
+        is predicted within ``impact.horizon``. ``sampled`` is as of
+        :func:`~hybrid_contact_ros.estimation.impact.impact_steps`."""
+        if ahead is None:
+            return None
+        config = self._config
+        contacts, when = impacting_contacts(config, ahead.closed, ahead.backed, ahead.event_times)
         if not contacts.size:
             return None
-        q = self._model.integrate(state.q, when * (state.v + 0.5 * when * moment.acceleration))
-        v = state.v + when * moment.acceleration
+        q = self._model.integrate(ahead.q, when * (ahead.v + 0.5 * when * ahead.acceleration))
+        v = ahead.v + when * ahead.acceleration
         if not (np.isfinite(q).all() and np.isfinite(v).all()):
             return None
-        problem = self._model.problem(RobotState(state.stamp_ns, q, v, state.effort))
+        yield SHORT
+        problem = self._model.problem(RobotState(ahead.stamp_ns, q, v, ahead.effort))
         if not np.isfinite(problem.bias_force).all():
             return None
+        corners = self._vertices.of(contacts)
+        yield SHORT
         request = ImpactRequest(
-            stamp_ns=state.stamp_ns,
+            stamp_ns=ahead.stamp_ns,
             time_to_impact=when,
             contacts=contacts,
-            corners=self._vertices.of(contacts),
+            corners=corners,
             law=self._law,
             samples=config.samples,
             seed=config.seed,
             deadline_ns=int(1e9 * config.deadline) or None,
         )
-        return predict_impact(problem, request, config)
+        return (yield from impact_steps(problem, request, config, sampled))
 
     def of_state(
         self,

@@ -9,6 +9,7 @@ import numpy as np
 from hybrid_contact_ros.estimation.impact import impulse_unit
 from hybrid_contact_ros.identification.material import MIN_IMPACTS, material, quantile, tells
 from hybrid_contact_ros.identification.observed_impacts import ObservedImpact
+from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
 from hybrid_contact_ros.impacts.velocity_set import post_impact_set
 
@@ -37,7 +38,8 @@ def cross_validated(
         e = tuple(np.clip(np.quantile(found.restitution, ends), 0.0, 1.0))
         mu = tuple(float(quantile(found.friction, found.sticks_from, part)) for part in ends)
         for impact in test:
-            unit = impulse_unit(impact.problem, simultaneous_impact(impact.problem, _DIRECTIONS))
+            nominal = simultaneous_impact(impact.problem, _DIRECTIONS)
+            unit = impulse_unit(ContactSpace(impact.problem, _DIRECTIONS), nominal)
             if unit == 0.0:
                 continue
             outcomes = post_impact_set(

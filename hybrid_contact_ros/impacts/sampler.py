@@ -69,18 +69,20 @@ class Samples:
     status: Status
 
 
-def take_samples(plan: SamplePlan, samples: int, end_ns: int | None, threads: int) -> Samples:
+def take_samples(plan: SamplePlan, samples: int, end_ns: int | None, threads: int, sampled: bool = False) -> Samples:
     """Take all samples, or those that can be taken until the clock (``perf_counter_ns``) shows ``end_ns``.
 
-    If not even sample 0 can, the impact of all contacts at once stands in for it.
+    If not even sample 0 can, the impact of all contacts at once stands in for it; with ``sampled`` sample 0 is taken
+    nevertheless.
     """
     z, info = np.empty((samples, plan.space.w.size)), np.empty((samples, SAMPLE_COLUMNS))
     done, in_time = samples, True
     if end_ns is not None:
-        worst, done = Sampler(plan, z, info).run_until(samples, end_ns)
+        sampler = Sampler(plan, z, info)
+        worst, done = sampler.run_until(samples, end_ns)
         in_time = done == samples
         if done == 0:
-            worst, done = run_at_once(plan, z, info), 1
+            worst, done = sampler.run(0, 1, np.inf)[0] if sampled else run_at_once(plan, z, info), 1
     elif threads > 1:
         worst = run_shared(plan, samples, threads, z, info)
     else:

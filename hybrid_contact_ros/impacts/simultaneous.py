@@ -69,15 +69,23 @@ def simultaneous_impact(
         ('SOLVED', [[1.0, -0.3]])
     """
     check_directions(directions)
-    m, d = problem.contacts, problem.tangents
     space = ContactSpace(problem, directions)
+    m, d = problem.contacts, problem.tangents
+    if not all_solutions:
+        return outcome_at_once(problem, directions, space)
     if space.status != Status.SOLVED or m == 0 or space.speed == 0.0:
         still = ImpactOutcome(problem.velocity.copy(), np.zeros((m, 1 + d)), space.status, 0.0, 0)
-        return Outcomes([still], complete=space.status == Status.SOLVED) if all_solutions else still
-    if all_solutions:
-        found = SolutionSearch(space).all(space.w, np.full(m, np.inf))
-        outcomes = [impact_outcome(problem, directions, space, z, Status.SOLVED, 0) for z in found.z]
-        return Outcomes(outcomes, found.complete, found.continuum)
+        return Outcomes([still], complete=space.status == Status.SOLVED)
+    found = SolutionSearch(space).all(space.w, np.full(m, np.inf))
+    outcomes = [impact_outcome(problem, directions, space, z, Status.SOLVED, 0) for z in found.z]
+    return Outcomes(outcomes, found.complete, found.continuum)
+
+
+def outcome_at_once(problem: ContactProblem, directions: int, space: ContactSpace) -> ImpactOutcome:
+    """:func:`simultaneous_impact` in the contact space of the problem with these ``directions``."""
+    m, d = problem.contacts, problem.tangents
+    if space.status != Status.SOLVED or m == 0 or space.speed == 0.0:
+        return ImpactOutcome(problem.velocity.copy(), np.zeros((m, 1 + d)), space.status, 0.0, 0)
     z, after, cap = np.empty(space.w.size), np.empty(space.w.size), np.empty(m)
     code, _, pivots = simultaneous(space.g, space.H, space.w, cap, space.c, space.tableau, space.lines, z, after)
     return impact_outcome(problem, directions, space, z, Status(code), pivots)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +16,7 @@ from hybrid_contact_ros.impacts.outcome import VelocitySet
 from hybrid_contact_ros.impacts.restitution import LAWS, Material, Range
 from hybrid_contact_ros.impacts.sampler import SamplePlan, Samples, take_samples
 from hybrid_contact_ros.impacts.solution_search import SolutionSearch
+from hybrid_contact_ros.impacts.steps import SHORT, Steps, without_pauses
 from hybrid_contact_ros.kernels.impacts.friction_axes import expand_samples
 from hybrid_contact_ros.kernels.impacts.records import RESIDUAL, SEARCHED, SEVERAL, STEPS, TERMINATED, UNCERTAIN
 from hybrid_contact_ros.mechanics.problem import ContactProblem
@@ -24,7 +26,8 @@ Density = Callable[[np.random.Generator, tuple[int, ...]], ArrayLike]
 _SEPARATING = 1e-9  # scaled: a contact that approaches no faster has separated
 _REFERENCE_SEPARATING = 1e-8  # m/s, likewise, of the published implementation
 _LAST_STEP = 0.05  # ε of Algorithm 2, scaled
-_SAMPLING_PART = 0.85  # of the deadline is for sampling; the rest is for outcomes, bounds and coverage
+SAMPLING_PART = 0.85
+"""of the deadline is for sampling; the rest is for outcomes, bounds and coverage."""
 _NO_DRAWS = np.zeros((0, 0, 0))
 
 
@@ -35,7 +38,11 @@ def impulse_scale(problem: ContactProblem) -> float:
     contacts share a light part, as the corners of a humanoid's foot do, it is the impulse that stops this part alone:
     then the largest impulse of ``simultaneous_impact`` is the better unit, with some ten times fewer increments.
     """
-    space = ContactSpace(problem, 2)
+    return scale_of(ContactSpace(problem, 2))
+
+
+def scale_of(space: ContactSpace) -> float:
+    """:func:`impulse_scale` of the problem of a contact space."""
     if space.status != Status.SOLVED:
         return 0.0
     approach = -space.w[:: 1 + space.g] * space.speed / space.scale
@@ -121,16 +128,40 @@ def post_impact_set(
     """
     begin = time.perf_counter_ns()
     _check(samples, max_steps, seed, directions, law, solutions, deadline_ns, threads)
-    m, d, n = problem.tangent_jacobian.shape
-    draws = _given_draws(maximum_impulses, (samples, max_steps, m), step)
+    shape = samples, max_steps, problem.contacts
+    draws = _given_draws(maximum_impulses, shape, step)
     material = None
     if law != "inelastic" or restitution is not None or friction is not None:
         material = Material(problem, law, restitution, friction, common_material)
         problem = material.with_highest_friction(problem)
     space = ContactSpace(problem, directions)
     if space.status != Status.SOLVED:
-        return _empty(n, m, d, space.status)
-    per_step, last_step, separating = np.empty(m), np.zeros(m), np.full(m, _SEPARATING)
+        return empty_set(problem, space.status)
+    plan = plan_samples(problem, space, material, step, max_steps, seed, solutions, draws)
+    if density is not None and not draws.size and plan.per_step.any():
+        plan = replace(plan, draws=_drawn(density, seed, shape) * plan.per_step)
+    end_ns = begin + int(SAMPLING_PART * deadline_ns) if deadline_ns else None
+    return without_pauses(collected(problem, plan, take_samples(plan, samples, end_ns, threads)))
+
+
+def plan_samples(
+    problem: ContactProblem,
+    space: ContactSpace,
+    material: Material | None,
+    step: float,
+    max_steps: int,
+    seed: int,
+    solutions: str = "sampled",
+    draws: Array = _NO_DRAWS,
+) -> SamplePlan:
+    """What the samples have in common, of arguments as of :func:`post_impact_set`.
+
+    Args:
+        problem: with the highest friction of ``material``. space: of it; regular.
+        draws: in place of random ones, N s, or an empty array.
+    """
+    m = problem.contacts
+    per_step, last_step, separating = np.zeros(m), np.zeros(m), np.full(m, _SEPARATING)
     if m and space.speed > 0.0:
         np.multiply(space.scale, step / space.speed, out=per_step)
         if draws.size:  # the conventions of the published implementation
@@ -138,10 +169,8 @@ def post_impact_set(
             separating = _REFERENCE_SEPARATING / (space.speed * space.scale)
         else:
             last_step[:] = _last_step(space, float(problem.friction.max()))
-            if density is not None:
-                draws = _drawn(density, seed, (samples, max_steps, m)) * per_step
     search = SolutionSearch(space)
-    plan = SamplePlan(
+    return SamplePlan(
         space=space,
         material=material,
         search=search,
@@ -154,11 +183,9 @@ def post_impact_set(
         separating=separating,
         draws=draws,
     )
-    end_ns = begin + int(_SAMPLING_PART * deadline_ns) if deadline_ns else None
-    return _collect(problem, plan, take_samples(plan, samples, end_ns, threads))
 
 
-def _collect(problem: ContactProblem, plan: SamplePlan, taken: Samples) -> VelocitySet:
+def collected(problem: ContactProblem, plan: SamplePlan, taken: Samples) -> Steps[VelocitySet]:
     """The set that samples make: velocities and impulses in SI units, bounds, coverage, and what is known of them."""
     space, material, info = plan.space, plan.material, taken.info
     (m, d, n), count = problem.tangent_jacobian.shape, len(info)
@@ -176,10 +203,13 @@ def _collect(problem: ContactProblem, plan: SamplePlan, taken: Samples) -> Veloc
         impulses,
         jumps,
     )
+    yield SHORT
     coverage, radius = coverage_bound(info, jumps)
+    yield SHORT
     terminated = info[:, TERMINATED] > 0.0
     gain, slack = (np.ones(m), 1.0) if material is None else (material.restitution_gain, material.residual_slack)
     lower, upper, _, _ = space.bounds(problem.velocity, problem.friction, gain, slack, bool(terminated.all()))
+    yield SHORT
     # What is proven holds for any velocities and caps, and so with restitution too, but for one friction only
     proven = plan.search.unique if material is None or material.exact_friction else None
     status = taken.status
@@ -268,7 +298,9 @@ def _given_draws(maximum_impulses: ArrayLike | None, shape: tuple[int, ...], ste
     return draws
 
 
-def _empty(n: int, m: int, d: int, status: Status) -> VelocitySet:
+def empty_set(problem: ContactProblem, status: Status) -> VelocitySet:
+    """The set without samples of a problem whose M is not positive definite."""
+    m, d, n = problem.tangent_jacobian.shape
     return VelocitySet(
         velocities=np.empty((0, n)),
         impulses=np.empty((0, m, 1 + d)),

@@ -35,12 +35,13 @@ BELOW = {
     "modes": ("algebra", "mechanics"),
     "stability": ("algebra", "mechanics", "modes"),
     "estimation": ("algebra", "mechanics", "modes", "stability"),
+    "messages": (),
 }
 """The folders of kernels from the lowest to the highest, each with the folders that it may import (import-linter holds
 the kernels to it)."""
 
 _HERE = Path(__file__).parent
-_COMMON = (_HERE.parent / "codes.py", _HERE / "compiling.py")
+_COMMON = (_HERE.parent / "codes.py", _HERE / "compiling.py", _HERE / "pipeline.py")
 
 
 def sources(folder: str) -> tuple[Path, ...]:

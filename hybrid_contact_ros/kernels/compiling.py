@@ -17,8 +17,10 @@ set.
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numba
@@ -32,55 +34,25 @@ _FLAGS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 DEFERRED = numba.__version__.startswith(TRIED) and not os.environ.get("HYBRID_CONTACT_PLAIN_NUMBA")
 """Whether kernels are emitted within doors only."""
 
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Keep the garbage collector away: it walks through all of numba's objects again and again, and frees few."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 if DEFERRED:
-    from numba.core import errors, ir
-    from numba.core.codegen import JITCodeLibrary
-    from numba.core.compiler import CompilerBase, DefaultPassBuilder
-    from numba.core.compiler_machinery import register_pass
     from numba.core.registry import CPUDispatcher
-    from numba.core.typed_passes import NativeLowering
 
-    class _NoEnvironment:
-        """Stands in for the code generator, which would look for the addresses of code that is not there."""
-
-        def set_env(self, *_: Any) -> None:
-            """Only code that calls back into Python needs an environment."""
-
-    class _LinkedLibrary(JITCodeLibrary):
-        """The code of a kernel, simplified by itself, to be linked into those that call it; it has no machine code."""
-
-        codegen = property(lambda _: _NoEnvironment())
-
-        def _optimize_final_module(self) -> None:
-            """Left to the callers, who know more: doing it here too takes a quarter of a cold compile."""
-
-        def _finalize_final_module(self) -> None:
-            self._finalized = True
-
-        def get_pointer_to_function(self, name: str) -> int:
-            return 0  # nobody calls it from outside
-
-    @register_pass(mutates_CFG=True, analysis_only=False)
-    class _LinkedLowering(NativeLowering):
-        _name = "linked_lowering"
-
-        def run_pass(self, state: Any) -> bool:
-            # It would hang: what prints needs an environment, which only emitted code has.
-            if any(list(block.find_insts(ir.Print)) for block in state.func_ir.blocks.values()):
-                raise errors.UnsupportedError(
-                    f"{state.func_id.func_qualname} is called by another kernel, so that it cannot print; set the "
-                    "environment variable HYBRID_CONTACT_PLAIN_NUMBA=1 to let it"
-                )
-            state["library"] = _LinkedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-            return super().run_pass(state)
-
-    class _LinkedCompiler(CompilerBase):
-        def define_pipelines(self) -> list[Any]:
-            manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
-            manager.passes = [(_LinkedLowering if p is NativeLowering else p, text) for p, text in manager.passes]
-            manager._finalized = False
-            manager.finalize()
-            return [manager]
+    from hybrid_contact_ros.kernels.cache_lock import alone
+    from hybrid_contact_ros.kernels.pipeline import DoorCompiler, LinkedCompiler
 
     class _Linked(CPUDispatcher):
         """What kernels see of a kernel."""
@@ -94,6 +66,10 @@ if DEFERRED:
         """What Python sees of a kernel."""
 
         linked: Any  # a _Linked
+
+        def compile(self, sig: Any) -> Any:
+            with undisturbed(), alone(self):
+                return super().compile(sig)
 
         def get_call_template(self, args: Any, kws: Any) -> Any:
             return self.linked.get_call_template(args, kws)  # numba asks for a call from another kernel
@@ -114,11 +90,11 @@ def kernel(function: Callable[..., Any] | None = None, *, allocates: bool = Fals
     if not DEFERRED:
         return njit(cache=True, forceinline=forceinline, **_FLAGS)(function)
     flags = _FLAGS | {"nopython": True, "boundscheck": None, "forceinline": forceinline, "_nrt": allocates}
-    door = _Door(function, targetoptions=flags)
+    door = _Door(function, targetoptions=flags | {"no_cfunc_wrapper": True}, pipeline_class=DoorCompiler)
     door.linked = _Linked(
         function,
         targetoptions=flags | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True},
-        pipeline_class=_LinkedCompiler,
+        pipeline_class=LinkedCompiler,
     )
     door.enable_caching()
     return door

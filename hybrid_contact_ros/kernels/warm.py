@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 from numba.core.dispatcher import Dispatcher
 
 from hybrid_contact_ros import kernels
+from hybrid_contact_ros.kernels.cache_lock import index_file
 
 
 def dispatchers() -> Iterator[tuple[str, Dispatcher]]:
@@ -32,6 +34,14 @@ def enable_compilation() -> None:
     """Undo :func:`disable_compilation`."""
     for _, dispatcher in dispatchers():
         dispatcher.disable_compile(False)
+
+
+def stored(name: str) -> bool:
+    """Whether the disk cache has machine code of a kernel, ``module.name``, for whatever types it was called with. A
+    name that no kernel has is never missing."""
+    module, _, function = name.rpartition(".")
+    dispatcher = getattr(sys.modules.get(f"{kernels.__name__}.{module}"), function, None)
+    return dispatcher is None or Path(index_file(dispatcher)).exists()
 
 
 def signatures() -> dict[str, int]:

@@ -49,6 +49,8 @@ class JointMap:
     Attributes:
         names: joints of the message. ignored: those of them for which the model has no coordinate (fixed or mimic
             joints, or joints of other devices). joints: joints of the model, in its order.
+        places: (k, 4) int64 of each joint of the model: its place in the message, its index in q and in v, and 1 where
+            it turns without end, so that q has its cosine and sine.
     """
 
     def __init__(self, coordinates: Coordinates, floating_base: bool, names: Sequence[str]) -> None:
@@ -77,6 +79,8 @@ class JointMap:
         self._turns = bool(turns.any())
         self._turn_names = [name for name, turns_on in zip(self.joints, turns, strict=True) if turns_on]
         self._velocity = coordinates.velocity_index
+        columns = source, coordinates.position_index, self._velocity, turns
+        self.places = np.ascontiguousarray(np.stack(columns, axis=1), np.int64)
 
     def state(
         self,

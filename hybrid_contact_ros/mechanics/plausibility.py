@@ -58,6 +58,15 @@ class Plausibility:
             self._span[self._parts[1]][j] = _limit("velocity", float(model.velocityLimit[joint.idx_v]), factor)
             self._span[self._parts[2]][j] = _limit("effort", float(model.effortLimit[joint.idx_v]), factor)
 
+    @property
+    def bounds(self) -> Array:
+        """(3, nq + 2 nv), of q, v and effort: the middles of their intervals, half their widths, and (the first of the
+        last row) the largest angle of a joint that turns without end."""
+        found = np.zeros((3, self._middle.size))
+        found[0], found[1] = (self._middle, self._span) if self.on else (0.0, np.inf)
+        found[2, 0] = _LARGEST_ANGLE
+        return found
+
     def fault(self, state: RobotState) -> tuple[str, str] | None:
         """The first number beyond its bounds: "state" or "effort", and a text with joint, value and bounds; or None.
 

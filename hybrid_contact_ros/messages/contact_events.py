@@ -16,6 +16,11 @@ class EventSource(IntEnum):
     DETECTED = 2
 
 
+def source_of(event: Event) -> int:
+    """``ContactEvent.source``."""
+    return int(EventSource.DETECTED if event.detected else EventSource.PREDICTED)
+
+
 def contact_event(envelope: Envelope, event: Event, sequence: int) -> Any:
     """The message of one event, with its sequence number."""
     T = envelope.types
@@ -24,7 +29,7 @@ def contact_event(envelope: Envelope, event: Event, sequence: int) -> Any:
         sequence=sequence,
         contact=envelope.names[event.contact],
         kind=int(event.kind),
-        source=int(EventSource.DETECTED if event.detected else EventSource.PREDICTED),
+        source=source_of(event),
         time=envelope.time(event.time_ns),
         earliest=envelope.time(event.earliest_ns),
         latest=envelope.time(event.latest_ns),

@@ -28,6 +28,16 @@ class ModelNames(Protocol):
     def hash(self) -> int: ...
 
 
+class PlainNames:
+    """The names of messages about contacts that no model stands behind: a simulator's feet."""
+
+    velocity_names: tuple[str, ...] = ()
+    hash = 0
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.contact_names = self.contact_frames = names
+
+
 class Envelope:
     """Names and hash of a model, and the headers, times and durations of its messages.
 
@@ -60,15 +70,15 @@ class Envelope:
 
     def time(self, stamp_ns: int) -> Any:
         """``builtin_interfaces/Time``."""
-        sec, nanosec = divmod(_within_int32_seconds(stamp_ns), 1_000_000_000)
+        sec, nanosec = seconds(stamp_ns)
         return self.types.Time(sec=sec, nanosec=nanosec)
 
     def duration(self, duration_ns: int) -> Any:
         """``builtin_interfaces/Duration``."""
-        sec, nanosec = divmod(_within_int32_seconds(duration_ns), 1_000_000_000)
+        sec, nanosec = seconds(duration_ns)
         return self.types.Duration(sec=sec, nanosec=nanosec)
 
 
-def _within_int32_seconds(ns: int) -> int:
-    """The time, or the nearest one that a message can hold (68 years)."""
-    return max(-_LARGEST_INT32_NS, min(int(ns), _LARGEST_INT32_NS))
+def seconds(ns: int) -> tuple[int, int]:
+    """Seconds and nanoseconds of a time, or of the nearest one that a message can hold (68 years)."""
+    return divmod(max(-_LARGEST_INT32_NS, min(int(ns), _LARGEST_INT32_NS)), 1_000_000_000)

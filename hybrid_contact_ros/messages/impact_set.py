@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hybrid_contact_ros.messages.envelope import Envelope
 from hybrid_contact_ros.messages.thinning import thin
@@ -21,19 +22,17 @@ def impact_set(envelope: Envelope, impact: ImpactPrediction, compute_time_ns: in
     ``truncated``. Energies and coverage are those of the set before the thinning.
     """
     T = envelope.types
-    velocities = np.asarray(impact.velocities, np.float64)
-    dof = velocities.shape[1]
-    kept = thin(velocities, max(1, MAX_NUMBERS // max(1, dof)))
+    kept, truncated = published(impact)
     return T.PostImpactVelocitySet(
         header=envelope.header(impact.stamp_ns),
-        impact_time=envelope.time(impact.stamp_ns + _nanoseconds(impact.time_to_impact)),
+        impact_time=envelope.time(impact_nanoseconds(impact)),
         time_to_impact=float(impact.time_to_impact),
         contacts=[envelope.names[i] for i in impact.contacts],
         velocity_names=list(envelope.velocity_names),
         v_minus=T.float64(impact.velocity_minus),
         v_nominal=T.float64(impact.nominal),
         count=kept.shape[0],
-        dof=dof,
+        dof=kept.shape[1],
         velocities=T.float64(kept),
         lower=T.float64(impact.lower),
         upper=T.float64(impact.upper),
@@ -45,7 +44,7 @@ def impact_set(envelope: Envelope, impact: ImpactPrediction, compute_time_ns: in
         kinetic_energy_min=float(impact.kinetic_energy_min),
         kinetic_energy_max=float(impact.kinetic_energy_max),
         law=str(impact.law),
-        truncated=bool(impact.truncated) or kept.shape[0] < velocities.shape[0],
+        truncated=truncated,
         terminated=bool(impact.terminated),
         residual=float(impact.residual),
         compute_time=envelope.duration(compute_time_ns),
@@ -53,6 +52,14 @@ def impact_set(envelope: Envelope, impact: ImpactPrediction, compute_time_ns: in
     )
 
 
-def _nanoseconds(seconds: float) -> int:
-    """Integer nanoseconds; 0 for what is no time."""
-    return round(seconds * 1e9) if abs(seconds) < 1e10 else 0
+def published(impact: ImpactPrediction) -> tuple[NDArray[np.float64], bool]:
+    """The outcomes that the message holds, and whether it is truncated."""
+    velocities = np.asarray(impact.velocities, np.float64)
+    kept = thin(velocities, max(1, MAX_NUMBERS // max(1, velocities.shape[1])))
+    return kept, bool(impact.truncated) or kept.shape[0] < velocities.shape[0]
+
+
+def impact_nanoseconds(impact: ImpactPrediction) -> int:
+    """Time of the impact, ns; that of the stamp where the time to the impact is none."""
+    after = impact.time_to_impact
+    return impact.stamp_ns + (round(after * 1e9) if abs(after) < 1e10 else 0)

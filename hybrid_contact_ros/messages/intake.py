@@ -1,8 +1,8 @@
 """Messages in, states out: the streams of joint states and odometry are validated and paired.
 
-Live nodes and replay share this code, so that both refuse the same inputs and pair the same messages. It reads the
-attributes of ``sensor_msgs/JointState`` and ``nav_msgs/Odometry`` alone, whoever made the message: rclpy or
-``rosbags``.
+Live nodes and replay share this code, so that both refuse the same inputs and pair the same messages. It takes
+``sensor_msgs/JointState`` and ``nav_msgs/Odometry`` as their bytes, or as messages, of which it reads the attributes
+alone, whoever made them: rclpy or ``rosbags``.
 
 Joint states set the pace. A joint state is answered at once when the odometry of its stamp is here. If the two streams
 run in step (the last joint states had an odometry of their own stamp each), a joint state waits for its odometry, which
@@ -17,11 +17,11 @@ from collections import Counter
 from typing import Any
 
 from hybrid_contact_ros.config import InputConfig
-from hybrid_contact_ros.mechanics.joints import BaseMeasurement
 from hybrid_contact_ros.mechanics.state import RobotState
-from hybrid_contact_ros.messages.joint_states import JOINTS, JointStateReader, Model
-from hybrid_contact_ros.messages.odometry import carry, decode_base, odd_covariance
+from hybrid_contact_ros.messages.joint_states import JOINTS, JointReading, JointStateReader, Model
+from hybrid_contact_ros.messages.odometry import Base, OdometryReader
 from hybrid_contact_ros.messages.refusals import Fault, RefusedError, sentence
+from hybrid_contact_ros.messages.serialized import Deserialize
 from hybrid_contact_ros.messages.stamps import StampOrder, StreamRate, stamp_of
 
 _IN_STEP = 2
@@ -39,7 +39,8 @@ class Intake:
     Args:
         model: its joints are looked up by name, and it says whether odometry is needed.
         config: timeouts and limits.
-        twist_in_world: see :func:`~.odometry.decode_base`.
+        twist_in_world: see :class:`~.odometry.OdometryReader`.
+        deserialize: makes a message of bytes that are not as those before; None where only messages come, no bytes.
 
     Attributes:
         faults: number of faults since the start for each reason, a key of
@@ -55,14 +56,20 @@ class Intake:
         set_back: whether the clock was set just before the state that was returned last: estimators must then be reset.
     """
 
-    def __init__(self, model: Model, config: InputConfig, twist_in_world: bool = False) -> None:
+    def __init__(
+        self,
+        model: Model,
+        config: InputConfig,
+        twist_in_world: bool = False,
+        deserialize: Deserialize | None = None,
+    ) -> None:
         self._model = model
-        self._reader = JointStateReader(model, config.limit_factor, self._count)
-        self._bounded = config.limit_factor > 0.0
+        self._reader = JointStateReader(model, config.limit_factor, self._count, deserialize)
+        bounded = config.limit_factor > 0.0
+        self._odometry = OdometryReader(twist_in_world, config.use_covariance, bounded, deserialize)
         self._free_body = model.floating_base and not model.joint_names
         self._timeout_ns = round(config.odometry_timeout * 1e9)
         self._stale_ns = round(config.stale_after * 1e9)
-        self._twist_in_world, self._use_covariance = twist_in_world, config.use_covariance
         self.faults: Counter[str] = Counter()
         self.received: Counter[str] = Counter()
         self.kinds: Counter[Fault] = Counter()
@@ -80,8 +87,8 @@ class Intake:
         self._joint_order, self._base_order = StampOrder(), StampOrder()
         for rate in self.rates.values():
             rate.forget()
-        self._bases: list[tuple[int, BaseMeasurement]] = []  # newest last, two at most
-        self._held: tuple[int, Any] | None = None
+        self._bases: list[tuple[int, Base]] = []  # newest last, two at most
+        self._held: tuple[int, JointReading] | None = None
         # Joint states in a row that had an odometry of their own stamp; new streams get the benefit of the doubt.
         self._matches = _IN_STEP
         self._matched = True
@@ -105,11 +112,11 @@ class Intake:
         if self._free_body:
             return None
         try:
-            stamp = self._stamp(JOINTS, msg, number, writer)
+            stamp, joints = self._stamped(JOINTS, self._reader.read, msg, number, writer)
             self._in_order(JOINTS, self._joint_order, stamp, receive_ns)
-            self._reader.check_lengths(msg)
+            self._reader.check_lengths(joints)
             if not self._model.floating_base:
-                return self._state(stamp, msg, None)
+                return self._state(stamp, joints, None)
             held, self._held = self._held, None
             if held is not None:
                 self._count(*((ODOM, "odometry_late") if self._bases else (ODOM, "no_odometry", self._refused_base())))
@@ -117,11 +124,11 @@ class Intake:
             base = self._base_at(stamp)
             self._matched = base is not None
             if base is not None:
-                return self._state(stamp, msg, base)
+                return self._state(stamp, joints, base)
             if self._matches >= _IN_STEP:
-                self._held = (stamp, msg)
+                self._held = (stamp, joints)
                 return None
-            return self._state(stamp, msg, self._carried(stamp))
+            return self._state(stamp, joints, self._carried(stamp))
         except RefusedError as fault:
             self._count(fault.topic or JOINTS, fault.reason, fault.detail)
             return None
@@ -133,10 +140,10 @@ class Intake:
         if not self._model.floating_base:
             return None
         try:
-            stamp = self._stamp(ODOM, msg, number, writer)
-            base = decode_base(msg, self._twist_in_world, self._use_covariance, self._bounded)
+            stamp, odometry = self._stamped(ODOM, self._odometry.read, msg, number, writer)
+            base, odd = self._odometry.base()
             self._in_order(ODOM, self._base_order, stamp, receive_ns)
-            self._look_at_frames(msg)
+            self._look_at_frames(odometry.frame_id, odometry.child_frame_id, odd)
             self._base_fault = ""
             if self._free_body:
                 return self._found(self._reader.free_state(stamp, base))
@@ -158,14 +165,17 @@ class Intake:
         """The estimator could not compute with the state that was returned last; ``why`` says why."""
         self._count(self.pace, "state", why)
 
-    def _stamp(self, topic: str, msg: Any, number: int | None, writer: Any) -> int:
+    def _stamped(self, topic: str, read: Any, msg: Any, number: int | None, writer: Any) -> tuple[int, Any]:
+        """The stamp of a message and what ``read`` makes of it; every message that came is noted."""
+        rate = self.rates[topic]
         try:
-            stamp = stamp_of(msg)
+            reading = read(msg)
+            stamp = stamp_of(reading.sec, reading.nanosec)
         except RefusedError:
-            self.rates[topic].note(0, number, writer)  # the message is refused, but it did come
+            rate.note(0, number, writer)  # the message is refused, but it did come
             raise
-        self.rates[topic].note(stamp, number, writer)
-        return stamp
+        rate.note(stamp, number, writer)
+        return stamp, reading
 
     def _in_order(self, topic: str, order: StampOrder, stamp: int, receive_ns: int) -> None:
         """Look at the order of stamps and at their age.
@@ -186,32 +196,29 @@ class Intake:
         elif self._stale_ns and stamp - receive_ns > self._stale_ns:
             self._count(topic, "future", f"it is {(stamp - receive_ns) * 1e-9:.3f} s ahead")
 
-    def _look_at_frames(self, msg: Any) -> None:
+    def _look_at_frames(self, frame_id: str, child: str, odd_covariance: bool) -> None:
         """Take the world frame from an odometry, and report a child frame or a covariance that cannot be right."""
-        self.frame_id = msg.header.frame_id
-        child = getattr(msg, "child_frame_id", "")
+        self.frame_id = frame_id
         if child != self._child[0]:
             offset = self._model.base_offset(child) if child else None
             text = "" if offset is None or offset < _SAME_PLACE else f"{child!r} instead of {self._model.root_link!r}"
             self._child = (child, text)
         if self._child[1]:
             self._count(ODOM, "child_frame", self._child[1])
-        if self._use_covariance:
-            odd = odd_covariance(msg)
-            if odd:
-                self._count(ODOM, "covariance", f"that of the {odd}")
+        if odd_covariance:
+            self._count(ODOM, "covariance", f"that of the {self._odometry.odd_covariance()}")
 
     def _refused_base(self) -> str:
         return f"the last one was refused: {self._base_fault}" if self._base_fault else ""
 
-    def _base_at(self, stamp: int) -> BaseMeasurement | None:
+    def _base_at(self, stamp: int) -> Base | None:
         """The base measured at a stamp, where it is one of the two newest."""
         for at, base in reversed(self._bases):
             if at == stamp:
                 return base
         return None
 
-    def _carried(self, stamp: int) -> BaseMeasurement:
+    def _carried(self, stamp: int) -> Base:
         """The newest base, carried along its twist to a stamp.
 
         Raises:
@@ -224,10 +231,10 @@ class Intake:
             away = f"{abs(stamp - at) * 1e-9:.3f} s, input.odometry_timeout is {self._timeout_ns * 1e-9:g} s"
             why = self._refused_base()
             raise RefusedError("odometry_timeout", f"{away}; {why}" if why else away, ODOM)
-        return carry(base, (stamp - at) * 1e-9)
+        return base.at((stamp - at) * 1e-9)
 
-    def _state(self, stamp: int, msg: Any, base: BaseMeasurement | None) -> RobotState:
-        return self._found(self._reader.state(stamp, msg, base))
+    def _state(self, stamp: int, joints: JointReading, base: Base | None) -> RobotState:
+        return self._found(self._reader.state(stamp, joints, base))
 
     def _found(self, state: RobotState) -> RobotState:
         self.states += 1

@@ -3,6 +3,10 @@
 Values far beyond the limits of the URDF (``input.limit_factor``) are refused, because what follows from them would look
 like a number. An effort alone that is beyond its limit comes from another sensor than the rest, so that the state is
 used without effort, as it is where an effort is NaN.
+
+A joint state is a message, or its bytes. Of bytes that differ from the last ones in numbers only, the numbers are read
+where they stand; all others are made messages first. Either way the same kernel puts the numbers in order and says
+whether all of them can be used. Where not all can, the code that finds and names the fault looks at the same numbers.
 """
 
 from __future__ import annotations
@@ -11,14 +15,20 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from hybrid_contact_ros.kernels.messages.measurements import MEASURED, ODD, joint_state
 from hybrid_contact_ros.mechanics.joints import BaseMeasurement, ImplausibleError, JointMap
 from hybrid_contact_ros.mechanics.plausibility import Plausibility
 from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.messages.cdr import BEGIN, STAMP, Layout, Layouts
+from hybrid_contact_ros.messages.odometry import Base
 from hybrid_contact_ros.messages.refusals import RefusedError
+from hybrid_contact_ros.messages.serialized import Deserialize, deserialized
 
 _MAPS = 16  # lists of joint names that are remembered; names that change with every message must not fill the memory
 JOINTS = "joint_states"
+_NO_BASE, _NO_NUMBERS = np.zeros(0), np.zeros(0)
 
 
 class Model(Protocol):
@@ -39,6 +49,45 @@ class Model(Protocol):
     def base_offset(self, link: str) -> float | None: ...
 
 
+class _JointLayout(Layout):
+    """The layout of a ``sensor_msgs/JointState`` with the names of the robot's joints and a number for each.
+
+    Attributes:
+        joints: from the order of the message to that of the model.
+        first: where the numbers of position, velocity and effort begin among those of :meth:`load`; −1 for none.
+
+    Raises:
+        ValueError: it is no such message, or one to be refused.
+    """
+
+    def __init__(self, data: bytes, find: Callable[[Sequence[str]], JointMap]) -> None:
+        super().__init__("JointState", data)
+        names = [self.texts[f"name.{k}"] for k in range(self.counts["name"])]
+        self.joints = find(names)
+        arrays = [self.numbers[name] for name in ("position", "velocity", "effort")]
+        n = len(names)
+        if any(array.size not in (n, n if array.path != "effort" else 0) for array in arrays):
+            raise ValueError("an array is not as long as the names")
+        self.first = tuple((array.offset - BEGIN) // 8 if array.size else -1 for array in arrays)
+        # The whole message in memory of ours, where what CDR aligns is aligned: no kernel sees the memory of others.
+        self._memory = np.zeros((len(data) - BEGIN + 7) // 8)
+        self._bytes = self._memory.data.cast("B")[: len(data) - BEGIN]
+
+    def load(self, data: bytes) -> NDArray[np.float64]:
+        """The numbers of a message, until the next call."""
+        self._bytes[:] = data[BEGIN:]
+        return self._memory
+
+
+class JointReading:
+    """A joint state whose stamp is known, and whose numbers are not looked at yet."""
+
+    __slots__ = ("layout", "nanosec", "sec", "source")
+
+    def __init__(self, sec: int, nanosec: int, source: Any, layout: _JointLayout | None) -> None:
+        self.sec, self.nanosec, self.source, self.layout = sec, nanosec, source, layout
+
+
 class JointStateReader:
     """Makes states of joint states and base measurements.
 
@@ -46,21 +95,50 @@ class JointStateReader:
         model: its joints are looked up by name.
         limit_factor: values beyond this many times the limits of the URDF are refused; 0 refuses none.
         report: called with topic, reason and detail of what is odd about a state that is used all the same.
+        deserialize: makes messages of bytes; None where no bytes come.
     """
 
-    def __init__(self, model: Model, limit_factor: float, report: Callable[[str, str, str], None]) -> None:
+    def __init__(
+        self,
+        model: Model,
+        limit_factor: float,
+        report: Callable[[str, str, str], None],
+        deserialize: Deserialize | None = None,
+    ) -> None:
         self._model = model
+        self._nq, self._nv = model.nq, model.nv
         self._plausible = model.plausibility(limit_factor)
+        self._bounds = self._plausible.bounds
         self._report = report
-        self._no_effort = np.zeros(model.nv)  # of a body without joints: nothing drives it
+        self._deserialize = deserialize
         self._maps: dict[tuple[str, ...], JointMap | str] = {}
+        self._layouts = Layouts(lambda data: _JointLayout(data, self._joint_map))
 
-    def check_lengths(self, msg: Any) -> None:
-        """Look at the lengths of the arrays of a ``sensor_msgs/JointState``.
+    def read(self, msg: Any) -> JointReading:
+        """Look at the stamp of a ``sensor_msgs/JointState``, or of its bytes.
+
+        Raises:
+            RefusedError: ``unreadable``.
+        """
+        if isinstance(msg, bytes):
+            layout = self._layouts.find(msg)
+            if layout is not None:
+                sec, nanosec = STAMP.unpack_from(msg, BEGIN)
+                return JointReading(sec, nanosec, msg, layout)
+            data, msg = msg, deserialized("JointState", msg, self._deserialize)
+            self._layouts.learn(data)
+        stamp = msg.header.stamp
+        return JointReading(int(stamp.sec), int(stamp.nanosec), msg, None)
+
+    def check_lengths(self, reading: JointReading) -> None:
+        """Look at the lengths of its arrays.
 
         Raises:
             RefusedError: ``no_velocity`` or ``array_length``.
         """
+        if reading.layout is not None:
+            return
+        msg = reading.source
         n = len(msg.name)
         if n and not len(msg.velocity):
             raise RefusedError("no_velocity")
@@ -68,21 +146,64 @@ class JointStateReader:
             sizes = f"position {len(msg.position)}, velocity {len(msg.velocity)}, effort {len(msg.effort)}"
             raise RefusedError("array_length", f"{n} names, {sizes}")
 
-    def state(self, stamp: int, msg: Any, base: BaseMeasurement | None) -> RobotState:
-        """The state of a ``sensor_msgs/JointState``, with the base at the same stamp where the model has one.
+    def state(self, stamp: int, reading: JointReading, base: Base | None) -> RobotState:
+        """The state of a joint state, with the base at the same stamp where the model has one.
 
         Raises:
             RefusedError: ``joint_names``, ``implausible`` or ``not_finite``.
         """
-        joints = self._joint_map(msg.name)
+        layout = reading.layout
+        if layout is not None:
+            joints, numbers, first = layout.joints, layout.load(reading.source), layout.first
+        else:
+            msg = reading.source
+            joints, n = self._joint_map(msg.name), len(msg.name)
+            numbers, first = np.zeros(3 * n), (0, n, 2 * n if len(msg.effort) else -1)
+            numbers[:n], numbers[n : 2 * n] = msg.position, msg.velocity
+            if len(msg.effort):
+                numbers[2 * n :] = msg.effort
+        out = np.empty(self._nq + 2 * self._nv)
+        found = self._ordered(joints, numbers, first, base, out)
+        if found == ODD:
+            n = len(joints.names)
+            arrays = [numbers[at : at + n] if at >= 0 else None for at in first]
+            return self._odd(stamp, joints, arrays, None if base is None else base.measurement)
+        return self._made(stamp, out, found == MEASURED, base)
+
+    def free_state(self, stamp: int, base: Base) -> RobotState:
+        """The state of a body without joints, which nothing drives.
+
+        Raises:
+            RefusedError: ``joint_names``: the model has joints.
+        """
+        out = np.empty(self._nq + 2 * self._nv)
+        self._ordered(self._joint_map(()), _NO_NUMBERS, (-1, -1, -1), base, out)
+        return self._made(stamp, out, True, base)
+
+    def _ordered(self, joints: JointMap, numbers: Any, first: tuple[int, ...], base: Base | None, out: Any) -> int:
+        measured = _NO_BASE if base is None else base.numbers
+        return int(joint_state(self._nq, self._nv, joints.places, self._bounds, numbers, *first, measured, out))
+
+    def _made(self, stamp: int, out: NDArray[np.float64], measured: bool, base: Base | None) -> RobotState:
+        nq, nv = self._nq, self._nv
+        effort = out[nq + nv :] if measured else None
+        return RobotState(stamp, out[:nq], out[nq : nq + nv], effort, None if base is None else base.covariance)
+
+    def _odd(self, stamp: int, joints: JointMap, arrays: Sequence[Any], base: BaseMeasurement | None) -> RobotState:
+        """The state of position, velocity and effort (or None) of which something is odd.
+
+        Raises:
+            RefusedError: ``implausible`` or ``not_finite``.
+        """
+        position, velocity, effort = arrays
         try:
-            state = joints.state(stamp, msg.position, msg.velocity, msg.effort, base)
+            state = joints.state(stamp, position, velocity, effort, base)
         except ImplausibleError as error:
             raise RefusedError("implausible", str(error), JOINTS) from None
         except ValueError as error:
             # Efforts are often NaN where none is measured; a state without them is still one.
             try:
-                state = joints.state(stamp, msg.position, msg.velocity, None, base)
+                state = joints.state(stamp, position, velocity, None, base)
             except ValueError as without:
                 raise RefusedError("not_finite", str(without), JOINTS) from None
             self._report(JOINTS, "effort_not_finite", str(error))
@@ -94,11 +215,6 @@ class JointStateReader:
             self._report(JOINTS, "effort_implausible", text)
             state = RobotState(stamp, state.q, state.v, None, state.base_covariance)
         return state
-
-    def free_state(self, stamp: int, base: BaseMeasurement) -> RobotState:
-        """The state of a body without joints."""
-        state = self._joint_map(()).state(stamp, (), (), None, base)
-        return RobotState(stamp, state.q, state.v, self._no_effort, state.base_covariance)
 
     def _joint_map(self, names: Sequence[str]) -> JointMap:
         """Where the joints of these names are in the model.

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 REASONS: dict[str, str] = {
     # refused
+    "unreadable": "the bytes are no message of the type of the topic",
     "invalid_stamp": "the stamp is zero, negative or has nanoseconds outside [0, 1e9)",
     "backward_stamp": "the stamp is older than one already seen",
     "repeated_stamp": "the stamp is that of the message before",
@@ -33,6 +34,7 @@ REASONS: dict[str, str] = {
 """What is wrong, for each reason that inputs are refused or reported for."""
 
 ADVICE: dict[str, str] = {
+    "unreadable": "look for a publisher that was built with another definition of the message",
     "invalid_stamp": "fill header.stamp with the time of the measurement",
     "backward_stamp": "look for a second publisher, or for messages that overtake each other",
     "repeated_stamp": "look for a second publisher, or stamp each measurement anew",

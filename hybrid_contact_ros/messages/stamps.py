@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from statistics import median
 from typing import Any
 
@@ -18,14 +19,12 @@ _PAUSE_NS = 1_000_000_000  # a longer step is a pause, and tells nothing of the 
 _WRITERS = 8  # publishers whose sequence numbers are remembered
 
 
-def stamp_of(msg: Any) -> int:
-    """``msg.header.stamp`` in integer nanoseconds.
+def stamp_of(sec: int, nanosec: int) -> int:
+    """A stamp in integer nanoseconds.
 
     Raises:
         RefusedError: ``invalid_stamp``.
     """
-    stamp = msg.header.stamp
-    sec, nanosec = int(stamp.sec), int(stamp.nanosec)
     if sec < 0 or not 0 <= nanosec < 1_000_000_000 or sec + nanosec == 0:
         raise RefusedError("invalid_stamp", f"sec {sec}, nanosec {nanosec}")
     return sec * 1_000_000_000 + nanosec
@@ -128,11 +127,11 @@ class StreamRate:
         if len(self._steps) > _STEPS:
             del self._steps[0]
         if self.received % _EVERY == 0:
-            self.period_ns = int(median(self._steps))
+            steps = sorted(self._steps)
+            self.period_ns = int(median(steps))
             low, high = 0.7 * self.period_ns, 1.3 * self.period_ns
-            self._regular = len(self._steps) >= _EVERY and (
-                sum(low < s < high for s in self._steps) >= 0.6 * len(self._steps)
-            )
+            within = bisect_left(steps, high) - bisect_right(steps, low)
+            self._regular = len(steps) >= _EVERY and within >= 0.6 * len(steps)
 
     def forget(self) -> None:
         """The stream starts anew. The counts stay."""

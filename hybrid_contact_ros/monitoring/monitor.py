@@ -10,6 +10,7 @@ import numpy as np
 from hybrid_contact_ros.config import DiagnosticsConfig
 from hybrid_contact_ros.messages.intake import JOINTS, ODOM, Intake
 from hybrid_contact_ros.messages.refusals import Fault
+from hybrid_contact_ros.monitoring.set_counter import SetCounter
 from hybrid_contact_ros.monitoring.verdict import Level, Period, judge
 
 _KEPT = 4096  # latencies kept of one period; at 1 Hz enough for a stream of 4 kHz
@@ -27,12 +28,14 @@ class Monitor:
         failures: number of failures in the node itself (not in the intake), by reason.
         failure: the last of them in words.
         states_overtaken: number of states since the start whose place a newer one took.
+        sets: the counts of the impact sets, or None where there are none.
     """
 
-    def __init__(self, limits: DiagnosticsConfig) -> None:
+    def __init__(self, limits: DiagnosticsConfig, sets: bool = False) -> None:
         self._limits = limits
+        self.sets = SetCounter() if sets else None
         self._latency, self._compute = np.zeros(_KEPT), np.zeros(_KEPT)
-        self._count = self._misses = self._total = 0
+        self._count = self._total = 0
         self.failures: Counter[str] = Counter()
         self.failure = ""
         self._failed = 0
@@ -52,7 +55,7 @@ class Monitor:
         self._total += 1
 
     def spent(self, cost_ns: int) -> None:
-        """A state took that long altogether, with its impact set."""
+        """A state took that long altogether, of the thread of the states."""
         self._busy += cost_ns * 1e-9
 
     def overtaken(self) -> None:
@@ -67,10 +70,6 @@ class Monitor:
     def jammed(self) -> None:
         """A state was answered in which friction jammed a slide, which was taken to stick."""
         self._jammed += 1
-
-    def missed(self) -> None:
-        """An impact set was cut by its deadline."""
-        self._misses += 1
 
     def failed(self, reason: str, sentence: str) -> None:
         """A message or request could not be used, for a reason that the intake does not know."""
@@ -98,7 +97,8 @@ class Monitor:
         """
         received = Counter({topic: intake.received[key] for topic, key in _RECEIVED.items() if topic in publishers})
         lost = Counter({topic: intake.rates[topic].lost for topic in publishers})
-        failed = self.failures.total()
+        sets = self.sets or SetCounter()
+        failed = self.failures.total() + sets.failures
         period = Period(
             seconds=seconds,
             pace=intake.pace,
@@ -110,7 +110,7 @@ class Monitor:
             faults=intake.kinds - self._seen,
             sentences=intake.sentences,
             publishers=publishers,
-            internal=(failed - self._failed, self.failure),
+            internal=(failed - self._failed, self.failure or sets.failure),
             noted=self._noted,
             jammed=self._jammed,
             busy=self._busy,
@@ -123,7 +123,7 @@ class Monitor:
             verdict = [said for said in verdict if idle or said[0] > Level.OK]
         values = self._values(period, intake)
         self._received, self._lost, self._seen, self._failed = received, lost, Counter(intake.kinds), failed
-        self._count = self._misses = self._overtaken = self._jammed = 0
+        self._count = self._overtaken = self._jammed = 0
         self._noted = {}
         self._busy = 0.0
         return verdict, values
@@ -151,7 +151,8 @@ class Monitor:
         for name, series in (("latency", self._latency), ("compute", self._compute)):
             for q in (50, 99):
                 values[f"{name} p{q} [ms]"] = f"{np.percentile(series[:n], q):.3f}" if n else "nan"
-        values["impact sets cut by their deadline"] = str(self._misses)
+        if self.sets is not None:
+            values.update(self.sets.values(period.seconds))
         values["left out"] = ", ".join(period.left_out) or "nothing"
         values["frame"] = intake.frame_id
         values.update({f"publishers on {topic}": str(count) for topic, count in period.publishers.items()})
@@ -159,7 +160,9 @@ class Monitor:
         values.update({f"input fault: {reason}": str(count) for reason, count in sorted(counts.items())})
         for fault in period.faults:
             values[f"latest {fault.topic} {fault.reason}"] = intake.sentences[fault]
-        latest = intake.last_fault[1] if intake.last_fault else self.failure
+        if self.sets is not None and self.sets.failures:
+            values["failed impact sets"] = str(self.sets.failures)
+        latest = intake.last_fault[1] if intake.last_fault else self.failure or period.internal[1]
         if latest:
             values["latest input fault"] = latest
         return values

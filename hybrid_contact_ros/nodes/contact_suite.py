@@ -7,7 +7,7 @@ from typing import Any
 from hybrid_contact_ros.estimator import Parts
 from hybrid_contact_ros.nodes.engine_node import EngineNode, run
 from hybrid_contact_ros.nodes.outputs import ImpactOutput, ModeOutput, StabilityOutput
-from hybrid_contact_ros.prediction import ImpactPrediction, Prediction
+from hybrid_contact_ros.prediction import Prediction
 
 
 class ContactSuiteNode(EngineNode):
@@ -30,9 +30,6 @@ class ContactSuiteNode(EngineNode):
         self._mode.publish(prediction, compute_ns, age_ns)
         if self.stream is not None and self.stream.budget.parts & Parts.STABILITY:
             self._stability.publish(prediction, compute_ns)
-
-    def publish_impact(self, impact: ImpactPrediction, compute_ns: int) -> None:
-        self._impact.publish(impact, compute_ns)
 
 
 def main() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 import time
 import traceback
@@ -18,14 +17,17 @@ from std_srvs.srv import SetBool, Trigger
 
 from hybrid_contact_ros.estimator import Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.messages.warming import warm as warm_messages
 from hybrid_contact_ros.nodes.reports import Reports, tell_cost
-from hybrid_contact_ros.nodes.startup import Startup
+from hybrid_contact_ros.nodes.startup import Startup, compiling_logger
 from hybrid_contact_ros.nodes.state_stream import StateStream
-from hybrid_contact_ros.prediction import ImpactPrediction, Prediction
+from hybrid_contact_ros.prediction import Prediction
 from hybrid_contact_ros.ros.description import RobotDescription
 from hybrid_contact_ros.ros.executor import run_node
 from hybrid_contact_ros.ros.parameters import declare_config, declare_own, faults, live_parameters, read_config
 from hybrid_contact_ros.ros.qos import OUTPUT, overridable
+from hybrid_contact_ros.ros.realtime import Realtime
+from hybrid_contact_ros.warming import warm
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
@@ -41,11 +43,12 @@ class EngineNode(LifecycleNode):
     reason until it comes.
 
     Subclasses name their ``parts`` and those of them that are ``kept`` when the node cannot keep up, and implement
-    ``create_outputs`` and ``publish`` or ``publish_impact``.
+    ``create_outputs`` and, if they say something of every state, ``publish``.
 
     Attributes:
         stream: the engine and its inputs; None while the node is not configured.
         startup, reports: what goes on in any state of the lifecycle.
+        realtime: what the operating system does for the node.
         urdf: the text that the model was made from; None while the node is not configured.
     """
 
@@ -59,10 +62,14 @@ class EngineNode(LifecycleNode):
         self.urdf: str | None = None
         self._active = False
         self._managed: list[tuple[Any, Any]] = []  # (destroy, entity), newest last
+        self._threads: dict[bool, list[int]] = {True: [], False: []}  # native ids: of sets, of requests
         wall = Clock(clock_type=ClockType.STEADY_TIME)
         self._description = RobotDescription(self)
+        text = "read and publish messages as bytes, a third of the time; false makes message objects of all of them"
+        declare_own(self, "serialized_io", True, text)
         declare_own(self, "twist_in_world", False, "the odometry's twist is in world axes instead of the base's")
         self.startup = Startup(self, self._description, wall)
+        self.realtime = Realtime(self.get_logger())
         self.reports = Reports(self, self.startup, wall)
         self.add_on_set_parameters_callback(self._refuse_changes)
 
@@ -73,10 +80,7 @@ class EngineNode(LifecycleNode):
         raise NotImplementedError
 
     def publish(self, prediction: Prediction, compute_ns: int, age_ns: int) -> None:
-        """Publish what this node says of a state. The impact set of the prediction is not there yet."""
-
-    def publish_impact(self, impact: ImpactPrediction, compute_ns: int) -> None:
-        """Publish the set of the next impact. It is called after :meth:`publish`, where ``parts`` has IMPACT."""
+        """Publish what this node says of a state. Its impact set comes later, from a thread of its own."""
 
     def output(self, kind: type, topic: str, qos: QoSProfile = OUTPUT) -> Any:
         """A publisher that lives until cleanup and is silent while inactive."""
@@ -88,6 +92,10 @@ class EngineNode(LifecycleNode):
         """Call ``destroy(entity)`` at cleanup."""
         self._managed.append((destroy, entity))
         return entity
+
+    def has_thread(self, native_id: int, sets: bool) -> None:
+        """The node has another thread until cleanup, which computes ``sets`` of the stream, or answers requests."""
+        self._threads[sets].append(native_id)
 
     def now_ns(self) -> int:
         return int(self.get_clock().now().nanoseconds)
@@ -111,7 +119,11 @@ class EngineNode(LifecycleNode):
             urdf = self._description.text()
             model = RigidBodyModel.from_urdf(urdf, config)
             begin = time.perf_counter()
-            stream = StateStream(self, model, config, self.get_parameter("twist_in_world").value)
+            own = [self.get_parameter(name).value for name in ("twist_in_world", "serialized_io")]
+            stream = StateStream(self, model, config, *own)
+            # Here the kernels are compiled, or loaded; afterwards nothing can be compiled, so that no state ever waits.
+            warm_messages()
+            warm(stream.estimator, urdf, self.parts, tell=compiling_logger(self).info)
         except ValueError as error:
             why = str(error)
             self.get_logger().error(f"not configured: {error}")
@@ -130,12 +142,12 @@ class EngineNode(LifecycleNode):
         self.keep(self.destroy_service, self.create_service(SetBool, "~/enable", self._on_enable))
         self.create_outputs()
         self._description.use(urdf)
-        gc.freeze()  # the garbage collector must not walk through the compiler's objects again and again
         self.get_logger().info(
             f"configured: {model.nv} velocity coordinates, contacts {', '.join(model.contact_names) or 'none'}; "
             f"kernels ready in {time.perf_counter() - begin:.2f} s"
         )
         tell_cost(self.get_logger(), stream.estimator, self.parts)
+        self.realtime.begin(config.realtime, self._threads[True], self._threads[False])
         return SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -164,16 +176,18 @@ class EngineNode(LifecycleNode):
 
     def destroy_node(self) -> None:
         """Destroy the node as any other. Nothing of it is left in the ROS graph, even where the process lives on."""
+        self._destroy_all()  # above all its threads, which must not use what is destroyed
         super().destroy_node()
         # rclpy's state machine keeps the handle of the node, and with it the DDS participant. A cycle of references
         # keeps the state machine, and the garbage collector does not look at the cycle once configuring has frozen it.
         self._state_machine: Any = None
-        gc.unfreeze()
 
     def _destroy_all(self) -> None:
         self._active = False
         if self.stream is not None:
             self.stream.stop()
+        self.realtime.end()
+        self._threads = {True: [], False: []}
         while self._managed:
             destroy, entity = self._managed.pop()
             destroy(entity)

@@ -44,6 +44,7 @@ class ImpactRequests:
         self._estimator = ContactEstimator(RigidBodyModel.from_urdf(node.urdf, config), config)
         self._encoder = Encoder(message_types(), self._estimator.model)
         self._worker = ThreadPoolExecutor(1, "predict_impact", _yield_to_others)
+        node.has_thread(self._worker.submit(threading.get_native_id).result(), sets=False)
         self._waiting = 0
         self._ended = threading.Event()
         # A group of its own: an executor with groups would hold up everything else until the answer is there.

@@ -7,7 +7,6 @@ from typing import Any
 from hybrid_contact_ros.estimator import Parts
 from hybrid_contact_ros.nodes.engine_node import EngineNode, run
 from hybrid_contact_ros.nodes.outputs import ImpactOutput
-from hybrid_contact_ros.prediction import ImpactPrediction
 
 
 class ImpactSetNode(EngineNode):
@@ -20,9 +19,6 @@ class ImpactSetNode(EngineNode):
 
     def create_outputs(self) -> None:
         self._impact = ImpactOutput(self)
-
-    def publish_impact(self, impact: ImpactPrediction, compute_ns: int) -> None:
-        self._impact.publish(impact, compute_ns)
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hybrid_contact_msgs.msg import ConstraintStability, ContactEvent, ContactMode, PostImpactVelocitySet
 from hybrid_contact_ros.nodes.engine_node import EngineNode
 from hybrid_contact_ros.nodes.impact_requests import ImpactRequests
+from hybrid_contact_ros.nodes.impact_worker import ImpactWorker
 from hybrid_contact_ros.prediction import ImpactPrediction, Prediction
 
 
@@ -36,13 +37,16 @@ class StabilityOutput:
 
 
 class ImpactOutput:
-    """``impact_set`` while a touchdown is near, and the service ``~/predict_impact``."""
+    """``impact_set`` while a touchdown is near, and the service ``~/predict_impact``, each with its thread."""
 
     def __init__(self, node: EngineNode) -> None:
-        assert node.stream is not None
-        self._encoder = node.stream.encoder
+        stream = node.stream
+        assert stream is not None
+        self._encoder = stream.encoder
         self._sets = node.output(PostImpactVelocitySet, "impact_set")
         self._requests = ImpactRequests(node)
+        stream.sets = node.keep(ImpactWorker.end, ImpactWorker(node, self._publish))
 
-    def publish(self, impact: ImpactPrediction, compute_ns: int) -> None:
+    def _publish(self, impact: ImpactPrediction, compute_ns: int) -> None:
+        """On the thread of the sets."""
         self._sets.publish(self._encoder.impact(impact, compute_ns))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from rclpy.clock import Clock
 
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.monitoring.cost import measure
+from hybrid_contact_ros.monitoring.verdict import Level
 from hybrid_contact_ros.nodes.startup import Startup
 from hybrid_contact_ros.ros.diagnostics import diagnosis, unconfigured
 from hybrid_contact_ros.ros.qos import OUTPUT
@@ -31,6 +33,7 @@ class Reports:
         self._node, self._startup = node, startup
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", OUTPUT)
         self.begun = time.perf_counter()
+        self._page_faults = _page_faults()
         node.create_timer(_PERIOD, self._diagnose, clock=wall)
 
     def begin(self) -> None:
@@ -54,12 +57,26 @@ class Reports:
             stream.budget.left_out,
             self._startup.outdated(),
         )
+        unmade = [(Level.WARN, fault) for fault in node.realtime.faults]
+        said = sorted(
+            [*(each for each in said if each[0] > Level.OK or not unmade), *unmade], key=lambda each: -each[0]
+        )
+        values["real time"] = ", ".join(node.realtime.made) or "nothing set"
+        faults, self._page_faults = self._page_faults, _page_faults()
+        values["page faults"] = str(self._page_faults - faults)
         self._publish(diagnosis(name, node.get_name(), said, values))
         self.begun = now
+        node.realtime.idle()
 
     def _publish(self, report: DiagnosticArray) -> None:
         report.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(report)
+
+
+def _page_faults() -> int:
+    """Of this process since it began."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_minflt + usage.ru_majflt
 
 
 def tell_cost(logger: Any, estimator: ContactEstimator, parts: Parts) -> None:
@@ -67,8 +84,10 @@ def tell_cost(logger: Any, estimator: ContactEstimator, parts: Parts) -> None:
     cost = measure(estimator, parts)
     if cost is None:
         return
-    sets = f", an impact set {1e3 * cost.impact:.2f} ms more" if cost.impact else ""
+    sets = (
+        f"; an impact set takes {1e3 * cost.impact:.2f} ms beside them, on a thread of its own" if cost.impact else ""
+    )
     logger.info(
         f"a state with {cost.closed} contacts closed takes {1e3 * cost.update:.2f} ms on this machine now (worst "
-        f"{1e3 * cost.worst:.2f} ms{sets}): up to some {1.0 / cost.update:.0f} states a second can be answered"
+        f"{1e3 * cost.worst:.2f} ms): up to some {1.0 / cost.update:.0f} states a second can be answered{sets}"
     )

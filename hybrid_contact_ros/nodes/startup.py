@@ -21,6 +21,11 @@ _UNCONFIGURED = State.PRIMARY_STATE_UNCONFIGURED
 SUCCESS = TransitionCallbackReturn.SUCCESS
 
 
+def compiling_logger(node: Any) -> Any:
+    """The logger of the lines that tell how far the compilation is, so that they can be switched off by name."""
+    return node.get_logger().get_child("compiling")
+
+
 class Startup:
     """The parameters ``autostart`` and ``reconfigure_on_new_description``, and the result of the last try.
 

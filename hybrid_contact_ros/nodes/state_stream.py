@@ -19,17 +19,20 @@ from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
 from hybrid_contact_ros.messages.encoding import Encoder
 from hybrid_contact_ros.messages.intake import JOINTS, ODOM, Intake
+from hybrid_contact_ros.messages.serialized_encoding import SerializedEncoder
 from hybrid_contact_ros.monitoring.budget import Budget
 from hybrid_contact_ros.monitoring.monitor import Monitor
+from hybrid_contact_ros.nodes.turn import Turn
 from hybrid_contact_ros.prediction import ModePrediction
 from hybrid_contact_ros.ros.boundary import protected
 from hybrid_contact_ros.ros.diagnostics import FaultLog
-from hybrid_contact_ros.ros.message_types import message_types
+from hybrid_contact_ros.ros.message_types import deserialize, message_types
 from hybrid_contact_ros.ros.qos import STATE_INPUT, overridable
 from hybrid_contact_ros.ros.subscription import Numbered
 
 if TYPE_CHECKING:
     from hybrid_contact_ros.nodes.engine_node import EngineNode
+    from hybrid_contact_ros.nodes.impact_worker import ImpactWorker
 
 # A contact that is deeper inside its plane than both of these is not on soft ground: something is configured wrongly.
 _SUNK = 0.03  # m
@@ -58,31 +61,37 @@ class StateStream:
         node: the node, which publishes the answers.
         model, config: the robot and its configuration.
         twist_in_world: the odometry's twist is in the axes of the world, not in those of the base.
+        serialized: messages are read and published as bytes; else as objects, which takes longer.
 
     Attributes:
         inputs: the topics that the model needs.
         enabled: while the node is active: messages are taken, or else ignored.
+        turn: held while a state is answered; other threads that run Python do so in between.
+        sets: who computes the impact sets, where the node publishes them.
 
     Raises:
         ValueError: the model and the configuration do not go together.
     """
 
-    def __init__(self, node: EngineNode, model: RigidBodyModel, config: EstimatorConfig, twist_in_world: bool) -> None:
-        self._node = node
+    def __init__(
+        self, node: EngineNode, model: RigidBodyModel, config: EstimatorConfig, twist_in_world: bool, serialized: bool
+    ) -> None:
+        self._node, self._serialized = node, serialized
         self.estimator = ContactEstimator(model, config)
-        node.get_logger().info(
-            "loading the kernels; on the first start on a machine they are compiled: a minute or two"
-        )
-        self.estimator.warm(freeze=True)
         self._planar = np.linalg.norm(model.contact_normals, axis=1) > 0.0
         self._deepest = max(_SUNK, _SUNK_GAPS * config.activation.gap_off)
-        self.intake = Intake(model, config.input, twist_in_world)
-        self.encoder = Encoder(message_types(), model, self.intake.frame_id or "world", reuse=True)
-        self.monitor = Monitor(config.diagnostics)
+        self.intake = Intake(model, config.input, twist_in_world, deserialize)
+        types, frame_id = message_types(), self.intake.frame_id or "world"
+        self.encoder: Encoder | SerializedEncoder = (
+            SerializedEncoder(types, model, frame_id) if serialized else Encoder(types, model, frame_id, reuse=True)
+        )
+        self.monitor = Monitor(config.diagnostics, sets=bool(node.parts & Parts.IMPACT))
         self.budget = Budget(node.parts, node.kept, config.input.lost_before_less)
         self.log = FaultLog(node.get_logger())
         self.inputs = ([JOINTS] if model.joint_names else []) + ([ODOM] if model.floating_base else [])
         self.enabled = False
+        self.turn = Turn()
+        self.sets: ImpactWorker | None = None
         self._waiting: _Waiting | None = None
         self._behind: Executor | None = None  # where others have their turn before the next answer
 
@@ -94,25 +103,35 @@ class StateStream:
 
     def forget(self) -> None:
         """Forget earlier states: what comes next has nothing to do with them."""
-        self._waiting = None
+        self._drop()
         self.estimator.reset()
         self.intake.reset()
 
     def stop(self) -> None:
         """Answer nothing until ``enabled`` again, not even what waits. The estimator keeps what it knows."""
         self.enabled = False
+        self._drop()
+
+    def _drop(self) -> None:
         self._waiting = None
+        if self.sets is not None:
+            self.sets.drop()
 
     # ------------------------------------------------------------------ messages to states
 
-    def on_joint_state(self, msg: JointState, number: int | None, writer: Any) -> None:
-        self._take(JOINTS, self.intake.joint_state, msg, number, writer)
-
-    def on_odometry(self, msg: Odometry, number: int | None, writer: Any) -> None:
-        self._take(ODOM, self.intake.odometry, msg, number, writer)
-
-    def _take(self, topic: str, convert: Any, msg: Any, number: int | None, writer: Any) -> None:
+    def on_joint_state(self, msg: JointState | bytes, number: int | None, writer: Any) -> None:
         arrived = time.perf_counter_ns()
+        with self.turn:
+            self._take(arrived, JOINTS, self.intake.joint_state, msg, number, writer)
+        self._pass_on()
+
+    def on_odometry(self, msg: Odometry | bytes, number: int | None, writer: Any) -> None:
+        arrived = time.perf_counter_ns()
+        with self.turn:
+            self._take(arrived, ODOM, self.intake.odometry, msg, number, writer)
+        self._pass_on()
+
+    def _take(self, arrived: int, topic: str, convert: Any, msg: Any, number: int | None, writer: Any) -> None:
         if not (self.enabled and self._node.active):
             self.intake.rates[topic].forget()  # what comes meanwhile is not lost
             return
@@ -136,11 +155,26 @@ class StateStream:
     def _subscribe(self, kind: type, topic: str, callback: Any) -> None:
         node = self._node
         subscription = node.create_subscription(
-            kind, topic, Numbered(callback), copy(STATE_INPUT), qos_overriding_options=overridable()
+            kind,
+            topic,
+            Numbered(callback),
+            copy(STATE_INPUT),
+            qos_overriding_options=overridable(),
+            raw=self._serialized,
         )
         node.keep(node.destroy_subscription, subscription)
 
     # ------------------------------------------------------------------ states to predictions
+
+    def _answer_later(self) -> None:
+        with self.turn:
+            self._answer()
+        self._pass_on()
+
+    def _pass_on(self) -> None:
+        """Let the impact sets go on now. Their thread would interrupt a state that is not answered yet."""
+        if self.sets is not None:
+            self.sets.go_on()
 
     def _answer(self) -> None:
         """Answer the state that waits, if there is one, and then let others have their turn."""
@@ -151,7 +185,7 @@ class StateStream:
         self._predict(waiting)
         self._behind = self._node.executor
         if self._behind is not None:
-            self._behind.create_task(self._answer)  # queued behind everything that came until now
+            self._behind.create_task(self._answer_later)  # queued behind everything that came until now
 
     def _failed(self, why: str) -> None:
         """A fault of the suite: the engine starts anew, since nobody knows what state the fault left it in."""
@@ -159,12 +193,12 @@ class StateStream:
         self.monitor.failed("internal", why)
 
     def _predict(self, waiting: _Waiting) -> None:
+        begun, worked = time.perf_counter_ns(), time.thread_time_ns()
         with protected(self._node.get_logger(), self._failed):
-            self._publish(waiting)
+            self._publish(waiting, begun, worked)
 
-    def _publish(self, waiting: _Waiting) -> None:
+    def _publish(self, waiting: _Waiting, begun: int, worked: int) -> None:
         node, intake, estimator, monitor = self._node, self.intake, self.estimator, self.monitor
-        begun = time.perf_counter_ns()
         state, receive_ns, arrived, anew = waiting
         if anew:
             estimator.reset()
@@ -173,17 +207,17 @@ class StateStream:
             prediction = estimator.update(state, parts & ~Parts.IMPACT)
             node.publish(prediction, time.perf_counter_ns() - arrived, max(0, receive_ns - state.stamp_ns))
             monitor.answered(node.now_ns() - state.stamp_ns, time.perf_counter_ns() - arrived)
-            # Mode and flags are on their way by now: they do not wait for a set, which takes several times as long.
-            impact = estimator.next_impact() if parts & Parts.IMPACT else None
-            if impact is not None:
-                node.publish_impact(impact, time.perf_counter_ns() - arrived)
-                if impact.truncated:
-                    monitor.missed()
-            done = time.perf_counter_ns()
-            monitor.spent(done - begun)
+            if self.sets is not None and parts & Parts.IMPACT:
+                ahead = estimator.impact_ahead()
+                if ahead is not None:
+                    self.sets.offer(ahead, arrived)
             self._note(prediction.mode)
+            done = time.perf_counter_ns()
+            cost = done - begun
+            monitor.spent(cost)
             rate = intake.rates[intake.pace]
-            self.budget.spent(done, done - begun, rate.lost + monitor.states_overtaken, rate.exact)
+            lost = rate.lost + monitor.states_overtaken
+            self.budget.spent(done, cost, lost, rate.exact, cost - (time.thread_time_ns() - worked))
         except UnusableStateError as error:  # the state cannot be computed with
             intake.refuse(str(error))
             self.log.tell(intake)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hybrid_contact_ros.bags.reader import BagReader
-from hybrid_contact_ros.bags.streams import Streams
+from hybrid_contact_ros.bags.streams import Streams, deserializer
 from hybrid_contact_ros.bags.unreadable import BagError
 from hybrid_contact_ros.bags.writer import BagWriter, check_output
 from hybrid_contact_ros.config import EstimatorConfig
@@ -17,6 +17,7 @@ from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.messages.intake import Intake
+from hybrid_contact_ros.messages.warming import warm as warm_messages
 from hybrid_contact_ros.prediction import Prediction
 from hybrid_contact_ros.replay.result import ReplayResult
 from hybrid_contact_ros.replay.session import OUTPUTS, Feed, Session
@@ -90,7 +91,9 @@ def replay_bag(
         truths = _truths(reader, streams, truth)
         estimator = ContactEstimator(model, config)
         estimator.warm()
-        session = Session(estimator, Intake(model, config.input, twist_in_world), on_prediction, bool(truths))
+        warm_messages()
+        intake = Intake(model, config.input, twist_in_world, deserializer(reader))
+        session = Session(estimator, intake, on_prediction, bool(truths))
         setup = time.perf_counter() - begin
         base = streams.odometry if config.floating_base else None
         feed = Feed(reader, streams.joint_states, base, [*topics, *truths], progress)

@@ -15,8 +15,8 @@ from hybrid_contact_ros.bags.unreadable import BagError
 from hybrid_contact_ros.bags.writer import BagWriter
 from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
-from hybrid_contact_ros.messages.encoding import Encoder
 from hybrid_contact_ros.messages.intake import Intake
+from hybrid_contact_ros.messages.serialized_encoding import SerializedEncoder
 from hybrid_contact_ros.prediction import Prediction
 from hybrid_contact_ros.scoring.scoreboard import Scoreboard
 from hybrid_contact_ros.scoring.series import Series
@@ -48,7 +48,7 @@ class Session:
     ) -> None:
         model = estimator.model
         self.estimator, self.intake, self.on_prediction = estimator, intake, on_prediction
-        self.encoder = Encoder(message_types(), model)
+        self.encoder = SerializedEncoder(message_types(), model)
         self.board = None
         if scored:
             self.board = Scoreboard(model.contact_names, model.contact_frames, lambda state: model.problem(state).mass)
@@ -129,7 +129,7 @@ class Feed:
         """Feed all messages. The text says what ended the feeding early; ``None`` where nothing did."""
         total = self.reader.count(self.topics)
         every = max(1, total // 100)
-        messages = self.reader.messages(self.topics)
+        messages = self.reader.messages(self.topics, raw=(self.joint_states, self.odometry))
         while True:
             try:  # around the reading alone: what goes wrong with a message that was read is no damage
                 entry = next(messages, None)
@@ -141,14 +141,15 @@ class Feed:
             self.read += 1
             if self.progress is not None and self.read % every == 0:
                 self.progress(self.read, total)
-            if topic == self.joint_states:
-                state = session.intake.joint_state(msg, time_ns)
-            elif topic == self.odometry:
-                state = session.intake.odometry(msg, time_ns)
-            else:
+            if topic not in (self.joint_states, self.odometry):
                 assert session.board is not None
                 session.board.truth(msg)
                 continue
+            take = session.intake.joint_state if topic == self.joint_states else session.intake.odometry
+            try:
+                state = take(msg, time_ns)
+            except BagError as error:  # its bytes are no message
+                return str(error)
             if state is not None:
                 session.state(state, time_ns, writer)
         if self.progress is not None:

@@ -125,26 +125,34 @@ class Scoreboard:
         )
 
     def _true_mode(self, msg: Any) -> None:
+        stamp, contacts = msg.header.stamp, msg.contacts if self._groups is None else ()
+        names, frames = [c.name for c in contacts], [c.frame for c in contacts]
+        self.true_mode(stamp.sec * 1_000_000_000 + stamp.nanosec, names, frames, int(msg.mode))
+
+    def true_mode(self, stamp_ns: int, names: Sequence[str], frames: Sequence[str], mode: int) -> None:
+        """A ``ContactMode`` of a truth topic: its contacts, of which the first one's count, and their bits.
+
+        Raises:
+            ValueError: its contacts are none of the predicted ones.
+        """
         if self._groups is None:
-            self._groups = [(c.name, self._members(c)) for c in msg.contacts]
+            self._groups = [(c, self._members(c, frame)) for c, frame in zip(names, frames, strict=True)]
             self._groups_at = [i for i, (_, members) in enumerate(self._groups) if members]
             if not self._groups_at:
-                theirs = ", ".join(c.name for c in msg.contacts) or "none"
+                theirs = ", ".join(names) or "none"
                 raise ValueError(f"the truth names contacts {theirs}; predicted are {', '.join(self._names) or 'none'}")
             self._groups = [self._groups[i] for i in self._groups_at]
             self._truth_t, self._truth = Series(1, np.int64), Series(len(self._groups), np.bool_)
         assert self._truth_t is not None and self._truth is not None
-        stamp = msg.header.stamp
-        self._truth_t.append(stamp.sec * 1_000_000_000 + stamp.nanosec)
-        mode = int(msg.mode)
+        self._truth_t.append(stamp_ns)
         self._truth.append([bool(mode >> i & 1) for i in self._groups_at])
 
-    def _members(self, contact: Any) -> list[int]:
-        for wanted in (contact.name, contact.frame):
-            exact = [i for i, name in enumerate(self._names) if name == wanted]
+    def _members(self, name: str, frame: str) -> list[int]:
+        for wanted in (name, frame):
+            exact = [i for i, each in enumerate(self._names) if each == wanted]
             pattern = re.compile(re.escape(wanted) + r"_\d+")
-            found = exact or [i for i, name in enumerate(self._names) if pattern.fullmatch(name)]
-            found = found or [i for i, frame in enumerate(self._frames) if frame == wanted]
+            found = exact or [i for i, each in enumerate(self._names) if pattern.fullmatch(each)]
+            found = found or [i for i, each in enumerate(self._frames) if each == wanted]
             if wanted and found:
                 return found
         return []

@@ -90,6 +90,11 @@ def zero_stamp(bench: Any, node: Any) -> None:
     bench.joints.publish(msg)
 
 
+def rubbish(topic: str) -> Act:
+    """Bytes that are no message, among good ones."""
+    return lambda bench, node: getattr(bench, topic).publish(b"\0\1\0\0" + bytes(range(32)))
+
+
 def second_publisher(bench: Any, node: Any) -> None:
     if not hasattr(bench, "second"):
         bench.second = bench.partner.create_publisher(type(leg.joint_state(bench.stamp())), "joint_states", 10)
@@ -190,6 +195,7 @@ FAULTS = {
         "empty arrays", joints(names=(), position=(), velocity=(), effort=()), "joints do not fit"
     ),
     "joints reordered": Fault("knee, hip", joints(names=("knee", "hip")), ""),  # as good as any
+    "joint state unreadable": Fault("bytes that are no message", rubbish("joints"), "no message of the type"),
     "stamp zero": Fault("stamp 0", zero_stamp, "stamp is zero"),
     "stamp repeated": Fault("the stamp before", stamped(0), "stamp is that of the message before"),
     "stamp older": Fault("a stamp 50 ms old", stamped(-50 * MS), "older than one already seen"),
@@ -199,6 +205,7 @@ FAULTS = {
     "too fast": Fault("200 states at once", burst, "lost", answered=0.0),
     "pauses": Fault("pauses of 250 ms", silence, ""),
     # --- odometry
+    "odometry unreadable": Fault("bytes that are no message", rubbish("base"), "no message of the type"),
     "orientation zero": Fault("quaternion 0", base(put("pose.pose.orientation.w", 0.0)), "unit quaternion"),
     "orientation long": Fault("quaternion of 2", base(put("pose.pose.orientation.w", 2.0)), "unit quaternion"),
     "base position NaN": Fault("position NaN", base(put("pose.pose.position.z", NAN)), "NaN or infinite"),

@@ -4,8 +4,11 @@ from types import SimpleNamespace as Message
 
 import numpy as np
 
+from hybrid_contact_ros.messages import readers
+from hybrid_contact_ros.messages.cdr import serialize
+from hybrid_contact_ros.messages.definitions import blank
+
 NAMES = ("left", "right")
-UP = Message(x=0.0, y=0.0, z=1.0)
 
 
 def stamp(seconds):
@@ -14,39 +17,45 @@ def stamp(seconds):
 
 
 def header(seconds):
-    return Message(stamp=stamp(seconds))
+    return blank("Header", stamp=stamp(seconds))
+
+
+def along(z):
+    return Message(x=0.0, y=0.0, z=z)
 
 
 def mode(seconds, closed, event=0, time=float("nan"), force=10.0):
     """A ContactMode of two feet."""
     contacts = [
-        Message(
+        blank(
+            "ContactState",
             name=name,
             frame=name,
             status=2 if is_closed else 1,
             probability=float(is_closed),
-            force_model=Message(x=0.0, y=0.0, z=force * is_closed),
-            force_estimate=Message(x=0.0, y=0.0, z=force * is_closed),
-            normal=UP,
+            force_model=along(force * is_closed),
+            force_estimate=along(force * is_closed),
+            normal=along(1.0),
             next_event=event,
             time_to_event=time,
             gap=0.001,
         )
         for name, is_closed in zip(NAMES, closed, strict=True)
     ]
-    return Message(header=header(seconds), contacts=contacts, mode=sum(1 << i for i, x in enumerate(closed) if x))
+    bits = sum(1 << i for i, x in enumerate(closed) if x)
+    return viewed("ContactMode", header=header(seconds), contacts=contacts, mode=bits)
 
 
 def stability():
-    return Message(
-        constraint_stability=[1, 2], friction=[0, 1], pair_first=[0], pair_second=[1], pair_order_sensitive=[1]
-    )
+    pairs = {"pair_first": [0], "pair_second": [1], "pair_order_sensitive": [1]}
+    return viewed("ConstraintStability", contacts=NAMES, constraint_stability=[1, 2], friction=[0, 1], **pairs)
 
 
 def impact(seconds, velocities, v_minus=(-1.0, -1.0), contacts=NAMES, at=None):
     """A PostImpactVelocitySet of a robot whose two velocities are its feet's."""
     rows = np.atleast_2d(np.asarray(velocities, float))
-    return Message(
+    return viewed(
+        "PostImpactVelocitySet",
         header=header(seconds),
         impact_time=stamp(seconds if at is None else at),
         time_to_impact=0.01,
@@ -59,8 +68,12 @@ def impact(seconds, velocities, v_minus=(-1.0, -1.0), contacts=NAMES, at=None):
         lower=[-0.5, -0.5],
         upper=[0.5, 0.5],
         coverage=0.9,
-        truncated=False,
     )
+
+
+def viewed(kind, **fields):
+    """A view of the bytes of a message with these fields."""
+    return getattr(readers, f"{kind}Reader")()(serialize(kind, blank(kind, **fields)))
 
 
 def event(kind=1, source=1):

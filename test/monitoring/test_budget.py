@@ -11,15 +11,20 @@ from hybrid_contact_ros.monitoring.budget import Budget
 from hybrid_contact_ros.monitoring.cost import measure
 
 MS = 1_000_000
-COSTS = {Parts.IMPACT: 3.0, Parts.STABILITY: 4.0, Parts.SEQUENCE: 2.0, Parts.MODE: 1.5}  # ms
+COSTS = {Parts.STABILITY: 4.0, Parts.SEQUENCE: 2.0, Parts.MODE: 1.5}  # ms
 CUBE = """<robot name="cube"><link name="cube"><inertial><mass value="2"/>
 <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
 
 
-class Node:
-    """A node that answers as fast as it can, with costs per part, on a stream of a given period."""
+DELAY = 3.0  # ms by which impact sets make a state wait, where they do
 
-    def __init__(self, most: float = 0.25, kept: Parts = Parts.MODE, exact: bool = True) -> None:
+
+class Node:
+    """A node that answers as fast as it can, with costs per part, on a stream of a given period. Where it is
+    ``crowded``, its impact sets take the processor from the states."""
+
+    def __init__(self, most: float = 0.25, kept: Parts = Parts.MODE, exact: bool = True, crowded: bool = True) -> None:
+        self.crowded = crowded
         self.budget, self.exact = Budget(Parts.ALL, kept, most), exact
         self.now, self.lost = 1, 0
         self.history: list[Parts] = []
@@ -27,11 +32,12 @@ class Node:
     def run(self, seconds: float, period_ms: float, busy: float = 1.0) -> Parts:
         end = self.now + seconds * 1e9
         while self.now < end:
-            cost = busy * sum(ms for part, ms in COSTS.items() if part & self.budget.parts) * MS
+            waited = busy * DELAY * MS * (self.crowded and bool(self.budget.parts & Parts.IMPACT))
+            cost = busy * sum(ms for part, ms in COSTS.items() if part & self.budget.parts) * MS + waited
             states = max(1, int(-(-cost // (period_ms * MS))))  # that come until the next can be taken
             self.lost += states - 1
             self.now += int(states * period_ms * MS)
-            self.budget.spent(self.now, int(cost), self.lost if self.exact else 0, self.exact)
+            self.budget.spent(self.now, int(cost), self.lost if self.exact else 0, self.exact, int(waited))
             self.history.append(self.budget.parts)
         return self.budget.parts
 
@@ -63,6 +69,28 @@ def test_parts_go_in_the_stated_order_until_the_stream_is_kept_up_with(period_ms
         ][: len(order)]
     )
     assert order[-1] == parts
+
+
+@pytest.mark.parametrize("period_ms", [4.0, 2.0, 0.5])
+def test_sets_that_take_nothing_from_the_states_are_not_left_out(period_ms):
+    node = Node(crowded=False)
+    assert node.run(20.0, period_ms) & Parts.IMPACT
+    assert node.budget.left_out[0] == "constraint_stability"
+    order = list(dict.fromkeys(node.history))
+    assert order[:2] == [Parts.ALL, Parts.MODE | Parts.IMPACT | Parts.SEQUENCE]
+
+
+def test_sets_go_when_they_begin_to_crowd_and_are_the_first_to_return():
+    node = Node(crowded=False)
+    node.run(7.0, 2.0)
+    assert node.budget.left_out == ("constraint_stability", "the sequence in contact_mode")
+    node.crowded = True
+    node.run(6.0, 0.5)
+    assert node.budget.parts == Parts.MODE
+    node.crowded = False
+    node.run(8.0, 20.0)
+    assert node.budget.parts & Parts.IMPACT
+    assert node.run(90.0, 20.0) == Parts.ALL
 
 
 def test_parts_return_when_the_stream_slows_down():

@@ -30,7 +30,7 @@ class Stream:
     """A robot's two streams at 500 Hz into an intake, and a monitor that looks at it once a second."""
 
     def __init__(self) -> None:
-        self.intake, self.monitor = Intake(MODEL, InputConfig()), Monitor(LIMITS)
+        self.intake, self.monitor = Intake(MODEL, InputConfig()), Monitor(LIMITS, sets=True)
         self.k = 0
 
     def second(self, lost=0.0, odometry_missing=0.0, cut=0.0, cost_ms=0.6, publishers=1, active=True, **bad):
@@ -62,7 +62,7 @@ class Stream:
                 self.monitor.answered(MS, int(cost_ms * MS))
                 self.monitor.spent(int(cost_ms * MS))
                 if due(cut):
-                    self.monitor.missed()
+                    self.monitor.sets.published(MS, True)
         idle = "" if active else "inactive"
         return self.monitor.report(1.0, idle, self.intake, {"joint_states": publishers, "odom": 1})
 
@@ -163,7 +163,7 @@ def test_without_sequence_numbers_a_node_that_computes_all_the_time_is_suspected
 
 def test_what_is_left_out_is_said():
     budget = Budget(Parts.ALL, Parts.MODE, 0.25)
-    budget._go(2, returned=False)
+    budget._gone = [Parts.IMPACT, Parts.STABILITY]
     stream = Stream()
     stream.second()
     intake = stream.intake

@@ -7,6 +7,8 @@ of an argument are read or written, so that scratch may be larger than the probl
 
 from __future__ import annotations
 
+import numpy as np
+
 from hybrid_contact_ros.kernels.compiling import kernel
 
 
@@ -36,7 +38,18 @@ def cholesky_factor(n, tolerance, A, L):
         root = pivot**0.5
         L[j, j] = root
         inverse = 1.0 / root
-        for i in range(j + 1, n):
+        blocks = (n - j - 1) // 4
+        for block in range(blocks):  # four rows at once: their sums do not wait for each other
+            i = j + 1 + 4 * block
+            a, b, c, d = A[i, j], A[i + 1, j], A[i + 2, j], A[i + 3, j]
+            for k in range(j):
+                entry = L[j, k]
+                a -= L[i, k] * entry
+                b -= L[i + 1, k] * entry
+                c -= L[i + 2, k] * entry
+                d -= L[i + 3, k] * entry
+            L[i, j], L[i + 1, j], L[i + 2, j], L[i + 3, j] = a * inverse, b * inverse, c * inverse, d * inverse
+        for i in range(j + 1 + 4 * blocks, n):
             total = A[i, j]
             for k in range(j):
                 total -= L[i, k] * L[j, k]
@@ -65,10 +78,10 @@ def forward_solve(n, L, x):
 def backward_solve(n, L, x):
     """Solve Lᵀ x = y in place, the second half of :func:`cholesky_solve`."""
     for i in range(n - 1, -1, -1):
-        total = x[i]
-        for k in range(i + 1, n):
-            total -= L[k, i] * x[k]
-        x[i] = total / L[i, i]
+        value = x[i] / L[i, i]
+        x[i] = value
+        for k in range(i):  # by rows of L, as they lie in memory
+            x[k] -= L[i, k] * value
 
 
 @kernel
@@ -116,7 +129,8 @@ def lu_factor(n, tolerance, A, order):
             factor = A[i, j] * inverse
             A[i, j] = factor
             if factor != 0.0:
-                for k in range(j + 1, n):
+                # Unsigned: an index that might be negative, and so count from the end, keeps a loop from being vectorised
+                for k in range(np.uint64(j + 1), np.uint64(n)):
                     A[i, k] -= factor * A[j, k]
     return n
 

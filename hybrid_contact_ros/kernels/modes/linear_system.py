@@ -8,7 +8,7 @@ relative to b, far below any tolerance.
 from __future__ import annotations
 
 from hybrid_contact_ros.codes import FrictionState
-from hybrid_contact_ros.kernels.algebra.dense import lu_factor, lu_solve
+from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve, lu_factor, lu_solve
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.modes.residual import contact_scale
 
@@ -37,6 +37,9 @@ def hold_mode(dynamics, moving, iterate, scratch):
     index = order[G.shape[0] :]  # row of the whole problem for each unknown
     size = _list_unknowns(d, moving, state, index)
     right = scratch.work[0]
+    if _hold_at_rest(size, dynamics, state, index, A):
+        _write_forces(size, index, A[size], forces)
+        return True
     r = 0
     for i in range(m):
         if state[i] == _OPEN:
@@ -44,27 +47,61 @@ def hold_mode(dynamics, moving, iterate, scratch):
         f = i * w
         g = contact_scale(d, f, G)
         for k in range(w if state[i] == _STICK else 1):
-            _unknown_row(size, f + k, G, friction, moving, slip, state, index, A[r])
+            _unknown_row(f + k, G, friction, moving, slip, state, A[r])
             A[r, r] += SHIFT * g
             right[r] = -b[f + k]
             r += 1
         if state[i] == _SLIP and not moving[i] and d == 2:
-            _add_friction_rows(i, r, size, index, dynamics, moving, iterate, scratch)
+            _add_friction_rows(i, r, size, dynamics, moving, iterate, scratch)
             r += 2
     solution = scratch.work[1]
     if lu_factor(size, _PIVOT, A, order) < size:
         return False
     lu_solve(size, A, order, right, solution)
-    for k in range(forces.shape[0]):
-        forces[k] = 0.0
-    for c in range(size):
-        forces[index[c]] = solution[c]
+    _write_forces(size, index, solution, forces)
     for i in range(m):
         if state[i] == _SLIP and (moving[i] or d == 1):
             f = i * w
             for k in range(d):
                 forces[f + 1 + k] = -friction[i] * forces[f] * slip[i, k]
     return True
+
+
+@kernel
+def _hold_at_rest(size, dynamics, state, index, A):
+    """Solve a mode in which no contact slides: its matrix is a symmetric part of G, definite by ``SHIFT``.
+
+    Returns:
+        Whether the forces were found; they are then in row ``size`` of A.
+    """
+    G, b = dynamics.G, dynamics.b
+    w = 1 + dynamics.d
+    r = 0
+    for i in range(state.shape[0]):
+        if state[i] == _SLIP:
+            return False
+        if state[i] == _OPEN:
+            continue
+        g = contact_scale(dynamics.d, i * w, G)
+        for k in range(i * w, (i + 1) * w):
+            for c in range(r + 1):
+                A[r, c] = G[k, index[c]]
+            A[r, r] += SHIFT * g
+            A[size, r] = -b[k]
+            r += 1
+    if cholesky_factor(size, _PIVOT, A, A) < size:
+        return False
+    cholesky_solve(size, A, A[size])
+    return True
+
+
+@kernel
+def _write_forces(size, index, solution, forces):
+    """Write the unknowns that were found, and zero for all other forces."""
+    for k in range(forces.shape[0]):
+        forces[k] = 0.0
+    for c in range(size):
+        forces[index[c]] = solution[c]
 
 
 @kernel
@@ -85,7 +122,7 @@ def _list_unknowns(d, moving, state, index):
 
 
 @kernel
-def _add_friction_rows(i, r, size, index, dynamics, moving, iterate, scratch):
+def _add_friction_rows(i, r, size, dynamics, moving, iterate, scratch):
     """Write rows r and r + 1: λ_t + μ λ_n s(a_t) = 0 of contact i, linearised, times g_i to be of the others' size."""
     G, b, friction = dynamics.G, dynamics.b, dynamics.friction
     slip, state, forces, accelerations = iterate.slip, iterate.state, iterate.forces, iterate.accelerations
@@ -107,11 +144,11 @@ def _add_friction_rows(i, r, size, index, dynamics, moving, iterate, scratch):
         for c in range(size):
             A[r + k, c] = 0.0
     if bend > 0.0:
-        _unknown_row(size, f + 1, G, friction, moving, slip, state, index, row)
+        _unknown_row(f + 1, G, friction, moving, slip, state, row)
         for c in range(size):
             A[r, c] += bend * sy * sy * row[c]
             A[r + 1, c] -= bend * sx * sy * row[c]
-        _unknown_row(size, f + 2, G, friction, moving, slip, state, index, row)
+        _unknown_row(f + 2, G, friction, moving, slip, state, row)
         for c in range(size):
             A[r, c] -= bend * sx * sy * row[c]
             A[r + 1, c] += bend * sx * sx * row[c]
@@ -125,14 +162,20 @@ def _add_friction_rows(i, r, size, index, dynamics, moving, iterate, scratch):
 
 
 @kernel
-def _unknown_row(size, row, G, friction, moving, slip, state, index, out):
+def _unknown_row(row, G, friction, moving, slip, state, out):
     """Write one row of G over the unknowns; the tangents of a fixed slip direction are folded into its normal."""
     d = slip.shape[1]
-    for c in range(size):
-        j = index[c]
-        value = G[row, j]
-        contact = j // (1 + d)
-        if j == contact * (1 + d) and state[contact] == _SLIP and (moving[contact] or d == 1):
+    c = 0
+    for i in range(state.shape[0]):
+        if state[i] == _OPEN:
+            continue
+        f = i * (1 + d)
+        out[c] = G[row, f]
+        if state[i] == _SLIP and (moving[i] or d == 1):
             for k in range(d):
-                value -= friction[contact] * G[row, j + 1 + k] * slip[contact, k]
-        out[c] = value
+                out[c] -= friction[i] * G[row, f + 1 + k] * slip[i, k]
+            c += 1
+            continue
+        for k in range(d):
+            out[c + 1 + k] = G[row, f + 1 + k]
+        c += 1 + d

@@ -2,19 +2,20 @@
 
 It is a process of its own that does nothing else, so that neither scoring nor drawing delays the receptions whose
 latency is measured. Messages stay serialised and go to standard output as frames
-(:mod:`hybrid_contact_ros.demo.frames`). The frames ``READY`` and ``FAILED`` say whether the suite could be configured.
+(:mod:`hybrid_contact_ros.demo.frames`), some of them at a time: each write wakes the process that reads them, which
+would take time from the suite. The frames ``READY`` and ``FAILED`` say whether the suite could be configured.
 The process ends with its standard input.
 """
 
 from __future__ import annotations
 
 import gc
-import queue
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, BinaryIO
 
 import rclpy
 from lifecycle_msgs.msg import State, TransitionEvent
@@ -40,7 +41,8 @@ TOPICS: tuple[tuple[str, type, Any], ...] = (
 )
 """Name, type and QoS of each topic. The topic of a frame is its place in this list."""
 
-
+PERIOD = 0.05  # s; the live table changes half as often
+_SWITCH = 5e-4  # s; the writing thread may hold a reception up by this much
 _UNCONFIGURED = State.PRIMARY_STATE_UNCONFIGURED
 
 
@@ -81,20 +83,25 @@ class DemoListener(Node):
             self._asked = self._state.call_async(GetState.Request())
 
 
-def _write(frames: queue.SimpleQueue[Frame | None]) -> None:
-    out = sys.stdout.buffer
-    while (frame := frames.get()) is not None:
-        out.write(packed(frame))
-        if frames.empty():
-            out.flush()
-    out.flush()
+def write(frames: deque[Frame], out: BinaryIO, over: threading.Event) -> None:
+    """Write all frames, those of ``PERIOD`` at a time, until ``over`` and nothing is left."""
+    ended = False
+    while not ended:
+        ended = over.wait(PERIOD)
+        batch = []
+        while frames:
+            batch.append(packed(frames.popleft()))
+        out.write(b"".join(batch))
+        out.flush()
 
 
 def main() -> None:
     """Listen until standard input ends or gives a line."""
     rclpy.init(args=sys.argv)
-    frames: queue.SimpleQueue[Frame | None] = queue.SimpleQueue()
-    writer = threading.Thread(target=_write, args=(frames,))
+    sys.setswitchinterval(_SWITCH)
+    frames: deque[Frame] = deque()
+    over = threading.Event()
+    writer = threading.Thread(target=write, args=(frames, sys.stdout.buffer, over))
     writer.start()
     stop = threading.Event()
 
@@ -103,7 +110,7 @@ def main() -> None:
         stop.set()
 
     threading.Thread(target=wait_for_line, daemon=True).start()
-    listener = DemoListener(frames.put)
+    listener = DemoListener(frames.append)
     executor = make_executor()
     executor.add_node(listener)
     gc.freeze()
@@ -114,7 +121,7 @@ def main() -> None:
     except KeyboardInterrupt:
         pass
     finally:
-        frames.put(None)
+        over.set()
         writer.join()
         executor.remove_node(listener)
         listener.destroy_node()

@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.serialization import deserialize_message
 
+from hybrid_contact_msgs.msg import ContactEvent
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.demo.frames import Frame
 from hybrid_contact_ros.demo.record import DemoRecord
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.messages.cdr import BEGIN, STAMP
 from hybrid_contact_ros.messages.intake import Intake
+from hybrid_contact_ros.messages.readers import (
+    ConstraintStabilityReader,
+    ContactModeReader,
+    PostImpactVelocitySetReader,
+)
+from hybrid_contact_ros.messages.views import PostImpactVelocitySetView
 from hybrid_contact_ros.nodes.demo.listener import TOPICS
-from hybrid_contact_ros.ros.message_types import nanoseconds
 
 _STATES = 80  # frames of states that are kept for the next true impact, which is published within a few cycles
+_PAIRS = 8  # frames before an impact among which two belong to one state, also where some were lost
 
 
 class DemoScore:
-    """Takes frames in the order in which they were heard. Flags are decoded when they are shown, and states when an
-    impact needs them."""
+    """Takes frames in the order in which they were heard.
+
+    The process that scores shares the processors with the suite: it looks at the numbers of messages where they lie in
+    the bytes, flags are read when they are shown, and states when an impact needs them.
+    """
 
     def __init__(self, urdf: str, config: EstimatorConfig) -> None:
         model = RigidBodyModel.from_urdf(urdf, config)
@@ -38,39 +50,44 @@ class DemoScore:
         self._model, self._input = model, config.input
         self._states: deque[Frame] = deque(maxlen=_STATES)
         self._flags = b""
-        self._into: dict[str, Any] = {
-            "contact_mode": record.mode,
-            "truth/contact_mode": lambda msg, _: record.truth(msg),
-            "impact_set": lambda msg, _: record.impact(msg),
-            "contact_events": lambda msg, _: record.event(msg),
-            "truth/impact": self._impact,
+        self._read_flags, mode = ConstraintStabilityReader(), ContactModeReader()
+        truth, sets, impacts = ContactModeReader(), PostImpactVelocitySetReader(), PostImpactVelocitySetReader()
+        self._into: dict[str, Callable[[Frame], None]] = {
+            "contact_mode": lambda frame: record.mode(mode(frame.data), frame.received_ns),
+            "truth/contact_mode": lambda frame: record.truth(truth(frame.data)),
+            "impact_set": lambda frame: record.impact(sets(frame.data)),
+            "contact_events": lambda frame: record.event(deserialize_message(frame.data, ContactEvent)),
+            "truth/impact": lambda frame: self._impact(impacts(frame.data)),
         }
 
     def take(self, frame: Frame) -> None:
-        topic, kind, _ = TOPICS[frame.topic]
+        topic = TOPICS[frame.topic][0]
         if topic == "constraint_stability":
             self._flags = frame.data
         elif topic in ("joint_states", "odom"):
             self._states.append(frame)
         else:
-            self._into[topic](deserialize_message(frame.data, kind), frame.received_ns)
+            self._into[topic](frame)
 
     def snapshot(self) -> dict[str, Any]:
         """What the live table shows."""
         if self._flags:
-            kind = next(kind for topic, kind, _ in TOPICS if topic == "constraint_stability")
-            self.record.stability(deserialize_message(self._flags, kind))
+            self.record.stability(self._read_flags(self._flags))
         return self.record.snapshot()
 
-    def _impact(self, msg: Any, _: int) -> None:
+    def _impact(self, view: PostImpactVelocitySetView) -> None:
         """Record a true impact, with the last state of the robot before it."""
         intake = Intake(self._model, self._input)
         before = None
-        for topic, received_ns, data in self._states:
+        for topic, received_ns, data in [x for x in self._states if _stamp(x.data) < view.impact_time_ns][-_PAIRS:]:
             name, kind, _ = TOPICS[topic]
             take = intake.joint_state if name == "joint_states" else intake.odometry
-            state = take(deserialize_message(data, kind), received_ns)
-            if state is not None and state.stamp_ns < nanoseconds(msg.impact_time):
-                before = state
+            before = take(deserialize_message(data, kind), received_ns) or before
         if before is not None:
-            self.record.true_impact(msg, before.q)
+            self.record.true_impact(view, before.q)
+
+
+def _stamp(data: bytes) -> int:
+    """The stamp of a serialised message whose first field is its header."""
+    sec, nanosec = STAMP.unpack_from(data, BEGIN)
+    return int(sec) * 1_000_000_000 + int(nanosec)

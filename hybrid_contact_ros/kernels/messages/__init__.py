@@ -1,0 +1,1 @@
+"""Kernels between the numbers of messages and those of states and predictions."""

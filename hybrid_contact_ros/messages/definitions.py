@@ -1,0 +1,111 @@
+"""The fields of the messages that are read and written as bytes, in the order of their definitions.
+
+A field is its type and its name, as in a .msg file. ``[]`` behind a type is a sequence, ``[36]`` a fixed array. The
+tests hold these to the .msg files. Head and tail of a ``ContactMode`` have names of their own, because the head does
+not depend on the sequence.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+PRIMITIVES = {"bool": "?", "uint8": "B", "int32": "i", "uint32": "I", "uint64": "Q", "float64": "d"}
+"""Codes of numbers, as of :mod:`struct` and numpy."""
+TEXT = "string"
+
+_HEAD = "Header header, uint64 mode, ContactState[] contacts"
+_TAIL = (
+    "ModeTransition[] sequence, uint32 validity, float64 residual, Duration compute_time, Duration input_age, "
+    "uint64 model_hash"
+)
+
+DEFINITIONS = {
+    "Time": "int32 sec, uint32 nanosec",
+    "Duration": "int32 sec, uint32 nanosec",
+    "Header": "Time stamp, string frame_id",
+    "Point": "float64 x, float64 y, float64 z",
+    "Vector3": "float64 x, float64 y, float64 z",
+    "Quaternion": "float64 x, float64 y, float64 z, float64 w",
+    "Pose": "Point position, Quaternion orientation",
+    "PoseWithCovariance": "Pose pose, float64[36] covariance",
+    "Twist": "Vector3 linear, Vector3 angular",
+    "TwistWithCovariance": "Twist twist, float64[36] covariance",
+    "JointState": "Header header, string[] name, float64[] position, float64[] velocity, float64[] effort",
+    "Odometry": "Header header, string child_frame_id, PoseWithCovariance pose, TwistWithCovariance twist",
+    "ContactState": (
+        "string name, string frame, uint8 status, float64 probability, bool probability_valid, Point position, "
+        "Vector3 normal, float64 gap, float64 normal_velocity, Vector3 tangential_velocity, Vector3 force_model, "
+        "bool force_valid, Vector3 force_estimate, float64 friction_coefficient, float64 friction_margin, "
+        "float64 critical_friction, uint8 next_event, float64 time_to_event, float64 time_to_event_earliest, "
+        "float64 time_to_event_latest, bool time_bounds_valid"
+    ),
+    "ModeTransition": (
+        "uint32 contact, uint8 kind, float64 time, float64 earliest, float64 latest, bool bounds_valid, uint64 mode"
+    ),
+    "ContactMode": f"{_HEAD}, {_TAIL}",
+    "ContactModeHead": _HEAD,
+    "ContactModeTail": _TAIL,
+    "ContactEvent": (
+        "Header header, uint64 sequence, string contact, uint8 kind, uint8 source, Time time, Time earliest, "
+        "Time latest, float64 confidence, bool confidence_valid"
+    ),
+    "ConstraintStability": (
+        "Header header, string[] contacts, bool[] closed, uint8[] constraint_stability, float64[] constraint_force, "
+        "uint8[] bounded_time_stability, float64[] gap_acceleration, uint8[] zeno, float64[] chatter_end, "
+        "float64[] chatter_end_earliest, float64[] chatter_end_latest, bool chatter_bounds_valid, uint8[] grazing, "
+        "float64[] touchdown_speed, uint8[] friction, float64[] friction_margin, uint8[] pseudo_impulse, "
+        "float64[] pseudo_impulse_margin, uint32[] pair_first, uint32[] pair_second, float64[] pair_coupling, "
+        "uint8[] pair_order_sensitive, Duration compute_time, uint64 model_hash"
+    ),
+    "PostImpactVelocitySet": (
+        "Header header, Time impact_time, float64 time_to_impact, string[] contacts, string[] velocity_names, "
+        "float64[] v_minus, float64[] v_nominal, uint32 count, uint32 dof, float64[] velocities, float64[] lower, "
+        "float64[] upper, float64 coverage, float64 coverage_radius, float64 confidence, bool coverage_valid, "
+        "float64 kinetic_energy_minus, float64 kinetic_energy_min, float64 kinetic_energy_max, string law, "
+        "bool truncated, bool terminated, float64 residual, Duration compute_time, uint64 model_hash"
+    ),
+}
+
+
+class Field(NamedTuple):
+    """One field of a message.
+
+    Attributes:
+        name, kind: its name, and its type without brackets.
+        size: of a fixed array; 0 of a sequence; −1 of a single value.
+    """
+
+    name: str
+    kind: str
+    size: int
+
+
+@cache
+def fields(kind: str) -> tuple[Field, ...]:
+    """The fields of a message type."""
+    return tuple(_field(*text.split()) for text in DEFINITIONS[kind].split(", "))
+
+
+def _field(kind: str, name: str) -> Field:
+    base, bracket, size = kind.partition("[")
+    return Field(name, base, int(size.rstrip("]") or 0) if bracket else -1)
+
+
+def blank(kind: str, **given: Any) -> Any:
+    """A message of plain attributes: those given, and zeros, empty texts and empty sequences.
+
+    Example:
+        >>> blank("Header", frame_id="odom").stamp.sec
+        0
+    """
+    return SimpleNamespace(**{field.name: given.get(field.name, _nothing(field)) for field in fields(kind)})
+
+
+def _nothing(field: Field) -> Any:
+    if field.size >= 0:
+        return [0] * field.size
+    if field.kind == TEXT:
+        return ""
+    return (0.0 if field.kind == "float64" else 0) if field.kind in PRIMITIVES else blank(field.kind)

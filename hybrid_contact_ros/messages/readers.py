@@ -1,0 +1,187 @@
+"""Readers of the suite's messages for controllers in Python: numbers where they lie in the received bytes.
+
+rclpy makes a message an object of Python for every contact, which takes longer than the suite takes to predict it. A
+subscription with ``raw=True`` hands over the bytes instead, and a reader of this module gives their numbers as numpy
+arrays. These look at the bytes: they cannot be written to, keep the bytes alive, and may be unaligned, so that what is
+handed to compiled code has to be copied before.
+
+A reader remembers where everything stands. The first message of a new length or with other texts takes a fraction of a
+millisecond, each further one some microseconds.
+
+    >>> from hybrid_contact_ros.messages.cdr import serialize
+    >>> from hybrid_contact_ros.messages.definitions import blank
+    >>> feet = [blank("ContactState", name="left", status=1, gap=0.25), blank("ContactState", name="right", status=2)]
+    >>> received = serialize("ContactMode", blank("ContactMode", contacts=feet, mode=2))
+
+    >>> read = ContactModeReader()          # of node.create_subscription(ContactMode, ..., raw=True)
+    >>> mode = read(received)
+    >>> mode.names, mode.mode
+    (('left', 'right'), 2)
+    >>> mode.contacts["gap"]
+    array([0.25, 0.  ])
+    >>> mode.contacts["force_model"][1]
+    array([0., 0., 0.])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from hybrid_contact_ros.messages.cdr import Layout, Layouts, Numbers, numbers_of, texts_of
+from hybrid_contact_ros.messages.rows import Rows
+from hybrid_contact_ros.messages.views import ConstraintStabilityView, ContactModeView, PostImpactVelocitySetView
+
+__all__ = ["ConstraintStabilityReader", "ContactModeReader", "PostImpactVelocitySetReader"]
+
+View = TypeVar("View")
+
+_SECOND = 1_000_000_000  # ns
+_MOST = 80  # layouts of one reader: a mode has one for each number of transitions
+
+
+class _Reader(Generic[View]):
+    _layout: Any
+
+    def __init__(self) -> None:
+        self._layouts = Layouts(type(self)._layout, _MOST)
+
+    def __call__(self, data: bytes) -> View:
+        """The view of one message.
+
+        Raises:
+            ValueError: these bytes are no such message in PLAIN_CDR, little endian.
+        """
+        layout = self._layouts.find(data) or self._layouts.learn(data)
+        if layout is None:
+            layout = type(self)._layout(data)  # raises
+        found: View = layout.view(data)
+        return found
+
+
+class _ModeLayout(Layout):
+    def __init__(self, data: bytes) -> None:
+        super().__init__("ContactMode", data)
+        indices = range(self.counts["contacts"])
+        self._texts = (
+            self.texts["header.frame_id"],
+            tuple(self.texts[f"contacts.{i}.name"] for i in indices),
+            tuple(self.texts[f"contacts.{i}.frame"] for i in indices),
+        )
+        self._contacts = Rows(self, "contacts", "ContactState")
+        self._sequence = Rows(self, "sequence", "ModeTransition")
+        own = [n for n in self.numbers.values() if not n.path.startswith(("contacts.", "sequence."))]
+        self._single = numbers_of(own)
+
+    def view(self, data: bytes) -> ContactModeView:
+        sec, nanosec, mode, validity, residual, spent, spent_ns, age, age_ns, model = self._single.unpack_from(data)
+        contacts, sequence = self._contacts.of(data), self._sequence.of(data)
+        times = spent * _SECOND + spent_ns, age * _SECOND + age_ns
+        stamp = sec * _SECOND + nanosec
+        return ContactModeView(stamp, *self._texts, mode, contacts, sequence, validity, residual, *times, model)
+
+
+class _StabilityLayout(Layout):
+    def __init__(self, data: bytes) -> None:
+        super().__init__("ConstraintStability", data)
+        names = tuple(self.texts[f"contacts.{i}"] for i in range(self.counts["contacts"]))
+        self._texts = self.texts["header.frame_id"], names
+        arrays = _arrays([*self.numbers.values()])
+        self._record, self._arrays = _record(arrays, 0, self.length), [n.path for n in arrays]
+        self._single = numbers_of(_single([*self.numbers.values()]))
+
+    def view(self, data: bytes) -> ConstraintStabilityView:
+        sec, nanosec, valid, spent, spent_ns, model = self._single.unpack_from(data)
+        record = np.ndarray((), self._record, data)
+        arrays = [record[name] for name in self._arrays]
+        stamp = sec * _SECOND + nanosec
+        return ConstraintStabilityView(stamp, *self._texts, *arrays, valid, spent * _SECOND + spent_ns, model)
+
+
+class _SetLayout(Layout):
+    """Of a set with as many outcomes as it may have: where a deadline stops the sampling, their number varies."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__("PostImpactVelocitySet", data)
+        self._counted, outcomes = self.count_at["velocities"], self.numbers["velocities"]
+        self._first, self._end = outcomes.offset, outcomes.end
+        self._rest = self.length - self._end
+        before = [(begin, min(end, self._counted)) for begin, end in self.fixed if begin < self._counted]
+        after = [piece for piece in self.fixed if piece[0] >= self._end]
+        self._texts_before, self._texts_after = texts_of(before), texts_of(after, self._end)
+        self._same = self._texts_before.unpack_from(data), self._texts_after.unpack_from(data, self._end)
+        self._names = (
+            tuple(self.texts[f"contacts.{i}"] for i in range(self.counts["contacts"])),
+            tuple(self.texts[f"velocity_names.{i}"] for i in range(self.counts["velocity_names"])),
+        )
+        own = [n for n in self.numbers.values() if n.path != "velocities"]
+        head, tail = [n for n in own if n.offset < self._counted], [n for n in own if n.offset >= self._end]
+        self._head, self._tail = numbers_of(_single(head)), numbers_of(_single(tail), self._end)
+        self._before = _record(_arrays(head), 0, self._counted)
+        self._after = _record(_arrays(tail), self._end, self._rest)
+
+    def fits(self, data: bytes) -> bool:
+        if len(data) < self._first + self._rest:
+            return False
+        count = int.from_bytes(data[self._counted : self._counted + 4], "little")
+        end = self._first + 8 * count
+        return (
+            len(data) == end + self._rest
+            and (count == 0) == (self._end == self._first)  # without outcomes nothing is aligned
+            and self._texts_before.unpack_from(data) == self._same[0]
+            and self._texts_after.unpack_from(data, end) == self._same[1]
+        )
+
+    def view(self, data: bytes) -> PostImpactVelocitySetView:
+        end = len(data) - self._rest
+        sec, nanosec, at, at_ns, ahead, count, dof = self._head.unpack_from(data)
+        *scores, truncated, terminated, residual, spent, spent_ns, model = self._tail.unpack_from(data, end)
+        if 8 * count * dof != end - self._first:
+            raise ValueError(f"it has no {count} outcomes of {dof} numbers")
+        before, after = np.ndarray((), self._before, data), np.ndarray((), self._after, data, end)
+        velocities = np.ndarray((count, dof), "<f8", data, self._first)
+        return PostImpactVelocitySetView(
+            sec * _SECOND + nanosec, self.texts["header.frame_id"], *self._names, at * _SECOND + at_ns, ahead,
+            before["v_minus"], before["v_nominal"], velocities, after["lower"], after["upper"], *scores,
+            self.texts["law"], truncated, terminated, residual, spent * _SECOND + spent_ns, model,
+        )  # fmt: skip
+
+
+class ContactModeReader(_Reader[ContactModeView]):
+    """Makes a :class:`~.views.ContactModeView` of the bytes of a ``ContactMode``."""
+
+    _layout = _ModeLayout
+
+
+class ConstraintStabilityReader(_Reader[ConstraintStabilityView]):
+    """Makes a :class:`~.views.ConstraintStabilityView` of the bytes of a ``ConstraintStability``."""
+
+    _layout = _StabilityLayout
+
+
+class PostImpactVelocitySetReader(_Reader[PostImpactVelocitySetView]):
+    """Makes a :class:`~.views.PostImpactVelocitySetView` of the bytes of a ``PostImpactVelocitySet``."""
+
+    _layout = _SetLayout
+
+
+def _single(numbers: Sequence[Numbers]) -> list[Numbers]:
+    return [n for n in numbers if n.size < 0]
+
+
+def _arrays(numbers: Sequence[Numbers]) -> list[Numbers]:
+    return [n for n in numbers if n.size >= 0]
+
+
+def _record(arrays: Sequence[Numbers], origin: int, size: int) -> np.dtype[Any]:
+    """Arrays of numbers as fields of one record that begins at ``origin``."""
+    return np.dtype(
+        {
+            "names": [n.path for n in arrays],
+            "formats": [(f"<{n.code}", (n.size,)) for n in arrays],
+            "offsets": [n.offset - origin for n in arrays],
+            "itemsize": size,
+        }
+    )  # type: ignore[call-overload]

@@ -1,0 +1,99 @@
+"""What the readers for controllers make of a message: its numbers, where they lie in the received bytes.
+
+Fields have the names, units and meanings of the .msg files. Arrays cannot be written to.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Octets = NDArray[np.uint8]
+
+
+class ContactModeView(NamedTuple):
+    """A ``ContactMode``.
+
+    Attributes:
+        stamp_ns: of the measurement, ns. frame_id: of the header. names, frames: of the contacts.
+        mode: bit i is set when contact i is closed.
+        contacts: (m,) records with the fields of ``ContactState`` but for its texts; vectors have shape (3,). Contacts
+            whose names are not of one length do not lie at one distance, and are copied for that.
+        sequence: (k,) records with the fields of ``ModeTransition``.
+        validity: bits. residual: scaled. compute_time_ns, input_age_ns: ns. model_hash: of URDF and configuration.
+    """
+
+    stamp_ns: int
+    frame_id: str
+    names: tuple[str, ...]
+    frames: tuple[str, ...]
+    mode: int
+    contacts: NDArray[Any]
+    sequence: NDArray[Any]
+    validity: int
+    residual: float
+    compute_time_ns: int
+    input_age_ns: int
+    model_hash: int
+
+
+class ConstraintStabilityView(NamedTuple):
+    """A ``ConstraintStability``. ``names`` are those of the contacts, along which all arrays run but the pairs."""
+
+    stamp_ns: int
+    frame_id: str
+    names: tuple[str, ...]
+    closed: NDArray[np.bool_]
+    constraint_stability: Octets
+    constraint_force: Floats
+    bounded_time_stability: Octets
+    gap_acceleration: Floats
+    zeno: Octets
+    chatter_end: Floats
+    chatter_end_earliest: Floats
+    chatter_end_latest: Floats
+    grazing: Octets
+    touchdown_speed: Floats
+    friction: Octets
+    friction_margin: Floats
+    pseudo_impulse: Octets
+    pseudo_impulse_margin: Floats
+    pair_first: NDArray[np.uint32]
+    pair_second: NDArray[np.uint32]
+    pair_coupling: Floats
+    pair_order_sensitive: Octets
+    chatter_bounds_valid: bool
+    compute_time_ns: int
+    model_hash: int
+
+
+class PostImpactVelocitySetView(NamedTuple):
+    """A ``PostImpactVelocitySet``. ``names`` are of the contacts that take part, ``velocities`` is (count, dof)."""
+
+    stamp_ns: int
+    frame_id: str
+    names: tuple[str, ...]
+    velocity_names: tuple[str, ...]
+    impact_time_ns: int
+    time_to_impact: float
+    v_minus: Floats
+    v_nominal: Floats
+    velocities: Floats
+    lower: Floats
+    upper: Floats
+    coverage: float
+    coverage_radius: float
+    confidence: float
+    coverage_valid: bool
+    kinetic_energy_minus: float
+    kinetic_energy_min: float
+    kinetic_energy_max: float
+    law: str
+    truncated: bool
+    terminated: bool
+    residual: float
+    compute_time_ns: int
+    model_hash: int

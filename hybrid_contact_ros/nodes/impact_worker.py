@@ -1,0 +1,116 @@
+"""``impact_set``: the set of the touchdown that is ahead, computed on a thread beside the stream of states."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hybrid_contact_ros.estimation.impact_sets import ImpactAhead, ImpactSets
+from hybrid_contact_ros.impacts.steps import SHORT, Steps
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.monitoring.set_counter import SetCounter
+from hybrid_contact_ros.prediction import ImpactPrediction
+from hybrid_contact_ros.ros.boundary import protected
+
+if TYPE_CHECKING:
+    from hybrid_contact_ros.nodes.engine_node import EngineNode
+
+_LONGEST_END = 5.0  # s to wait for a set that is being computed when the node is cleaned up
+
+
+class _Offer(NamedTuple):
+    ahead: ImpactAhead
+    arrived: int  # when the last message of its state came, by time.perf_counter_ns
+    generation: int
+
+
+class ImpactWorker:
+    """One thread with a robot model of its own, which computes one set after another, always of the newest state.
+
+    A state never waits for a set. What the set depends on is copied when the state has been answered; of states that
+    come while a set is computed only the newest is kept. A set takes most of its time in kernels without Python's lock.
+    The Python around them is cut into steps of a few tens of microseconds, and no step begins while a state is being
+    answered: both sides take ``turn`` for that long. Python's lock alone would not do: whoever comes back from a kernel
+    asks for it, so that a state would be interrupted after each of its kernels.
+
+    The first sample of a set is finished whatever the deadline. A set that is published is therefore the one that a
+    replay without deadline computes for the same stamp, or its beginning.
+
+    Args:
+        node: configured, with a ``stream``.
+        publish: called with a set, and the time since the messages of its state came, ns. Never after :meth:`end`, nor
+            with a set of a state that was offered before :meth:`drop`.
+    """
+
+    def __init__(self, node: EngineNode, publish: Callable[[ImpactPrediction, int], None]) -> None:
+        stream = node.stream
+        assert stream is not None and stream.monitor.sets is not None and node.urdf is not None
+        config = stream.estimator.config
+        self.counter: SetCounter = stream.monitor.sets
+        self._logger, self._turn, self._publish = node.get_logger(), stream.turn, publish
+        self._sets = ImpactSets(RigidBodyModel.from_urdf(node.urdf, config), config)
+        self._waiting: _Offer | None = None
+        self._slot, self._publishing = threading.Lock(), threading.Lock()
+        self._generation = 0
+        self._asked = False  # whether the thread is yet to look for an offer
+        self._thread = ThreadPoolExecutor(1, "impact_set")
+        self._last: Future[Any] = self._thread.submit(threading.get_native_id)
+        node.has_thread(self._last.result(), sets=True)
+
+    def offer(self, ahead: ImpactAhead, arrived: int) -> None:
+        """A touchdown may be near: its set is the next to be computed, unless that of a newer state takes its place."""
+        with self._slot:
+            self.counter.overtaken += self._waiting is not None
+            self._waiting = _Offer(ahead, arrived, self._generation)
+
+    def go_on(self) -> None:
+        """The state has been answered, and Python is free: begin with what was offered."""
+        if self._waiting is not None and not self._asked:
+            self._asked = True
+            self._last = self._thread.submit(self._next)
+
+    def drop(self) -> None:
+        """Publish nothing of the states that were offered until now."""
+        with self._slot:
+            self._waiting = None  # the thread, which was asked for it, finds nothing to do
+        with self._publishing:
+            self._generation += 1
+
+    def end(self) -> None:
+        """Publish nothing more, and wait for the thread."""
+        self.drop()
+        self._thread.shutdown(wait=False)
+        if wait([self._last], _LONGEST_END).not_done:
+            self._logger.warning("an impact set is still being computed; it will not be published")
+
+    def _next(self) -> None:
+        self._asked = False  # before the slot is looked into: what comes later asks anew
+        with self._slot:
+            offer, self._waiting = self._waiting, None
+        if offer is None:
+            return
+        with protected(self._logger, self.counter.failed):
+            begin = time.perf_counter_ns()
+            impact = self._in_turn(self._sets.ahead(offer.ahead, sampled=True))
+            if impact is None:
+                return
+            with self._turn.last, self._publishing:
+                if offer.generation == self._generation:
+                    self._publish(impact, time.perf_counter_ns() - offer.arrived)
+                    self.counter.published(time.perf_counter_ns() - begin, impact.truncated)
+
+    def _in_turn(self, steps: Steps[ImpactPrediction | None]) -> ImpactPrediction | None:
+        kind = SHORT
+        while True:
+            try:
+                if kind is SHORT:
+                    with self._turn.last:
+                        kind = next(steps)
+                else:
+                    kind = next(steps)
+            except StopIteration as end:
+                impact: ImpactPrediction | None = end.value
+                return impact

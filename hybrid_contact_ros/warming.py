@@ -1,0 +1,175 @@
+"""The first start on a machine: two processes compile the kernels, and whoever waits is told what is left.
+
+``ContactEstimator.warm`` compiles everything that a configuration needs, and finds in the cache what was compiled
+before. Where much is missing and the process may use two processors, a helper process begins with the kernels of the
+impact sets meanwhile, and the warming finds them in the cache. A lock for each kernel
+(:mod:`hybrid_contact_ros.kernels.cache_lock`) keeps the two from compiling the same one. Nothing depends on the helper:
+whatever it leaves undone, because it died or never started, is compiled here.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+
+from hybrid_contact_ros import kernels
+from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimation.impact import impact_law
+from hybrid_contact_ros.estimator import ContactEstimator, Parts
+from hybrid_contact_ros.kernels.compiling import DEFERRED
+from hybrid_contact_ros.kernels.warm import stored
+from hybrid_contact_ros.kernels.weights import WEIGHTS
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
+
+_WORTH_A_PROCESS = 4.0  # s of either process's share: a new one takes two until it compiles anything
+_PERIOD = 3.0  # s between two reports
+_TRUSTED = 3.0  # s
+_CHILD = "import sys; sys.path[:] = sys.argv[1:]; from hybrid_contact_ros.warming import help_out; help_out()"
+
+
+def needed(model: RigidBodyModel, config: EstimatorConfig, parts: Parts) -> dict[str, float]:
+    """The kernels that these parts of a prediction need, with the seconds that each takes to compile
+    (:mod:`hybrid_contact_ros.kernels.weights`)."""
+    steps = [part.name for part in Parts if part in parts and part.name in WEIGHTS]
+    if Parts.IMPACT in parts and impact_law(config.impact, model.restitution) != "inelastic":
+        steps.append("RESTITUTION")
+    return {name: seconds for step in steps for name, seconds in WEIGHTS[step].items()}
+
+
+class Left:
+    """What is still to be compiled of kernels, given with the seconds that each takes, that were missing in the cache
+    when this was made.
+
+    It looks at the files of the cache, and so counts what any process has compiled.
+    """
+
+    def __init__(self, kernels: dict[str, float]) -> None:
+        self._missing = {name: seconds for name, seconds in kernels.items() if not stored(name)}
+        self._begin = time.monotonic()
+        self.total = sum(self._missing.values())
+
+    def among(self, kernels: dict[str, float]) -> float:
+        """Seconds of work on those of ``kernels`` that were missing."""
+        return sum(self._missing.get(name, 0.0) for name in kernels)
+
+    def now(self) -> tuple[float, float]:
+        """Which part of the work is done, between 0 and 1, and how many seconds the rest will take at this rate."""
+        rest = sum(seconds for name, seconds in self._missing.items() if not stored(name))
+        done = self.total - rest
+        # As if _TRUSTED seconds of work had been done in as many: the first few kernels say little of the machine.
+        rate = (time.monotonic() - self._begin + _TRUSTED) / (done + _TRUSTED)
+        return (done / self.total if self.total else 1.0), rest * rate
+
+    def line(self) -> str:
+        """A sentence on it."""
+        part, seconds = self.now()
+        return f"compiling the kernels, once on a machine: {100 * part:.0f} % done, about {seconds:.0f} s left"
+
+
+def warm(
+    estimator: ContactEstimator,
+    urdf: str,
+    parts: Parts = Parts.ALL,
+    freeze: bool = True,
+    tell: Callable[[str], object] | None = None,
+) -> None:
+    """:meth:`ContactEstimator.warm` with a helper process where that is quicker.
+
+    Args:
+        estimator, parts, freeze: as there. urdf: the text that the estimator's model was made from.
+        tell: called every few seconds with a sentence on what is left, from another thread, while kernels are compiled
+            that the cache does not have.
+    """
+    model, config = estimator.model, estimator.config
+    left = Left(needed(model, config, parts))
+    theirs = left.among(needed(model, config, parts & Parts.IMPACT))
+    helped = _helped(config, urdf) if _worth_it(theirs, left.total - theirs) else nullcontext()
+    with helped, _telling(left, tell):
+        estimator.warm(freeze=freeze, parts=parts)
+
+
+@contextmanager
+def _telling(left: Left, tell: Callable[[str], object] | None) -> Iterator[None]:
+    if tell is None or not left.total:
+        yield
+        return
+    over = threading.Event()
+
+    def repeat() -> None:
+        while left.now()[0] < 1.0:
+            tell(left.line())
+            if over.wait(_PERIOD):
+                return
+
+    teller = threading.Thread(target=repeat, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        over.set()
+        teller.join()
+
+
+def _worth_it(theirs: float, ours: float) -> bool:
+    """Whether to share work of so many seconds with a helper process."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    shared = DEFERRED and None not in kernels.CACHE_DIRECTORIES.values()
+    return bool(shared and sys.executable and processors > 1 and min(theirs, ours) >= _WORTH_A_PROCESS)
+
+
+@contextmanager
+def _helped(config: EstimatorConfig, urdf: str) -> Iterator[None]:
+    """A helper process for the impact sets, while the block runs."""
+    child = None
+    with suppress(OSError):
+        child = _start(config, urdf)
+    try:
+        yield
+    finally:
+        if child is not None:
+            _end(child)
+
+
+def _start(config: EstimatorConfig, urdf: str) -> subprocess.Popen[bytes]:
+    child = subprocess.Popen(
+        [sys.executable, "-c", _CHILD, *sys.path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C is for the node, whose end is also that of the helper
+    )
+    assert child.stdin is not None
+    with suppress(BrokenPipeError):
+        pickle.dump((config, urdf), child.stdin)
+        child.stdin.flush()
+    return child
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    assert child.stdin is not None
+    with suppress(BrokenPipeError):
+        child.stdin.close()
+    try:
+        child.wait(5.0)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+
+
+def help_out() -> None:
+    """The helper process: compile what impact sets need. It ends at once with the process that started it, which
+    holds the other end of its standard input."""
+    config, urdf = pickle.load(sys.stdin.buffer)
+
+    def follow() -> None:
+        sys.stdin.buffer.read(1)
+        os._exit(0)
+
+    threading.Thread(target=follow, daemon=True).start()
+    ContactEstimator(RigidBodyModel.from_urdf(urdf, config), config).warm(parts=Parts.IMPACT)
+    os._exit(0)  # nothing is left to be put in order, and the thread above reads for ever
