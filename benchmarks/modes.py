@@ -5,19 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import ContactStatus, Status
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
-from hybrid_contact_ros.estimation.sequence import ModeRollout
+from hybrid_contact_ros.estimation.memory import lists_out
+from hybrid_contact_ros.kernels.estimation.rollout import rollout
+from hybrid_contact_ros.kernels.modes.records import mode_scratch
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
 from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
-from hybrid_contact_ros.modes.workspace import ModeWorkspace
+from hybrid_contact_ros.modes.workspace import REAL_TIME_STEPS, TOLERANCE, ModeWorkspace
 from hybrid_contact_ros.stability.workspace import StabilityWorkspace
 
 PROBLEMS = 1000
@@ -136,11 +136,15 @@ def rollouts() -> None:
     print(f"{'m':>3}{'p50':>9}{'p99':>9}{'events':>9}")
     activation = ActivationConfig()
     for contacts in (1, 2, 4, 6, 8, 10, 12):
-        modes = ModeWorkspace(6 + 3 * contacts, contacts, TANGENTS)
-        rollout = ModeRollout(contacts, TANGENTS, activation, PredictionConfig())
+        modes, config, n = ModeWorkspace(6 + 3 * contacts, contacts, TANGENTS), PredictionConfig(), 3 * contacts
         sigmas = np.full(contacts, activation.gap_sigma), np.full(contacts, activation.velocity_sigma)
         closed = (np.arange(contacts) % 2 == 0).astype(np.uint8) if contacts > 1 else np.zeros(1, dtype=np.uint8)
         kind, times = np.zeros(contacts, dtype=np.uint8), np.full((contacts, 3), np.nan)
+        scratch = (
+            *mode_scratch(n), *np.zeros((4, contacts), np.uint8), np.zeros(contacts, np.int64),
+            np.zeros((contacts, TANGENTS)), np.zeros(contacts), *np.zeros((4, n)),
+        )  # fmt: skip
+        lists = lists_out(contacts, config.rollout_events)
         spent, events = np.full(PROBLEMS, np.inf), 0
         for _ in range(PASSES):
             rng, events = np.random.default_rng(contacts), 0
@@ -150,15 +154,14 @@ def rollouts() -> None:
                 gap = np.where(closed, 0.0, rng.uniform(0.001, 0.02, contacts))
                 velocity = np.zeros((contacts, 1 + TANGENTS))
                 velocity[closed == 0, 0] = -rng.uniform(0.2, 1.0, contacts)[closed == 0]
-                material = SimpleNamespace(friction=np.full(contacts, 0.6), restitution=np.zeros(contacts), gap=gap)
-                moment: Any = SimpleNamespace(
-                    problem=material, modes=modes, trusted=True, velocity=velocity, closed=closed, backed=kind,
-                    event_times=times, gap_sigma=sigmas[0], velocity_sigma=sigmas[1],
-                )  # fmt: skip
                 start = time.perf_counter_ns()
-                found = rollout.follow(moment, wanted=True)
+                count, _ = rollout(
+                    config.bound_sigmas, *sigmas, activation.acceleration_sigma, TANGENTS, REAL_TIME_STEPS // 5,
+                    config.rollout, activation.slip_on, TOLERANCE, modes.delassus, modes.free, np.full(contacts, 0.6),
+                    np.zeros(contacts), gap, velocity.reshape(-1), closed, kind, times, *scratch, *lists[:4],
+                )  # fmt: skip
                 spent[i] = min(spent[i], (time.perf_counter_ns() - start) / 1e3)
-                events += len(found.kind)
+                events += count
         p50, p99 = np.percentile(spent, (50, 99))
         print(f"{contacts:>3}{p50:>9.1f}{p99:>9.1f}{events / PROBLEMS:>9.1f}")
 

@@ -8,22 +8,18 @@ from enum import IntFlag
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.codes import Validity
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.estimation.answers import mode_prediction
-from hybrid_contact_ros.estimation.contact_mode import TANGENTS, ContactModeSolver
-from hybrid_contact_ros.estimation.events import EventLog, EventPredictor
-from hybrid_contact_ros.estimation.flags import StabilityFlags
+from hybrid_contact_ros.estimation.answers import predictions
+from hybrid_contact_ros.estimation.engine import Engine
+from hybrid_contact_ros.estimation.events import EventLog
 from hybrid_contact_ros.estimation.impact import check_request
 from hybrid_contact_ros.estimation.impact_sets import ImpactAhead, ImpactSets
 from hybrid_contact_ros.estimation.measurement import StateReader
 from hybrid_contact_ros.estimation.moment import Moment
-from hybrid_contact_ros.estimation.momentum_observer import LONGEST_PAUSE
-from hybrid_contact_ros.estimation.observed_forces import ObservedForces
 from hybrid_contact_ros.estimation.rhythm import StrideRhythm
-from hybrid_contact_ros.estimation.sequence import ModeRollout
 from hybrid_contact_ros.impacts.steps import without_pauses
 from hybrid_contact_ros.kernels.compiling import undisturbed
+from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 from hybrid_contact_ros.kernels.warm import disable_compilation, enable_compilation
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
@@ -91,14 +87,10 @@ class ContactEstimator:
             config.require_contacts()
         self.model, self.config = model, config
         m = model.contacts
-        self._contact_mode = ContactModeSolver(model, config.activation)
-        self._reader = StateReader(model, self._contact_mode.modes, config.activation)
-        self._observed_forces = ObservedForces(model, self._contact_mode.modes, config.observer.gain)
-        self._predictor = EventPredictor(m, config.activation, config.prediction)
         self._rhythm = StrideRhythm(m, config.prediction.bound_sigmas)
-        self._rollout = ModeRollout(m, TANGENTS, config.activation, config.prediction)
-        self._log = EventLog(m, config.prediction)
-        self._flags = StabilityFlags(m, TANGENTS, config)
+        self._engine = Engine(model, config, self._rhythm.due)
+        self._reader = StateReader(model, self._engine)
+        self._log = EventLog(m)
         self._impact_sets = ImpactSets(model, config)
         self._latest: Moment | None = None
 
@@ -110,9 +102,7 @@ class ContactEstimator:
     def reset(self) -> None:
         """Forget all earlier states."""
         self._latest = None
-        self._contact_mode.reset()
-        self._observed_forces.reset()
-        self._predictor.reset()
+        self._engine.memory.reset()
         self._rhythm.reset()
         self._log.reset()
 
@@ -146,8 +136,6 @@ class ContactEstimator:
                 for effort in efforts:
                     self.update(RobotState(stamp * 1_000_000, q, v, effort), parts & ~Parts.IMPACT)
             self.reset()
-            self._contact_mode.warm()
-            self._observed_forces.warm()
         if parts & Parts.IMPACT and model.contacts:
             for effort in efforts:
                 self.impact(RobotState(0, q, v, effort), contacts=range(model.contacts), samples=16)
@@ -161,26 +149,23 @@ class ContactEstimator:
                 unchanged.
         """
         # Check the state; form J, J v, G, and the factor of M. Only this step can refuse, and it remembers nothing.
-        moment = self._reader.read(state, self._time_since_latest(state))
+        self._reader.read(state)
         # Forget what a stamp of the past, or a pause, has made worthless.
-        self._forget_before(moment)
-        # Solve for the contact mode, and decide which contacts are closed and which of them slide.
-        self._contact_mode.decide(moment)
-        # Take over the forces and accelerations of that mode; derive margins and rates from them.
-        self._contact_mode.weigh(moment)
-        # Estimate the forces a second time, from the momentum.
-        estimate = self._observed_forces.estimate(moment)
-        # Foretell each contact's next event, from the extrapolated state and the rhythm of the gait.
-        self._predictor.update(moment, self._rhythm.ahead(moment.stamp_ns))
-        # Follow the hybrid model through the modes after that.
-        sequence = self._rollout.follow(moment, bool(parts & Parts.SEQUENCE))
-        # Tell what is new, and learn the strides from what was detected.
-        events = self._log.update(moment)
+        self._forget_before(state)
+        # Decide which contacts are closed, find their forces, foretell what comes next: kernels/estimation/update.py.
+        stamp, engine = state.stamp_ns, self._engine
+        answer = engine.answer(
+            state,
+            None if self._latest is None else self._latest.stamp_ns,
+            self._rhythm.elapsed(stamp),
+            (parts & Parts.STABILITY) != 0,
+            (parts & Parts.SEQUENCE) != 0,
+        )
+        self._latest = engine.moment(state)
+        # Put the answers together: the mode, the stability flags, what is new, and the set of the impact that is ahead.
+        mode, stability = predictions(stamp, answer, engine.lists)
+        events = self._log.tell(stamp, engine.lists.events[: answer.told], answer.detected, mode.probability)
         self._learn_strides(events)
-        # Put the answers together: the mode, the stability flags, and the set of the impact that is ahead.
-        mode = mode_prediction(self.model, moment, estimate, sequence, self._validity())
-        stability = self._flags.predict(moment, bool(parts & Parts.STABILITY))
-        self._latest = moment
         return Prediction(mode, stability, self.next_impact() if parts & Parts.IMPACT else None, events)
 
     def next_impact(self) -> ImpactPrediction | None:
@@ -219,29 +204,19 @@ class ContactEstimator:
         samples = config.samples if samples is None else samples
         seed = config.seed if seed is None else seed
         check_request(samples, seed, deadline_ns, gap_tolerance)
-        state, problem = self._reader.checked(state)
+        problem = self._reader.checked(state)
         return self._impact_sets.of_state(state, problem, contacts, gap_tolerance, samples, seed, deadline_ns)
 
-    def _time_since_latest(self, state: RobotState) -> float:
-        """In s; 0 for the first state, and for one whose stamp goes back, which is the first again."""
-        latest = self._latest
-        return 0.0 if latest is None else max(0.0, 1e-9 * (state.stamp_ns - latest.stamp_ns))
-
-    def _forget_before(self, moment: Moment) -> None:
-        if self._latest is not None and moment.stamp_ns < self._latest.stamp_ns:
+    def _forget_before(self, state: RobotState) -> None:
+        if self._latest is None:
+            return
+        if state.stamp_ns < self._latest.stamp_ns:
             self.reset()
-        if moment.dt > LONGEST_PAUSE:
-            self._predictor.reset()
-            self._observed_forces.reset()
-            self._contact_mode.modes.forget()
+        elif 1e-9 * (state.stamp_ns - self._latest.stamp_ns) > LONGEST_PAUSE:
+            self._engine.memory.pause()
 
     def _learn_strides(self, events: tuple[Event, ...]) -> None:
         if self.config.prediction.rhythm:
             for event in events:
                 if event.detected:
                     self._rhythm.note(event)
-
-    def _validity(self) -> Validity:
-        """What may be used of the observer's forces and of the sequence."""
-        estimate = Validity.FORCE_ESTIMATE if self._observed_forces.settled else Validity(0)
-        return estimate | (Validity.SEQUENCE if self._rollout.complete else Validity(0))

@@ -1,67 +1,94 @@
-"""From a finished moment to the record that is published."""
+"""From the answer of an update to the records that are published. All arrays are views of the answer's few blocks."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import NDArray
 
-from hybrid_contact_ros.codes import Status, Validity
-from hybrid_contact_ros.estimation.moment import Moment
-from hybrid_contact_ros.mechanics.model import RigidBodyModel
-from hybrid_contact_ros.prediction import ModePrediction, ModeSequence
+from hybrid_contact_ros.estimation.engine import Answer
+from hybrid_contact_ros.estimation.pairs import listed
+from hybrid_contact_ros.kernels.estimation.update_records import ListsOut
+from hybrid_contact_ros.prediction import ModePrediction, ModeSequence, StabilityPrediction, mutable
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.uint8]
-
-
-def force_validity(trusted: bool, code: int, touching: Codes) -> NDArray[np.bool_]:
-    """(m,) whether a contact's force satisfies the contact laws: the contact does not touch, or efforts are ``trusted``
-    and a mode was found (``code`` SOLVED)."""
-    return (touching == 0) | (trusted and code == Status.SOLVED)
+_NO_SEQUENCE = ModeSequence(
+    contact=np.zeros(0, np.int64), kind=np.zeros(0, np.uint8), times=np.zeros((0, 3)), mode=np.zeros(0, np.int64)
+)
+_Mode, _Stability = mutable(ModePrediction), mutable(StabilityPrediction)
 
 
-def mode_prediction(
-    model: RigidBodyModel, moment: Moment, estimate: Array, sequence: ModeSequence, validity: Validity
-) -> ModePrediction:
-    """The published mode of a moment whose next events are known.
-
-    Args:
-        estimate: (m, 3), N, contact forces by the momentum observer. sequence: what follows.
-        validity: bits for the estimate and the sequence; the others are added here.
-    """
-    problem, modes, times = moment.problem, moment.modes, moment.event_times
-    known = force_validity(moment.trusted, moment.code, moment.touching)
-    moment.force_model[~known] = moment.friction_margin[~known] = np.nan
-    validity |= Validity.STATE | Validity.BASE
-    if moment.trusted:
-        validity |= Validity.EFFORT
-    if moment.solved and not moment.touching.any():
-        validity |= Validity.MODE_UNIQUE
-    if known.all():
-        validity |= Validity.FORCES
-    return ModePrediction(
-        stamp_ns=moment.stamp_ns,
-        status=moment.status,
-        probability=moment.probability,
-        probability_valid=False,
-        position=moment.position,
-        normal=model.contact_normals.copy(),
-        gap=problem.gap,
-        gap_velocity=moment.gap_velocity,
-        gap_acceleration=moment.accelerations[:, 0].copy(),
-        tangential_velocity=moment.tangential_velocity,
-        force_model=moment.force_model,
-        force_valid=known,
-        force_estimate=estimate,
-        friction_coefficient=problem.friction,
-        friction_margin=moment.friction_margin,
-        critical_friction=modes.critical_friction.copy(),
-        jammed=modes.jammed.copy(),
-        next_event=moment.next_event,
-        time_to_event=times[:, 0].copy(),
-        earliest=times[:, 1].copy(),
-        latest=times[:, 2].copy(),
-        sequence=sequence,
-        validity=int(validity),
-        residual=moment.residual,
+def mode_sequence(lists: ListsOut, count: int) -> ModeSequence:
+    """The first ``count`` events of the sequence."""
+    if count == 0:
+        return _NO_SEQUENCE
+    return ModeSequence(
+        contact=lists.sequence_contacts[:count].copy(),
+        kind=lists.sequence_kinds[:count].copy(),
+        times=lists.sequence_times[:count].copy(),
+        mode=lists.sequence_modes[:count].copy(),
     )
+
+
+def predictions(stamp_ns: int, answer: Answer, lists: ListsOut) -> tuple[ModePrediction, StabilityPrediction]:
+    """The published mode and flags of one update."""
+    out = answer.out
+    position, normal, tangential_velocity, force_model, force_estimate = out.vectors
+    (
+        probability, gap, gap_velocity, gap_acceleration, friction, friction_margin, critical_friction, time, earliest,
+        latest, constraint_force, released_acceleration, chatter_end, touchdown_speed, flag_margin,
+        pseudo_impulse_margin, chatter_earliest, chatter_latest,
+    ) = out.numbers  # fmt: skip
+    status, jammed, next_event, constraint, bounded_time, zeno, grazing, within_cone, pseudo_impulse = out.codes
+    force_valid, closed = out.truths
+    mode: Any = _Mode(
+        stamp_ns=stamp_ns,
+        status=status,
+        probability=probability,
+        probability_valid=False,
+        position=position,
+        normal=normal,
+        gap=gap,
+        gap_velocity=gap_velocity,
+        gap_acceleration=gap_acceleration,
+        tangential_velocity=tangential_velocity,
+        force_model=force_model,
+        force_valid=force_valid,
+        force_estimate=force_estimate,
+        friction_coefficient=friction,
+        friction_margin=friction_margin,
+        critical_friction=critical_friction,
+        jammed=jammed,
+        next_event=next_event,
+        time_to_event=time,
+        earliest=earliest,
+        latest=latest,
+        sequence=mode_sequence(lists, answer.steps),
+        validity=answer.validity,
+        residual=answer.residual,
+    )
+    mode.__class__ = ModePrediction
+    pairs = listed(lists, answer.pairs)
+    stability: Any = _Stability(
+        stamp_ns=stamp_ns,
+        closed=closed,
+        constraint_stability=constraint,
+        constraint_force=constraint_force,
+        bounded_time_stability=bounded_time,
+        gap_acceleration=released_acceleration,
+        zeno=zeno,
+        chatter_end=chatter_end,
+        chatter_end_earliest=chatter_earliest,
+        chatter_end_latest=chatter_latest,
+        grazing=grazing,
+        touchdown_speed=touchdown_speed,
+        friction=within_cone,
+        friction_margin=flag_margin,
+        pseudo_impulse=pseudo_impulse,
+        pseudo_impulse_margin=pseudo_impulse_margin,
+        pair_first=pairs.first,
+        pair_second=pairs.second,
+        pair_coupling=pairs.coupling,
+        pair_order_sensitive=pairs.order_sensitive,
+    )
+    stability.__class__ = StabilityPrediction
+    return mode, stability

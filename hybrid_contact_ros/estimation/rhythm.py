@@ -39,10 +39,15 @@ class StrideRhythm:
     these are few. An event that does not come in its bounds is no longer expected, and the next one that comes too
     early or too late ends the rhythm until two strides agree again. Openings and closings of less than 30 ms are left
     out.
+
+    Attributes:
+        due: (m, 2, 3), the next touchdown and the next liftoff of each contact: time, earliest and latest, s after the
+            origin, which is the first event; infinite where no steady stride tells. The same array for good.
     """
 
     def __init__(self, contacts: int, sigmas: float) -> None:
         self._contacts, self._sigmas = contacts, sigmas
+        self.due = np.full((contacts, 2, 3), np.inf)
         self.reset()
 
     def reset(self) -> None:
@@ -51,7 +56,7 @@ class StrideRhythm:
             deque[tuple[int, bool]](maxlen=2 * (_COMPARED + _EVENTS_PER_STRIDE + 1)) for _ in range(self._contacts)
         ]
         self._undone: list[tuple[int, bool | None]] = [(0, None)] * self._contacts  # the last event that was taken back
-        self._due = np.full((self._contacts, 2, 3), np.inf)  # s after the origin
+        self.due.fill(np.inf)
         self._origin_ns: int | None = None  # of seconds: float64 would not hold a stamp in s to the microsecond
 
     def note(self, event: Event) -> None:
@@ -70,14 +75,11 @@ class StrideRhythm:
             seen.append((event.time_ns, lifts))
         for kind in (False, True):
             times = [1e-9 * (t - self._origin_ns) for t, lifted in seen if lifted is kind]
-            self._due[event.contact, int(kind)] = self._next(times)
+            self.due[event.contact, int(kind)] = self._next(times)
 
-    def ahead(self, stamp_ns: int) -> Array:
-        """(m, 2, 3): the next touchdown and the next liftoff of each contact: time, earliest and latest, s after a
-        stamp; infinite where no steady stride tells, negative where they should have been."""
-        if self._origin_ns is None:
-            return self._due
-        return self._due - 1e-9 * (stamp_ns - self._origin_ns)
+    def elapsed(self, stamp_ns: int) -> float:
+        """The time (s) from the origin of :attr:`due` to a stamp."""
+        return 0.0 if self._origin_ns is None else 1e-9 * (stamp_ns - self._origin_ns)
 
     def _next(self, times: list[float]) -> tuple[float, float, float]:
         """The time after these times (s) of one kind of event, with its bounds; infinite where no rhythm is."""

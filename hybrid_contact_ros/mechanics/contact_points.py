@@ -31,7 +31,7 @@ class ContactTable:
         joint: (k,), Pinocchio's joint that carries each sphere. point: (k, 3), m, the centre in that joint's frame.
         radius: (k,), m. offset: (k,), m, of the plane n·x = offset.
         limit_sign, limit_bound, limit_position, limit_velocity: (l,), see
-            :func:`~hybrid_contact_ros.kernels.mechanics.contact_rows.joint_limit_rows`.
+            :class:`~hybrid_contact_ros.kernels.mechanics.contact_rows.JointLimits`.
         limit_joint: (l,), Pinocchio's joint of each limit.
     """
 

@@ -25,6 +25,7 @@ class Coordinates:
         position_index, velocity_index: first index of each of those joints in q and v.
         continuous: which of those joints are (cos, sin) pairs in q.
         followers: names of the mimic joints. reduction: T (nv_full, nv), or None without mimic joints.
+        lead, ratio: (nv_full,), the column of the one entry in each row of T, and the entry.
     """
 
     def __init__(self, model: pin.Model, urdf: Urdf, floating_base: bool) -> None:
@@ -60,6 +61,8 @@ class Coordinates:
             self._base[model.joints[j].idx_q] = offset
             reduction[model.joints[j].idx_v, v_of[lead.idx_v]] = multiplier
         self.reduction: Array | None = reduction if follows else None
+        self.lead = np.array([int(np.abs(row).argmax()) for row in reduction], dtype=np.int64)
+        self.ratio: Array = reduction[np.arange(model.nv), self.lead]
 
     def full_position(self, q: Array) -> Array:
         """Configuration of the Pinocchio model (nq_full,) for the independent one (nq,)."""

@@ -14,20 +14,16 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.kernels.mechanics.contact_rows import (
-    ContactGeometry,
-    JointKinematics,
-    contact_rows,
-    joint_limit_rows,
-    symmetric_copy,
-)
+from hybrid_contact_ros.kernels.mechanics.contact_problem import Measured, ProblemOut, contact_problem
+from hybrid_contact_ros.kernels.mechanics.contact_rows import JointLimits, RowsOut, Spheres
+from hybrid_contact_ros.kernels.mechanics.joint_motion import BodyInertia, JointState, JointTree, momentum_rate
 from hybrid_contact_ros.mechanics.contact_points import contact_table
 from hybrid_contact_ros.mechanics.coordinates import Coordinates
 from hybrid_contact_ros.mechanics.inertia import check_inertia
 from hybrid_contact_ros.mechanics.joints import JointMap
 from hybrid_contact_ros.mechanics.plausibility import Plausibility
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
 from hybrid_contact_ros.mechanics.urdf import Urdf, read_urdf
 
 Array = NDArray[np.float64]
@@ -52,7 +48,8 @@ class RigidBodyModel:
     >>> model.contact_names, problem.gap.tolist(), problem.mass.round(6).tolist()
     (('hinge_lower', 'hinge_upper'), [0.5, 2.0], [[0.6]])
 
-    :meth:`problem` uses scratch memory of the model: call it from one thread at a time.
+    :meth:`evaluate` writes memory of the model, and :meth:`problem` copies from there: call them from one thread at a
+    time.
 
     Attributes:
         nq, nv: sizes of q and v. floating_base: whether v starts with the root link's velocity.
@@ -64,6 +61,8 @@ class RigidBodyModel:
         contact_normals: (m, 3), contact_tangents: (m, 2, 3), world frame; zero for joint limits. Never written.
         contact_positions: (m, 3), m, world frame, for the last state given to :meth:`problem`: the point of each sphere
             nearest to its plane, or the origin of the joint, for a limit.
+        tree, bodies: constants of the robot; joints, measured, velocity, here, rows: what :meth:`evaluate` overwrites.
+            These are records of the kernels, and v (nv,).
         pinocchio_model, pinocchio_data: the full model, in which mimic joints have coordinates of their own (see
             :attr:`coordinates`).
     """
@@ -80,6 +79,7 @@ class RigidBodyModel:
         self.root_link = urdf.root
         self._joint_types = urdf.joint_types
         self.nq, self.nv = self.coordinates.nq, self.coordinates.nv
+        self._sizes = (self.nq,), (self.nv,)
         self.joint_names = self.coordinates.joints
         self.mimic_names = self.coordinates.followers
         base = tuple(f"{urdf.root}_{kind}_{axis}" for kind in ("linear", "angular") for axis in "xyz")
@@ -104,17 +104,21 @@ class RigidBodyModel:
         return cls(read_urdf(urdf, config.locked_joints), config)
 
     def _prepare(self) -> None:
-        """Lay out the tables and views that problem() hands to the kernels."""
-        model, data, table = self.pinocchio_model, self.pinocchio_data, self._table
-        # Pinocchio's Python arrays are views on its data: taken once here, they follow every later computation. They
-        # are reshaped because Pinocchio hands out matrices of one column as vectors.
-        self._upper, self._nonlinear = data.M.T.reshape(model.nv, model.nv), data.nle
-        self._configuration, self._velocity = np.zeros(model.nq), np.zeros(model.nv)
-        k = self._spheres = len(table.joint)
-        geometry = ContactGeometry(
+        """Lay out the tables and views that are handed to the kernels."""
+        model, data, table, m = self.pinocchio_model, self.pinocchio_data, self._table, self.contacts
+        joints = list(model.joints)[1:]
+        self.tree = JointTree(
             parent=np.array(list(model.parents), dtype=np.int64),
-            first=np.array([0, *(joint.idx_v for joint in list(model.joints)[1:])], dtype=np.int64),
-            size=np.array([0, *(joint.nv for joint in list(model.joints)[1:])], dtype=np.int64),
+            first=np.array([0, *(joint.idx_v for joint in joints)], dtype=np.int64),
+            size=np.array([0, *(joint.nv for joint in joints)], dtype=np.int64),
+            lead=self.coordinates.lead,
+            ratio=self.coordinates.ratio,
+        )
+        self.bodies = BodyInertia(
+            inertia=np.array([_inertia(body) for body in model.inertias]), gravity=model.gravity.linear.copy()
+        )
+        k = len(table.joint)
+        spheres = Spheres(
             joint=table.joint,
             point=table.point,
             radius=table.radius,
@@ -122,29 +126,31 @@ class RigidBodyModel:
             offset=table.offset,
             tangent=table.tangent[:k].copy(),
         )
-        here = JointKinematics(
-            columns=data.J.T.reshape(model.nv, 6),
-            rotation=np.zeros((k, 3, 3)),
-            translation=np.zeros((k, 3)),
-            velocity=self._velocity,
+        limits = JointLimits(
+            limit_joint=table.limit_joint,
+            limit_sign=table.limit_sign,
+            limit_bound=table.limit_bound,
+            limit_position=table.limit_position,
+            limit_velocity=table.limit_velocity,
         )
-        self._contact_inputs = (*geometry, *here, np.zeros((model.njoints, 12)))
-        placements = [data.oMi[int(j)] for j in table.joint]
-        self._placements = [
-            (here.rotation[i], p.rotation, here.translation[i], p.translation) for i, p in enumerate(placements)
-        ]
-        self._limits = (self._spheres, table.limit_sign, table.limit_bound, table.limit_position, table.limit_velocity)
-        self._limit_origins = [data.oMi[int(j)].translation for j in table.limit_joint]
-        self._compile()
-        shared = ((here.columns, data.J), (self._upper, data.M), (self._nonlinear, data.nle))
+        # Pinocchio's Python arrays are views on its data: taken once here, they follow every later computation. They
+        # are reshaped because Pinocchio hands out matrices of one column as vectors.
+        self.joints = JointState(
+            columns=data.J.T.reshape(model.nv, 6),
+            placement=_placements(data, model.njoints),
+            upper=data.M.T.reshape(model.nv, model.nv),
+            nonlinear=data.nle,
+        )
+        self.measured = Measured(np.zeros(model.nq), np.zeros(model.nv), np.zeros(self.nv))
+        # v in independent coordinates: the same array, unless joints mimic others
+        self.velocity = self.measured.velocity if self.coordinates.reduction is None else np.zeros(self.nv)
+        self.here = ProblemOut(np.zeros((self.nv, self.nv)), np.zeros(self.nv), np.zeros((model.njoints, 12)))
+        self.rows = RowsOut(np.zeros((m, 3, self.nv)), np.zeros(m), np.zeros((m, 3)), np.zeros((m, 3)))
+        self._memory = (*self.tree, *spheres, *limits, *self.joints, *self.measured, *self.here, *self.rows)
+        self.problem(RobotState(0, self.neutral(), np.zeros(self.nv)))  # compiles or loads the kernel
+        shared = zip(self.joints, (data.J, data.oMi[model.njoints - 1].translation, data.M, data.nle), strict=True)
         if not all(np.shares_memory(view, array) for view, array in shared):
             raise RuntimeError("Pinocchio's arrays are copies in this build; this suite needs a build that shares them")
-
-    def _compile(self) -> None:
-        """Compile or load all three kernels, whether this robot needs them or not: a node forbids compilation later."""
-        m, nv = self.contacts, len(self._velocity)
-        joint_limit_rows(*self._limits, self._configuration, np.empty(m), np.empty((m, nv)))
-        self.problem(RobotState(0, self.neutral(), np.zeros(self.nv)))
 
     def neutral(self) -> Array:
         """The configuration (nq,) with all joints at zero and the base at the origin."""
@@ -158,6 +164,37 @@ class RigidBodyModel:
         step[first:] = np.random.default_rng(0).uniform(-0.2, 0.2, self.nv - first)
         return self.integrate(self.neutral(), step)
 
+    def evaluate(self, state: RobotState) -> bool:
+        """Compute everything that decides what the contacts do at one state, into :attr:`here` and :attr:`rows`.
+
+        Pinocchio computes M, h, the joint Jacobian and the placements, and one kernel makes the contact problem of
+        them. The arrays of the state are copied, whatever their type and layout.
+
+        Returns:
+            Whether the state is finite, and not so large that forces or gaps are not.
+
+        Raises:
+            UnusableStateError: an array of the wrong size. This is a ValueError.
+        """
+        q, v, effort = self.measured
+        if state.q.shape != self._sizes[0] or state.v.shape != self._sizes[1]:
+            raise UnusableStateError(state.fault(self.nq, self.nv))
+        if state.effort is None:
+            effort.fill(0.0)
+        elif state.effort.shape != self._sizes[1]:
+            raise UnusableStateError(state.fault(self.nq, self.nv))
+        else:
+            effort[:] = state.effort
+        self.velocity[:] = state.v
+        if self.coordinates.reduction is None:
+            q[:] = state.q
+        else:
+            q[:], v[:] = self.coordinates.full_position(state.q), self.coordinates.full_velocity(self.velocity)
+        # With this convention crba computes the Jacobian and the placements, too, in the world frame.
+        pin.crba(self.pinocchio_model, self.pinocchio_data, q, pin.Convention.WORLD)
+        pin.nonLinearEffects(self.pinocchio_model, self.pinocchio_data, q, v)
+        return bool(contact_problem(*self._memory))
+
     def problem(self, state: RobotState) -> ContactProblem:
         """Compute the contact problem of one state: M, bias, gaps, Jacobians and their drift, with d = 2 tangents.
 
@@ -165,60 +202,23 @@ class RigidBodyModel:
         checked for finiteness (:meth:`RobotState.fault` does that); a state with NaN gives a problem with NaN.
 
         Raises:
-            ValueError: an array of the wrong size.
+            UnusableStateError: an array of the wrong size. This is a ValueError.
         """
-        reduction = self.coordinates.reduction
-        if state.q.shape != (self.nq,) or state.v.shape != (self.nv,):
-            raise ValueError(state.fault(self.nq, self.nv))
-        self._evaluate(state)
-        mass, bias = np.empty(self._upper.shape), self._nonlinear.copy()
-        symmetric_copy(self._upper, mass)
-        position, gap, normal, tangent, drift = self._contacts()
-        if reduction is not None:
-            mass = reduction.T @ mass @ reduction
-            mass = 0.5 * (mass + mass.T)
-            bias, normal, tangent = reduction.T @ bias, normal @ reduction, tangent @ reduction
-        if state.effort is not None:
-            if state.effort.shape != (self.nv,):
-                raise ValueError(state.fault(self.nq, self.nv))
-            bias -= state.effort
-        self.contact_positions = position
+        self.evaluate(state)
+        here, contacts = self.here, self.rows
+        self.contact_positions = contacts.position.copy()
         return ContactProblem.trusted(
-            mass=mass,
-            velocity=state.v.copy(),
-            normal_jacobian=normal,
-            tangent_jacobian=tangent,
+            mass=here.mass.copy(),
+            velocity=self.velocity.copy(),
+            normal_jacobian=contacts.rows[:, 0].copy(),
+            tangent_jacobian=contacts.rows[:, 1:].copy(),
             friction=self.friction.copy(),
             restitution=self.restitution.copy(),
-            gap=gap,
-            bias_force=bias,
-            jacobian_drift=drift,
+            gap=contacts.gap.copy(),
+            bias_force=here.bias.copy(),
+            jacobian_drift=contacts.drift.copy(),
             names=self.contact_names,
         )
-
-    def _evaluate(self, state: RobotState) -> None:
-        """Let Pinocchio compute M, h, the joint Jacobian and the joints' placements of one state."""
-        model, data, q, v = self.pinocchio_model, self.pinocchio_data, self._configuration, self._velocity
-        reduction = self.coordinates.reduction
-        if reduction is None:
-            q[:], v[:] = state.q, state.v
-        else:
-            q[:], v[:] = self.coordinates.full_position(state.q), reduction @ state.v
-        pin.crba(model, data, q, pin.Convention.WORLD)  # M, and with this convention J and oMi in the world frame
-        pin.nonLinearEffects(model, data, q, v)
-        for rotation, measured, translation, origin in self._placements:
-            rotation[:], translation[:] = measured, origin
-
-    def _contacts(self) -> tuple[Array, Array, Array, Array, Array]:
-        """The members of ContactRowsOut, in the coordinates of the Pinocchio model, for the state evaluated last."""
-        m, nv = self.contacts, len(self._velocity)
-        position, gap, normal = np.empty((m, 3)), np.empty(m), np.empty((m, nv))
-        tangent, drift = np.empty((m, 2, nv)), np.empty((m, 3))
-        contact_rows(*self._contact_inputs, position, gap, normal, tangent, drift)
-        if m > self._spheres:
-            joint_limit_rows(*self._limits, self._configuration, gap, normal)
-            position[self._spheres :] = self._limit_origins
-        return position, gap, normal, tangent, drift
 
     def integrate(self, q: Array, step: Array) -> Array:
         """The configuration (nq,) reached from q by the displacement ``step`` (nv,), a velocity times a time."""
@@ -236,15 +236,11 @@ class RigidBodyModel:
         Returns:
             p = M v (nv,), and Ṁ v − h = Cᵀv − g (nv,), so that ṗ = (Cᵀv − g) + Sᵀτ + Jᵀλ.
         """
-        model, data, coordinates = self.pinocchio_model, self.pinocchio_data, self.coordinates
-        q, v = coordinates.full_position(state.q), coordinates.full_velocity(state.v)
-        square = (model.nv, model.nv)
-        momentum = pin.crba(model, data, q).reshape(square) @ v
-        coriolis = pin.computeCoriolisMatrix(model, data, q, v).reshape(square)
-        rate = coriolis.T @ v - pin.computeGeneralizedGravity(model, data, q)
-        if coordinates.reduction is not None:
-            return coordinates.reduction.T @ momentum, coordinates.reduction.T @ rate
-        return momentum, rate
+        self.evaluate(state)
+        rate, carried = np.empty(self.nv), np.empty((len(self.tree.parent), 10))
+        columns, placement, *_ = self.joints
+        momentum_rate(*self.tree, *self.bodies, columns, placement, self.here.twist, carried, rate)
+        return self.here.mass @ self.velocity, rate
 
     def joint_map(self, names: Sequence[str]) -> JointMap:
         """Prepare for messages whose joints come in this order. Joints that the model does not have are ignored.
@@ -271,6 +267,19 @@ class RigidBodyModel:
         if int(frame.parentJoint) != int(self.floating_base):
             return math.inf
         return float(np.linalg.norm(frame.placement.translation) + np.linalg.norm(pin.log3(frame.placement.rotation)))
+
+
+def _inertia(body: pin.Inertia) -> Array:
+    """One row of ``BodyInertia.inertia``."""
+    angular = body.inertia
+    return np.array([body.mass, *body.lever, *(angular[i, j] for i in range(3) for j in range(i + 1))])
+
+
+def _placements(data: pin.Data, joints: int) -> Array:
+    """All placements as one view (joints, 12): Pinocchio keeps them side by side, rotation and then translation."""
+    first = data.oMi[0].rotation.T
+    size = first.itemsize
+    return np.lib.stride_tricks.as_strided(first, (joints, 12), (12 * size, size))
 
 
 def _hash(urdf: Urdf, config: EstimatorConfig) -> int:

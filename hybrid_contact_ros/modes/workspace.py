@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.kernels.algebra.dense import cholesky_solve, forward_solve
 from hybrid_contact_ros.kernels.mechanics.contact_space import contact_space
 from hybrid_contact_ros.kernels.modes.forces import force_acceleration
 from hybrid_contact_ros.kernels.modes.records import state_out, state_scratch
@@ -156,15 +155,3 @@ class ModeWorkspace:
         if sliding is None:
             sliding = problem.tangent_jacobian @ problem.velocity
         return self.solve_prepared(problem, touching, slip_speed, sliding, tolerance)
-
-    def response(self, force: Array) -> Array:
-        """Accelerations of the contacts J M⁻¹ f (n,) to a generalised force f (nv,), with the factor of M at hand."""
-        half = force.copy()
-        forward_solve(self.nv, self._factor, half)
-        return self._half[:-1] @ half
-
-    def leading_acceleration(self, force: Array) -> Array:
-        """M_kk⁻¹ f (k,) of the first k coordinates, the others held: L_kk is the factor of M_kk."""
-        acceleration = force.copy()
-        cholesky_solve(force.shape[0], self._factor, acceleration)
-        return acceleration

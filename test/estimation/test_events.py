@@ -5,10 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from helpers.moments import moment_of, one_contact
+from helpers.steps import Log, Predictor
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
-from hybrid_contact_ros.estimation.events import EventLog, EventPredictor
 from hybrid_contact_ros.estimation.prediction_record import PredictionRecord
 from hybrid_contact_ros.kernels.algebra.quadratic import first_root
 from hybrid_contact_ros.kernels.estimation.event_times import follow_line, touchdown_time
@@ -84,18 +83,15 @@ def run(
     predictor, load, margin=1e3, closed=1, slipping=0, speed=0.0, slip_rate=0.0, gap=0.0, rate=0.0, trusted=True,
     expected=NO_RHYTHM,
 ):  # fmt: skip
-    one = lambda x: np.array([float(x)])  # noqa: E731
-    moment = moment_of(
-        one_contact(gap), trusted=trusted, closed=np.array([closed], np.uint8),
-        slipping=np.array([slipping], np.uint8), gap_velocity=one(rate), slip_speed=one(speed), load=one(load),
-        friction_margin=one(margin), accelerations=np.array([[-9.81, 0.0, 0.0]]), slip_acceleration=one(slip_rate),
+    kind, times, backed = predictor.update(
+        expected, gap=gap, rate=rate, closed=closed, slipping=slipping, trusted=trusted, speed=speed, load=load,
+        margin=margin, acceleration=-9.81, slip_acceleration=slip_rate,
     )  # fmt: skip
-    predictor.update(moment, expected)
-    return EventKind(moment.next_event[0]), moment.event_times[0].copy(), EventKind(moment.backed[0])
+    return EventKind(kind), times, EventKind(backed)
 
 
 def test_liftoff_under_a_steadily_falling_load_is_foretold_exactly():
-    predictor = EventPredictor(1, ACTIVATION, PREDICTION)
+    predictor = Predictor(ACTIVATION, PREDICTION)
     for i in range(180):
         kind, times, _ = run(predictor, load=100.0 - 0.5 * i)
     assert kind == EventKind.LIFTOFF
@@ -105,7 +101,7 @@ def test_liftoff_under_a_steadily_falling_load_is_foretold_exactly():
 
 
 def test_slip_is_foretold_where_the_friction_margin_falls_first_and_stick_from_deceleration():
-    predictor = EventPredictor(1, ACTIVATION, PREDICTION)
+    predictor = Predictor(ACTIVATION, PREDICTION)
     for i in range(190):
         kind, times, _ = run(predictor, load=200.0, margin=20.0 - 0.1 * i)
     assert kind == EventKind.SLIP and times[0] == pytest.approx(1.1 / 100.0, rel=1e-3)
@@ -114,21 +110,21 @@ def test_slip_is_foretold_where_the_friction_margin_falls_first_and_stick_from_d
 
 
 def test_a_liftoff_is_not_hidden_by_the_slip_just_before_it():
-    predictor = EventPredictor(1, ACTIVATION, PREDICTION)
+    predictor = Predictor(ACTIVATION, PREDICTION)
     for i in range(190):
         kind, times, _ = run(predictor, load=100.0 - 0.5 * i, margin=19.5 - 0.1 * i)
     assert kind == EventKind.LIFTOFF and times[0] == pytest.approx(5.5 / 500.0, rel=1e-2)
 
 
 def test_without_trusted_effort_no_force_event_is_foretold():
-    predictor = EventPredictor(1, ACTIVATION, PREDICTION)
+    predictor = Predictor(ACTIVATION, PREDICTION)
     for i in range(100):
         kind, times, _ = run(predictor, load=100.0 - i, trusted=False)
     assert kind == EventKind.NONE and np.isnan(times).all()
 
 
 def test_events_beyond_the_horizon_are_not_foretold():
-    predictor = EventPredictor(1, ACTIVATION, PredictionConfig(horizon=0.1))
+    predictor = Predictor(ACTIVATION, PredictionConfig(horizon=0.1))
     assert run(predictor, 0.0, closed=0, gap=1.0)[0] == EventKind.NONE
     assert run(predictor, 0.0, closed=0, gap=0.01)[0] == EventKind.TOUCHDOWN
 
@@ -140,7 +136,7 @@ def rhythm(event, time, spread):
 
 
 def test_a_liftoff_that_the_rhythm_foretells_is_taken_with_and_without_effort_until_its_bounds_are_past():
-    predictor = EventPredictor(1, ACTIVATION, PREDICTION)
+    predictor = Predictor(ACTIVATION, PREDICTION)
     for trusted in (True, False):
         kind, times, _ = run(predictor, 50.0, trusted=trusted, expected=rhythm(EventKind.LIFTOFF, 0.04, 0.01))
         assert kind == EventKind.LIFTOFF and times == pytest.approx([0.04, 0.03, 0.05])
@@ -151,7 +147,7 @@ def test_a_liftoff_that_the_rhythm_foretells_is_taken_with_and_without_effort_un
 
 
 def test_a_slip_well_before_the_liftoff_of_the_rhythm_is_told():
-    predictor = EventPredictor(1, ACTIVATION, PREDICTION)
+    predictor = Predictor(ACTIVATION, PREDICTION)
     for i in range(190):
         kind, times, _ = run(
             predictor, load=200.0, margin=20.0 - 0.1 * i, expected=rhythm(EventKind.LIFTOFF, 0.08, 0.01)
@@ -160,7 +156,7 @@ def test_a_slip_well_before_the_liftoff_of_the_rhythm_is_told():
 
 
 def test_extrapolation_and_rhythm_make_one_touchdown_weighted_by_inverse_variances():
-    predictor = EventPredictor(1, ACTIVATION, PREDICTION)
+    predictor = Predictor(ACTIVATION, PREDICTION)
     _, alone, _ = run(predictor, 0.0, closed=0, gap=0.02, rate=-0.5)
     width, far = alone[2] - alone[1], 2 * 0.004
     _, both, backed = run(
@@ -173,7 +169,7 @@ def test_extrapolation_and_rhythm_make_one_touchdown_weighted_by_inverse_varianc
 
 
 def test_a_touchdown_seen_near_is_not_moved_by_a_rhythm_that_says_otherwise():
-    predictor = EventPredictor(1, ACTIVATION, PREDICTION)
+    predictor = Predictor(ACTIVATION, PREDICTION)
     _, alone, _ = run(predictor, 0.0, closed=0, gap=0.004, rate=-1.0)
     _, both, _ = run(predictor, 0.0, closed=0, gap=0.004, rate=-1.0, expected=rhythm(EventKind.TOUCHDOWN, 0.06, 0.004))
     np.testing.assert_array_equal(both, alone)
@@ -181,7 +177,7 @@ def test_a_touchdown_seen_near_is_not_moved_by_a_rhythm_that_says_otherwise():
 
 def test_a_touchdown_of_the_rhythm_alone_is_told_but_backs_nothing():
     """A foot that still rises: the parabola comes down late or never, the state has no touchdown to extrapolate to."""
-    predictor = EventPredictor(1, ACTIVATION, PredictionConfig(horizon=0.1))
+    predictor = Predictor(ACTIVATION, PredictionConfig(horizon=0.1))
     kind, times, backed = run(
         predictor, 0.0, closed=0, gap=0.05, rate=0.5, expected=rhythm(EventKind.TOUCHDOWN, 0.05, 0.004)
     )
@@ -190,20 +186,11 @@ def test_a_touchdown_of_the_rhythm_alone_is_told_but_backs_nothing():
 
 
 def log_step(log, stamp, status, gap, doubted=False, kind=0, times=(np.nan,) * 3):
-    moment = moment_of(
-        one_contact(gap),
-        stamp_ns=stamp,
-        status=np.array([status], np.uint8),
-        doubted=np.array([doubted]),
-        probability=np.array([0.9]),
-        next_event=np.array([kind], np.uint8),
-        event_times=np.array([times], float),
-    )
-    return log.update(moment)
+    return log.update(stamp, status, gap, doubted=doubted, kind=kind, times=times)
 
 
 def test_a_touchdown_between_two_states_is_told_once_at_the_zero_of_the_gap():
-    log = EventLog(1, PREDICTION)
+    log = Log()
     assert log_step(log, 1_000, 1, 0.003) == ()
     (event,) = log_step(log, 2_000, 2, -0.001, doubted=True)
     assert (event.kind, event.detected, event.time_ns) == (EventKind.TOUCHDOWN, True, 1_750)
@@ -212,7 +199,7 @@ def test_a_touchdown_between_two_states_is_told_once_at_the_zero_of_the_gap():
 
 
 def test_events_that_took_evidence_are_dated_back_to_where_it_began():
-    log = EventLog(1, PREDICTION)
+    log = Log()
     log_step(log, 1_000, 2, 0.0)
     log_step(log, 2_000, 2, 0.0, doubted=True)
     log_step(log, 3_000, 2, 0.0001, doubted=True)
@@ -226,7 +213,7 @@ def test_events_that_took_evidence_are_dated_back_to_where_it_began():
 
 
 def test_evidence_that_came_to_nothing_dates_nothing_back():
-    log = EventLog(1, PREDICTION)
+    log = Log()
     log_step(log, 1_000, 2, 0.0)
     log_step(log, 2_000, 2, 0.0, doubted=True)
     log_step(log, 3_000, 2, 0.0)
@@ -242,7 +229,7 @@ def tell(log, stamp, time, spread=0.01, kind=1, latest=None):
 
 
 def test_a_prediction_is_told_when_three_states_agree_and_again_only_when_its_time_leaves_the_bounds_told():
-    log = EventLog(1, PREDICTION)
+    log = Log()
     assert tell(log, 0, 0.05) == () and tell(log, MS, 0.049) == ()
     (first,) = tell(log, 2 * MS, 0.048)
     assert not first.detected and first.time_ns == 50 * MS
@@ -252,14 +239,14 @@ def test_a_prediction_is_told_when_three_states_agree_and_again_only_when_its_ti
 
 
 def test_what_flickers_or_is_nearer_than_the_next_state_is_not_told():
-    log = EventLog(1, PREDICTION)
+    log = Log()
     jumping = [event for i in range(100) for event in tell(log, i * MS, 0.02 + 0.03 * (i % 2))]
     assert jumping == []
     assert [event for i in range(100, 200) for event in tell(log, i * MS, 1e-4, 1e-3, kind=4)] == []
 
 
 def test_a_prediction_that_pauses_is_not_told_anew():
-    log = EventLog(1, PREDICTION)
+    log = Log()
     told = [e for i in range(40) if i % 5 for e in tell(log, i * MS, 0.05 - 1e-3 * i)]
     assert len(told) == 1
 

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from helpers.moments import moment_of, one_contact
+from helpers.steps import Log, Predictor
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
-from hybrid_contact_ros.estimation.events import EventLog, EventPredictor
 from hybrid_contact_ros.estimation.rhythm import StrideRhythm
 from hybrid_contact_ros.kernels.estimation.event_rhythm import agree, not_yet
 from hybrid_contact_ros.prediction import Event
@@ -22,7 +21,8 @@ def tell(rhythm, kind, *times, contact=0):
 
 
 def ahead(rhythm, kind, now, contact=0):
-    return rhythm.ahead(LATE * 10**9 + round(now * 1e9))[contact, int(kind == LIFTOFF)]
+    stamp = LATE * 10**9 + round(now * 1e9)
+    return (rhythm.due - rhythm.elapsed(stamp))[contact, int(kind == LIFTOFF)]
 
 
 def test_two_equal_strides_foretell_the_third():
@@ -164,14 +164,9 @@ def test_what_is_due_and_has_not_come_is_still_ahead():
 
 def predicted(gap, rate, expected, closed=0):
     """(kind, backed, times) of one contact; ``expected`` of touchdown and liftoff."""
-    predictor = EventPredictor(1, ActivationConfig(), PredictionConfig())
-    one = np.ones(1)
-    moment = moment_of(
-        one_contact(gap), closed=np.array([closed], dtype=np.uint8), gap_velocity=rate * one, load=40 * one,
-        friction_margin=28 * one, gap_sigma=1e-3 * one, velocity_sigma=0.02 * one,
-    )  # fmt: skip
-    predictor.update(moment, np.array([expected]))
-    return moment.next_event[0], moment.backed[0], moment.event_times[0]
+    predictor = Predictor(ActivationConfig(gap_sigma=1e-3, velocity_sigma=0.02), PredictionConfig())
+    kind, times, backed = predictor.update(np.array([expected]), gap, rate, closed, load=40.0, margin=28.0)
+    return kind, backed, times
 
 
 def test_a_foot_that_is_still_too_far_up_does_not_touch_by_rhythm_alone():
@@ -182,21 +177,12 @@ def test_a_foot_that_is_still_too_far_up_does_not_touch_by_rhythm_alone():
 
 
 def test_a_liftoff_by_rhythm_that_does_not_come_is_told_once():
-    log, told = EventLog(1, PredictionConfig()), []
+    log, told = Log(), []
     rhythm = StrideRhythm(1, 2.0)
     tell(rhythm, LIFTOFF, *(0.5 * k + 0.004 * (-1) ** k for k in range(6)))
     for ms in range(2700, 3300):
         stamp = LATE * 10**9 + ms * 1_000_000
-        expected = rhythm.ahead(stamp)[0]
+        expected = (rhythm.due - rhythm.elapsed(stamp))[0]
         kind, _, times = predicted(0.0, 0.0, expected, closed=1)
-        told += log.update(
-            moment_of(
-                one_contact(),
-                stamp_ns=stamp,
-                status=np.array([2], np.uint8),
-                probability=np.ones(1),
-                next_event=np.array([kind], np.uint8),
-                event_times=times[None],
-            )
-        )
+        told += log.update(stamp, 2, probability=1.0, kind=kind, times=times)
     assert [event.kind for event in told] == [LIFTOFF]

@@ -5,37 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from helpers.moments import moment_of
+from helpers import steps
+from helpers.bodies import arm
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
-from hybrid_contact_ros.estimation.sequence import ModeRollout
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.modes.workspace import ModeWorkspace
 
 TOUCHDOWN, LIFTOFF, SLIP, STICK = EventKind.TOUCHDOWN, EventKind.LIFTOFF, EventKind.SLIP, EventKind.STICK
 G = 9.81
 
 
-def follow(problem, closed=(), horizon=1.0, events=16, kind=None, times=None, activation=None, trusted=True):
-    m, d = problem.contacts, problem.tangents
-    activation = activation or ActivationConfig()
+def follow(problem, closed=(), horizon=1.0, events=16, kind=None, times=None, activation=None):
     config = replace(PredictionConfig(), rollout=horizon, rollout_events=events)
-    flags = np.zeros(m, np.uint8)
-    flags[list(closed)] = 1
-    modes = ModeWorkspace(problem.nv, m, d)
-    modes.solve(problem, flags, activation.slip_on)
-    rollout = ModeRollout(m, d, activation, config)
-    moment = moment_of(
-        problem,
-        modes,
-        trusted=trusted,
-        closed=flags,
-        gap_sigma=np.full(m, activation.gap_sigma),
-        velocity_sigma=np.full(m, activation.velocity_sigma),
-    )
-    if kind is not None:
-        moment.backed, moment.event_times = np.array(kind, np.uint8), np.array(times, float)
-    return rollout.follow(moment, wanted=True)
+    return steps.follow(problem, closed, config, activation, kind, times)
 
 
 def points(mass=1.0, heights=(0.1,), velocity=(0.0, 0.0), restitution=0.0, friction=0.5):
@@ -163,7 +145,10 @@ def test_bounds_hold_the_truth_of_states_with_the_configured_noise():
 
 
 def test_nothing_is_foretold_without_effort_or_beyond_the_horizon_or_the_arrays():
-    assert follow(points(), trusted=False).kind.size == 0
+    for known in (True, False):
+        thing, states = arm(effort_known=known)
+        near = replace(states[0], q=np.array([-0.49]))
+        assert (thing.update(near).mode.sequence.kind.size > 0) == known
     assert follow(points(heights=(0.1,)), horizon=0.1).kind.size == 0
     assert follow(points(heights=(0.1,)), horizon=0.0).kind.size == 0
     assert follow(points(heights=(0.1,), restitution=0.9), horizon=1.0, events=3).kind.size == 3

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from helpers.steps import Tracker
 from hybrid_contact_ros.codes import ContactStatus
 from hybrid_contact_ros.config import ActivationConfig
-from hybrid_contact_ros.estimation.tracker import ContactTracker
+from hybrid_contact_ros.kernels.estimation.contact_tracking import closed_scores
 
 CONFIG = ActivationConfig()
 TANGENTS = np.array([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
@@ -19,20 +20,20 @@ def step(tracker, gap=0.0, rate=0.0, slide=0.0, load=50.0, trusted=True, dt=1e-3
 
 
 def test_a_loaded_contact_at_rest_on_the_surface_sticks():
-    assert step(ContactTracker(TANGENTS, CONFIG)) == ContactStatus.STICKING
+    assert step(Tracker(TANGENTS, CONFIG)) == ContactStatus.STICKING
 
 
 @pytest.mark.parametrize("gap, rate", [(0.05, 0.0), (0.002, -1.0), (0.0, 0.5), (CONFIG.gap_off + 1e-6, 0.0)])
 def test_far_fast_approaching_or_leaving_contacts_are_open(gap, rate):
-    assert step(ContactTracker(TANGENTS, CONFIG), gap, rate) == ContactStatus.OPEN
+    assert step(Tracker(TANGENTS, CONFIG), gap, rate) == ContactStatus.OPEN
 
 
 def test_a_contact_that_hits_is_closed_once_its_gap_is_gone_whatever_the_load():
-    assert step(ContactTracker(TANGENTS, CONFIG), gap=-1e-4, rate=-2.0, load=0.0) == ContactStatus.STICKING
+    assert step(Tracker(TANGENTS, CONFIG), gap=-1e-4, rate=-2.0, load=0.0) == ContactStatus.STICKING
 
 
 def test_a_contact_at_rest_and_loaded_closes_although_the_ground_is_some_millimetres_off():
-    assert step(ContactTracker(TANGENTS, CONFIG), gap=0.5 * (CONFIG.gap_on + CONFIG.gap_off)) == ContactStatus.STICKING
+    assert step(Tracker(TANGENTS, CONFIG), gap=0.5 * (CONFIG.gap_on + CONFIG.gap_off)) == ContactStatus.STICKING
 
 
 def states_until(tracker, status, **state):
@@ -43,7 +44,7 @@ def states_until(tracker, status, **state):
 
 
 def test_a_plain_load_or_pull_changes_a_contact_at_once_and_a_slight_one_when_it_has_lasted():
-    tracker = ContactTracker(TANGENTS, CONFIG)
+    tracker = Tracker(TANGENTS, CONFIG)
     assert states_until(tracker, ContactStatus.STICKING, load=30.0) == 1
     assert states_until(tracker, ContactStatus.OPEN, load=-30.0) == 1
     slow = states_until(tracker, ContactStatus.STICKING, load=CONFIG.force_on)
@@ -52,7 +53,7 @@ def test_a_plain_load_or_pull_changes_a_contact_at_once_and_a_slight_one_when_it
 
 
 def test_evidence_against_a_contact_is_forgotten_when_states_speak_for_it_again():
-    tracker = ContactTracker(TANGENTS, CONFIG)
+    tracker = Tracker(TANGENTS, CONFIG)
     step(tracker)
     for _ in range(1000):
         assert step(tracker, load=-5.0) == ContactStatus.STICKING
@@ -62,7 +63,7 @@ def test_evidence_against_a_contact_is_forgotten_when_states_speak_for_it_again(
 
 
 def test_one_state_that_seems_to_leave_does_not_open_a_contact_and_two_do():
-    tracker = ContactTracker(TANGENTS, CONFIG)
+    tracker = Tracker(TANGENTS, CONFIG)
     step(tracker)
     leaving = CONFIG.velocity_tolerance + 0.5 * CONFIG.velocity_sigma
     for _ in range(100):
@@ -73,23 +74,23 @@ def test_one_state_that_seems_to_leave_does_not_open_a_contact_and_two_do():
 
 def test_a_point_that_its_body_holds_at_rest_without_any_force_closes_near_the_ground_and_stays_closed():
     """A corner of a sole on four points: forces are not unique, and the model gives it none and nowhere to go."""
-    tracker = ContactTracker(TANGENTS, CONFIG)
+    tracker = Tracker(TANGENTS, CONFIG)
     assert states_until(tracker, ContactStatus.STICKING, gap=0.5 * CONFIG.gap_on, load=0.0) <= 10
     assert {step(tracker, load=0.0) for _ in range(200)} == {ContactStatus.STICKING}
-    above = ContactTracker(TANGENTS, CONFIG)
+    above = Tracker(TANGENTS, CONFIG)
     assert {step(above, gap=1.1 * CONFIG.gap_on, load=0.0) for _ in range(200)} == {ContactStatus.OPEN}
 
 
 @pytest.mark.parametrize("noise", [0.02, 0.05, 0.1])
 def test_velocity_noise_makes_no_standing_contact_slip_even_where_it_is_more_than_configured(noise):
     rng = np.random.default_rng(4)
-    tracker = ContactTracker(TANGENTS, CONFIG)
+    tracker = Tracker(TANGENTS, CONFIG)
     seen = [step(tracker, slide=noise * np.r_[rng.normal(size=2), 0.0]) for _ in range(5000)][300:]
     assert np.count_nonzero(np.diff(seen)) <= 6
 
 
 def test_a_slide_is_seen_within_milliseconds_and_its_direction_is_given_to_the_forces():
-    tracker = ContactTracker(TANGENTS, CONFIG)
+    tracker = Tracker(TANGENTS, CONFIG)
     for _ in range(100):
         step(tracker)
     assert states_until(tracker, ContactStatus.SLIPPING, slide=0.3) <= 5
@@ -97,7 +98,7 @@ def test_a_slide_is_seen_within_milliseconds_and_its_direction_is_given_to_the_f
 
 
 def test_a_dip_of_the_load_does_not_open_a_contact_and_its_lasting_loss_does():
-    tracker = ContactTracker(TANGENTS, CONFIG)
+    tracker = Tracker(TANGENTS, CONFIG)
     for _ in range(50):
         assert step(tracker) == ContactStatus.STICKING
         assert step(tracker, load=-1.0) == ContactStatus.STICKING
@@ -108,14 +109,14 @@ def test_a_dip_of_the_load_does_not_open_a_contact_and_its_lasting_loss_does():
 
 
 def test_without_effort_geometry_alone_decides():
-    tracker = ContactTracker(TANGENTS, CONFIG)
+    tracker = Tracker(TANGENTS, CONFIG)
     assert step(tracker, load=-1e3, trusted=False) == ContactStatus.STICKING
     assert step(tracker, gap=0.5 * (CONFIG.gap_on + CONFIG.gap_off), load=-1e3, trusted=False) == ContactStatus.STICKING
     assert step(tracker, gap=1.1 * CONFIG.gap_off, trusted=False) == ContactStatus.OPEN
 
 
 def test_slip_has_hysteresis_between_its_two_speeds():
-    tracker = ContactTracker(TANGENTS, CONFIG)
+    tracker = Tracker(TANGENTS, CONFIG)
     between = 0.5 * (CONFIG.slip_on + CONFIG.slip_off)
     for _ in range(100):
         assert step(tracker, slide=between) == ContactStatus.STICKING
@@ -131,7 +132,7 @@ def test_slip_has_hysteresis_between_its_two_speeds():
 
 def test_noise_of_the_configured_size_does_not_make_a_standing_contact_chatter():
     rng = np.random.default_rng(0)
-    tracker = ContactTracker(TANGENTS, CONFIG)
+    tracker = Tracker(TANGENTS, CONFIG)
     seen = set()
     for _ in range(5000):
         gap, rate = CONFIG.gap_sigma * rng.normal(), CONFIG.velocity_sigma * rng.normal()
@@ -142,7 +143,7 @@ def test_noise_of_the_configured_size_does_not_make_a_standing_contact_chatter()
 
 def test_a_contact_at_the_edge_of_its_load_changes_rarely_under_noise():
     rng = np.random.default_rng(1)
-    tracker = ContactTracker(TANGENTS, CONFIG)
+    tracker = Tracker(TANGENTS, CONFIG)
     seen = [step(tracker, load=0.4 * CONFIG.force_sigma * rng.normal()) for _ in range(5000)]
     changes = np.count_nonzero(np.diff(np.array(seen)))
     plain = np.count_nonzero(np.diff(np.sign(np.random.default_rng(1).normal(size=5000))))
@@ -151,12 +152,11 @@ def test_a_contact_at_the_edge_of_its_load_changes_rarely_under_noise():
 
 def test_the_score_falls_with_gap_and_rate_and_rises_with_load():
     def scores(gap, rate, load):
-        n = max(np.size(gap), np.size(rate), np.size(load))
-        tracker = ContactTracker(np.repeat(TANGENTS, n, axis=0), CONFIG)
+        n, c = max(np.size(gap), np.size(rate), np.size(load)), CONFIG
         arrays = [np.ascontiguousarray(np.broadcast_to(x, (n,)), dtype=float) for x in (gap, rate, load)]
-        tracker.near(1e-3, arrays[0], arrays[1], np.zeros((n, 3)))
-        tracker.decide(arrays[0], arrays[1], arrays[2], True)
-        return tracker.probability
+        found, limit = np.zeros(n), 0.5 * (c.gap_on + c.gap_off)
+        closed_scores(limit, c.velocity_tolerance, c.gap_sigma, c.velocity_sigma, c.force_sigma, True, *arrays, found)
+        return found
 
     fall = [scores(np.linspace(-0.01, 0.02, 50), 0.0, 20.0), scores(0.0, np.linspace(-0.5, 0.5, 50), 20.0)]
     rise = scores(0.0, 0.0, np.linspace(-50.0, 50.0, 50))

@@ -70,11 +70,11 @@ def test_a_sliding_foot_that_jams_is_answered_with_bounded_forces(anymal):
         anymal.reset()
         answer = anymal.update(RobotState(k, q, sliding(model, q, rng), effort))
         check_numbers(answer)
-        work = anymal._contact_mode.modes
+        engine = anymal._engine
         assert not (answer.mode.jammed == Jamming.LOST).any() and answer.mode.force_valid.all()
-        diagonal = np.diag(work.delassus).reshape(-1, 3).mean(axis=1)
+        diagonal = np.diag(engine.measured.G).reshape(-1, 3).mean(axis=1)
         assert (diagonal * np.abs(answer.mode.force_model).max(axis=1)).max() <= LARGEST_FORCES * np.abs(
-            work.free
+            engine.scratch.b
         ).max()
         jammed = np.flatnonzero(answer.mode.jammed == Jamming.HELD)
         held += jammed.size
@@ -102,7 +102,7 @@ def test_where_no_mode_exists_forces_are_nan_flags_undecided_and_the_stream_goes
             continue
         lost += 1
         assert answer.mode.residual > 1e-8
-        touching = thing._contact_mode.tracker.touching.astype(bool)
+        touching = thing._engine.scratch.touching.astype(bool)
         assert touching.any() and (answer.mode.force_valid == ~touching).all()
         flags = answer.stability
         for name in ("constraint_stability", "bounded_time_stability", "zeno", "grazing", "friction", "pseudo_impulse"):

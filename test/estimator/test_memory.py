@@ -12,7 +12,6 @@ import pytest
 from helpers.bodies import NO_DEADLINE, block, free, landing, same_bits
 from hybrid_contact_ros.codes import Validity
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
-from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.state import RobotState
 
 
@@ -77,15 +76,16 @@ def massless(monkeypatch: pytest.MonkeyPatch) -> Callable[[ContactEstimator], Ab
 
     @contextmanager
     def lost(estimator: ContactEstimator) -> Iterator[None]:
-        whole = estimator.model.problem
+        model = estimator.model
+        whole = model.evaluate
 
-        def problem(state: RobotState) -> ContactProblem:
-            found = whole(state)
-            found.mass[2, :] = found.mass[:, 2] = 0.0
-            return found
+        def evaluate(state: RobotState) -> bool:
+            finite = whole(state)
+            model.here.mass[2, :] = model.here.mass[:, 2] = 0.0
+            return finite
 
         with monkeypatch.context() as patch:
-            patch.setattr(estimator.model, "problem", problem)
+            patch.setattr(model, "evaluate", evaluate)
             yield
 
     return lost

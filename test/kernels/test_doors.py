@@ -8,15 +8,22 @@ import pytest
 
 from benchmarks.house import MANY_ARGUMENTS, functions
 from hybrid_contact_ros.kernels.estimation import event_times as events
+from hybrid_contact_ros.kernels.estimation import measure as measures
+from hybrid_contact_ros.kernels.estimation import momentum_observer as observers
 from hybrid_contact_ros.kernels.estimation import records as rollouts
+from hybrid_contact_ros.kernels.estimation import told_events as logs
+from hybrid_contact_ros.kernels.estimation import update_records as updates
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
+from hybrid_contact_ros.kernels.estimation.update import update
 from hybrid_contact_ros.kernels.impacts import all_solutions, hull_lp
 from hybrid_contact_ros.kernels.impacts import friction_axes as axes
 from hybrid_contact_ros.kernels.impacts import records as impacts
 from hybrid_contact_ros.kernels.impacts.increment import increment
 from hybrid_contact_ros.kernels.impacts.restitution import restitution_batch
 from hybrid_contact_ros.kernels.impacts.sampling import sample_batch
+from hybrid_contact_ros.kernels.mechanics import contact_problem as problems
 from hybrid_contact_ros.kernels.mechanics import contact_rows as rows
+from hybrid_contact_ros.kernels.mechanics import joint_motion as joints
 from hybrid_contact_ros.kernels.modes import records as modes
 from hybrid_contact_ros.kernels.modes.forces import force_acceleration
 from hybrid_contact_ros.kernels.stability import records as stability
@@ -25,9 +32,35 @@ from hybrid_contact_ros.kernels.stability.pseudo_impulse import pseudo_impulse_f
 
 # A string stands for an argument that belongs to no record
 DOORS = [
+    (
+        measures.measure,
+        [
+            *(measures.MeasureSettings, "tangents", joints.JointTree, joints.BodyInertia, "columns", "placement"),
+            *(measures.MeasuredState, "carried", measures.Measurement),
+        ],
+    ),
+    (
+        update,
+        [
+            *(updates.UpdateSettings, updates.RobotContacts, updates.UpdateProblem, measures.Measurement),
+            *(updates.TrackerMemory, modes.StateOut, "warm", "lines", observers.ObserverMemory, logs.LogMemory),
+            *(modes.StateScratch, updates.UpdateScratch, updates.EngineOut, updates.ListsOut, updates.UpdateInput),
+            *("out_vectors", "out_numbers", "out_codes", "out_truths"),
+        ],
+    ),
     (events.next_events, [rollouts.TimeBounds, events.EventProblem, events.EventScratch, events.EventOut]),
     (rollout, [rollouts.TimeBounds, rollouts.RolloutProblem, rollouts.RolloutScratch, rollouts.RolloutOut]),
-    (rows.contact_rows, [rows.ContactGeometry, rows.JointKinematics, rows.TwistScratch, rows.ContactRowsOut]),
+    (
+        problems.contact_problem,
+        [
+            *(joints.JointTree, rows.Spheres, rows.JointLimits, joints.JointState),
+            *(problems.Measured, problems.ProblemOut, rows.RowsOut),
+        ],
+    ),
+    (
+        joints.momentum_rate,
+        [joints.JointTree, joints.BodyInertia, "columns", "placement", "twist", "carried", "rate"],
+    ),
     (force_acceleration, [modes.StateSettings, modes.StateProblem, modes.StateScratch, modes.StateOut]),
     (
         stability_flags,
@@ -103,12 +136,7 @@ DOORS = [
 ]
 
 # Doors that use their arguments themselves and hand no group of them on
-WITHOUT_RECORDS = {
-    *("closed_scores", "contact_quantities", "contact_statuses", "slips"),
-    *("expand_samples", "impulse_bounds", "maximum"),
-    "chatter_bounds",
-    *("joint_state", "write_contact_mode"),
-}
+WITHOUT_RECORDS = {"expand_samples", "impulse_bounds", "maximum", "joint_state", "write_contact_mode"}
 
 
 @pytest.mark.parametrize(("door", "records"), DOORS, ids=lambda value: getattr(value, "__name__", ""))

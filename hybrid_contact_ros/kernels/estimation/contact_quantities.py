@@ -53,7 +53,7 @@ def model_loads(
     Args:
         width: rows of a contact, 1 + d.
         immovable: a contact whose G_nn is below this times the largest cannot move; its load is λ_n.
-        G: (m width, m width), 1/kg. forces: λ (m, width), N. accelerations: a (m, width), m/s².
+        G: (m width, m width), 1/kg. forces: λ (m width,), N. accelerations: a (m width,), m/s².
         load: out (m,), N.
     """
     largest = 0.0
@@ -61,9 +61,9 @@ def model_loads(
         largest = max(largest, G[i * width, i * width])
     for i in range(load.shape[0]):
         k = i * width
-        load[i] = forces[i, 0]
-        if forces[i, 0] <= 0.0 and G[k, k] > immovable * largest:
-            load[i] = -accelerations[i, 0] / G[k, k]
+        load[i] = forces[k]
+        if forces[k] <= 0.0 and G[k, k] > immovable * largest:
+            load[i] = -accelerations[k] / G[k, k]
 
 
 @kernel

@@ -54,9 +54,11 @@ def explaining_forces(
 
 @kernel
 def world_forces(normals, tangents, forces, out):
-    """Forces (m, 3), normal and two tangents, in the world frame: out (m, 3). normals: (m, 3). tangents: (m, 2, 3)."""
+    """Forces (m, 3), normal and two tangents, in the world frame: out (m, 3), which may be ``forces`` itself.
+
+    normals: (m, 3). tangents: (m, 2, 3).
+    """
     for i in range(forces.shape[0]):
+        push, x, y = forces[i, 0], forces[i, 1], forces[i, 2]
         for k in range(3):
-            out[i, k] = (
-                forces[i, 0] * normals[i, k] + forces[i, 1] * tangents[i, 0, k] + forces[i, 2] * tangents[i, 1, k]
-            )
+            out[i, k] = push * normals[i, k] + x * tangents[i, 0, k] + y * tangents[i, 1, k]

@@ -1,8 +1,4 @@
-"""Gaps, Jacobian rows and their drift for spheres against planes, from Pinocchio's world-frame joint Jacobian.
-
-Two calls into Pinocchio give the joint Jacobian, the placements and M; reading velocities and accelerations of every
-frame through Python would cost more than the rest of the estimator, so they are rebuilt here from the Jacobian.
-"""
+"""Gaps, Jacobian rows and their drift for spheres against planes and for joint limits."""
 
 from __future__ import annotations
 
@@ -17,20 +13,16 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 
-class ContactGeometry(NamedTuple):
-    """Constants of a tree of n joints (joint 0 is the world) with k spheres, each of which may touch a plane.
+class Spheres(NamedTuple):
+    """k spheres on the joints of a tree, each of which may touch a plane.
 
     Attributes:
-        parent, first, size: (n,) int64, of each joint its parent, its first velocity index, its number of velocities.
         joint: (k,) int64, the joint that carries the sphere. point: (k, 3), m, the centre in that joint's frame.
         radius: (k,), m.
         normal: (k, 3). tangent: (k, 2, 3), with the normal an orthonormal frame. offset: (k,), m. The plane of a sphere
             is n·x = offset in the world frame.
     """
 
-    parent: Index
-    first: Index
-    size: Index
     joint: Index
     point: Array
     radius: Array
@@ -39,91 +31,73 @@ class ContactGeometry(NamedTuple):
     tangent: Array
 
 
-class JointKinematics(NamedTuple):
-    """Where the joints are and how they move.
+class JointLimits(NamedTuple):
+    """l limits of joints of one coordinate.
 
     Attributes:
-        columns: (nv, 6), the joint Jacobian transposed: spatial, in the world frame at the world's origin, linear then
-            angular.
-        rotation: (k, 3, 3), translation: (k, 3), m: placement in the world of each sphere's joint.
-        velocity: v (nv,).
+        limit_joint: (l,) int64. limit_sign: (l,), +1 for a lower limit, −1 for an upper one. limit_bound: (l,), rad or
+            m. limit_position, limit_velocity: (l,) int64, of the joint's coordinate in the q and v of the tree.
     """
 
-    columns: Array
-    rotation: Array
-    translation: Array
-    velocity: Array
+    limit_joint: Index
+    limit_sign: Array
+    limit_bound: Array
+    limit_position: Index
+    limit_velocity: Index
 
 
-class TwistScratch(NamedTuple):
-    """Memory for ``twist`` (n, 12): each joint's spatial velocity and spatial acceleration at v̇ = 0."""
-
-    twist: Array
-
-
-class ContactRowsOut(NamedTuple):
-    """Contacts of one state; the first k of m entries are spheres.
+class RowsOut(NamedTuple):
+    """The m contacts of one state, the spheres first and then the limits.
 
     Attributes:
-        position_out: (m, 3), m, contact point in the world. gap_out: φ (m,), m. normal_out: J_n (m, nv).
-        tangent_out: J_t (m, 2, nv). drift_out: J̇v (m, 3), m/s², normal first.
+        rows: J (m, 3, nv), normal and two tangents. gap: φ (m,), m. drift: J̇v (m, 3), m/s², normal first.
+        position: (m, 3), m, contact point in the world, or the origin of a limit's joint.
     """
 
-    position_out: Array
-    gap_out: Array
-    normal_out: Array
-    tangent_out: Array
-    drift_out: Array
+    rows: Array
+    gap: Array
+    drift: Array
+    position: Array
 
 
 @kernel
-def contact_rows(
-    # geometry:
-    parent, first, size, joint, point, radius, normal, offset, tangent,
-    # kinematics:
-    columns, rotation, translation, velocity,
-    # scratch:
-    twist,
-    # out:
-    position_out, gap_out, normal_out, tangent_out, drift_out,
-):  # fmt: skip
-    """Write position, gap, rows and drift of the spheres, and zero rows for the contacts after them.
-
-    Args: the members of ContactGeometry, JointKinematics, TwistScratch and ContactRowsOut, which have shapes and units.
+def sphere_rows(tree, spheres, columns, placement, twist, out):
+    """Write rows, gap, drift and position of the spheres.
 
     The normal row is that of the sphere's centre c, and its drift is the centre's classical acceleration along n: for a
     sphere on a plane φ̈ = n·c̈ exactly. The tangent rows give the velocity of the material point that touches,
     t·(ċ − ω × r n), so that a rolling sphere does not slip; their drift keeps n fixed.
-    """
-    _twists(parent, first, size, columns, velocity, twist)
-    nv = velocity.shape[0]
-    for i in range(joint.shape[0]):
-        nx, ny, nz = normal[i, 0], normal[i, 1], normal[i, 2]
-        px, py, pz = point[i, 0], point[i, 1], point[i, 2]
-        cx = translation[i, 0] + rotation[i, 0, 0] * px + rotation[i, 0, 1] * py + rotation[i, 0, 2] * pz
-        cy = translation[i, 1] + rotation[i, 1, 0] * px + rotation[i, 1, 1] * py + rotation[i, 1, 2] * pz
-        cz = translation[i, 2] + rotation[i, 2, 0] * px + rotation[i, 2, 1] * py + rotation[i, 2, 2] * pz
-        r = radius[i]
-        sx, sy, sz = cx - r * nx, cy - r * ny, cz - r * nz
-        position_out[i, 0], position_out[i, 1], position_out[i, 2] = sx, sy, sz
-        gap_out[i] = nx * cx + ny * cy + nz * cz - offset[i] - r
 
-        normal_out[i, :] = 0.0
-        tangent_out[i, :, :] = 0.0
-        j = joint[i]
+    Args:
+        tree: JointTree. spheres: Spheres. columns, placement: of JointState. twist: (n, 12), of ``joint_twists``.
+        out: RowsOut, whose ``rows`` are zero on entry.
+    """
+    normal, tangent, rows = spheres.normal, spheres.tangent, out.rows
+    for i in range(spheres.joint.shape[0]):
+        b = spheres.joint[i]
+        nx, ny, nz = normal[i, 0], normal[i, 1], normal[i, 2]
+        px, py, pz = spheres.point[i, 0], spheres.point[i, 1], spheres.point[i, 2]
+        cx = placement[b, 9] + placement[b, 0] * px + placement[b, 3] * py + placement[b, 6] * pz
+        cy = placement[b, 10] + placement[b, 1] * px + placement[b, 4] * py + placement[b, 7] * pz
+        cz = placement[b, 11] + placement[b, 2] * px + placement[b, 5] * py + placement[b, 8] * pz
+        r = spheres.radius[i]
+        sx, sy, sz = cx - r * nx, cy - r * ny, cz - r * nz
+        out.position[i, 0], out.position[i, 1], out.position[i, 2] = sx, sy, sz
+        out.gap[i] = nx * cx + ny * cy + nz * cz - spheres.offset[i] - r
+        j = b
         while j > 0:
-            for k in range(first[j], first[j] + size[j]):
+            for k in range(tree.first[j], tree.first[j] + tree.size[j]):
                 lx, ly, lz = columns[k, 0], columns[k, 1], columns[k, 2]
                 ax, ay, az = columns[k, 3], columns[k, 4], columns[k, 5]
-                normal_out[i, k] = (
+                ratio, c = tree.ratio[k], tree.lead[k]
+                rows[i, 0, c] += ratio * (
                     nx * (lx + ay * cz - az * cy) + ny * (ly + az * cx - ax * cz) + nz * (lz + ax * cy - ay * cx)
                 )
                 mx, my, mz = lx + ay * sz - az * sy, ly + az * sx - ax * sz, lz + ax * sy - ay * sx
                 for d in range(2):
-                    tangent_out[i, d, k] = tangent[i, d, 0] * mx + tangent[i, d, 1] * my + tangent[i, d, 2] * mz
-            j = parent[j]
+                    rows[i, 1 + d, c] += ratio * (tangent[i, d, 0] * mx + tangent[i, d, 1] * my + tangent[i, d, 2] * mz)
+            j = tree.parent[j]
 
-        b = joint[i]
         wx, wy, wz = twist[b, 3], twist[b, 4], twist[b, 5]
         vx = twist[b, 0] + wy * cz - wz * cy
         vy = twist[b, 1] + wz * cx - wx * cz
@@ -133,76 +107,24 @@ def contact_rows(
         gx = twist[b, 6] + ay * cz - az * cy + wy * vz - wz * vy
         gy = twist[b, 7] + az * cx - ax * cz + wz * vx - wx * vz
         gz = twist[b, 8] + ax * cy - ay * cx + wx * vy - wy * vx
-        drift_out[i, 0] = nx * gx + ny * gy + nz * gz
+        out.drift[i, 0] = nx * gx + ny * gy + nz * gz
         gx -= r * (ay * nz - az * ny)
         gy -= r * (az * nx - ax * nz)
         gz -= r * (ax * ny - ay * nx)
         for d in range(2):
-            drift_out[i, 1 + d] = tangent[i, d, 0] * gx + tangent[i, d, 1] * gy + tangent[i, d, 2] * gz
-    # Contacts after the spheres are joint limits: one entry each, written by joint_limit_rows.
-    for i in range(joint.shape[0], gap_out.shape[0]):
-        for k in range(nv):
-            normal_out[i, k] = 0.0
-            tangent_out[i, 0, k] = 0.0
-            tangent_out[i, 1, k] = 0.0
-        for d in range(3):
-            drift_out[i, d] = 0.0
+            out.drift[i, 1 + d] = tangent[i, d, 0] * gx + tangent[i, d, 1] * gy + tangent[i, d, 2] * gz
 
 
 @kernel
-def joint_limit_rows(start, sign, bound, position_index, velocity_index, configuration, gap_out, normal_out):
-    """Write joint limits as contacts to the entries start, start + 1, … of the outputs.
+def joint_limit_rows(tree, start, limits, configuration, placement, out):
+    """Write joint limits as contacts to the entries start, start + 1, … of ``out``, a RowsOut.
 
-    Args:
-        sign: (l,), +1 for a lower limit, −1 for an upper one. bound: (l,), the limit, rad or m.
-        position_index, velocity_index: (l,) int64, of the joint's coordinate in q and v. configuration: q (nq,).
-        gap_out: (m,), sign (q − bound). normal_out: (m, nv), whose rows must be zero on entry.
-
-    Tangents and drift of a joint limit are zero.
+    The gap is sign (q − bound). Tangents, which are zero on entry, and drift of a joint limit are zero.
     """
-    for i in range(sign.shape[0]):
-        gap_out[start + i] = sign[i] * (configuration[position_index[i]] - bound[i])
-        normal_out[start + i, velocity_index[i]] = sign[i]
-
-
-@kernel
-def symmetric_copy(upper, mass_out):
-    """Copy the upper triangle of a (nv, nv) matrix to both triangles of ``mass_out``: crba promises no more than one.
-
-    ``upper`` comes transposed, as the C-contiguous view of a column-major matrix: upper[j, i] is entry (i, j).
-    """
-    for i in range(upper.shape[0]):
-        for j in range(i, upper.shape[0]):
-            mass_out[i, j] = upper[j, i]
-            mass_out[j, i] = upper[j, i]
-
-
-@kernel
-def _twists(parent, first, size, columns, velocity, twist):
-    """Write the spatial velocity ν and the spatial acceleration a of every joint's body, world frame, at v̇ = 0.
-
-    With w = Σ J_k v_k over the joint's own columns, ν = ν_parent + w. Those columns are constant in the joint's own
-    frame, so that J̇_k = ν × J_k and a = a_parent + ν × w = a_parent + ν_parent × w (w × w = 0).
-    """
-    for c in range(12):
-        twist[0, c] = 0.0
-    for j in range(1, parent.shape[0]):
-        p = parent[j]
-        lx = ly = lz = ax = ay = az = 0.0
-        for k in range(first[j], first[j] + size[j]):
-            lx += columns[k, 0] * velocity[k]
-            ly += columns[k, 1] * velocity[k]
-            lz += columns[k, 2] * velocity[k]
-            ax += columns[k, 3] * velocity[k]
-            ay += columns[k, 4] * velocity[k]
-            az += columns[k, 5] * velocity[k]
-        vx, vy, vz = twist[p, 0], twist[p, 1], twist[p, 2]
-        wx, wy, wz = twist[p, 3], twist[p, 4], twist[p, 5]
-        twist[j, 0], twist[j, 1], twist[j, 2] = vx + lx, vy + ly, vz + lz
-        twist[j, 3], twist[j, 4], twist[j, 5] = wx + ax, wy + ay, wz + az
-        twist[j, 6] = twist[p, 6] + wy * lz - wz * ly + vy * az - vz * ay
-        twist[j, 7] = twist[p, 7] + wz * lx - wx * lz + vz * ax - vx * az
-        twist[j, 8] = twist[p, 8] + wx * ly - wy * lx + vx * ay - vy * ax
-        twist[j, 9] = twist[p, 9] + wy * az - wz * ay
-        twist[j, 10] = twist[p, 10] + wz * ax - wx * az
-        twist[j, 11] = twist[p, 11] + wx * ay - wy * ax
+    for i in range(limits.limit_sign.shape[0]):
+        sign, k = limits.limit_sign[i], limits.limit_velocity[i]
+        out.gap[start + i] = sign * (configuration[limits.limit_position[i]] - limits.limit_bound[i])
+        out.rows[start + i, 0, tree.lead[k]] = tree.ratio[k] * sign
+        for c in range(3):
+            out.drift[start + i, c] = 0.0
+            out.position[start + i, c] = placement[limits.limit_joint[i], 9 + c]

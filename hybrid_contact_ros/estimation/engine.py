@@ -1,0 +1,216 @@
+"""The compiled calls of one update: what they are given, and what is made of their answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.config import ActivationConfig, EstimatorConfig
+from hybrid_contact_ros.estimation.memory import Memory, engine_out, lists_out, measurement, update_scratch
+from hybrid_contact_ros.estimation.moment import Moment
+from hybrid_contact_ros.kernels.estimation.measure import MeasureSettings, measure
+from hybrid_contact_ros.kernels.estimation.update import update
+from hybrid_contact_ros.kernels.estimation.update_records import (
+    CODES,
+    NUMBERS,
+    VECTORS,
+    PredictionOut,
+    RobotContacts,
+    UpdateProblem,
+    UpdateSettings,
+)
+from hybrid_contact_ros.kernels.estimation.update_steps import TANGENTS
+from hybrid_contact_ros.kernels.modes.records import state_scratch
+from hybrid_contact_ros.kernels.stability.constraint import CONTACTS_WITHOUT_LIMIT
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.modes.workspace import REAL_TIME_STEPS, TOLERANCE, mode_steps
+from hybrid_contact_ros.stability.workspace import TOLERANCE as FLAG_TOLERANCE
+
+Array = NDArray[np.float64]
+
+_GRAVITY = 9.81
+_FLOATS = set(UpdateSettings._fields) - {"mode_steps", "rollout_steps", "flag_steps", "floating_base"}
+_ROLLOUT_STEPS = 200  # of splitting at most, where an active set fails
+
+
+class Answer(NamedTuple):
+    """What one update says; the arrays of ``out`` are of this update alone.
+
+    Attributes:
+        out: :class:`~hybrid_contact_ros.kernels.estimation.update_records.PredictionOut`. residual: of the mode.
+        validity: bits of Validity. steps, detected, told, pairs: how many entries of the lists are filled
+            (:attr:`Engine.lists`).
+    """
+
+    out: PredictionOut
+    residual: float
+    validity: int
+    steps: int
+    detected: int
+    told: int
+    pairs: int
+
+
+class Engine:
+    """Lays out the arrays of the compiled calls once, and makes the calls of each state.
+
+    Attributes:
+        memory: what is remembered from state to state. measured: what the last state says by itself.
+        scratch: ``touching``, ``load`` and ``b`` of the last update are read by tests.
+        ahead: what an impact set is extrapolated from, with the mode's acceleration.
+        lists: what the last update wrote of sequence, events and pairs.
+    """
+
+    def __init__(self, model: RigidBodyModel, config: EstimatorConfig, due: Array) -> None:
+        """``due``: (m, 2, 3), as of :class:`~hybrid_contact_ros.estimation.rhythm.StrideRhythm`, which writes it."""
+        m, nv = model.contacts, model.nv
+        self._model, self._sizes = model, ((VECTORS, m, 3), (NUMBERS, m), (CODES, m), (2, m))
+        self._passive = model.floating_base and nv == 6
+        self.memory, self.measured, self.scratch = Memory(m, nv), measurement(m, nv), update_scratch(m, nv)
+        self.ahead, self.lists = engine_out(m), lists_out(m, config.prediction.rollout_events)
+        self._no_covariance = np.zeros((2, 6, 6))
+        # Own copies: a read-only array would be another type for the kernels.
+        robot = RobotContacts(
+            normals=model.contact_normals.copy(),
+            tangents=model.contact_tangents.copy(),
+            friction=model.friction.copy(),
+            restitution=model.restitution.copy(),
+        )
+        flat_rows = model.rows.rows.reshape(m * (1 + TANGENTS), nv)
+        activation = config.activation
+        settings = MeasureSettings(
+            float(activation.gap_sigma), float(activation.velocity_sigma), config.observer.gain > 0.0,
+            model.floating_base,
+        )  # fmt: skip
+        self._before = (
+            *settings, robot.tangents, *model.tree, *model.bodies, model.joints.columns, model.joints.placement,
+            model.measured.configuration, *model.here, model.rows.rows, flat_rows, model.velocity,
+        )  # fmt: skip
+        self._after = (np.zeros((len(model.tree.parent), 10)), *self.measured)
+        contacts = model.rows
+        problem = UpdateProblem(
+            bias=model.here.bias,
+            effort=model.measured.effort,
+            rows=contacts.rows,
+            flat_rows=flat_rows,
+            gap=contacts.gap,
+            drift=contacts.drift,
+            position=contacts.position,
+            due=due,
+        )
+        memory = self.memory
+        self._moment = Moment(
+            state=RobotState(0, model.measured.configuration, model.velocity),
+            closed=memory.tracker.closed,
+            acceleration=memory.mode.acceleration,
+            backed=self.ahead.backed,
+            event_times=self.ahead.event_times,
+        )
+        self._update = partial(
+            update, *update_settings(model, config), *robot, *problem, *self.measured, *memory.tracker, *memory.mode,
+            memory.warm, memory.lines, *memory.observer, *memory.log, *state_scratch(m, TANGENTS), *self.scratch,
+            *self.ahead, *self.lists,
+        )  # fmt: skip
+
+    def measure(self, state: RobotState) -> int:
+        """Write what a state, which the model has evaluated, says by itself. Remembers nothing.
+
+        Returns:
+            USABLE, or why it is not, as :func:`~hybrid_contact_ros.kernels.estimation.measure.measure`.
+        """
+        covariance = state.base_covariance if self._model.floating_base else None
+        known = covariance is not None
+        given = np.ascontiguousarray(covariance, dtype=np.float64) if known else self._no_covariance
+        return int(measure(*self._before, known, given, *self._after))
+
+    def moment(self, state: RobotState) -> Moment:
+        """What an impact ahead of the state last answered is made from; the arrays are overwritten by the next."""
+        self._moment.state = state
+        return self._moment
+
+    def trusted(self, state: RobotState) -> bool:
+        """Whether the actuation is known: a measured effort, or a single body, which has none."""
+        return self._passive or state.effort is not None
+
+    def answer(
+        self,
+        state: RobotState,
+        last_stamp_ns: int | None,
+        elapsed: float,
+        flags_wanted: bool,
+        sequence_wanted: bool,
+    ) -> Answer:
+        """Answer for the state last measured; ``elapsed`` is the time (s) from the rhythm's origin to its stamp."""
+        vectors, numbers, codes, truths = self._sizes
+        out = PredictionOut(np.empty(vectors), np.empty(numbers), np.empty(codes, np.uint8), np.empty(truths, np.bool_))
+        stamp, first = state.stamp_ns, last_stamp_ns is None
+        last = stamp if last_stamp_ns is None else last_stamp_ns
+        found = self._update(
+            max(0.0, 1e-9 * (stamp - last)), self.trusted(state), stamp, last, first, elapsed, flags_wanted,
+            sequence_wanted, *out,
+        )  # fmt: skip
+        return Answer(out, *found)
+
+
+def update_settings(model: RigidBodyModel, config: EstimatorConfig) -> UpdateSettings:
+    """The configuration as the update reads it."""
+    m, activation, stability = model.contacts, config.activation, config.stability
+    loads = load_thresholds(model, activation)
+    settings = UpdateSettings(
+        mode_steps=mode_steps(m),
+        rollout_steps=min(_ROLLOUT_STEPS, mode_steps(m)),
+        # Steps are fewer with many contacts, since one costs as the square of their number.
+        flag_steps=REAL_TIME_STEPS * CONTACTS_WITHOUT_LIMIT**2 // max(m, CONTACTS_WITHOUT_LIMIT) ** 2,
+        gap_on=activation.gap_on,
+        gap_off=activation.gap_off,
+        velocity_tolerance=activation.velocity_tolerance,
+        slip_on=activation.slip_on,
+        slip_off=activation.slip_off,
+        force_on=loads.force_on,
+        force_off=loads.force_off,
+        load_sigma=loads.force_sigma,
+        gap_sigma=activation.gap_sigma,
+        velocity_sigma=activation.velocity_sigma,
+        acceleration_sigma=activation.acceleration_sigma,
+        force_sigma=activation.force_sigma,
+        sigmas=config.prediction.bound_sigmas,
+        horizon=config.prediction.horizon,
+        rollout_horizon=config.prediction.rollout,
+        gain=config.observer.gain,
+        force_tolerance=stability.force_tolerance,
+        acceleration_tolerance=stability.acceleration_tolerance,
+        grazing_speed=stability.grazing_speed,
+        duration=stability.pseudo_impulse_duration,
+        coupling_tolerance=stability.coupling_tolerance,
+        restitution_margin=config.impact.restitution_margin,
+        mode_tolerance=TOLERANCE,
+        flag_tolerance=FLAG_TOLERANCE,
+        floating_base=model.floating_base,
+    )
+    # A whole number in the place of a float would be another type for the kernel.
+    return UpdateSettings(*(float(x) if name in _FLOATS else x for name, x in settings._asdict().items()))  # type: ignore[arg-type]
+
+
+def load_thresholds(model: RigidBodyModel, config: ActivationConfig) -> ActivationConfig:
+    """The configured thresholds with those of the load lowered for a light robot, which never loads a contact by more.
+
+    ``force_on`` becomes at most a quarter of what each contact carries when all share the weight of what moves,
+    ``force_off`` at most 0.4 of ``force_on``, and ``force_sigma`` shrinks in proportion to ``force_on``, since the
+    model's forces are as uncertain as they are large.
+    """
+    force_on = config.force_on
+    if model.contacts:
+        weight = _GRAVITY * sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:])
+        force_on = min(force_on, 0.25 * weight / model.contacts)
+    part = force_on / config.force_on if config.force_on > 0.0 else 1.0
+    return replace(
+        config,
+        force_on=force_on,
+        force_off=min(config.force_off, 0.4 * force_on),
+        force_sigma=part * config.force_sigma,
+    )

@@ -1,0 +1,149 @@
+"""What the estimator remembers from state to state, and the arrays of its compiled calls, made once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hybrid_contact_ros.kernels.estimation.contact_tracking import UNKNOWN
+from hybrid_contact_ros.kernels.estimation.measure import Measurement
+from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
+from hybrid_contact_ros.kernels.estimation.told_events import COLUMNS, LogMemory
+from hybrid_contact_ros.kernels.estimation.update_records import (
+    EngineOut,
+    ListsOut,
+    TrackerMemory,
+    UpdateScratch,
+)
+from hybrid_contact_ros.kernels.estimation.update_steps import TANGENTS
+from hybrid_contact_ros.kernels.modes.records import state_out
+
+_WIDTH = 1 + TANGENTS
+_CODES, _INDICES = np.uint8, np.int64
+
+
+class Memory:
+    """What is remembered of m contacts and nv coordinates: which contacts were closed and slid, the last mode, the
+    recent course of loads and friction margins, the momentum observer, and the events already told.
+
+    The members are records of the kernels, which write them.
+    """
+
+    def __init__(self, contacts: int, nv: int) -> None:
+        m = contacts
+        self.tracker = tracker_memory(m)
+        self.mode = state_out(nv, m, TANGENTS)
+        self.warm = np.zeros(1, dtype=_CODES)  # whether the last mode was solved
+        self.lines = np.full((m, 2, 3), -1.0)
+        self.observer = observer_memory(nv)
+        self.log = log_memory(m)
+
+    def reset(self) -> None:
+        """Forget all earlier states."""
+        for record in (self.tracker, self.log):
+            for array in record:
+                array.fill(0)
+        self.tracker.evidence.fill(UNKNOWN)
+        self.log.begun.fill(-1)
+        self.pause()
+
+    def pause(self) -> None:
+        """Forget what is worthless after a pause: the courses, the observer, and the mode to start from."""
+        self.lines.fill(-1.0)
+        self.observer.age.fill(-1.0)
+        self.warm.fill(0)
+
+
+def tracker_memory(m: int) -> TrackerMemory:
+    """All contacts are open until a state says otherwise."""
+    return TrackerMemory(
+        closed=np.zeros(m, dtype=_CODES),
+        slipping=np.zeros(m, dtype=_CODES),
+        evidence=np.full(m, UNKNOWN),
+        seen=np.zeros(m),
+        smooth=np.zeros((m, 3)),
+        spread=np.zeros(m),
+    )
+
+
+def observer_memory(nv: int) -> ObserverMemory:
+    """The next state starts the observer."""
+    return ObserverMemory(residual=np.zeros(nv), integral=np.zeros(nv), known=np.zeros(nv), age=np.full(1, -1.0))
+
+
+def log_memory(m: int) -> LogMemory:
+    """Nothing was told."""
+    return LogMemory(
+        last_status=np.zeros(m, dtype=_CODES),
+        calm=np.zeros(m, dtype=_INDICES),
+        calm_gap=np.zeros(m),
+        begun=np.full(m, -1, dtype=_INDICES),
+        begun_gap=np.zeros(m),
+        agreed=np.zeros((m, 4), dtype=_INDICES),
+        told=np.zeros((m, 3), dtype=_INDICES),
+    )
+
+
+def measurement(m: int, nv: int) -> Measurement:
+    """Memory for what one state says by itself."""
+    n = m * _WIDTH
+    velocity = np.zeros((m, _WIDTH))
+    return Measurement(
+        L=np.zeros((nv, nv)),
+        half=np.zeros((n + 1, nv)),
+        G=np.zeros((n, n)),
+        unforced=np.zeros(n),
+        no_drift=np.zeros(n),
+        contact_velocity=velocity,
+        flat_velocity=velocity.reshape(n),
+        gap_velocity=np.zeros(m),
+        tangential=np.zeros((m, 3)),
+        slip_speed=np.zeros(m),
+        gap_sigmas=np.zeros(m),
+        velocity_sigmas=np.zeros(m),
+        momentum=np.zeros(nv),
+        rate=np.zeros(nv),
+    )
+
+
+def update_scratch(m: int, nv: int) -> UpdateScratch:
+    """Scratch of one update."""
+    n = m * _WIDTH
+    return UpdateScratch(
+        basis=np.zeros((n, nv)),
+        values=np.zeros(n),
+        touching=np.zeros(m, dtype=_CODES),
+        sliding=np.zeros((m, TANGENTS)),
+        load=np.zeros(m),
+        b=np.zeros(n),
+        weighed=np.zeros((2, m, _WIDTH)),
+        slip_acceleration=np.zeros(m),
+        expected=np.zeros((m, 2, 3)),
+        estimates=np.zeros((2, 3)),
+        vectors=np.zeros((2, max(n, nv))),
+        bytes=np.zeros((4, m), dtype=_CODES),
+        integers=np.zeros((2, m), dtype=_INDICES),
+        directions=np.zeros((m, TANGENTS)),
+        phi=np.zeros(m),
+        flats=np.zeros((4, n)),
+        cosines=np.zeros((m, m)),
+    )
+
+
+def engine_out(m: int) -> EngineOut:
+    """Nothing is foretold."""
+    return EngineOut(backed=np.zeros(m, dtype=_CODES), event_times=np.full((m, 3), np.nan))
+
+
+def lists_out(m: int, rollout_events: int) -> ListsOut:
+    """Room for the lists of one update."""
+    k, pairs = rollout_events, m * (m - 1) // 2
+    return ListsOut(
+        sequence_contacts=np.zeros(k, dtype=_INDICES),
+        sequence_kinds=np.zeros(k, dtype=_CODES),
+        sequence_times=np.zeros((k, 3)),
+        sequence_modes=np.zeros(k, dtype=_INDICES),
+        events=np.zeros((2 * m, COLUMNS), dtype=_INDICES),
+        pair_contacts=np.zeros((2, pairs), dtype=np.uint32),
+        pair_couplings=np.zeros(pairs),
+        pair_flags=np.zeros(pairs, dtype=_CODES),
+    )

@@ -1,0 +1,102 @@
+"""Contact forces from what moves: the generalised-momentum observer (De Luca, Mattone 2003; Bledt et al. 2018)."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from hybrid_contact_ros.kernels.algebra.dense import forward_solve
+from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.observed_forces import explaining_forces, world_forces
+from hybrid_contact_ros.kernels.estimation.records import Array
+
+LONGEST_PAUSE = 0.1
+"""s: the observer does not integrate over a pause between states that is longer; it starts anew."""
+_SETTLED = 5.0  # The observer has settled after this many of its time constants.
+# Regularisation, relative to the mean of the diagonal of G: of the forces that redundant contacts leave open, the least
+# are chosen.
+_REGULARISATION = 1e-8
+
+
+class ObserverMemory(NamedTuple):
+    """What the observer remembers."""
+
+    residual: Array  # r (nv,), N or N m
+    integral: Array  # (nv,)
+    known: Array  # Sᵀτ + Cᵀv − g of the last state (nv,)
+    age: Array  # (1,), s since it started; negative before that
+
+
+@kernel
+def observe_momentum(gain, dt, momentum, rate, effort, memory):
+    """Take one state, ``dt`` s after the last; start anew where dt is not within [0, ``LONGEST_PAUSE``].
+
+    The residual r ≈ Jᵀλ is the first-order low-pass with bandwidth ``gain`` (1/s) of the generalised external force,
+
+        r = K (p − ∫ (Sᵀτ + Cᵀv − g + r) dt),  p = M v,  K = gain.
+
+    The integral is taken by the trapezoidal rule in the known terms and implicitly in r, so that it is stable at any
+    rate of the states. A second state of the same time changes nothing. The observer needs efforts and, for a floating
+    base, the measured velocity of the base. Its limits: forces that are not contact forces (a push on the trunk,
+    friction in the joints, a payload) are in r all the same, and noise of v comes through amplified by K M.
+
+    Args:
+        momentum: p (nv,). rate: Cᵀv − g (nv,). effort: Sᵀτ (nv,). memory: in and out, ObserverMemory.
+    """
+    if dt == 0.0 and memory.age[0] >= 0.0:
+        return
+    anew = memory.age[0] < 0.0 or not 0.0 < dt <= LONGEST_PAUSE
+    for k in range(momentum.shape[0]):
+        known = effort[k] + rate[k]
+        if anew:
+            memory.integral[k] = momentum[k]
+            memory.residual[k] = 0.0
+        else:
+            memory.integral[k] += 0.5 * dt * (memory.known[k] + known)
+            memory.residual[k] = gain * (momentum[k] - memory.integral[k]) / (1.0 + gain * dt)
+            memory.integral[k] += dt * memory.residual[k]
+        memory.known[k] = known
+    memory.age[0] = 0.0 if anew else memory.age[0] + dt
+
+
+@kernel
+def has_settled(gain, memory):
+    """Whether the observer has run long enough since it started."""
+    return gain > 0.0 and memory.age[0] * gain >= _SETTLED
+
+
+@kernel
+def observed_forces(normals, tangents, closed, L, half, G, memory, chosen, A, work, world):
+    """Forces at the closed contacts that explain the residual best: J_cᵀ f ≈ r, least squares in M⁻¹.
+
+    The normal equations are G_cc f = J_c M⁻¹ r; all of r is laid to the closed contacts. With redundant contacts, the
+    parts of f that change no motion (internal forces) are undetermined, and the least ones are returned.
+
+    Args:
+        normals: (m, 3), tangents: (m, 2, 3), world frame. closed: (m,) uint8. L, half, G: of Measurement.
+        memory: ObserverMemory.
+        chosen: (m,) int64, A: (≥ n, ≥ n), work: (2, ≥ max(n, nv)); scratch.
+        world: in and out, (m, 3), N, world frame; the rows of open contacts become NaN, and all of them where nothing
+            is closed.
+    """
+    m = closed.shape[0]
+    count = 0
+    for i in range(m):
+        for k in range(3):
+            world[i, k] = math.nan
+        if closed[i]:
+            chosen[count] = i
+            count += 1
+    if count:
+        nv = memory.residual.shape[0]
+        response, shifted = work[0], work[1]
+        for k in range(nv):
+            shifted[k] = memory.residual[k]
+        forward_solve(nv, L, shifted)
+        for i in range(3 * m):
+            total = 0.0
+            for k in range(nv):
+                total += half[i, k] * shifted[k]
+            response[i] = total
+        explaining_forces(3, _REGULARISATION, G, response, chosen[:count], A, shifted, world)
+    world_forces(normals, tangents, world, world)

@@ -1,0 +1,129 @@
+"""Changes of the contact mode, and predictions, as events that are each told once.
+
+A change of mode is a DETECTED event. A touchdown or a liftoff is dated back to when the evidence for it began. It
+happened between the last state that did not speak for it and the first that did: where the gap changes sign between the
+two, at the zero of the gap by linear interpolation, and otherwise half way. If the evidence had to add up over several
+states, a liftoff is at the first of them, where the load was gone. The bounds of the event are the last state without
+evidence and the state that tells it.
+
+A prediction is told when several states in a row agree on it, when it is no nearer than the next state, and when it is
+new or its time has left the bounds that were told last. A prediction that was told stands until the event comes or its
+time is over.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hybrid_contact_ros.codes import ContactStatus, EventKind
+from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
+
+_TOUCHDOWN, _LIFTOFF = int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
+_SLIP, _STICK = int(EventKind.SLIP), int(EventKind.STICK)
+_STICKING, _SLIPPING = int(ContactStatus.STICKING), int(ContactStatus.SLIPPING)
+_AGREEING_STATES = 3  # that must foretell the same, in a row, before it is told
+_NEVER_NS = 2**63 - 1  # latest time of an event that may not happen
+_LATEST = 1e9  # s; a later time is never
+
+COLUMNS = 5
+"""Of a told event: contact, kind, time, earliest and latest time, ns."""
+
+
+class LogMemory(NamedTuple):
+    """What the log remembers of m contacts; times are stamps in ns."""
+
+    last_status: Codes  # (m,)
+    calm: Indices  # (m,), the last state without evidence against the status
+    calm_gap: Array  # (m,), m, at that state
+    begun: Indices  # (m,), the first state with evidence; −1 where there is none
+    begun_gap: Array  # (m,), m
+    agreed: Indices  # (m, 4), latest prediction: kind, earliest, latest, and how many states agree on it
+    told: Indices  # (m, 3), prediction told last: kind (0 for none), earliest, latest
+
+
+@kernel
+def tell_events(stamp, last_stamp, first, status, evidence, gap, kind, times, memory, events):
+    """Write the events of one state, the detected ones first.
+
+    Args:
+        stamp, last_stamp: ns, of this state and the one before it; ``first`` where there is none before.
+        status: (m,) uint8, ContactStatus. evidence: (m,), positive where something speaks against the status before.
+        gap: φ (m,), m. kind: (m,) uint8, EventKind, times: (m, 3), s; of next_events. memory: in and out, LogMemory.
+        events: out, (2 m, COLUMNS) int64.
+
+    Returns:
+        How many events are detected ones, and how many there are.
+    """
+    count = 0
+    for i in range(status.shape[0]):
+        if not first and status[i] != memory.last_status[i]:
+            _detect(i, stamp, last_stamp, status, gap, memory, events[count])
+            memory.told[i, 0] = memory.told[i, 1] = memory.told[i, 2] = 0
+            count += 1
+    detected = count
+    period = 0 if first else stamp - last_stamp
+    for i in range(status.shape[0]):
+        if kind[i] and _foretell(i, stamp, period, kind, times, memory, events[count]):
+            count += 1
+        moved = (status[i] >= _STICKING) != (memory.last_status[i] >= _STICKING)
+        if first or moved or not evidence[i] > 0.0:
+            memory.begun[i] = -1
+            memory.calm[i] = stamp
+            memory.calm_gap[i] = gap[i]
+        elif memory.begun[i] < 0:
+            memory.begun[i] = stamp
+            memory.begun_gap[i] = gap[i]
+        memory.last_status[i] = status[i]
+    return detected, count
+
+
+@kernel
+def _detect(i, stamp, last_stamp, status, gap, memory, event):
+    """Write the event that contact i's change of status is, dated back."""
+    was_open, is_open = memory.last_status[i] < _STICKING, status[i] < _STICKING
+    event[0] = i
+    event[4] = stamp
+    if was_open == is_open:
+        event[1] = _SLIP if status[i] == _SLIPPING else _STICK
+        event[2] = last_stamp + (stamp - last_stamp) // 2
+        event[3] = last_stamp
+        return
+    event[1] = _LIFTOFF if is_open else _TOUCHDOWN
+    added_up = memory.begun[i] >= 0  # evidence of several states
+    earliest, before = memory.calm[i], memory.calm_gap[i]
+    begin, now = stamp, gap[i]
+    if added_up:
+        begin, now = memory.begun[i], memory.begun_gap[i]
+    part = 0.5
+    if before * now <= 0.0 and before != now:
+        part = before / (before - now)
+    event[2] = begin if added_up and is_open else earliest + _whole(part * (begin - earliest))
+    event[3] = earliest
+
+
+@kernel
+def _foretell(i, stamp, period, kind, times, memory, event):
+    """Write the prediction for contact i; whether it is to be told (again)."""
+    agreed, told = memory.agreed[i], memory.told[i]
+    time = stamp + _whole(times[i, 0] * 1e9)
+    earliest = stamp + _whole(times[i, 1] * 1e9)
+    latest = stamp + _whole(times[i, 2] * 1e9) if times[i, 2] < _LATEST else _NEVER_NS
+    same = kind[i] == agreed[0] and agreed[1] <= time <= agreed[2]
+    agreed[0], agreed[1], agreed[2] = kind[i], earliest, latest
+    agreed[3] = agreed[3] + 1 if same else 1
+    if kind[i] == told[0] and told[1] <= time <= told[2]:
+        return False
+    if agreed[3] < _AGREEING_STATES or time - stamp <= period:
+        return False
+    told[0], told[1], told[2] = kind[i], earliest, latest
+    event[0], event[1], event[2], event[3], event[4] = i, kind[i], time, earliest, latest
+    return True
+
+
+@kernel
+def _whole(value):
+    """The nearest integer."""
+    return np.int64(np.rint(value))

@@ -1,0 +1,247 @@
+"""The steps of :func:`~.update.update`, each of which reads what those before it wrote.
+
+Their arguments are records of :mod:`.update_records` and of the rooms whose kernels they call.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hybrid_contact_ros.codes import Status, Validity
+from hybrid_contact_ros.kernels.algebra.dense import cholesky_solve
+from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.contact_quantities import contact_quantities, model_loads
+from hybrid_contact_ros.kernels.estimation.contact_tracking import (
+    candidates,
+    closed_scores,
+    contact_statuses,
+    slips,
+)
+from hybrid_contact_ros.kernels.estimation.event_times import next_events
+from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled, observe_momentum, observed_forces
+from hybrid_contact_ros.kernels.estimation.rollout import rollout
+from hybrid_contact_ros.kernels.estimation.update_records import (
+    CRITICAL,
+    EARLIEST,
+    FORCE_ESTIMATE,
+    FORCE_MODEL,
+    FORCE_VALID,
+    FRICTION,
+    FRICTION_MARGIN,
+    GAP,
+    GAP_ACCELERATION,
+    GAP_VELOCITY,
+    JAMMED,
+    LATEST,
+    NEXT_EVENT,
+    NORMAL,
+    POSITION,
+    PROBABILITY,
+    STATUS,
+    TANGENTIAL,
+    TIME,
+)
+from hybrid_contact_ros.kernels.mechanics.contact_drift import balanced_drift
+from hybrid_contact_ros.kernels.modes.forces import force_acceleration
+from hybrid_contact_ros.kernels.modes.jamming import CRITICAL_PART
+
+TANGENTS = 2
+"""Of a contact in space."""
+SLIP_TIME_CONSTANT = 0.01
+"""s, of the low-pass of the contact points' velocities, which tells stick from slip."""
+LINE_TIME_CONSTANT = 0.01
+"""s, memory of the lines through load and friction margin: a few samples of a slow stream, a small part of a stride."""
+ROLLOUT_CONTACTS = 62
+"""The mask of a mode is a signed integer: more contacts have no rollout."""
+_WIDTH = 1 + TANGENTS
+_BASE = 6  # coordinates of a floating base
+# A contact whose G_nn is below this times the largest is one that no motion changes.
+_IMMOVABLE = 1e-12
+_SOLVED = int(Status.SOLVED)
+_ALWAYS = int(Validity.STATE | Validity.BASE)
+_EFFORT, _UNIQUE, _FORCES = int(Validity.EFFORT), int(Validity.MODE_UNIQUE), int(Validity.FORCES)
+
+
+@kernel
+def decide(settings, given, robot, problem, here, tracker, mode, warm, solver, scratch, out):
+    """Solve for the mode of the contacts that may carry force, and decide which of them are closed.
+
+    The rows of some contacts depend on each other, and their drifts must then agree (:mod:`.contact_drift`). What does
+    not hold, although the mode gives it a force, carries nothing: the mode is solved again without it.
+
+    Returns:
+        Status and residual of the mode.
+    """
+    gap, rate, touching, closed = problem.gap, here.gap_velocity, scratch.touching, tracker.closed
+    candidates(settings.gap_on, settings.gap_off, settings.velocity_tolerance, closed, gap, rate, touching)
+    slips(
+        settings.slip_on, settings.slip_off, SLIP_TIME_CONSTANT, settings.velocity_sigma, robot.tangents, given.dt,
+        closed, here.tangential, tracker.slipping, tracker.seen, tracker.smooth, tracker.spread, scratch.sliding,
+    )  # fmt: skip
+    balanced_drift(_WIDTH, problem.rows, touching, scratch.basis, scratch.values, problem.drift)
+    for i in range(touching.shape[0]):
+        for k in range(_WIDTH):
+            scratch.b[i * _WIDTH + k] = problem.drift[i, k] + here.unforced[i * _WIDTH + k]
+    code, residual = 0, 0.0
+    for attempt in range(2):
+        code, residual, _ = force_acceleration(
+            TANGENTS, warm[0] != 0, settings.mode_steps, CRITICAL_PART, 0.0, settings.mode_tolerance, here.L,
+            problem.bias, problem.flat_rows, here.G, scratch.b, robot.friction, scratch.sliding, touching, solver.A,
+            solver.work, solver.order, solver.intended, solver.other_slip, solver.found, solver.other_forces,
+            mode.critical, mode.jammed, mode.moving, mode.slip, mode.state, mode.forces, mode.accelerations,
+            mode.acceleration, mode.status,
+        )  # fmt: skip
+        warm[0] = 1 if code == _SOLVED else 0
+        model_loads(_WIDTH, _IMMOVABLE, here.G, mode.forces, mode.accelerations, scratch.load)
+        if attempt == 1:
+            break
+        contact_statuses(
+            settings.gap_on, settings.velocity_tolerance, settings.force_on, settings.force_off, settings.load_sigma,
+            settings.velocity_sigma, given.trusted, touching, gap, rate, scratch.load, tracker.slipping, closed,
+            tracker.evidence, out.codes[STATUS],
+        )  # fmt: skip
+        # The middle of the two gaps: a contact there is closed or open depending on where it comes from.
+        closed_scores(
+            0.5 * (settings.gap_on + settings.gap_off), settings.velocity_tolerance, settings.gap_sigma,
+            settings.velocity_sigma, settings.load_sigma, given.trusted, gap, rate, scratch.load,
+            out.numbers[PROBABILITY],
+        )  # fmt: skip
+        pushed = False
+        for i in range(touching.shape[0]):
+            pushed = pushed or (touching[i] and not closed[i] and mode.forces[i * _WIDTH] > 0.0)
+        if not pushed:
+            break
+        for i in range(touching.shape[0]):
+            touching[i] = closed[i]
+    return code, residual
+
+
+@kernel
+def weigh(settings, given, robot, problem, here, tracker, mode, scratch, out):
+    """Write the forces and accelerations of the mode, or those that hold without known actuation: free fall of a
+    floating base with its joints locked where no contact is closed, and no acceleration with."""
+    forces, accelerations = scratch.weighed[0], scratch.weighed[1]
+    m = robot.friction.shape[0]
+    closed = 0
+    for i in range(m):
+        closed += tracker.closed[i]
+        for k in range(_WIDTH):
+            forces[i, k] = mode.forces[i * _WIDTH + k] if given.trusted else 0.0
+            accelerations[i, k] = mode.accelerations[i * _WIDTH + k] if given.trusted else 0.0
+    if not given.trusted:
+        for k in range(mode.acceleration.shape[0]):
+            mode.acceleration[k] = 0.0
+        if settings.floating_base and closed == 0:
+            for k in range(_BASE):
+                mode.acceleration[k] = -problem.bias[k]
+            cholesky_solve(_BASE, here.L, mode.acceleration)  # the first rows of L are the factor of the base's part
+            for i in range(m):
+                for k in range(_WIDTH):
+                    accelerations[i, k] = problem.drift[i, k]
+                    for c in range(_BASE):
+                        accelerations[i, k] += problem.rows[i, k, c] * mode.acceleration[c]
+    contact_quantities(
+        robot.normals, robot.tangents, robot.friction, here.tangential, here.slip_speed, forces, accelerations,
+        out.vectors[FORCE_MODEL], out.numbers[FRICTION_MARGIN], scratch.slip_acceleration,
+    )  # fmt: skip
+
+
+@kernel
+def observe(settings, given, robot, problem, here, tracker, observer, solver, scratch, out):
+    """Write the forces that the momentum observer lays to the closed contacts; NaN without known actuation, for open
+    contacts, and until the observer has settled. Returns whether it has."""
+    estimate = out.vectors[FORCE_ESTIMATE]
+    if settings.gain <= 0.0 or not given.trusted:
+        observer.age[0] = -1.0
+    else:
+        observe_momentum(settings.gain, given.dt, here.momentum, here.rate, problem.effort, observer)
+    settled = has_settled(settings.gain, observer)
+    if settled:
+        observed_forces(
+            robot.normals, robot.tangents, tracker.closed, here.L, here.half, here.G, observer, scratch.integers[0],
+            solver.A, scratch.vectors, estimate,
+        )  # fmt: skip
+    else:
+        for i in range(estimate.shape[0]):
+            for k in range(3):
+                estimate[i, k] = math.nan
+    return settled
+
+
+@kernel
+def foretell(settings, given, robot, problem, here, tracker, lines, scratch, ahead, out):
+    """Write the next event of each contact."""
+    expected = scratch.expected
+    for i in range(expected.shape[0]):
+        for side in range(2):
+            for k in range(3):
+                expected[i, side, k] = problem.due[i, side, k] - given.elapsed
+    next_events(
+        settings.sigmas, here.gap_sigmas, here.velocity_sigmas, settings.acceleration_sigma, settings.force_sigma,
+        settings.horizon, LINE_TIME_CONSTANT, given.trusted, given.dt, tracker.closed, tracker.slipping,
+        robot.friction, problem.gap, here.gap_velocity, here.slip_speed, scratch.load, out.numbers[FRICTION_MARGIN],
+        scratch.weighed[1], scratch.slip_acceleration, expected, scratch.estimates[0], scratch.estimates[1], lines,
+        out.codes[NEXT_EVENT], ahead.backed, ahead.event_times,
+    )  # fmt: skip
+
+
+@kernel
+def follow(settings, given, robot, problem, here, tracker, solver, scratch, ahead, lists):
+    """Write the sequence of events after that, where it is wanted and the actuation is known.
+
+    Returns how many events, and whether they are all.
+    """
+    m = robot.friction.shape[0]
+    on = settings.rollout_horizon > 0.0 and 0 < m <= ROLLOUT_CONTACTS
+    if not (on and given.sequence_wanted and given.trusted):
+        return 0, False
+    bytes, flats = scratch.bytes, scratch.flats
+    return rollout(
+        settings.sigmas, here.gap_sigmas, here.velocity_sigmas, settings.acceleration_sigma, TANGENTS,
+        settings.rollout_steps, settings.rollout_horizon, settings.slip_on, settings.mode_tolerance, here.G, scratch.b,
+        robot.friction, robot.restitution, problem.gap, here.flat_velocity, tracker.closed, ahead.backed,
+        ahead.event_times, solver.A, solver.work, solver.order, bytes[0], bytes[1], bytes[2], bytes[3],
+        scratch.integers[0], scratch.directions, scratch.phi, flats[0], flats[1], flats[2], flats[3],
+        lists.sequence_contacts, lists.sequence_kinds, lists.sequence_times, lists.sequence_modes,
+    )  # fmt: skip
+
+
+@kernel
+def publish(given, solved, robot, problem, here, mode, scratch, ahead, out):
+    """Copy to the prediction what is remembered elsewhere, and withdraw forces that no contact law holds for.
+
+    The force of a contact is valid where the contact does not touch, or where a mode was found with known actuation.
+    Returns the validity bits that do not depend on the observer and on the sequence.
+    """
+    numbers, vectors = out.numbers, out.vectors
+    all_known, touches = True, False
+    for i in range(robot.friction.shape[0]):
+        known = solved or scratch.touching[i] == 0
+        all_known = all_known and known
+        touches = touches or scratch.touching[i] != 0
+        out.truths[FORCE_VALID, i] = known
+        for k in range(3):
+            vectors[POSITION, i, k] = problem.position[i, k]
+            vectors[NORMAL, i, k] = robot.normals[i, k]
+            vectors[TANGENTIAL, i, k] = here.tangential[i, k]
+            if not known:
+                vectors[FORCE_MODEL, i, k] = math.nan
+        if not known:
+            numbers[FRICTION_MARGIN, i] = math.nan
+        numbers[GAP, i] = problem.gap[i]
+        numbers[GAP_VELOCITY, i] = here.gap_velocity[i]
+        numbers[GAP_ACCELERATION, i] = scratch.weighed[1, i, 0]
+        numbers[FRICTION, i] = robot.friction[i]
+        numbers[CRITICAL, i] = mode.critical[i]
+        numbers[TIME, i] = ahead.event_times[i, 0]
+        numbers[EARLIEST, i] = ahead.event_times[i, 1]
+        numbers[LATEST, i] = ahead.event_times[i, 2]
+        out.codes[JAMMED, i] = mode.jammed[i]
+    validity = _ALWAYS
+    if given.trusted:
+        validity |= _EFFORT
+    if solved and not touches:
+        validity |= _UNIQUE
+    if all_known:
+        validity |= _FORCES
+    return validity
