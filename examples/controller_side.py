@@ -9,6 +9,9 @@ It keeps one plan per contact and prints it whenever it changes:
   touchdown, as soon as its earliest time comes near;
 * ``impact_set``: when the velocity after the landing is uncertain, land softer, the more so the wider the set;
 * ``constraint_stability``: do not load a contact that would not hold.
+
+It takes the messages as bytes (``raw=True``) and reads the numbers where they lie, which is some ten times faster than
+what rclpy does to make objects of them.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 
 from hybrid_contact_msgs.msg import ConstraintStability, ContactMode, ContactState, PostImpactVelocitySet
+from hybrid_contact_ros import ConstraintStabilityReader, ContactModeReader, PostImpactVelocitySetReader
 
 # Joint stiffness (N m/rad) and damping (N m s/rad) of each phase.
 GAINS = {"swing": (40.0, 1.0), "landing": (15.0, 3.0), "stance": (60.0, 2.0), "hold": (30.0, 3.0)}
@@ -46,53 +50,51 @@ class ControllerSide(Node):
         self.plans: dict[str, Plan] = {}
         self._width: dict[str, tuple[float, float]] = {}  # contact: (stamp, width of the set it takes part in)
         self._failing: set[str] = set()
-        self.create_subscription(ContactMode, "contact_mode", self._on_mode, 1)
-        self.create_subscription(PostImpactVelocitySet, "impact_set", self._on_set, 1)
-        self.create_subscription(ConstraintStability, "constraint_stability", self._on_stability, 1)
+        self._read_mode, self._read_set = ContactModeReader(), PostImpactVelocitySetReader()
+        self._read_stability = ConstraintStabilityReader()
+        self.create_subscription(ContactMode, "contact_mode", self._on_mode, 1, raw=True)
+        self.create_subscription(PostImpactVelocitySet, "impact_set", self._on_set, 1, raw=True)
+        self.create_subscription(ConstraintStability, "constraint_stability", self._on_stability, 1, raw=True)
 
-    def _on_set(self, msg: PostImpactVelocitySet) -> None:
-        if not msg.count:
+    def _on_set(self, received: bytes) -> None:
+        outcomes = self._read_set(received)
+        if not outcomes.velocities.size:
             return
-        outcomes = np.frombuffer(msg.velocities).reshape(msg.count, msg.dof)
-        width = float(np.ptp(outcomes, axis=0).max())
-        for contact in msg.contacts:
-            self._width[contact] = (seconds(msg.header.stamp), width)
+        width = float(np.ptp(outcomes.velocities, axis=0).max())
+        for name in outcomes.names:
+            self._width[name] = (1e-9 * outcomes.stamp_ns, width)
 
-    def _on_stability(self, msg: ConstraintStability) -> None:
+    def _on_stability(self, received: bytes) -> None:
+        flags = self._read_stability(received)
         # UNDECIDED is no reason to act: it says that the margin is within the noise.
-        self._failing = {
-            name
-            for name, closed, stable, cone in zip(
-                msg.contacts, msg.closed, msg.constraint_stability, msg.friction, strict=True
-            )
-            if closed and ConstraintStability.FAILS in (stable, cone)
-        }
+        fails = (flags.constraint_stability == ConstraintStability.FAILS) | (
+            flags.friction == ConstraintStability.FAILS
+        )
+        self._failing = {flags.names[i] for i in np.flatnonzero(flags.closed & fails)}
 
-    def _on_mode(self, msg: ContactMode) -> None:
-        if not msg.validity & ContactMode.VALID_STATE:
+    def _on_mode(self, received: bytes) -> None:
+        mode = self._read_mode(received)
+        if not mode.validity & ContactMode.VALID_STATE:
             return
-        now = seconds(msg.header.stamp)
-        for contact in msg.contacts:
-            phase = self._phase(contact)
+        now = 1e-9 * mode.stamp_ns
+        for name, contact in zip(mode.names, mode.contacts, strict=True):
+            phase = self._phase(name, contact)
             stiffness, damping = GAINS[phase]
-            stamp, width = self._width.get(contact.name, (-np.inf, 0.0))
+            stamp, width = self._width.get(name, (-np.inf, 0.0))
             if phase == "landing" and now - stamp < SET_KEPT:
                 stiffness /= 1.0 + width / WIDE
             plan = Plan(phase, stiffness, damping)
-            last = self.plans.get(contact.name)
-            self.plans[contact.name] = plan
+            last = self.plans.get(name)
+            self.plans[name] = plan
             if last is None or last.phase != phase:
-                self.get_logger().info(f"{contact.name}: {phase}, {stiffness:.0f} N m/rad, {damping:.1f} N m s/rad")
+                self.get_logger().info(f"{name}: {phase}, {stiffness:.0f} N m/rad, {damping:.1f} N m s/rad")
 
-    def _phase(self, contact: ContactState) -> str:
-        if contact.status in (ContactState.STICKING, ContactState.SLIPPING):
-            return "hold" if contact.name in self._failing else "stance"
-        landing = contact.next_event == ContactState.EVENT_TOUCHDOWN
-        return "landing" if landing and contact.time_to_event_earliest < SWITCH_AHEAD else "swing"
-
-
-def seconds(stamp) -> float:
-    return stamp.sec + 1e-9 * stamp.nanosec
+    def _phase(self, name: str, contact: np.void) -> str:
+        """Of one contact; ``contact`` has the fields of a ``ContactState``."""
+        if contact["status"] in (ContactState.STICKING, ContactState.SLIPPING):
+            return "hold" if name in self._failing else "stance"
+        landing = contact["next_event"] == ContactState.EVENT_TOUCHDOWN
+        return "landing" if landing and contact["time_to_event_earliest"] < SWITCH_AHEAD else "swing"
 
 
 def main() -> None:

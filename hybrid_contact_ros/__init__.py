@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.mechanics.model import RigidBodyModel
     from hybrid_contact_ros.mechanics.problem import ContactProblem
     from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
+    from hybrid_contact_ros.messages.readers import (
+        ConstraintStabilityReader,
+        ContactModeReader,
+        PostImpactVelocitySetReader,
+    )
     from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
     from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
     from hybrid_contact_ros.modes.pseudo_impulse import pseudo_impulse_mode
@@ -63,6 +68,9 @@ _HOMES = {
     "ContactProblem": "mechanics.problem",
     "RobotState": "mechanics.state",
     "UnusableStateError": "mechanics.state",
+    "ConstraintStabilityReader": "messages.readers",
+    "ContactModeReader": "messages.readers",
+    "PostImpactVelocitySetReader": "messages.readers",
     "force_acceleration_mode": "modes.force_acceleration",
     "impulse_velocity_mode": "modes.impulse_velocity",
     "pseudo_impulse_mode": "modes.pseudo_impulse",

@@ -12,7 +12,10 @@ from benchmarks.live.session import environment
 
 
 def _git(*arguments: str) -> str:
-    done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True)
+    try:
+        done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True)
+    except FileNotFoundError:
+        raise SystemExit(f"git {' '.join(arguments)}: there is no git here") from None
     if done.returncode:
         raise SystemExit(f"git {' '.join(arguments)}: {done.stderr.strip()}")
     return done.stdout.strip()

@@ -125,7 +125,8 @@ def cause(state: State, usual_cpu: float, waits: bool) -> str:
     }
     # What of the latency was neither spent on a processor nor waiting for one.
     left = (state.latency if waits else spent.wall) - spent.cpu - spent.delay
-    parts["on its way, or behind the state before" if waits else "slept or waited for a lock"] = max(0.0, float(left))
+    asleep = "slept or waited for a lock" if spent.voluntary else "the host of this virtual machine took the processor"
+    parts["on its way, or behind the state before" if waits else asleep] = max(0.0, float(left))
     largest = max(parts, key=parts.__getitem__)
     if largest != "computed longer":
         return largest

@@ -96,7 +96,8 @@ def post_impact_set(
             and there is no last increment with ε. ``step`` is not used.
         solutions: what to do where an increment may have several solutions (Halm's Assumption 6 fails). "sampled":
             search for the others with a probability that keeps the search cheap (always, up to three contacts in the
-            plane or two in space), and draw one of all uniformly. "all": do so always, at any cost. "one": take the
+            plane or two in space; with more than four contacts in space, not in the first samples: 60 with eight), and
+            draw one of all uniformly. "all": do so always, at any cost. "one": take the
             solver's. Where the configuration's matrix shows that solutions are unique there is nothing to search.
         density: p(λ_n) of Algorithm 1, instead of the uniform one: draws numbers in [0, 1], given a generator seeded
             with ``seed`` and the shape (samples, max_steps, m); they are multiplied by ``step``.

@@ -23,17 +23,22 @@ def along_slip(problem: ContactProblem) -> tuple[ContactProblem, Array]:
         The problem, and turns (m, d, d): new tangents are turns @ tangents.
     """
     m, d = problem.contacts, problem.tangents
-    turns = np.tile(np.eye(d), (m, 1, 1))
     if d != 2 or m == 0:
-        return problem, turns
-    slip = problem.tangent_jacobian @ problem.velocity
-    speed = np.sqrt(np.einsum("ij,ij->i", slip, slip))
-    added = np.abs(problem.tangent_jacobian) @ np.abs(problem.velocity)  # the terms whose sum is the slip
-    slides = speed > _ROUNDING * np.sqrt(np.einsum("ij,ij->i", added, added))
+        return problem, np.tile(np.eye(d), (m, 1, 1))
+    tangents, v = problem.tangent_jacobian, problem.velocity
+    slip = tangents @ v
+    added = np.abs(tangents) @ np.abs(v)  # the terms whose sum is the slip
+    speed = np.sqrt((slip * slip).sum(axis=1))
+    slides = speed > _ROUNDING * np.sqrt((added * added).sum(axis=1))
+    along = np.zeros((m, 2))
+    along[:, 0] = 1.0
+    np.divide(slip, speed[:, None], out=along, where=slides[:, None])
+    turns = np.empty((m, 2, 2))
+    turns[:, 0] = along
+    turns[:, 1, 0] = -along[:, 1]
+    turns[:, 1, 1] = along[:, 0]
     if not slides.any():
         return problem, turns
-    c, s = (slip[slides] / speed[slides, None]).T
-    turns[slides] = np.stack((np.stack((c, s), axis=1), np.stack((-s, c), axis=1)), axis=1)
     drift = problem.jacobian_drift.copy()
-    drift[:, 1:] = np.einsum("ijk,ik->ij", turns, drift[:, 1:])
-    return problem.replace_trusted(tangent_jacobian=turns @ problem.tangent_jacobian, jacobian_drift=drift), turns
+    drift[:, 1:] = (turns @ drift[:, 1:, None])[:, :, 0]
+    return problem.replace_trusted(tangent_jacobian=turns @ tangents, jacobian_drift=drift), turns

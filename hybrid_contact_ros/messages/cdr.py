@@ -55,8 +55,8 @@ def serialize(kind: str, message: Any) -> bytes:
 
     Example:
         >>> from types import SimpleNamespace as Message
-        >>> serialize("Header", Message(stamp=Message(sec=1, nanosec=2), frame_id="odom")).hex(" ", 4)
-        '00010000 01000000 02000000 05000000 6f646f6d 00'
+        >>> serialize("Header", Message(stamp=Message(sec=1, nanosec=2), frame_id="odom"))[BEGIN:].hex(" ", -4)
+        '01000000 02000000 05000000 6f646f6d 00'
     """
     out = bytearray(LITTLE_ENDIAN + b"\0\0")
     extend(out, kind, message)

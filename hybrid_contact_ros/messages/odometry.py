@@ -63,7 +63,7 @@ class Base(NamedTuple):
         if seconds == 0.0:
             return self
         out = np.empty(_KINEMATIC)
-        carried(seconds, self.numbers, out)
+        carried(seconds, self.numbers, np.empty((3, 3)), out)
         return Base(out, self.covariance)
 
 
@@ -113,6 +113,7 @@ class OdometryReader:
         self._deserialize = deserialize
         self._layouts = Layouts(_OdometryLayout)
         self._numbers = np.zeros(_NUMBERS)  # of the message read last
+        self._rotation = np.zeros((3, 3))  # scratch
         self._bytes = self._numbers.data.cast("B")
 
     def read(self, msg: Any) -> OdometryReading:
@@ -143,7 +144,13 @@ class OdometryReader:
         """
         out = np.empty(_NUMBERS)
         found = base_measurement(
-            self._twist_in_world, self._use_covariance, QUATERNION_TOLERANCE, self._largest, self._numbers, out
+            self._twist_in_world,
+            self._use_covariance,
+            QUATERNION_TOLERANCE,
+            self._largest,
+            self._numbers,
+            self._rotation,
+            out,
         )
         if not found & USABLE:
             _refuse(self._numbers, self._largest)

@@ -97,7 +97,8 @@ class _StabilityLayout(Layout):
         record = np.ndarray((), self._record, data)
         arrays = [record[name] for name in self._arrays]
         stamp = sec * _SECOND + nanosec
-        return ConstraintStabilityView(stamp, *self._texts, *arrays, valid, spent * _SECOND + spent_ns, model)
+        last = valid, spent * _SECOND + spent_ns, model
+        return ConstraintStabilityView._make((stamp, *self._texts, *arrays, *last))
 
 
 class _SetLayout(Layout):
@@ -142,11 +143,11 @@ class _SetLayout(Layout):
             raise ValueError(f"it has no {count} outcomes of {dof} numbers")
         before, after = np.ndarray((), self._before, data), np.ndarray((), self._after, data, end)
         velocities = np.ndarray((count, dof), "<f8", data, self._first)
-        return PostImpactVelocitySetView(
+        return PostImpactVelocitySetView._make((
             sec * _SECOND + nanosec, self.texts["header.frame_id"], *self._names, at * _SECOND + at_ns, ahead,
             before["v_minus"], before["v_nominal"], velocities, after["lower"], after["upper"], *scores,
             self.texts["law"], truncated, terminated, residual, spent * _SECOND + spent_ns, model,
-        )  # fmt: skip
+        ))  # fmt: skip
 
 
 class ContactModeReader(_Reader[ContactModeView]):

@@ -12,8 +12,8 @@ def warm() -> None:
     """Compile the kernels between messages and states, or load them from the cache."""
     places, row, none = np.zeros((0, 4), np.int64), np.zeros(85), np.zeros(0)
     joint_state(0, 0, places, np.zeros((3, 0)), none, -1, -1, -1, none, none)
-    base_measurement(False, True, 1.0, np.ones(3), row, np.zeros(85))
-    carried(0.0, row, np.zeros(13))
+    base_measurement(False, True, 1.0, np.ones(3), row, np.zeros((3, 3)), np.zeros(85))
+    carried(0.0, row, np.zeros((3, 3)), np.zeros(13))
     memory = np.zeros(8, np.uint8)
     octets, flags = memory[:0], np.zeros(0, np.bool_)
     table, numbers, rows = np.zeros((0, 1), np.int64), none, np.zeros((0, 3))

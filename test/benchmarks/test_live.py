@@ -17,7 +17,8 @@ from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
-from benchmarks.live import machine, receiver, session, verdict
+from benchmarks import demo
+from benchmarks.live import checkout, machine, receiver, session, verdict
 from benchmarks.live.machine import Load, Reading
 from benchmarks.live.robot import ROOT, Robot, States
 from hybrid_contact_msgs.msg import ContactMode, ContactState, ModeTransition
@@ -135,6 +136,33 @@ def test_a_second_of_states_goes_through(kind):
     else:
         assert np.isnan(run.compute).all()
     assert all(used > 0.0 for used in run.load.used) and 0.0 <= run.load.others <= 1.0
+
+
+def test_the_demo_may_miss_a_point_beside_the_echo_node():
+    echo = [demo.Shown(1000, 990, 0, 0.3, 1.0, 0.5), demo.Shown(3000, 2930, 0, 0.3, 1.0, 0.5)]  # 98 %
+    assert demo.goal([demo.Shown(1000, 970, 0, 1.0, 2.0, 0.5)], echo).reached
+    missed = demo.goal([demo.Shown(1000, 969, 0, 1.0, 2.0, 0.5)], echo)
+    assert not missed.reached and missed.allowed == pytest.approx(97.0)
+
+
+def test_a_checkout_that_is_set_up_is_taken_as_it_is_and_one_that_is_nowhere_is_named(tmp_path):
+    (tmp_path / ".venv").mkdir()
+    assert checkout.checkout(str(tmp_path)) == (tmp_path, tmp_path.name)
+    checkout.leave(tmp_path, remove=True)
+    assert tmp_path.exists()  # it is not ours
+    with pytest.raises(SystemExit, match="no_such_revision"):
+        checkout.place_of("no_such_revision")
+
+
+def test_another_checkouts_python_finds_its_own_packages(monkeypatch, tmp_path):
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(ROOT / ".venv"))
+    monkeypatch.setenv("LD_LIBRARY_PATH", "of our wheels")
+    monkeypatch.setenv("_ROS_WHEELS_BOOTSTRAP_COMPLETE", "1")
+    found = session.environment(tmp_path)
+    assert found["AMENT_PREFIX_PATH"] == str(tmp_path / ".venv")
+    assert not {"LD_LIBRARY_PATH", "_ROS_WHEELS_BOOTSTRAP_COMPLETE"} & set(found)
+    monkeypatch.delenv("_ROS_WHEELS_BOOTSTRAP_COMPLETE")
+    assert session.environment(tmp_path)["LD_LIBRARY_PATH"] == "of our wheels"  # of a sourced ROS 2
 
 
 def test_options_behind_one_name_are_that_benchmarks_own():

@@ -23,7 +23,8 @@ def state(events=0, transitions=0, changed=False, **clocks):
     ("slow", "why"),
     [
         (state(delay=700_000), "waited for a processor"),
-        (state(), "slept or waited for a lock"),
+        (state(voluntary=1), "slept or waited for a lock"),
+        (state(), "the host of this virtual machine took the processor"),
         (state(cpu=950_000, collected=600_000), "garbage collection"),
         (state(cpu=950_000, minor=300), "computed longer: 300 page faults"),
         (state(cpu=950_000, events=2, changed=True), "computed longer: 2 events, contacts changed"),

@@ -30,6 +30,16 @@ def test_five_seconds_are_predicted_scored_and_drawn(tmp_path, root):
     assert (tmp_path / "out" / "demo.png").read_bytes()[:4] == b"\x89PNG"
 
 
+def test_an_echo_node_in_place_of_the_suite_shows_what_could_be_answered(tmp_path):
+    done = demo("--seconds", 2, "--json", "--echo", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert set(summary) == {"predictions", "seconds", "latency", "robot"}  # its answers are no predictions to score
+    assert 0 < summary["predictions"] <= summary["robot"]["cycles"] == 1000
+    assert summary["latency"]["p50"] > 0.0
+    assert not (tmp_path / "out").exists()
+
+
 def test_no_predictions_is_exit_code_1_and_says_why(tmp_path, root):
     wrong = tmp_path / "wrong.yaml"
     text = (root / "config" / "go2.yaml").read_text()

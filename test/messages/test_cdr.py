@@ -134,5 +134,5 @@ def test_what_is_cut_or_damaged_is_no_layout_or_one_within_the_bytes(kind, data)
 def test_what_is_no_little_endian_cdr_is_told():
     with pytest.raises(ValueError, match=re.escape("not PLAIN_CDR in little endian: it begins with 0000")):
         Layout("Header", b"\0\0" + serialize("Header", blank("Header"))[2:])
-    with pytest.raises(ValueError, match="name.0 is no text"):
+    with pytest.raises(ValueError, match=r"name\.0 is no text"):
         Layout("JointState", serialize("JointState", blank("JointState", name=["a"])).replace(b"a\0", b"ab"))

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from rclpy.serialization import serialize_message
 
 from helpers import leg
 from hybrid_contact_msgs.msg import ConstraintStability, ContactMode, ContactState, PostImpactVelocitySet
@@ -32,9 +33,9 @@ def controller(bench, example):
     node.destroy_node()
 
 
-def mode(status, **fields) -> ContactMode:
+def mode(status, **fields) -> bytes:
     contact = ContactState(name="foot", status=status, **fields)
-    return ContactMode(validity=ContactMode.VALID_STATE, contacts=[contact])
+    return serialize_message(ContactMode(validity=ContactMode.VALID_STATE, contacts=[contact]))
 
 
 def test_lands_before_the_touchdown_of_a_running_node(bench, controller):
@@ -56,7 +57,8 @@ def test_the_wider_the_set_the_softer_the_landing(bench, controller, example):
     landing = mode(ContactState.OPEN, next_event=ContactState.EVENT_TOUCHDOWN, time_to_event_earliest=0.005)
     controller._on_mode(landing)
     firm = controller.plans["foot"].stiffness
-    controller._on_set(PostImpactVelocitySet(contacts=["foot"], count=2, dof=1, velocities=[0.0, example.WIDE]))
+    outcomes = PostImpactVelocitySet(contacts=["foot"], count=2, dof=1, velocities=[0.0, example.WIDE])
+    controller._on_set(serialize_message(outcomes))
     controller._on_mode(landing)
     assert controller.plans["foot"].phase == "landing"
     assert controller.plans["foot"].stiffness == pytest.approx(0.5 * firm)
@@ -65,6 +67,7 @@ def test_the_wider_the_set_the_softer_the_landing(bench, controller, example):
 def test_holds_a_contact_that_fails_and_not_one_that_is_undecided(bench, controller):
     for flag, phase in ((ConstraintStability.UNDECIDED, "stance"), (ConstraintStability.FAILS, "hold")):
         flags = {"constraint_stability": [flag], "friction": [ConstraintStability.HOLDS]}
-        controller._on_stability(ConstraintStability(contacts=["foot"], closed=[True], **flags))
+        message = ConstraintStability(contacts=["foot"], closed=[True], **flags)
+        controller._on_stability(serialize_message(message))
         controller._on_mode(mode(ContactState.STICKING))
         assert controller.plans["foot"].phase == phase

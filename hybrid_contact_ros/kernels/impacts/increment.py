@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.impacts.mode_steps import solve_by_mode
 from hybrid_contact_ros.kernels.impacts.pivoting import solve
 from hybrid_contact_ros.kernels.impacts.records import IncrementProblem, Tableau
 from hybrid_contact_ros.kernels.impacts.refinement import refine
@@ -17,6 +18,7 @@ TOLERANCE = 1e-9
 
 _GOOD = 1e-10  # residual at which no other attempt is made
 _ATTEMPTS = 8
+_FEW_ROWS = 12  # up to so many, those of four contacts in space with two axes each, pivoting is as quick
 _FIRST_FREE_CAP = 100.0  # in velocity scales: a cap that impulses do not reach, as a rule
 _LAST_FREE_CAP = 1e8  # the largest that is tried: where contacts nearly jam impulses are large
 
@@ -33,36 +35,14 @@ def _perturbation(attempt):
     return 1e-12 if attempt == 2 else 1e-11
 
 
-@kernel(forceinline=True)
-def increment(
-    # problem:
-    g,
-    H,
-    w,
-    cap,
-    c,
-    # scratch:
-    tableau,
-    lines,
-    # out:
-    z,
-    after,
-):
-    """Solve the increment LCP, scaled, and check the answer from the data.
+@kernel
+def _follow(problem, work, z, after):
+    """Solve an increment by pivoting; arguments and return values as of :func:`increment`.
 
     Attempts differ in the perturbation that resolves degeneracy; the best is kept. An answer that is not accurate is
     refined within its mode.
-
-    Args:
-        g … c: :class:`.IncrementProblem`; H (p, p), w (p,), cap and c (m,).
-        tableau: scratch, (p + 3, p rounded up to whole blocks) or larger. lines: scratch, (5, p + 3) or larger.
-        z: out, (p,), impulses. after: out, (p,), w + H z.
-
-    Returns:
-        (status, residual, pivots): SOLVED, INACCURATE, or what stopped the best attempt.
     """
-    problem = IncrementProblem(g, H, w, cap, c)
-    work = Tableau(tableau, lines[0], lines[1], lines[2], lines[3], lines[4])
+    g, H, w, cap, c = problem
     best = 1e300
     total = 0
     chosen = 0
@@ -84,6 +64,45 @@ def increment(
             best = residual
             chosen = attempt
     return INACCURATE, best, total
+
+
+@kernel(forceinline=True)
+def increment(
+    # problem:
+    g,
+    H,
+    w,
+    cap,
+    c,
+    # scratch:
+    tableau,
+    lines,
+    # out:
+    z,
+    after,
+):
+    """Solve the increment LCP, scaled, and check the answer from the data.
+
+    Where there are many contacts a guess of the mode is corrected (:mod:`.mode_steps`); where there are few, or that
+    does not end, the path of solutions is followed (:mod:`.pivoting`).
+
+    Args:
+        g … c: :class:`.IncrementProblem`; H (p, p), w (p,), cap and c (m,).
+        tableau: scratch, (p + 3, p rounded up to whole blocks) or larger. lines: scratch, (5, p + 3) or larger.
+        z: out, (p,), impulses. after: out, (p,), w + H z.
+
+    Returns:
+        (status, residual, pivots): SOLVED, INACCURATE, or what stopped the best attempt.
+    """
+    problem = IncrementProblem(g, H, w, cap, c)
+    work = Tableau(tableau, lines[0], lines[1], lines[2], lines[3], lines[4])
+    if w.shape[0] > _FEW_ROWS:
+        met, changes = solve_by_mode(problem, work, z, after)
+        if met:
+            residual = axes_residual(g, H, w, cap, c, z, after)
+            if residual <= _GOOD:
+                return SOLVED, residual, changes
+    return _follow(problem, work, z, after)
 
 
 @kernel
@@ -108,13 +127,15 @@ def simultaneous(
     not reached. Arguments and return values as of :func:`increment`, but cap (m,) is scratch, and the residual that of
     the problem without caps.
     """
+    problem = IncrementProblem(g, H, w, cap, c)
+    work = Tableau(tableau, lines[0], lines[1], lines[2], lines[3], lines[4])
     status = INACCURATE
     residual = 0.0
     total = 0
     free = _FIRST_FREE_CAP
     while True:
         cap[:] = free
-        status, residual, pivots = increment(g, H, w, cap, c, tableau, lines, z, after)
+        status, residual, pivots = _follow(problem, work, z, after)
         total += pivots
         cap[:] = 1e300
         residual = axes_residual(g, H, w, cap, c, z, after)

@@ -23,10 +23,12 @@ def axes_residual(g, H, w, cap, c, z, out):
     p = H.shape[0]
     worst = 0.0
     for i in range(p):
-        s = w[i]
-        for j in range(p):
-            s += H[i, j] * z[j]
-        out[i] = s
+        out[i] = w[i]
+    for j in range(p):  # by columns, which are rows: sums along a row wait for each addition
+        impulse = z[j]
+        if impulse != 0.0:
+            for i in range(p):
+                out[i] += H[j, i] * impulse
     for k in range(cap.shape[0]):
         a = k * (1 + g)
         near = min(max(z[a] - out[a], 0.0), cap[k])

@@ -30,6 +30,7 @@ from hybrid_contact_ros.kernels.impacts.residual import axes_residual
 SOLVED = int(Status.SOLVED)
 
 CHOICES = np.uint64(0xD1B54A32D192ED03)  # sets the stream of the choices among solutions apart from that of the caps
+_UNSEARCHED = 20.0  # samples that are not searched, per unit of :func:`.effort` above the least
 _TURNS = 1 << 30  # places among the modes where a search may begin
 
 
@@ -128,7 +129,8 @@ def take_increment(problem, limits, sample, spent, state, scratch, found, info):
     """Solve an increment, and draw one of its solutions if it is searched for others.
 
     Arguments as of :func:`_choose`; the answer goes to ``push`` and ``after`` of ``scratch``. Sample 0 is searched only
-    where searches are cheap (chance ≥ 1), so that it is there soon.
+    where searches are cheap (chance ≥ 1), so that it is there soon. With more than four contacts the same holds for the
+    samples that a deadline of a millisecond leaves time for: one search of theirs would take all of it.
 
     Returns:
         (status, residual, state of the stream of choices).
@@ -136,7 +138,8 @@ def take_increment(problem, limits, sample, spent, state, scratch, found, info):
     g, H, w, cap, c = problem
     push, after = scratch.push, scratch.after
     status, residual, _ = increment(g, H, w, cap, c, scratch.tableau, scratch.lines, push, after)
-    if limits.chance >= 1.0 or (limits.chance > 0.0 and sample > 0):
+    unsearched = _UNSEARCHED * (effort(g, push.shape[0]) - 1.0)
+    if limits.chance >= 1.0 or (limits.chance > 0.0 and sample > unsearched):
         state, draw = uniform(state)
         if draw < limits.chance:
             known = 1 if status == SOLVED else 0

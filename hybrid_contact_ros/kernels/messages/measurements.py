@@ -76,7 +76,7 @@ def joint_state(nq, nv, places, bounds, numbers, position, velocity, effort, bas
 
 
 @kernel
-def base_measurement(twist_in_world, use_covariance, quaternion_tolerance, largest, message, out):
+def base_measurement(twist_in_world, use_covariance, quaternion_tolerance, largest, message, rotation, out):
     """Check the numbers of a ``nav_msgs/Odometry``, and write what a state needs of them into ``out``.
 
     Args:
@@ -85,131 +85,103 @@ def base_measurement(twist_in_world, use_covariance, quaternion_tolerance, large
         quaternion_tolerance: how far from one the quaternion's norm may be.
         largest: (3,) of a coordinate of the position, of a velocity, and of an entry of a covariance.
         message: (85,) in the order of the message: pose (7), its covariance (36), twist (6), its covariance (36).
+        rotation: scratch, (3, 3).
         out: (85,): pose (7), twist in the axes of the base (6), and both covariances (2, 6, 6) in the axes of the base.
 
     Returns:
         bits: USABLE where the measurement may be used; COVARIANCE where there is one; ODD_COVARIANCE where one of them
         is none. Without USABLE nothing else is said.
     """
-    total = 0.0
-    for k in range(7):
-        total += message[k]
-    for k in range(6):
-        total += message[43 + k]
-    x, y, z, w = message[3], message[4], message[5], message[6]
-    norm = sqrt(x * x + y * y + z * z + w * w)
-    if not (isfinite(total) and abs(norm - 1.0) <= quaternion_tolerance):
+    total, square, fastest = 0.0, 0.0, 0.0
+    for k in range(13):
+        source = k if k < 7 else 36 + k
+        value = message[source]
+        out[k] = value
+        total += value
+        square += value * value if 3 <= k < 7 else 0.0
+        fastest = max(fastest, abs(value) / (largest[0] if k < 3 else largest[1]) if k < 3 or k >= 7 else 0.0)
+    if not (isfinite(total) and abs(sqrt(square) - 1.0) <= quaternion_tolerance and fastest <= 1.0):
         return 0
-    for k in range(3):
-        if not (abs(message[k]) <= largest[0]):
-            return 0
-    for k in range(6):
-        if not (abs(message[43 + k]) <= largest[1]):
-            return 0
-    for k in range(7):
-        out[k] = message[k]
-    x, y, z, w = x / norm, y / norm, z / norm, w / norm
-    for block in range(2):
-        at = 7 + 3 * block
-        a, b, c = message[43 + 3 * block], message[44 + 3 * block], message[45 + 3 * block]
-        if twist_in_world:
-            for k in range(3):
-                out[at + k] = _entry(x, y, z, w, 0, k) * a + _entry(x, y, z, w, 1, k) * b + _entry(x, y, z, w, 2, k) * c
-        else:
-            out[at], out[at + 1], out[at + 2] = a, b, c
+    _rotation(out, rotation)
+    if twist_in_world:
+        _turn(rotation, out, 7, 1)
+        _turn(rotation, out, 10, 1)
     if not use_covariance:
         return USABLE
     answer = USABLE
     some = False
     for part in range(2):
-        source, at = (7, 13) if part == 0 else (49, 49)
+        source, at = 7 + 42 * part, 13 + 36 * part
         square, valid = 0.0, True
         for k in range(36):
             value = message[source + k]
             square += value * value
-            if not abs(value) < largest[2]:
-                valid = False
-        for k in range(6):
-            if not message[source + 7 * k] >= 0.0:
+            if not (abs(value) < largest[2] and (k % 7 or value >= 0.0)):
                 valid = False
         if not square < largest[2] * largest[2]:  # also where it is NaN
             answer |= ODD_COVARIANCE
+        valid = valid and square > 0.0
         for k in range(36):
             out[at + k] = message[source + k] if valid else 0.0
-        if valid and square > 0.0:
-            if part == 0 or twist_in_world:
-                _rotate(x, y, z, w, out[at : at + 36])
-            for k in range(36):
-                some = some or out[at + k] != 0.0
+        if valid and (part == 0 or twist_in_world):
+            for row in range(6):  # C R
+                _turn(rotation, out, at + 6 * row, 1)
+                _turn(rotation, out, at + 6 * row + 3, 1)
+            for column in range(6):  # Rᵀ (C R)
+                _turn(rotation, out, at + column, 6)
+                _turn(rotation, out, at + column + 18, 6)
+        for k in range(36):
+            some = some or out[at + k] != 0.0
     return answer | COVARIANCE if some else answer
 
 
 @kernel
-def carried(seconds, base, out):
+def carried(seconds, base, rotation, out):
     """Write the base ``seconds`` later into ``out`` (13,), if its twist stays constant in the world frame.
 
-    ``base`` and ``out`` are pose (7) and twist in the axes of the base (6). The pose is translated along the linear
-    velocity and rotated by the angular velocity; the linear velocity keeps its direction in the world, so that its
-    coordinates in the turned base change.
+    ``base`` and ``out`` are pose (7) and twist in the axes of the base (6); ``rotation`` (3, 3) is scratch. The pose is
+    translated along the linear velocity and rotated by the angular velocity; the linear velocity keeps its direction in
+    the world, so that its coordinates in the turned base change.
     """
-    qx, qy, qz, qw = base[3], base[4], base[5], base[6]
-    norm = sqrt(qx * qx + qy * qy + qz * qz + qw * qw)
-    qx, qy, qz, qw = qx / norm, qy / norm, qz / norm, qw / norm
-    hx, hy, hz = 0.5 * seconds * base[10], 0.5 * seconds * base[11], 0.5 * seconds * base[12]
-    angle = sqrt(hx * hx + hy * hy + hz * hz)
-    ratio = sin(angle) / angle if angle > 0.0 else 1.0
-    x, y, z, c = ratio * hx, ratio * hy, ratio * hz, cos(angle)
-    tx = qw * x + qx * c + qy * z - qz * y
-    ty = qw * y - qx * z + qy * c + qz * x
-    tz = qw * z + qx * y - qy * x + qz * c
-    tw = qw * c - qx * x - qy * y - qz * z
-    norm = sqrt(tx * tx + ty * ty + tz * tz + tw * tw)
-    tx, ty, tz, tw = tx / norm, ty / norm, tz / norm, tw / norm
+    _rotation(base, rotation)
+    angle, norm = 0.0, 0.0
     for i in range(3):
-        speed = 0.0
-        for k in range(3):
-            speed += _entry(qx, qy, qz, qw, i, k) * base[7 + k]
-        out[i] = base[i] + speed * seconds
-        out[3 + i] = speed  # for a moment: in the axes of the world
-    for i in range(3):
-        out[7 + i] = (
-            _entry(tx, ty, tz, tw, 0, i) * out[3]
-            + _entry(tx, ty, tz, tw, 1, i) * out[4]
-            + _entry(tx, ty, tz, tw, 2, i) * out[5]
-        )
+        out[7 + i] = rotation[i, 0] * base[7] + rotation[i, 1] * base[8] + rotation[i, 2] * base[9]
         out[10 + i] = base[10 + i]
-    out[3], out[4], out[5], out[6] = tx, ty, tz, tw
+        out[i] = base[i] + out[7 + i] * seconds
+        angle += base[10 + i] * base[10 + i]
+    for k in range(4):
+        norm += base[3 + k] * base[3 + k]
+    angle, norm = abs(0.5 * seconds) * sqrt(angle), sqrt(norm)
+    ratio = 0.5 * seconds * (sin(angle) / angle if angle > 0.0 else 1.0) / norm
+    x, y, z, c = ratio * base[10], ratio * base[11], ratio * base[12], cos(angle) / norm
+    qx, qy, qz, qw = base[3], base[4], base[5], base[6]
+    out[3] = qw * x + qx * c + qy * z - qz * y
+    out[4] = qw * y - qx * z + qy * c + qz * x
+    out[5] = qw * z + qx * y - qy * x + qz * c
+    out[6] = qw * c - qx * x - qy * y - qz * z
+    _rotation(out, rotation)
+    _turn(rotation, out, 7, 1)
 
 
 @kernel
-def _entry(x, y, z, w, i, j):
-    """Entry (i, j) of the rotation from base to world of a unit quaternion."""
-    if i == j:
-        a, b = (y, z) if i == 0 else ((x, z) if i == 1 else (x, y))
-        return 1.0 - 2.0 * (a * a + b * b)
-    k = 3 - i - j
-    first, second = (x, y) if k == 2 else ((x, z) if k == 1 else (y, z))
-    axis = x if k == 0 else (y if k == 1 else z)
-    sign = 1.0 if (j - i) % 3 == 2 else -1.0
-    return 2.0 * (first * second + sign * axis * w)
+def _rotation(base, rotation):
+    """Write the rotation from base to world (3, 3) of the quaternion in ``base``, which may have any length."""
+    length = 0.0
+    for k in range(3, 7):
+        length += base[k] * base[k]
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        a, b, c = base[3 + i], base[3 + j], base[3 + k]
+        rotation[i, i] = 1.0 - 2.0 * (b * b + c * c) / length
+        rotation[i, j] = 2.0 * (a * b - c * base[6]) / length
+        rotation[j, i] = 2.0 * (a * b + c * base[6]) / length
 
 
 @kernel
-def _rotate(x, y, z, w, covariance):
-    """Turn a covariance (36,), (6, 6), from the axes of the world into those of the base, in place."""
-    for row in range(6):  # C R
-        for block in range(0, 6, 3):
-            at = 6 * row + block
-            a, b, c = covariance[at], covariance[at + 1], covariance[at + 2]
-            for j in range(3):
-                covariance[at + j] = (
-                    a * _entry(x, y, z, w, 0, j) + b * _entry(x, y, z, w, 1, j) + c * _entry(x, y, z, w, 2, j)
-                )
-    for column in range(6):  # Rᵀ (C R)
-        for block in range(0, 6, 3):
-            at = 6 * block + column
-            a, b, c = covariance[at], covariance[at + 6], covariance[at + 12]
-            for i in range(3):
-                covariance[at + 6 * i] = (
-                    _entry(x, y, z, w, 0, i) * a + _entry(x, y, z, w, 1, i) * b + _entry(x, y, z, w, 2, i) * c
-                )
+def _turn(rotation, numbers, at, step):
+    """Turn a vector from the axes of the world into those of the base, in place. It stands at ``at`` and every ``step``
+    numbers after that."""
+    a, b, c = numbers[at], numbers[at + step], numbers[at + 2 * step]
+    for j in range(3):
+        numbers[at + step * j] = rotation[0, j] * a + rotation[1, j] * b + rotation[2, j] * c
