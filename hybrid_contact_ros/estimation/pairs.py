@@ -39,4 +39,5 @@ def listed(lists: ListsOut, count: int) -> Pairs:
     if count > PAIRS_LIMIT:
         largest = np.sort(np.argsort(-np.abs(cosine), kind="stable")[:PAIRS_LIMIT])
         return Pairs(contacts[0, largest], contacts[1, largest], cosine[largest], sensitive[largest])
-    return Pairs(contacts[0, :count].copy(), contacts[1, :count].copy(), cosine.copy(), sensitive.copy())
+    first, second = contacts[:, :count].copy()
+    return Pairs(first, second, cosine.copy(), sensitive.copy())

@@ -80,6 +80,20 @@ def test_rows_are_those_of_pinocchios_frames(seed):
         np.testing.assert_allclose(p.normal_jacobian[i], model.contact_normals[i] @ jacobian, atol=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_the_rate_of_momentum_is_that_of_pinocchios_coriolis_matrix(seed):
+    model = random_tree(seed)
+    state = random_state(model, seed)
+    momentum, rate = model.momentum(state)
+    own, data = model.pinocchio_model, model.pinocchio_model.createData()
+    coriolis = pin.computeCoriolisMatrix(own, data, state.q, state.v).reshape(model.nv, model.nv)
+    gravity = pin.computeGeneralizedGravity(own, data, state.q)
+    terms = np.abs(coriolis).T @ np.abs(state.v) + np.abs(gravity)
+    np.testing.assert_allclose(rate, coriolis.T @ state.v - gravity, atol=1e-12 * terms.max())
+    mass = model.problem(state).mass
+    np.testing.assert_allclose(momentum, mass @ state.v, atol=1e-13 * (np.abs(mass) @ np.abs(state.v)).max())
+
+
 def test_after_the_first_robot_every_other_runs_without_compiling():
     first = random_tree(0)
     first.problem(random_state(first, 0))
