@@ -40,6 +40,7 @@ class SamplePlan:
         seed: of the draws.
         per_step (m,), last_step (m,), max_steps, separating (m,), draws: as of
             :class:`~hybrid_contact_ros.kernels.impacts.records.Walk`.
+        energy: twice the kinetic energy before the impact, scaled, where it is known; it makes searches shorter.
     """
 
     space: ContactSpace
@@ -53,6 +54,7 @@ class SamplePlan:
     max_steps: int
     separating: Array
     draws: Array
+    energy: float = np.inf
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,7 +127,7 @@ class Sampler:
                 first,
                 count,
                 plan.seed,
-                *(space.H, space.w, space.c),
+                *(space.H, space.w, space.c, plan.energy),
                 *self._walk,
                 *limits,
                 *self._scratch,

@@ -124,7 +124,7 @@ class SolutionSearch:
         problem = (space.H, w, cap, space.c)
         out = (unresolved_states, 0, self.z, self.after)
         if self.planar is not None and np.isfinite(cap).all():
-            found = search_planar(space.g, *limits, *problem, *self.planar.tree, *out)
+            found = search_planar(space.g, *limits, *problem, np.inf, *self.planar.tree, *out)
         else:
             found = search(space.g, *limits, *problem, self.T, self.A, self.states, self.modes, *out)
         count, _, continua, unresolved, complete = found

@@ -153,6 +153,7 @@ def post_impact_set(
         max_steps=max_steps,
         separating=separating,
         draws=draws,
+        energy=_scaled_energy(problem, space),
     )
     end_ns = begin + int(_SAMPLING_PART * deadline_ns) if deadline_ns else None
     return _collect(problem, plan, take_samples(plan, samples, end_ns, threads))
@@ -208,6 +209,13 @@ def _last_step(space: ContactSpace, friction: float) -> float:
     stretch = np.sqrt(np.trace(space.H))  # ≥ σ_max of L⁻¹ Jᵀ, scaled
     psi = stretch * space.scale.size * (1.0 + friction) + 1.0
     return _LAST_STEP / (3.0 * float(psi))
+
+
+def _scaled_energy(problem: ContactProblem, space: ContactSpace) -> float:
+    """v⁻ᵀ M v⁻ in the units of scaled impulses times scaled velocities; used in the plane."""
+    if space.g != 1 or not space.speed > 0.0:
+        return float(np.inf)
+    return float(problem.velocity @ problem.mass @ problem.velocity) / space.speed**2
 
 
 def _uniqueness(proven: bool | None, info: Array) -> bool | None:

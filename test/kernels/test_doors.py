@@ -69,7 +69,7 @@ DOORS = [
         planar_batch,
         [
             *("first", "count", "seed"),
-            *("H", "w", "c"),
+            *("H", "w", "c", "energy"),
             impacts.Walk,
             impacts.SearchLimits,
             *("tableau", "lines", "contacts", "vectors"),
@@ -99,7 +99,7 @@ DOORS = [
     (
         planar_search.search_planar,
         [
-            *("g", all_solutions.SearchBudget, "H", "w", "cap", "c"),
+            *("g", all_solutions.SearchBudget, "H", "w", "cap", "c", "energy"),
             planar_search.PlanarTree,
             all_solutions.SearchOut,
         ],

@@ -38,6 +38,7 @@ from hybrid_contact_ros.kernels.impacts.sampling import CHOICES, TURNS, draw_cap
 
 SOLVED = int(Status.SOLVED)
 
+_ROUNDING = 1e-9  # of energies, relative and absolute
 _GOOD = 1e-10  # residual of an answer that is not solved for again
 
 
@@ -50,6 +51,7 @@ def planar_batch(
     H,
     w,
     c,
+    energy,
     # walk:
     step,
     last_step,
@@ -91,6 +93,7 @@ def planar_batch(
     """Run samples first … first + count − 1 of an impact in the plane (g = 1), as :func:`.sampling.sample_batch` does.
 
     Args:
+        energy: not less than wᵀ H⁺ w (:mod:`.planar_search`).
         signs … ints: :class:`.planar_pieces.Pieces`, kept from call to call; empty for more contacts than these hold.
         T … at: :class:`.planar_search.PlanarTree`.
         contacts: scratch, (2, m). vectors: scratch, (4, p). solutions, velocities: scratch, (> most + 2, p).
@@ -117,6 +120,7 @@ def planar_batch(
         for i in range(SAMPLE_COLUMNS):
             told[i] = 0.0
         steps = 0
+        left = energy
         while slowest(1, now, separating) < -1.0 and steps <= max_steps:
             last = steps == max_steps
             if last and not last_step[0] > 0.0:
@@ -138,7 +142,7 @@ def planar_batch(
                     so_far = spent + work(steps, told[SEARCH_WORK], node)
                     known = 1 if status == SOLVED else 0
                     choices, found = _choose(
-                        problem, limits, so_far, known, mode, choices, push, after, pieces, tree, solutions,
+                        problem, left, limits, so_far, known, mode, choices, push, after, pieces, tree, solutions,
                         velocities, told,
                     )  # fmt: skip
                     if found > known:
@@ -148,6 +152,7 @@ def planar_batch(
                 worst = status
             told[RESIDUAL] = max(told[RESIDUAL], residual)
             for i in range(p):
+                left += push[i] * (now[i] + after[i])
                 z[sample, i] += push[i]
                 now[i] = after[i]
             steps += 1
@@ -161,7 +166,7 @@ def planar_batch(
 
 
 @kernel(forceinline=True)
-def _choose(problem, limits, spent, known, mode, state, push, after, pieces, tree, solutions, velocities, info):
+def _choose(problem, energy, limits, spent, known, mode, state, push, after, pieces, tree, solutions, velocities, info):
     """Replace an answer by one drawn uniformly from all solutions with different velocities.
 
     Arguments and return values as of the function of this name in :mod:`.sampling`; mode: of the answer, or −1.
@@ -192,6 +197,7 @@ def _choose(problem, limits, spent, known, mode, state, push, after, pieces, tre
             problem.w,
             problem.cap,
             problem.c,
+            energy * (1.0 + _ROUNDING) + _ROUNDING,
             tree.T,
             tree.bounds,
             tree.A,

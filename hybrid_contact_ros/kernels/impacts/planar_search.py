@@ -48,7 +48,7 @@ class PlanarTree(NamedTuple):
     """Scratch of a planar search."""
 
     T: Array  # (m + 1, p + 1, rows): T[level, column, row]; the last column is the constant
-    bounds: Array  # (4, rows): least and most that is asked of a row; least and most that it can be
+    bounds: Array  # (6, rows): least and most asked of a row; least and most that it can be; that a velocity can be
     A: Array  # (p + 1, p + 1), as of :class:`.all_solutions.SearchTree`
     rows: Indices  # (2, p)
     modes: Indices  # (m, 8): how many states a contact may have, and these
@@ -58,32 +58,36 @@ class PlanarTree(NamedTuple):
 def tree_sizes(m: int) -> tuple[tuple[int, ...], ...]:
     """Shapes of the arrays of :class:`PlanarTree` for m contacts."""
     p, rows = 2 * m, -(-3 * m // BLOCK) * BLOCK
-    return (m + 1, p + 1, rows), (4, rows), (p + 1, p + 1), (2, p), (m, 8), (m + 5, m)
+    return (m + 1, p + 1, rows), (6, rows), (p + 1, p + 1), (2, p), (m, 8), (m + 5, m)
 
 
 @kernel(forceinline=True)
-def _root(H, w, tree):
-    """Write the rows of undecided contacts, w' = w + H z, to T[0]; nothing is asked of them."""
+def _root(H, w, energy, tree):
+    """Write the rows of undecided contacts, w' = w + H z, to T[0], and what velocities can be."""
     root, bounds = tree.T[0], tree.bounds
     p = w.shape[0]
     for r in range(root.shape[1]):
-        bounds[0, r] = -np.inf
-        bounds[1, r] = np.inf
+        for x in range(0, 6, 2):
+            bounds[x, r] = -np.inf
+            bounds[x + 1, r] = np.inf
         for j in range(p + 1):
             root[j, r] = 0.0
     for i in range(p):
         r = 3 * (i // 2) + i % 2
         root[p, r] = w[i]
+        reach = 0.5 * np.sqrt(energy * H[i, i])
+        bounds[4, r] = 0.5 * w[i] - reach
+        bounds[5, r] = 0.5 * w[i] + reach
         for j in range(p):
             root[j, r] = H[j, i]
 
 
 @kernel(forceinline=True)
 def _ask_nothing(k, bounds):
-    """Free the rows of contact k."""
+    """Ask nothing of the rows of contact k, but what holds for all velocities."""
     for r in range(3 * k, 3 * k + 3):
-        bounds[0, r] = -np.inf
-        bounds[1, r] = np.inf
+        bounds[0, r] = bounds[4, r]
+        bounds[1, r] = bounds[5, r]
 
 
 @kernel(forceinline=True)
@@ -102,8 +106,9 @@ def _ask(k, state, cap, c, bounds):
         most[r] = 0.0
     else:
         most[r] = cap
-        if sigma != 0:
-            least[r] = 0.0
+        least[r] = 0.0 if sigma != 0 else -np.inf
+    if sigma == 0:
+        most[r + 1] = np.inf
     if not c > 0.0:
         return
     if sigma > 0:
@@ -205,10 +210,15 @@ def _constant(k, state, cap, c, response, parent):
 
 
 @kernel(forceinline=True)
-def _spread(value, most, by, normal, axis):
-    """How far normal z_n + axis z_l reaches from ``value``, down or up, within a contact's bounds (by: −c or c)."""
-    along = normal + by * abs(axis)
-    return value + most * (min(along, 0.0) if by < 0.0 else max(along, 0.0))
+def _lower(value, cap, c, normal, axis):
+    """The least of value + z_n normal + z_l axis within a contact's bounds."""
+    return value + cap * min(normal - c * abs(axis), 0.0)
+
+
+@kernel(forceinline=True)
+def _upper(value, cap, c, normal, axis):
+    """The most of it."""
+    return value + cap * max(normal + c * abs(axis), 0.0)
 
 
 @kernel(forceinline=True)
@@ -224,12 +234,12 @@ def _own_rows_may(k, state, response, constant, problem, undecided, parent, boun
             most, by = cap[x], c[x]
             _, _, n0, n1, n2 = _column(k, state, c[k], response, 2 * x, parent)
             _, _, l0, l1, l2 = _column(k, state, c[k], response, 2 * x + 1, parent)
-            low0 = _spread(low0, most, -by, n0, l0)
-            low1 = _spread(low1, most, -by, n1, l1)
-            low2 = _spread(low2, most, -by, n2, l2)
-            high0 = _spread(high0, most, by, n0, l0)
-            high1 = _spread(high1, most, by, n1, l1)
-            high2 = _spread(high2, most, by, n2, l2)
+            low0 = _lower(low0, most, by, n0, l0)
+            low1 = _lower(low1, most, by, n1, l1)
+            low2 = _lower(low2, most, by, n2, l2)
+            high0 = _upper(high0, most, by, n0, l0)
+            high1 = _upper(high1, most, by, n1, l1)
+            high2 = _upper(high2, most, by, n2, l2)
     least, most = bounds[0], bounds[1]
     return (
         low0 <= most[r] + _MISSED
@@ -526,6 +536,7 @@ def search_planar(
     w,
     cap,
     c,
+    energy,
     # scratch:
     T,
     bounds,
@@ -541,7 +552,9 @@ def search_planar(
 ):
     """Find all solutions with different velocities w' = w + H z, with finite caps and g = 1.
 
-    Args and return values as of :func:`.all_solutions.search`; T … at: :class:`PlanarTree`.
+    Args and return values as of :func:`.all_solutions.search`, but:
+        energy: not less than wᵀ H⁺ w, twice the kinetic energy that contacts can take; inf where it is not known.
+        T … at: :class:`PlanarTree`.
     """
     problem = IncrementProblem(g, H, w, cap, c)
     limits = SearchBudget(limit, afford, most, turn)
@@ -553,7 +566,7 @@ def search_planar(
         inside += _GOLDEN
         if inside >= 1.0:
             inside -= 1.0
-    _root(H, w, tree)
+    _root(H, w, energy, tree)
     node = _NODE * max(1.0, m * m / 25.0)
     spent = node * _list_states(turn, limit, problem, tree, order, at[0])
     count = known
