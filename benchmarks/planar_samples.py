@@ -3,14 +3,15 @@ solutions adds. ``python -m benchmarks.planar_samples [--rounds N]``; ratios of 
 
 quantecon is no dependency (:mod:`.peers` says how to get it). Both sides run Algorithm 1 of Halm in a compiled loop,
 from the same draws and with the conventions of the published code; quantecon solves the LCP as the paper prints it,
-(75). The time of each is the thread time of the fastest of many rounds that take turns, the least disturbed one. ``set``
-is the time of a call of ``post_impact_set`` from Python, everything included, without search and with it. A quantecon
-sample that meets a failed solve ends there, which makes its time shorter.
+(75). The time of each is the thread time of the fastest of many rounds that take turns, the least disturbed one.
+``set`` is the time of a call of ``post_impact_set`` from Python, everything included, without search and with it. A
+quantecon sample that meets a failed solve ends there, which makes its time shorter.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 from time import thread_time_ns
 
 import numpy as np
@@ -18,7 +19,7 @@ from numba import njit
 
 from benchmarks.impact_problems import halm_posa_lcp, random_problem
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
-from hybrid_contact_ros.impacts.sampler import Sampler, SamplePlan
+from hybrid_contact_ros.impacts.sampler import SamplePlan, Sampler
 from hybrid_contact_ros.impacts.solution_search import SolutionSearch
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
 from hybrid_contact_ros.kernels.impacts.records import SAMPLE_COLUMNS, STEPS
@@ -158,10 +159,8 @@ def main() -> None:
     for name, example in examples().items():
         draws = given_draws(example)
         sides: list[Ours | Quantecon] = [Ours(example, draws)]
-        try:
+        with contextlib.suppress(ImportError):
             sides.append(Quantecon(example, draws))
-        except ImportError:
-            pass
         for side in sides:
             side.run()
         times = np.array([[side.run() for side in sides] for _ in range(rounds)]).min(axis=0)

@@ -92,7 +92,9 @@ class SolutionSearch:
         self.A = np.empty((p + 1, p + 1))
         self.states = np.empty((5, p), dtype=np.int64)
         self.modes = np.empty((m, min(2 + 2 * 3**space.g, _CONTACT_MODES)), dtype=np.int64)
-        self.planar = PlanarScratch(m) if space.g == 1 and m > 0 and space.A.shape[1] == 1 else None
+        self.planar: PlanarScratch | None = (
+            PlanarScratch(m) if space.g == 1 and m > 0 and space.A.shape[1] == 1 else None
+        )
         self.z, self.after = np.empty((SOLUTIONS_LIMIT + 3, p)), np.empty((SOLUTIONS_LIMIT + 3, p))
         rubs = space.c > 0.0
         pieces = float(np.prod(np.where(rubs, 2.0**space.g + 3.0**space.g, 2.0)))
@@ -120,13 +122,15 @@ class SolutionSearch:
         """All solutions for scaled velocities w (p,) and caps (m,), which may be inf. limit: in place of ``whole``."""
         space = self.space
         unresolved_states = np.empty((_UNRESOLVED, w.size), dtype=np.int64)
-        limits = (self.whole if limit is None else limit, np.inf, SOLUTIONS_LIMIT, 0)
-        problem = (space.H, w, cap, space.c)
-        out = (unresolved_states, 0, self.z, self.after)
+        budget = self.whole if limit is None else limit, np.inf, SOLUTIONS_LIMIT, 0
+        problem = space.H, w, cap, space.c
         if self.planar is not None and np.isfinite(cap).all():
-            found = search_planar(space.g, *limits, *problem, np.inf, *self.planar.tree, *out)
+            found = search_planar(
+                space.g, *budget, *problem, np.inf, *self.planar.tree, unresolved_states, 0, self.z, self.after
+            )
         else:
-            found = search(space.g, *limits, *problem, self.T, self.A, self.states, self.modes, *out)
+            scratch = self.T, self.A, self.states, self.modes
+            found = search(space.g, *budget, *problem, *scratch, unresolved_states, 0, self.z, self.after)
         count, _, continua, unresolved, complete = found
         z, after = list(self.z[:count].copy()), list(self.after[:count].copy())
         continuum = continua > 0

@@ -18,7 +18,7 @@ of :func:`.planar_search.search_planar`.
 """
 
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.impacts.all_solutions import SearchBudget, is_apart
+from hybrid_contact_ros.kernels.impacts.all_solutions import is_apart
 from hybrid_contact_ros.kernels.impacts.planar_path import answer
 from hybrid_contact_ros.kernels.impacts.planar_pieces import NOT_MADE, SINGULAR_PIECE, make, row
 from hybrid_contact_ros.kernels.impacts.planar_search import SAME_ANSWER, solve_whole

@@ -1,7 +1,7 @@
 """The linear maps of the modes of planar increments, which depend on the configuration alone.
 
-In one mode of all contacts (:mod:`.increment_modes`; one friction axis a contact) the impulses z and velocities w' of an
-increment are linear functions of the velocities w before it and the caps. Each mode also has conditions, three a
+In one mode of all contacts (:mod:`.increment_modes`; one friction axis a contact) the impulses z and velocities w' of
+an increment are linear functions of the velocities w before it and the caps. Each mode also has conditions, three a
 contact at most, and they are linear in w and the caps too. So one matrix a mode, made when the mode is first met, turns
 an increment into a few dot products, for all samples of a set. A matrix depends on H, c and its mode only: whether it
 was stored already changes no bit of any sample.

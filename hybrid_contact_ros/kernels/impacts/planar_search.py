@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.all_solutions import SearchBudget, add_line, is_apart, is_new
-from hybrid_contact_ros.kernels.impacts.increment_modes import ACTIVE, CAPPED, OPEN, decode, mode_count
+from hybrid_contact_ros.kernels.impacts.increment_modes import ACTIVE, CAPPED, decode, mode_count
 from hybrid_contact_ros.kernels.impacts.increment_system import may_hold, solve_mode
 from hybrid_contact_ros.kernels.impacts.planar_pieces import ACTIVE_STICKS, CAPPED_STICKS, OPEN_STATE, slide
 from hybrid_contact_ros.kernels.impacts.records import IncrementProblem
@@ -127,20 +127,20 @@ def _ask(k, state, cap, c, bounds):
 def _response(k, state, c, parent):
     """How the impulses of contact k follow from its rows in a state: ((a, b, d, e), whether they do).
 
-    z_n = a w_n + b w_l and z_l = d w_n + e w_l, with w' of the other contacts' impulses; cap comes on top. A matrix that
-    is nearly singular is not inverted.
+    z_n = a w_n + b w_l and z_l = d w_n + e w_l, with w' of the other contacts' impulses; cap comes on top. A matrix
+    that is nearly singular is not inverted.
     """
-    n, l = 2 * k, 2 * k + 1
+    n, t = 2 * k, 2 * k + 1
     r = 3 * k
     if state == OPEN_STATE or (state >= 4 and state != CAPPED_STICKS):
         return 0.0, 0.0, 0.0, 0.0, True
     if state == CAPPED_STICKS:
-        pivot = parent[l, r + 1]
+        pivot = parent[t, r + 1]
         if abs(pivot) < _SINGULAR:
             return 0.0, 0.0, 0.0, 0.0, False
         return 0.0, 0.0, 0.0, -1.0 / pivot, True
     if state == ACTIVE_STICKS:
-        nn, nl, ln, ll = parent[n, r], parent[l, r], parent[n, r + 1], parent[l, r + 1]
+        nn, nl, ln, ll = parent[n, r], parent[t, r], parent[n, r + 1], parent[t, r + 1]
         determinant = nn * ll - nl * ln
         size = max(max(abs(nn), abs(ll)), max(abs(nl), abs(ln)))
         if not abs(determinant) > _SINGULAR * max(size, 1e-3):
@@ -148,7 +148,7 @@ def _response(k, state, c, parent):
         over = -1.0 / determinant
         return over * ll, -over * nl, -over * ln, over * nn, True
     sigma = slide(state)
-    pivot = parent[n, r] + sigma * c * parent[l, r]
+    pivot = parent[n, r] + sigma * c * parent[t, r]
     if abs(pivot) < _SINGULAR:
         return 0.0, 0.0, 0.0, 0.0, False
     over = -1.0 / pivot
@@ -171,13 +171,13 @@ def _own_rows(state, c, z_n, z_l, w_n, w_l):
 def _column(k, state, c, response, j, parent):
     """The impulses of contact k per unit of unknown j, and the contact's rows: (z_n, z_l, three rows)."""
     a, b, d, e = response
-    n, l = 2 * k, 2 * k + 1
+    n, t = 2 * k, 2 * k + 1
     r = 3 * k
     w_n, w_l = parent[j, r], parent[j, r + 1]
     z_n = a * w_n + b * w_l
     z_l = d * w_n + e * w_l
-    w_n += parent[n, r] * z_n + parent[l, r] * z_l
-    w_l += parent[n, r + 1] * z_n + parent[l, r + 1] * z_l
+    w_n += parent[n, r] * z_n + parent[t, r] * z_l
+    w_l += parent[n, r + 1] * z_n + parent[t, r + 1] * z_l
     first, second, third = _own_rows(state, c, z_n, z_l, w_n, w_l)
     return z_n, z_l, first, second, third
 
@@ -186,18 +186,18 @@ def _column(k, state, c, response, j, parent):
 def _alone(k, state, cap, c, response, parent):
     """Impulses and velocities of contact k in a state while all undecided impulses are 0: (z_n, z_l, w'_n, w'_l)."""
     a, b, d, e = response
-    n, l, p = 2 * k, 2 * k + 1, parent.shape[0] - 1
+    n, t, p = 2 * k, 2 * k + 1, parent.shape[0] - 1
     r = 3 * k
     z_n, z_l = 0.0, 0.0
     if state >= 4:
         z_n = cap
         z_l = slide(state) * c * cap
-    w_n = parent[p, r] + parent[n, r] * z_n + parent[l, r] * z_l
-    w_l = parent[p, r + 1] + parent[n, r + 1] * z_n + parent[l, r + 1] * z_l
+    w_n = parent[p, r] + parent[n, r] * z_n + parent[t, r] * z_l
+    w_l = parent[p, r + 1] + parent[n, r + 1] * z_n + parent[t, r + 1] * z_l
     add_n = a * w_n + b * w_l
     add_l = d * w_n + e * w_l
-    w_n += parent[n, r] * add_n + parent[l, r] * add_l
-    w_l += parent[n, r + 1] * add_n + parent[l, r + 1] * add_l
+    w_n += parent[n, r] * add_n + parent[t, r] * add_l
+    w_l += parent[n, r + 1] * add_n + parent[t, r + 1] * add_l
     return z_n + add_n, z_l + add_l, w_n, w_l
 
 
@@ -266,12 +266,12 @@ def _outside(bounds):
 def _put_in(k, state, response, constant, problem, undecided, parent, child, bounds):
     """Write ``parent`` with a state of contact k put in to ``child``; returns whether all rows can be as is asked."""
     cap, c = problem.cap, problem.c
-    n, l, p = 2 * k, 2 * k + 1, parent.shape[0] - 1
+    n, t, p = 2 * k, 2 * k + 1, parent.shape[0] - 1
     r = 3 * k
     low, high = bounds[2], bounds[3]
     z_n, z_l, first, second, third = constant
     for i in range(parent.shape[1]):
-        value = parent[p, i] + z_n * parent[n, i] + z_l * parent[l, i]
+        value = parent[p, i] + z_n * parent[n, i] + z_l * parent[t, i]
         child[p, i] = value
         low[i] = value
         high[i] = value
@@ -283,8 +283,8 @@ def _put_in(k, state, response, constant, problem, undecided, parent, child, bou
             a_n, a_l, a0, a1, a2 = _column(k, state, c[k], response, j, parent)
             b_n, b_l, b0, b1, b2 = _column(k, state, c[k], response, j + 1, parent)
             for i in range(parent.shape[1]):
-                normal = parent[j, i] + a_n * parent[n, i] + a_l * parent[l, i]
-                axis = parent[j + 1, i] + b_n * parent[n, i] + b_l * parent[l, i]
+                normal = parent[j, i] + a_n * parent[n, i] + a_l * parent[t, i]
+                axis = parent[j + 1, i] + b_n * parent[n, i] + b_l * parent[t, i]
                 child[j, i] = normal
                 child[j + 1, i] = axis
                 across = by * abs(axis)
@@ -302,19 +302,19 @@ def _put_in(k, state, response, constant, problem, undecided, parent, child, bou
 def _keep(k, state, problem, undecided, parent, child, bounds):
     """As :func:`_put_in`, where the matrix of contact k is singular, so that its unknowns stay undecided.
 
-    Its column n is that of the normal, with the axis that follows it, and its column l that of an axis that sticks.
+    Its column n is that of the normal, with the axis that follows it, and its column t that of an axis that sticks.
     """
     cap, c = problem.cap, problem.c
-    n, l, p = 2 * k, 2 * k + 1, parent.shape[0] - 1
+    n, t, p = 2 * k, 2 * k + 1, parent.shape[0] - 1
     r = 3 * k
     least, most, low, high = bounds[0], bounds[1], bounds[2], bounds[3]
     sigma = slide(state)
     base = cap[k] if state >= 4 else 0.0
     for i in range(parent.shape[1]):
-        along = parent[n, i] + sigma * c[k] * parent[l, i]
+        along = parent[n, i] + sigma * c[k] * parent[t, i]
         child[p, i] = parent[p, i] + base * along
         child[n, i] = 0.0 if state >= 4 else along
-        child[l, i] = parent[l, i] if sigma == 0 else 0.0
+        child[t, i] = parent[t, i] if sigma == 0 else 0.0
         low[i] = child[p, i]
         high[i] = child[p, i]
     _ask_nothing(k, bounds)
@@ -382,10 +382,10 @@ def _within(last, z_n, z_l, parent, bounds):
     """Whether all rows are within their bounds once the last contact's impulses are known; bounds[2]: out, the rows."""
     least, most, value = bounds[0], bounds[1], bounds[2]
     p = parent.shape[0] - 1
-    n, l = 2 * last, 2 * last + 1
+    n, t = 2 * last, 2 * last + 1
     outside = 0
     for r in range(value.shape[0]):
-        now = parent[p, r] + z_n * parent[n, r] + z_l * parent[l, r]
+        now = parent[p, r] + z_n * parent[n, r] + z_l * parent[t, r]
         value[r] = now
         if now > most[r] + _MISSED or now < least[r] - _MISSED:
             outside += 1
