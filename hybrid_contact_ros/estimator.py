@@ -118,7 +118,8 @@ class ContactEstimator:
         Args:
             freeze: forbid further compilation in this process, as nodes do, so that nothing can ever stall. Functions
                 for use offline (``outcome_bounds``, modes by enumeration, sets of problems in the plane) then raise
-                TypeError, unless they were used before (:func:`~hybrid_contact_ros.kernels.warm.enable_compilation` undoes it).
+                TypeError, unless they were used before
+                (:func:`~hybrid_contact_ros.kernels.warm.enable_compilation` undoes it).
         """
         enable_compilation()  # another robot of this process may have frozen kernels that it did not need
         model = self.model
