@@ -2,7 +2,8 @@
 
 A fresh process does one after the other what a node does, and its memory is read after each step: resident set (RSS),
 proportional set (PSS, where pages that processes share count in parts), and the pages that are its own (private). The
-last two depend on what else runs on the machine. The kernels are in the cache by then, as in every start but the first; ``--cold`` measures a first start in one process.
+last two depend on what else runs on the machine. The kernels are in the cache by then, as in every start but the first;
+``--cold`` measures a first start in one process.
 """
 
 from __future__ import annotations
