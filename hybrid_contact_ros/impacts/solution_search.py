@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace
 from hybrid_contact_ros.kernels.impacts.all_solutions import search
@@ -155,6 +154,8 @@ class SolutionSearch:
         One if the velocity is constant, and none if it is among those ``known``. The impulses are z = base + P x with
         the unknowns x of the mode.
         """
+        from scipy.optimize import linprog  # here: it would be a third of what a node imports, which never comes here
+
         space = self.space
         base, P, rows = self._unknowns(cap, states)
         motion, still = space.H @ P, w + space.H @ base
