@@ -64,7 +64,7 @@ def measured() -> dict[str, dict[str, float]]:
     return table
 
 
-def main() -> None:
+def write() -> None:
     if "HYBRID_CONTACT_CACHE_OF_WEIGHTS" not in os.environ:
         with tempfile.TemporaryDirectory() as cache:
             environment = os.environ | {"HYBRID_CONTACT_CACHE": cache, "HYBRID_CONTACT_CACHE_OF_WEIGHTS": "1"}
@@ -80,4 +80,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    write()

@@ -1,11 +1,12 @@
 """Impact sets beside the stream of states: are states delayed by them, and for how long is Python's lock held?
 
 One process: a ``contact_suite`` node with its publishers, to whose callbacks messages of a Go2 are handed when they are
-due. The robot bobs four times a second, so that every second state has a touchdown ahead. Blocks of 500 states with
-sets and without alternate. Latency runs from the time when a state is due until its mode and flags are published.
+due. The robot bobs, by default four times a second, so that every second state has a touchdown ahead. Blocks of 500
+states with sets and without alternate. Latency runs from the time when a state is due until its mode and flags are
+published.
 
-The second part is the processor time of each step of a set and of its publication, which bounds for how long Python's lock
-is held: no longer than a step, and no longer than 20 µs and one call of a library where somebody asks for it.
+The second part is the processor time of each step of a set and of its publication. Python's lock is held no longer than
+a step, and no longer than 20 µs and one call of a library where somebody asks for it.
 
 The third part has one thread that does nothing but look at the clock, and offers a state to the thread of the sets
 every 2 ms. The pauses that it finds are those for which it waited for Python's lock, or for a processor; those without
@@ -29,14 +30,14 @@ from hybrid_contact_ros.estimation.impact_sets import ImpactAhead
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = 500  # states
 STANDING = {"hip": 0.0, "thigh": 0.8, "calf": -1.5}  # rad
-HEIGHT, BOB, BOBS = 0.02, 0.0199, 4.0  # m, m, Hz
+HEIGHT, BOB = 0.02, 0.0199  # m
 GAP_NS = 3000  # pauses shorter than this are the clock's
 
 
 class Stream:
     """A configured and active node, and messages for it."""
 
-    def __init__(self) -> None:
+    def __init__(self, bobs: float = 4.0) -> None:
         import rclpy
         from nav_msgs.msg import Odometry
         from rclpy.parameter import Parameter
@@ -66,6 +67,7 @@ class Stream:
         self.base = Odometry(child_frame_id="base")
         self.base.header.frame_id = "world"
         self.base.pose.pose.orientation.w = 1.0
+        self.bobs = bobs  # Hz
         self.published = 0
         publish = self.node.publish
 
@@ -78,7 +80,7 @@ class Stream:
     def send(self, phase: float) -> None:
         """Hand the node a state at this phase of the bobbing, rad."""
         self.base.pose.pose.position.z = self.height + BOB * float(np.sin(phase))
-        self.base.twist.twist.linear.z = BOB * 2.0 * np.pi * BOBS * float(np.cos(phase))
+        self.base.twist.twist.linear.z = BOB * 2.0 * np.pi * self.bobs * float(np.cos(phase))
         sec, nanosec = divmod(time.time_ns(), 1_000_000_000)
         for header in (self.base.header, self.joints.header):
             header.stamp.sec, header.stamp.nanosec = sec, nanosec
@@ -95,7 +97,7 @@ class Stream:
             pause = due - time.perf_counter_ns()
             if pause > 0:
                 time.sleep(1e-9 * pause)
-            self.send(2.0 * np.pi * BOBS * k / rate)
+            self.send(2.0 * np.pi * self.bobs * k / rate)
             found.append(self.published - due)
         return found
 
@@ -174,11 +176,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=20.0, help="of publishing, for each rate (default 20)")
     parser.add_argument("--rates", type=float, nargs="+", default=[500.0, 1000.0], help="of the states, Hz")
+    parser.add_argument("--bobs", type=float, default=4.0, help="landings a second (default 4)")
     parser.add_argument("--fifo", action="store_true", help="with real-time priority, so that nothing else disturbs")
     args = parser.parse_args()
     if args.fifo:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
-    stream = Stream()
+    stream = Stream(args.bobs)
     assert stream.sets is not None
     print(f"computeAllTerms of this robot takes {stream.yardstick():.1f} µs now\n")
     print(f"{'due to published, ms':24}{'p50':>9}{'p90':>9}{'p99':>9}{'p99.9':>9}")

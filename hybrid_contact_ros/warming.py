@@ -3,7 +3,7 @@
 ``ContactEstimator.warm`` compiles everything that a configuration needs, and finds in the cache what was compiled
 before. Where much is missing and the process may use two processors, a helper process begins with the kernels of the
 impact sets meanwhile, and the warming finds them in the cache. A lock for each kernel
-(:mod:`hybrid_contact_ros.kernels.cache_lock`) keeps the two from compiling the same one. Nothing depends on the helper:
+(:mod:`hybrid_contact_ros.kernels.disk_cache`) keeps the two from compiling the same one. Nothing depends on the helper:
 whatever it leaves undone, because it died or never started, is compiled here.
 """
 
@@ -28,6 +28,7 @@ from hybrid_contact_ros.kernels.weights import WEIGHTS
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 
 _WORTH_A_PROCESS = 4.0  # s of either process's share: a new one takes two until it compiles anything
+_PATIENCE = 5.0  # s that the helper has to end
 _PERIOD = 3.0  # s between two reports
 _TRUSTED = 3.0  # s
 _CHILD = "import sys; sys.path[:] = sys.argv[1:]; from hybrid_contact_ros.warming import help_out; help_out()"
@@ -155,7 +156,7 @@ def _end(child: subprocess.Popen[bytes]) -> None:
     with suppress(BrokenPipeError):
         child.stdin.close()
     try:
-        child.wait(5.0)
+        child.wait(_PATIENCE)
     except subprocess.TimeoutExpired:
         child.kill()
         child.wait()

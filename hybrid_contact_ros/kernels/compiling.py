@@ -51,7 +51,7 @@ def undisturbed() -> Iterator[None]:
 if DEFERRED:
     from numba.core.registry import CPUDispatcher
 
-    from hybrid_contact_ros.kernels.cache_lock import alone
+    from hybrid_contact_ros.kernels.disk_cache import KernelCache, alone
     from hybrid_contact_ros.kernels.pipeline import DoorCompiler, LinkedCompiler
 
     class _Linked(CPUDispatcher):
@@ -66,6 +66,9 @@ if DEFERRED:
         """What Python sees of a kernel."""
 
         linked: Any  # a _Linked
+
+        def enable_caching(self) -> None:
+            self._cache = KernelCache(self.py_func)
 
         def compile(self, sig: Any) -> Any:
             with undisturbed(), alone(self):

@@ -9,7 +9,7 @@ from pathlib import Path
 from numba.core.dispatcher import Dispatcher
 
 from hybrid_contact_ros import kernels
-from hybrid_contact_ros.kernels.cache_lock import index_file
+from hybrid_contact_ros.kernels.disk_cache import index_file
 
 
 def dispatchers() -> Iterator[tuple[str, Dispatcher]]:

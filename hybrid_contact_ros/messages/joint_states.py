@@ -21,7 +21,8 @@ from hybrid_contact_ros.kernels.messages.measurements import MEASURED, ODD, join
 from hybrid_contact_ros.mechanics.joints import BaseMeasurement, ImplausibleError, JointMap
 from hybrid_contact_ros.mechanics.plausibility import Plausibility
 from hybrid_contact_ros.mechanics.state import RobotState
-from hybrid_contact_ros.messages.cdr import BEGIN, STAMP, Layout, Layouts
+from hybrid_contact_ros.messages.cdr import BEGIN, STAMP, Layout
+from hybrid_contact_ros.messages.layouts import Layouts
 from hybrid_contact_ros.messages.odometry import Base
 from hybrid_contact_ros.messages.refusals import RefusedError
 from hybrid_contact_ros.messages.serialized import Deserialize, deserialized

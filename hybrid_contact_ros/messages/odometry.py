@@ -20,7 +20,8 @@ from hybrid_contact_ros.kernels.messages.measurements import (
     carried,
 )
 from hybrid_contact_ros.mechanics.joints import QUATERNION_TOLERANCE, BaseMeasurement
-from hybrid_contact_ros.messages.cdr import BEGIN, STAMP, Layout, Layouts
+from hybrid_contact_ros.messages.cdr import BEGIN, STAMP, Layout
+from hybrid_contact_ros.messages.layouts import Layouts
 from hybrid_contact_ros.messages.refusals import RefusedError
 from hybrid_contact_ros.messages.serialized import Deserialize, deserialized
 

@@ -30,7 +30,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from hybrid_contact_ros.messages.cdr import Layout, Layouts, Numbers, numbers_of, texts_of
+from hybrid_contact_ros.messages.cdr import Layout, Numbers, numbers_of, texts_of
+from hybrid_contact_ros.messages.layouts import Layouts
 from hybrid_contact_ros.messages.rows import Rows
 from hybrid_contact_ros.messages.views import ConstraintStabilityView, ContactModeView, PostImpactVelocitySetView
 

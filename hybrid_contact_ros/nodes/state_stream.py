@@ -217,7 +217,8 @@ class StateStream:
             monitor.spent(cost)
             rate = intake.rates[intake.pace]
             lost = rate.lost + monitor.states_overtaken
-            self.budget.spent(done, cost, lost, rate.exact, cost - (time.thread_time_ns() - worked))
+            behind, self.turn.waited_ns = self.turn.waited_ns, 0
+            self.budget.spent(done, cost + behind, lost, rate.exact, cost + behind - (time.thread_time_ns() - worked))
         except UnusableStateError as error:  # the state cannot be computed with
             intake.refuse(str(error))
             self.log.tell(intake)

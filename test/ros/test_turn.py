@@ -8,6 +8,7 @@ from hybrid_contact_ros.nodes.turn import Turn
 
 def test_a_thread_that_goes_first_waits_for_one_step_of_the_others_at_most():
     turn, steps, ended = Turn(), [0], threading.Event()
+    assert turn.waited_ns == 0
 
     def others():
         while not ended.is_set():
@@ -30,6 +31,27 @@ def test_a_thread_that_goes_first_waits_for_one_step_of_the_others_at_most():
     finally:
         ended.set()
         thread.join()
+    waited = turn.waited_ns
+    with turn:
+        pass
+    assert turn.waited_ns == waited  # nobody had it
+
+
+def test_the_time_that_others_take_is_known():
+    turn, has = Turn(), threading.Event()
+
+    def other():
+        with turn.last:
+            has.set()
+            time.sleep(0.05)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    assert has.wait(10.0)
+    with turn:
+        pass
+    thread.join()
+    assert turn.waited_ns > 0
 
 
 def test_the_others_wait_while_it_is_wanted_and_get_it_afterwards():

@@ -75,6 +75,51 @@ def forward_solve(n, L, x):
 
 
 @kernel
+def forward_rows(n, count, L, X):
+    """Solve L y = b in place for each of the first ``count`` rows of X (count, n): four at once, since the sums of one
+    wait for each other."""
+    blocks = count // 4
+    for block in range(blocks):
+        r = 4 * block
+        for i in range(n):
+            a, b, c, d = X[r, i], X[r + 1, i], X[r + 2, i], X[r + 3, i]
+            for k in range(i):
+                entry = L[i, k]
+                a -= entry * X[r, k]
+                b -= entry * X[r + 1, k]
+                c -= entry * X[r + 2, k]
+                d -= entry * X[r + 3, k]
+            inverse = 1.0 / L[i, i]
+            X[r, i], X[r + 1, i], X[r + 2, i], X[r + 3, i] = a * inverse, b * inverse, c * inverse, d * inverse
+    for r in range(4 * blocks, count):
+        forward_solve(n, L, X[r])
+
+
+@kernel
+def row_products(n, count, X, G):
+    """G = X Xᵀ of the first ``count`` rows of X (count, n); G (count, count) is written whole."""
+    for i in range(count):
+        blocks = (i + 1) // 4
+        for block in range(blocks):
+            j = 4 * block
+            a = b = c = d = 0.0
+            for k in range(n):
+                entry = X[i, k]
+                a += entry * X[j, k]
+                b += entry * X[j + 1, k]
+                c += entry * X[j + 2, k]
+                d += entry * X[j + 3, k]
+            G[i, j], G[i, j + 1], G[i, j + 2], G[i, j + 3] = a, b, c, d
+            G[j, i], G[j + 1, i], G[j + 2, i], G[j + 3, i] = a, b, c, d
+        for j in range(4 * blocks, i + 1):
+            total = 0.0
+            for k in range(n):
+                total += X[i, k] * X[j, k]
+            G[i, j] = total
+            G[j, i] = total
+
+
+@kernel
 def backward_solve(n, L, x):
     """Solve Lᵀ x = y in place, the second half of :func:`cholesky_solve`."""
     for i in range(n - 1, -1, -1):
@@ -129,7 +174,7 @@ def lu_factor(n, tolerance, A, order):
             factor = A[i, j] * inverse
             A[i, j] = factor
             if factor != 0.0:
-                # Unsigned: an index that might be negative, and so count from the end, keeps a loop from being vectorised
+                # Unsigned: an index that might be negative, and so count from the end, keeps a loop from vector units.
                 for k in range(np.uint64(j + 1), np.uint64(n)):
                     A[i, k] -= factor * A[j, k]
     return n

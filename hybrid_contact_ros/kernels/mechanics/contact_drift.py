@@ -8,6 +8,8 @@ from hybrid_contact_ros.kernels.compiling import kernel
 
 # A row depends on the earlier ones where its part across all of them is below this part of its length.
 _DEPENDENT = 1e-6
+# Of the square of a row: where less remains after one pass, rounding may have left parts along the earlier rows.
+_CANCELLED = 0.01
 
 
 @kernel
@@ -36,18 +38,9 @@ def balanced_drift(width, rows, touching, basis, values, drift):
             for c in range(nv):
                 row[c] = rows[i, k, c]
                 square += row[c] * row[c]
-            value = drift[i, k]
-            for _ in range(2):  # twice, since one pass loses the digits that tell dependence
-                for j in range(found):
-                    along = 0.0
-                    for c in range(nv):
-                        along += basis[j, c] * row[c]
-                    for c in range(nv):
-                        row[c] -= along * basis[j, c]
-                    value -= along * values[j]
-            remainder = 0.0
-            for c in range(nv):
-                remainder += row[c] * row[c]
+            value, remainder = _reduce(nv, found, drift[i, k], basis, values)
+            if remainder < _CANCELLED * square:  # one pass loses the digits that tell dependence
+                value, remainder = _reduce(nv, found, value, basis, values)
             if remainder <= _DEPENDENT * _DEPENDENT * square:
                 drift[i, k] -= value
                 continue
@@ -56,3 +49,38 @@ def balanced_drift(width, rows, touching, basis, values, drift):
                 row[c] *= scale
             values[found] = value * scale
             found += 1
+
+
+@kernel
+def _reduce(nv, found, value, basis, values):
+    """Take from row ``found`` of the basis its parts along the rows before it, and from ``value`` theirs.
+
+    Returns (value, square of what remains of the row). Four rows are taken at once: their sums do not wait for each
+    other.
+    """
+    row = basis[found]
+    blocks = found // 4
+    for block in range(blocks):
+        j = 4 * block
+        p, q, s, t = basis[j], basis[j + 1], basis[j + 2], basis[j + 3]
+        a = b = c = d = 0.0
+        for k in range(nv):
+            entry = row[k]
+            a += entry * p[k]
+            b += entry * q[k]
+            c += entry * s[k]
+            d += entry * t[k]
+        for k in range(nv):
+            row[k] -= (a * p[k] + b * q[k]) + (c * s[k] + d * t[k])
+        value -= (a * values[j] + b * values[j + 1]) + (c * values[j + 2] + d * values[j + 3])
+    for j in range(4 * blocks, found):
+        along = 0.0
+        for k in range(nv):
+            along += basis[j, k] * row[k]
+        for k in range(nv):
+            row[k] -= along * basis[j, k]
+        value -= along * values[j]
+    remainder = 0.0
+    for k in range(nv):
+        remainder += row[k] * row[k]
+    return value, remainder

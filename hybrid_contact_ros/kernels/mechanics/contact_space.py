@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve, forward_solve
+from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve, forward_rows, row_products
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.mechanics.delassus import delassus
 
-_SOLVED = int(Status.SOLVED)
+_SOLVED, _SINGULAR = int(Status.SOLVED), int(Status.SINGULAR)
 # Smallest pivot of M over its largest diagonal entry that is not rounding. Joint inertias of 1e-5 kg m² beside a
 # body of 50 kg are real; a massless limb is below this.
 _MASS_PIVOT = 1e-13
@@ -28,12 +27,15 @@ def contact_space(mass, bias, rows, drift, L, half, G, b):
     """
     nv = mass.shape[0]
     n = rows.shape[0]
-    status = delassus(_MASS_PIVOT, mass, rows, L, half[:n], G)
-    if status != _SOLVED:
-        return status
+    if cholesky_factor(nv, _MASS_PIVOT, mass, L) < nv:
+        return _SINGULAR
+    for i in range(n):
+        for k in range(nv):
+            half[i, k] = rows[i, k]
     for k in range(nv):
         half[n, k] = bias[k]
-    forward_solve(nv, L, half[n])
+    forward_rows(nv, n + 1, L, half)
+    row_products(nv, n, half, G)
     for i in range(n):
         total = 0.0
         for k in range(nv):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, forward_solve
+from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, forward_rows, row_products
 from hybrid_contact_ros.kernels.compiling import kernel
 
 _SOLVED = int(Status.SOLVED)
@@ -30,11 +30,6 @@ def delassus(tolerance, mass, rows, L, half, G):
     for i in range(n):
         for k in range(nv):
             half[i, k] = rows[i, k]
-        forward_solve(nv, L, half[i])
-        for j in range(i + 1):
-            total = 0.0
-            for k in range(nv):
-                total += half[i, k] * half[j, k]
-            G[i, j] = total
-            G[j, i] = total
+    forward_rows(nv, n, L, half)
+    row_products(nv, n, half, G)
     return _SOLVED

@@ -1,0 +1,61 @@
+"""numba's cache on the disk, shared by several processes and loaded quickly.
+
+One process at a time compiles a kernel; the others wait and then find it in the cache. Nodes that start together, and
+the helper process of a first start, share the work that way. Without a lock numba's index of a kernel could also end up
+naming the file of another signature, where two processes write at once. The operating system releases the lock of a
+process that dies.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from numba.core.caching import FunctionCache
+
+try:
+    import fcntl
+except ImportError:  # no POSIX: every process compiles for itself
+    fcntl = None  # type: ignore[assignment]
+
+
+class KernelCache(FunctionCache):  # type: ignore[misc]
+    """numba's cache of a function, from which machine code is loaded without the compiler.
+
+    numba gets its compiler ready before it looks into the cache: it imports and registers everything that it could
+    compile with, which takes longer than loading all kernels of a node. It does so again where it compiles.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
+def index_file(door: Any) -> str:
+    """Path of the file that exists once the kernel was compiled and stored, for whatever types."""
+    return str(door._cache._cache_file._index_path)
+
+
+@contextmanager
+def alone(door: Any) -> Iterator[None]:
+    """Hold the lock of a cached kernel; nothing is locked where the directory cannot be written."""
+    descriptor = _open(index_file(door) + ".lock")
+    try:
+        if descriptor is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _open(path: str) -> int | None:
+    if fcntl is None:
+        return None
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)  # numba makes it when it stores something
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError:
+        return None

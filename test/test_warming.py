@@ -1,0 +1,152 @@
+"""The first start: which kernels a configuration needs, what is left of them, and the helper process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from helpers.bodies import NO_DEADLINE, block
+from hybrid_contact_ros import warming
+from hybrid_contact_ros.estimator import Parts
+from hybrid_contact_ros.kernels import disk_cache, warm
+from hybrid_contact_ros.kernels.compiling import DEFERRED
+from hybrid_contact_ros.kernels.weights import WEIGHTS
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_weights_name_kernels_that_exist_and_each_once():
+    kernels = {name for name, _ in warm.dispatchers()}
+    named = [name for part in WEIGHTS.values() for name in part]
+    assert set(named) <= kernels, "python -m benchmarks.compile_weights writes the table anew"
+    assert len(named) == len(set(named))
+    assert all(seconds > 0.0 for part in WEIGHTS.values() for seconds in part.values())
+
+
+@pytest.mark.skipif(not DEFERRED, reason="the weights are those of kernels that are emitted within doors only")
+def test_warming_loads_the_kernels_that_the_weights_say_and_no_others():
+    """In a process of its own, for a node that publishes modes alone, and for one that publishes everything."""
+    code = (
+        "import sys\n"
+        "from hybrid_contact_ros import ContactEstimator, EstimatorConfig, Parts, RigidBodyModel\n"
+        "from hybrid_contact_ros.mechanics.example_data import example_urdf\n"
+        "from hybrid_contact_ros.warming import needed\n"
+        "from hybrid_contact_ros.kernels import warm\n"
+        "config = EstimatorConfig.from_file('config/go2.yaml')\n"
+        "model = RigidBodyModel.from_urdf(example_urdf('go2_description/urdf/go2.urdf'), config)\n"
+        "estimator = ContactEstimator(model, config)\n"
+        "for parts in (Parts.MODE, Parts.ALL):\n"
+        "    estimator.warm(freeze=True, parts=parts)\n"
+        "    used = {name for name, n in warm.signatures().items() if n}\n"
+        "    print(sorted(used ^ set(needed(model, config, parts))))\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split("\n")[:2] == ["[]", "[]"], "python -m benchmarks.compile_weights writes the table anew"
+
+
+def test_restitution_needs_its_law_and_no_other_part_does():
+    estimator = block(**NO_DEADLINE)
+    config = estimator.config
+    inelastic = replace(config, impact=replace(config.impact, law="inelastic"))
+    bouncing = replace(config, impact=replace(config.impact, law="poisson", restitution_margin=0.2))
+    of_law = set(WEIGHTS["RESTITUTION"])
+    assert of_law.isdisjoint(warming.needed(estimator.model, inelastic, Parts.ALL))
+    assert of_law <= warming.needed(estimator.model, bouncing, Parts.ALL).keys()
+    assert of_law.isdisjoint(warming.needed(estimator.model, bouncing, Parts.ALL & ~Parts.IMPACT))
+
+
+def test_what_is_left_is_what_the_cache_lacks(monkeypatch):
+    there = {"a"}
+    monkeypatch.setattr(warming, "stored", there.__contains__)
+    left = warming.Left({"a": 5.0, "b": 3.0, "c": 1.0})
+    assert left.total == 4.0
+    assert left.among({"a": 5.0, "b": 3.0}) == 3.0
+    assert left.now()[0] == 0.0
+    there.add("b")
+    done, seconds = left.now()
+    assert done == 0.75
+    assert seconds > 0.0
+    there.add("c")
+    assert left.now() == (1.0, 0.0)
+    assert "100 % done, about 0 s left" in left.line()
+
+
+def test_nothing_is_told_where_nothing_is_missing(monkeypatch):
+    monkeypatch.setattr(warming, "stored", lambda _: True)
+    told: list[str] = []
+    estimator = block(**NO_DEADLINE)
+    warming.warm(estimator, "", freeze=False, tell=told.append)
+    assert told == []
+
+
+@pytest.mark.parametrize("processors", [1, 2])
+def test_a_helper_needs_a_second_processor_and_enough_work(monkeypatch, processors):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(processors)), raising=False)
+    assert warming._worth_it(20.0, 20.0) == (processors == 2 and DEFERRED)
+    assert not warming._worth_it(20.0, 1.0)
+    assert not warming._worth_it(1.0, 20.0)
+
+
+@pytest.mark.parametrize("work", ["import os; os._exit(3)", "import time; time.sleep(600)", "input(); input()"])
+def test_a_helper_that_dies_or_hangs_or_never_ends_changes_nothing(monkeypatch, work):
+    """It is gone, and waited for, when the block ends; an error of the block comes through."""
+    monkeypatch.setattr(warming, "_CHILD", work)
+    monkeypatch.setattr(warming, "_PATIENCE", 0.2)
+    children = []
+    started = warming._start
+    monkeypatch.setattr(warming, "_start", lambda *args: children.append(started(*args)) or children[0])
+    with pytest.raises(KeyError), warming._helped(block(**NO_DEADLINE).config, "<robot/>"):
+        raise KeyError
+    assert children[0].returncode is not None
+
+
+def test_a_helper_ends_with_the_process_that_started_it(tmp_path):
+    """Its standard input is closed then, even where nothing was written to it."""
+    code = (
+        "import sys, threading, os\n"
+        "from hybrid_contact_ros import warming\n"
+        "warming.pickle.load = lambda _: (None, None)\n"
+        "warming.RigidBodyModel.from_urdf = lambda *_: threading.Event().wait(600)\n"
+        "warming.help_out()\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    child = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, env=environment)
+    assert child.stdin is not None
+    child.stdin.close()
+    assert child.wait(300.0) == 0
+
+
+@pytest.mark.skipif(disk_cache.fcntl is None, reason="no locks of files on this system")
+def test_two_processes_never_compile_the_same_kernel_twice(tmp_path):
+    """Both call it at once; the second one finds it in the cache."""
+    (tmp_path / "slow.py").write_text(
+        "from hybrid_contact_ros.kernels.compiling import kernel\n@kernel\ndef once(x):\n    return 2.0 * x\n"
+    )
+    code = (
+        "import sys\n"
+        "from slow import once\n"
+        "print('ready', flush=True)\n"
+        "sys.stdin.readline()\n"
+        "assert once(3.0) == 6.0\n"
+        "print(sum(once.stats.cache_misses.values()))\n"
+    )
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}", "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", code]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    two = [subprocess.Popen(command, env=environment, **pipes) for _ in range(2)]
+    for process in two:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in two:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    misses = [int(process.communicate()[0]) for process in two]
+    assert sorted(misses) == ([0, 1] if DEFERRED else misses)
