@@ -46,6 +46,9 @@ class Parts(IntFlag):
     ALL = 15
 
 
+_STABILITY, _IMPACT, _SEQUENCE = int(Parts.STABILITY), int(Parts.IMPACT), int(Parts.SEQUENCE)
+
+
 class ContactEstimator:
     """Contact mode, stability flags and post-impact set of a stream of states.
 
@@ -154,20 +157,17 @@ class ContactEstimator:
         # Forget what a stamp of the past, or a pause, has made worthless.
         self._forget_before(state)
         # Decide which contacts are closed, find their forces, foretell what comes next: kernels/estimation/update.py.
-        stamp, engine = state.stamp_ns, self._engine
+        stamp, engine, wanted = state.stamp_ns, self._engine, int(parts)  # arithmetic of flags is slow
+        last = None if self._latest is None else self._latest.stamp_ns
         answer = engine.answer(
-            state,
-            None if self._latest is None else self._latest.stamp_ns,
-            self._rhythm.elapsed(stamp),
-            (parts & Parts.STABILITY) != 0,
-            (parts & Parts.SEQUENCE) != 0,
+            state, last, self._rhythm.elapsed(stamp), wanted & _STABILITY != 0, wanted & _SEQUENCE != 0
         )
         self._latest = engine.moment(state)
         # Put the answers together: the mode, the stability flags, what is new, and the set of the impact that is ahead.
         mode, stability = predictions(stamp, answer, engine.lists)
         events = self._log.tell(stamp, engine.lists.events[: answer.told], answer.detected, mode.probability)
         self._learn_strides(events)
-        return Prediction(mode, stability, self.next_impact() if parts & Parts.IMPACT else None, events)
+        return Prediction(mode, stability, self.next_impact() if wanted & _IMPACT else None, events)
 
     def next_impact(self) -> ImpactPrediction | None:
         """The set of the next impact after the state last updated, extrapolated with the mode's acceleration.

@@ -35,9 +35,11 @@ def listed(lists: ListsOut, count: int) -> Pairs:
     largest cosines."""
     if count == 0:
         return NO_PAIRS
-    contacts, cosine, sensitive = lists.pair_contacts, lists.pair_couplings[:count], lists.pair_flags[:count]
+    contacts, cosine, sensitive = lists.pair_contacts, lists.pair_couplings, lists.pair_flags
+    if count < len(cosine):
+        contacts, cosine, sensitive = contacts[:, :count], cosine[:count], sensitive[:count]
     if count > PAIRS_LIMIT:
         largest = np.sort(np.argsort(-np.abs(cosine), kind="stable")[:PAIRS_LIMIT])
         return Pairs(contacts[0, largest], contacts[1, largest], cosine[largest], sensitive[largest])
-    first, second = contacts[:, :count].copy()
+    first, second = contacts.copy()  # C-contiguous rows
     return Pairs(first, second, cosine.copy(), sensitive.copy())

@@ -6,9 +6,9 @@ restitution.
 
 WEIGHTS: dict[str, dict[str, float]] = {
     "MODE": {
-        "mechanics.contact_problem.contact_problem": 2.0,
-        "estimation.measure.measure": 1.5,
-        "estimation.update.update": 16.0,
+        "mechanics.contact_problem.contact_problem": 1.4,
+        "estimation.measure.measure": 2.0,
+        "estimation.update.update": 20.4,
     },
     "SEQUENCE": {},
     "STABILITY": {},
