@@ -3,8 +3,8 @@
 Parametric pivoting (:mod:`.pivoting`) goes from mode to mode from z = 0 on, in a tableau of all unknowns. But the
 impulses of all contacts on one body act on it through six numbers: G = J M⁻¹ Jᵀ has rank six or less a sole, whatever
 its corners, so that no more than six of its unknowns are determined by w'_i = 0. Here only these have a basis: the
-inverse B⁻¹ of the k by k matrix of their responses, and the velocities of all rows per unit of each, k by p. A change of
-the mode costs k (k + p) multiplications instead of p², and contacts that stay open cost one comparison.
+inverse B⁻¹ of the k by k matrix of their responses, and the velocities of all rows per unit of each, k by p. A change
+of the mode costs k (k + p) multiplications instead of p², and contacts that stay open cost one comparison.
 
 A few sweeps of projected Gauss and Seidel give a guess: all impulses at the bounds that they come closest to. Then the
 condition that is violated most changes the mode, one after the other: an impulse joins the basis, so that its w'_i
@@ -222,7 +222,7 @@ def _leave(problem, j, count, tableau, z, after):
 def _ratio(problem, i, count, tableau, rate, z):
     """How far impulses can move at ``rate`` (p,) until one of the basis, or i, is at a bound: (step, which)."""
     cap, c = problem.cap, problem.c
-    side, holds, rows = tableau.side, tableau.holds, tableau.column
+    side, rows = tableau.side, tableau.column
     n = 1 + problem.g
     best = 1e300
     found = -1
@@ -306,7 +306,9 @@ def _exchange(problem, i, count, tableau, z, after):
     if found == i:
         side[i] = -side[i]
         if i != a:
-            if holds[a] == X_BASIC and not _follows(i, -2.0 * side[i] * c[i // n], _place(a, count, tableau), count, tableau):
+            if holds[a] == X_BASIC and not _follows(
+                i, -2.0 * side[i] * c[i // n], _place(a, count, tableau), count, tableau
+            ):
                 return _GIVEN_UP
             _set(problem, i, -side[i] * c[i // n] * z[a], z, after)
     return found
@@ -381,8 +383,7 @@ def _join(problem, i, count, tableau, z, after):
 @kernel(forceinline=True)
 def _turn(problem, i, count, tableau, z, after):
     """Bring row i, which is not in the basis, from one bound to the other; returns as :func:`_remove`."""
-    cap, c = problem.cap, problem.c
-    side, holds = tableau.side, tableau.holds
+    c, side = problem.c, tableau.side
     n = 1 + problem.g
     k = i // n
     a = k * n
