@@ -2,7 +2,8 @@
 
 A fresh process does one after the other what a node does, and its memory is read after each step: resident set (RSS),
 proportional set (PSS, where pages that processes share count in parts), and the pages that are its own (private). The
-kernels are in the cache by then, as in every start but the first; ``--cold`` measures a first start in one process.
+last two depend on what else runs on the machine. The kernels are in the cache by then, as in every start but the first;
+``--cold`` measures a first start in one process.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def steps() -> Iterator[str]:
     yield "ours: modules"
     config = EstimatorConfig.from_file(ROOT / "config" / "go2.yaml")
     model = RigidBodyModel.from_urdf(urdfs(ROOT)["go2"], config)
-    yield "Pinocchio: the model of a Go2"
+    yield "the model of a Go2, first kernels"
     estimator = ContactEstimator(model, config)
     yield "ours: scratch of an estimator"
     estimator.warm(freeze=True)
@@ -94,15 +95,15 @@ def main() -> None:
             environment["HYBRID_CONTACT_CACHE"] = cache
         command = [sys.executable, "-c", "from benchmarks.memory import serve; serve()"]
         done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=False)
-    print(f"{'MB':36}{'RSS':>8}{'PSS':>8}{'private':>9}{'step, private':>15}")
+    print(f"{'MB':36}{'RSS':>8}{'step':>8}{'PSS':>8}{'private':>9}")
     before = 0.0
     for line in done.stdout.splitlines():
         name, *fields = line.split("\t")
         if len(fields) != len(_FIELDS):
             continue  # a line of the node's log
         rss, pss, clean, dirty = map(float, fields)
-        print(f"{name:36}{rss:8.1f}{pss:8.1f}{clean + dirty:9.1f}{clean + dirty - before:15.1f}")
-        before = clean + dirty
+        print(f"{name:36}{rss:8.1f}{rss - before:8.1f}{pss:8.1f}{clean + dirty:9.1f}")
+        before = rss
     if done.returncode:
         raise SystemExit(f"the process ended with exit code {done.returncode}")
 

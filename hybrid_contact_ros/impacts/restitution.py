@@ -64,6 +64,11 @@ class Material:
         return bool((self.mu_low == self.mu_high).all())
 
     @property
+    def same_as_inelastic(self) -> bool:
+        """Whether samples are those of the inelastic law, bit by bit: no restitution, and one friction."""
+        return self.exact_friction and not self.e_high.any()
+
+    @property
     def restitution_gain(self) -> Array:
         """Largest total impulse (m,) over that of compression alone: 1 + e by Poisson's law, and a little more by
         Stronge's (:func:`~hybrid_contact_ros.kernels.impacts.fast_bounds.impulse_bounds`)."""

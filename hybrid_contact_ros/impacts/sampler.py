@@ -14,6 +14,7 @@ from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace
 from hybrid_contact_ros.impacts.restitution import LAWS, Material
 from hybrid_contact_ros.impacts.solution_search import SolutionSearch
 from hybrid_contact_ros.kernels.impacts.increment_modes import effort
+from hybrid_contact_ros.kernels.impacts.planar_sampling import planar_batch
 from hybrid_contact_ros.kernels.impacts.records import SAMPLE_COLUMNS, TERMINATED
 from hybrid_contact_ros.kernels.impacts.restitution import restitution_batch
 from hybrid_contact_ros.kernels.impacts.sampling import sample_batch
@@ -39,6 +40,7 @@ class SamplePlan:
         seed: of the draws.
         per_step (m,), last_step (m,), max_steps, separating (m,), draws: as of
             :class:`~hybrid_contact_ros.kernels.impacts.records.Walk`.
+        energy: twice the kinetic energy before the impact, scaled, where it is known; it makes searches shorter.
     """
 
     space: ContactSpace
@@ -52,6 +54,7 @@ class SamplePlan:
     max_steps: int
     separating: Array
     draws: Array
+    energy: float = np.inf
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,6 +112,9 @@ class Sampler:
         self._cap, self._vectors, self._contacts = np.empty(m), np.empty((5, p)), np.empty((9, m))
         self._out = (z, info)
         self._plan = plan
+        self._planar = None
+        if search.planar is not None and (plan.material is None or plan.material.same_as_inelastic):
+            self._planar = (*search.planar.pieces, *search.planar.tree, search.z, search.after)
 
     def run(self, first: int, count: int, budget: float) -> tuple[int, int, float]:
         """Take samples first … first + count − 1, within a budget of work.
@@ -118,6 +124,20 @@ class Sampler:
         """
         plan, space, material = self._plan, self._plan.space, self._plan.material
         limits = (plan.chance, plan.limit, budget)
+        if self._planar is not None:
+            return planar_batch(
+                first,
+                count,
+                plan.seed,
+                *(space.H, space.w, space.c, plan.energy),
+                *self._walk,
+                *limits,
+                *self._scratch,
+                self._contacts[:2],
+                self._vectors[:4],
+                *self._planar,
+                *self._out,
+            )
         if material is None:
             return sample_batch(
                 first,

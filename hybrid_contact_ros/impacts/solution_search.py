@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace
 from hybrid_contact_ros.kernels.impacts.all_solutions import search
 from hybrid_contact_ros.kernels.impacts.folding import fold
 from hybrid_contact_ros.kernels.impacts.increment_modes import ACTIVE, CAPPED, OPEN, effort
 from hybrid_contact_ros.kernels.impacts.orientation import coherent
+from hybrid_contact_ros.kernels.impacts.planar_pieces import piece_sizes
+from hybrid_contact_ros.kernels.impacts.planar_search import search_planar, tree_sizes
 from hybrid_contact_ros.kernels.impacts.residual import axes_residual
 
 SOLUTIONS_LIMIT = 64
@@ -45,6 +46,30 @@ class Solutions:
     complete: bool
 
 
+class PlanarScratch:
+    """What :mod:`~hybrid_contact_ros.kernels.impacts.planar_sampling` keeps of one configuration in the plane.
+
+    Attributes:
+        pieces: the fields of :class:`~hybrid_contact_ros.kernels.impacts.planar_pieces.Pieces`, none made yet.
+        tree: those of :class:`~hybrid_contact_ros.kernels.impacts.planar_search.PlanarTree`.
+    """
+
+    __slots__ = ("pieces", "tree")
+
+    def __init__(self, m: int) -> None:
+        signs, maps, tests, counts, order, system, columns, ints = piece_sizes(m)
+        self.pieces = (
+            np.zeros(signs, dtype=np.int64),
+            *(np.empty(shape) for shape in (maps, tests)),
+            *(np.zeros(shape, dtype=np.int64) for shape in (counts, order)),
+            *(np.empty(shape) for shape in (system, columns)),
+            np.zeros(ints, dtype=np.int64),
+        )
+        T, bounds, A, rows, modes, at = tree_sizes(m)
+        integers = (np.empty(shape, dtype=np.int64) for shape in (rows, modes, at))
+        self.tree = (*(np.empty(shape) for shape in (T, bounds, A)), *integers)
+
+
 class SolutionSearch:
     """The search for all solutions in one contact space, with its scratch.
 
@@ -56,6 +81,7 @@ class SolutionSearch:
         limit: units of work (:func:`~hybrid_contact_ros.kernels.impacts.increment_modes.effort`) of one search within
             sampling: a millisecond or two at most, whatever the contacts and directions.
         whole: units of work of a search that is asked for by name.
+        planar: scratch of the faster search in the plane; None in space.
     """
 
     def __init__(self, space: ContactSpace) -> None:
@@ -65,6 +91,9 @@ class SolutionSearch:
         self.A = np.empty((p + 1, p + 1))
         self.states = np.empty((5, p), dtype=np.int64)
         self.modes = np.empty((m, min(2 + 2 * 3**space.g, _CONTACT_MODES)), dtype=np.int64)
+        self.planar: PlanarScratch | None = (
+            PlanarScratch(m) if space.g == 1 and m > 0 and space.A.shape[1] == 1 else None
+        )
         self.z, self.after = np.empty((SOLUTIONS_LIMIT + 3, p)), np.empty((SOLUTIONS_LIMIT + 3, p))
         rubs = space.c > 0.0
         pieces = float(np.prod(np.where(rubs, 2.0**space.g + 3.0**space.g, 2.0)))
@@ -85,35 +114,23 @@ class SolutionSearch:
         other = copy(self)
         for name in ("T", "A", "states", "modes", "z", "after"):
             setattr(other, name, np.empty_like(getattr(self, name)))
+        other.planar = None if self.planar is None else PlanarScratch(self.space.c.size)
         return other
 
     def all(self, w: Array, cap: Array, limit: int | None = None) -> Solutions:
         """All solutions for scaled velocities w (p,) and caps (m,), which may be inf. limit: in place of ``whole``."""
         space = self.space
         unresolved_states = np.empty((_UNRESOLVED, w.size), dtype=np.int64)
-        count, _, continua, unresolved, complete = search(
-            space.g,
-            # limits:
-            self.whole if limit is None else limit,
-            np.inf,
-            SOLUTIONS_LIMIT,
-            0,
-            # problem:
-            space.H,
-            w,
-            cap,
-            space.c,
-            # scratch:
-            self.T,
-            self.A,
-            self.states,
-            self.modes,
-            # in and out:
-            unresolved_states,
-            0,
-            self.z,
-            self.after,
-        )
+        budget = self.whole if limit is None else limit, np.inf, SOLUTIONS_LIMIT, 0
+        problem = space.H, w, cap, space.c
+        if self.planar is not None and np.isfinite(cap).all():
+            found = search_planar(
+                space.g, *budget, *problem, np.inf, *self.planar.tree, unresolved_states, 0, self.z, self.after
+            )
+        else:
+            scratch = self.T, self.A, self.states, self.modes
+            found = search(space.g, *budget, *problem, *scratch, unresolved_states, 0, self.z, self.after)
+        count, _, continua, unresolved, complete = found
         z, after = list(self.z[:count].copy()), list(self.after[:count].copy())
         continuum = continua > 0
         for states in unresolved_states[: min(unresolved, _UNRESOLVED)]:
@@ -137,6 +154,8 @@ class SolutionSearch:
         One if the velocity is constant, and none if it is among those ``known``. The impulses are z = base + P x with
         the unknowns x of the mode.
         """
+        from scipy.optimize import linprog  # here: it would be a third of what a node imports, which never comes here
+
         space = self.space
         base, P, rows = self._unknowns(cap, states)
         motion, still = space.H @ P, w + space.H @ base

@@ -183,6 +183,7 @@ def plan_samples(
         max_steps=max_steps,
         separating=separating,
         draws=draws,
+        energy=_scaled_energy(problem, space),
     )
 
 
@@ -239,6 +240,13 @@ def _last_step(space: ContactSpace, friction: float) -> float:
     stretch = np.sqrt(np.trace(space.H))  # ≥ σ_max of L⁻¹ Jᵀ, scaled
     psi = stretch * space.scale.size * (1.0 + friction) + 1.0
     return _LAST_STEP / (3.0 * float(psi))
+
+
+def _scaled_energy(problem: ContactProblem, space: ContactSpace) -> float:
+    """v⁻ᵀ M v⁻ in the units of scaled impulses times scaled velocities; used in the plane."""
+    if space.g != 1 or not space.speed > 0.0:
+        return float(np.inf)
+    return float(problem.velocity @ problem.mass @ problem.velocity) / space.speed**2
 
 
 def _uniqueness(proven: bool | None, info: Array) -> bool | None:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from numba.core.caching import FunctionCache
+from numba.core.runtime import rtsys
 
 try:
     import fcntl
@@ -29,6 +30,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        rtsys.initialize(target_context)  # the functions that kernels which make arrays call; once a process
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)
 

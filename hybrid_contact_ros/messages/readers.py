@@ -6,7 +6,7 @@ arrays. These look at the bytes: they cannot be written to, keep the bytes alive
 handed to compiled code has to be copied before.
 
 A reader remembers where everything stands. The first message of a new length or with other texts takes a fraction of a
-millisecond, each further one some microseconds.
+millisecond (3 ms with 64 contacts), each further one some microseconds.
 
     >>> from hybrid_contact_ros.messages.cdr import serialize
     >>> from hybrid_contact_ros.messages.definitions import blank

@@ -15,10 +15,12 @@ from hybrid_contact_ros.kernels.estimation import told_events as logs
 from hybrid_contact_ros.kernels.estimation import update_records as updates
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
 from hybrid_contact_ros.kernels.estimation.update import update
-from hybrid_contact_ros.kernels.impacts import all_solutions, hull_lp
+from hybrid_contact_ros.kernels.impacts import all_solutions, hull_lp, planar_search
 from hybrid_contact_ros.kernels.impacts import friction_axes as axes
 from hybrid_contact_ros.kernels.impacts import records as impacts
 from hybrid_contact_ros.kernels.impacts.increment import increment
+from hybrid_contact_ros.kernels.impacts.planar_pieces import Pieces
+from hybrid_contact_ros.kernels.impacts.planar_sampling import planar_batch
 from hybrid_contact_ros.kernels.impacts.restitution import restitution_batch
 from hybrid_contact_ros.kernels.impacts.sampling import sample_batch
 from hybrid_contact_ros.kernels.mechanics import contact_problem as problems
@@ -97,6 +99,20 @@ DOORS = [
         ],
     ),
     (
+        planar_batch,
+        [
+            *("first", "count", "seed"),
+            *("H", "w", "c", "energy"),
+            impacts.Walk,
+            impacts.SearchLimits,
+            *("tableau", "lines", "contacts", "vectors"),
+            Pieces,
+            planar_search.PlanarTree,
+            *("solutions", "velocities"),
+            *("z", "info"),
+        ],
+    ),
+    (
         restitution_batch,
         [
             *("first", "count", "seed", "law"),
@@ -112,6 +128,14 @@ DOORS = [
     (
         all_solutions.search,
         ["g", all_solutions.SearchBudget, "H", "w", "cap", "c", all_solutions.SearchTree, all_solutions.SearchOut],
+    ),
+    (
+        planar_search.search_planar,
+        [
+            *("g", all_solutions.SearchBudget, "H", "w", "cap", "c", "energy"),
+            planar_search.PlanarTree,
+            all_solutions.SearchOut,
+        ],
     ),
     (
         hull_lp.lower_templates,

@@ -62,14 +62,12 @@ class SearchOut(NamedTuple):
     after: Array  # (> most + 2, p): velocities w' = w + H z
 
 
-@kernel
-def _is_new(g, H, w, cap, c, count, z, after):
-    """Whether z[count] is a solution with a velocity that the first ``count`` do not have; after[count]: out."""
-    if not axes_residual(g, H, w, cap, c, z[count], after[count]) <= _ACCEPT:
-        return False
+@kernel(forceinline=True)
+def is_apart(count, after):
+    """Whether velocity after[count] is none of the first ``count``."""
     for other in range(count):
         apart = 0.0
-        for i in range(w.shape[0]):
+        for i in range(after.shape[1]):
             apart = max(apart, abs(after[other, i] - after[count, i]))
         if apart <= _SAME:
             return False
@@ -77,7 +75,15 @@ def _is_new(g, H, w, cap, c, count, z, after):
 
 
 @kernel
-def _add_line(problem, states, limits, inside, count, line, z, after):
+def is_new(g, H, w, cap, c, count, z, after):
+    """Whether z[count] is a solution with a velocity that the first ``count`` do not have; after[count]: out."""
+    if not axes_residual(g, H, w, cap, c, z[count], after[count]) <= _ACCEPT:
+        return False
+    return is_apart(count, after)
+
+
+@kernel
+def add_line(problem, states, limits, inside, count, line, z, after):
     """Add the ends, and perhaps a point inside, of the line of solutions z[count] + t line to the solutions.
 
     inside: where between the ends that point is, from 0 to 1. Returns (solutions, whether the velocity changes along
@@ -103,7 +109,7 @@ def _add_line(problem, states, limits, inside, count, line, z, after):
             along = 0.5 * (lo + hi)
         for i in range(p):
             z[count, i] = z[base, i] + along * line[i]
-        if count < limits.most and _is_new(g, H, w, cap, c, count, z, after):
+        if count < limits.most and is_new(g, H, w, cap, c, count, z, after):
             count += 1
     return count, continuum
 
@@ -206,10 +212,10 @@ def search(
         spent += leaf
         free = solve_mode(g, H, w, cap, c, states, rows, A, z[count])
         if free == 0:
-            if _is_new(g, H, w, cap, c, count, z, after):
+            if is_new(g, H, w, cap, c, count, z, after):
                 count += 1
         elif free == 1:
-            count, continuum = _add_line(problem, states, limits, inside, count, line, z, after)
+            count, continuum = add_line(problem, states, limits, inside, count, line, z, after)
             continua += 1 if continuum else 0
         elif free > 1 and may_hold(g, H, w, cap, c, states, z[count], line, after[count]):
             if unresolved < unresolved_states.shape[0]:

@@ -8,10 +8,56 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.records import TERMINATED
 
 _MOST_NEIGHBOURS = 8  # are counted: a sample with more is as good as certain to be near
+_BLOCK = 64  # samples compared at once
 _STRIDE = 0x9E3779B1  # between samples that are tried in succession; a prime, so that every sample is tried once
 
 
-@kernel
+@kernel(forceinline=True)
+def _squares(columns, i, j, width, squares):
+    """Write the squared distances from sample i to samples j … j + width − 1 to ``squares``."""
+    for r in range(width):
+        squares[r] = 0.0
+    for k in range(columns.shape[0]):
+        own = columns[k, i]
+        other = columns[k, j : j + width]
+        for r in range(width):
+            apart = own - other[r]
+            squares[r] += apart * apart
+
+
+@kernel(forceinline=True)
+def _neighbours(i, bound, columns, squares):
+    """Neighbours of sample i, up to _MOST_NEIGHBOURS, and how many samples were looked at: i + 1, i + 2, …, cyclically.
+
+    Samples are compared in blocks, one coordinate after the other, which the compiler turns into vector instructions.
+    """
+    count = columns.shape[1]
+    near = 0
+    looked = 0
+    for part in range(2):
+        j = 0 if part == 1 else i + 1
+        end = i if part == 1 else count
+        while j < end:
+            width = min(squares.shape[0], end - j)
+            _squares(columns, i, j, width, squares)
+            within = 0
+            for r in range(width):
+                within += 1 if squares[r] <= bound else 0
+            if near + within < _MOST_NEIGHBOURS:
+                near += within
+                looked += width
+                j += width
+                continue
+            for r in range(width):
+                looked += 1
+                if squares[r] <= bound:
+                    near += 1
+                    if near == _MOST_NEIGHBOURS:
+                        return near, looked
+    return near, looked
+
+
+@kernel(allocates=True)
 def near_count(fraction, kept, limit, info, jumps):
     """Expected hits and trials when each sample is compared with ``kept`` of the others, chosen at random.
 
@@ -31,12 +77,17 @@ def near_count(fraction, kept, limit, info, jumps):
     count = jumps.shape[0]
     n = jumps.shape[1]
     largest = 0.0
+    columns = np.empty((n, count))
+    squares = np.empty(_BLOCK)
     for i in range(count):
+        s = 0.0
+        for k in range(n):
+            s += jumps[i, k] * jumps[i, k]
+            columns[k, i] = jumps[i, k]
         if info[i, TERMINATED] > 0.0:
-            s = 0.0
-            for k in range(n):
-                s += jumps[i, k] * jumps[i, k]
             largest = max(largest, s)
+        elif n > 0:
+            columns[0, i] = np.nan  # nobody's neighbour
     bound = fraction * fraction * largest
     hits = 0.0
     trials = 0
@@ -46,23 +97,8 @@ def near_count(fraction, kept, limit, info, jumps):
         trials += 1
         if info[i, TERMINATED] == 0.0:
             continue
-        near = 0
-        for other in range(1, count):
-            j = i + other
-            if j >= count:
-                j -= count
-            compared += 1
-            if info[j, TERMINATED] == 0.0:
-                continue
-            s = 0.0
-            for k in range(n):
-                s += (jumps[i, k] - jumps[j, k]) ** 2
-                if s > bound:
-                    break
-            if s <= bound:
-                near += 1
-                if near == _MOST_NEIGHBOURS:
-                    break
+        near, looked = _neighbours(i, bound, columns, squares)
+        compared += looked
         miss = 1.0
         for d in range(near):
             miss *= max(count - 1 - d - kept, 0) / (count - 1 - d)

@@ -31,7 +31,7 @@ SOLVED = int(Status.SOLVED)
 
 CHOICES = np.uint64(0xD1B54A32D192ED03)  # sets the stream of the choices among solutions apart from that of the caps
 _UNSEARCHED = 20.0  # samples that are not searched, per unit of :func:`.effort` above the least
-_TURNS = 1 << 30  # places among the modes where a search may begin
+TURNS = 1 << 30  # places among the modes where a search may begin
 
 
 @kernel
@@ -89,7 +89,7 @@ def _choose(problem, limits, spent, known, state, scratch, found, info):
         found.solutions[0, i] = push[i]
         found.velocities[0, i] = after[i]
     state, draw = uniform(state)
-    turn = 1 + int(draw * _TURNS)
+    turn = 1 + int(draw * TURNS)
     # A little more than is left: a search that takes more belongs to a sample that is given up anyway
     afford = 1.0 + max(limits.budget - spent, 0.0)
     count, search_work, _, unresolved, complete = search(
