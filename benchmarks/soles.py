@@ -108,10 +108,10 @@ def serve() -> None:
 
 
 class Worker:
-    """A process of one checkout, which need not have this file."""
+    """A process of one checkout, which need not have this file; it runs ``serve`` of ``script``."""
 
-    def __init__(self, root: Path) -> None:
-        code = f"import runpy, sys; sys.path.insert(0, {str(root)!r}); runpy.run_path({__file__!r})['serve']()"
+    def __init__(self, root: Path, script: str = __file__) -> None:
+        code = f"import runpy, sys; sys.path.insert(0, {str(root)!r}); runpy.run_path({script!r})['serve']()"
         command = [root / ".venv" / "bin" / "python", "-c", code]
         self._process = subprocess.Popen(
             command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1

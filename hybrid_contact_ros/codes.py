@@ -80,17 +80,19 @@ class EventKind(IntEnum):
 
 
 class Flag(IntEnum):
-    """A tri-state answer to whether a property holds; the values are those of ``ConstraintStability.msg``.
+    """The answer to whether a property holds; the values are those of ``ConstraintStability.msg``.
 
     Attributes:
         UNDECIDED: the margin lies inside the dead band, or the data for an answer are missing.
         HOLDS: the property holds, by more than the dead band.
         FAILS: the property does not hold, by more than the dead band.
+        CUT: nobody looked: the work of a state is bounded for robots of many contacts, and it ended before.
     """
 
     UNDECIDED = 0
     HOLDS = 1
     FAILS = 2
+    CUT = 3
 
 
 class Validity(IntFlag):

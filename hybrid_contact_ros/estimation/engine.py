@@ -163,9 +163,8 @@ def update_settings(model: RigidBodyModel, config: EstimatorConfig) -> UpdateSet
     loads = load_thresholds(model, activation)
     settings = UpdateSettings(
         mode_steps=mode_steps(m),
-        rollout_steps=min(_ROLLOUT_STEPS, mode_steps(m)),
-        # Steps are fewer with many contacts, since one costs as the square of their number.
-        flag_steps=REAL_TIME_STEPS * CONTACTS_WITHOUT_LIMIT**2 // max(m, CONTACTS_WITHOUT_LIMIT) ** 2,
+        rollout_steps=0 if m > CONTACTS_WITHOUT_LIMIT else min(_ROLLOUT_STEPS, mode_steps(m)),
+        flag_steps=0 if m > CONTACTS_WITHOUT_LIMIT else REAL_TIME_STEPS,  # 0 bounds the work of all
         gap_on=activation.gap_on,
         gap_off=activation.gap_off,
         velocity_tolerance=activation.velocity_tolerance,

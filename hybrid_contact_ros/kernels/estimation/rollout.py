@@ -29,7 +29,7 @@ from hybrid_contact_ros.kernels.estimation.rollout_steps import (
     solve_mode,
     start,
 )
-from hybrid_contact_ros.kernels.stability.constraint import CONTACTS_WITHOUT_LIMIT, WORK_LIMIT
+from hybrid_contact_ros.kernels.stability.constraint import WORK_LIMIT
 
 _LIFTOFF, _STICK = int(EventKind.LIFTOFF), int(EventKind.STICK)
 _STEPS_PER_EVENT = 4  # Steps of the rollout, per event that there is room for, before it gives up.
@@ -55,9 +55,8 @@ def rollout(
     shapes and units are.
 
     Returns:
-        How many events were written, and whether they are all: False where a mode was not found, or where there was no
-        time to look for one (of more than ``CONTACTS_WITHOUT_LIMIT`` contacts, see
-        :mod:`~hybrid_contact_ros.kernels.stability.constraint`).
+        How many events were written, and whether they are all: False where a mode was not found, or, with ``steps`` of
+        0, where the work ended before (:mod:`~hybrid_contact_ros.kernels.stability.constraint`).
     """
     bounds = TimeBounds(sigmas, gap_sigma, velocity_sigma, acceleration_sigma)
     problem = RolloutProblem(
@@ -70,7 +69,7 @@ def rollout(
     when = When(0.0, 0.0, 0.0)
     count = 0
     room = kinds.shape[0]
-    work_left = WORK_LIMIT if friction.shape[0] > CONTACTS_WITHOUT_LIMIT else math.inf
+    work_left = WORK_LIMIT if steps == 0 else math.inf
     for _ in range(_STEPS_PER_EVENT * room):
         if count == room:
             return count, True

@@ -11,7 +11,7 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.modes.friction import solve_modes
 from hybrid_contact_ros.kernels.modes.jamming import CRITICAL_PART, jams
 from hybrid_contact_ros.kernels.modes.records import ContactDynamics, ModeIterate, ModeScratch
-from hybrid_contact_ros.kernels.stability.constraint import SYSTEMS_COUNTED
+from hybrid_contact_ros.kernels.stability.constraint import SLIDING, SYSTEMS_COUNTED
 
 _NONE, _TOUCHDOWN, _LIFTOFF = int(EventKind.NONE), int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
 _STICK = int(EventKind.STICK)
@@ -65,7 +65,7 @@ def solve_mode(slip_speed, b, accelerations, problem, scratch):
     d, G, friction = problem.d, problem.G, problem.friction
     on, u, moving, slip, forces = scratch.on, scratch.u, scratch.moving, scratch.slip, scratch.forces
     w = 1 + d
-    rows = 0.0
+    rows, system = 0.0, 1.0 / 3.0
     for i in range(friction.shape[0]):
         speed = 0.0
         for k in range(d):
@@ -86,11 +86,13 @@ def solve_mode(slip_speed, b, accelerations, problem, scratch):
             accelerations[i * w + k] = 0.0
         if on[i]:
             rows += w
+            if moving[i]:
+                system = SLIDING / 3.0
     dynamics = ContactDynamics(d, G, b, friction)
     iterate = ModeIterate(slip, scratch.state, forces, accelerations)
     work = ModeScratch(scratch.A, scratch.work, scratch.order)
     code, _, made = solve_modes(problem.steps, problem.tolerance, dynamics, scratch.touching, moving, iterate, work)
-    return code == _SOLVED, rows * rows * (min(made, SYSTEMS_COUNTED) * rows / 3.0 + made)
+    return code == _SOLVED, rows * rows * (min(made, SYSTEMS_COUNTED) * rows * system + made)
 
 
 @kernel

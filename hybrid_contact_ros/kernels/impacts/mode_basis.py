@@ -1,8 +1,8 @@
 """The basis of :mod:`.mode_steps`: how an impulse joins it, leaves it, or exchanges its place with another.
 
-The basis lies in a :class:`.Tableau`: ``column`` lists its k rows, T[:k] has the velocities of all rows per unit of each,
-and T[B:B + k] the inverse B⁻¹ of the matrix of their own responses, with B half the rows of T. ``holds`` says which rows
-are in it, and ``side`` at which bound, or with which sign, the others are.
+The basis lies in a :class:`.Tableau`: ``column`` lists its k rows, T[:k] has the velocities of all rows per unit of
+each, and T[B:B + k] the inverse B⁻¹ of the matrix of their own responses, with B half the rows of T. ``holds`` says
+which rows are in it, and ``side`` at which bound, or with which sign, the others are.
 """
 
 from __future__ import annotations

@@ -45,7 +45,8 @@ def solve_modes(steps, tolerance, dynamics, touching, moving, iterate, scratch):
     """Solve the problem of this module's heading.
 
     Args:
-        steps: of splitting at most. tolerance: of the scaled residual, e.g. 1e-8.
+        steps: of splitting at most; 0 leaves out the second round of sweeps, too: little work, and sometimes no answer.
+            tolerance: of the scaled residual, e.g. 1e-8.
         dynamics: ContactDynamics. touching, moving: (m,) uint8, see :mod:`.records`.
         iterate: ModeIterate. Its forces and accelerations on entry only curve the first Newton step of contacts that
             start as SLIP; zeros will do.
@@ -63,7 +64,7 @@ def solve_modes(steps, tolerance, dynamics, touching, moving, iterate, scratch):
     iterations = 0
     residual = math.inf
     split = scratch.A[2 * G.shape[0]]  # where the last Newton steps leave the forces of splitting as they are
-    for attempt in range(_SWEEP_ROUNDS + 2):
+    for attempt in range(_SWEEP_ROUNDS + 2 if steps > 0 else 2):
         for _ in range(_NEWTON_STEPS if attempt > 0 else _FIRST_STEPS):
             iterations += 1
             if not hold_mode(dynamics, moving, iterate, scratch):
@@ -73,7 +74,7 @@ def solve_modes(steps, tolerance, dynamics, touching, moving, iterate, scratch):
                 residual = mode_residual(scale, dynamics, touching, moving, slip, forces, accelerations)
                 if residual <= tolerance:
                     return _SOLVED, residual, iterations
-        if attempt > _SWEEP_ROUNDS:
+        if attempt > (_SWEEP_ROUNDS if steps > 0 else 0):
             break
         if attempt == _SWEEP_ROUNDS:
             residual, made = split_forces(
@@ -88,6 +89,9 @@ def solve_modes(steps, tolerance, dynamics, touching, moving, iterate, scratch):
             iterations += sweep(sweeps, unchanged, dynamics, touching, moving, iterate, scratch.work)
             contact_accelerations(G, b, forces, accelerations)
             residual = mode_residual(scale, dynamics, touching, moving, slip, forces, accelerations)
+            if steps == 0:
+                for k in range(b.shape[0]):
+                    split[k] = forces[k]
         name_states(tolerance, dynamics, touching, moving, iterate)
         if residual <= tolerance:
             return _SOLVED, residual, iterations

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve
+from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, forward_rows, row_products
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.modes.residual import contact_accelerations, contact_scale, mode_residual
 
@@ -46,7 +46,7 @@ def split_forces(steps, relaxed, tolerance, scale, dynamics, touching, moving, i
     m = friction.shape[0]
     w = 1 + d
     n = m * w
-    L, inverse = A[:n], A[n : 2 * n]
+    inverse, work = A[:n], A[n : 2 * n]
     # size: diagonal of S. x: forces over S that solve the linear system. z: those in the cones. y: multipliers.
     size, x, z, y = A[2 * n], A[2 * n + 1], A[2 * n + 2], A[2 * n + 3]
     right, before, load = A[2 * n + 4], A[2 * n + 5], A[2 * n + 6]
@@ -63,7 +63,7 @@ def split_forces(steps, relaxed, tolerance, scale, dynamics, touching, moving, i
     penalty = _FIRST_PENALTY
     changes = 0
     residual = math.inf
-    if not _invert(n, penalty, G, size, L, inverse):
+    if not _invert(n, penalty, G, size, work, inverse):
         return residual, 0
     for step in range(1, steps + 1):
         _right_side(relaxed, penalty, load, friction, moving, slip, z, y, right)
@@ -104,25 +104,25 @@ def split_forces(steps, relaxed, tolerance, scale, dynamics, touching, moving, i
             if factor != 1.0:
                 changes += 1
                 penalty *= factor
-                if not _invert(n, penalty, G, size, L, inverse):
+                if not _invert(n, penalty, G, size, work, inverse):
                     return residual, step
     return residual, steps
 
 
 @kernel
-def _invert(n, penalty, G, size, L, inverse):
-    """inverse = (S G S + penalty)⁻¹; False where rounding makes it indefinite."""
+def _invert(n, penalty, G, size, work, inverse):
+    """inverse = (S G S + penalty)⁻¹ = L⁻ᵀ L⁻¹; False where rounding makes it indefinite. work: scratch (n, n)."""
+    L = inverse  # until its place is needed
     for i in range(n):
         for j in range(n):
             L[i, j] = size[i] * G[i, j] * size[j]
+            work[i, j] = 0.0
         L[i, i] += penalty
+        work[i, i] = 1.0
     if cholesky_factor(n, _PIVOT, L, L) < n:
         return False
-    for i in range(n):
-        for j in range(n):
-            inverse[i, j] = 0.0
-        inverse[i, i] = 1.0
-        cholesky_solve(n, L, inverse[i])
+    forward_rows(n, n, L, work)
+    row_products(n, n, work, inverse)
     return True
 
 

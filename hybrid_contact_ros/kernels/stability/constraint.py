@@ -23,15 +23,17 @@ from hybrid_contact_ros.kernels.stability.records import (
 )
 
 _SOLVED = int(Status.SOLVED)
-_UNDECIDED, _HOLDS, _FAILS = int(Flag.UNDECIDED), int(Flag.HOLDS), int(Flag.FAILS)
-_STICKING = int(ContactStatus.STICKING)
+_UNDECIDED, _HOLDS, _FAILS, _CUT = int(Flag.UNDECIDED), int(Flag.HOLDS), int(Flag.FAILS), int(Flag.CUT)
+_STICKING, _SLIPPING = int(ContactStatus.STICKING), int(ContactStatus.SLIPPING)
 _OPEN, _STICK, _SLIP = int(FrictionState.OPEN), int(FrictionState.STICK), int(FrictionState.SLIP)
 
-CONTACTS_WITHOUT_LIMIT = 16
-"""Contacts up to which the work of a call is not limited. Robots with more have soles of many points."""
-WORK_LIMIT = 5e6
-"""Multiplications that one call may take with more contacts than that; a core makes about one a nanosecond. Flags that
-are not reached by then stay UNDECIDED."""
+CONTACTS_WITHOUT_LIMIT = 12
+"""Contacts up to which the work of a state is not limited. Robots with more have soles of many points."""
+WORK_LIMIT = 3.5e6
+"""Multiplications that the flags of a state, or its rollout, may take with more contacts than that: half a millisecond.
+Flags that are not reached by then are CUT."""
+SLIDING = 4.0
+"""How much longer a linear system takes where a contact slides: it has no symmetry, and more columns."""
 SYSTEMS_COUNTED = 20
 """Iterations of a mode that count as linear systems where it is not found at once; the others are sweeps and steps."""
 
@@ -87,8 +89,8 @@ def stability_flags(
         flags, margins: out, the first five rows of :class:`.StabilityOut`. The margins are the normal force of the held
             contact (N); the gap acceleration with the contact released (m/s²); the end of the chatter (s from now, NaN
             unless ZENO holds); the speed of touchdown (m/s, NaN without one); the friction margin μ λ_n − ‖λ_t‖ (N, 0
-            for open contacts). The first two are NaN where the work was cut, or where no mode with bounded forces was
-            found.
+            for open contacts). The first two are NaN where the work was cut (flags then say CUT; only with ``steps``
+            of 0), or where no mode with bounded forces was found.
     """
     settings = StabilitySettings(d, steps, force_tolerance, acceleration_tolerance, grazing_speed, tolerance)
     problem = StabilityProblem(G, b, friction, restitution, gap, gap_velocity)
@@ -100,35 +102,41 @@ def stability_flags(
     m = friction.shape[0]
     w = 1 + d
     rows = 0
+    system = 1.0 / 3.0
     for i in range(m):
         if touching[i]:
             rows += w
-    work_left = WORK_LIMIT if m > CONTACTS_WITHOUT_LIMIT else math.inf
+            if status[i] == _SLIPPING:
+                system = SLIDING / 3.0
+    limited = steps == 0
+    work_left = WORK_LIMIT if limited else math.inf
     for i in range(m):
         elastic = restitution[i] >= 1.0
         closed = status[i] >= _STICKING
-        known = True
+        known, unknown = True, _UNDECIDED
         released = accelerations[i * w]
         if closed:
             known = work_left > 0.0
             if known:
                 known, iterations = _release(i, settings, solved, dynamics, scope, glide, iterate, memory)
-                work_left -= rows * rows * (min(iterations, SYSTEMS_COUNTED) * rows / 3.0 + iterations)
+                work_left -= rows * rows * (min(iterations, SYSTEMS_COUNTED) * rows * system + iterations)
+            unknown = _CUT if limited else _UNDECIDED
             released = trial_accelerations[i * w] if known else math.nan
         margins[BOUNDED_TIME, i] = released
         # Or, Theorem 2: a gap that accelerates towards closing again ends its bounces in bounded time
-        flags[BOUNDED_TIME, i] = _decide(-released, acceleration_tolerance, elastic) if known else _UNDECIDED
-        known = True
+        flags[BOUNDED_TIME, i] = _decide(-released, acceleration_tolerance, elastic) if known else unknown
+        known, unknown = True, _UNDECIDED
         held_force = forces[i * w]
         if not closed:
-            known = work_left > 0.0
-            if known:
+            if work_left > 0.0:
                 known = _hold(i, solved, dynamics, scope, glide, iterate, memory)
-                work_left -= rows * rows * rows / 3.0
+                work_left -= rows * rows * rows * system
+            else:
+                known, unknown = False, _CUT
             held_force = trial_forces[i * w] if known else math.nan
         margins[CONSTRAINT, i] = held_force
         # Or, Corollary 1: a contact that pushes while it is held is stable
-        flags[CONSTRAINT, i] = _decide(held_force, force_tolerance, elastic) if known else _UNDECIDED
+        flags[CONSTRAINT, i] = _decide(held_force, force_tolerance, elastic) if known else unknown
         _touchdown(i, closed, released, settings, problem, out)
         _friction_flag(i, closed, force_tolerance, friction[i], solved, out)
 

@@ -13,7 +13,7 @@ from hybrid_contact_ros.kernels.modes.records import ContactDynamics, ModeIterat
 from hybrid_contact_ros.kernels.stability.constraint import CONTACTS_WITHOUT_LIMIT, WORK_LIMIT
 from hybrid_contact_ros.kernels.stability.records import SteadyMode
 
-_UNDECIDED, _HOLDS, _FAILS = int(Flag.UNDECIDED), int(Flag.HOLDS), int(Flag.FAILS)
+_UNDECIDED, _HOLDS, _FAILS, _CUT = int(Flag.UNDECIDED), int(Flag.HOLDS), int(Flag.FAILS), int(Flag.CUT)
 _STICKING = int(ContactStatus.STICKING)
 _OPEN, _STICK, _SLIP = int(FrictionState.OPEN), int(FrictionState.STICK), int(FrictionState.SLIP)
 
@@ -63,7 +63,7 @@ def pseudo_impulse_flags(
         d … force_tolerance: :class:`.PseudoImpulseSettings`. G … velocity: :class:`.PseudoImpulseProblem`.
         moving … accelerations: :class:`.SteadyMode`. A … unused: :class:`.ImpactScratch`.
         flags, margins: out, :class:`.PseudoImpulseOut`; UNDECIDED and NaN where no impact comes to an open contact, or
-            where the work is cut as in :mod:`.constraint`.
+            NaN and CUT where the work ends before, which is bounded for more than ``CONTACTS_WITHOUT_LIMIT`` contacts.
     """
     solved = SteadyMode(moving, slip, status, forces, accelerations)
     iterate = ModeIterate(direction, state, trial, unused)
@@ -75,6 +75,7 @@ def pseudo_impulse_flags(
     work_left = WORK_LIMIT if m > CONTACTS_WITHOUT_LIMIT else math.inf
     for i in range(m):
         margins[i] = math.nan
+        flags[i] = _UNDECIDED
         if status[i] >= _STICKING:
             margins[i] = duration * forces[i * w]
             rows += w
@@ -82,7 +83,10 @@ def pseudo_impulse_flags(
         if status[i] >= _STICKING:
             continue
         t = first_root(max(gap[i], 0.0), velocity[i * w], accelerations[i * w])
-        if not t <= horizon or work_left <= 0.0:
+        if not t <= horizon:
+            continue
+        if work_left <= 0.0:
+            flags[i] = _CUT
             continue
         work_left -= 2.0 * rows * rows * rows / 3.0
         for k in range(m * w):
@@ -106,7 +110,6 @@ def pseudo_impulse_flags(
             margins[i] = math.nan
     band = force_tolerance * duration
     for i in range(m):
-        flags[i] = _UNDECIDED
         if margins[i] > band:
             flags[i] = _HOLDS
         elif margins[i] < -band:

@@ -16,7 +16,7 @@ class StabilitySettings(NamedTuple):
     """How :func:`~.constraint.stability_flags` decides."""
 
     d: int
-    steps: int  # of operator splitting in a mode, at most
+    steps: int  # of operator splitting in a mode, at most; 0: the work is bounded, and may be cut
     force_tolerance: float  # N; inside this dead band a flag is UNDECIDED
     acceleration_tolerance: float  # m/s², likewise
     grazing_speed: float  # m/s; a slower touchdown is grazing
