@@ -23,6 +23,10 @@ class StabilityWorkspace:
 
     The results are views: the next call overwrites them. One workspace serves one thread.
 
+    Args:
+        contacts, tangents: m and d. steps: of splitting at most, where a mode is not found at once; 0 bounds the work,
+            and what it does not reach is CUT.
+
     Attributes, written by :meth:`evaluate`:
         flags: (6, m) uint8, values of :class:`~hybrid_contact_ros.codes.Flag`. margins: (6, m). The rows of both are
             constraint stability with the held contact's normal force (N); bounded-time stability with the released
