@@ -86,7 +86,7 @@ class Flag(IntEnum):
         UNDECIDED: the margin lies inside the dead band, or the data for an answer are missing.
         HOLDS: the property holds, by more than the dead band.
         FAILS: the property does not hold, by more than the dead band.
-        CUT: nobody looked: the work of a state is bounded for robots of many contacts, and it ended before.
+        CUT: not found within the work that a state of a robot of many contacts may take.
     """
 
     UNDECIDED = 0
