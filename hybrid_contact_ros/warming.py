@@ -22,8 +22,8 @@ from hybrid_contact_ros import kernels
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.impact import impact_law
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
-from hybrid_contact_ros.kernels.compiling import DEFERRED
-from hybrid_contact_ros.kernels.warm import stored
+from hybrid_contact_ros.kernels.compiling import DEFERRED, undisturbed
+from hybrid_contact_ros.kernels.warm import enable_compilation, stored
 from hybrid_contact_ros.kernels.weights import WEIGHTS
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 
@@ -34,12 +34,15 @@ _TRUSTED = 3.0  # s
 _CHILD = "import sys; sys.path[:] = sys.argv[1:]; from hybrid_contact_ros.warming import help_out; help_out()"
 
 
-def needed(model: RigidBodyModel, config: EstimatorConfig, parts: Parts) -> dict[str, float]:
-    """The kernels that these parts of a prediction need, with the seconds that each takes to compile
-    (:mod:`hybrid_contact_ros.kernels.weights`)."""
+def needed(model: RigidBodyModel, config: EstimatorConfig, parts: Parts, messages: bool = False) -> dict[str, float]:
+    """The kernels that these parts of a prediction need, and those of messages if so, with the seconds that each takes
+    to compile (:mod:`hybrid_contact_ros.kernels.weights`)."""
     steps = [part.name for part in Parts if part in parts and part.name in WEIGHTS]
-    if Parts.IMPACT in parts and impact_law(config.impact, model.restitution) != "inelastic":
-        steps.append("RESTITUTION")
+    if Parts.IMPACT in parts:
+        exact = impact_law(config.impact, model.restitution) == "inelastic" and not config.impact.friction_margin
+        steps.append("EXACT" if exact else "MATERIAL")  # samples of either kind have a kernel of their own
+    if messages:
+        steps.append("MESSAGES")
     return {name: seconds for step in steps for name, seconds in WEIGHTS[step].items()}
 
 
@@ -79,6 +82,7 @@ def warm(
     parts: Parts = Parts.ALL,
     freeze: bool = True,
     tell: Callable[[str], object] | None = None,
+    messages: Callable[[], object] | None = None,
 ) -> None:
     """:meth:`ContactEstimator.warm` with a helper process where that is quicker.
 
@@ -86,12 +90,17 @@ def warm(
         estimator, parts, freeze: as there. urdf: the text that the estimator's model was made from.
         tell: called every few seconds with a sentence on what is left, from another thread, while kernels are compiled
             that the cache does not have.
+        messages: compiles the kernels of messages too, where they are needed: ``hybrid_contact_ros.messages.warming``.
     """
     model, config = estimator.model, estimator.config
-    left = Left(needed(model, config, parts))
+    left = Left(needed(model, config, parts, messages is not None))
     theirs = left.among(needed(model, config, parts & Parts.IMPACT))
     helped = _helped(config, urdf) if _worth_it(theirs, left.total - theirs) else nullcontext()
     with helped, _telling(left, tell):
+        if messages is not None:
+            enable_compilation()  # another robot of this process may have frozen them
+            with undisturbed():
+                messages()
         estimator.warm(freeze=freeze, parts=parts)
 
 
