@@ -39,7 +39,7 @@ def needed(model: RigidBodyModel, config: EstimatorConfig, parts: Parts, message
     to compile (:mod:`hybrid_contact_ros.kernels.weights`)."""
     steps = [part.name for part in Parts if part in parts and part.name in WEIGHTS]
     if Parts.IMPACT in parts:
-        exact = impact_law(config.impact, model.restitution) == "inelastic" and not config.impact.friction_margin
+        exact = impact_law(config.impact, model.restitution) == "inelastic" and config.impact.friction_margin == 0.0
         steps.append("EXACT" if exact else "MATERIAL")  # samples of either kind have a kernel of their own
     if messages:
         steps.append("MESSAGES")
