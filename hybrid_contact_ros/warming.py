@@ -18,14 +18,23 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 
+import numpy as np
+
 from hybrid_contact_ros import kernels
-from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.config import EstimatorConfig, ImpactConfig
 from hybrid_contact_ros.estimation.impact import impact_law
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
+from hybrid_contact_ros.impacts.contact_space import ContactSpace
+from hybrid_contact_ros.impacts.sampler import Samples
+from hybrid_contact_ros.impacts.steps import without_pauses
+from hybrid_contact_ros.impacts.velocity_set import collected, plan_samples
 from hybrid_contact_ros.kernels.compiling import DEFERRED, undisturbed
+from hybrid_contact_ros.kernels.impacts.records import SAMPLE_COLUMNS
 from hybrid_contact_ros.kernels.warm import enable_compilation, stored
 from hybrid_contact_ros.kernels.weights import WEIGHTS
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.mechanics.state import RobotState
 
 _WORTH_A_PROCESS = 4.0  # s of either process's share: a new one takes two until it compiles anything
 _PATIENCE = 5.0  # s that the helper has to end
@@ -95,13 +104,28 @@ def warm(
     model, config = estimator.model, estimator.config
     left = Left(needed(model, config, parts, messages is not None))
     theirs = left.among(needed(model, config, parts & Parts.IMPACT))
-    helped = _helped(config, urdf) if _worth_it(theirs, left.total - theirs) else nullcontext()
-    with helped, _telling(left, tell):
+    shared = _worth_it(theirs, left.total - theirs)
+    with _helped(config, urdf) if shared else nullcontext(), _telling(left, tell):
         if messages is not None:
             enable_compilation()  # another robot of this process may have frozen them
             with undisturbed():
                 messages()
+        if shared:
+            estimator.warm(parts=parts & ~Parts.IMPACT)
+            with undisturbed():
+                compile_after_samples(model, config.impact)
         estimator.warm(freeze=freeze, parts=parts)
+
+
+def compile_after_samples(model: RigidBodyModel, config: ImpactConfig) -> None:
+    """Compile what a set needs once its samples are there, without samples: the helper process is at the large kernel
+    that draws them when this one has nothing else to do."""
+    problem = model.problem(RobotState(0, model.bent(), np.zeros(model.nv)))
+    space = ContactSpace(problem, config.directions)
+    if space.status == Status.SOLVED:
+        plan = plan_samples(problem, space, None, 1.0, config.max_steps, config.seed)
+        nothing = Samples(np.zeros((2, space.w.size)), np.ones((2, SAMPLE_COLUMNS)), Status.SOLVED)
+        without_pauses(collected(problem, plan, nothing))
 
 
 @contextmanager

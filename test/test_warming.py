@@ -34,7 +34,7 @@ from dataclasses import replace
 from hybrid_contact_ros import ContactEstimator, EstimatorConfig, Parts, RigidBodyModel, RobotState
 from hybrid_contact_ros.mechanics.example_data import example_urdf
 from hybrid_contact_ros.messages.warming import warm as warm_messages
-from hybrid_contact_ros.warming import needed
+from hybrid_contact_ros.warming import compile_after_samples, needed
 from hybrid_contact_ros.kernels import warm
 law, margin, feet = sys.argv[1], float(sys.argv[2]), sys.argv[3:]
 config = EstimatorConfig.from_file("config/go2.yaml")
@@ -58,6 +58,7 @@ for parts in (Parts.MODE, Parts.ALL):
             estimator.update(RobotState(5_000_000 * k, q, v))
     except TypeError:
         print("frozen")
+compile_after_samples(model, config.impact)  # calls kernels as sets do: TypeError otherwise
 """
 
 
