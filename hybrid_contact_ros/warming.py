@@ -40,6 +40,7 @@ _WORTH_A_PROCESS = 4.0  # s of either process's share: a new one takes two until
 _PATIENCE = 5.0  # s that the helper has to end
 _PERIOD = 3.0  # s between two reports
 _TRUSTED = 3.0  # s
+_MOSTLY = 0.9
 _CHILD = "import sys; sys.path[:] = sys.argv[1:]; from hybrid_contact_ros.warming import help_out; help_out()"
 
 
@@ -64,7 +65,8 @@ class Left:
 
     def __init__(self, kernels: dict[str, float]) -> None:
         self._missing = {name: seconds for name, seconds in kernels.items() if not stored(name)}
-        self._begin = time.monotonic()
+        self._begin = self._since = time.monotonic()
+        self._done = 0.0  # seconds of work that were done at _since
         self.total = sum(self._missing.values())
 
     def among(self, kernels: dict[str, float]) -> float:
@@ -73,11 +75,16 @@ class Left:
 
     def now(self) -> tuple[float, float]:
         """Which part of the work is done, between 0 and 1, and how many seconds the rest will take at this rate."""
-        rest = sum(seconds for name, seconds in self._missing.items() if not stored(name))
+        missing = [seconds for name, seconds in self._missing.items() if not stored(name)]
+        rest, now = sum(missing), time.monotonic()
         done = self.total - rest
+        if done > self._done:
+            self._done, self._since = done, now
+        # Half of all work is one kernel: as long as it may be at work, so much of it is taken for done.
+        begun = min(now - self._since, _MOSTLY * max(missing, default=0.0))
         # As if _TRUSTED seconds of work had been done in as many: the first few kernels say little of the machine.
-        rate = (time.monotonic() - self._begin + _TRUSTED) / (done + _TRUSTED)
-        return (done / self.total if self.total else 1.0), rest * rate
+        rate = (now - self._begin + _TRUSTED) / (done + begun + _TRUSTED)
+        return (done / self.total if self.total else 1.0), (rest - begun) * rate
 
     def line(self) -> str:
         """A sentence on it."""

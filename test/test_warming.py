@@ -116,6 +116,17 @@ def test_what_is_left_is_what_the_cache_lacks(monkeypatch):
     assert "100 % done, about 0 s left" in left.line()
 
 
+def test_the_time_left_falls_while_a_large_kernel_is_compiled_and_never_reaches_nothing(monkeypatch):
+    clock = iter([0.0, 10.0, 20.0, 30.0, 1000.0])
+    monkeypatch.setattr(warming, "stored", lambda _: False)
+    monkeypatch.setattr(warming.time, "monotonic", lambda: next(clock))
+    left = warming.Left({"large": 30.0, "small": 2.0})
+    seconds = [left.now()[1] for _ in range(4)]
+    assert seconds[:2] == [22.0, 12.0]
+    assert 0.0 < seconds[2] < seconds[1]
+    assert seconds[3] > 100.0  # a machine that is much slower
+
+
 def test_nothing_is_told_where_nothing_is_missing(monkeypatch):
     monkeypatch.setattr(warming, "stored", lambda _: True)
     told: list[str] = []

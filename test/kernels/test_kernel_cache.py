@@ -72,7 +72,7 @@ def test_every_impact_kernel_has_one_signature_after_use():
         "    for seed in (0, 5):\n"
         "        s(x, 0.3, 8, 10, seed=seed); s(x, 0.3, 8, 10, deadline_ns=10**6); i(x, 6)\n"
         "        s(x, 1, 2, 3, maximum_impulses=np.ones((2, 3, x.contacts)))\n"
-        "    if x is q: warm.disable_compilation()  # one problem in the plane, one in space: they have doors of their own\n"
+        "    if x is q: warm.disable_compilation()  # plane and space have doors of their own\n"
         "names = ('friction_axes.', 'planar_', 'pivoting.', 'increment.', 'sampling.', 'residual.')\n"
         "names = tuple('impacts.' + n for n in names)\n"
         "print(max(n for k, n in warm.signatures().items() if k.startswith(names)))\n"
