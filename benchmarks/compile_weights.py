@@ -21,8 +21,8 @@ from benchmarks.compile_time import ROOT, urdfs
 
 _TEXT = '''"""CPU seconds that kernels take to compile, under the part of a prediction that needs them first.
 
-Written by ``python -m benchmarks.compile_weights``. RESTITUTION is what IMPACT needs besides, where the impact law has
-restitution.
+Written by ``python -m benchmarks.compile_weights``. IMPACT needs besides what its samples need: EXACT those of the
+inelastic law with known friction, MATERIAL all others. MESSAGES are the kernels of nodes.
 """
 
 WEIGHTS: dict[str, dict[str, float]] = {table}
@@ -33,6 +33,7 @@ def measured() -> dict[str, dict[str, float]]:
     """The kernels that each part needs, with CPU seconds. The cache of this process must be empty."""
     from hybrid_contact_ros import ContactEstimator, EstimatorConfig, Parts, RigidBodyModel
     from hybrid_contact_ros.kernels import compiling
+    from hybrid_contact_ros.messages.warming import warm as warm_messages
 
     found: dict[str, float] = {}
     before: Callable[..., Any] = compiling._Door.compile
@@ -60,7 +61,11 @@ def measured() -> dict[str, dict[str, float]]:
     config = replace(config, impact=replace(config.impact, law="poisson", restitution_margin=0.1))
     estimator = ContactEstimator(RigidBodyModel.from_urdf(urdfs(ROOT)["go2"], config), config)
     estimator.warm(parts=Parts.IMPACT)
-    note("RESTITUTION")
+    note("MATERIAL")
+    table["EXACT"] = {name: table["IMPACT"].pop(name) for name in ("impacts.sampling.sample_batch",)}
+    with compiling.undisturbed():
+        warm_messages()
+    note("MESSAGES")
     return table
 
 

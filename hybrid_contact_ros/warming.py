@@ -18,28 +18,41 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 
+import numpy as np
+
 from hybrid_contact_ros import kernels
-from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.config import EstimatorConfig, ImpactConfig
 from hybrid_contact_ros.estimation.impact import impact_law
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
-from hybrid_contact_ros.kernels.compiling import DEFERRED
-from hybrid_contact_ros.kernels.warm import stored
+from hybrid_contact_ros.impacts.contact_space import ContactSpace
+from hybrid_contact_ros.impacts.sampler import Samples
+from hybrid_contact_ros.impacts.steps import without_pauses
+from hybrid_contact_ros.impacts.velocity_set import collected, plan_samples
+from hybrid_contact_ros.kernels.compiling import DEFERRED, undisturbed
+from hybrid_contact_ros.kernels.impacts.records import SAMPLE_COLUMNS
+from hybrid_contact_ros.kernels.warm import enable_compilation, stored
 from hybrid_contact_ros.kernels.weights import WEIGHTS
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.mechanics.state import RobotState
 
 _WORTH_A_PROCESS = 4.0  # s of either process's share: a new one takes two until it compiles anything
 _PATIENCE = 5.0  # s that the helper has to end
 _PERIOD = 3.0  # s between two reports
 _TRUSTED = 3.0  # s
+_MOSTLY = 0.9
 _CHILD = "import sys; sys.path[:] = sys.argv[1:]; from hybrid_contact_ros.warming import help_out; help_out()"
 
 
-def needed(model: RigidBodyModel, config: EstimatorConfig, parts: Parts) -> dict[str, float]:
-    """The kernels that these parts of a prediction need, with the seconds that each takes to compile
-    (:mod:`hybrid_contact_ros.kernels.weights`)."""
+def needed(model: RigidBodyModel, config: EstimatorConfig, parts: Parts, messages: bool = False) -> dict[str, float]:
+    """The kernels that these parts of a prediction need, and those of messages if so, with the seconds that each takes
+    to compile (:mod:`hybrid_contact_ros.kernels.weights`)."""
     steps = [part.name for part in Parts if part in parts and part.name in WEIGHTS]
-    if Parts.IMPACT in parts and impact_law(config.impact, model.restitution) != "inelastic":
-        steps.append("RESTITUTION")
+    if Parts.IMPACT in parts:
+        exact = impact_law(config.impact, model.restitution) == "inelastic" and config.impact.friction_margin == 0.0
+        steps.append("EXACT" if exact else "MATERIAL")  # samples of either kind have a kernel of their own
+    if messages:
+        steps.append("MESSAGES")
     return {name: seconds for step in steps for name, seconds in WEIGHTS[step].items()}
 
 
@@ -52,7 +65,8 @@ class Left:
 
     def __init__(self, kernels: dict[str, float]) -> None:
         self._missing = {name: seconds for name, seconds in kernels.items() if not stored(name)}
-        self._begin = time.monotonic()
+        self._begin = self._since = time.monotonic()
+        self._done = 0.0  # seconds of work that were done at _since
         self.total = sum(self._missing.values())
 
     def among(self, kernels: dict[str, float]) -> float:
@@ -61,11 +75,16 @@ class Left:
 
     def now(self) -> tuple[float, float]:
         """Which part of the work is done, between 0 and 1, and how many seconds the rest will take at this rate."""
-        rest = sum(seconds for name, seconds in self._missing.items() if not stored(name))
+        missing = [seconds for name, seconds in self._missing.items() if not stored(name)]
+        rest, now = sum(missing), time.monotonic()
         done = self.total - rest
+        if done > self._done:
+            self._done, self._since = done, now
+        # Half of all work is one kernel: as long as it may be at work, so much of it is taken for done.
+        begun = min(now - self._since, _MOSTLY * max(missing, default=0.0))
         # As if _TRUSTED seconds of work had been done in as many: the first few kernels say little of the machine.
-        rate = (time.monotonic() - self._begin + _TRUSTED) / (done + _TRUSTED)
-        return (done / self.total if self.total else 1.0), rest * rate
+        rate = (now - self._begin + _TRUSTED) / (done + begun + _TRUSTED)
+        return (done / self.total if self.total else 1.0), (rest - begun) * rate
 
     def line(self) -> str:
         """A sentence on it."""
@@ -79,6 +98,7 @@ def warm(
     parts: Parts = Parts.ALL,
     freeze: bool = True,
     tell: Callable[[str], object] | None = None,
+    messages: Callable[[], object] | None = None,
 ) -> None:
     """:meth:`ContactEstimator.warm` with a helper process where that is quicker.
 
@@ -86,13 +106,33 @@ def warm(
         estimator, parts, freeze: as there. urdf: the text that the estimator's model was made from.
         tell: called every few seconds with a sentence on what is left, from another thread, while kernels are compiled
             that the cache does not have.
+        messages: compiles the kernels of messages too, where they are needed: ``hybrid_contact_ros.messages.warming``.
     """
     model, config = estimator.model, estimator.config
-    left = Left(needed(model, config, parts))
+    left = Left(needed(model, config, parts, messages is not None))
     theirs = left.among(needed(model, config, parts & Parts.IMPACT))
-    helped = _helped(config, urdf) if _worth_it(theirs, left.total - theirs) else nullcontext()
-    with helped, _telling(left, tell):
+    shared = _worth_it(theirs, left.total - theirs)
+    with _helped(config, urdf) if shared else nullcontext(), _telling(left, tell):
+        if messages is not None:
+            enable_compilation()  # another robot of this process may have frozen them
+            with undisturbed():
+                messages()
+        if shared:
+            estimator.warm(parts=parts & ~Parts.IMPACT)
+            with undisturbed():
+                compile_after_samples(model, config.impact)
         estimator.warm(freeze=freeze, parts=parts)
+
+
+def compile_after_samples(model: RigidBodyModel, config: ImpactConfig) -> None:
+    """Compile what a set needs once its samples are there, without samples: the helper process is at the large kernel
+    that draws them when this one has nothing else to do."""
+    problem = model.problem(RobotState(0, model.bent(), np.zeros(model.nv)))
+    space = ContactSpace(problem, config.directions)
+    if space.status == Status.SOLVED:
+        plan = plan_samples(problem, space, None, 1.0, config.max_steps, config.seed)
+        nothing = Samples(np.zeros((2, space.w.size)), np.ones((2, SAMPLE_COLUMNS)), Status.SOLVED)
+        without_pauses(collected(problem, plan, nothing))
 
 
 @contextmanager

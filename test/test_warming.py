@@ -28,30 +28,58 @@ def test_the_weights_name_kernels_that_exist_and_each_once():
     assert all(seconds > 0.0 for part in WEIGHTS.values() for seconds in part.values())
 
 
+WARMED = """
+import sys
+from dataclasses import replace
+from hybrid_contact_ros import ContactEstimator, EstimatorConfig, Parts, RigidBodyModel, RobotState
+from hybrid_contact_ros.mechanics.example_data import example_urdf
+from hybrid_contact_ros.messages.warming import warm as warm_messages
+from hybrid_contact_ros.warming import compile_after_samples, needed
+from hybrid_contact_ros.kernels import warm
+law, margin, feet = sys.argv[1], float(sys.argv[2]), sys.argv[3:]
+config = EstimatorConfig.from_file("config/go2.yaml")
+contacts = {name: replace(c, restitution=0.4 * (name in feet)) for name, c in config.contacts.items()}
+config = replace(config, contacts=contacts, impact=replace(config.impact, law=law, friction_margin=margin))
+model = RigidBodyModel.from_urdf(example_urdf("go2_description/urdf/go2.urdf"), config)
+estimator = ContactEstimator(model, config)
+q = model.bent()
+v = model.neutral()[1:] * 0
+v[2] = -1.0
+warm_messages()
+for parts in (Parts.MODE, Parts.ALL):
+    estimator.warm(freeze=True, parts=parts)
+    used = {name for name, n in warm.signatures().items() if n}
+    print(sorted(used ^ set(needed(model, config, parts, messages=True))))
+    try:
+        for chosen in ([0, 1, 2, 3], [0, 1], [2, 3], [0], [1], [3], []):
+            assert estimator.impact(RobotState(0, q, v), contacts=chosen, deadline_ns=0).velocities.size
+        for k in range(20):
+            q[2] = 0.5 - 0.005 * k
+            estimator.update(RobotState(5_000_000 * k, q, v))
+    except TypeError:
+        print("frozen")
+compile_after_samples(model, config.impact)  # calls kernels as sets do: TypeError otherwise
+"""
+
+
 @pytest.mark.skipif(not DEFERRED, reason="the weights are those of kernels that are emitted within doors only")
-def test_warming_loads_the_kernels_that_the_weights_say_and_no_others():
-    """In a process of its own, for a node that publishes modes alone, and for one that publishes everything."""
-    code = (
-        "import sys\n"
-        "from hybrid_contact_ros import ContactEstimator, EstimatorConfig, Parts, RigidBodyModel, RobotState\n"
-        "from hybrid_contact_ros.mechanics.example_data import example_urdf\n"
-        "from hybrid_contact_ros.warming import needed\n"
-        "from hybrid_contact_ros.kernels import warm\n"
-        "config = EstimatorConfig.from_file('config/go2.yaml')\n"
-        "model = RigidBodyModel.from_urdf(example_urdf('go2_description/urdf/go2.urdf'), config)\n"
-        "estimator = ContactEstimator(model, config)\n"
-        "state = RobotState(0, model.neutral(), model.neutral()[1:] * 0)\n"
-        "for parts in (Parts.MODE, Parts.ALL):\n"
-        "    estimator.warm(freeze=True, parts=parts)\n"
-        "    used = {name for name, n in warm.signatures().items() if n}\n"
-        "    print(sorted(used ^ set(needed(model, config, parts))))\n"
-        "    try:\n"
-        "        estimator.impact(state, contacts=[0])\n"
-        "    except TypeError:\n"
-        "        print('frozen')\n"
-    )
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("inelastic", "0.0"),
+        ("poisson", "0.0"),
+        ("inelastic", "0.2", "FL_foot"),
+        ("poisson", "0.0", "FL_foot", "FR_foot"),
+        ("stronge", "0.0", "FL_foot"),
+    ],
+    ids=" ".join,
+)
+def test_warming_loads_the_kernels_that_the_weights_say_and_no_others(given):
+    """In a process of its own, by an impact law, a margin of friction, and the feet that have restitution: for a node
+    that publishes modes alone, and for one that publishes everything. Afterwards no set of whatever feet is refused."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
+    command = [sys.executable, "-c", WARMED, *given]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     # A part that was not warmed for is an error and no stall; warming for it allows it.
     assert done.stdout.splitlines() == ["[]", "frozen", "[]"], (
@@ -59,15 +87,17 @@ def test_warming_loads_the_kernels_that_the_weights_say_and_no_others():
     )
 
 
-def test_restitution_needs_its_law_and_no_other_part_does():
+def test_each_kind_of_samples_needs_its_own_kernel_and_no_other_part_does():
     estimator = block(**NO_DEADLINE)
     config = estimator.config
-    inelastic = replace(config, impact=replace(config.impact, law="inelastic"))
-    bouncing = replace(config, impact=replace(config.impact, law="poisson", restitution_margin=0.2))
-    of_law = set(WEIGHTS["RESTITUTION"])
-    assert of_law.isdisjoint(warming.needed(estimator.model, inelastic, Parts.ALL))
-    assert of_law <= warming.needed(estimator.model, bouncing, Parts.ALL).keys()
-    assert of_law.isdisjoint(warming.needed(estimator.model, bouncing, Parts.ALL & ~Parts.IMPACT))
+    inelastic = replace(config, impact=replace(config.impact, law="inelastic", friction_margin=0.0))
+    rubbing = replace(config, impact=replace(inelastic.impact, friction_margin=0.2))
+    bouncing = replace(config, impact=replace(inelastic.impact, law="poisson", restitution_margin=0.2))
+    exact, material = set(WEIGHTS["EXACT"]), set(WEIGHTS["MATERIAL"])
+    for given, used, unused in ((inelastic, exact, material), (rubbing, material, exact), (bouncing, material, exact)):
+        assert used <= warming.needed(estimator.model, given, Parts.ALL).keys()
+        assert unused.isdisjoint(warming.needed(estimator.model, given, Parts.ALL))
+        assert used.isdisjoint(warming.needed(estimator.model, given, Parts.ALL & ~Parts.IMPACT))
 
 
 def test_what_is_left_is_what_the_cache_lacks(monkeypatch):
@@ -84,6 +114,17 @@ def test_what_is_left_is_what_the_cache_lacks(monkeypatch):
     there.add("c")
     assert left.now() == (1.0, 0.0)
     assert "100 % done, about 0 s left" in left.line()
+
+
+def test_the_time_left_falls_while_a_large_kernel_is_compiled_and_never_reaches_nothing(monkeypatch):
+    clock = iter([0.0, 10.0, 20.0, 30.0, 1000.0])
+    monkeypatch.setattr(warming, "stored", lambda _: False)
+    monkeypatch.setattr(warming.time, "monotonic", lambda: next(clock))
+    left = warming.Left({"large": 30.0, "small": 2.0})
+    seconds = [left.now()[1] for _ in range(4)]
+    assert seconds[:2] == [22.0, 12.0]
+    assert 0.0 < seconds[2] < seconds[1]
+    assert seconds[3] > 100.0  # a machine that is much slower
 
 
 def test_nothing_is_told_where_nothing_is_missing(monkeypatch):

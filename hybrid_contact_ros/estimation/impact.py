@@ -154,7 +154,8 @@ def impact_steps(
     restitution = None if law == "inelastic" else around(part.restitution, config.restitution_margin, 1.0)
     friction = around(part.friction, config.friction_margin * part.friction, np.inf)
     material = None
-    if law != "inelastic" or friction is not None:
+    # By the configuration alone, as ``warm`` compiles for it: contacts without friction have no interval of friction.
+    if law != "inelastic" or config.friction_margin > 0.0:
         material = Material(part, law, restitution, friction, common=True)
         part = material.with_highest_friction(part)
         if friction is not None:

@@ -52,7 +52,7 @@ if DEFERRED:
     from numba.core.registry import CPUDispatcher
 
     from hybrid_contact_ros.kernels.disk_cache import KernelCache, alone
-    from hybrid_contact_ros.kernels.pipeline import DoorCompiler, LinkedCompiler
+    from hybrid_contact_ros.kernels.pipeline import DoorCompiler, LinkedCompiler, remembering_operators
 
     class _Linked(CPUDispatcher):
         """What kernels see of a kernel."""
@@ -71,7 +71,7 @@ if DEFERRED:
             self._cache = KernelCache(self.py_func)
 
         def compile(self, sig: Any) -> Any:
-            with undisturbed(), alone(self):
+            with undisturbed(), alone(self), remembering_operators(self.typingctx):
                 return super().compile(sig)
 
         def get_call_template(self, args: Any, kws: Any) -> Any:

@@ -8,9 +8,12 @@ nothing; a kernel that had such a thing would not compile. Numbers are in ``docs
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from numba.core import errors, ir, typed_passes, untyped_passes
+from numba.core import errors, ir, typed_passes, types, untyped_passes
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import register_pass
@@ -53,6 +56,43 @@ class _Flags(Flags):  # type: ignore[misc]
 
 
 _HASH = hash(Flags())  # numba hashes the names of the options alone: all flags have one hash
+
+
+_OPERATORS = frozenset({bool, *(getattr(operator, name) for name in operator.__all__)})
+_PLAIN = (types.Number, types.Boolean, types.Array)
+_remembered: dict[tuple[Any, ...], Any] = {}
+
+
+@contextmanager
+def remembering_operators(typing: Any) -> Iterator[None]:
+    """Within the block, what an operator makes of numbers and arrays is looked up once for each combination of types.
+
+    numba tries the definitions of ``+`` one after the other at every ``+``, several times in each kernel; there are a
+    few hundred combinations among ten thousand lookups.
+    """
+    look_up = type(typing).resolve_function_type
+
+    def resolve(function: Any, args: Any, kws: Any) -> Any:
+        if kws or not isinstance(function, types.Function) or not all(isinstance(arg, _PLAIN) for arg in args):
+            return look_up(typing, function, args, kws)
+        if function.typing_key not in _OPERATORS:
+            return look_up(typing, function, args, kws)
+        key = (function, *args)
+        found = _remembered.get(key)
+        if found is None:
+            found = look_up(typing, function, args, kws)
+            if found is not None:
+                _remembered[key] = found
+        return found
+
+    if "resolve_function_type" in vars(typing):  # a kernel within a kernel
+        yield
+        return
+    typing.resolve_function_type = resolve
+    try:
+        yield
+    finally:
+        del typing.resolve_function_type
 
 
 class _DoorLibrary(JITCodeLibrary):

@@ -124,8 +124,7 @@ class EngineNode(LifecycleNode):
             own = [self.get_parameter(name).value for name in ("twist_in_world", "serialized_io")]
             stream = StateStream(self, model, config, *own)
             # Here the kernels are compiled, or loaded; afterwards nothing can be compiled, so that no state ever waits.
-            warm_messages()
-            warm(stream.estimator, urdf, self.parts, tell=compiling_logger(self).info)
+            warm(stream.estimator, urdf, self.parts, tell=compiling_logger(self).info, messages=warm_messages)
         except ValueError as error:
             why = str(error)
             self.get_logger().error(f"not configured: {error}")
