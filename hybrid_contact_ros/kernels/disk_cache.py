@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from numba.core.caching import FunctionCache
@@ -26,13 +26,19 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     """numba's cache of a function, from which machine code is loaded without the compiler.
 
     numba gets its compiler ready before it looks into the cache: it imports and registers everything that it could
-    compile with, which takes longer than loading all kernels of a node. It does so again where it compiles.
+    compile with, which takes longer than loading all kernels of a node. It does so again where it compiles. numba also
+    stops at a file that is damaged, in every process from then on; here such a kernel is compiled and stored anew.
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         rtsys.initialize(target_context)  # the functions that kernels which make arrays call; once a process
-        with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)
+        try:
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)
+        except Exception:  # a file that a power cut left cut or empty may raise anything: the kernel is compiled again
+            with suppress(OSError):
+                os.unlink(self._cache_file._index_path)
+            return None
 
 
 def index_file(door: Any) -> str:

@@ -23,7 +23,7 @@ from hybrid_contact_ros.nodes.startup import Startup, compiling_logger
 from hybrid_contact_ros.nodes.state_stream import StateStream
 from hybrid_contact_ros.prediction import Prediction
 from hybrid_contact_ros.ros.description import RobotDescription
-from hybrid_contact_ros.ros.executor import run_node
+from hybrid_contact_ros.ros.executor import ended_at_once, run_node
 from hybrid_contact_ros.ros.parameters import declare_config, declare_own, faults, live_parameters, read_config
 from hybrid_contact_ros.ros.qos import OUTPUT, overridable
 from hybrid_contact_ros.ros.realtime import Realtime
@@ -124,7 +124,8 @@ class EngineNode(LifecycleNode):
             own = [self.get_parameter(name).value for name in ("twist_in_world", "serialized_io")]
             stream = StateStream(self, model, config, *own)
             # Here the kernels are compiled, or loaded; afterwards nothing can be compiled, so that no state ever waits.
-            warm(stream.estimator, urdf, self.parts, tell=compiling_logger(self).info, messages=warm_messages)
+            with ended_at_once():
+                warm(stream.estimator, urdf, self.parts, tell=compiling_logger(self).info, messages=warm_messages)
         except ValueError as error:
             why = str(error)
             self.get_logger().error(f"not configured: {error}")

@@ -97,7 +97,8 @@ class Session:
 
     def _write(self, prediction: Prediction, compute_ns: int, time_ns: int, writer: BagWriter) -> None:
         encoder = self.encoder
-        encoder.frame_id = self.intake.frame_id or "world"  # odometry need not name its frame
+        if self.intake.frame_id:  # odometry need not name its frame: the one named last holds, as in a node
+            encoder.frame_id = self.intake.frame_id
         age = time_ns - prediction.mode.stamp_ns
         writer.write("/contact_mode", time_ns, encoder.mode(prediction.mode, compute_ns, age))
         writer.write("/constraint_stability", time_ns, encoder.stability(prediction.stability, compute_ns))

@@ -6,7 +6,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import rclpy
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
@@ -16,6 +17,7 @@ from rclpy.signals import SignalHandlerOptions
 from hybrid_contact_ros.ros.arguments import start_fault
 from hybrid_contact_ros.ros.realtime import precise_waits
 
+_at_once: list[bool] = []  # not empty while the first signal ends the process
 _IMPATIENT = 1.0  # s; signals closer than this count as one: ros2 launch sends its own after that of the terminal
 _SWITCH = 2e-5  # s; another thread of the node may hold a state up by this much (Python's default is 5 ms)
 
@@ -45,6 +47,9 @@ def interrupted_by_signals() -> Callable[[], bool]:
 
     def note(number: int, _: object) -> None:
         now = time.monotonic()
+        if _at_once:
+            os.write(2, b"interrupted while kernels were compiled; those that are finished are kept\n")
+            os._exit(0)
         if came and now - came[0] > _IMPATIENT:
             os._exit(0)
         came.append(now)
@@ -52,6 +57,17 @@ def interrupted_by_signals() -> Callable[[], bool]:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, note)
     return lambda: bool(came)
+
+
+@contextmanager
+def ended_at_once() -> Iterator[None]:
+    """While the block runs, the first signal ends the process: for what takes long, asks nobody and leaves nothing
+    behind."""
+    _at_once.append(True)
+    try:
+        yield
+    finally:
+        _at_once.clear()
 
 
 def ignore_signals() -> None:

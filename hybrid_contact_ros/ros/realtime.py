@@ -21,7 +21,7 @@ import os
 import resource
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -125,6 +125,7 @@ class Realtime:
         return "memory locked"
 
     def _pin(self, cores: tuple[int, ...], threads: Iterable[int], which: str = "threads ") -> str:
+        used: set[int] = set()
         for thread in threads:
             with suppress(ProcessLookupError):  # it has just ended
                 before = os.sched_getaffinity(thread)
@@ -135,7 +136,11 @@ class Realtime:
                     text = f"{which}cannot run on {_listed(cores)} ({error.strerror}); they may on {here}"
                     raise OSError(0, text) from None
                 self._undo.append(lambda thread=thread, before=before: os.sched_setaffinity(thread, before))  # type: ignore[misc]
-        return f"{which}on {_listed(cores)}"
+                used |= os.sched_getaffinity(thread)
+        unknown = sorted(set(cores) - used)
+        if used and unknown:  # Linux takes the others without a word
+            self.faults.append(f"{which}are not on {_listed(unknown)}, which this process does not have")
+        return f"{which}on {_listed(sorted(used))}"
 
     def _raise(self, priority: int, sets: Iterable[int]) -> str:
         me = threading.get_native_id()
@@ -182,5 +187,5 @@ def _capabilities() -> int:
     return 0
 
 
-def _listed(cores: tuple[int, ...]) -> str:
+def _listed(cores: Sequence[int]) -> str:
     return f"core{'s' * (len(cores) > 1)} {', '.join(str(core) for core in cores)}"

@@ -81,3 +81,30 @@ def test_every_impact_kernel_has_one_signature_after_use():
     result = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert result.stdout.split() == ["1"]
+
+
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+@pytest.mark.parametrize("left", [0.0, 0.5])
+def test_a_kernel_whose_stored_file_was_cut_is_compiled_again(tmp_path, kind, left):
+    code = (
+        "import numpy as np\n"
+        "from hybrid_contact_ros.kernels.impacts.lemke import lcp_residual as r\n"
+        "print(r(np.eye(1), np.ones(1), np.zeros(1)))\n"
+    )
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "HYBRID_CONTACT_CACHE": str(tmp_path)}
+
+    def run() -> subprocess.CompletedProcess:
+        return subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+
+    first = run()
+    assert first.returncode == 0, first.stderr
+    files = [path for path in tmp_path.rglob(f"*.{kind}") if "lcp_residual" in path.name]
+    assert files
+    for path in files:
+        whole = path.read_bytes()
+        path.write_bytes(whole[: int(left * len(whole))])
+    for _ in range(2):
+        again = run()
+        assert again.returncode == 0, again.stderr
+        assert again.stdout == first.stdout
+    assert all(path.stat().st_size > left * len(whole) for path in files), "it is stored anew"

@@ -127,6 +127,13 @@ def test_a_core_that_is_not_there_is_told(bench):
     assert fault.startswith("realtime.worker_cpus has no effect: those of sets cannot run on core 1023 (")
 
 
+def test_of_several_cores_those_that_are_not_there_are_told(bench):
+    core = min(os.sched_getaffinity(0))
+    node = bench.start(ContactSuiteNode, **{"realtime.cpus": [core, 1023]})
+    assert "threads are not on core 1023, which this process does not have" in node.realtime.faults
+    assert f"threads on core {core}" in node.realtime.made
+
+
 def test_memory_is_not_locked_where_a_later_allocation_could_fail(monkeypatch):
     system = System(monkeypatch, allowed=False)
     made = realtime.Realtime(SimpleNamespace(warning=lambda _: None, info=lambda _: None))

@@ -79,6 +79,18 @@ def test_a_running_node_that_is_interrupted_once_or_often(start, said, often):
     assert "Traceback" not in said() and "Error" not in said()
 
 
+def test_one_interrupt_ends_a_node_that_compiles(start, said, tmp_path, monkeypatch):
+    monkeypatch.setenv("HYBRID_CONTACT_CACHE", str(tmp_path))
+    robot = Path(__file__).parents[2] / "config"
+    arguments = ("--params-file", str(robot / "cube.yaml"), "-p", f"urdf_file:={robot / 'cube.urdf'}")
+    process = start("contact_suite", "--ros-args", *arguments, "-p", "autostart:=true")
+    wait_for(lambda: "compiling the kernels" in said(), process)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60.0) == 0, said()
+    assert "interrupted while kernels were compiled" in said() and "Traceback" not in said()
+    assert "kernels ready" not in said()
+
+
 def test_a_bad_log_level_ends_in_one_line_that_names_the_levels(start, said):
     process = start("contact_suite", "--ros-args", "--log-level", "loud")
     assert process.wait(timeout=120.0) == 1
