@@ -46,7 +46,9 @@ def test_step_is_bounded_where_contacts_jam():
     assert np.isfinite(found.velocities).all() and len(found.velocities) == 16
 
 
-contact = st.tuples(st.sampled_from(list(EventKind)), st.sampled_from([0.0, 0.05, np.nextafter(0.05, 1.0), 0.2, np.nan]))
+contact = st.tuples(
+    st.sampled_from(list(EventKind)), st.sampled_from([0.0, 0.05, np.nextafter(0.05, 1.0), 0.2, np.nan])
+)
 
 
 @given(contacts=st.lists(contact, max_size=4), closed=st.integers(0, 1))
