@@ -179,8 +179,9 @@ class ContactEstimator:
 
     def impact_ahead(self) -> ImpactAhead | None:
         """What :meth:`next_impact` would be computed from: a copy for another thread, which has a model and an
-        :class:`~hybrid_contact_ros.estimation.impact_sets.ImpactSets` of its own. None without a touchdown ahead."""
-        return None if self._latest is None else ImpactAhead.of(self._latest)
+        :class:`~hybrid_contact_ros.estimation.impact_sets.ImpactSets` of its own. None without a touchdown within
+        ``impact.horizon``."""
+        return None if self._latest is None else ImpactAhead.of(self._latest, self.config.impact.horizon)
 
     def impact(
         self,

@@ -30,6 +30,8 @@ from hybrid_contact_ros.prediction import ImpactPrediction
 Array = NDArray[np.float64]
 Codes = NDArray[np.uint8]
 
+_TOUCHDOWN = int(EventKind.TOUCHDOWN)
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ImpactAhead:
@@ -50,9 +52,13 @@ class ImpactAhead:
     event_times: Array
 
     @classmethod
-    def of(cls, moment: Moment) -> ImpactAhead | None:
-        """None where no touchdown is predicted at all."""
-        if EventKind.TOUCHDOWN not in moment.backed.tobytes():  # a bytes object holds integers
+    def of(cls, moment: Moment, horizon: float) -> ImpactAhead | None:
+        """None where no touchdown is predicted within ``horizon`` s: there would be no set."""
+        kinds = moment.backed.tobytes()  # a bytes object holds integers
+        if _TOUCHDOWN not in kinds:
+            return None
+        times = moment.event_times[:, 0].tolist()
+        if all(when > horizon for when, kind in zip(times, kinds, strict=True) if kind == _TOUCHDOWN):
             return None
         state = moment.state
         return cls(

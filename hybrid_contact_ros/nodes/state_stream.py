@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from nav_msgs.msg import Odometry
+from numpy.typing import NDArray
 from rclpy.executors import Executor
 from sensor_msgs.msg import JointState
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 # A contact that is deeper inside its plane than both of these is not on soft ground: something is configured wrongly.
 _SUNK = 0.03  # m
 _SUNK_GAPS = 4.0  # times activation.gap_off
+_EFFORT, _FORCES = int(Validity.EFFORT), int(Validity.FORCES)  # arithmetic of flags is slow
 
 
 class _Waiting(NamedTuple):
@@ -46,6 +48,7 @@ class _Waiting(NamedTuple):
     receive_ns: int
     arrived: int  # when its last message came, by time.perf_counter_ns
     anew: bool  # whether the stream starts anew with it
+    received: int  # when the middleware got that message, by time.time_ns; 0: it does not tell
 
 
 class StateStream:
@@ -55,7 +58,8 @@ class StateStream:
     its turn, those of a fast stream would pile up in front of timers and services. Therefore everything that came
     during an answer has its turn before the next answer, and of the states among it only the newest is answered: a
     stream that is too fast loses states, and nothing else waits for more than one of them. A state that comes later is
-    answered at once.
+    answered at once: where no message was lost, and the middleware got this one after the last answer, all that came
+    before has had its turn.
 
     Args:
         node: the node, which publishes the answers.
@@ -94,6 +98,7 @@ class StateStream:
         self.sets: ImpactWorker | None = None
         self._waiting: _Waiting | None = None
         self._behind: Executor | None = None  # where others have their turn before the next answer
+        self._done = self._lost = 0  # end of the last answer, by time.time_ns, and how many messages were lost then
 
     def subscribe(self) -> None:
         """Listen from now on, until the node is cleaned up."""
@@ -119,19 +124,21 @@ class StateStream:
 
     # ------------------------------------------------------------------ messages to states
 
-    def on_joint_state(self, msg: JointState | bytes, number: int | None, writer: Any) -> None:
+    def on_joint_state(self, msg: JointState | bytes, number: int | None, writer: Any, received: int = 0) -> None:
         arrived = time.perf_counter_ns()
         with self.turn:
-            self._take(arrived, JOINTS, self.intake.joint_state, msg, number, writer)
+            self._take(arrived, JOINTS, self.intake.joint_state, msg, number, writer, received)
         self._pass_on()
 
-    def on_odometry(self, msg: Odometry | bytes, number: int | None, writer: Any) -> None:
+    def on_odometry(self, msg: Odometry | bytes, number: int | None, writer: Any, received: int = 0) -> None:
         arrived = time.perf_counter_ns()
         with self.turn:
-            self._take(arrived, ODOM, self.intake.odometry, msg, number, writer)
+            self._take(arrived, ODOM, self.intake.odometry, msg, number, writer, received)
         self._pass_on()
 
-    def _take(self, arrived: int, topic: str, convert: Any, msg: Any, number: int | None, writer: Any) -> None:
+    def _take(
+        self, arrived: int, topic: str, convert: Any, msg: Any, number: int | None, writer: Any, received: int
+    ) -> None:
         if not (self.enabled and self._node.active):
             self.intake.rates[topic].forget()  # what comes meanwhile is not lost
             return
@@ -146,10 +153,15 @@ class StateStream:
             self.encoder.frame_id = intake.frame_id
         before = self._waiting
         anew = intake.set_back or (before is not None and before.anew)
-        self._waiting = _Waiting(state, receive, arrived, anew)
+        self._waiting = _Waiting(state, receive, arrived, anew, received)
         if before is not None:
             self.monitor.overtaken()
-        if self._behind is None or self._behind is not self._node.executor:
+        executor = self._node.executor
+        if executor is not None and self._behind is executor:
+            return
+        if executor is not None and received and (received <= self._done or self._lost != self._lost_until_now()):
+            self._let_others_go_first()
+        else:
             self._answer()
 
     def _subscribe(self, kind: type, topic: str, callback: Any) -> None:
@@ -183,9 +195,19 @@ class StateStream:
         if waiting is None:
             return
         self._predict(waiting)
+        self._done, self._lost = time.time_ns(), self._lost_until_now()
+        if not waiting.received:  # it could not be told of the next state whether something came before it
+            self._let_others_go_first()
+
+    def _let_others_go_first(self) -> None:
         self._behind = self._node.executor
         if self._behind is not None:
             self._behind.create_task(self._answer_later)  # queued behind everything that came until now
+
+    def _lost_until_now(self) -> int:
+        """Where messages are lost, a newer one is read at the turn of an older one, and others may wait behind that."""
+        rates = self.intake.rates
+        return rates[JOINTS].lost + rates[ODOM].lost
 
     def _failed(self, why: str) -> None:
         """A fault of the suite: the engine starts anew, since nobody knows what state the fault left it in."""
@@ -199,7 +221,7 @@ class StateStream:
 
     def _publish(self, waiting: _Waiting, begun: int, worked: int) -> None:
         node, intake, estimator, monitor = self._node, self.intake, self.estimator, self.monitor
-        state, receive_ns, arrived, anew = waiting
+        state, receive_ns, arrived, anew, _ = waiting
         if anew:
             estimator.reset()
         try:
@@ -226,20 +248,23 @@ class StateStream:
     def _note(self, mode: ModePrediction) -> None:
         """Note for the diagnostics which slides friction jams, and which contacts cannot be where they are said to
         be."""
-        sunk = self._planar & (mode.gap < -self._deepest)
-        if sunk.any():
+        # Lists of few numbers are compared sooner than arrays.
+        if any(gap < -self._deepest for gap in mode.gap.tolist()) and (sunk := self._sunk(mode)).any():
             contact = int(np.argmin(np.where(sunk, mode.gap, np.inf)))
             self.monitor.note(
                 "sunk",
                 f"{self.estimator.model.contact_names[contact]} by {-mode.gap[contact]:.3f} m; compare the offset of "
                 "its plane with the height of the odometry, and the contact's radius and points with the robot",
             )
-        if mode.validity & Validity.EFFORT and not mode.validity & Validity.FORCES:
+        if mode.validity & _EFFORT and not mode.validity & _FORCES:
             contact = int(np.argmin(np.where(mode.force_valid, np.inf, mode.critical_friction)))
             self.monitor.note(
                 "unsolved",
                 f"{self.estimator.model.contact_names[contact]} has friction {mode.friction_coefficient[contact]:g}, "
                 f"and its slide jams from {mode.critical_friction[contact]:.2f} on; configure a lower friction",
             )
-        elif mode.jammed.any():
+        elif any(mode.jammed.tobytes()):
             self.monitor.jammed()
+
+    def _sunk(self, mode: ModePrediction) -> NDArray[np.bool_]:
+        return self._planar & (mode.gap < -self._deepest)

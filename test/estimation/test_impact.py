@@ -2,11 +2,16 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.codes import EventKind, Status
 from hybrid_contact_ros.config import ImpactConfig
-from hybrid_contact_ros.estimation.impact import ImpactRequest, predict_impact
+from hybrid_contact_ros.estimation.impact import ImpactRequest, impacting_contacts, predict_impact
+from hybrid_contact_ros.estimation.impact_sets import ImpactAhead
+from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.mechanics.state import RobotState
 
 
 def foot(restitution: float) -> ContactProblem:
@@ -39,3 +44,21 @@ def test_step_is_bounded_where_contacts_jam():
     problem = ContactProblem(np.eye(2), [1.0, -1.0], rows[:, 0], rows[:, 1:], [1.0, 1.0])
     found = predict_impact(problem, request("inelastic", 16), ImpactConfig())
     assert np.isfinite(found.velocities).all() and len(found.velocities) == 16
+
+
+contact = st.tuples(
+    st.sampled_from(list(EventKind)), st.sampled_from([0.0, 0.05, np.nextafter(0.05, 1.0), 0.2, np.nan])
+)
+
+
+@given(contacts=st.lists(contact, max_size=4), closed=st.integers(0, 1))
+def test_an_impact_is_ahead_exactly_where_contacts_take_part_in_one(contacts, closed):
+    m = len(contacts)
+    kinds = np.array([kind for kind, _ in contacts], np.uint8)
+    times = np.array([time for _, time in contacts]).reshape(m, 1).repeat(3, axis=1)
+    stands = np.full(m, closed, np.uint8)
+    state = RobotState(1, np.zeros(7), np.zeros(6))
+    moment = Moment(state=state, closed=stands, acceleration=np.zeros(6), backed=kinds, event_times=times)
+    found, when = impacting_contacts(ImpactConfig(horizon=0.05), stands, kinds, times)
+    assert (ImpactAhead.of(moment, 0.05) is None) == (when == np.inf)
+    assert found.size == 0 or when <= 0.05 or np.isnan(when)

@@ -179,7 +179,8 @@ def test_a_second_kind_of_fault_is_logged_beside_the_first(bench, monkeypatch):
 def test_numbered_callbacks_take_what_either_executor_hands_them(wrap):
     got = []
     callback = Numbered(lambda *given: got.append(given))
-    callback(*wrap("m", {"publication_sequence_number": 7, "publisher_gid": {"data": b"x"}}))
+    numbered = {"publication_sequence_number": 7, "publisher_gid": {"data": b"x"}, "received_timestamp": 5}
+    callback(*wrap("m", numbered))
     callback(*wrap("m", {"publication_sequence_number": None}))
     callback(*wrap("m", {}))
-    assert got == [("m", 7, b"x"), ("m", None, None), ("m", None, None)]
+    assert got == [("m", 7, b"x", 5), ("m", None, None, 0), ("m", None, None, 0)]

@@ -12,6 +12,7 @@ from sensor_msgs.msg import JointState
 
 from helpers import leg
 from hybrid_contact_msgs.msg import ContactMode
+from hybrid_contact_ros.messages.intake import JOINTS
 from hybrid_contact_ros.nodes.contact_suite import ContactSuiteNode
 from hybrid_contact_ros.ros.executor import make_executor
 
@@ -90,16 +91,17 @@ def test_services_and_timers_are_answered_within_a_few_states(flooded):
     assert len(ticks) >= 20, ticks
 
 
-def test_of_states_that_wait_the_newest_is_answered(bench):
+@pytest.mark.parametrize("told", [False, True], ids=["reception unknown", "reception known"])
+def test_of_states_that_wait_the_newest_is_answered(bench, told):
     modes = bench.listen(ContactMode, "contact_mode")
     node = bench.start(ContactSuiteNode)
     bench.answer(modes)
     modes.clear()
-    stamps = []
+    stamps, received = [], time.time_ns() if told else 0
     for _ in range(4):  # the first is answered at once; the others come as if while it was computed
         stamps.append(bench.stamp())
-        node.stream.on_odometry(leg.odometry(stamps[-1]), None, None)
-        node.stream.on_joint_state(leg.joint_state(stamps[-1]), None, None)
+        node.stream.on_odometry(leg.odometry(stamps[-1]), None, None, received)
+        node.stream.on_joint_state(leg.joint_state(stamps[-1]), None, None, received)
     bench.until(lambda: len(modes) == 2)
     bench.spin(0.1)
     assert [m.header.stamp for m in modes] == [stamps[0], stamps[-1]]
@@ -117,6 +119,27 @@ def test_a_state_is_answered_before_its_callback_returns_where_nothing_waits(ben
         node.stream.on_joint_state(leg.joint_state(stamp), None, None)
         assert node.stream.estimator.stamp_ns != before
         bench.until(lambda stamp=stamp: modes and modes[-1].header.stamp == stamp)
+
+
+def test_a_state_that_came_after_the_last_answer_waits_for_others_only_where_messages_were_lost(bench):
+    modes = bench.listen(ContactMode, "contact_mode")
+    node = bench.start(ContactSuiteNode)
+    bench.answer(modes)
+    bench.spin(0.02)
+    stream = node.stream
+
+    def came():
+        stamp, received = bench.stamp(), time.time_ns()
+        stream.on_odometry(leg.odometry(stamp), None, None, received)
+        stream.on_joint_state(leg.joint_state(stamp), None, None, received)
+        return stamp
+
+    for lost in (0, 1, 0):
+        stream.intake.rates[JOINTS].lost += lost
+        before = len(modes), stream.monitor.states_overtaken
+        stamps = [came() for _ in range(2)]
+        bench.until(lambda stamps=stamps: modes[-1].header.stamp == stamps[-1])
+        assert (len(modes), stream.monitor.states_overtaken) == (before[0] + 2 - lost, before[1] + lost)
 
 
 def test_a_node_that_moves_to_another_executor_goes_on(bench):
