@@ -9,36 +9,28 @@ the suite's outputs. Nothing that runs in this interpreter, over this middleware
 from __future__ import annotations
 
 import gc
+import sys
 
 import rclpy
 from nav_msgs.msg import Odometry
+from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
-from hybrid_contact_ros.ros.executor import interrupted_by_signals, make_executor
+from hybrid_contact_ros.ros.executor import run_node
 from hybrid_contact_ros.ros.qos import OUTPUT, STATE_INPUT
 
 TOPIC = "echo"
 
 
-def main() -> None:
-    interrupted = interrupted_by_signals()
-    rclpy.init(signal_handler_options=rclpy.signals.SignalHandlerOptions.NO)
+def make() -> Node:
     node = rclpy.create_node("echo")
     publisher = node.create_publisher(JointState, TOPIC, OUTPUT)
     node.create_subscription(JointState, "joint_states", publisher.publish, STATE_INPUT, raw=True)
     node.create_subscription(Odometry, "odom", lambda _: None, STATE_INPUT, raw=True)
-    executor = make_executor()
-    executor.add_node(node)
     gc.collect()
     gc.freeze()
-    try:
-        while rclpy.ok() and not interrupted():
-            executor.spin_once(timeout_sec=0.1)
-    finally:
-        executor.remove_node(node)
-        node.destroy_node()
-        rclpy.try_shutdown()
+    return node
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_node(make))

@@ -9,12 +9,10 @@ from __future__ import annotations
 import gc
 import sys
 
-import rclpy
 from lifecycle_msgs.msg import State
 from lifecycle_msgs.srv import GetState
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 from hybrid_contact_msgs.msg import ContactMode
@@ -22,7 +20,7 @@ from hybrid_contact_ros.demo.go2_model import FOOT_NAMES
 from hybrid_contact_ros.messages.envelope import PlainNames
 from hybrid_contact_ros.messages.prepared import PreparedMessage
 from hybrid_contact_ros.messages.truth import TruthEncoder
-from hybrid_contact_ros.ros.executor import interrupted_by_signals, make_executor
+from hybrid_contact_ros.ros.executor import run_node
 from hybrid_contact_ros.ros.message_types import message_types
 from hybrid_contact_ros.ros.qos import OUTPUT, STATE_INPUT
 
@@ -40,6 +38,7 @@ class DemoEcho(Node):
         self.create_subscription(JointState, "joint_states", self._on_joint_state, STATE_INPUT, raw=True)
         self.create_subscription(Odometry, "odom", lambda _: None, STATE_INPUT, raw=True)
         self.create_service(GetState, "~/get_state", self._on_get_state)
+        gc.freeze()
 
     def _on_joint_state(self, data: bytes) -> None:
         self._answer[_STAMP] = data[_STAMP]
@@ -52,20 +51,7 @@ class DemoEcho(Node):
 
 def main() -> None:
     """Answer until the process is interrupted."""
-    interrupted = interrupted_by_signals()
-    rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
-    node = DemoEcho()
-    executor = make_executor()
-    executor.add_node(node)
-    gc.freeze()
-    try:
-        while rclpy.ok() and not interrupted():
-            executor.spin_once(timeout_sec=0.1)
-    finally:
-        executor.remove_node(node)
-        node.destroy_node()
-        executor.shutdown()
-        rclpy.try_shutdown()
+    sys.exit(run_node(DemoEcho))
 
 
 if __name__ == "__main__":
