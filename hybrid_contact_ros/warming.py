@@ -23,12 +23,9 @@ import numpy as np
 from hybrid_contact_ros import kernels
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.config import EstimatorConfig, ImpactConfig
-from hybrid_contact_ros.estimation.impact import impact_law
+from hybrid_contact_ros.estimation.impact import impact_law, landing_of
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
-from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.sampler import Samples
-from hybrid_contact_ros.impacts.steps import without_pauses
-from hybrid_contact_ros.impacts.velocity_set import collected, plan_samples
 from hybrid_contact_ros.kernels.compiling import DEFERRED, undisturbed
 from hybrid_contact_ros.kernels.impacts.records import SAMPLE_COLUMNS
 from hybrid_contact_ros.kernels.warm import enable_compilation, stored
@@ -125,14 +122,13 @@ def warm(
 
 
 def compile_after_samples(model: RigidBodyModel, config: ImpactConfig) -> None:
-    """Compile what a set needs once its samples are there, without samples: the helper process is at the large kernel
+    """Compile what a set needs before and after its samples, without samples: the helper process is at the large kernel
     that draws them when this one has nothing else to do."""
     problem = model.problem(RobotState(0, model.bent(), np.zeros(model.nv)))
-    space = ContactSpace(problem, config.directions)
-    if space.status == Status.SOLVED:
-        plan = plan_samples(problem, space, None, 1.0, config.max_steps, config.seed)
-        nothing = Samples(np.zeros((2, space.w.size)), np.ones((2, SAMPLE_COLUMNS)), Status.SOLVED)
-        without_pauses(collected(problem, plan, nothing))
+    landing = landing_of(problem, impact_law(config, model.restitution), config)
+    rows = problem.jacobian().reshape(problem.contacts, 1 + problem.tangents, problem.nv)
+    landing.prepare(problem.mass, rows, problem.velocity, np.arange(problem.contacts), config.seed)
+    landing.gather(Samples(np.zeros((2, landing.space.w.size)), np.ones((2, SAMPLE_COLUMNS)), Status.SOLVED))
 
 
 @contextmanager

@@ -11,20 +11,18 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.codes import EventKind, Status
 from hybrid_contact_ros.config import ImpactConfig
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
+from hybrid_contact_ros.impacts.coverage import CONFIDENCE
+from hybrid_contact_ros.impacts.landing import Landing
 from hybrid_contact_ros.impacts.outcome import ImpactOutcome
 from hybrid_contact_ros.impacts.restitution import LAWS, Material
-from hybrid_contact_ros.impacts.sampler import take_samples
-from hybrid_contact_ros.impacts.simultaneous import outcome_at_once
 from hybrid_contact_ros.impacts.steps import LONG, SHORT, Steps, without_pauses
-from hybrid_contact_ros.impacts.velocity_set import SAMPLING_PART, collected, empty_set, plan_samples, scale_of
+from hybrid_contact_ros.impacts.velocity_set import SAMPLING_PART
+from hybrid_contact_ros.kernels.impacts.set_plan import impulse_unit as largest_impulse
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.mechanics.slip_axes import along_slip
 from hybrid_contact_ros.prediction import ImpactPrediction
 
 Array = NDArray[np.float64]
 
-# The unit of increments is at most this many times the largest impulse of a contact alone.
-_LARGEST_UNIT = 100.0
 _SAMPLES_LIMIT = 65536
 
 
@@ -90,15 +88,13 @@ def around(values: Array, margin: Array | float, limit: float) -> tuple[Array, A
 
 
 def impulse_unit(space: ContactSpace, nominal: ImpactOutcome) -> float:
-    """The largest impulse (N s) of a contact, stopped alone or with all others; 0 if none approaches.
-
-    A corner of a humanoid's foot that is stopped alone meets little but the foot: with steps of that size a sample took
-    a hundred increments and more, and ten with the impulses of corners that stop the robot together. Where contacts
-    jam, the impulses together have no bound, and the one alone limits them.
-    """
-    alone = scale_of(space)
+    """The largest impulse (N s) of a contact, stopped alone or with all others; 0 if none approaches
+    (:func:`~hybrid_contact_ros.kernels.impacts.set_plan.impulse_unit`)."""
     together = float(nominal.impulse[:, 0].max(initial=0.0)) if nominal.status == Status.SOLVED else 0.0
-    return min(max(alone, together), _LARGEST_UNIT * alone)
+    if space.status != Status.SOLVED:
+        return 0.0
+    unit: float = largest_impulse(together, space.speed, space.g, space.scale, space.w)
+    return unit
 
 
 def check_request(samples: int, seed: int, deadline_ns: int | None, gap_tolerance: float | None) -> None:
@@ -122,17 +118,30 @@ def check_config(config: ImpactConfig) -> None:
         raise ValueError(f"impact.directions is {config.directions}; an even number is needed")
 
 
+def landing_of(problem: ContactProblem, law: str, config: ImpactConfig) -> Landing:
+    """What draws the sets of impacts at the contacts of a problem; ``law`` as of :func:`impact_law`."""
+    restitution = None if law == "inelastic" else around(problem.restitution, config.restitution_margin, 1.0)
+    friction = around(problem.friction, config.friction_margin * problem.friction, np.inf)
+    material = None
+    # By the configuration alone, as ``warm`` compiles for it: contacts without friction have no interval of friction.
+    if law != "inelastic" or config.friction_margin > 0.0:
+        material = Material(problem, law, restitution, friction, common=True)
+    return Landing(problem, config.directions, config.step, config.max_steps, material)
+
+
 def predict_impact(problem: ContactProblem, request: ImpactRequest, config: ImpactConfig) -> ImpactPrediction:
     """The set for the requested contacts of a problem at the instant of impact, at once; see :func:`impact_steps`."""
-    return without_pauses(impact_steps(problem, request, config))
+    landing = landing_of(problem.select(request.corners), request.law, config)
+    rows = problem.jacobian().reshape(problem.contacts, 1 + problem.tangents, problem.nv)
+    return without_pauses(impact_steps(landing, problem.mass, rows, problem.velocity, request))
 
 
 def impact_steps(
-    problem: ContactProblem, request: ImpactRequest, config: ImpactConfig, sampled: bool = False
+    landing: Landing, mass: Array, rows: Array, velocity: Array, request: ImpactRequest, sampled: bool = False
 ) -> Steps[ImpactPrediction]:
-    """The set for the requested contacts of a problem at the instant of impact, whose velocity is v⁻, in steps.
+    """The set for the requested contacts at the instant of impact, in steps.
 
-    ``config.step`` is taken in units of the largest impulse that a contact takes, so that one value serves all robots
+    ``impact.step`` is taken in units of the largest impulse that a contact takes, so that one value serves all robots
     and speeds. Samples that did not end separating are dropped. Where nothing approaches, the set is v⁻ alone, as all
     draws would be; where the mass matrix cannot be inverted it is empty, and ``status`` says so.
 
@@ -140,64 +149,78 @@ def impact_steps(
     The nominal outcome is that of all contacts at once without restitution. The deadline counts from now, for the whole
     of this call but for the pauses between its steps. With ``sampled`` the first sample is finished whatever the
     deadline, so that the set is a part of the whole one in any case.
+
+    Args:
+        landing: of the corners that are asked for (:func:`landing_of`).
+        mass: M (nv, nv). rows: J (contacts, 1 + d, nv) of all contacts, normal first. velocity: v⁻ (nv,), which
+            becomes part of the answer.
     """
-    begin = time.perf_counter_ns()
-    part = problem.select(request.corners)
-    begin += yield from _pause()
-    part, _ = along_slip(part)
-    begin += yield from _pause()
-    space = ContactSpace(part, config.directions)
-    nominal = outcome_at_once(part, config.directions, space)
-    unit = impulse_unit(space, nominal)
-    begin += yield from _pause()
-    law, limit_ns = request.law, request.deadline_ns
-    restitution = None if law == "inelastic" else around(part.restitution, config.restitution_margin, 1.0)
-    friction = around(part.friction, config.friction_margin * part.friction, np.inf)
-    material = None
-    # By the configuration alone, as ``warm`` compiles for it: contacts without friction have no interval of friction.
-    if law != "inelastic" or config.friction_margin > 0.0:
-        material = Material(part, law, restitution, friction, common=True)
-        part = material.with_highest_friction(part)
-        if friction is not None:
-            space = ContactSpace(part, config.directions)
-    if space.status != Status.SOLVED:
-        found = empty_set(part, space.status)
-    else:
-        step = config.step * unit if unit > 0.0 else 1.0
-        plan = plan_samples(part, space, material, step, config.max_steps, request.seed)
-        begin += yield from _pause(LONG)
-        end_ns = None if limit_ns is None else begin + int(SAMPLING_PART * limit_ns)
-        taken = take_samples(plan, request.samples if unit > 0.0 else 1, end_ns, 1, sampled)
-        yield SHORT
-        found = yield from collected(part, plan, taken)
-        yield SHORT
-    velocities = np.ascontiguousarray(found.velocities[found.terminated])
-    mass, before = part.mass, part.velocity
-    energies = 0.5 * np.einsum("ij,ij->i", velocities @ mass, velocities)
-    status = found.status
-    if status == Status.SOLVED and nominal.status != Status.SOLVED:
-        status = nominal.status
+    begin, limit_ns = time.perf_counter_ns(), request.deadline_ns
+    landing.prepare(mass, rows, velocity, request.corners, request.seed)
+    unit, status = landing.unit, landing.status
+    if status != Status.SOLVED:
+        return _without_samples(landing, velocity, mass, request)
+    begin += yield from _pause(LONG)
+    end_ns = None if limit_ns is None else begin + int(SAMPLING_PART * limit_ns)
+    taken = landing.sample(request.samples if unit > 0.0 else 1, end_ns, sampled)
+    yield LONG
+    found = landing.gather(taken)
+    yield SHORT
+    velocities = found.velocities if found.all_terminated else found.velocities[found.terminated]
+    status = taken.status
+    if status == Status.SOLVED and not found.all_terminated:
+        status = Status.STEP_LIMIT
+    truncated = status == Status.DEADLINE
+    if status == Status.SOLVED and landing.nominal_status != Status.SOLVED:
+        status = landing.nominal_status
+    before, least, most = found.energy
     return ImpactPrediction(
         stamp_ns=request.stamp_ns,
         contacts=request.contacts,
         time_to_impact=request.time_to_impact,
-        velocity_minus=before,
-        nominal=nominal.velocity,
+        velocity_minus=velocity,
+        nominal=landing.nominal,
         velocities=velocities,
         lower=found.lower,
         upper=found.upper,
-        coverage=found.coverage if unit > 0.0 or not velocities.size else 1.0,
+        coverage=found.coverage if unit > 0.0 or not len(velocities) else 1.0,
         coverage_radius=found.coverage_radius,
-        confidence=found.confidence,
-        kinetic_energy_minus=0.5 * float(before @ mass @ before),
-        kinetic_energy_min=float(energies.min()) if energies.size else np.nan,
-        kinetic_energy_max=float(energies.max()) if energies.size else np.nan,
-        law=law,
-        truncated=found.status == Status.DEADLINE,
-        terminated=bool(found.terminated.all()),
-        residual=max(found.residual, nominal.residual),
+        confidence=CONFIDENCE,
+        kinetic_energy_minus=before,
+        kinetic_energy_min=least,
+        kinetic_energy_max=most,
+        law=request.law,
+        truncated=truncated,
+        terminated=found.all_terminated,
+        residual=max(found.residual, landing.nominal_residual),
         status=status,
-        coverage_valid=bool(velocities.shape[0]) and status in (Status.SOLVED, Status.DEADLINE),
+        coverage_valid=len(velocities) > 0 and status in (Status.SOLVED, Status.DEADLINE),
+    )
+
+
+def _without_samples(landing: Landing, velocity: Array, mass: Array, request: ImpactRequest) -> ImpactPrediction:
+    """The set where M is not positive definite."""
+    n = velocity.size
+    return ImpactPrediction(
+        stamp_ns=request.stamp_ns,
+        contacts=request.contacts,
+        time_to_impact=request.time_to_impact,
+        velocity_minus=velocity,
+        nominal=landing.nominal,
+        velocities=np.empty((0, n)),
+        lower=np.full(n, -np.inf),
+        upper=np.full(n, np.inf),
+        coverage=0.0,
+        coverage_radius=0.0,
+        confidence=CONFIDENCE,
+        kinetic_energy_minus=0.5 * float(velocity @ mass @ velocity),
+        kinetic_energy_min=np.nan,
+        kinetic_energy_max=np.nan,
+        law=request.law,
+        truncated=False,
+        terminated=True,
+        residual=0.0,
+        status=landing.status,
     )
 
 

@@ -16,11 +16,12 @@ from hybrid_contact_ros.estimation.impact import (
     impact_law,
     impact_steps,
     impacting_contacts,
-    predict_impact,
+    landing_of,
 )
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.vertices import ContactVertices
-from hybrid_contact_ros.impacts.steps import SHORT, Steps
+from hybrid_contact_ros.impacts.landing import Landing
+from hybrid_contact_ros.impacts.steps import LONG, Steps, without_pauses
 from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.problem import ContactProblem
@@ -31,6 +32,7 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.uint8]
 
 _TOUCHDOWN = int(EventKind.TOUCHDOWN)
+_LANDINGS_REMEMBERED = 16  # A robot lands on a few sets of corners again and again; a quadruped has 15.
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -83,6 +85,19 @@ class ImpactSets:
         self._vertices = ContactVertices(config, model.contacts)
         self._law = impact_law(config.impact, model.restitution)
         check_config(config.impact)
+        self._contacts = model.problem(RobotState(0, model.neutral(), np.zeros(model.nv)))  # for what is constant
+        self._landings: dict[bytes, Landing] = {}
+
+    def _landing(self, corners: NDArray[np.intp]) -> Landing:
+        """What draws the sets of these corners."""
+        key = corners.tobytes()
+        found = self._landings.get(key)
+        if found is None:
+            if len(self._landings) >= _LANDINGS_REMEMBERED:
+                self._landings.clear()
+            found = landing_of(self._contacts.select(corners), self._law, self._config)
+            self._landings[key] = found
+        return found
 
     def ahead(self, ahead: ImpactAhead | None, sampled: bool = False) -> Steps[ImpactPrediction | None]:
         """The set of the next impact, extrapolated with the acceleration of the mode, in steps; None when no touchdown
@@ -94,16 +109,11 @@ class ImpactSets:
         contacts, when = impacting_contacts(config, ahead.closed, ahead.backed, ahead.event_times)
         if not contacts.size:
             return None
-        q = self._model.integrate(ahead.q, when * (ahead.v + 0.5 * when * ahead.acceleration))
+        model, corners = self._model, self._vertices.of(contacts)
+        q = model.integrate(ahead.q, when * (ahead.v + 0.5 * when * ahead.acceleration))
         v = ahead.v + when * ahead.acceleration
-        if not (np.isfinite(q).all() and np.isfinite(v).all()):
+        if not model.evaluate(RobotState(ahead.stamp_ns, q, v, ahead.effort)):
             return None
-        yield SHORT
-        problem = self._model.problem(RobotState(ahead.stamp_ns, q, v, ahead.effort))
-        if not np.isfinite(problem.bias_force).all():
-            return None
-        corners = self._vertices.of(contacts)
-        yield SHORT
         request = ImpactRequest(
             stamp_ns=ahead.stamp_ns,
             time_to_impact=when,
@@ -114,7 +124,9 @@ class ImpactSets:
             seed=config.seed,
             deadline_ns=int(1e9 * config.deadline) or None,
         )
-        return (yield from impact_steps(problem, request, config, sampled))
+        landing = self._landing(corners)
+        yield LONG
+        return (yield from impact_steps(landing, model.here.mass, model.rows.rows, v, request, sampled))
 
     def of_state(
         self,
@@ -145,4 +157,7 @@ class ImpactSets:
             seed=config.seed if seed is None else seed,
             deadline_ns=limit_ns or None,
         )
-        return predict_impact(problem, request, config)
+        landing, rows = self._landing(request.corners), np.ascontiguousarray(
+            np.concatenate((problem.normal_jacobian[:, None], problem.tangent_jacobian), axis=1)
+        )
+        return without_pauses(impact_steps(landing, problem.mass, rows, problem.velocity, request))

@@ -34,14 +34,7 @@ class ContactSpace:
     __slots__ = ("A", "G", "H", "L", "R", "Y", "c", "g", "lines", "scale", "speed", "status", "tableau", "u", "w")
 
     def __init__(self, problem: ContactProblem, directions: int) -> None:
-        m, d, n = problem.tangent_jacobian.shape
-        g = self.g = 1 if d == 1 else directions // 2
-        r, p = m * (1 + d), m * (1 + g)
-        empty = np.empty
-        self.L, self.Y, self.R = np.zeros((n, n)), empty((r, n)), empty((r, n))
-        self.G, self.u = empty((r, r)), empty(r)
-        self.A, self.scale, self.H, self.w, self.c = empty((g, d)), empty(m), empty((p, p)), empty(p), empty(m)
-        self.tableau, self.lines = empty((p + 3, -(-p // BLOCK) * BLOCK)), empty((LINES, p + 3))
+        self._lay_out(*problem.tangent_jacobian.shape, directions)
         status, self.speed = friction_axes.prepare(
             directions,
             # configuration:
@@ -49,20 +42,37 @@ class ContactSpace:
             problem.jacobian(),
             problem.velocity,
             problem.friction,
-            # response:
-            self.L,
-            self.Y,
-            self.R,
-            self.G,
-            self.u,
-            # axes problem:
-            self.A,
-            self.scale,
-            self.H,
-            self.w,
-            self.c,
+            *self.response,
+            *self.axes,
         )
         self.status = Status(status)
+
+    @classmethod
+    def blank(cls, m: int, d: int, n: int, directions: int) -> ContactSpace:
+        """The space of m contacts with d tangents and n velocities, for somebody else to fill in."""
+        self = cls.__new__(cls)
+        self._lay_out(m, d, n, directions)
+        return self
+
+    def _lay_out(self, m: int, d: int, n: int, directions: int) -> None:
+        g = self.g = 1 if d == 1 else directions // 2
+        r, p = m * (1 + d), m * (1 + g)
+        empty = np.empty
+        self.L, self.Y, self.R = np.zeros((n, n)), empty((r, n)), empty((r, n))
+        self.G, self.u = empty((r, r)), empty(r)
+        self.A, self.scale, self.H, self.w, self.c = empty((g, d)), empty(m), empty((p, p)), empty(p), empty(m)
+        self.tableau, self.lines = empty((p + 3, -(-p // BLOCK) * BLOCK)), empty((LINES, p + 3))
+        self.status, self.speed = Status.SINGULAR, 0.0
+
+    @property
+    def response(self) -> tuple[Array, ...]:
+        """The fields of :class:`~hybrid_contact_ros.kernels.impacts.friction_axes.Response`."""
+        return self.L, self.Y, self.R, self.G, self.u
+
+    @property
+    def axes(self) -> tuple[Array, ...]:
+        """The fields of :class:`~hybrid_contact_ros.kernels.impacts.friction_axes.AxesProblem`."""
+        return self.A, self.scale, self.H, self.w, self.c
 
     def impulses(self, z: Array) -> Array:
         """Impulses (m, 1 + d), N s, normal first, from scaled impulses z (p,) on axes."""

@@ -13,8 +13,8 @@ CONFIDENCE = 0.95
 RADIUS = 0.05
 """ε, as a part of the kinetic norm of the largest jump v⁺ − v⁻ of the samples."""
 
-_KEPT = 0.7  # part of the other samples with which one is compared
-_MOST_COMPARISONS = 1 << 24  # as many as 4096 samples may need; they take a quarter of a second
+KEPT = 0.7  # part of the other samples with which one is compared
+MOST_COMPARISONS = 1 << 24  # as many as 4096 samples may need; they take a quarter of a second
 
 
 def lower_confidence_bound(hits: float, trials: int, confidence: float = CONFIDENCE) -> float:
@@ -60,5 +60,5 @@ def coverage_bound(info: NDArray, jumps: Array) -> tuple[float, float]:
     count = len(jumps)
     if count < 2:
         return 0.0, near_count(RADIUS, 1, 0, info, jumps)[2]
-    hits, trials, radius = near_count(RADIUS, max(int(_KEPT * (count - 1)), 1), _MOST_COMPARISONS, info, jumps)
+    hits, trials, radius = near_count(RADIUS, max(int(KEPT * (count - 1)), 1), MOST_COMPARISONS, info, jumps)
     return lower_confidence_bound(hits * (trials - 1) / trials, trials - 1), radius

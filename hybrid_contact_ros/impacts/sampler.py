@@ -28,7 +28,7 @@ _AT_ONCE_STEPS = 6  # increments of the sample that stands in for all others
 _FREE_CAP = 100.0  # scaled: caps of that sample, which impulses do not reach
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class SamplePlan:
     """What all samples of a set have in common, scaled (:mod:`~hybrid_contact_ros.kernels.impacts.friction_axes`).
 
@@ -72,16 +72,24 @@ class Samples:
     status: Status
 
 
-def take_samples(plan: SamplePlan, samples: int, end_ns: int | None, threads: int, sampled: bool = False) -> Samples:
+def take_samples(
+    plan: SamplePlan,
+    samples: int,
+    end_ns: int | None,
+    threads: int,
+    sampled: bool = False,
+    sampler: Sampler | None = None,
+) -> Samples:
     """Take all samples, or those that can be taken until the clock (``perf_counter_ns``) shows ``end_ns``.
 
     If not even sample 0 can, the impact of all contacts at once stands in for it; with ``sampled`` sample 0 is taken
-    nevertheless.
+    nevertheless. ``sampler``: one of this plan, for so many samples or more, whose arrays are used again.
     """
-    z, info = np.empty((samples, plan.space.w.size)), np.empty((samples, SAMPLE_COLUMNS))
+    if sampler is None:
+        sampler = Sampler.of(plan, samples)
+    z, info = sampler.z, sampler.info
     done, in_time = samples, True
     if end_ns is not None:
-        sampler = Sampler(plan, z, info)
         worst, done = sampler.run_until(samples, end_ns)
         in_time = done == samples
         if done == 0:
@@ -89,7 +97,7 @@ def take_samples(plan: SamplePlan, samples: int, end_ns: int | None, threads: in
     elif threads > 1:
         worst = run_shared(plan, samples, threads, z, info)
     else:
-        worst, _, _ = Sampler(plan, z, info).run(0, samples, np.inf)
+        worst, _, _ = sampler.run(0, samples, np.inf)
     status = Status(worst)
     if status == Status.SOLVED and not in_time:
         status = Status.DEADLINE
@@ -110,11 +118,17 @@ class Sampler:
         self._scratch = (np.empty_like(space.tableau), np.empty_like(space.lines))
         self._found = (search.T, search.A, search.states, search.modes, search.z, search.after)
         self._cap, self._vectors, self._contacts = np.empty(m), np.empty((5, p)), np.empty((9, m))
-        self._out = (z, info)
+        self.z, self.info = self._out = (z, info)
         self._plan = plan
+        self._node = effort(space.g, p)
         self._planar = None
         if search.planar is not None and (plan.material is None or plan.material.same_as_inelastic):
             self._planar = (*search.planar.pieces, *search.planar.tree, search.z, search.after)
+
+    @classmethod
+    def of(cls, plan: SamplePlan, samples: int) -> Sampler:
+        """A sampler with arrays of its own for so many samples."""
+        return cls(plan, np.empty((samples, plan.space.w.size)), np.empty((samples, SAMPLE_COLUMNS)))
 
     def run(self, first: int, count: int, budget: float) -> tuple[int, int, float]:
         """Take samples first … first + count − 1, within a budget of work.
@@ -176,8 +190,7 @@ class Sampler:
             (worst status, samples).
         """
         done, worst = 0, int(Status.SOLVED)
-        space = self._plan.space
-        guess = max(_NODE_NS, _NODE_NS_PER_SQUARE * space.w.size**2) / effort(space.g, space.w.size)
+        guess = max(_NODE_NS, _NODE_NS_PER_SQUARE * self._plan.space.w.size**2) / self._node
         budget = max(_MEASURING_PART * (end_ns - time.perf_counter_ns()), _GRACE_NS) / guess
         while True:
             started = time.perf_counter_ns()

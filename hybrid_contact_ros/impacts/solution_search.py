@@ -82,9 +82,24 @@ class SolutionSearch:
             sampling: a millisecond or two at most, whatever the contacts and directions.
         whole: units of work of a search that is asked for by name.
         planar: scratch of the faster search in the plane; None in space.
+        pieces, modes_for_fold: limits of ``coherent`` and ``fold``.
     """
 
     def __init__(self, space: ContactSpace) -> None:
+        self._lay_out(space, space.c > 0.0)
+        unique = coherent(space.g, self.pieces, space.H, space.c, self.T, self.states)
+        limit = 0 if unique == 1 else self.modes_for_fold
+        # called in any case: a kernel must not be met for the first time after compilation was forbidden
+        self.judge(unique, fold(space.g, limit, space.H, space.c, *np.empty((3, *space.H.shape)), self.states))
+
+    @classmethod
+    def blank(cls, space: ContactSpace, rubs: NDArray[np.bool_]) -> SolutionSearch:
+        """The search in a space that is yet to be filled in, where the contacts ``rubs`` (m,) have friction."""
+        self = cls.__new__(cls)
+        self._lay_out(space, rubs)
+        return self
+
+    def _lay_out(self, space: ContactSpace, rubs: NDArray[np.bool_]) -> None:
         m, p = space.c.size, space.w.size
         self.space = space
         self.T = np.empty((m + 1, p, p + 1))
@@ -95,19 +110,23 @@ class SolutionSearch:
             PlanarScratch(m) if space.g == 1 and m > 0 and space.A.shape[1] == 1 else None
         )
         self.z, self.after = np.empty((SOLUTIONS_LIMIT + 3, p)), np.empty((SOLUTIONS_LIMIT + 3, p))
-        rubs = space.c > 0.0
         pieces = float(np.prod(np.where(rubs, 2.0**space.g + 3.0**space.g, 2.0)))
-        limit = _PIECES if pieces <= _PIECES else 0  # 0: only whether feet hardly feel each other, which is cheap
-        self.unique: bool | None = coherent(space.g, limit, space.H, space.c, self.T, self.states) == 1 or None
+        self.pieces = _PIECES if pieces <= _PIECES else 0  # 0: only whether feet hardly feel each other, which is cheap
         size = float(np.prod(np.where(rubs, 1.0 + 2.0 * 3.0**space.g, 3.0)))
-        self.chance = 0.0 if self.unique else min(1.0, max(_CHEAP / size, _RARELY))
-        limit = _FOLD_MODES if self.chance > _SPOT and size <= _FOLD_MODES else 0
-        S, A, B = np.empty((p, p)), np.empty((p, p)), np.empty((p, p))
-        # called in any case: a kernel must not be met for the first time after compilation was forbidden
-        if fold(space.g, limit, space.H, space.c, S, A, B, self.states) == 0:
-            self.chance = min(self.chance, _SPOT)
+        self._chance = min(1.0, max(_CHEAP / size, _RARELY))
+        self.modes_for_fold = _FOLD_MODES if self._chance > _SPOT and size <= _FOLD_MODES else 0
+        self.unique: bool | None = None
+        self.chance = self._chance
         self.limit = _SAMPLING_WORK
         self.whole = 3 * _NODES * int(np.ceil(effort(space.g, p)))
+
+    def judge(self, unique: int, folds: int) -> None:
+        """Take what was found in the space as it is now: the answers of ``coherent`` and ``fold``."""
+        self.unique = unique == 1 or None
+        if self.unique:
+            self.chance = 0.0
+        else:
+            self.chance = min(self._chance, _SPOT) if folds == 0 else self._chance
 
     def copy(self) -> SolutionSearch:
         """The same with scratch of its own, for another thread."""

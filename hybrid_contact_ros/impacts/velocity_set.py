@@ -11,21 +11,20 @@ from numpy.typing import ArrayLike
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace, check_directions
-from hybrid_contact_ros.impacts.coverage import CONFIDENCE, coverage_bound
+from hybrid_contact_ros.impacts.coverage import CONFIDENCE
+from hybrid_contact_ros.impacts.gathering import Gathering
 from hybrid_contact_ros.impacts.outcome import VelocitySet
 from hybrid_contact_ros.impacts.restitution import LAWS, Material, Range
 from hybrid_contact_ros.impacts.sampler import SamplePlan, Samples, take_samples
 from hybrid_contact_ros.impacts.solution_search import SolutionSearch
-from hybrid_contact_ros.impacts.steps import SHORT, Steps, without_pauses
-from hybrid_contact_ros.kernels.impacts.friction_axes import expand_samples
-from hybrid_contact_ros.kernels.impacts.records import RESIDUAL, SEARCHED, SEVERAL, STEPS, TERMINATED, UNCERTAIN
+from hybrid_contact_ros.kernels.impacts.records import SEARCHED, SEVERAL, STEPS, UNCERTAIN
+from hybrid_contact_ros.kernels.impacts.set_plan import last_cap
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 SOLUTIONS = ("sampled", "all", "one")
 Density = Callable[[np.random.Generator, tuple[int, ...]], ArrayLike]
 _SEPARATING = 1e-9  # scaled: a contact that approaches no faster has separated
 _REFERENCE_SEPARATING = 1e-8  # m/s, likewise, of the published implementation
-_LAST_STEP = 0.05  # ε of Algorithm 2, scaled
 SAMPLING_PART = 0.85
 """of the deadline is for sampling; the rest is for outcomes, bounds and coverage."""
 _NO_DRAWS = np.zeros((0, 0, 0))
@@ -142,7 +141,7 @@ def post_impact_set(
     if density is not None and not draws.size and plan.per_step.any():
         plan = replace(plan, draws=_drawn(density, seed, shape) * plan.per_step)
     end_ns = begin + int(SAMPLING_PART * deadline_ns) if deadline_ns else None
-    return without_pauses(collected(problem, plan, take_samples(plan, samples, end_ns, threads)))
+    return collected(problem, plan, take_samples(plan, samples, end_ns, threads))
 
 
 def plan_samples(
@@ -169,7 +168,7 @@ def plan_samples(
             draws = draws * (space.scale / space.speed)
             separating = _REFERENCE_SEPARATING / (space.speed * space.scale)
         else:
-            last_step[:] = _last_step(space, float(problem.friction.max()))
+            last_step[:] = last_cap(space.H, problem.friction)
     search = SolutionSearch(space)
     return SamplePlan(
         space=space,
@@ -187,59 +186,31 @@ def plan_samples(
     )
 
 
-def collected(problem: ContactProblem, plan: SamplePlan, taken: Samples) -> Steps[VelocitySet]:
+def collected(problem: ContactProblem, plan: SamplePlan, taken: Samples) -> VelocitySet:
     """The set that samples make: velocities and impulses in SI units, bounds, coverage, and what is known of them."""
-    space, material, info = plan.space, plan.material, taken.info
-    (m, d, n), count = problem.tangent_jacobian.shape, len(info)
-    velocities, impulses, jumps = np.empty((count, n)), np.empty((count, m, 1 + d)), np.empty((count, n))
-    expand_samples(
-        space.A,
-        space.scale,
-        space.speed,
-        problem.velocity,
-        space.R,
-        space.Y,
-        taken.z,
-        # out:
-        velocities,
-        impulses,
-        jumps,
-    )
-    yield SHORT
-    coverage, radius = coverage_bound(info, jumps)
-    yield SHORT
-    terminated = info[:, TERMINATED] > 0.0
-    gain, slack = (np.ones(m), 1.0) if material is None else (material.restitution_gain, material.residual_slack)
-    lower, upper, _, _ = space.bounds(problem.velocity, problem.friction, gain, slack, bool(terminated.all()))
-    yield SHORT
+    material, info = plan.material, taken.info
+    found = Gathering(plan.space, problem.friction, material).of(problem.velocity, taken)
     # What is proven holds for any velocities and caps, and so with restitution too, but for one friction only
     proven = plan.search.unique if material is None or material.exact_friction else None
     status = taken.status
-    if status == Status.SOLVED and not terminated.all():
+    if status == Status.SOLVED and not found.all_terminated:
         status = Status.STEP_LIMIT
     return VelocitySet(
-        velocities=velocities,
-        impulses=impulses,
+        velocities=found.velocities,
+        impulses=found.impulses,
         steps=info[:, STEPS].astype(np.int64),
-        terminated=terminated,
-        lower=lower,
-        upper=upper,
-        coverage=coverage,
-        coverage_radius=radius,
+        terminated=found.terminated,
+        lower=found.lower,
+        upper=found.upper,
+        coverage=found.coverage,
+        coverage_radius=found.coverage_radius,
         confidence=CONFIDENCE,
         status=status,
-        residual=float(info[:, RESIDUAL].max()),
+        residual=found.residual,
         unique=_uniqueness(proven, info),
         searched=float(info[:, SEARCHED].sum() / max(info[:, STEPS].sum(), 1.0)),
         several=float(info[:, SEVERAL].sum() / max(info[:, SEARCHED].sum(), 1.0)),
     )
-
-
-def _last_step(space: ContactSpace, friction: float) -> float:
-    """Cap ε/(3ψ), scaled, of the increment that ends a sample of Algorithm 2 (line 5)."""
-    stretch = np.sqrt(np.trace(space.H))  # ≥ σ_max of L⁻¹ Jᵀ, scaled
-    psi = stretch * space.scale.size * (1.0 + friction) + 1.0
-    return _LAST_STEP / (3.0 * float(psi))
 
 
 def _scaled_energy(problem: ContactProblem, space: ContactSpace) -> float:

@@ -8,7 +8,7 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.records import TERMINATED
 
 _MOST_NEIGHBOURS = 8  # are counted: a sample with more is as good as certain to be near
-_BLOCK = 64  # samples compared at once
+BLOCK = 64  # samples compared at once
 _STRIDE = 0x9E3779B1  # between samples that are tried in succession; a prime, so that every sample is tried once
 
 
@@ -26,12 +26,11 @@ def _squares(columns, i, j, width, squares):
 
 
 @kernel(forceinline=True)
-def _neighbours(i, bound, columns, squares):
-    """Neighbours of sample i, up to _MOST_NEIGHBOURS, and how many samples were looked at: i + 1, i + 2, …, cyclically.
+def _neighbours(i, count, bound, columns, squares):
+    """Neighbours of sample i of ``count``, up to _MOST_NEIGHBOURS, and how many samples were looked at: i + 1, i + 2, …, cyclically.
 
     Samples are compared in blocks, one coordinate after the other, which the compiler turns into vector instructions.
     """
-    count = columns.shape[1]
     near = 0
     looked = 0
     for part in range(2):
@@ -59,6 +58,12 @@ def _neighbours(i, bound, columns, squares):
 
 @kernel(allocates=True)
 def near_count(fraction, kept, limit, info, jumps):
+    """:func:`near` with scratch of its own."""
+    return near(fraction, kept, limit, info, jumps, np.empty(jumps.shape[::-1]), np.empty(BLOCK))
+
+
+@kernel
+def near(fraction, kept, limit, info, jumps, columns, squares):
     """Expected hits and trials when each sample is compared with ``kept`` of the others, chosen at random.
 
     A hit is within ε of one of them. A sample with d neighbours within ε among its n − 1 others misses with probability
@@ -70,6 +75,7 @@ def near_count(fraction, kept, limit, info, jumps):
         fraction: ε over the norm of the largest jump. kept: samples to compare with. limit: of comparisons.
         info: (samples, 7), of :func:`~.sampling.sample_batch`.
         jumps: (samples, n), in coordinates whose Euclidean norm is the kinetic norm.
+        columns: scratch, (n, ≥ samples). squares: scratch, (BLOCK,).
 
     Returns:
         (hits, trials, ε).
@@ -77,8 +83,6 @@ def near_count(fraction, kept, limit, info, jumps):
     count = jumps.shape[0]
     n = jumps.shape[1]
     largest = 0.0
-    columns = np.empty((n, count))
-    squares = np.empty(_BLOCK)
     for i in range(count):
         s = 0.0
         for k in range(n):
@@ -97,10 +101,10 @@ def near_count(fraction, kept, limit, info, jumps):
         trials += 1
         if info[i, TERMINATED] == 0.0:
             continue
-        near, looked = _neighbours(i, bound, columns, squares)
+        neighbours, looked = _neighbours(i, count, bound, columns, squares)
         compared += looked
         miss = 1.0
-        for d in range(near):
+        for d in range(neighbours):
             miss *= max(count - 1 - d - kept, 0) / (count - 1 - d)
         hits += 1.0 - miss
     return hits, trials, fraction * np.sqrt(largest)
