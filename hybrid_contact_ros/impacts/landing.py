@@ -10,7 +10,7 @@ from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace
 from hybrid_contact_ros.impacts.gathering import Gathered, Gathering
 from hybrid_contact_ros.impacts.restitution import Material
 from hybrid_contact_ros.impacts.sampler import SamplePlan, Sampler, Samples, take_samples
-from hybrid_contact_ros.impacts.solution_search import SolutionSearch
+from hybrid_contact_ros.impacts.solution_search import PlanarScratch, SolutionSearch
 from hybrid_contact_ros.kernels.impacts.set_plan import plan_set
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
@@ -31,6 +31,7 @@ class Landing:
         space, search, plan: of the impact that was planned last.
         status: SOLVED, or SINGULAR where its M is not positive definite; then there is nothing to sample.
         unit: the largest impulse (N s) that a contact takes; 0 where none approaches.
+        rows: J (m (1 + d), n) of the contacts, tangents along the slip.
         nominal: v⁺ (n,) of all contacts at once, new for every impact, with nominal_status and nominal_residual.
     """
 
@@ -44,10 +45,11 @@ class Landing:
         self.search = SolutionSearch.blank(space, self._highest > 0.0)
         r, p = m * (1 + d), space.w.size
         self._settings = directions, float(step), self.search.pieces, self.search.modes_for_fold
+        self.rows = np.empty((r, n))
         self._scratch = (
             space.tableau,
             space.lines,
-            np.empty((r, n)),
+            self.rows,
             np.empty((3, max(p, r))),
             np.empty((m, 1 + d)),
             self.search.T,
@@ -71,6 +73,7 @@ class Landing:
         self._gathering = Gathering(space, self._highest, material)
         self.status, self.unit = Status.SINGULAR, 0.0
         self.nominal, self.nominal_status, self.nominal_residual = np.zeros(n), Status.SINGULAR, 0.0
+        self._velocity = np.zeros(n)
 
     def prepare(self, mass: Array, rows: Array, velocity: Array, contacts: NDArray[np.int64], seed: int) -> None:
         """Plan the samples of an impact.
@@ -100,8 +103,9 @@ class Landing:
         self.nominal_status = Status(nominal)
         self.search.judge(unique, folds)
         plan.chance, plan.seed = self.search.chance, seed
-        if self.search.planar is not None and space.speed > 0.0:
-            plan.energy = float(velocity @ mass @ velocity) / space.speed**2
+        if self.search.planar is not None:  # it keeps maps of this configuration
+            self.search.planar, self._sampler = PlanarScratch(self._friction.size), None
+            plan.energy = float(velocity @ mass @ velocity) / space.speed**2 if space.speed > 0.0 else np.inf
 
     def sample(self, samples: int, end_ns: int | None, sampled: bool) -> Samples:
         """Take samples of the impact that was planned; arguments as of

@@ -15,7 +15,7 @@ from hybrid_contact_ros.kernels.estimation import told_events as logs
 from hybrid_contact_ros.kernels.estimation import update_records as updates
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
 from hybrid_contact_ros.kernels.estimation.update import update
-from hybrid_contact_ros.kernels.impacts import all_solutions, hull_lp, planar_search
+from hybrid_contact_ros.kernels.impacts import all_solutions, hull_lp, planar_search, set_gathering, set_plan
 from hybrid_contact_ros.kernels.impacts import friction_axes as axes
 from hybrid_contact_ros.kernels.impacts import records as impacts
 from hybrid_contact_ros.kernels.impacts.increment import increment
@@ -85,6 +85,20 @@ DOORS = [
         ],
     ),
     (axes.prepare, ["directions", axes.Configuration, axes.Response, axes.AxesProblem]),
+    (
+        set_plan.plan_set,
+        [
+            *(set_plan.PlanSettings, set_plan.Touching, set_plan.Robot, axes.Response, axes.AxesProblem),
+            *(set_plan.PlanScratch, set_plan.PlanOut),
+        ],
+    ),
+    (
+        set_gathering.gather_set,
+        [
+            *(set_gathering.GatherSettings, set_gathering.Landing, axes.Response, axes.AxesProblem, "z", "info"),
+            *(set_gathering.GatherScratch, set_gathering.GatherOut),
+        ],
+    ),
     (increment, [impacts.IncrementProblem, "tableau", "lines", "z", "after"]),
     (
         sample_batch,
@@ -160,7 +174,7 @@ DOORS = [
 ]
 
 # Doors that use their arguments themselves and hand no group of them on
-WITHOUT_RECORDS = {"expand_samples", "impulse_bounds", "maximum", "joint_state", "write_contact_mode"}
+WITHOUT_RECORDS = {"impulse_bounds", "maximum", "joint_state", "write_contact_mode"}
 
 
 @pytest.mark.parametrize(("door", "records"), DOORS, ids=lambda value: getattr(value, "__name__", ""))
