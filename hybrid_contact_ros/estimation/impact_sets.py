@@ -157,7 +157,6 @@ class ImpactSets:
             seed=config.seed if seed is None else seed,
             deadline_ns=limit_ns or None,
         )
-        landing, rows = self._landing(request.corners), np.ascontiguousarray(
-            np.concatenate((problem.normal_jacobian[:, None], problem.tangent_jacobian), axis=1)
-        )
+        landing = self._landing(request.corners)
+        rows = problem.jacobian().reshape(problem.contacts, 1 + problem.tangents, problem.nv)
         return without_pauses(impact_steps(landing, problem.mass, rows, problem.velocity, request))

@@ -34,7 +34,8 @@ class ContactSpace:
     __slots__ = ("A", "G", "H", "L", "R", "Y", "c", "g", "lines", "scale", "speed", "status", "tableau", "u", "w")
 
     def __init__(self, problem: ContactProblem, directions: int) -> None:
-        self._lay_out(*problem.tangent_jacobian.shape, directions)
+        m, d, n = problem.tangent_jacobian.shape
+        self._lay_out(m, d, n, directions)
         status, self.speed = friction_axes.prepare(
             directions,
             # configuration:

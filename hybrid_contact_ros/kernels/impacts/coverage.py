@@ -27,7 +27,8 @@ def _squares(columns, i, j, width, squares):
 
 @kernel(forceinline=True)
 def _neighbours(i, count, bound, columns, squares):
-    """Neighbours of sample i of ``count``, up to _MOST_NEIGHBOURS, and how many samples were looked at: i + 1, i + 2, …, cyclically.
+    """Neighbours of sample i of ``count``, up to _MOST_NEIGHBOURS, and how many samples were looked at: i + 1, i + 2,
+    …, cyclically.
 
     Samples are compared in blocks, one coordinate after the other, which the compiler turns into vector instructions.
     """

@@ -138,5 +138,7 @@ def gather_set(
             most = max(most, energy)
     if ended == 0:
         least = most = math.nan
-    _bounds(slack, speed, ended == count, landing, Response(L, Y, R, G, u), AxesProblem(A, scale, H, w, c), scratch, out)
+    _bounds(
+        slack, speed, ended == count, landing, Response(L, Y, R, G, u), AxesProblem(A, scale, H, w, c), scratch, out
+    )
     return ended, hits, trials, radius, residual, 0.5 * before, 0.5 * least, 0.5 * most

@@ -1,4 +1,4 @@
-"""All that a set of samples needs before the first one, from the robot's matrices at the instant of impact: one call."""
+"""All that a set of samples needs before the first one, from the robot's matrices at the impact: one call."""
 
 from __future__ import annotations
 
