@@ -21,7 +21,8 @@ from hybrid_contact_ros.impacts.solution_search import SOLUTIONS_LIMIT, PlanarSc
 from hybrid_contact_ros.kernels.impacts.all_solutions import SearchBudget, search
 from hybrid_contact_ros.kernels.impacts.planar_few import search_few
 from hybrid_contact_ros.kernels.impacts.planar_pieces import MOST_CONTACTS, Pieces
-from hybrid_contact_ros.kernels.impacts.planar_search import PlanarTree, search_planar
+from hybrid_contact_ros.kernels.impacts.planar_search import search_planar
+from hybrid_contact_ros.kernels.impacts.planar_tree import PlanarTree
 from hybrid_contact_ros.kernels.impacts.records import IncrementProblem
 from hybrid_contact_ros.kernels.impacts.residual import axes_residual
 from hybrid_contact_ros.mechanics.problem import ContactProblem

@@ -14,7 +14,8 @@ from hybrid_contact_ros.kernels.impacts.folding import fold
 from hybrid_contact_ros.kernels.impacts.increment_modes import ACTIVE, CAPPED, OPEN, effort
 from hybrid_contact_ros.kernels.impacts.orientation import coherent
 from hybrid_contact_ros.kernels.impacts.planar_pieces import piece_sizes
-from hybrid_contact_ros.kernels.impacts.planar_search import search_planar, tree_sizes
+from hybrid_contact_ros.kernels.impacts.planar_search import search_planar
+from hybrid_contact_ros.kernels.impacts.planar_tree import tree_sizes
 from hybrid_contact_ros.kernels.impacts.residual import axes_residual
 
 SOLUTIONS_LIMIT = 64
@@ -51,7 +52,7 @@ class PlanarScratch:
 
     Attributes:
         pieces: the fields of :class:`~hybrid_contact_ros.kernels.impacts.planar_pieces.Pieces`, none made yet.
-        tree: those of :class:`~hybrid_contact_ros.kernels.impacts.planar_search.PlanarTree`.
+        tree: those of :class:`~hybrid_contact_ros.kernels.impacts.planar_tree.PlanarTree`.
     """
 
     __slots__ = ("pieces", "tree")

@@ -15,12 +15,14 @@ from hybrid_contact_ros.kernels.estimation import told_events as logs
 from hybrid_contact_ros.kernels.estimation import update_records as updates
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
 from hybrid_contact_ros.kernels.estimation.update import update
-from hybrid_contact_ros.kernels.impacts import all_solutions, hull_lp, planar_search, set_gathering, set_plan
+from hybrid_contact_ros.kernels.impacts import all_solutions, hull_lp, set_gathering, set_plan
 from hybrid_contact_ros.kernels.impacts import friction_axes as axes
 from hybrid_contact_ros.kernels.impacts import records as impacts
 from hybrid_contact_ros.kernels.impacts.increment import increment
 from hybrid_contact_ros.kernels.impacts.planar_pieces import Pieces
 from hybrid_contact_ros.kernels.impacts.planar_sampling import planar_batch
+from hybrid_contact_ros.kernels.impacts.planar_search import search_planar
+from hybrid_contact_ros.kernels.impacts.planar_tree import PlanarTree
 from hybrid_contact_ros.kernels.impacts.restitution import restitution_batch
 from hybrid_contact_ros.kernels.impacts.sampling import sample_batch
 from hybrid_contact_ros.kernels.mechanics import contact_problem as problems
@@ -121,7 +123,7 @@ DOORS = [
             impacts.SearchLimits,
             *("tableau", "lines", "contacts", "vectors"),
             Pieces,
-            planar_search.PlanarTree,
+            PlanarTree,
             *("solutions", "velocities"),
             *("z", "info"),
         ],
@@ -144,10 +146,10 @@ DOORS = [
         ["g", all_solutions.SearchBudget, "H", "w", "cap", "c", all_solutions.SearchTree, all_solutions.SearchOut],
     ),
     (
-        planar_search.search_planar,
+        search_planar,
         [
             *("g", all_solutions.SearchBudget, "H", "w", "cap", "c", "energy"),
-            planar_search.PlanarTree,
+            PlanarTree,
             all_solutions.SearchOut,
         ],
     ),

@@ -19,9 +19,9 @@ of :func:`.planar_search.search_planar`.
 
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.all_solutions import is_apart
+from hybrid_contact_ros.kernels.impacts.planar_leaf import SAME_ANSWER, solve_whole
 from hybrid_contact_ros.kernels.impacts.planar_path import answer
 from hybrid_contact_ros.kernels.impacts.planar_pieces import NOT_MADE, SINGULAR_PIECE, make, row
-from hybrid_contact_ros.kernels.impacts.planar_search import SAME_ANSWER, solve_whole
 from hybrid_contact_ros.kernels.impacts.residual import axes_residual
 
 _MISSED = 1e-7  # a condition, scaled, that is missed by less may hold at the answer, whose residual is checked
@@ -105,7 +105,7 @@ def search_few(problem, limits, mode, states, pieces, tree, unresolved_states, k
         problem: :class:`.IncrementProblem`, g = 1. limits: :class:`.all_solutions.SearchBudget`, of which ``most`` and
             ``turn`` count.
         mode: the number of the mode of the solution z[0], where one is known; −1 for none.
-        states (m,): scratch. pieces: :class:`.planar_pieces.Pieces`. tree: :class:`.planar_search.PlanarTree`.
+        states (m,): scratch. pieces: :class:`.planar_pieces.Pieces`. tree: :class:`.planar_tree.PlanarTree`.
         unresolved_states … after: :class:`.all_solutions.SearchOut`.
 
     Returns:

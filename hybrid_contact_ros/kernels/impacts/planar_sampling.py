@@ -18,7 +18,8 @@ from hybrid_contact_ros.kernels.impacts.increment_modes import effort
 from hybrid_contact_ros.kernels.impacts.planar_few import search_few
 from hybrid_contact_ros.kernels.impacts.planar_path import follow
 from hybrid_contact_ros.kernels.impacts.planar_pieces import Pieces
-from hybrid_contact_ros.kernels.impacts.planar_search import PlanarTree, search_planar
+from hybrid_contact_ros.kernels.impacts.planar_search import search_planar
+from hybrid_contact_ros.kernels.impacts.planar_tree import PlanarTree
 from hybrid_contact_ros.kernels.impacts.random_stream import stream, uniform
 from hybrid_contact_ros.kernels.impacts.records import (
     RESIDUAL,
@@ -95,7 +96,7 @@ def planar_batch(
     Args:
         energy: not less than wᵀ H⁺ w (:mod:`.planar_search`).
         signs … ints: :class:`.planar_pieces.Pieces`, kept from call to call; empty for more contacts than these hold.
-        T … at: :class:`.planar_search.PlanarTree`.
+        T … at: :class:`.planar_tree.PlanarTree`.
         contacts: scratch, (2, m). vectors: scratch, (4, p). solutions, velocities: scratch, (> most + 2, p).
         The others, and the return values, as of sample_batch.
     """
