@@ -74,7 +74,8 @@ def time_advancement(problems: Sequence[ContactProblem], direction: ArrayLike, d
         gain = problem.normal_jacobian @ seen
         gain -= problem.friction * np.linalg.norm(problem.tangent_jacobian @ seen, axis=1)
         if gain.min(initial=1.0) < 1.0 - 1e-9:
-            raise ValueError(f"direction is not one of Lemma 6: contact {int(gain.argmin())} moves along it by {gain.min()}")
+            worst = int(gain.argmin())
+            raise ValueError(f"direction is none of Lemma 6: contact {worst} moves v along it by {gain[worst]}")
         span = max(span, abs(float(r @ problem.velocity)))
         slowing = max(slowing, abs(float(seen @ problem.bias_force)))
     return TimeAdvancement(span, slowing + drift)

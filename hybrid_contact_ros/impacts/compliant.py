@@ -137,11 +137,11 @@ def compliant_impact(
     ends when no contact approaches faster than δ_i = 1e-3 m_i/min k.
 
     Deviations: the configuration is held, so that rows are constant and gaps linear in the displacement, which is below
-    a millimetre at 1e6 N/m. (88) is printed with √(k/m), which is a damping only for m = 1 kg: that is the block's mass
-    in Halm's example, and ``mass=1.0`` gives Halm's 99.9992 % (§5.4.1), the contact's own mass 99.9988 %. The impact ends when all
-    contacts, and not only those with φ ≤ 0, have stopped approaching: one that is about to close takes part. ε is not
-    1e-10 m/s by default, because an integrator may step over so narrow a band of sticking unnoticed (with rtol above
-    1e-10 it does); from 1e-6 m/s on outcomes change by less than 1e-4 of the jump.
+    a millimetre at 1e6 N/m. (88) is printed with √(k/m), which is a damping only for m = 1 kg, the mass of the block of
+    Halm's example: ``mass=1.0`` gives Halm's 99.9992 % (§5.4.1), the contact's own mass 99.9988 %. The impact ends when
+    all contacts, and not only those with φ ≤ 0, have stopped approaching: one that is about to close takes part. ε is
+    not 1e-10 m/s by default, because an integrator may step over so narrow a band of sticking unnoticed (with rtol
+    above 1e-10 it does); from 1e-6 m/s on outcomes change by less than 1e-4 of the jump.
 
     Springs that are damped with ζ give back some 1/(4 ζ²) of the approach while others still compress: with ζ = 5
     outcomes leave the set of rigid ones by about a percent, however stiff. ζ = 50 is a closer picture of rigid bodies.

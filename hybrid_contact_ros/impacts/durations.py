@@ -121,12 +121,12 @@ def loss_rate(problem: ContactProblem) -> float | None:
     Where the matrix Ĝ of :func:`loss_matrix` is positive definite, min Λᵀ Ĝ Λ over ΣΛ = 1 is such a number: 1/κ² with
     one contact. The other one holds for all: cut s into K pieces of length h.
 
-    * A contact that pushes less than β h in one of them is forgotten there: the others push (1 − β) h, and v is disturbed
-      by c β h, with c = max ‖M⁻¹ J_iᵀ λ_i‖_M. Repeat this with one contact less; the last one loses ½ (1 − β)² h²/κ² by
-      Lemma 2, less the disturbances.
-    * If all push β h in each piece and lose little, each must have had little velocity ‖Π_i v‖ (what its own impulses can
-      take) at some moment of the first piece and of the last. But then v cannot have changed by ν (K − 2) h in between
-      (:func:`net_force_size`), since ‖Δv‖² is at most c (K − 2) h times the largest ‖Π_i Δv‖.
+    * A contact that pushes less than β h in one of them is forgotten there: the others push (1 − β) h, and v is
+      disturbed by c β h, with c = max ‖M⁻¹ J_iᵀ λ_i‖_M. Repeat this with one contact less; the last one loses
+      ½ (1 − β)² h²/κ² by Lemma 2, less the disturbances.
+    * If all push β h in each piece and lose little, each must have had little velocity ‖Π_i v‖ (what its own impulses
+      can take) at some moment of the first piece and of the last. But then v cannot have changed by ν (K − 2) h in
+      between (:func:`net_force_size`), since ‖Δv‖² is at most c (K − 2) h times the largest ‖Π_i Δv‖.
     """
     m = problem.contacts
     nu = net_force_size(problem)
@@ -206,6 +206,6 @@ def _reciprocals(G: Array) -> tuple[float, float]:
 
 def _factor(problem: ContactProblem) -> Array:
     try:
-        return np.linalg.cholesky(problem.mass)
+        return np.linalg.cholesky(problem.mass).astype(np.float64)
     except np.linalg.LinAlgError:
         raise ValueError("mass is not positive definite; every limb needs mass here") from None

@@ -72,8 +72,8 @@ def post_impact_set(
     A sample repeats: draw caps Λ_max uniformly from [0, step]^m; solve the increment LCP (Halm (72)–(75)); go on from
     v'; until no contact approaches (by more than 1e-9 of the fastest contact velocity, each over √G_nn) or
     ``max_steps`` increments were taken. As in line 5 of Algorithm 2, a sample that still approaches then gets one more
-    increment with caps ε/(3ψ), by default in the kinetic norm with ε = 5 % of the fastest; for the others that increment
-    is zero (Halm, Lemma 8).
+    increment with caps ε/(3ψ), by default in the kinetic norm with ε = 5 % of the fastest; for the others that
+    increment is zero (Halm, Lemma 8).
 
     With restitution, what compression leaves in a contact is given back in increments too, in any order and at any
     relative rate, and what that presses together is compressed again, until no contact approaches and nothing is left

@@ -24,8 +24,7 @@ from hybrid_contact_ros.modes.workspace import OFFLINE_STEPS, TOLERANCE, ModeWor
 
 Array = NDArray[np.float64]
 Trends: TypeAlias = Callable[[frozenset[int]], tuple[NDArray[np.uint8], int] | None]
-"""Statuses (m,) by higher derivatives for touching contacts, and the order that decided:
-:class:`~hybrid_contact_ros.simulation.trends.ModeTrends`."""
+"""Statuses (m,) by higher derivatives for touching contacts, and the order that decided (``simulation.trends``)."""
 
 MOST_IN_THREE_STATES = 8
 """Most touching contacts that ``enumerate_all`` tries in all states (open, sticking, slipping): 3^8 modes."""
@@ -63,9 +62,10 @@ def force_acceleration_mode(
     * open: λ = 0, a_n ≥ 0.
 
     Ties close: a contact that neither pushes nor accelerates is closed. Johnson's ⪰ lets the first derivative along the
-    motion decide that does not vanish; one problem does not know its motion, and ``trends`` does. The problem differs from Johnson §2.8 in two ways:
-    kinetic friction is μ and not 0, and a slipping contact that has come to rest may stick again (Johnson (70)). With M
-    singular the paper's own form is used, see :func:`~hybrid_contact_ros.modes.massless.massless_mode`.
+    motion decide that does not vanish; one problem does not know its motion, and ``trends`` does. The problem differs
+    from Johnson §2.8 in two ways: kinetic friction is μ and not 0, and a slipping contact that has come to rest may
+    stick again (Johnson (70)). With M singular the paper's own form is used, see
+    :func:`~hybrid_contact_ros.modes.massless.massless_mode`.
 
     Redundant contacts (four points on one flat foot) leave the forces undecided while the acceleration is not. Of the
     forces that hold the mode those least in Σ g_i ‖λ_i‖² are returned; g_i (1/kg) is the mean of contact i's own

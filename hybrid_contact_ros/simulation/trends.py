@@ -1,4 +1,4 @@
-"""Johnson's ⪰ for a single mode: what :func:`force_acceleration_mode` asks where a force or an acceleration vanishes."""
+"""Johnson's ⪰ for a single mode: what ``force_acceleration_mode`` asks where a force or an acceleration vanishes."""
 
 from __future__ import annotations
 

@@ -38,9 +38,7 @@ class PushedBlock:
 
     def problem(self, q, v, time=0.0):
         push = 0.5 * 9.81 + self.rate * time
-        return ContactProblem(
-            np.eye(2), v, [[0, 1.0]], [[[1.0, 0]]], [0.5], gap=[q[1]], bias_force=[-push, 9.81]
-        )
+        return ContactProblem(np.eye(2), v, [[0, 1.0]], [[[1.0, 0]]], [0.5], gap=[q[1]], bias_force=[-push, 9.81])
 
 
 @pytest.mark.parametrize("rate", [-2.0, 0.0, 3.0])
