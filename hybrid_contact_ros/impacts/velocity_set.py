@@ -64,14 +64,15 @@ def post_impact_set(
     friction: Range | None = None,
     common_material: bool = True,
     threads: int = 1,
+    epsilon: float | None = None,
 ) -> VelocitySet:
     """Sample the velocities that a simultaneous impact may end with (Halm, Algorithms 1 and 2), with restitution too.
 
     A sample repeats: draw caps Λ_max uniformly from [0, step]^m; solve the increment LCP (Halm (72)–(75)); go on from
     v'; until no contact approaches (by more than 1e-9 of the fastest contact velocity, each over √G_nn) or
     ``max_steps`` increments were taken. As in line 5 of Algorithm 2, a sample that still approaches then gets one more
-    increment with caps ε/(3ψ), here in the kinetic norm with ε = 5 % of the fastest; for the others that increment is
-    zero (Halm, Lemma 8).
+    increment with caps ε/(3ψ), by default in the kinetic norm with ε = 5 % of the fastest; for the others that
+    increment is zero (Halm, Lemma 8).
 
     With restitution, what compression leaves in a contact is given back in increments too, in any order and at any
     relative rate, and what that presses together is compressed again, until no contact approaches and nothing is left
@@ -105,6 +106,8 @@ def post_impact_set(
         common_material: the contacts of a sample stand at the same place in their intervals (one material that is not
             known exactly); otherwise each is drawn by itself.
         threads: share the samples among so many threads; the result is the same. Not together with a deadline.
+        epsilon: ε of Algorithm 2 as Halm has it, in the norm ‖v‖₂: the last increment has caps ε/(3ψ) N s with the ψ of
+            line 2 (:func:`~.theory.step_response`). Halm wants ε < step. Given, it holds with ``maximum_impulses`` too.
 
     Returns:
         The set; only its terminated samples are post-impact velocities. It is empty, with status SINGULAR, if M is not
@@ -138,6 +141,8 @@ def post_impact_set(
     if space.status != Status.SOLVED:
         return empty_set(problem, space.status)
     plan = plan_samples(problem, space, material, step, max_steps, seed, solutions, draws)
+    if epsilon is not None:
+        plan = replace(plan, last_step=_given_last_step(problem, space, directions, epsilon))
     if density is not None and not draws.size and plan.per_step.any():
         plan = replace(plan, draws=_drawn(density, seed, shape) * plan.per_step)
     end_ns = begin + int(SAMPLING_PART * deadline_ns) if deadline_ns else None
@@ -211,6 +216,16 @@ def collected(problem: ContactProblem, plan: SamplePlan, taken: Samples) -> Velo
         searched=float(info[:, SEARCHED].sum() / max(info[:, STEPS].sum(), 1.0)),
         several=float(info[:, SEVERAL].sum() / max(info[:, SEARCHED].sum(), 1.0)),
     )
+
+
+def _given_last_step(problem: ContactProblem, space: ContactSpace, directions: int, epsilon: float) -> Array:
+    """Caps, scaled, of the increment that ends a sample of Algorithm 2 (line 5), with Halm's own ε and ψ."""
+    from hybrid_contact_ros.impacts.theory import step_response  # here: nodes do without scipy.optimize
+
+    if not 0.0 < epsilon < np.inf:
+        raise ValueError(f"epsilon is {epsilon}; a positive, finite number is needed")
+    cap = epsilon / (3.0 * step_response(problem, directions))
+    return space.scale * (cap / space.speed) if space.speed > 0.0 else np.zeros(space.scale.size)
 
 
 def _scaled_energy(problem: ContactProblem, space: ContactSpace) -> float:

@@ -5,7 +5,9 @@ The problem is Johnson (35)–(38), with Coulomb friction.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,8 @@ from hybrid_contact_ros.modes.solution import Law, ModeSolution
 from hybrid_contact_ros.modes.workspace import OFFLINE_STEPS, TOLERANCE, ModeWorkspace
 
 Array = NDArray[np.float64]
+Trends: TypeAlias = Callable[[frozenset[int]], tuple[NDArray[np.uint8], int] | None]
+"""Statuses (m,) by higher derivatives for touching contacts, and the order that decided (``simulation.trends``)."""
 
 MOST_IN_THREE_STATES = 8
 """Most touching contacts that ``enumerate_all`` tries in all states (open, sticking, slipping): 3^8 modes."""
@@ -34,6 +38,7 @@ def force_acceleration_mode(
     slip_speed: float = 1e-6,
     enumerate_all: bool = False,
     tolerance: float = TOLERANCE,
+    trends: Trends | None = None,
 ) -> ModeSolution:
     """Find the contacts that stay closed under the forces that act, and these forces (Johnson (38), "FA").
 
@@ -56,9 +61,11 @@ def force_acceleration_mode(
     * slipping: a_n = 0, ‖λ_t‖ = μ λ_n against the tangential velocity, or, at rest, against a_t;
     * open: λ = 0, a_n ≥ 0.
 
-    Ties close (Johnson's ⪰; higher derivatives are not looked at). The problem differs from Johnson §2.8 in two ways:
-    kinetic friction is μ and not 0, and a slipping contact that has come to rest may stick again (Johnson (70)). With M
-    singular the paper's own form is used, see :func:`~hybrid_contact_ros.modes.massless.massless_mode`.
+    Ties close: a contact that neither pushes nor accelerates is closed. Johnson's ⪰ lets the first derivative along the
+    motion decide that does not vanish; one problem does not know its motion, and ``trends`` does. The problem differs
+    from Johnson §2.8 in two ways: kinetic friction is μ and not 0, and a slipping contact that has come to rest may
+    stick again (Johnson (70)). With M singular the paper's own form is used, see
+    :func:`~hybrid_contact_ros.modes.massless.massless_mode`.
 
     Redundant contacts (four points on one flat foot) leave the forces undecided while the acceleration is not. Of the
     forces that hold the mode those least in Σ g_i ‖λ_i‖² are returned; g_i (1/kg) is the mean of contact i's own
@@ -71,6 +78,9 @@ def force_acceleration_mode(
         slip_speed: m/s; contact points faster than this slide.
         enumerate_all: try all modes (up to 8 touching contacts) and report how many hold; otherwise ``unique`` is None.
         tolerance: of the scaled residual.
+        trends: decides ties as ``simulate`` does: a
+            :class:`~hybrid_contact_ros.simulation.trends.ModeTrends` of the system at this state. Forces and
+            acceleration are the same in all modes of a tie; ``trend_order`` tells the derivative.
 
     Returns:
         A solution with the law FORCE_ACCELERATION: ``mode``, a frozenset of indices; ``forces`` (m, 1 + d), N;
@@ -84,6 +94,9 @@ def force_acceleration_mode(
     scope = touching_contacts(problem) if touching is None else contact_set("touching", touching, problem.contacts)
     if enumerate_all and len(scope) > MOST_IN_THREE_STATES:
         raise ValueError(f"{len(scope)} contacts touch; up to {MOST_IN_THREE_STATES} are enumerated with friction")
+    if trends is not None:
+        plain = force_acceleration_mode(problem, scope, slip_speed, enumerate_all, tolerance)
+        return _by_trends(plain, trends(scope))
     if not is_regular(problem.mass, np.empty_like(problem.mass)):
         return massless_mode(problem, scope, slip_speed)
     m, d = problem.contacts, problem.tangents
@@ -109,6 +122,15 @@ def force_acceleration_mode(
     pushed = np.einsum("ijk,ij->k", problem.jacobian().reshape(m, 1 + d, problem.nv), forces[0])
     acceleration = np.linalg.solve(problem.mass, pushed - problem.bias_force).astype(np.float64)
     return _solution(statuses[0], forces[0], acceleration, count, Status.SOLVED, tolerance)
+
+
+def _by_trends(plain: ModeSolution, trend: tuple[NDArray[np.uint8], int] | None) -> ModeSolution:
+    """The solution in the mode that higher derivatives decided, where they did decide."""
+    if trend is None or trend[1] == 0 or plain.status is not Status.SOLVED:
+        return plain  # no derivative was needed: then there is no tie
+    statuses, order = trend
+    mode = frozenset(np.flatnonzero(statuses >= ContactStatus.STICKING).tolist())
+    return replace(plain, mode=mode, contact_status=statuses, trend_order=order)
 
 
 def _solution(

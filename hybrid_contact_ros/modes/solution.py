@@ -41,6 +41,7 @@ class ModeSolution:
             block inverse (Johnson, Assumption A5, fails); INACCURATE. ``reaction`` and ``motion`` are finite in any
             case, and mean something only with SOLVED or INACCURATE.
         residual: largest violation of the conditions by their definition, scaled so that it has no unit.
+        trend_order: the highest derivative along the motion that decided a tie (Johnson, Definition 1); 0 for none.
     """
 
     law: Law
@@ -52,6 +53,7 @@ class ModeSolution:
     count: int | None
     status: Status
     residual: float
+    trend_order: int = 0
 
     @property
     def forces(self) -> Array:

@@ -12,6 +12,9 @@ from hybrid_contact_ros.systems.planar_box import Corner, PlanarBox
 
 WIDTH, HEIGHT, MASS, DURATION = 0.05, 0.10, 5.0, 0.03
 """Johnson's sizes in m, mass in kg and δt in s."""
+LEAN = 0.1709
+"""The lean, rad, from rest with which the last impact before rest comes at the 0.27 s of Johnson's Fig. 9; the paper
+does not give its own."""
 FRICTION = 100.0
 """The corners do not slide in the paper; a coefficient that is never reached says that."""
 

@@ -58,6 +58,28 @@ def test_figure_6_completed_ball():
     assert abs(q[0] - 3.5 * np.pi) < 0.6  # the valley at 11.0
 
 
+def test_figure_6_a_to_c_fit_a_restitution_of_0_4_which_the_figure_does_not_state():
+    """Published as approximately 3, 4 and 11. The e = 0.5 of Figs. 4 and 5 misses 11 by far, 0.4 fits all three."""
+    system = ball_on_sinusoid(restitution=0.4)
+    phases = completed_execution(system, np.array([0.0, 2.0]), np.array([1.5, 0.0]), 12.0, truncated(system))
+    ends = [end for _, _, end, _, _ in phases]
+    np.testing.assert_allclose(ends[:3], [2.604, 3.709, 11.088], atol=2e-3)
+
+
+def test_theorem_2_ii_a_solution_leaves_by_the_root_of_2_h_over_a_and_not_of_2_a_h():
+    """The proof prints √(2 a₀ h_max) where h ≥ ½ a₀ t² gives √(2 h_max / a₀)."""
+    a0, highest, speed = 0.2, 0.01, np.sqrt(1.3)
+    system = ball_on_sinusoid()
+    q, v = np.array([0.5 * np.pi, 1.0]), np.array([speed, 1e-6])
+    assert bouncing(system.problem(q, v), 0).acceleration > a0
+    t = np.linspace(0.0, 1.0, 100_001)
+    x = q[0] + v[0] * t
+    gap = q[1] + v[1] * t - 0.5 * t**2 - np.sin(x)
+    above = int(np.argmax(gap > highest))
+    assert (speed**2 * np.sin(x[: above + 1]) - 1.0 > a0).all()  # all along
+    assert np.sqrt(2 * a0 * highest) < 0.3 * t[above] and t[above] < np.sqrt(2 * highest / a0)
+
+
 def test_figure_6_completed_pendulum():
     """It locks at about −40°, swings locked, unlocks at θ1 = 0, and so on with less and less energy."""
     system = pendulum_with_stop()

@@ -14,6 +14,7 @@ from hybrid_contact_ros.systems.planar_rhex import PlanarRHex
 from hybrid_contact_ros.systems.point_and_hill import point_and_hill, stopping_speed
 from hybrid_contact_ros.systems.settling_block import (
     HEIGHT,
+    LEAN,
     MASS,
     WIDTH,
     corner_impulse,
@@ -77,6 +78,22 @@ def test_johnson_figures_8_and_9_the_block_chatters_without_and_rests_with_the_p
     np.testing.assert_allclose(held.v[-1], 0.0, atol=1e-12)
     for one, other in zip(held.events[:-1], plain.events, strict=False):
         assert one.time == other.time
+
+
+def test_johnson_figure_9_the_impact_that_ends_it_comes_at_0_27_seconds_with_4_99_centimetres_a_second():
+    start, block = leaning(LEAN), settling_block()
+    plain = simulate(block, start, np.zeros(3), 0.4)
+    held = simulate(block, start, np.zeros(3), 0.4, law="pseudo-impulse", duration=0.03)
+    last = held.events[-1]
+    assert round(last.time, 2) == 0.27 and last.time == pytest.approx(0.2699, abs=5e-5)
+    assert -100 * last.velocity_before[1] == pytest.approx(4.99, abs=5e-3)  # cm/s, below the 6.3 of Johnson (103)
+    assert -100 * held.events[-2].velocity_before[1] > 6.3  # and the one before is above
+    assert held.word == ("{l}", "{r}", "{l}", "{l, r}")
+    # identical until then, with and without; then the one rests and the other goes on
+    twin = plain.events[len(held.events) - 1]
+    assert twin.time == last.time and np.array_equal(twin.velocity_before, last.velocity_before)
+    np.testing.assert_allclose(last.velocity_after, 0.0, atol=1e-12)
+    assert twin.velocity_after[1] > 0.03 and len(plain.events) > len(held.events) + 3
 
 
 def test_housner_ratio_of_speeds_in_a_row_of_impacts():
