@@ -127,6 +127,7 @@ class StabilityPrediction:
     pair_second: NDArray[np.uint32]
     pair_coupling: Array
     pair_order_sensitive: Codes
+    pair_order_margin: Array
     chatter_bounds_valid: bool = False
 
 

@@ -89,6 +89,7 @@ def predictions(stamp_ns: int, answer: Answer, lists: ListsOut) -> tuple[ModePre
         pair_second=pairs.second,
         pair_coupling=pairs.coupling,
         pair_order_sensitive=pairs.order_sensitive,
+        pair_order_margin=pairs.margin,
     )
     stability.__class__ = StabilityPrediction
     return mode, stability

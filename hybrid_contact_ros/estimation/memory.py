@@ -16,6 +16,7 @@ from hybrid_contact_ros.kernels.estimation.update_records import (
 )
 from hybrid_contact_ros.kernels.estimation.update_steps import TANGENTS
 from hybrid_contact_ros.kernels.modes.records import state_out
+from hybrid_contact_ros.kernels.stability.pair_orders import BYTES, VECTORS
 
 _WIDTH = 1 + TANGENTS
 _CODES, _INDICES = np.uint8, np.int64
@@ -126,6 +127,8 @@ def update_scratch(m: int, nv: int) -> UpdateScratch:
         phi=np.zeros(m),
         flats=np.zeros((4, n)),
         cosines=np.zeros((m, m)),
+        chain=np.zeros((VECTORS, n)),
+        chain_bytes=np.zeros((BYTES, m), dtype=_CODES),
     )
 
 
@@ -146,4 +149,5 @@ def lists_out(m: int, rollout_events: int) -> ListsOut:
         pair_contacts=np.zeros((2, pairs), dtype=np.uint32),
         pair_couplings=np.zeros(pairs),
         pair_flags=np.zeros(pairs, dtype=_CODES),
+        pair_margins=np.zeros(pairs),
     )

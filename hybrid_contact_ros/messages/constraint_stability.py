@@ -34,6 +34,7 @@ def constraint_stability(envelope: Envelope, flags: StabilityPrediction, compute
         pair_second=T.uint32(flags.pair_second),
         pair_coupling=T.float64(flags.pair_coupling),
         pair_order_sensitive=T.uint8(flags.pair_order_sensitive),
+        pair_order_margin=T.float64(flags.pair_order_margin),
         compute_time=envelope.duration(compute_time_ns),
         model_hash=envelope.hash,
     )

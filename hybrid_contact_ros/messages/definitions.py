@@ -57,7 +57,7 @@ DEFINITIONS = {
         "float64[] chatter_end_earliest, float64[] chatter_end_latest, bool chatter_bounds_valid, uint8[] grazing, "
         "float64[] touchdown_speed, uint8[] friction, float64[] friction_margin, uint8[] pseudo_impulse, "
         "float64[] pseudo_impulse_margin, uint32[] pair_first, uint32[] pair_second, float64[] pair_coupling, "
-        "uint8[] pair_order_sensitive, Duration compute_time, uint64 model_hash"
+        "uint8[] pair_order_sensitive, float64[] pair_order_margin, Duration compute_time, uint64 model_hash"
     ),
     "PostImpactVelocitySet": (
         "Header header, Time impact_time, float64 time_to_impact, string[] contacts, string[] velocity_names, "

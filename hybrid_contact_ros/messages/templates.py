@@ -134,7 +134,8 @@ class StabilityTemplate:
             f.bounded_time_stability, f.gap_acceleration, f.zeno, f.chatter_end, f.chatter_end_earliest,
             f.chatter_end_latest, _FLAG[bool(f.chatter_bounds_valid)], f.grazing, f.touchdown_speed, f.friction,
             f.friction_margin, f.pseudo_impulse, f.pseudo_impulse_margin, f.pair_first, f.pair_second,
-            f.pair_coupling, f.pair_order_sensitive, STAMP.pack(*seconds(compute_time_ns)),
+            f.pair_coupling, f.pair_order_sensitive, f.pair_order_margin,
+            STAMP.pack(*seconds(compute_time_ns)),
         ))  # fmt: skip
         return _whole(data, self._length)
 

@@ -65,6 +65,7 @@ class ConstraintStabilityView(NamedTuple):
     pair_second: NDArray[np.uint32]
     pair_coupling: Floats
     pair_order_sensitive: Octets
+    pair_order_margin: Floats
     chatter_bounds_valid: bool
     compute_time_ns: int
     model_hash: int

@@ -56,12 +56,12 @@ def update(
     A, work, order, intended, other_slip, found, other_forces,
     # scratch:
     basis, values, touching, sliding, load, b, weighed, slip_acceleration, expected, estimates, vectors, bytes,
-    integers, directions, phi, flats, cosines,
+    integers, directions, phi, flats, cosines, chain, chain_bytes,
     # engine out:
     backed, event_times,
     # lists:
     sequence_contacts, sequence_kinds, sequence_times, sequence_modes, events, pair_contacts, pair_couplings,
-    pair_flags,
+    pair_flags, pair_margins,
     # input:
     dt, trusted, stamp, last_stamp, first, elapsed, flags_wanted, sequence_wanted,
     # prediction:
@@ -97,12 +97,12 @@ def update(
     solver = StateScratch(A, work, order, intended, other_slip, found, other_forces)
     scratch = UpdateScratch(
         basis, values, touching, sliding, load, b, weighed, slip_acceleration, expected, estimates, vectors, bytes,
-        integers, directions, phi, flats, cosines,
+        integers, directions, phi, flats, cosines, chain, chain_bytes,
     )  # fmt: skip
     ahead = EngineOut(backed, event_times)
     lists = ListsOut(
         sequence_contacts, sequence_kinds, sequence_times, sequence_modes, events, pair_contacts, pair_couplings,
-        pair_flags,
+        pair_flags, pair_margins,
     )  # fmt: skip
     out = PredictionOut(out_vectors, out_numbers, out_codes, out_truths)
 

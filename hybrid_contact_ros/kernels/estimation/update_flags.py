@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from hybrid_contact_ros.codes import EventKind, Flag
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.update_records import ENDS, FLAGS, MARGINS, STANDS
 from hybrid_contact_ros.kernels.estimation.update_steps import TANGENTS
@@ -16,10 +15,14 @@ from hybrid_contact_ros.kernels.stability.constraint import (
     normal_cosines,
     stability_flags,
 )
+from hybrid_contact_ros.kernels.stability.pair_orders import (
+    PairProblem,
+    PairScratch,
+    PairSettings,
+    PairsOut,
+    pair_orders,
+)
 from hybrid_contact_ros.kernels.stability.pseudo_impulse import pseudo_impulse_flags
-
-_TOUCHDOWN = int(EventKind.TOUCHDOWN)
-_HOLDS, _FAILS = int(Flag.HOLDS), int(Flag.FAILS)
 
 
 @kernel
@@ -44,7 +47,7 @@ def flag(settings, given, solved, robot, problem, here, tracker, mode, solver, s
             here.gap_sigmas, here.velocity_sigmas, margins[BOUNDED_TIME], robot.restitution, flags[ZENO], ends,
         )  # fmt: skip
     normal_cosines(TANGENTS, here.G, scratch.cosines)
-    return _pairs(settings.coupling_tolerance, tracker.closed, ahead.backed, scratch.cosines, lists)
+    return _pairs(settings, given, robot, here, tracker, solver, scratch, ahead, lists)
 
 
 @kernel
@@ -67,24 +70,27 @@ def _decide_flags(settings, robot, problem, here, mode, solver, scratch, flags, 
 
 
 @kernel
-def _pairs(tolerance, closed, backed, cosines, lists):
+def _pairs(settings, given, robot, here, tracker, solver, scratch, ahead, lists):
     """List the pairs of contacts that stand or are about to touch, and whether the order of their impacts matters.
-
-    Args:
-        tolerance: cosine above which it does. cosines: between the constraints (m, m), Pace (14).
 
     Returns:
         How many pairs there are.
     """
-    count = 0
-    for i in range(closed.shape[0]):
-        if not (closed[i] or backed[i] == _TOUCHDOWN):
-            continue
-        for j in range(i + 1, closed.shape[0]):
-            if closed[j] or backed[j] == _TOUCHDOWN:
-                lists.pair_contacts[0, count] = i
-                lists.pair_contacts[1, count] = j
-                lists.pair_couplings[count] = cosines[i, j]
-                lists.pair_flags[count] = _HOLDS if abs(cosines[i, j]) > tolerance else _FAILS
-                count += 1
+    # Without known actuation the forces between two impacts are unknown: none counts.
+    b = scratch.b if given.trusted else here.no_drift
+    count = pair_orders(
+        PairSettings(TANGENTS, 0, settings.mode_tolerance, settings.coupling_tolerance),
+        PairProblem(
+            here.G, b, robot.friction, robot.restitution, here.flat_velocity, scratch.weighed[1], tracker.closed,
+            ahead.backed, ahead.event_times,
+        ),
+        PairScratch(
+            solver.A, solver.work, solver.order, scratch.directions, scratch.integers[0], scratch.chain,
+            scratch.chain_bytes,
+        ),
+        PairsOut(lists.pair_contacts, lists.pair_margins, lists.pair_flags),
+    )  # fmt: skip
+    for pair in range(count):
+        i, j = int(lists.pair_contacts[0, pair]), int(lists.pair_contacts[1, pair])
+        lists.pair_couplings[pair] = scratch.cosines[i, j]
     return count

@@ -111,6 +111,8 @@ class UpdateScratch(NamedTuple):
     phi: Array  # (m,)
     flats: Array  # (4, n)
     cosines: Array  # (m, m)
+    chain: Array  # (VECTORS, n) and chain_bytes (BYTES, m): of the orders of impacts
+    chain_bytes: Codes
 
 
 class EngineOut(NamedTuple):
@@ -140,6 +142,7 @@ class ListsOut(NamedTuple):
     pair_contacts: NDArray[np.uint32]  # (2, m (m − 1) / 2)
     pair_couplings: Array  # (m (m − 1) / 2,)
     pair_flags: Codes  # (m (m − 1) / 2,)
+    pair_margins: Array  # (m (m − 1) / 2,)
 
 
 VECTORS = 5
