@@ -61,8 +61,8 @@ class RigidBodyModel:
         contact_normals: (m, 3), contact_tangents: (m, 2, 3), world frame; zero for joint limits. Never written.
         contact_positions: (m, 3), m, world frame, for the last state given to :meth:`problem`: the point of each sphere
             nearest to its plane, or the origin of the joint, for a limit.
-        tree, bodies: constants of the robot; joints, measured, velocity, here, rows: what :meth:`evaluate` overwrites.
-            These are records of the kernels, and v (nv,).
+        tree, bodies, spheres: constants of the robot; joints, measured, velocity, here, rows: what :meth:`evaluate`
+            overwrites. These are records of the kernels, and v (nv,).
         pinocchio_model, pinocchio_data: the full model, in which mimic joints have coordinates of their own (see
             :attr:`coordinates`).
     """
@@ -146,6 +146,7 @@ class RigidBodyModel:
         self.velocity = self.measured.velocity if self.coordinates.reduction is None else np.zeros(self.nv)
         self.here = ProblemOut(np.zeros((self.nv, self.nv)), np.zeros(self.nv), np.zeros((model.njoints, 12)))
         self.rows = RowsOut(np.zeros((m, 3, self.nv)), np.zeros(m), np.zeros((m, 3)), np.zeros((m, 3)))
+        self.spheres = spheres
         self._memory = (*self.tree, *spheres, *limits, *self.joints, *self.measured, *self.here, *self.rows)
         self.problem(RobotState(0, self.neutral(), np.zeros(self.nv)))  # compiles or loads the kernel
         shared = zip(self.joints, (data.J, data.oMi[model.njoints - 1].translation, data.M, data.nle), strict=True)

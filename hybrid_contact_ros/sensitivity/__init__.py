@@ -1,1 +1,1 @@
-"""How outcomes vary with the order of impacts (Pace and Burden)."""
+"""How the outcome of one event varies with the state before it (Pace and Burden)."""

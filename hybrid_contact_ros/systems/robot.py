@@ -35,6 +35,9 @@ class RobotSystem:
             (time, q, v, mode) that returns one of these. None is no actuation: the robot is limp. The first six of the
             nv numbers push the base, in its own frame; no motor does that, but a hand or a rope may.
 
+    Attributes:
+        driven: whether the effort is a function.
+
     Raises:
         ValueError: an effort of another size, or not finite.
     """
@@ -48,6 +51,7 @@ class RobotSystem:
         self.curved = model.floating_base or model.nq != model.nv
         self._joints = model.nv - (_FREE_FLYER if model.floating_base else 0)
         self._command = effort if callable(effort) else None
+        self.driven = self._command is not None
         self._constant = np.zeros(model.nv) if effort is None or callable(effort) else self._checked(effort)
 
     def problem(

@@ -25,6 +25,7 @@ from hybrid_contact_ros.kernels.impacts.planar_search import search_planar
 from hybrid_contact_ros.kernels.impacts.planar_tree import PlanarTree
 from hybrid_contact_ros.kernels.impacts.restitution import restitution_batch
 from hybrid_contact_ros.kernels.impacts.sampling import sample_batch
+from hybrid_contact_ros.kernels.mechanics import contact_gradient as gradients
 from hybrid_contact_ros.kernels.mechanics import contact_problem as problems
 from hybrid_contact_ros.kernels.mechanics import contact_rows as rows
 from hybrid_contact_ros.kernels.mechanics import joint_motion as joints
@@ -54,6 +55,17 @@ DOORS = [
     ),
     (events.next_events, [rollouts.TimeBounds, events.EventProblem, events.EventScratch, events.EventOut]),
     (rollout, [rollouts.TimeBounds, rollouts.RolloutProblem, rollouts.RolloutScratch, rollouts.RolloutOut]),
+    (
+        gradients.contact_motion_gradient,
+        [
+            *(joints.JointTree, gradients.GradientSpheres, "columns", "placement", "velocity", "acceleration"),
+            *("twist", gradients.MotionGradient),
+        ],
+    ),
+    (
+        gradients.contact_force_gradient,
+        [joints.JointTree, gradients.GradientSpheres, "columns", "placement", "force", "gradient"],
+    ),
     (
         problems.contact_problem,
         [

@@ -1,0 +1,1 @@
+"""How outcomes vary along whole executions (Pace and Burden)."""

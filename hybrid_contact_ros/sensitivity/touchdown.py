@@ -1,0 +1,196 @@
+"""The saltation matrix of a touchdown: one contact reaches its surface, and an impact follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.sensitivity.balance import Unsolvable
+from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode
+from hybrid_contact_ros.sensitivity.gradients import ProblemGradient, asker, problem_gradient
+from hybrid_contact_ros.sensitivity.impact_gradient import ImpactCourse, ImpactDerivative, impact_derivative
+from hybrid_contact_ros.sensitivity.mode_gradient import motion_of
+from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity, refusal, saltation
+
+Array = NDArray[np.float64]
+TOUCHING = 1e-6
+"""Gap, m, up to which a contact is at its surface, unless said otherwise."""
+_CONE = 1e-6  # relative: by which an impulse may leave its friction cone, or pull
+PARAMETERS = ("friction", "restitution", "height")
+
+
+def touchdown_saltation(
+    system: Any,
+    q: ArrayLike,
+    v: ArrayLike,
+    contact: int,
+    before: ContactMode | None = None,
+    after: ContactMode | None = None,
+    course: ImpactCourse | None = None,
+    *,
+    time: float = 0.0,
+    resting: float = RESTING,
+    touching: float = TOUCHING,
+) -> Saltation:
+    """Ξ of the impact of one contact, with ∂τ/∂x, ∂v⁺/∂x and the columns of μ, e and the height of the ground.
+
+    Args:
+        system: as for ``simulate``. q, v: at the impact, v⁻. contact: the one that arrives.
+        before: the mode before, by default all other contacts open.
+        after: the mode after, by default the contacts of the course but those that bounce, sliding where the course
+            has them smooth or sliding.
+        course: of the impact; by default plastic: the contact and those that were closed stop, with friction that
+            holds (contacts that slide before it stay without friction impulse, as in Johnson's Assumption A12). It
+            must push and lie within the friction cones, or another course was taken.
+
+    Returns:
+        The saltation, or the reason why there is none: GRAZING, NOT_TOUCHING, SINGULAR, NOT_UNIQUE, UNEXPLAINED.
+    """
+    contacts = frozenset({contact})
+    here = problem_gradient(system, np.asarray(q, float), np.asarray(v, float), time, (before or ContactMode()).closed)
+    before = before or ContactMode()
+    fault = refuse_touchdown(here.problem, contact, before.closed, resting, touching)
+    if fault is not None:
+        return fault
+    chosen = course or ImpactCourse(before.closed | contacts, before.sliding)
+    try:
+        found = impact_derivative(here, chosen)
+    except Unsolvable as error:
+        return refusal("touchdown", contacts, unsolvable(error), error.why)
+    if course is None:
+        outside = leaves_cone(here.problem, chosen, found)
+        if outside is not None:
+            return refusal("touchdown", contacts, Validity.UNEXPLAINED, outside)
+    mode = after or _mode_after(here.problem, chosen, found, resting)
+    return touchdown_jump(system, np.asarray(q, float), here, contact, chosen, found, before, mode, time, resting)
+
+
+def touchdown_jump(
+    system: Any,
+    q: Array,
+    here: ProblemGradient,
+    contact: int,
+    course: ImpactCourse,
+    found: ImpactDerivative,
+    before: ContactMode,
+    after: ContactMode,
+    time: float,
+    resting: float,
+) -> Saltation:
+    """As :func:`touchdown_saltation`, from an impact that is differentiated already."""
+    problem, contacts = here.problem, frozenset({contact})
+    n = problem.nv
+    try:
+        ahead = motion_of(problem, before, resting)
+        behind = motion_of(asker(system, time, after.closed)(q, found.velocity), after, resting)
+    except Unsolvable as error:
+        return refusal("touchdown", contacts, unsolvable(error), error.why)
+    except ValueError as error:
+        return refusal("touchdown", contacts, Validity.UNEXPLAINED, str(error))
+    reset = np.eye(2 * n)
+    reset[n:] = found.velocity_state
+    guard = np.concatenate((problem.normal_jacobian[contact], np.zeros(n)))
+    names, by_reset, by_guard = parameter_columns(found, sorted(course.closed | contacts), contact)
+    return saltation(
+        reset,
+        guard,
+        ahead.field,
+        behind.field,
+        reset_parameters=by_reset,
+        guard_parameters=by_guard,
+        velocity_after=found.velocity,
+        kind="touchdown",
+        contacts=contacts,
+        parameters=names,
+        lost=_lost(course, found, contact, before, after, problem),
+    )
+
+
+def parameter_columns(
+    found: ImpactDerivative, involved: Iterable[int], contact: int
+) -> tuple[tuple[tuple[str, int], ...], Array, Array]:
+    """Names (p), D_p R (2 nv, p) and D_p h (p,) of μ and e of the involved contacts and of the ground of one."""
+    chosen = list(involved)
+    n = len(found.velocity)
+    names = (*(("friction", i) for i in chosen), *(("restitution", i) for i in chosen), ("height", contact))
+    reset = np.zeros((2 * n, len(names)))
+    reset[n:, : len(chosen)] = found.velocity_friction[:, chosen]
+    reset[n:, len(chosen) : 2 * len(chosen)] = found.velocity_restitution[:, chosen]
+    guard = np.zeros(len(names))
+    guard[-1] = -1.0  # the gap falls as its ground rises
+    return names, reset, guard
+
+
+def refuse_touchdown(
+    problem: ContactProblem, contact: int, closed: frozenset[int], resting: float, touching: float
+) -> Saltation | None:
+    """Why a contact does not touch down in a state, or None where it does."""
+    if not 0 <= contact < problem.contacts:
+        raise ValueError(f"contact {contact} does not exist; there are {problem.contacts}")
+    who = frozenset({contact})
+    finite = all(np.isfinite(a).all() for a in (problem.mass, problem.velocity, problem.bias_force, problem.gap))
+    gap, speed = float(problem.gap[contact]), float(problem.normal_jacobian[contact] @ problem.velocity)
+    if not finite:
+        return refusal("touchdown", who, Validity.SINGULAR, "the state has numbers that are not finite")
+    if contact in closed:
+        return refusal("touchdown", who, Validity.NOT_TOUCHING, f"contact {contact} is closed already")
+    if abs(gap) > touching:
+        where = "below" if gap < 0.0 else "above"
+        why = f"contact {contact} is {abs(gap):.3g} m {where} its surface"
+        return refusal("touchdown", who, Validity.NOT_TOUCHING, why)
+    if speed > resting:
+        return refusal("touchdown", who, Validity.NOT_TOUCHING, f"contact {contact} leaves at {speed:.3g} m/s")
+    if speed >= -resting:
+        return refusal("touchdown", who, Validity.GRAZING, f"contact {contact} touches at {speed:.3g} m/s")
+    return None
+
+
+def unsolvable(error: Unsolvable) -> Validity:
+    """The validity that an error of the equations means."""
+    return Validity.SINGULAR if error.unique else Validity.NOT_UNIQUE
+
+
+def leaves_cone(problem: ContactProblem, course: ImpactCourse, found: ImpactDerivative) -> str | None:
+    """Which impulse pulls, or leaves its friction cone, in words."""
+    largest = _CONE * float(np.abs(found.impulse).max(initial=0.0))
+    for i in sorted(course.closed):
+        normal, tangent = float(found.impulse[i, 0]), float(np.linalg.norm(found.impulse[i, 1:]))
+        if normal < -largest:
+            return f"the impulse of contact {i} would pull, so that the contact opens"
+        if i not in course.bounced and tangent > problem.friction[i] * normal + largest:
+            return f"the impulse of contact {i} would leave its friction cone, so that the contact slides"
+    return None
+
+
+def _mode_after(problem: ContactProblem, course: ImpactCourse, found: ImpactDerivative, resting: float) -> ContactMode:
+    leaving = frozenset(i for i in course.bounced if problem.normal_jacobian[i] @ found.velocity > resting)
+    closed = course.closed - leaving
+    slides = {
+        i
+        for i in closed
+        if problem.friction[i] > 0.0 and np.linalg.norm(problem.tangent_jacobian[i] @ found.velocity) > resting
+    }
+    return ContactMode(closed, frozenset(slides))
+
+
+def _lost(
+    course: ImpactCourse,
+    found: ImpactDerivative,
+    contact: int,
+    before: ContactMode,
+    after: ContactMode,
+    problem: ContactProblem,
+) -> tuple[str, ...]:
+    """Names of what an impact brings to zero: each row that stops and, where the contact stays, its gap."""
+    names = []
+    for i, r in found.rows:
+        if i in course.bounced and problem.restitution[i] > 0.0 and r == 0:
+            continue
+        names.append(f"{'normal velocity' if r == 0 else f'slip {r}'} of contact {i}")
+    if contact in after.closed:
+        names.append(f"gap of contact {contact}")
+    return tuple(names)
