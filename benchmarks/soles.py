@@ -67,10 +67,12 @@ def landing(robot: str, soles: int, points: int, seed: int):
 def measure(robot: str, soles: int, points: int, seed: int) -> dict[str, object]:
     """One landing: samples within 1 ms, µs a sample, ms of 64, increments a sample, worst residual, and two sets."""
     from hybrid_contact_ros import post_impact_set, simultaneous_impact
-    from hybrid_contact_ros.estimation.impact import impulse_unit
+    from hybrid_contact_ros.impacts.velocity_set import impulse_scale
 
     problem = landing(robot, soles, points, seed)
-    step = impulse_unit(problem, simultaneous_impact(problem))
+    # As ``impulse_unit`` of ``estimation/impact.py``, whose arguments differ between revisions
+    alone = impulse_scale(problem)
+    step = min(max(alone, float(simultaneous_impact(problem).impulse[:, 0].max())), 100.0 * alone)
 
     def draw(samples: int, deadline_ns: int | None = None, seed: int = 0):
         return post_impact_set(

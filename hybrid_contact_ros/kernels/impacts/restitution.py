@@ -126,7 +126,9 @@ def _take_paid_increment(law, sample, may_stop, lost, spent, tries, choices, wal
         for k in range(m):
             if release[k] > 0.0:
                 after[k * (1 + g)] += drop
-        stopped = may_stop and stops < _MOST_STOPS and stop_at_slip(g, H, stores.c, now, push, stores.cap, release)
+        stopped = may_stop and stops < _MOST_STOPS
+        if stopped:
+            stopped = stop_at_slip(g, H, stores.c, now, after, push, stores.cap, release)
         if stopped:
             settled = CUT
         elif law == POISSON:

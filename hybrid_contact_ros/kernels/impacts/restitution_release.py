@@ -85,14 +85,18 @@ def prescribe(now, stores, problem):
     """
     w, cap, release = problem.w, problem.cap, stores.release
     m = cap.shape[0]
-    drop = 1.0
+    prescribed = False
     for i in range(now.shape[0]):
         w[i] = now[i]
+    for k in range(m):
+        prescribed = prescribed or release[k] > 0.0
+        cap[k] = release[k] if release[k] > 0.0 else stores.cap[k]
+    if not prescribed:
+        return 0.0
+    drop = 1.0
+    for i in range(now.shape[0]):
         drop = max(drop, abs(now[i]))
     for k in range(m):
-        cap[k] = stores.cap[k]
-        if release[k] > 0.0:
-            cap[k] = release[k]
         drop += 2.0 * stores.reach[k] * cap[k]
     for k in range(m):
         if release[k] > 0.0:

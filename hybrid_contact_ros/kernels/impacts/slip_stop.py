@@ -35,17 +35,16 @@ def _against(slip, friction):
 
 
 @kernel(forceinline=True)
-def stop_at_slip(g, H, c, now, push, cap, release):
+def stop_at_slip(g, H, c, now, after, push, cap, release):
     """Cut ``cap`` and ``release`` of contacts whose slip stops within an increment to the impulse at which it stops.
 
     Args:
-        g, H, c: as of :class:`.IncrementProblem`. now: (p,), velocities before the increment. push: (p,), its impulses.
-        cap, release: in and out, (m,).
+        g, H, c: as of :class:`.IncrementProblem`. now, after: (p,), velocities before the increment and after it.
+        push: (p,), its impulses. cap, release: in and out, (m,).
 
     Returns:
         Whether anything was cut; then the increment is to be solved again.
     """
-    p = now.shape[0]
     m = c.shape[0]
     n = 1 + g
     pushing = 0
@@ -70,10 +69,10 @@ def stop_at_slip(g, H, c, now, push, cap, release):
                 for j in range(a + 1, a + n):
                     own += H[i, j] * (push[j] if abs(now[j]) <= _RESTING else -math.copysign(bound, now[j]))
                 others = 0.0
-                if pushing > 1:
-                    for j in range(p):
-                        if j < a or j >= a + n:
-                            others += H[i, j] * push[j]
+                if pushing > 1:  # what the contact's own impulses do not change
+                    others = after[i] - now[i]
+                    for j in range(a, a + n):
+                        others -= H[i, j] * push[j]
                 if own * now[i] < 0.0 and abs(others) <= _MOST_OF_OTHERS * abs(own):
                     part = min(part, -(now[i] + others) / own)
         if part < _WHOLE and (part >= _LEAST_PART or (pushing == 1 and part > 0.0)):
