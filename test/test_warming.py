@@ -97,10 +97,10 @@ def test_each_kind_of_samples_needs_its_own_kernel_and_no_other_part_does():
     rubbing = replace(config, impact=replace(inelastic.impact, friction_margin=0.2))
     bouncing = replace(config, impact=replace(inelastic.impact, law="poisson", restitution_margin=0.2))
     exact, material = set(WEIGHTS["EXACT"]), set(WEIGHTS["MATERIAL"])
-    for given, used, unused in ((inelastic, exact, material), (rubbing, material, exact), (bouncing, material, exact)):
-        assert used <= warming.needed(estimator.model, given, Parts.ALL).keys()
-        assert unused.isdisjoint(warming.needed(estimator.model, given, Parts.ALL))
-        assert used.isdisjoint(warming.needed(estimator.model, given, Parts.ALL & ~Parts.IMPACT))
+    for config, used, unused in ((inelastic, exact, material), (rubbing, material, exact), (bouncing, material, exact)):
+        assert used <= warming.needed(estimator.model, config, Parts.ALL).keys()
+        assert unused.isdisjoint(warming.needed(estimator.model, config, Parts.ALL))
+        assert used.isdisjoint(warming.needed(estimator.model, config, Parts.ALL & ~Parts.IMPACT))
 
 
 def test_what_is_left_is_what_the_cache_lacks(monkeypatch):
