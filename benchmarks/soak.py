@@ -1,6 +1,6 @@
 """Many states in one process: is memory flat, how are the latencies spread, and what held the worst ten up?
 
-    python -m benchmarks.soak --states 1000000 [--ros]
+    ./run bench soak --states 1000000 [--ros]
 
 A node of the suite with all its outputs answers states that are fed into its subscriptions as the middleware would,
 one after the other: 10⁶ of them take minutes, and what is seen is the suite alone. With ``--ros`` they come from

@@ -169,6 +169,10 @@ def test_options_behind_one_name_are_that_benchmarks_own():
     command = [sys.executable, "-m", "benchmarks"]
     done = subprocess.run([*command, "latency", "--help"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0 and "--against REV" in done.stdout
+    done = subprocess.run([*command, "modes_campaign", "many"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode != 0 and "many" in done.stderr  # its own argument, which is no number
+    done = subprocess.run([*command, "house", "latency", "no_such"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2 and "no benchmark named no_such" in done.stderr
     done = subprocess.run([*command, "no_such", "latency"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 2 and "no benchmark named no_such" in done.stderr
 
