@@ -1,6 +1,7 @@
 """``./run bench [NAME ...]``: runs every benchmark of this folder that has a main(), or those named.
 
-Options after a single name are that benchmark's own: ``./run bench latency --rate 1000``.
+Options after a single name are that benchmark's own: ``./run bench latency --rate 1000``. So is whatever follows a
+benchmark that takes arguments, unless it is the name of another one: ``./run bench modes_campaign 10000``.
 """
 
 import argparse
@@ -25,12 +26,25 @@ def available() -> list[str]:
     return names
 
 
+def takes_arguments(name: str) -> bool:
+    """Whether a benchmark looks at the command line, and so refuses what it does not know."""
+    return "sys.argv" in (text := (FOLDER / f"{name}.py").read_text()) or "parse_args" in text
+
+
+def own_arguments(given: list[str], names: list[str]) -> list[str]:
+    """The arguments that are those of a single benchmark, which comes first."""
+    if len(given) < 2 or given[0] not in names:
+        return []
+    ours = given[1] in names or not (given[1].startswith("-") or takes_arguments(given[0]))
+    return [] if ours else given[1:]
+
+
 def main() -> int:
     names = available()
     parser = argparse.ArgumentParser(prog="./run bench", description="Measures the suite on this machine.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names)}; without any, all of them")
     given = sys.argv[1:]
-    own = given[1:] if given and given[0] in names and given[1:2] and given[1].startswith("-") else []
+    own = own_arguments(given, names)
     chosen = parser.parse_args(given[: len(given) - len(own)]).names or names
     unknown = sorted(set(chosen) - set(names))
     if unknown:

@@ -1,6 +1,6 @@
 """Outcomes of random and degenerate impacts against their guaranteed bounds; every outcome outside is printed.
 
-``python -m benchmarks.bounds_campaign [SECONDS [SEED]]`` (default 60 s from seed 0). Each problem has a law, intervals
+``./run bench bounds_campaign [SECONDS [SEED]]`` (default 60 s from seed 0). Each problem has a law, intervals
 or numbers for e and μ, a polygon, two steps, densities from uniform to one contact at a time, and all solutions or
 some; where the law is inelastic it is also solved in sequence and all at once. Its outcomes are compared with the fast
 and the tight bounds of v⁺, of the contacts' velocities and of random rows.

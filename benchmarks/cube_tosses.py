@@ -1,6 +1,6 @@
 """How well sets with restitution contain what a real cube did: the ContactNets tosses (Pfrommer, Halm, Posa 2020).
 
-Run from the repository root: ``python -m benchmarks.cube_tosses``. Needs the extracted events (``events.npz``) in
+Run from the repository root: ``./run bench cube_tosses``. Needs the extracted events (``events.npz``) in
 ``$HYBRID_CONTACT_SHARED/data/cube_tosses`` or ``../shared/data/cube_tosses``; without them it says so and ends.
 
 The cube (centre of mass, inertia, corner rounding, timing), e and μ are identified from the clean single-corner events

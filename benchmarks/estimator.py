@@ -1,6 +1,6 @@
 """The estimator on simulated Go2 recordings: how right it is with and without noise, and how long an update takes.
 
-Run with ``python -m benchmarks.estimator [--full] [--no-rhythm]``. It takes the drops and one trot, or with ``--full``
+Run with ``./run bench estimator [--full] [--no-rhythm]``. It takes the drops and one trot, or with ``--full``
 all recordings; ``--no-rhythm`` switches ``prediction.rhythm`` off. The recordings are ``go2_mujoco`` of the shared data
 (environment variable HYBRID_CONTACT_SHARED, else ``../shared``); without them only latency is measured, on a made-up
 fall. The friction coefficient is the configuration's 0.7, also where the recording was made with another: a robot does

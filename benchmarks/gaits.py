@@ -1,6 +1,6 @@
 """Simulated gaits of other robots than the demo's: true events, and what the estimator detects of them.
 
-``python -m benchmarks.gaits [ROBOT ...] [--gaits NAME ...] [--ground soft]`` prints a line for each robot, gait, and
+``./run bench gaits [ROBOT ...] [--gaits NAME ...] [--ground soft]`` prints a line for each robot, gait, and
 kind of state (exact, or with the noise of ``benchmarks/estimator.py``). :func:`record` makes the arrays of one episode,
 laid out as the Go2 recordings that ``benchmarks/estimator.py`` scores.
 """

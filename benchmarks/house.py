@@ -1,4 +1,4 @@
-"""Facts about the sources, as docs/architecture.md quotes them: ``python -m benchmarks.house [PACKAGE]``.
+"""Facts about the sources, as docs/architecture.md quotes them: ``./run bench house [PACKAGE]``.
 
 It counts files (without ``__init__.py``) and their lines, functions with many positional arguments, long functions, and
 layering contracts. PACKAGE is the folder of the package, by default that of this checkout; the folder of another
@@ -75,7 +75,7 @@ def contracts(root: Path) -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.house", description="Counts the sources.")
+    parser = argparse.ArgumentParser(prog="./run bench house", description="Counts the sources.")
     parser.add_argument("package", nargs="?", type=Path, default=ROOT / "hybrid_contact_ros")
     parser.add_argument("-v", "--verbose", action="store_true", help="list what is over a goal")
     options = parser.parse_args()

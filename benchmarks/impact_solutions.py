@@ -1,6 +1,6 @@
 """What it costs to find all solutions: the papers' systems, sampled with one solution an increment and with all.
 
-Run from the repository root: ``python -m benchmarks.impact_solutions``. LCPs a sample are comparable with Halm, Table 3
+Run from the repository root: ``./run bench impact_solutions``. LCPs a sample are comparable with Halm, Table 3
 (2.67, 2.27, 1.97, 3.20, 9.04); its times are of another machine.
 """
 

@@ -1,7 +1,7 @@
 """Times of the impact solvers: per increment LCP, one simultaneous impact, one set of 256 samples; sets by law, within
 the node's deadline, and with many friction directions.
 
-Run from the repository root: ``python -m benchmarks.impacts``. The LCPs are streams from Algorithm 1: increments at
+Run from the repository root: ``./run bench impacts``. The LCPs are streams from Algorithm 1: increments at
 uniform caps until no contact approaches, then afresh.
 """
 

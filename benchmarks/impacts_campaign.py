@@ -1,6 +1,6 @@
 """Many random and degenerate impact problems through the solvers; every failure is printed.
 
-``python -m benchmarks.impacts_campaign [N]`` (default 2000; 100000 takes some minutes). For each problem: one increment
+``./run bench impacts_campaign [N]`` (default 2000; 100000 takes some minutes). For each problem: one increment
 LCP (Halm (72–75)) with random caps, and the simultaneous impact (Halm (31–35)). A failure is a status other than
 SOLVED, a residual ≥ 1e-9 found by the kernel that knows nothing of the solver, or kinetic energy that rises by more
 than 1e-9 of itself.

@@ -51,11 +51,10 @@ def head(title: str) -> None:
 
 
 class Engine:
-    """Times of the engine's update in both checkouts, in turns."""
+    """Times of the engine's update in both checkouts, in turns; without ``updates`` those of the yardstick alone."""
 
-    names = (*UPDATES, YARDSTICK)
-
-    def __init__(self, other: Path | None) -> None:
+    def __init__(self, other: Path | None, updates: bool) -> None:
+        self.names = (*(UPDATES if updates else ()), YARDSTICK)
         self._roots = [ROOT] + ([other] if other else [])
         self.times: list[list[list[float]]] = [[] for _ in self._roots]
 
@@ -78,7 +77,8 @@ class Engine:
 
     def show(self) -> None:
         """Print the table."""
-        print(f"\n{'engine, µs, median':46}{NOW:>9}" + ("   before" if len(self.times) > 1 else ""))
+        title = "engine, µs, median" if len(self.names) > 1 else "µs, median"
+        print(f"\n{title:46}{NOW:>9}" + ("   before" if len(self.times) > 1 else ""))
         for i, name in enumerate(self.names):
             print(f"{name:46}" + "".join(f"{median(row[i] for row in rows):9.1f}" for rows in self.times))
 
@@ -120,7 +120,7 @@ def main() -> None:
     """Print the tables and what they say; with ``--json``, one line for machines."""
     args = options()
     other, called = checkout(args.against) if args.against else (None, "")
-    engine = Engine(None if args.no_engine else other)
+    engine = Engine(None if args.no_engine else other, not args.no_engine)
     engine.turns(ENGINE_TURNS)
     found: dict[str, dict[str, dict[str, Summary]]] = {}
     wanted = [True, False] if args.sets == "both" else [args.sets == "on"]

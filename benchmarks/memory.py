@@ -1,4 +1,4 @@
-"""Memory of a node by part: ``python -m benchmarks.memory``.
+"""Memory of a node by part: ``./run bench memory``.
 
 A fresh process does one after the other what a node does, and its memory is read after each step: resident set (RSS),
 proportional set (PSS, where pages that processes share count in parts), and the pages that are its own (private). The
@@ -87,7 +87,7 @@ def serve() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.memory", description="Memory of a node by part.")
+    parser = argparse.ArgumentParser(prog="./run bench memory", description="Memory of a node by part.")
     parser.add_argument("--cold", action="store_true", help="compile all kernels in this process")
     with tempfile.TemporaryDirectory() as cache:
         environment = dict(os.environ)

@@ -21,6 +21,8 @@ from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.mechanics.example_data import example_urdf
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.messages.cdr import serialize
+from hybrid_contact_ros.messages.definitions import blank
 from hybrid_contact_ros.messages.encoding import Encoder
 from hybrid_contact_ros.messages.intake import Intake
 from hybrid_contact_ros.messages.serialized_encoding import SerializedEncoder
@@ -61,8 +63,6 @@ def compare_inputs(model: RigidBodyModel, config: EstimatorConfig, state: RobotS
     from rclpy.serialization import deserialize_message, serialize_message
     from sensor_msgs.msg import JointState
 
-    from hybrid_contact_ros.ros.message_types import deserialize
-
     rng = np.random.default_rng(0)
     feed = []
     for k in range(STATES):
@@ -74,7 +74,7 @@ def compare_inputs(model: RigidBodyModel, config: EstimatorConfig, state: RobotS
         for header in (base.header, joints.header):
             header.stamp.sec, header.stamp.nanosec = 1, k * MS
         feed.append((serialize_message(base), serialize_message(joints)))
-    intake = Intake(model, config.input, False, deserialize)
+    intake = Intake(model, config.input)
 
     def play(raw: bool) -> None:
         intake.reset()
@@ -101,6 +101,22 @@ def compare_outputs(node: Any, label: str, kind: Any, reader: Any, make: tuple[C
     received = serialize_message(message)
     row(f"{label}: read", *alternately(lambda: deserialize_message(received, kind), lambda: reader(received)))
     node.destroy_subscription(subscription)
+
+
+def compare_many() -> None:
+    """A mode of 64 contacts, whose names are of one length or of many."""
+    from rclpy.serialization import deserialize_message
+
+    from hybrid_contact_msgs.msg import ContactMode
+
+    for label, longest in (("one length", 1), ("13 lengths", 13)):
+        names = ["contact_" + "x" * (k % longest) for k in range(64)]
+        received = serialize(
+            "ContactMode", blank("ContactMode", contacts=[blank("ContactState", name=n) for n in names])
+        )
+        reader = ContactModeReader()
+        of = alternately(lambda r=received: deserialize_message(r, ContactMode), lambda r=received, f=reader: f(r))
+        row(f"64 contacts, names of {label}: read", *of)
 
 
 def main() -> None:
@@ -139,6 +155,7 @@ def main() -> None:
     compare_outputs(node, label, PostImpactVelocitySet, PostImpactVelocitySetReader(), sets)
     node.destroy_node()
     rclpy.try_shutdown()
+    compare_many()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Many random and degenerate force-acceleration problems (Johnson (38), Coulomb's cone) through the mode solver.
 
-``python -m benchmarks.modes_campaign [N]`` (default 1000 of each kind). The contacts are at rest, so that a solution is
+``./run bench modes_campaign [N]`` (default 1000 of each kind). The contacts are at rest, so that a solution is
 to be expected (sliding contacts may jam, and then there is none). The table counts the problems that are not solved to
 1e-8, with the steps that a node allows and with those of ``force_acceleration_mode``, which is patient.
 """

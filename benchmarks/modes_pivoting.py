@@ -1,6 +1,6 @@
 """Impulse-velocity modes with friction (Johnson (50)): does pivoting find one wherever enumeration does?
 
-``python -m benchmarks.modes_pivoting [N]`` (default 1000): random problems of 4 to 9 contacts with friction, in the
+``./run bench modes_pivoting [N]`` (default 1000): random problems of 4 to 9 contacts with friction, in the
 plane and in space, independent, coupled, and six coordinates for all. Some have no mode: with friction on heavy links
 none is promised.
 """

@@ -1,6 +1,6 @@
 """All solutions of fresh planar increments by three searches: none may miss what another one finds.
 
-``python -m benchmarks.planar_campaign [N]`` (default 10000 a family). The families are the rocking block, the compass
+``./run bench planar_campaign [N]`` (default 10000 a family). The families are the rocking block, the compass
 gait, the disks, and random problems of all kinds with one to four contacts and much friction. An increment has a random
 velocity of the robot (or one that a sample meets) and random caps. ``search`` goes through the modes contact by contact
 for any problem, as it always did; ``search_planar`` and, for up to three contacts, ``search_few`` are those of sampling

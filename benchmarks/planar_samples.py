@@ -1,5 +1,5 @@
 """Whole samples of planar impacts: ours beside quantecon's Lemke with the same draws, and what the search for all
-solutions adds. ``python -m benchmarks.planar_samples [--rounds N]``; ratios of one run are what counts.
+solutions adds. ``./run bench planar_samples [--rounds N]``; ratios of one run are what counts.
 
 quantecon is no dependency (:mod:`.peers` says how to get it). Both sides run Algorithm 1 of Halm in a compiled loop,
 from the same draws and with the conventions of the published code; quantecon solves the LCP as the paper prints it,

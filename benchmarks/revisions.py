@@ -1,4 +1,4 @@
-"""Times of two revisions, interleaved: ``python -m benchmarks.revisions OTHER [--pairs N]``.
+"""Times of two revisions, interleaved: ``./run bench revisions OTHER [--pairs N]``.
 
 OTHER is the root of another checkout that ``./run setup`` has set up. Both revisions run the same workloads through
 public names, in processes that take turns: first one, then the other, in an order that changes from pair to pair, and
@@ -207,7 +207,7 @@ def interval(values: list[float]) -> tuple[float, float]:
 def main() -> None:
     from statistics import median
 
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.revisions", description="Compares two revisions.")
+    parser = argparse.ArgumentParser(prog="./run bench revisions", description="Compares two revisions.")
     parser.add_argument("other", type=Path, help="root of the other checkout")
     parser.add_argument("--pairs", type=int, default=20)
     options = parser.parse_args()

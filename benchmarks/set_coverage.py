@@ -1,6 +1,6 @@
 """Is ``VelocitySet.coverage`` a valid bound, and how far below the truth is it?
 
-Run from the repository root: ``python -m benchmarks.set_coverage [RUNS]``. Sets of the sizes below, each from a seed of
+Run from the repository root: ``./run bench set_coverage [RUNS]``. Sets of the sizes below, each from a seed of
 its own, are compared with 5000 draws of another seed: "true" is the mean part of these within ε of a set, "bound" the
 mean ``coverage``, "held" how often coverage was no more than the truth, which its confidence promises in 95 % of cases.
 """

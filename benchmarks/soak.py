@@ -1,6 +1,6 @@
 """Many states in one process: is memory flat, how are the latencies spread, and what held the worst ten up?
 
-    python -m benchmarks.soak --states 1000000 [--ros]
+    ./run bench soak --states 1000000 [--ros]
 
 A node of the suite with all its outputs answers states that are fed into its subscriptions as the middleware would,
 one after the other: 10⁶ of them take minutes, and what is seen is the suite alone. With ``--ros`` they come from
@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.live.memory import resident, show_memory
+from benchmarks.live.memory import in_words, resident, show_memory
 from benchmarks.live.robot import ROOT, Robot, States
 from benchmarks.live.watch import Histogram, State, Watch
 
@@ -182,7 +182,8 @@ def traced(count: int, rate: float) -> None:
     first, last = (snapshot.filter_traces(skipped) for snapshot in taken)
     found = last.compare_to(first, "lineno")
     between = count - count // 2
-    print(f"\nPython keeps {sum(x.size_diff for x in found) / between:.3f} bytes a state more, over {between} states:")
+    kept = sum(x.size_diff for x in found) / between
+    print(f"\nPython keeps {in_words(kept)}, over {between} states:")
     for each in found[:6]:
         frame = each.traceback[0]
         print(f"  {each.size_diff:+8d} bytes, {each.count_diff:+5d} blocks  {_short(frame.filename)}:{frame.lineno}")

@@ -1,4 +1,4 @@
-"""Updates of humanoids on two flat soles: ``python -m benchmarks.sole_updates [--against ROOT]``.
+"""Updates of humanoids on two flat soles: ``./run bench sole_updates [--against ROOT]``.
 
 Robots of example-robot-data at 500 Hz, with measured efforts and the noise of sensors: one stands and sways ("stands"),
 one steps in place ("steps"), and one lifts a foot without having shifted its weight ("tips"). Thread time of whole

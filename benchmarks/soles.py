@@ -1,4 +1,4 @@
-"""Impacts of humanoids on flat soles: ``python -m benchmarks.soles [--against ROOT]``.
+"""Impacts of humanoids on flat soles: ``./run bench soles [--against ROOT]``.
 
 Robots of example-robot-data land on one or two soles of four to twelve points, in random postures and velocities; sets
 by Poisson's law with e = 0.3, and the node's other defaults. How many samples there are within a millisecond, what a

@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from math import inf
 
 import numpy as np
 
@@ -38,6 +39,7 @@ _PATIENCE = 5.0  # s that the helper has to end
 _PERIOD = 3.0  # s between two reports
 _TRUSTED = 3.0  # s
 _MOSTLY = 0.9
+_SLOWER = 1.2  # times what was told
 _CHILD = "import sys; sys.path[:] = sys.argv[1:]; from hybrid_contact_ros.warming import help_out; help_out()"
 
 
@@ -57,7 +59,8 @@ class Left:
     """What is still to be compiled of kernels, given with the seconds that each takes, that were missing in the cache
     when this was made.
 
-    It looks at the files of the cache, and so counts what any process has compiled.
+    It looks at the files of the cache, and so counts what any process has compiled. The time that is told never grows:
+    where a machine turns out to be slower than it seemed, the number stands still, and is told to be too small.
     """
 
     def __init__(self, kernels: dict[str, float]) -> None:
@@ -65,13 +68,20 @@ class Left:
         self._begin = self._since = time.monotonic()
         self._done = 0.0  # seconds of work that were done at _since
         self.total = sum(self._missing.values())
+        self._told = inf  # s
 
     def among(self, kernels: dict[str, float]) -> float:
         """Seconds of work on those of ``kernels`` that were missing."""
         return sum(self._missing.get(name, 0.0) for name in kernels)
 
     def now(self) -> tuple[float, float]:
-        """Which part of the work is done, between 0 and 1, and how many seconds the rest will take at this rate."""
+        """Which part of the work is done, between 0 and 1, and how many seconds the rest will take."""
+        done, seconds = self._estimate()
+        self._told = min(self._told, seconds)
+        return done, self._told
+
+    def _estimate(self) -> tuple[float, float]:
+        """The same by the rate until now alone."""
         missing = [seconds for name, seconds in self._missing.items() if not stored(name)]
         rest, now = sum(missing), time.monotonic()
         done = self.total - rest
@@ -85,8 +95,10 @@ class Left:
 
     def line(self) -> str:
         """A sentence on it."""
-        part, seconds = self.now()
-        return f"compiling the kernels, once on a machine: {100 * part:.0f} % done, about {seconds:.0f} s left"
+        part, seconds = self._estimate()
+        self._told = min(self._told, seconds)
+        more = " or more" if seconds > _SLOWER * self._told else ""
+        return f"compiling the kernels, once on a machine: {100 * part:.0f} % done, about {self._told:.0f} s{more} left"
 
 
 def warm(

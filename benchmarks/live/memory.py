@@ -28,6 +28,16 @@ def growth(states: NDArray[np.float64], memory: NDArray[np.float64]) -> tuple[fl
     return float(found[0]), float(found[2]), float(found[3])
 
 
+def in_words(change: float) -> str:
+    """A change in bytes a state.
+
+    Example:
+        >>> in_words(-38.6), in_words(0.25)
+        ('38.6 bytes fewer a state', '0.25 bytes more a state')
+    """
+    return f"{abs(change):.3g} bytes {'fewer' if change < 0.0 else 'more'} a state"
+
+
 def show_memory(states: list[int], memory: list[int]) -> bool:
     """Print the memory over time, and whether it is flat."""
     slope, low, high = growth(np.array(states, float), np.array(memory, float))
@@ -35,5 +45,5 @@ def show_memory(states: list[int], memory: list[int]) -> bool:
     print("\nmemory, MB: " + ", ".join(f"{1e-6 * memory[i]:.2f} ({states[i]})" for i in marks))
     flat = max(abs(low), abs(high)) < FLAT or low <= 0.0 <= high
     said = "flat" if flat else "NOT FLAT" if states[-1] > ENOUGH else "too few states to tell"
-    print(f"growth {slope:.3f} bytes a state, 95 % {low:.3f} to {high:.3f}: {said}")
+    print(f"{in_words(slope)}, 95 % interval {low:+.3g} to {high:+.3g}: {said}")
     return said != "NOT FLAT"

@@ -14,6 +14,7 @@ from hybrid_contact_ros.bags.rescue import Rescue, storage_suffix
 from hybrid_contact_ros.bags.storage import messages_by_topic
 from hybrid_contact_ros.bags.typestore import typestore
 from hybrid_contact_ros.bags.unreadable import BagError, UnreadableBag, each_from_library, from_library, library
+from hybrid_contact_ros.messages.cdr import Layout
 
 _PADDING = 64
 """Bytes of padding that may stand behind a message."""
@@ -126,19 +127,23 @@ class BagReader:
         """The message of recorded bytes.
 
         Raises:
-            BagError: they are no message of this type: the recording is damaged.
+            BagError: they are no message of this type.
         """
         try:
             return self._deserialize(data, kind)
         except UnreadableBag as error:
-            raise BagError(_damaged(self.path, error)) from error
+            raise BagError(str(error)) from error
 
     def _deserialize(self, data: bytes, kind: str) -> Any:
-        """A message, also one whose writer left zeros behind it. rclpy's ``serialize_message`` does: it reserves room
-        to align the entries of a sequence even where the sequence is empty, as a joint state's missing effort is."""
+        """A message, also one whose writer left bytes behind it. rclpy's ``serialize_message`` does: it reserves room
+        to align the entries of a sequence even where the sequence is empty, as a joint state's missing effort is. Of
+        the messages that we know the end is known; behind all others we take zeros."""
         try:
             return self._source.deserialize(data, kind)
         except UnreadableBag:
+            end = _end(kind, bytes(data))
+            if end is not None:
+                return self._source.deserialize(data[:end], kind)
             for end in range(len(data) - 4, max(4, len(data) - _PADDING), -4):
                 if any(data[end : end + 4]):
                     break
@@ -190,6 +195,15 @@ def _check_is_bag(path: Path) -> None:
         raise BagError(f"{path} is a ROS 1 bag; `rosbags-convert --src {path} --dst NAME` makes a rosbag2 of it")
     if not storage_suffix(path):
         raise BagError(f"{path} is not a rosbag2 recording: name a folder, or a .mcap or .db3 file")
+
+
+def _end(kind: str, data: bytes) -> int | None:
+    """Where the last field of a message ends, where it is one that we know and no more follows than a writer leaves."""
+    try:
+        layout = Layout(kind.split("/")[-1], data)
+    except (KeyError, ValueError):
+        return None
+    return layout.end if layout.end < layout.length <= layout.end + layout.spare else None
 
 
 def _damaged(path: Path, error: UnreadableBag) -> str:

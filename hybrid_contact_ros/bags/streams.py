@@ -8,18 +8,10 @@ from pathlib import Path
 from hybrid_contact_ros.bags.reader import BagReader
 from hybrid_contact_ros.bags.unreadable import BagError
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
-from hybrid_contact_ros.messages.serialized import Deserialize
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 ODOMETRY = "nav_msgs/msg/Odometry"
 STRING = "std_msgs/msg/String"
-
-
-def deserializer(reader: BagReader) -> Deserialize:
-    """What makes messages of the bytes of a recording's joint states and odometry. It raises BagError where these are
-    no message."""
-    kinds = {"JointState": JOINT_STATE, "Odometry": ODOMETRY}
-    return lambda kind, data: reader.deserialize(data, kinds[kind])
 
 
 @dataclass(frozen=True, slots=True)

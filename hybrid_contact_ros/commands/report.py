@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from hybrid_contact_ros.identification.identify import Identification
@@ -12,6 +12,8 @@ from hybrid_contact_ros.messages.refusals import REASONS
 from hybrid_contact_ros.replay.result import ReplayResult
 from hybrid_contact_ros.scoring.event_timing import EventTiming
 from hybrid_contact_ros.scoring.scores import TOLERANCES, Scores
+
+_WIDEST = 80  # columns of a sentence, also where nothing else limits a line: the whole table fits 120
 
 
 def show(result: ReplayResult, console: Console) -> None:
@@ -59,7 +61,7 @@ def show_scores(scores: Scores, console: Console) -> None:
 
 
 def _faults(result: ReplayResult) -> Table:
-    table = Table("inputs", "reason", "what", title="refused or reported")
+    table = Table("inputs", "reason", Column("what", max_width=_WIDEST), title="refused or reported")
     for reason, count in sorted(result.faults.items(), key=lambda item: -item[1]):
         detail = REASONS[reason]
         if result.last_fault is not None and result.last_fault[0] == reason:

@@ -151,9 +151,9 @@ def identify_material(
         states: list[RobotState] = []
         damage = reader.damage
         try:
-            for topic, time_ns, msg in reader.messages(wanted):
+            for topic, time_ns, data in reader.messages(wanted, raw=wanted):
                 of_joints = topic == streams.joint_states
-                state = intake.joint_state(msg, time_ns) if of_joints else intake.odometry(msg, time_ns)
+                state = intake.joint_state(data, time_ns) if of_joints else intake.odometry(data, time_ns)
                 if state is not None:
                     states.append(state)
         except BagError as error:  # what came before the damage is as good as ever
@@ -163,7 +163,16 @@ def identify_material(
             damage or f"{bag} gives no state: {intake.last_fault[1] if intake.last_fault else 'no messages'}"
         )
     found = identify(len(states), find_impacts(model, states, speed, reach, together), law, seed)
-    return replace(found, damage=damage or None, warnings=(*reader.warnings, *streams.warnings))
+    return replace(found, damage=damage or None, warnings=(*reader.warnings, *streams.warnings, *_unread(intake)))
+
+
+def _unread(intake: Intake) -> list[str]:
+    """Warnings on the messages that could not be read."""
+    return [
+        f"{count} messages could not be read; the last: {intake.sentences[fault]}"
+        for fault, count in intake.kinds.items()
+        if fault.reason == "unreadable"
+    ]
 
 
 def identify(states: int, impacts: Sequence[ObservedImpact], law: str = "poisson", seed: int = 0) -> Identification:

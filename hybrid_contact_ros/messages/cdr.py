@@ -20,14 +20,15 @@ import numpy as np
 
 from hybrid_contact_ros.messages.definitions import PRIMITIVES, TEXT, fields
 
-LITTLE_ENDIAN = b"\x00\x01"
+BIG_ENDIAN, LITTLE_ENDIAN = b"\x00\x00", b"\x00\x01"
 """The first two bytes; the other two of the four are options that mean nothing here."""
 BEGIN = 4
 """Where the fields begin, and from where alignment counts."""
 STAMP = struct.Struct("<iI")
 """Seconds and nanoseconds of a header; at :data:`BEGIN` of every message that begins with a header."""
+_WORD = 8  # bytes
 _SIZES = {kind: struct.calcsize(f"<{code}") for kind, code in PRIMITIVES.items()}
-_COUNT = struct.Struct("<I")
+_COUNT = {LITTLE_ENDIAN: struct.Struct("<I"), BIG_ENDIAN: struct.Struct(">I")}
 _LARGEST = 1 << 24  # entries of a sequence; what says more is no message of ours
 
 
@@ -46,7 +47,11 @@ class Numbers(NamedTuple):
 
     @property
     def end(self) -> int:
-        return self.offset + struct.calcsize(f"<{self.code}") * abs(self.size)
+        return self.offset + _width(self) * abs(self.size)
+
+
+def _width(number: Numbers) -> int:
+    return struct.calcsize(f"<{number.code}")
 
 
 def serialize(kind: str, message: Any) -> bytes:
@@ -104,9 +109,11 @@ class Layout:
         kind: its type, a key of :data:`~.definitions.DEFINITIONS`.
         data: the bytes of one such message.
         begin: where its fields begin.
+        order: of the bytes of numbers. Only the little endian is ever written here.
 
     Attributes:
-        length: in bytes. end: of the last field.
+        length: in bytes. end: of the last field. spare: how many bytes a writer may leave behind that: up to 3 fill a
+            word, and rclpy's ``serialize_message`` reserves up to 8 to align the numbers of an empty sequence.
         texts: texts by their paths, as of :class:`Numbers`. counts, count_at: entries of the
             sequences by their paths, and where that number stands.
         numbers: all numbers by their paths, in the order of the message.
@@ -114,7 +121,7 @@ class Layout:
         gaps: begin and end of the bytes between fields, which mean nothing.
 
     Raises:
-        ValueError: these bytes are no such message in PLAIN_CDR, little endian.
+        ValueError: these bytes are no such message in PLAIN_CDR and this order.
 
     Example:
         >>> layout = Layout("Header", bytes.fromhex("00010000 01000000 02000000 05000000 6f646f6d 00"))
@@ -124,19 +131,22 @@ class Layout:
         True
     """
 
-    def __init__(self, kind: str, data: bytes, begin: int = BEGIN) -> None:
-        if data[:2] != LITTLE_ENDIAN or len(data) < BEGIN:
-            raise ValueError(f"not PLAIN_CDR in little endian: it begins with {data[:2].hex()}")
+    def __init__(self, kind: str, data: bytes, begin: int = BEGIN, order: bytes = LITTLE_ENDIAN) -> None:
+        if data[:2] != order or len(data) < BEGIN:
+            name = "little" if order == LITTLE_ENDIAN else "big"
+            raise ValueError(f"not PLAIN_CDR in {name} endian: it begins with {data[:2].hex()}")
         self.kind, self.length = kind, len(data)
         self.texts: dict[str, str] = {}
         self.counts: dict[str, int] = {}
         self.count_at: dict[str, int] = {}
         self.numbers: dict[str, Numbers] = {}
         self.gaps: list[tuple[int, int]] = [(2, BEGIN)]
-        self._data, self._at = data, begin
+        self._data, self._at, self._number = data, begin, _COUNT[order]
         self.fixed: list[tuple[int, int]] = [(0, 2)]
         self._read_message(kind, "")
         self.end = self._at
+        empty = sum(n.size == 0 and _width(n) == _WORD for n in self.numbers.values())
+        self.spare = 3 + 8 * empty
         self._compare: Callable[..., tuple[Any, ...]] = texts_of(self.fixed).unpack_from
         self._expected = self._compare(data)
         del self._data  # it may be large
@@ -161,14 +171,19 @@ class Layout:
         if kind == TEXT:
             size = self._count(path)
             text = self._data[self._at : self._at + size]
-            if len(text) < size or text[-1:] not in (b"", b"\0"):
-                raise ValueError(f"{path} is no text")
-            self.texts[path] = text[:-1].decode()
+            if len(text) < size:
+                raise ValueError(f"it ends within {path}")
+            self.texts[path] = self._text(path, text)
             self._fix(self._at + size)
         elif kind in PRIMITIVES:
             self._numbers(path, kind, -1)
         else:
             self._read_message(kind, f"{path}.")
+
+    def _text(self, path: str, text: bytes) -> str:
+        if text[-1:] not in (b"", b"\0"):
+            raise ValueError(f"{path} is no text")
+        return text[:-1].decode()
 
     def _numbers(self, path: str, kind: str, count: int) -> None:
         if count:
@@ -179,14 +194,14 @@ class Layout:
             raise ValueError(f"it ends within {path}")
 
     def _count(self, path: str) -> int:
-        self._skip(_COUNT.size)
-        if self._at + _COUNT.size > self.length:
+        self._skip(self._number.size)
+        if self._at + self._number.size > self.length:
             raise ValueError(f"it ends before {path}")
-        (count,) = _COUNT.unpack_from(self._data, self._at)
+        (count,) = self._number.unpack_from(self._data, self._at)
         if count > min(_LARGEST, self.length):
             raise ValueError(f"it ends within {path}")
-        self._fix(self._at + _COUNT.size)
-        self.counts[path], self.count_at[path] = count, self._at - _COUNT.size
+        self._fix(self._at + self._number.size)
+        self.counts[path], self.count_at[path] = count, self._at - self._number.size
         return int(count)
 
     def _skip(self, size: int) -> None:
@@ -219,11 +234,3 @@ def numbers_of(numbers: Sequence[Numbers], origin: int = 0) -> struct.Struct:
         text += f"{number.offset - at}x{number.code}"
         at = number.end
     return struct.Struct(text)
-
-
-def masked(layout: Layout, data: bytes) -> bytes:
-    """A message of this layout with zeros in its gaps, and without what stands behind its last field."""
-    out = bytearray(data[: layout.end])
-    for begin, end in layout.gaps:
-        out[begin:end] = bytes(end - begin)
-    return bytes(out)

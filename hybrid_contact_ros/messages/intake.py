@@ -21,7 +21,7 @@ from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.messages.joint_states import JOINTS, JointReading, JointStateReader, Model
 from hybrid_contact_ros.messages.odometry import Base, OdometryReader
 from hybrid_contact_ros.messages.refusals import Fault, RefusedError, sentence
-from hybrid_contact_ros.messages.serialized import Deserialize
+from hybrid_contact_ros.messages.serialized import Deserialize, as_message
 from hybrid_contact_ros.messages.stamps import StampOrder, StreamRate, stamp_of
 
 _IN_STEP = 2
@@ -40,7 +40,8 @@ class Intake:
         model: its joints are looked up by name, and it says whether odometry is needed.
         config: timeouts and limits.
         twist_in_world: see :class:`~.odometry.OdometryReader`.
-        deserialize: makes a message of bytes that are not as those before; None where only messages come, no bytes.
+        deserialize: makes a message of bytes that are not as those before.
+        objects: make messages of all bytes.
 
     Attributes:
         faults: number of faults since the start for each reason, a key of
@@ -61,12 +62,13 @@ class Intake:
         model: Model,
         config: InputConfig,
         twist_in_world: bool = False,
-        deserialize: Deserialize | None = None,
+        deserialize: Deserialize = as_message,
+        objects: bool = False,
     ) -> None:
         self._model = model
-        self._reader = JointStateReader(model, config.limit_factor, self._count, deserialize)
+        self._reader = JointStateReader(model, config.limit_factor, self._count, deserialize, objects)
         bounded = config.limit_factor > 0.0
-        self._odometry = OdometryReader(twist_in_world, config.use_covariance, bounded, deserialize)
+        self._odometry = OdometryReader(twist_in_world, config.use_covariance, bounded, deserialize, objects)
         self._free_body = model.floating_base and not model.joint_names
         self._timeout_ns = round(config.odometry_timeout * 1e9)
         self._stale_ns = round(config.stale_after * 1e9)

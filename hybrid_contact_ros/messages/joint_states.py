@@ -22,10 +22,10 @@ from hybrid_contact_ros.mechanics.joints import BaseMeasurement, ImplausibleErro
 from hybrid_contact_ros.mechanics.plausibility import Plausibility
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.messages.cdr import BEGIN, STAMP, Layout
-from hybrid_contact_ros.messages.layouts import Layouts
+from hybrid_contact_ros.messages.layouts import LAYOUTS, Layouts
 from hybrid_contact_ros.messages.odometry import Base
 from hybrid_contact_ros.messages.refusals import RefusedError
-from hybrid_contact_ros.messages.serialized import Deserialize, deserialized
+from hybrid_contact_ros.messages.serialized import Deserialize, as_message, deserialized
 
 _MAPS = 16  # lists of joint names that are remembered; names that change with every message must not fill the memory
 JOINTS = "joint_states"
@@ -96,7 +96,8 @@ class JointStateReader:
         model: its joints are looked up by name.
         limit_factor: values beyond this many times the limits of the URDF are refused; 0 refuses none.
         report: called with topic, reason and detail of what is odd about a state that is used all the same.
-        deserialize: makes messages of bytes; None where no bytes come.
+        deserialize: makes messages of the bytes that are unusual.
+        objects: do so with all bytes.
     """
 
     def __init__(
@@ -104,7 +105,8 @@ class JointStateReader:
         model: Model,
         limit_factor: float,
         report: Callable[[str, str, str], None],
-        deserialize: Deserialize | None = None,
+        deserialize: Deserialize = as_message,
+        objects: bool = False,
     ) -> None:
         self._model = model
         self._nq, self._nv = model.nq, model.nv
@@ -113,7 +115,7 @@ class JointStateReader:
         self._report = report
         self._deserialize = deserialize
         self._maps: dict[tuple[str, ...], JointMap | str] = {}
-        self._layouts = Layouts(lambda data: _JointLayout(data, self._joint_map))
+        self._layouts = Layouts(lambda data: _JointLayout(data, self._joint_map), 0 if objects else LAYOUTS)
 
     def read(self, msg: Any) -> JointReading:
         """Look at the stamp of a ``sensor_msgs/JointState``, or of its bytes.

@@ -21,9 +21,9 @@ from hybrid_contact_ros.kernels.messages.measurements import (
 )
 from hybrid_contact_ros.mechanics.joints import QUATERNION_TOLERANCE, BaseMeasurement
 from hybrid_contact_ros.messages.cdr import BEGIN, STAMP, Layout
-from hybrid_contact_ros.messages.layouts import Layouts
+from hybrid_contact_ros.messages.layouts import LAYOUTS, Layouts
 from hybrid_contact_ros.messages.refusals import RefusedError
-from hybrid_contact_ros.messages.serialized import Deserialize, deserialized
+from hybrid_contact_ros.messages.serialized import Deserialize, as_message, deserialized
 
 Array = NDArray[np.float64]
 
@@ -98,7 +98,8 @@ class OdometryReader:
             frame, which the message definition asks for, and it is rotated.
         use_covariance: read both covariances too (zeros count as none, and so does what is no covariance).
         bounded: refuse a base that is farther from the origin or faster than that of any robot.
-        deserialize: makes messages of bytes; None where no bytes come.
+        deserialize: makes messages of the bytes that are unusual.
+        objects: do so with all bytes.
     """
 
     def __init__(
@@ -106,13 +107,14 @@ class OdometryReader:
         twist_in_world: bool = False,
         use_covariance: bool = False,
         bounded: bool = True,
-        deserialize: Deserialize | None = None,
+        deserialize: Deserialize = as_message,
+        objects: bool = False,
     ) -> None:
         self._twist_in_world, self._use_covariance = bool(twist_in_world), bool(use_covariance)
         sizes = (_MAX_DISTANCE, _MAX_SPEED) if bounded else (inf, inf)
         self._largest = np.array((*sizes, _LARGEST_COVARIANCE))
         self._deserialize = deserialize
-        self._layouts = Layouts(_OdometryLayout)
+        self._layouts = Layouts(_OdometryLayout, 0 if objects else LAYOUTS)
         self._numbers = np.zeros(_NUMBERS)  # of the message read last
         self._rotation = np.zeros((3, 3))  # scratch
         self._bytes = self._numbers.data.cast("B")
@@ -166,28 +168,6 @@ class OdometryReader:
             if not float(values @ values) < _LARGEST_COVARIANCE**2:  # also where it is NaN
                 return name
         return ""
-
-
-def decode_base(
-    msg: Any, twist_in_world: bool = False, use_covariance: bool = False, bounded: bool = True
-) -> BaseMeasurement:
-    """Pose and twist of a ``nav_msgs/Odometry``, as :class:`OdometryReader` reads them.
-
-    Raises:
-        RefusedError: ``not_finite``, ``quaternion_norm`` or ``implausible``.
-    """
-    reader = OdometryReader(twist_in_world, use_covariance, bounded)
-    reader.read(msg)
-    return reader.base()[0].measurement
-
-
-def carry(base: BaseMeasurement, seconds: float) -> BaseMeasurement:
-    """The base ``seconds`` later; see :meth:`Base.at`."""
-    if seconds == 0.0:
-        return base
-    parts = (base.position, base.quaternion_xyzw, base.linear_velocity, base.angular_velocity)
-    numbers = np.concatenate([np.asarray(part, np.float64) for part in parts])
-    return Base(numbers, base.covariance).at(seconds).measurement
 
 
 def _numbers_of(msg: Any) -> Array:

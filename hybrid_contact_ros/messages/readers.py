@@ -3,7 +3,12 @@
 rclpy makes a message an object of Python for every contact, which takes longer than the suite takes to predict it. A
 subscription with ``raw=True`` hands over the bytes instead, and a reader of this module gives their numbers as numpy
 arrays. These look at the bytes: they cannot be written to, keep the bytes alive, and may be unaligned, so that what is
-handed to compiled code has to be copied before.
+handed to compiled code has to be copied before. Where the bytes are a ``bytearray`` or a ``memoryview``, whoever owns
+them must leave them alone as long as the arrays are used.
+
+Behind the last field there may be up to 3 bytes, which fill up the last word, and up to 8 for each empty sequence of
+numbers of 8 bytes: ``rclpy.serialization.serialize_message`` reserves room to align these. What they hold means
+nothing. A message with more bytes is of another definition than ours, and is refused.
 
 A reader remembers where everything stands. The first message of a new length or with other texts takes a fraction of a
 millisecond (3 ms with 64 contacts), each further one some microseconds.
@@ -40,6 +45,7 @@ __all__ = ["ConstraintStabilityReader", "ContactModeReader", "PostImpactVelocity
 View = TypeVar("View")
 
 _SECOND = 1_000_000_000  # ns
+_COORDINATES = ("velocity_names", "v_minus", "v_nominal", "lower", "upper")
 _MOST = 80  # layouts of one reader: a mode has one for each number of transitions
 
 
@@ -47,22 +53,60 @@ class _Reader(Generic[View]):
     _layout: Any
 
     def __init__(self) -> None:
-        self._layouts = Layouts(type(self)._layout, _MOST)
+        self._layouts = Layouts(self._learned, _MOST)
 
-    def __call__(self, data: bytes) -> View:
+    def __call__(self, data: bytes | bytearray | memoryview) -> View:
         """The view of one message.
 
         Raises:
-            ValueError: these bytes are no such message in PLAIN_CDR, little endian.
+            ValueError: these bytes are no such message in PLAIN_CDR, little endian, or arrays in it that belong
+                together have different lengths.
+            TypeError: these are no bytes.
         """
-        layout = self._layouts.find(data) or self._layouts.learn(data)
+        octets = data if type(data) is bytes else _octets(data)
+        layout = self._layouts.find(octets) or self._layouts.learn(octets)
         if layout is None:
-            layout = type(self)._layout(data)  # raises
-        found: View = layout.view(data)
+            layout = self._learned(octets)  # raises
+        found: View = layout.view(octets)
         return found
 
+    def _learned(self, data: bytes | memoryview) -> Any:
+        return type(self)._layout(bytes(data))
 
-class _ModeLayout(Layout):
+
+def _octets(data: Any) -> bytes | memoryview:
+    """The bytes of a message, which nobody can write to by what is given back."""
+    if isinstance(data, bytes):
+        return data
+    if isinstance(data, bytearray | memoryview):
+        view = memoryview(data)
+        if view.c_contiguous:
+            return view.cast("B").toreadonly()
+        raise TypeError("a memoryview with holes: its bytes must follow one on the other")
+    raise TypeError(f"a message is bytes, a bytearray or a memoryview, not {type(data).__name__}")
+
+
+class _ReadLayout(Layout):
+    """A layout of a message that must not go on behind its last field."""
+
+    def __init__(self, kind: str, data: bytes) -> None:
+        super().__init__(kind, data)
+        behind = self.length - self.end
+        if behind > self.spare:
+            raise ValueError(f"{behind} bytes stand behind the last field of a {kind}, where at most {self.spare} may")
+
+    def of_length(self, count: int, what: str, names: Sequence[str]) -> None:
+        """Check the lengths of sequences.
+
+        Raises:
+            ValueError: one has not ``count`` entries.
+        """
+        for name in names:
+            if self.counts[name] != count:
+                raise ValueError(f"{name} has {self.counts[name]} entries, and {what} {count}")
+
+
+class _ModeLayout(_ReadLayout):
     def __init__(self, data: bytes) -> None:
         super().__init__("ContactMode", data)
         indices = range(self.counts["contacts"])
@@ -76,7 +120,7 @@ class _ModeLayout(Layout):
         own = [n for n in self.numbers.values() if not n.path.startswith(("contacts.", "sequence."))]
         self._single = numbers_of(own)
 
-    def view(self, data: bytes) -> ContactModeView:
+    def view(self, data: bytes | memoryview) -> ContactModeView:
         sec, nanosec, mode, validity, residual, spent, spent_ns, age, age_ns, model = self._single.unpack_from(data)
         contacts, sequence = self._contacts.of(data), self._sequence.of(data)
         times = spent * _SECOND + spent_ns, age * _SECOND + age_ns
@@ -84,16 +128,19 @@ class _ModeLayout(Layout):
         return ContactModeView(stamp, *self._texts, mode, contacts, sequence, validity, residual, *times, model)
 
 
-class _StabilityLayout(Layout):
+class _StabilityLayout(_ReadLayout):
     def __init__(self, data: bytes) -> None:
         super().__init__("ConstraintStability", data)
+        arrays = _arrays([*self.numbers.values()])
+        pairs = [n.path for n in arrays if n.path.startswith("pair_")]
+        self.of_length(self.counts["contacts"], "contacts", [n.path for n in arrays if n.path not in pairs])
+        self.of_length(self.counts[pairs[0]], pairs[0], pairs)
         names = tuple(self.texts[f"contacts.{i}"] for i in range(self.counts["contacts"]))
         self._texts = self.texts["header.frame_id"], names
-        arrays = _arrays([*self.numbers.values()])
         self._record, self._arrays = _record(arrays, 0, self.length), [n.path for n in arrays]
         self._single = numbers_of(_single([*self.numbers.values()]))
 
-    def view(self, data: bytes) -> ConstraintStabilityView:
+    def view(self, data: bytes | memoryview) -> ConstraintStabilityView:
         sec, nanosec, valid, spent, spent_ns, model = self._single.unpack_from(data)
         record = np.ndarray((), self._record, data)
         arrays = [record[name] for name in self._arrays]
@@ -102,7 +149,7 @@ class _StabilityLayout(Layout):
         return ConstraintStabilityView._make((stamp, *self._texts, *arrays, *last))
 
 
-class _SetLayout(Layout):
+class _SetLayout(_ReadLayout):
     """Of a set with as many outcomes as it may have: where a deadline stops the sampling, their number varies."""
 
     def __init__(self, data: bytes) -> None:
@@ -118,13 +165,17 @@ class _SetLayout(Layout):
             tuple(self.texts[f"contacts.{i}"] for i in range(self.counts["contacts"])),
             tuple(self.texts[f"velocity_names.{i}"] for i in range(self.counts["velocity_names"])),
         )
+        # Along the coordinates; a writer may leave what it does not know empty.
+        filled = [name for name in _COORDINATES if self.counts[name]]
+        self._dof = self.counts[filled[0]] if filled else None
+        self.of_length(self._dof or 0, filled[0] if filled else "", filled)
         own = [n for n in self.numbers.values() if n.path != "velocities"]
         head, tail = [n for n in own if n.offset < self._counted], [n for n in own if n.offset >= self._end]
         self._head, self._tail = numbers_of(_single(head)), numbers_of(_single(tail), self._end)
         self._before = _record(_arrays(head), 0, self._counted)
         self._after = _record(_arrays(tail), self._end, self._rest)
 
-    def fits(self, data: bytes) -> bool:
+    def fits(self, data: bytes | memoryview) -> bool:
         if len(data) < self._first + self._rest:
             return False
         count = int.from_bytes(data[self._counted : self._counted + 4], "little")
@@ -136,17 +187,19 @@ class _SetLayout(Layout):
             and self._texts_after.unpack_from(data, end) == self._same[1]
         )
 
-    def view(self, data: bytes) -> PostImpactVelocitySetView:
+    def view(self, data: bytes | memoryview) -> PostImpactVelocitySetView:
         end = len(data) - self._rest
         sec, nanosec, at, at_ns, ahead, count, dof = self._head.unpack_from(data)
         *scores, truncated, terminated, residual, spent, spent_ns, model = self._tail.unpack_from(data, end)
         if 8 * count * dof != end - self._first:
             raise ValueError(f"it has no {count} outcomes of {dof} numbers")
+        if self._dof is not None and dof != self._dof:
+            raise ValueError(f"dof is {dof}, and there are {self._dof} coordinates")
         before, after = np.ndarray((), self._before, data), np.ndarray((), self._after, data, end)
         velocities = np.ndarray((count, dof), "<f8", data, self._first)
         return PostImpactVelocitySetView._make((
             sec * _SECOND + nanosec, self.texts["header.frame_id"], *self._names, at * _SECOND + at_ns, ahead,
-            before["v_minus"], before["v_nominal"], velocities, after["lower"], after["upper"], *scores,
+            before["v_minus"], before["v_nominal"], count, dof, velocities, after["lower"], after["upper"], *scores,
             self.texts["law"], truncated, terminated, residual, spent * _SECOND + spent_ns, model,
         ))  # fmt: skip
 

@@ -82,6 +82,8 @@ class PostImpactVelocitySetView(NamedTuple):
     time_to_impact: float
     v_minus: Floats
     v_nominal: Floats
+    count: int  # type: ignore[assignment]  # tuple.count is of no use here
+    dof: int
     velocities: Floats
     lower: Floats
     upper: Floats

@@ -65,7 +65,7 @@ class StateStream:
         node: the node, which publishes the answers.
         model, config: the robot and its configuration.
         twist_in_world: the odometry's twist is in the axes of the world, not in those of the base.
-        serialized: messages are read and published as bytes; else as objects, which takes longer.
+        serialized: messages are read and published as bytes; else objects are made of all, which takes longer.
 
     Attributes:
         inputs: the topics that the model needs.
@@ -80,11 +80,15 @@ class StateStream:
     def __init__(
         self, node: EngineNode, model: RigidBodyModel, config: EstimatorConfig, twist_in_world: bool, serialized: bool
     ) -> None:
-        self._node, self._serialized = node, serialized
+        self._node = node
         self.estimator = ContactEstimator(model, config)
         self._planar = np.linalg.norm(model.contact_normals, axis=1) > 0.0
         self._deepest = max(_SUNK, _SUNK_GAPS * config.activation.gap_off)
-        self.intake = Intake(model, config.input, twist_in_world, deserialize)
+        self.intake = (
+            Intake(model, config.input, twist_in_world)
+            if serialized
+            else Intake(model, config.input, twist_in_world, deserialize, objects=True)
+        )
         types, frame_id = message_types(), self.intake.frame_id or "world"
         self.encoder: Encoder | SerializedEncoder = (
             SerializedEncoder(types, model, frame_id) if serialized else Encoder(types, model, frame_id, reuse=True)
@@ -172,7 +176,7 @@ class StateStream:
             Numbered(callback),
             copy(STATE_INPUT),
             qos_overriding_options=overridable(),
-            raw=self._serialized,
+            raw=True,  # rclpy passes over messages that cannot be read, and nobody would count them
         )
         node.keep(node.destroy_subscription, subscription)
 

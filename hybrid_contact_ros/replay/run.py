@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hybrid_contact_ros.bags.reader import BagReader
-from hybrid_contact_ros.bags.streams import Streams, deserializer
+from hybrid_contact_ros.bags.streams import Streams
 from hybrid_contact_ros.bags.unreadable import BagError
 from hybrid_contact_ros.bags.writer import BagWriter, check_output
 from hybrid_contact_ros.config import EstimatorConfig
@@ -92,7 +92,7 @@ def replay_bag(
         estimator = ContactEstimator(model, config)
         estimator.warm()
         warm_messages()
-        intake = Intake(model, config.input, twist_in_world, deserializer(reader))
+        intake = Intake(model, config.input, twist_in_world)
         session = Session(estimator, intake, on_prediction, bool(truths))
         setup = time.perf_counter() - begin
         base = streams.odometry if config.floating_base else None
@@ -108,7 +108,7 @@ def replay_bag(
         wall=wall,
         setup=setup,
         damage=damage or reader.damage or None,
-        warnings=(*reader.warnings, *streams.warnings, *_interleaved(session.intake, feed.read)),
+        warnings=(*reader.warnings, *streams.warnings, *_interleaved(session.intake, feed.read), *feed.warnings),
         scores=scores,
         **session.counts(),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -117,6 +117,7 @@ class Feed:
         topics: all topics to read. Those that are not of the state are truths.
         progress: called about 100 times with the number of messages read, and how many there are.
         read: number of messages read so far.
+        unreadable: how many messages of each truth could not be read, and why the last could not.
     """
 
     reader: BagReader
@@ -125,12 +126,20 @@ class Feed:
     topics: list[str]
     progress: Callable[[int, int], None] | None
     read: int = 0
+    unreadable: dict[str, tuple[int, str]] = field(default_factory=dict)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a user should know of the truths."""
+        return [
+            f"{count} messages of {topic} could not be read: {why}" for topic, (count, why) in self.unreadable.items()
+        ]
 
     def through(self, session: Session, writer: BagWriter | None) -> str | None:
         """Feed all messages. The text says what ended the feeding early; ``None`` where nothing did."""
         total = self.reader.count(self.topics)
         every = max(1, total // 100)
-        messages = self.reader.messages(self.topics, raw=(self.joint_states, self.odometry))
+        messages = self.reader.messages(self.topics, raw=self.topics)
         while True:
             try:  # around the reading alone: what goes wrong with a message that was read is no damage
                 entry = next(messages, None)
@@ -138,21 +147,26 @@ class Feed:
                 return str(error)
             if entry is None:
                 break
-            topic, time_ns, msg = entry
+            topic, time_ns, data = entry
             self.read += 1
             if self.progress is not None and self.read % every == 0:
                 self.progress(self.read, total)
             if topic not in (self.joint_states, self.odometry):
-                assert session.board is not None
-                session.board.truth(msg)
+                self._truth(session, topic, data)
                 continue
             take = session.intake.joint_state if topic == self.joint_states else session.intake.odometry
-            try:
-                state = take(msg, time_ns)
-            except BagError as error:  # its bytes are no message
-                return str(error)
+            state = take(data, time_ns)
             if state is not None:
                 session.state(state, time_ns, writer)
         if self.progress is not None:
             self.progress(total, total)
         return None
+
+    def _truth(self, session: Session, topic: str, data: bytes) -> None:
+        assert session.board is not None
+        try:
+            message = self.reader.deserialize(data, self.reader.topics[topic])
+        except BagError as error:
+            self.unreadable[topic] = self.unreadable.get(topic, (0, ""))[0] + 1, str(error)
+            return
+        session.board.truth(message)

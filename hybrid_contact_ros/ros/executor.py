@@ -76,8 +76,8 @@ def ignore_signals() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def run_node(make: Callable[[], Node]) -> int:
-    """Run a node until shutdown, Ctrl-C or SIGTERM.
+def run_node(make: Callable[[], Node], ended: Callable[[], bool] = lambda: False) -> int:
+    """Run a node until shutdown, Ctrl-C, SIGTERM, or until it is ``ended``, which is asked ten times a second.
 
     Returns:
         the exit code: 0, or 1 with one line on stderr where the node cannot start with the arguments of the process.
@@ -99,7 +99,7 @@ def run_node(make: Callable[[], Node]) -> int:
     executor.add_node(node)
     try:
         # EventsExecutor.spin() ran no callbacks in the Kilted wheels; spin_once in a loop does.
-        while rclpy.ok() and not interrupted():
+        while rclpy.ok() and not interrupted() and not ended():
             executor.spin_once(timeout_sec=0.1)
     except ExternalShutdownException:
         pass

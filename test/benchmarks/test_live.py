@@ -17,7 +17,7 @@ from nav_msgs.msg import Odometry
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
-from benchmarks import demo
+from benchmarks import demo, latency
 from benchmarks.live import checkout, machine, receiver, session, verdict
 from benchmarks.live.machine import Load, Reading
 from benchmarks.live.robot import ROOT, Robot, States
@@ -169,5 +169,30 @@ def test_options_behind_one_name_are_that_benchmarks_own():
     command = [sys.executable, "-m", "benchmarks"]
     done = subprocess.run([*command, "latency", "--help"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0 and "--against REV" in done.stdout
+    done = subprocess.run([*command, "modes_campaign", "many"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode != 0 and "many" in done.stderr  # its own argument, which is no number
+    done = subprocess.run([*command, "house", "latency", "no_such"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2 and "no benchmark named no_such" in done.stderr
     done = subprocess.run([*command, "no_such", "latency"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 2 and "no benchmark named no_such" in done.stderr
+
+
+def test_without_the_engine_only_the_yardstick_is_measured_and_shown(monkeypatch, capsys):
+    asked = []
+
+    class Worker:
+        def __init__(self, root, names):
+            asked.append(names)
+
+        def measure(self):
+            return [5.0]
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(latency, "Worker", Worker)
+    engine = latency.Engine(None, updates=False)
+    engine.turns(2)
+    engine.show()
+    assert asked == [["computeAllTerms"]] and engine.yardstick == 5.0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines() if line] == ["µs,", "computeAllTerms"]

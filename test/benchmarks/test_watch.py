@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.live.memory import growth
+from benchmarks.live.memory import growth, in_words
 from benchmarks.live.watch import BINS_A_DECADE, Clocks, Histogram, Reader, Slowest, State, cause
 
 NOTHING = Clocks(0, 0, 0, 0, 0, 0, 0, 0)
@@ -98,3 +98,11 @@ def test_a_leak_is_told_from_steps_and_noise():
     assert max(abs(low), abs(high)) < 1.0
     slope, low, high = growth(states, settling + noise + 8.0 * states)
     assert low < slope < high and low > 7.0 and high < 9.0
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [(-38.6, "38.6 bytes fewer a state"), (0.25, "0.25 bytes more a state"), (0.0, "0 bytes more a state")],
+)
+def test_a_change_of_memory_is_said_in_words(change, said):
+    assert in_words(change) == said

@@ -11,6 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from hybrid_contact_ros.bags.typestore import typestore
+from hybrid_contact_ros.messages.cdr import Layout
 from hybrid_contact_ros.messages.definitions import DEFINITIONS, PRIMITIVES, TEXT, fields
 
 # Full type names of all definitions but the parts of a ContactMode.
@@ -101,6 +102,35 @@ def bits(kind: str, message: Any) -> list[Any]:
             for each in value:
                 add(field.kind, each)
     return found
+
+
+def masked(layout: Layout, data: bytes) -> bytes:
+    """A message of this layout with zeros in its gaps, and without what stands behind its last field."""
+    out = bytearray(data[: layout.end])
+    for begin, end in layout.gaps:
+        out[begin:end] = bytes(end - begin)
+    return bytes(out)
+
+
+def agreeing(kind: str, message: SimpleNamespace) -> SimpleNamespace:
+    """The message with arrays as long as they must be: repeated or cut."""
+
+    def fit(name: str, size: int) -> None:
+        code = next(PRIMITIVES.get(field.kind) for field in fields(kind) if field.name == name)
+        values = getattr(message, name) or [{"d": 0.0, "?": False}.get(code, 0)]
+        setattr(message, name, [values[i % len(values)] for i in range(size)])
+
+    if kind == "ConstraintStability":
+        for name in (field.name for field in fields(kind) if field.kind in PRIMITIVES and field.size == 0):
+            fit(name, len(message.pair_first) if name.startswith("pair_") else len(message.contacts))
+    if kind == "PostImpactVelocitySet":
+        message.dof = len(message.v_minus) or 1
+        message.count = len(message.velocities) // message.dof
+        fit("velocities", message.count * message.dof)
+        for name in ("velocity_names", "v_nominal", "lower", "upper"):
+            if getattr(message, name):
+                fit(name, message.dof)
+    return message
 
 
 def littered(data: bytes, gaps: list[tuple[int, int]], behind: int = 0) -> bytes:

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rosbags.interfaces import Nodetype
 
-from helpers.random_messages import FULL, bits, littered, messages, of_rclpy, of_rosbags
+from helpers.random_messages import FULL, bits, littered, masked, messages, of_rclpy, of_rosbags
 from hybrid_contact_ros.bags.typestore import typestore
-from hybrid_contact_ros.messages.cdr import Layout, masked, serialize
+from hybrid_contact_ros.messages.cdr import Layout, serialize
 from hybrid_contact_ros.messages.definitions import DEFINITIONS, PRIMITIVES, blank, fields
 
 KINDS = ["JointState", "Odometry", "ContactMode", "ContactEvent", "ConstraintStability", "PostImpactVelocitySet"]

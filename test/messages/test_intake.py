@@ -12,7 +12,7 @@ from hybrid_contact_ros.config import EstimatorConfig, InputConfig
 from hybrid_contact_ros.mechanics.joints import BaseMeasurement
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.messages.intake import Intake
-from hybrid_contact_ros.messages.odometry import carry, decode_base
+from hybrid_contact_ros.messages.odometry import Base, OdometryReader
 from hybrid_contact_ros.messages.refusals import REASONS
 
 LEG = """<robot name="leg">
@@ -176,18 +176,26 @@ def test_a_body_without_joints_needs_its_odometry_only():
 def test_carrying_a_base_along_its_twist_is_rigid_motion():
     rotation = Rotation.from_rotvec([0.3, -0.5, 0.2])
     base = BaseMeasurement(np.array([1.0, 2, 3]), rotation.as_quat(), np.array([0.5, 0, 1]), np.array([0, 0, 2.0]))
-    later = carry(base, 0.1)
+    later = carried(base, 0.1)
     turned = rotation * Rotation.from_rotvec([0, 0, 0.2])
     np.testing.assert_allclose(later.position, base.position + rotation.apply(base.linear_velocity) * 0.1)
     assert (Rotation.from_quat(later.quaternion_xyzw).inv() * turned).magnitude() < 1e-12
     np.testing.assert_allclose(turned.apply(later.linear_velocity), rotation.apply(base.linear_velocity))
-    assert carry(base, 0.0) is base
+    still = Base(np.zeros(13), None)
+    assert still.at(0.0) is still
+
+
+def carried(base: BaseMeasurement, seconds: float) -> BaseMeasurement:
+    parts = (base.position, base.quaternion_xyzw, base.linear_velocity, base.angular_velocity)
+    return Base(np.concatenate(parts), base.covariance).at(seconds).measurement
 
 
 def test_a_twist_in_world_axes_is_turned_into_the_base():
     rotation = Rotation.from_euler("z", 90, degrees=True)
     msg = odometry(1, o=rotation.as_quat(), u=(1, 0, 0), w=(0, 1, 0))
-    base = decode_base(msg, twist_in_world=True)
+    reader = OdometryReader(twist_in_world=True)
+    reader.read(msg)
+    base = reader.base()[0].measurement
     np.testing.assert_allclose(base.linear_velocity, rotation.inv().apply([1, 0, 0]), atol=1e-15)
     np.testing.assert_allclose(base.angular_velocity, rotation.inv().apply([0, 1, 0]), atol=1e-15)
 

@@ -7,9 +7,10 @@ import time
 import numpy as np
 import pytest
 
+from helpers.random_messages import masked
 from hybrid_contact_ros.bags.reader import BagReader
-from hybrid_contact_ros.bags.typestore import typestore
-from hybrid_contact_ros.messages.cdr import Layout, masked
+from hybrid_contact_ros.bags.writer import BagWriter
+from hybrid_contact_ros.messages.cdr import Layout
 from hybrid_contact_ros.recordings.write import write_recording
 from hybrid_contact_ros.replay.run import replay_bag
 from hybrid_contact_ros.replay.session import OUTPUTS
@@ -49,22 +50,17 @@ def ros():
     rclpy.try_shutdown()
 
 
-@pytest.mark.parametrize("serialized", [True, False], ids=["bytes", "objects"])
-def test_the_live_node_publishes_what_replay_writes(ros, fall, walker, tmp_path, serialized):
-    """The bytes themselves. Of objects rclpy makes the bytes, which leaves rubbish between fields."""
+KINDS = {"/odom": "nav_msgs/msg/Odometry", "/joint_states": "sensor_msgs/msg/JointState"}
+
+
+def heard(recording, fall, walker, serialized, expected):
+    """What a live node publishes when it is sent the messages of a recording, one after the other, without what depends
+    on the machine; and its intake. It waits for as many as are ``expected``."""
     from rclpy.parameter import Parameter
     from rclpy.qos import QoSProfile
-    from rclpy.serialization import deserialize_message
 
     from hybrid_contact_ros.nodes.contact_suite import ContactSuiteNode
     from hybrid_contact_ros.ros.executor import make_executor
-
-    write_recording(fall, tmp_path / "fall.mcap")
-    replay_bag(tmp_path / "fall.mcap", walker, out=tmp_path / "out.mcap", complete_sets=True)
-    with BagReader(tmp_path / "out.mcap") as reader:
-        expected = {topic: [] for topic in (*COMPARED, SETS)}
-        for topic, _, data in reader.messages(list(expected), raw=expected):
-            expected[topic].append(without_times(data, OUTPUTS[topic]))
 
     overrides = {"robot_description": fall.urdf, "contact_names": list(walker.contacts), "serialized_io": serialized}
     overrides["impact.deadline"] = 0.0  # none: it would cut sets short by the clock
@@ -74,22 +70,22 @@ def test_the_live_node_publishes_what_replay_writes(ros, fall, walker, tmp_path,
     executor = make_executor()
     executor.add_node(node)
     executor.add_node(driver)
-    received: dict[str, list[bytes]] = {topic: [] for topic in expected}
+    received: dict[str, list[bytes]] = {topic: [] for topic in (*COMPARED, SETS)}
     try:
         assert node.trigger_configure().name == "SUCCESS"
         assert node.trigger_activate().name == "SUCCESS"
-        for topic in expected:
+        intake = node.stream.intake
+        for topic, into in received.items():
             driver.create_subscription(
                 generated(OUTPUTS[topic]),
                 topic,
-                lambda data, topic=topic: received[topic].append(
+                lambda data, topic=topic, into=into: into.append(
                     without_times(data, OUTPUTS[topic], means_nothing=not serialized)
                 ),
                 QoSProfile(depth=1000),
                 raw=True,
             )
-        kinds = {"/odom": "nav_msgs/msg/Odometry", "/joint_states": "sensor_msgs/msg/JointState"}
-        publishers = {topic: driver.create_publisher(generated(kind), topic, 10) for topic, kind in kinds.items()}
+        publishers = {topic: driver.create_publisher(generated(kind), topic, 10) for topic, kind in KINDS.items()}
 
         def until(done, seconds: float) -> bool:
             end = time.monotonic() + seconds
@@ -99,26 +95,81 @@ def test_the_live_node_publishes_what_replay_writes(ros, fall, walker, tmp_path,
 
         assert until(
             lambda: (
-                all(driver.count_publishers(topic) for topic in expected)
+                all(driver.count_publishers(topic) for topic in received)
                 and all(p.get_subscription_count() for p in publishers.values())
             ),
-            10.0,
+            30.0,
         )
-        with BagReader(tmp_path / "fall.mcap") as reader:
-            for topic, _, msg in reader.messages(list(kinds)):
-                data = bytes(typestore().serialize_cdr(msg, kinds[topic]))
-                publishers[topic].publish(deserialize_message(data, generated(kinds[topic])))
-                if topic == "/joint_states":  # the second of each pair: wait for the answer, as nothing may be lost
-                    so_far = len(received["/contact_mode"])
-                    assert until(lambda so_far=so_far: len(received["/contact_mode"]) > so_far, 5.0)
-        until(lambda: all(len(received[topic]) >= len(expected[topic]) for topic in COMPARED), 5.0)
+        with BagReader(recording) as reader:
+            for topic, _, data in reader.messages(list(KINDS), raw=KINDS):
+                publishers[topic].publish(data)
+                name, before = topic.lstrip("/").replace("odom", "odometry"), intake.received.copy()
+                # Nothing may be lost: each message is taken, and each state answered, before the next one is sent.
+                assert until(lambda name=name, n=before[name]: intake.received[name] > n, 30.0)
+                assert until(lambda: len(received["/contact_mode"]) == intake.states, 30.0)
+        until(lambda: all(len(received[topic]) >= len(expected[topic]) for topic in COMPARED), 10.0)
+        return received, intake
     finally:
         for each in (node, driver):
             executor.remove_node(each)
             each.destroy_node()
         executor.shutdown()
+
+
+def written(path):
+    """What a replay wrote, without what depends on the machine."""
+    with BagReader(path) as reader:
+        expected = {topic: [] for topic in (*COMPARED, SETS)}
+        for topic, _, data in reader.messages([topic for topic in expected if reader.count([topic])], raw=expected):
+            expected[topic].append(without_times(data, OUTPUTS[topic]))
+    return expected
+
+
+def assert_same(received, expected):
     for topic in COMPARED:
         assert len(received[topic]) == len(expected[topic]) > 0, topic
         same = np.array([a == b for a, b in zip(received[topic], expected[topic], strict=True)])
         assert same.all(), f"{topic}: {np.flatnonzero(~same)[:10]} differ of {same.size}"
     assert received[SETS] and set(received[SETS]) <= set(expected[SETS])
+
+
+@pytest.mark.parametrize("serialized", [True, False], ids=["bytes", "objects"])
+def test_the_live_node_publishes_what_replay_writes(ros, fall, walker, tmp_path, serialized):
+    """The bytes themselves. Of objects rclpy makes the bytes, which leaves rubbish between fields."""
+    write_recording(fall, tmp_path / "fall.mcap")
+    replay_bag(tmp_path / "fall.mcap", walker, fall.urdf, tmp_path / "out.mcap", complete_sets=True)
+    expected = written(tmp_path / "out.mcap")
+    received, _ = heard(tmp_path / "fall.mcap", fall, walker, serialized, expected)
+    assert_same(received, expected)
+
+
+def spoil(source, target):
+    """The recording with messages that cannot be read between the others, and with rubbish behind some of them; how
+    many there are of these."""
+    unreadable = 0
+    with BagReader(source) as reader, BagWriter(target) as bag:
+        for topic, kind in KINDS.items():
+            bag.add(topic, kind)
+        for number, (topic, time_ns, data) in enumerate(reader.messages(list(KINDS), raw=KINDS)):
+            if number % 7 == 3:  # joint states and odometry in turns
+                wrong = [b"", data[:-9], data[: len(data) // 2], b"\0\1\0\0" + bytes(range(32)), b"\0\xff" + data[2:]]
+                bag.write(topic, time_ns, wrong[unreadable % len(wrong)])
+                unreadable += 1
+            spare = bytes([0xA5]) * [0, 1, 3, 4, 9, 70][number % 6]
+            bag.write(topic, time_ns, data + spare)
+    return unreadable
+
+
+@pytest.mark.parametrize("serialized", [True, False], ids=["bytes", "objects"])
+def test_both_go_on_after_messages_that_cannot_be_read_and_count_them_alike(ros, fall, walker, tmp_path, serialized):
+    write_recording(fall, tmp_path / "whole.mcap")
+    unreadable = spoil(tmp_path / "whole.mcap", tmp_path / "fall.mcap")
+    result = replay_bag(tmp_path / "fall.mcap", walker, fall.urdf, tmp_path / "out.mcap", complete_sets=True)
+    assert result.states == fall.time.size and result.damage is None
+    assert result.faults == {"unreadable": unreadable} and "no message of the type" in result.last_fault[1]
+    expected = written(tmp_path / "out.mcap")
+    received, intake = heard(tmp_path / "fall.mcap", fall, walker, serialized, expected)
+    assert {"stale": 2 * fall.time.size} | result.faults == dict(intake.faults)  # by the clock of today they are old
+    assert_same(received, expected)
+    replay_bag(tmp_path / "whole.mcap", walker, out=tmp_path / "of_whole.mcap", complete_sets=True)
+    assert written(tmp_path / "of_whole.mcap") == expected

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from hybrid_contact_ros.bags.reader import BagReader
 from hybrid_contact_ros.bags.typestore import message_types
 from hybrid_contact_ros.bags.unreadable import BagError
+from hybrid_contact_ros.bags.writer import BagWriter
+from hybrid_contact_ros.commands.report import show
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.mechanics.joints import BaseMeasurement
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.messages.encoding import Encoder
+from hybrid_contact_ros.messages.refusals import REASONS
 from hybrid_contact_ros.recordings.readers import read
 from hybrid_contact_ros.recordings.recording import START_NS
 from hybrid_contact_ros.recordings.write import write_recording
@@ -178,6 +183,34 @@ def test_a_damaged_recording_is_predicted_up_to_the_damage(fall, walker, tmp_pat
         return
     assert result.states < 200 and (result.damage is not None or result.faults)
     assert len(read_all(tmp_path / "out.mcap")["/contact_mode"]) == result.states
+
+
+def test_a_truth_that_cannot_be_read_is_told_and_the_rest_is_scored(fall, walker, tmp_path):
+    write_recording(fall, tmp_path / "whole.mcap")
+    with BagReader(tmp_path / "whole.mcap") as reader, BagWriter(tmp_path / "spoilt.mcap") as spoilt:
+        for topic, kind in reader.topics.items():
+            spoilt.add(topic, kind)
+        for k, (topic, time_ns, data) in enumerate(reader.messages(list(reader.topics), raw=reader.topics)):
+            if topic == TRUTHS[0] and k % 40 < 8:
+                spoilt.write(topic, time_ns, data[:30])
+            # What serialize_message leaves behind three empty sequences: room, in which there is anything.
+            spoilt.write(topic, time_ns, data + bytes([0xA5]) * (16 if topic == TRUTHS[1] else 0))
+    whole = replay_bag(tmp_path / "whole.mcap", walker, truth=TRUTHS, complete_sets=True)
+    result = replay_bag(tmp_path / "spoilt.mcap", walker, truth=TRUTHS, complete_sets=True)
+    assert result.damage is None and result.faults == {} and result.scores.to_dict() == whole.scores.to_dict()
+    (warning,) = result.warnings
+    assert re.match(r"\d\d messages of /truth/contact_mode could not be read: ", warning)
+
+
+def test_the_table_of_refusals_fits_a_terminal_even_into_a_pipe(bag, walker):
+    result = replay_bag(bag, walker)
+    for reason, sentence in REASONS.items():
+        shown = replace(result, faults=dict.fromkeys(REASONS, 123456), last_fault=(reason, f"{sentence} (9.5); " * 3))
+        with (console := Console(width=1000)).capture() as capture:
+            show(shown, console)
+        said = capture.get().splitlines()
+        table = said[next(k for k, line in enumerate(said) if "refused or reported" in line) :]
+        assert max(map(len, table)) <= 120 and len(table) > len(REASONS)
 
 
 def test_the_recording_itself_is_never_the_output(bag, walker):

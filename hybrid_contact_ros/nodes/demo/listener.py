@@ -17,7 +17,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-import rclpy
 from lifecycle_msgs.msg import State, TransitionEvent
 from lifecycle_msgs.srv import GetState
 from nav_msgs.msg import Odometry
@@ -26,7 +25,7 @@ from sensor_msgs.msg import JointState
 
 from hybrid_contact_msgs.msg import ConstraintStability, ContactEvent, ContactMode, PostImpactVelocitySet
 from hybrid_contact_ros.demo.frames import FAILED, READY, Frame, packed
-from hybrid_contact_ros.ros.executor import interrupted_by_signals, make_executor
+from hybrid_contact_ros.ros.executor import run_node
 from hybrid_contact_ros.ros.qos import OUTPUT, STATE_INPUT
 
 TOPICS: tuple[tuple[str, type, Any], ...] = (
@@ -42,7 +41,6 @@ TOPICS: tuple[tuple[str, type, Any], ...] = (
 """Name, type and QoS of each topic. The topic of a frame is its place in this list."""
 
 PERIOD = 0.05  # s; the live table changes half as often
-_SWITCH = 5e-4  # s; the writing thread may hold a reception up by this much
 _UNCONFIGURED = State.PRIMARY_STATE_UNCONFIGURED
 
 
@@ -59,6 +57,7 @@ class DemoListener(Node):
         self._asked: Any = None
         self._active = False
         self.create_timer(0.1, self._ask)
+        gc.freeze()
 
     def _heard(self, number: int) -> Callable[[bytes], None]:
         def heard(data: bytes) -> None:
@@ -97,36 +96,22 @@ def write(frames: deque[Frame], out: BinaryIO, over: threading.Event) -> None:
 
 def main() -> None:
     """Listen until standard input ends or gives a line."""
-    rclpy.init(args=sys.argv)
-    sys.setswitchinterval(_SWITCH)
     frames: deque[Frame] = deque()
-    over = threading.Event()
-    writer = threading.Thread(target=write, args=(frames, sys.stdout.buffer, over))
-    writer.start()
-    stop = threading.Event()
+    over, ended = threading.Event(), threading.Event()
 
     def wait_for_line() -> None:
         sys.stdin.readline()
-        stop.set()
+        ended.set()
 
+    writer = threading.Thread(target=write, args=(frames, sys.stdout.buffer, over))
+    writer.start()
     threading.Thread(target=wait_for_line, daemon=True).start()
-    listener = DemoListener(frames.append)
-    executor = make_executor()
-    executor.add_node(listener)
-    gc.freeze()
-    interrupted = interrupted_by_signals()
     try:
-        while rclpy.ok() and not stop.is_set() and not interrupted():
-            executor.spin_once(timeout_sec=0.05)
-    except KeyboardInterrupt:
-        pass
+        code = run_node(lambda: DemoListener(frames.append), ended.is_set)
     finally:
         over.set()
         writer.join()
-        executor.remove_node(listener)
-        listener.destroy_node()
-        executor.shutdown()
-        rclpy.try_shutdown()
+    sys.exit(code)
 
 
 if __name__ == "__main__":
