@@ -100,6 +100,23 @@ class AnsweredFlags(StabilityPrediction):
         return _filled(self, name, _FLAG_PLACES)
 
 
+def block_sizes(contacts: int) -> tuple[int, int]:
+    """Sizes of the two blocks of an answer."""
+    return (3 * VECTORS + NUMBERS) * contacts, (CODES + 2) * contacts
+
+
+def blocks(mode: ModePrediction) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+    """All arrays of a mode in two blocks, as an answer has them; those of its flags are zero where it is no answer."""
+    try:
+        return mode.floats, mode.octets  # type: ignore[attr-defined,no-any-return]
+    except AttributeError:
+        floats, octets = block_sizes(len(mode.status))
+        found = np.zeros(floats), np.zeros(octets, np.uint8)
+        for name, place in MODE_PLACES.items():
+            place.of(*found)[:] = getattr(mode, name)
+        return found
+
+
 def _filled(record: AnsweredMode | AnsweredFlags, name: str, places: dict[str, Place]) -> NDArray[Any]:
     place = places.get(name)
     if place is None:
