@@ -144,7 +144,7 @@ class ContactEstimator:
             for effort in efforts:
                 self.impact(RobotState(0, q, v, effort), contacts=range(model.contacts), samples=16)
 
-    def update(self, state: RobotState, parts: Parts = Parts.ALL) -> Prediction:
+    def update(self, state: RobotState, parts: Parts | int = Parts.ALL) -> Prediction:
         """Answer for one state, the next in time.
 
         Raises:

@@ -6,7 +6,7 @@ compared to the bit. The ROS messages (``hybrid_contact_msgs``) carry the same f
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass, field, fields, make_dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -204,15 +204,3 @@ class Prediction:
     stability: StabilityPrediction
     impact: ImpactPrediction | None
     events: tuple[Event, ...]
-
-
-def mutable(record: type) -> type:
-    """The mutable twin of a record above: it has the same slots, and becomes the record when ``__class__`` is set.
-
-    A frozen dataclass of 24 fields pays 2 µs for being frozen while it is made.
-    """
-    entries = [
-        each.name if each.default is MISSING else (each.name, each.type, field(default=each.default))
-        for each in fields(record)
-    ]
-    return make_dataclass(f"_{record.__name__}", entries, slots=True, eq=False)

@@ -1,20 +1,131 @@
-"""From the answer of an update to the records that are published. All arrays are views of the answer's few blocks."""
+"""From the answer of an update to the records that are published.
+
+Few of their arrays are looked at in a live node: messages are written from the answer's two blocks. An array is
+therefore made, as a view of a block, when it is asked for.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hybrid_contact_ros.estimation.engine import Answer
-from hybrid_contact_ros.estimation.pairs import listed
-from hybrid_contact_ros.kernels.estimation.update_records import ListsOut
-from hybrid_contact_ros.prediction import ModePrediction, ModeSequence, StabilityPrediction, mutable
+from hybrid_contact_ros.estimation.pairs import Pairs, listed
+from hybrid_contact_ros.kernels.estimation.update_records import CODES, NUMBERS, VECTORS, ListsOut
+from hybrid_contact_ros.prediction import ModePrediction, ModeSequence, StabilityPrediction
 
 _NO_SEQUENCE = ModeSequence(
     contact=np.zeros(0, np.int64), kind=np.zeros(0, np.uint8), times=np.zeros((0, 3)), mode=np.zeros(0, np.int64)
 )
-_Mode, _Stability = mutable(ModePrediction), mutable(StabilityPrediction)
+
+# The rows of the blocks, in the order of their numbers in kernels/estimation/update_records.py.
+_VECTORS = ("position", "normal", "tangential_velocity", "force_model", "force_estimate")
+_NUMBERS = (
+    "probability", "gap", "gap_velocity", "gap_acceleration", "friction_coefficient", "friction_margin",
+    "critical_friction", "time_to_event", "earliest", "latest",
+)  # fmt: skip
+_CODES = ("status", "jammed", "next_event")
+_FLAG_NUMBERS = (
+    "constraint_force", "gap_acceleration", "chatter_end", "touchdown_speed", "friction_margin",
+    "pseudo_impulse_margin", "chatter_end_earliest", "chatter_end_latest",
+)  # fmt: skip
+_FLAG_CODES = ("constraint_stability", "bounded_time_stability", "zeno", "grazing", "friction", "pseudo_impulse")
+_FORCE_VALID, _CLOSED = CODES, CODES + 1  # rows of ``bytes``
+
+
+class Place(NamedTuple):
+    """Where an array of m contacts stands in a block: it begins at ``first`` · m, and is (m, 3) or (m,)."""
+
+    in_floats: bool
+    first: int
+    vector: bool = False
+
+    def of(self, floats: NDArray[np.float64], octets: NDArray[np.uint8]) -> NDArray[Any]:
+        """The array."""
+        m = len(octets) // (CODES + 2)
+        begin = self.first * m
+        if self.vector:
+            return floats[begin : begin + 3 * m].reshape(m, 3)
+        return (floats if self.in_floats else octets)[begin : begin + m]
+
+
+MODE_PLACES = {
+    **{name: Place(True, 3 * k, vector=True) for k, name in enumerate(_VECTORS)},
+    **{name: Place(True, 3 * VECTORS + k) for k, name in enumerate(_NUMBERS)},
+    **{name: Place(False, k) for k, name in enumerate(_CODES)},
+    "force_valid": Place(False, _FORCE_VALID),
+}
+"""Of the arrays of a :class:`AnsweredMode`."""
+_FLAG_PLACES = {
+    **{name: Place(True, 3 * VECTORS + len(_NUMBERS) + k) for k, name in enumerate(_FLAG_NUMBERS)},
+    **{name: Place(False, len(_CODES) + k) for k, name in enumerate(_FLAG_CODES)},
+    "closed": Place(False, _CLOSED),
+}
+assert len(_NUMBERS) + len(_FLAG_NUMBERS) == NUMBERS and len(_CODES) + len(_FLAG_CODES) == CODES
+_PAIR_FIELDS = ("pair_first", "pair_second", "pair_coupling", "pair_order_sensitive", "pair_order_margin")
+_TRUTHS = ("force_valid", "closed")
+_new, _set = object.__new__, object.__setattr__  # the records are frozen
+
+
+class AnsweredMode(ModePrediction):
+    """The mode of an answer.
+
+    Attributes:
+        floats, octets: the blocks, as of :class:`~hybrid_contact_ros.estimation.engine.Answer`.
+    """
+
+    __slots__ = ("floats", "octets")
+    floats: NDArray[np.float64]
+    octets: NDArray[np.uint8]
+
+    def __getattr__(self, name: str) -> Any:  # called for what is not there yet
+        return _filled(self, name, MODE_PLACES)
+
+
+class AnsweredFlags(StabilityPrediction):
+    """The stability flags of an answer; attributes as of :class:`AnsweredMode`."""
+
+    __slots__ = ("floats", "octets", "pairs")
+    floats: NDArray[np.float64]
+    octets: NDArray[np.uint8]
+    pairs: Pairs
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _PAIR_FIELDS:
+            for field, value in zip(_PAIR_FIELDS, self.pairs, strict=True):
+                _set(self, field, value)
+            return self.pairs[_PAIR_FIELDS.index(name)]
+        return _filled(self, name, _FLAG_PLACES)
+
+
+def block_sizes(contacts: int) -> tuple[int, int]:
+    """Sizes of the two blocks of an answer."""
+    return (3 * VECTORS + NUMBERS) * contacts, (CODES + 2) * contacts
+
+
+def blocks(mode: ModePrediction) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+    """All arrays of a mode in two blocks, as an answer has them; those of its flags are zero where it is no answer."""
+    try:
+        return mode.floats, mode.octets  # type: ignore[attr-defined,no-any-return]
+    except AttributeError:
+        floats, octets = block_sizes(len(mode.status))
+        found = np.zeros(floats), np.zeros(octets, np.uint8)
+        for name, place in MODE_PLACES.items():
+            place.of(*found)[:] = getattr(mode, name)
+        return found
+
+
+def _filled(record: AnsweredMode | AnsweredFlags, name: str, places: dict[str, Place]) -> NDArray[Any]:
+    place = places.get(name)
+    if place is None:
+        raise AttributeError(f"{type(record).__name__!r} object has no attribute {name!r}", name=name, obj=record)
+    array = place.of(record.floats, record.octets)
+    if name in _TRUTHS:
+        array = array.view(np.bool_)
+    _set(record, name, array)
+    return array
 
 
 def mode_sequence(lists: ListsOut, count: int) -> ModeSequence:
@@ -31,65 +142,19 @@ def mode_sequence(lists: ListsOut, count: int) -> ModeSequence:
 
 def predictions(stamp_ns: int, answer: Answer, lists: ListsOut) -> tuple[ModePrediction, StabilityPrediction]:
     """The published mode and flags of one update."""
-    out = answer.out
-    position, normal, tangential_velocity, force_model, force_estimate = out.vectors
-    (
-        probability, gap, gap_velocity, gap_acceleration, friction, friction_margin, critical_friction, time, earliest,
-        latest, constraint_force, released_acceleration, chatter_end, touchdown_speed, flag_margin,
-        pseudo_impulse_margin, chatter_earliest, chatter_latest,
-    ) = out.numbers  # fmt: skip
-    status, jammed, next_event, constraint, bounded_time, zeno, grazing, within_cone, pseudo_impulse = out.codes
-    force_valid, closed = out.truths
-    mode: Any = _Mode(
-        stamp_ns=stamp_ns,
-        status=status,
-        probability=probability,
-        probability_valid=False,
-        position=position,
-        normal=normal,
-        gap=gap,
-        gap_velocity=gap_velocity,
-        gap_acceleration=gap_acceleration,
-        tangential_velocity=tangential_velocity,
-        force_model=force_model,
-        force_valid=force_valid,
-        force_estimate=force_estimate,
-        friction_coefficient=friction,
-        friction_margin=friction_margin,
-        critical_friction=critical_friction,
-        jammed=jammed,
-        next_event=next_event,
-        time_to_event=time,
-        earliest=earliest,
-        latest=latest,
-        sequence=mode_sequence(lists, answer.steps),
-        validity=answer.validity,
-        residual=answer.residual,
-    )
-    mode.__class__ = ModePrediction
-    pairs = listed(lists, answer.pairs)
-    stability: Any = _Stability(
-        stamp_ns=stamp_ns,
-        closed=closed,
-        constraint_stability=constraint,
-        constraint_force=constraint_force,
-        bounded_time_stability=bounded_time,
-        gap_acceleration=released_acceleration,
-        zeno=zeno,
-        chatter_end=chatter_end,
-        chatter_end_earliest=chatter_earliest,
-        chatter_end_latest=chatter_latest,
-        grazing=grazing,
-        touchdown_speed=touchdown_speed,
-        friction=within_cone,
-        friction_margin=flag_margin,
-        pseudo_impulse=pseudo_impulse,
-        pseudo_impulse_margin=pseudo_impulse_margin,
-        pair_first=pairs.first,
-        pair_second=pairs.second,
-        pair_coupling=pairs.coupling,
-        pair_order_sensitive=pairs.order_sensitive,
-        pair_order_margin=pairs.margin,
-    )
-    stability.__class__ = StabilityPrediction
-    return mode, stability
+    floats, octets, residual, validity, steps, _, _, pairs = answer
+    mode, flags = _new(AnsweredMode), _new(AnsweredFlags)
+    _set(mode, "stamp_ns", stamp_ns)
+    _set(mode, "floats", floats)
+    _set(mode, "octets", octets)
+    _set(mode, "residual", residual)
+    _set(mode, "validity", validity)
+    _set(mode, "sequence", mode_sequence(lists, steps))
+    _set(mode, "probability_valid", False)
+    _set(mode, "time_bounds_valid", False)
+    _set(flags, "stamp_ns", stamp_ns)
+    _set(flags, "floats", floats)
+    _set(flags, "octets", octets)
+    _set(flags, "pairs", listed(lists, pairs))
+    _set(flags, "chatter_bounds_valid", False)
+    return mode, flags

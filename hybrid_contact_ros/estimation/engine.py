@@ -39,15 +39,17 @@ _ROLLOUT_STEPS = 200  # of splitting at most, where an active set fails
 
 
 class Answer(NamedTuple):
-    """What one update says; the arrays of ``out`` are of this update alone.
+    """What one update says; its arrays are of this update alone.
 
     Attributes:
-        out: :class:`~hybrid_contact_ros.kernels.estimation.update_records.PredictionOut`. residual: of the mode.
+        floats, bytes: the members of :class:`~hybrid_contact_ros.kernels.estimation.update_records.PredictionOut`, one
+            behind the other: vectors and numbers, codes and truths. residual: of the mode.
         validity: bits of Validity. steps, detected, told, pairs: how many entries of the lists are filled
             (:attr:`Engine.lists`).
     """
 
-    out: PredictionOut
+    floats: Array
+    bytes: NDArray[np.uint8]
     residual: float
     validity: int
     steps: int
@@ -69,7 +71,15 @@ class Engine:
     def __init__(self, model: RigidBodyModel, config: EstimatorConfig, due: Array) -> None:
         """``due``: (m, 2, 3), as of :class:`~hybrid_contact_ros.estimation.rhythm.StrideRhythm`, which writes it."""
         m, nv = model.contacts, model.nv
-        self._model, self._sizes = model, ((VECTORS, m, 3), (NUMBERS, m), (CODES, m), (2, m))
+        self._model = model
+        vectors, codes = 3 * VECTORS * m, CODES * m
+        self._floats, self._bytes = np.zeros(vectors + NUMBERS * m), np.zeros(codes + 2 * m, np.uint8)
+        self._out = PredictionOut(
+            vectors=self._floats[:vectors].reshape(VECTORS, m, 3),
+            numbers=self._floats[vectors:].reshape(NUMBERS, m),
+            codes=self._bytes[:codes].reshape(CODES, m),
+            truths=self._bytes[codes:].view(np.bool_).reshape(2, m),
+        )
         self._passive = model.floating_base and nv == 6
         self.memory, self.measured, self.scratch = Memory(m, nv), measurement(m, nv), update_scratch(m, nv)
         self.ahead, self.lists = engine_out(m), lists_out(m, config.prediction.rollout_events)
@@ -146,15 +156,13 @@ class Engine:
         sequence_wanted: bool,
     ) -> Answer:
         """Answer for the state last measured; ``elapsed`` is the time (s) from the rhythm's origin to its stamp."""
-        vectors, numbers, codes, truths = self._sizes
-        out = PredictionOut(np.empty(vectors), np.empty(numbers), np.empty(codes, np.uint8), np.empty(truths, np.bool_))
         stamp, first = state.stamp_ns, last_stamp_ns is None
         last = stamp if last_stamp_ns is None else last_stamp_ns
         found = self._update(
             max(0.0, 1e-9 * (stamp - last)), self.trusted(state), stamp, last, first, elapsed, flags_wanted,
-            sequence_wanted, *out,
+            sequence_wanted, *self._out,
         )  # fmt: skip
-        return Answer(out, *found)
+        return Answer(self._floats.copy(), self._bytes.copy(), *found)
 
 
 def update_settings(model: RigidBodyModel, config: EstimatorConfig) -> UpdateSettings:

@@ -81,4 +81,11 @@ class Envelope:
 
 def seconds(ns: int) -> tuple[int, int]:
     """Seconds and nanoseconds of a time, or of the nearest one that a message can hold (68 years)."""
-    return divmod(max(-_LARGEST_INT32_NS, min(int(ns), _LARGEST_INT32_NS)), 1_000_000_000)
+    return divmod(held(ns), 1_000_000_000)
+
+
+def held(ns: int) -> int:
+    """A time, or the nearest one that a message can hold (68 years)."""
+    if -_LARGEST_INT32_NS <= ns <= _LARGEST_INT32_NS:
+        return int(ns)
+    return _LARGEST_INT32_NS if ns > 0 else -_LARGEST_INT32_NS

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.estimation.answers import MODE_PLACES, block_sizes, blocks
 from hybrid_contact_ros.kernels.messages.contacts import write_contact_mode
 from hybrid_contact_ros.messages.cdr import BEGIN, STAMP, Layout, extend, numbers_of, serialize
 from hybrid_contact_ros.messages.contact_events import source_of
 from hybrid_contact_ros.messages.definitions import blank
-from hybrid_contact_ros.messages.envelope import seconds
+from hybrid_contact_ros.messages.envelope import held, seconds
 from hybrid_contact_ros.messages.impact_set import impact_nanoseconds, published
 from hybrid_contact_ros.prediction import Event, ImpactPrediction, ModePrediction, StabilityPrediction
 
@@ -48,7 +49,7 @@ class ModeHead:
         at = _places(Layout("ContactModeHead", self.data))
         owners = [f"contacts.{i}." for i in range(len(message.contacts))]
         tables = _table(at, owners, _CONTACT_NUMBERS, 8), _table(at, owners, _CONTACT_FLAGS, 1)
-        self.places = (int(at("mode", 8)), *tables)
+        self.mode_at, self.tables, self.contacts = at("mode", 8), tables, len(owners)
         self.model_hash = message.model_hash
 
 
@@ -72,29 +73,38 @@ class ModeTemplate:
             self._octets.view(np.float64),
         )
         owners = [f"sequence.{i}." for i in range(transitions)]
+        stamp_at = 2 * BEGIN // 4  # the first field of all
+        single = (stamp_at, head.mode_at, at("validity", 4), at("residual", 8))
         self._places = (
-            *head.places,
+            np.array([*single, at("compute_time.sec", 4), at("input_age.sec", 4)]),
+            *head.tables,
             _table(at, owners, ["time", "earliest", "latest", "mode"], 8),
             _table(at, owners, ["kind", "bounds_valid"], 1),
             _table(at, owners, ["contact"], 4)[:, 0].copy(),
+            *_sources(head.contacts),
         )
-        self._tail_at = at("validity", 1) - BEGIN
-        # The fields between validity and model_hash, as they are padded in the message.
-        self._tail = Struct(f"<I{at('residual', 1) - at('validity', 1) - 4}xdiIiI")
 
     def filled(self, mode: ModePrediction, compute_time_ns: int, input_age_ns: int) -> bytes:
-        s = mode.sequence
+        s, (floats, codes) = mode.sequence, blocks(mode)
         write_contact_mode(
-            *self._places, bool(mode.probability_valid), bool(mode.time_bounds_valid), mode.status, mode.probability,
-            mode.position, mode.normal, mode.gap, mode.gap_velocity, mode.tangential_velocity, mode.force_model,
-            mode.force_valid, mode.force_estimate, mode.friction_coefficient, mode.friction_margin,
-            mode.critical_friction, mode.next_event, mode.time_to_event, mode.earliest, mode.latest,
+            *self._places, held(mode.stamp_ns), int(mode.validity), float(mode.residual), held(compute_time_ns),
+            held(input_age_ns), bool(mode.probability_valid), bool(mode.time_bounds_valid), floats, codes,
             bool(s.bounds_valid), s.contact, s.kind, s.times, s.mode, *self._views,
         )  # fmt: skip
-        STAMP.pack_into(self._bytes, BEGIN, *seconds(mode.stamp_ns))
-        spent, age = seconds(compute_time_ns), seconds(input_age_ns)
-        self._tail.pack_into(self._bytes, self._tail_at, int(mode.validity), mode.residual, *spent, *age)
         return self._bytes.tobytes()
+
+
+def _sources(contacts: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the numbers and the flags of the contacts in a message come from, in the blocks of an answer."""
+    floats, codes = (np.arange(size) for size in block_sizes(contacts))
+    arrays = {name: place.of(floats, codes) for name, place in MODE_PLACES.items()}
+    columns = []
+    for name in _CONTACT_NUMBERS:
+        field, _, axis = name.partition(".")
+        array = arrays[_FIELDS.get(field, field)]
+        columns.append(array[:, "xyz".index(axis)] if axis else array)
+    flags = [arrays[name] for name in ("status", "force_valid", "next_event")]
+    return np.stack(columns, axis=1).copy(), np.stack(flags, axis=1).copy()
 
 
 _CONTACT_NUMBERS = (
@@ -104,6 +114,10 @@ _CONTACT_NUMBERS = (
     "friction_coefficient", "friction_margin", "critical_friction", "time_to_event", "time_to_event_earliest",
     "time_to_event_latest",
 )  # fmt: skip
+_FIELDS = {
+    "normal_velocity": "gap_velocity", "time_to_event_earliest": "earliest", "time_to_event_latest": "latest",
+}  # fmt: skip
+"""Fields of a contact that have another name in a ModePrediction."""
 _CONTACT_FLAGS = ("status", "probability_valid", "force_valid", "next_event", "time_bounds_valid")
 
 

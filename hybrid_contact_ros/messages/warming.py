@@ -14,12 +14,10 @@ def warm() -> None:
     joint_state(0, 0, places, np.zeros((3, 0)), none, -1, -1, -1, none, none)
     base_measurement(False, True, 1.0, np.ones(3), row, np.zeros((3, 3)), np.zeros(85))
     carried(0.0, row, np.zeros((3, 3)), np.zeros(13))
-    memory = np.zeros(8, np.uint8)
-    octets, flags = memory[:0], np.zeros(0, np.bool_)
-    table, numbers, rows = np.zeros((0, 1), np.int64), none, np.zeros((0, 3))
+    memory = np.zeros(16, np.uint8)
+    octets, table, rows = memory[:0], np.zeros((0, 1), np.int64), np.zeros((0, 3))
     write_contact_mode(
-        0, table, table, table, table, table[:, 0].copy(), False, False, octets, numbers, rows, rows, numbers, numbers,
-        rows, rows, flags, rows, numbers, numbers, numbers, octets, numbers, numbers, numbers, False,
-        table[:, 0].copy(), octets, rows, table[:, 0].copy(), memory, memory.view(np.uint32), memory.view(np.int64),
-        memory.view(np.float64),
+        np.zeros(6, np.int64), table, table, table, table, table[:, 0].copy(), table, table, 0, 0, 0.0, 0, 0, False,
+        False, none, octets, False, table[:, 0].copy(), octets, rows, table[:, 0].copy(), memory,
+        memory.view(np.uint32), memory.view(np.int64), memory.view(np.float64),
     )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 
 from hybrid_contact_ros.estimator import Parts
 from hybrid_contact_ros.nodes.engine_node import EngineNode, run
-from hybrid_contact_ros.nodes.outputs import StabilityOutput
+from hybrid_contact_ros.nodes.outputs import STABILITY, StabilityOutput
 from hybrid_contact_ros.prediction import Prediction
 
 
@@ -22,7 +22,11 @@ class ConstraintStabilityNode(EngineNode):
         self._stability = StabilityOutput(self)
 
     def publish(self, prediction: Prediction, compute_ns: int, age_ns: int) -> None:
-        self._stability.publish(prediction, compute_ns)
+        if self.stream is not None and self.stream.parts & STABILITY:
+            self._stability.publish(prediction, compute_ns)
+
+    def unheard(self) -> int:
+        return 0 if self._stability.heard else STABILITY
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from hybrid_contact_ros.estimator import Parts
 from hybrid_contact_ros.nodes.engine_node import EngineNode, run
-from hybrid_contact_ros.nodes.outputs import ImpactOutput, ModeOutput, StabilityOutput
+from hybrid_contact_ros.nodes.outputs import STABILITY, ImpactOutput, ModeOutput, StabilityOutput
 from hybrid_contact_ros.prediction import Prediction
 
 
@@ -28,8 +28,11 @@ class ContactSuiteNode(EngineNode):
 
     def publish(self, prediction: Prediction, compute_ns: int, age_ns: int) -> None:
         self._mode.publish(prediction, compute_ns, age_ns)
-        if self.stream is not None and self.stream.budget.parts & Parts.STABILITY:
+        if self.stream is not None and self.stream.parts & STABILITY:
             self._stability.publish(prediction, compute_ns)
+
+    def unheard(self) -> int:
+        return 0 if self._stability.heard else STABILITY
 
 
 def main() -> None:

@@ -2,11 +2,44 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from rclpy.qos import DurabilityPolicy
+
 from hybrid_contact_msgs.msg import ConstraintStability, ContactEvent, ContactMode, PostImpactVelocitySet
+from hybrid_contact_ros.estimator import Parts
 from hybrid_contact_ros.nodes.engine_node import EngineNode
 from hybrid_contact_ros.nodes.impact_requests import ImpactRequests
 from hybrid_contact_ros.nodes.impact_worker import ImpactWorker
 from hybrid_contact_ros.prediction import ImpactPrediction, Prediction
+
+STABILITY = int(Parts.STABILITY)
+
+
+class Heard:
+    """A publisher of the node for messages of every state, for the thread of the states.
+
+    It is silent while the node is inactive, as the publisher is. Bytes go straight to the middleware, past three
+    functions of rclpy that look at what kind of message it is.
+    """
+
+    def __init__(self, node: EngineNode, kind: type, topic: str) -> None:
+        publisher = node.output(kind, topic)
+        self._publisher, handle = publisher, publisher.handle
+        self._raw, self._count = handle.publish_raw, handle.get_subscription_count
+        # Subscribers that come later may be sent what was published before.
+        self._always = publisher.qos_profile.durability != DurabilityPolicy.VOLATILE
+
+    def __bool__(self) -> bool:
+        """Whether a message would reach anybody."""
+        return self._always or self._count() > 0
+
+    def publish(self, message: Any) -> None:
+        if isinstance(message, bytes):
+            if self._publisher.is_activated:
+                self._raw(message)
+        else:
+            self._publisher.publish(message)
 
 
 class ModeOutput:
@@ -15,25 +48,30 @@ class ModeOutput:
     def __init__(self, node: EngineNode) -> None:
         assert node.stream is not None
         self._encoder = node.stream.encoder
-        self._mode = node.output(ContactMode, "contact_mode")
+        self._mode = Heard(node, ContactMode, "contact_mode")
         self._events = node.output(ContactEvent, "contact_events")
 
     def publish(self, prediction: Prediction, compute_ns: int, age_ns: int) -> None:
-        self._mode.publish(self._encoder.mode(prediction.mode, compute_ns, age_ns))
+        if self._mode:
+            self._mode.publish(self._encoder.mode(prediction.mode, compute_ns, age_ns))
         for event in prediction.events:
             self._events.publish(self._encoder.event(event))
 
 
 class StabilityOutput:
-    """``constraint_stability`` for every state."""
+    """``constraint_stability`` for every state, while somebody listens.
+
+    Attributes:
+        heard: whether somebody does.
+    """
 
     def __init__(self, node: EngineNode) -> None:
         assert node.stream is not None
         self._encoder = node.stream.encoder
-        self._stability = node.output(ConstraintStability, "constraint_stability")
+        self.heard = Heard(node, ConstraintStability, "constraint_stability")
 
     def publish(self, prediction: Prediction, compute_ns: int) -> None:
-        self._stability.publish(self._encoder.stability(prediction.stability, compute_ns))
+        self.heard.publish(self._encoder.stability(prediction.stability, compute_ns))
 
 
 class ImpactOutput:

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 # A contact that is deeper inside its plane than both of these is not on soft ground: something is configured wrongly.
 _SUNK = 0.03  # m
 _SUNK_GAPS = 4.0  # times activation.gap_off
-_EFFORT, _FORCES = int(Validity.EFFORT), int(Validity.FORCES)  # arithmetic of flags is slow
+_EFFORT, _FORCES, _IMPACT = int(Validity.EFFORT), int(Validity.FORCES), int(Parts.IMPACT)  # slow to compute with
+_TIMED = 4  # of so many states the processor time of one is read, for which the system must be asked twice
 
 
 class _Waiting(NamedTuple):
@@ -72,6 +73,7 @@ class StateStream:
         enabled: while the node is active: messages are taken, or else ignored.
         turn: held while a state is answered; other threads that run Python do so in between.
         sets: who computes the impact sets, where the node publishes them.
+        parts: the parts (bits of Parts) that the state under way is answered with.
 
     Raises:
         ValueError: the model and the configuration do not go together.
@@ -96,12 +98,17 @@ class StateStream:
         self.monitor = Monitor(config.diagnostics, sets=bool(node.parts & Parts.IMPACT))
         self.budget = Budget(node.parts, node.kept, config.input.lost_before_less)
         self.log = FaultLog(node.get_logger())
+        self._protected = protected(node.get_logger(), self._failed)
         self.inputs = ([JOINTS] if model.joint_names else []) + ([ODOM] if model.floating_base else [])
         self.enabled = False
         self.turn = Turn()
         self.sets: ImpactWorker | None = None
         self._waiting: _Waiting | None = None
         self._behind: Executor | None = None  # where others have their turn before the next answer
+        self.parts = int(node.parts)
+        self._untimed = _TIMED
+        self._told: tuple[str, str] | None = None  # the last fault of the intake that the log knows
+        self._frame_id = self.intake.frame_id
         self._done = self._lost = 0  # end of the last answer, by time.time_ns, and how many messages were lost then
 
     def subscribe(self) -> None:
@@ -132,13 +139,15 @@ class StateStream:
         arrived = time.perf_counter_ns()
         with self.turn:
             self._take(arrived, JOINTS, self.intake.joint_state, msg, number, writer, received)
-        self._pass_on()
+        if self.sets is not None:
+            self.sets.go_on()
 
     def on_odometry(self, msg: Odometry | bytes, number: int | None, writer: Any, received: int = 0) -> None:
         arrived = time.perf_counter_ns()
         with self.turn:
             self._take(arrived, ODOM, self.intake.odometry, msg, number, writer, received)
-        self._pass_on()
+        if self.sets is not None:
+            self.sets.go_on()
 
     def _take(
         self, arrived: int, topic: str, convert: Any, msg: Any, number: int | None, writer: Any, received: int
@@ -148,13 +157,16 @@ class StateStream:
             return
         intake, receive = self.intake, self._node.now_ns()
         state: RobotState | None = None
-        with protected(self._node.get_logger(), self._failed):
+        with self._protected:
             state = convert(msg, receive, number, writer)
-        self.log.tell(intake)
+        if intake.last_fault is not self._told:
+            self._told = intake.last_fault
+            self.log.tell(intake)
         if state is None:
             return
-        if intake.frame_id:
-            self.encoder.frame_id = intake.frame_id
+        frame_id = intake.frame_id
+        if frame_id is not self._frame_id and frame_id:  # of most messages it is the text of the one before
+            self._frame_id = self.encoder.frame_id = frame_id
         before = self._waiting
         anew = intake.set_back or (before is not None and before.anew)
         self._waiting = _Waiting(state, receive, arrived, anew, received)
@@ -185,11 +197,7 @@ class StateStream:
     def _answer_later(self) -> None:
         with self.turn:
             self._answer()
-        self._pass_on()
-
-    def _pass_on(self) -> None:
-        """Let the impact sets go on now. Their thread would interrupt a state that is not answered yet."""
-        if self.sets is not None:
+        if self.sets is not None:  # their thread would interrupt a state that is not answered yet
             self.sets.go_on()
 
     def _answer(self) -> None:
@@ -198,7 +206,8 @@ class StateStream:
         waiting, self._waiting = self._waiting, None
         if waiting is None:
             return
-        self._predict(waiting)
+        with self._protected:
+            self._publish(waiting)
         self._done, self._lost = time.time_ns(), self._lost_until_now()
         if not waiting.received:  # it could not be told of the next state whether something came before it
             self._let_others_go_first()
@@ -218,22 +227,19 @@ class StateStream:
         self.estimator.reset()
         self.monitor.failed("internal", why)
 
-    def _predict(self, waiting: _Waiting) -> None:
-        begun, worked = time.perf_counter_ns(), time.thread_time_ns()
-        with protected(self._node.get_logger(), self._failed):
-            self._publish(waiting, begun, worked)
-
-    def _publish(self, waiting: _Waiting, begun: int, worked: int) -> None:
+    def _publish(self, waiting: _Waiting) -> None:
         node, intake, estimator, monitor = self._node, self.intake, self.estimator, self.monitor
+        begun, timed = time.perf_counter_ns(), self._untimed >= _TIMED
+        worked, self._untimed = (time.thread_time_ns(), 1) if timed else (0, self._untimed + 1)
         state, receive_ns, arrived, anew, _ = waiting
         if anew:
             estimator.reset()
         try:
-            parts = self.budget.parts
-            prediction = estimator.update(state, parts & ~Parts.IMPACT)
+            parts = self.parts = int(self.budget.parts) & ~node.unheard()
+            prediction = estimator.update(state, parts & ~_IMPACT)
             node.publish(prediction, time.perf_counter_ns() - arrived, max(0, receive_ns - state.stamp_ns))
             monitor.answered(node.now_ns() - state.stamp_ns, time.perf_counter_ns() - arrived)
-            if self.sets is not None and parts & Parts.IMPACT:
+            if self.sets is not None and parts & _IMPACT:
                 ahead = estimator.impact_ahead()
                 if ahead is not None:
                     self.sets.offer(ahead, arrived)
@@ -244,7 +250,8 @@ class StateStream:
             rate = intake.rates[intake.pace]
             lost = rate.lost + monitor.states_overtaken
             behind, self.turn.waited_ns = self.turn.waited_ns, 0
-            self.budget.spent(done, cost + behind, lost, rate.exact, cost + behind - (time.thread_time_ns() - worked))
+            waited = _TIMED * (cost + behind - (time.thread_time_ns() - worked)) if timed else 0
+            self.budget.spent(done, cost + behind, lost, rate.exact, waited)
         except UnusableStateError as error:  # the state cannot be computed with
             intake.refuse(str(error))
             self.log.tell(intake)
@@ -253,7 +260,7 @@ class StateStream:
         """Note for the diagnostics which slides friction jams, and which contacts cannot be where they are said to
         be."""
         # Lists of few numbers are compared sooner than arrays.
-        if any(gap < -self._deepest for gap in mode.gap.tolist()) and (sunk := self._sunk(mode)).any():
+        if min(mode.gap.tolist(), default=0.0) < -self._deepest and (sunk := self._sunk(mode)).any():
             contact = int(np.argmin(np.where(sunk, mode.gap, np.inf)))
             self.monitor.note(
                 "sunk",

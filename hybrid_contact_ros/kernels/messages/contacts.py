@@ -6,37 +6,32 @@ from hybrid_contact_ros.codes import ContactStatus
 from hybrid_contact_ros.kernels.compiling import kernel
 
 _STICKING = int(ContactStatus.STICKING)
+_STAMP, _MASK, _VALIDITY, _RESIDUAL, _COMPUTE, _AGE = range(6)
 
 
 @kernel
 def write_contact_mode(
-    # places: indices into numbers and words, into octets, and into halves
-    mode_at,
+    # places: indices into words and numbers, into octets, and into halves
+    single,
     contact_words,
     contact_octets,
     transition_words,
     transition_octets,
     transition_halves,
+    # where the numbers of contacts come from
+    floats_from,
+    codes_from,
+    # the whole state
+    stamp,
+    validity,
+    residual,
+    compute_time,
+    input_age,
     # contacts
     probability_valid,
     bounds_valid,
-    status,
-    probability,
-    position,
-    normal,
-    gap,
-    gap_velocity,
-    tangential_velocity,
-    force_model,
-    force_valid,
-    force_estimate,
-    friction_coefficient,
-    friction_margin,
-    critical_friction,
-    next_event,
-    time_to_event,
-    earliest,
-    latest,
+    floats,
+    codes,
     # sequence
     sequence_bounds_valid,
     contact,
@@ -49,42 +44,33 @@ def write_contact_mode(
     words,
     numbers,
 ):
-    """Write all that differs between two messages of one layout, but for head and tail.
+    """Write all that differs between two messages of one layout.
 
     Args:
-        mode_at: of the bit mask. contact_words (m, 24), contact_octets (m, 5): of the numbers and of the flags of each
-            contact, in the order of the message. transition_words (k, 4), transition_octets (k, 2), transition_halves
-            (k,): of each transition.
-        probability_valid … latest: as of :class:`~hybrid_contact_ros.prediction.ModePrediction`.
+        single: (6,), of stamp, bit mask, validity, residual, compute time and input age. contact_words (m, 24),
+            contact_octets (m, 5): of the numbers and of the flags of each contact, in the order of the message.
+            transition_words (k, 4), transition_octets (k, 2), transition_halves (k,): of each transition.
+        floats_from (m, 24), codes_from (m, 3): where the numbers are in ``floats``, and status, force_valid and
+            next_event in ``codes``.
+        stamp, compute_time, input_age: ns, of less than 68 years, as messages hold them.
+        floats, codes: the arrays of a :class:`~hybrid_contact_ros.prediction.ModePrediction`, one behind the other.
         sequence_bounds_valid … mode_after: as of :class:`~hybrid_contact_ros.prediction.ModeSequence`.
         octets, halves, words, numbers: out, the message's memory as uint8, uint32, int64 and float64.
     """
     mask = 0
-    for i in range(status.shape[0]):
-        if status[i] >= _STICKING:
+    for i in range(contact_words.shape[0]):
+        status = codes[codes_from[i, 0]]
+        if status >= _STICKING:
             mask |= 1 << i
-        at, flag = contact_words[i], contact_octets[i]
-        octets[flag[0]] = status[i]
+        flag = contact_octets[i]
+        octets[flag[0]] = status
         octets[flag[1]] = probability_valid
-        octets[flag[2]] = force_valid[i]
-        octets[flag[3]] = next_event[i]
+        octets[flag[2]] = codes[codes_from[i, 1]]
+        octets[flag[3]] = codes[codes_from[i, 2]]
         octets[flag[4]] = bounds_valid
-        numbers[at[0]] = probability[i]
-        for k in range(3):
-            numbers[at[1 + k]] = position[i, k]
-            numbers[at[4 + k]] = normal[i, k]
-            numbers[at[9 + k]] = tangential_velocity[i, k]
-            numbers[at[12 + k]] = force_model[i, k]
-            numbers[at[15 + k]] = force_estimate[i, k]
-        numbers[at[7]] = gap[i]
-        numbers[at[8]] = gap_velocity[i]
-        numbers[at[18]] = friction_coefficient[i]
-        numbers[at[19]] = friction_margin[i]
-        numbers[at[20]] = critical_friction[i]
-        numbers[at[21]] = time_to_event[i]
-        numbers[at[22]] = earliest[i]
-        numbers[at[23]] = latest[i]
-    words[mode_at] = mask
+        for k in range(contact_words.shape[1]):
+            numbers[contact_words[i, k]] = floats[floats_from[i, k]]
+    words[single[_MASK]] = mask
     for i in range(contact.shape[0]):
         halves[transition_halves[i]] = contact[i]
         octets[transition_octets[i, 0]] = kind[i]
@@ -92,3 +78,16 @@ def write_contact_mode(
         for k in range(3):
             numbers[transition_words[i, k]] = times[i, k]
         words[transition_words[i, 3]] = mode_after[i]
+    halves[single[_VALIDITY]] = validity
+    numbers[single[_RESIDUAL]] = residual
+    _write_time(halves, single[_STAMP], stamp)
+    _write_time(halves, single[_COMPUTE], compute_time)
+    _write_time(halves, single[_AGE], input_age)
+
+
+@kernel
+def _write_time(halves, at, nanoseconds):
+    """Write seconds and nanoseconds of a time, which is one that a message can hold."""
+    seconds = nanoseconds // 1_000_000_000
+    halves[at] = seconds
+    halves[at + 1] = nanoseconds - seconds * 1_000_000_000
