@@ -48,9 +48,11 @@ class Stream:
         from hybrid_contact_ros.nodes.contact_suite import ContactSuiteNode
         from hybrid_contact_ros.ros.executor import _SWITCH
         from hybrid_contact_ros.ros.realtime import precise_waits
+        from hybrid_contact_ros.ros.slices import short_slices
 
         sys.setswitchinterval(_SWITCH)
         precise_waits()
+        short_slices()
         rclpy.init(args=["--ros-args", "--log-level", "warn", "--params-file", str(ROOT / "config" / "go2.yaml")])
         urdf = str(example_urdf("go2_description/urdf/go2.urdf"))
         self.node = ContactSuiteNode(parameter_overrides=[Parameter("urdf_file", value=urdf)])

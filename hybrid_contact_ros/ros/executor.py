@@ -16,6 +16,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from hybrid_contact_ros.ros.arguments import start_fault
 from hybrid_contact_ros.ros.realtime import precise_waits
+from hybrid_contact_ros.ros.slices import short_slices
 
 _at_once: list[bool] = []  # not empty while the first signal ends the process
 _IMPATIENT = 1.0  # s; signals closer than this count as one: ros2 launch sends its own after that of the terminal
@@ -85,6 +86,7 @@ def run_node(make: Callable[[], Node], ended: Callable[[], bool] = lambda: False
     interrupted = interrupted_by_signals()
     sys.setswitchinterval(_SWITCH)
     precise_waits()  # or else the system makes 0.07 ms of it
+    short_slices()  # or else a thread that wakes up waits for others, up to 4 ms
     try:
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
         node = make()

@@ -108,7 +108,8 @@ class Realtime:
         for thread in set(_threads()) - self._settled:
             with suppress(OSError):
                 os.sched_setaffinity(thread, cores)
-                os.sched_setscheduler(thread, policy, param)
+                if os.sched_getscheduler(thread) != policy:  # setting it again would take its short slices
+                    os.sched_setscheduler(thread, policy, param)
 
     def _try(self, name: str, make: Callable[[], str]) -> None:
         try:
