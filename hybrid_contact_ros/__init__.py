@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.recordings.write import write_recording
     from hybrid_contact_ros.replay.run import replay_bag
     from hybrid_contact_ros.sensitivity.angles import constraint_angles
+    from hybrid_contact_ros.sensitivity.events import saltation_matrix
+    from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity
     from hybrid_contact_ros.simulation.execution import Execution, ExecutionEventKind
     from hybrid_contact_ros.simulation.options import Tolerances
     from hybrid_contact_ros.simulation.simulate import simulate
@@ -80,6 +82,9 @@ _HOMES = {
     "write_recording": "recordings.write",
     "replay_bag": "replay.run",
     "constraint_angles": "sensitivity.angles",
+    "saltation_matrix": "sensitivity.events",
+    "Saltation": "sensitivity.saltation",
+    "Validity": "sensitivity.saltation",
     "Execution": "simulation.execution",
     "ExecutionEventKind": "simulation.execution",
     "Tolerances": "simulation.options",

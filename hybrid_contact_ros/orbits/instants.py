@@ -1,0 +1,156 @@
+"""The saltation matrix of all that happens at one instant of an execution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.sensitivity.balance import Unsolvable
+from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode, Direction
+from hybrid_contact_ros.sensitivity.course import explain
+from hybrid_contact_ros.sensitivity.events import REFUSED
+from hybrid_contact_ros.sensitivity.force_events import force_jump
+from hybrid_contact_ros.sensitivity.gradients import asker, problem_gradient
+from hybrid_contact_ros.sensitivity.mode_gradient import motion_derivative, motion_of
+from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity, refusal, saltation
+from hybrid_contact_ros.sensitivity.slip_end import stick_saltation
+from hybrid_contact_ros.sensitivity.touchdown import parameter_columns, refuse_touchdown, unsolvable
+from hybrid_contact_ros.simulation.adapter import AdaptedSystem
+from hybrid_contact_ros.simulation.execution import ExecutionEvent, ExecutionEventKind, ModeInterval
+
+Array = NDArray[np.float64]
+_TOUCHING = 1e-6  # m; the events of an execution are found to 1e-9 m
+
+
+def slip_directions(part: ModeInterval, system: AdaptedSystem, resting: float = RESTING) -> dict[int, Direction]:
+    """Directions of the sliding contacts of an interval.
+
+    In the plane there is one for the whole interval. In space it is that of a contact that starts from rest, taken
+    where it has begun to move.
+    """
+    found: dict[int, Direction] = {}
+    if not part.mode.sliding or len(part.times) < 2:
+        return found
+    first = part.times[0]
+    for weight in (1e-3, 1e-2, 0.1, 0.5):
+        time = first + weight * (part.times[1] - first)
+        q, v = part.at(time)
+        problem = system.problem(q, v, time, part.mode.closed)
+        for i in part.mode.sliding - found.keys():
+            slip = problem.tangent_jacobian[i] @ v
+            speed = float(np.linalg.norm(slip))
+            if speed > 10.0 * resting or weight == 0.5:
+                found[i] = slip / speed if speed > 0.0 else np.zeros(len(slip))
+    return found
+
+
+def followed_mode(part: ModeInterval, system: AdaptedSystem) -> ContactMode:
+    """The mode of an interval as the local maps take it."""
+    return ContactMode(part.mode.closed, part.mode.sliding, slip_directions(part, system))
+
+
+def instant_saltation(
+    system: AdaptedSystem, events: Sequence[ExecutionEvent], before: ContactMode, after: ContactMode
+) -> Saltation:
+    """Ξ of the events of one instant: the first one's guard, all their resets, and the motions before and after.
+
+    A touchdown often breaks contacts or makes them slip. These follow from it in every nearby execution, and belong to
+    its reset and to the motion after it.
+
+    Args:
+        system: of the execution. events: in order, at one time; those that only grazed are among them.
+        before, after: the modes of the intervals on both sides.
+    """
+    first = events[0]
+    kind, who = first.kind.value, first.contacts
+    for event in events:
+        if event.kind.value in REFUSED:
+            return refusal(event.kind.value, event.contacts, *REFUSED[event.kind.value])
+    known = system.system
+    try:
+        if first.kind is ExecutionEventKind.TOUCHDOWN:
+            return _impacts(known, events, before, after)
+        if any(event.kind is ExecutionEventKind.TOUCHDOWN for event in events):
+            return refusal(kind, who, Validity.SIMULTANEOUS, "an impact at the instant of another event")
+        if first.kind is ExecutionEventKind.STICK:
+            contact = min(who)
+            turns = after if contact in after.sliding else None
+            mode = turns or after
+            return stick_saltation(
+                known, first.q, first.velocity_before, contact, before, mode, together=who - {contact}, time=first.time
+            )
+        return _force_event(known, first, before, after)
+    except Unsolvable as error:
+        return refusal(kind, who, unsolvable(error), error.why)
+
+
+def _force_event(known: object, first: ExecutionEvent, before: ContactMode, after: ContactMode) -> Saltation:
+    """Liftoff or slip, from the mode before to the one that the instant ends in."""
+    q, v, contact = first.q, first.velocity_before, min(first.contacts)
+    here = motion_derivative(problem_gradient(known, q, v, first.time, before.closed), before)
+    behind = motion_of(asker(known, first.time, after.closed)(q, v), after)
+    found = force_jump(first.kind.value, known, q, here, contact, before, behind, first.time, None, RESTING)
+    if len(first.contacts) > 1 and found.valid and not np.array_equal(found.required(), np.eye(2 * len(v))):
+        why = f"{len(first.contacts)} contacts change at one instant, and near it in several orders"
+        return refusal(first.kind.value, first.contacts, Validity.SIMULTANEOUS, why)
+    return found
+
+
+def _impacts(known: object, events: Sequence[ExecutionEvent], before: ContactMode, after: ContactMode) -> Saltation:
+    """An impact, with the others that it causes at the same instant."""
+    first = events[0]
+    q, v, time = first.q, first.velocity_before, first.time
+    n = len(v)
+    arriving = first.contacts - before.closed
+    closing = after.closed - before.closed
+    if len(arriving) != 1 or not closing <= arriving:
+        why = f"{max(len(arriving), len(closing))} contacts arrive at one instant, and near it in several orders"
+        return refusal("touchdown", first.contacts, Validity.SIMULTANEOUS, why)
+    (contact,) = arriving
+    here = problem_gradient(known, q, v, time, before.closed)
+    fault = refuse_touchdown(here.problem, contact, before.closed, RESTING, _TOUCHING)
+    if fault is not None:
+        return fault
+    reset = np.eye(2 * n)
+    columns: dict[tuple[str, int], Array] = {}
+    for event in events:
+        if event.kind is not ExecutionEventKind.TOUCHDOWN:
+            continue
+        if not event.contacts <= before.closed | arriving:
+            return refusal("touchdown", event.contacts, Validity.SIMULTANEOUS, "another contact arrives at the instant")
+        if event is not first:
+            here = problem_gradient(known, q, event.velocity_before, time, event.before.closed)
+        course = explain(here, event.velocity_after, event.impulse, event.after.closed, event.bounced, RESTING)
+        if course is None:
+            validity = Validity.CAPPED if event.bounced else Validity.UNEXPLAINED
+            return refusal(
+                "touchdown", event.contacts, validity, "no course of the impact leads to the velocity after it"
+            )
+        chosen, found = course
+        step = np.eye(2 * n)
+        step[n:] = found.velocity_state
+        reset = step @ reset
+        columns = {name: step @ column for name, column in columns.items()}
+        more, by_reset, _ = parameter_columns(found, sorted(chosen.closed), contact)
+        for k, name in enumerate(more):
+            columns[name] = columns.get(name, np.zeros(2 * n)) + by_reset[:, k]
+    names = tuple(columns)
+    v_after = events[-1].velocity_after
+    ahead = motion_of(problem_gradient(known, q, v, time, before.closed).problem, before)
+    behind = motion_of(asker(known, time, after.closed)(q, v_after), after)
+    guard = np.concatenate((ahead.problem.normal_jacobian[contact], np.zeros(n)))
+    by_guard = np.array([-1.0 if name == ("height", contact) else 0.0 for name in names])
+    return saltation(
+        reset,
+        guard,
+        ahead.field,
+        behind.field,
+        reset_parameters=np.column_stack([columns[name] for name in names]),
+        guard_parameters=by_guard,
+        velocity_after=v_after,
+        kind="touchdown",
+        contacts=first.contacts,
+        parameters=names,
+    )

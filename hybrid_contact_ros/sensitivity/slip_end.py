@@ -1,0 +1,139 @@
+"""Saltation matrices where a slip comes to rest: it sticks or, in the plane, turns back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.sensitivity.balance import Balance, Unsolvable
+from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode
+from hybrid_contact_ros.sensitivity.gradients import asker, problem_gradient
+from hybrid_contact_ros.sensitivity.mode_gradient import Motion, motion_of
+from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity, refusal, saltation
+from hybrid_contact_ros.sensitivity.touchdown import unsolvable
+
+Array = NDArray[np.float64]
+_ATTRACTED = 1e-3  # relative: by which the rate across may fall short of the rate along, through tolerances
+_DEPENDENT = 1e-7  # relative: what is left of rows that others imply
+
+
+def stick_saltation(
+    system: Any,
+    q: ArrayLike,
+    v: ArrayLike,
+    contact: int,
+    before: ContactMode,
+    after: ContactMode | None = None,
+    *,
+    together: frozenset[int] = frozenset(),
+    time: float = 0.0,
+    resting: float = RESTING,
+) -> Saltation:
+    """Ξ of a slip that comes to rest.
+
+    In the plane the guard is the speed along the slip, h = s J_t v, and Ξ = I + (F⁺ − F⁻) Dh / (Dh F⁻). Where the
+    contact then sticks, s J_t v̇ + s J̇_t v = 0, so that Dh Ξ = 0: the speed of slip is lost.
+
+    In space the slip ends on a set of codimension two, which no single guard describes. Close to it only the slip's
+    direction is fast. With ŝ the direction of approach, û across it, −ŝ·a_t = κ the deceleration, and b = −∂v̇/∂θ as ŝ
+    turns by θ towards û, a slip δ_u across ŝ obeys δ̇_u = −(û J_t b) δ_u / ρ at the speed ρ, and all velocities
+    δv̇ = −b δ_u / ρ. As ρ falls to zero this takes δv to (I − b û J_t / (û J_t b)) δv, whatever κ is: an oblique
+    projection Π that takes δ_u to zero. Then the speed along ŝ ends by the guard formula, and
+
+        Ξ = (I + (F⁺ − F⁻) Dh / (Dh F⁻)) Π,      h = ŝ·J_t v.
+
+    Two directions are lost. That holds where the slip is attracted to ŝ, or its direction stays as it is:
+    û J_t b ≥ κ. Otherwise δ_u/ρ grows without bound, and the answer is SPATIAL_SLIP_END.
+
+    Args:
+        system: as for ``simulate``. q, v: at the event. contact: that stops.
+        before: the mode before, with the direction of the slip where that is below ``resting``. after: the mode after,
+            by default with the contact sticking. Where it slides, it turns back, which takes a plane.
+        together: other contacts that stop with this one because closed rows tie them to it, as the corners of a block.
+    """
+    stopping = together | {contact}
+    who, q_, v_ = stopping, np.asarray(q, float), np.asarray(v, float)
+    if not stopping <= before.closed & before.sliding:
+        return refusal("stick", who, Validity.NOT_TOUCHING, f"contact {contact} does not slide before the event")
+    mode = after or ContactMode(before.closed, before.sliding - stopping, before.directions)
+    kind = "reversal" if contact in mode.sliding else "stick"
+    try:
+        here = problem_gradient(system, q_, v_, time, before.closed)
+        ahead = motion_of(here.problem, before, 0.0)
+        if not _tied(here.problem, before, ahead, contact, together):
+            why = f"{len(stopping)} slips end at one instant, and near it in several orders"
+            return refusal(kind, who, Validity.SIMULTANEOUS, why)
+        if contact in mode.sliding and not mode.directions:
+            mode = ContactMode(mode.closed, mode.sliding, {i: -ahead.edges[i] for i in stopping})
+        behind = motion_of(asker(system, time, mode.closed)(q_, v_), mode, resting)
+    except Unsolvable as error:
+        return refusal(kind, who, unsolvable(error), error.why)
+    except ValueError as error:
+        return refusal(kind, who, Validity.UNEXPLAINED, str(error))
+    slip = ahead.edges[contact]
+    rates, tangents = here.rates(v_)[contact, 1:], here.problem.tangent_jacobian[contact]
+    guard = np.concatenate((slip @ rates, slip @ tangents))
+    reset, lost = np.eye(len(guard)), (f"slip along its direction of contact {contact}",) * (kind == "stick")
+    if here.problem.tangents == 2:
+        if kind == "reversal":
+            why = "in space no slip turns back through rest, unless by chance"
+            return refusal(kind, who, Validity.SPATIAL_SLIP_END, why)
+        projection = _across(ahead, before, contact, stopping, rates, tangents)
+        if isinstance(projection, str):
+            return refusal(kind, who, Validity.SPATIAL_SLIP_END, projection)
+        reset, lost = projection, (*lost, f"slip across its direction of contact {contact}")
+    found = saltation(
+        np.eye(len(guard)),
+        guard,
+        ahead.field,
+        behind.field,
+        velocity_after=v_,
+        kind=kind,
+        contacts=who,
+        lost=lost,
+    )
+    if here.problem.tangents == 1 or found.matrix is None or found.time is None or found.velocity_gradient is None:
+        return found
+    n = len(v_)
+    time_gradient = found.time @ reset
+    return Saltation(
+        kind, who, Validity.VALID, "", found.matrix @ reset, time_gradient, v_,
+        found.velocity_gradient @ reset, lost=lost, parameter_matrix=np.zeros((2 * n, 0)), parameter_time=np.zeros(0),
+    )  # fmt: skip
+
+
+def _across(
+    ahead: Motion, mode: ContactMode, contact: int, stopping: frozenset[int], rates: Array, tangents: Array
+) -> Array | str:
+    """Π (2 nv, 2 nv), or why there is none."""
+    problem, n, slip = ahead.problem, ahead.problem.nv, ahead.edges[contact]
+    across = np.array([-slip[1], slip[0]])
+    rows = mode.rows(problem)
+    balance = Balance(problem, rows, ahead.edges)
+    push = np.zeros(n)
+    for i in stopping:
+        push += problem.friction[i] * ahead.force[i, 0] * (across @ problem.tangent_jacobian[i])
+    turned = balance.solve(push[:, None], np.zeros((len(rows), 1)))[0][:, 0]  # b
+    rate = float(across @ tangents @ turned)
+    slowing = -float(slip @ (tangents @ ahead.acceleration + problem.jacobian_drift[contact, 1:]))
+    if not slowing > 0.0:
+        return f"contact {contact} does not slow down"
+    if rate < (1.0 - _ATTRACTED) * slowing:
+        return f"the slip of contact {contact} turns away from its direction as it stops"
+    projection = np.eye(2 * n)
+    projection[n:] -= np.outer(turned, np.concatenate((across @ rates, across @ tangents))) / rate
+    return projection
+
+
+def _tied(problem: ContactProblem, mode: ContactMode, ahead: Motion, contact: int, together: frozenset[int]) -> bool:
+    """Whether the closed rows make all of these contacts slip alike, so that one cannot stop without the others."""
+    rows = Balance(problem, mode.rows(problem), ahead.edges).closed
+    for i in together:
+        apart = problem.tangent_jacobian[i] - problem.tangent_jacobian[contact]
+        left = apart.T - rows.T @ np.linalg.lstsq(rows.T, apart.T, rcond=1e-9)[0]
+        if np.abs(left).max() > _DEPENDENT * np.abs(problem.tangent_jacobian[i]).max():
+            return False
+    return True
