@@ -42,7 +42,7 @@ class Place(NamedTuple):
     first: int
     vector: bool = False
 
-    def of(self, floats: NDArray[np.float64], octets: NDArray[np.uint8]) -> NDArray[Any]:
+    def of(self, floats: NDArray[Any], octets: NDArray[Any]) -> NDArray[Any]:
         """The array."""
         m = len(octets) // (CODES + 2)
         begin = self.first * m

@@ -59,7 +59,7 @@ class ChainScratch(NamedTuple):
     moving: Codes  # (m,)
     slip: Array  # (m, d)
     state: Indices  # (m,)
-    impulse: Array  # (n,)
+    impulses: Array  # (n,), of a solve
     after: Array  # (n,)
     push: Array  # (n,): impulse of one impact, restitution included
     compression: Array  # (2, n): impulse of its compression, and velocities after that
@@ -203,7 +203,7 @@ def strike(resting, problem, scratch, chain):
     gives = False
     for i in range(m):
         for k in range(i * w, i * w + w):
-            push[k] = scratch.impulse[k]
+            push[k] = scratch.impulses[k]
         struck = met[i] and push[i * w] > 0.0 and chain.velocity[i * w] < -resting
         gives = gives or (struck and problem.restitution[i] > 0.0)
     if solved and gives:
@@ -225,7 +225,7 @@ def strike(resting, problem, scratch, chain):
 
 @kernel
 def _solve(friction, velocity, problem, scratch):
-    """Solve u⁺ = u + G Λ of the contacts in ``scope`` into ``scratch.impulse`` and ``after``.
+    """Solve u⁺ = u + G Λ of the contacts in ``scope`` into ``scratch.impulses`` and ``after``.
 
     Friction opposes the velocity after the impact, so that no contact counts as sliding before it.
 
@@ -242,19 +242,19 @@ def _solve(friction, velocity, problem, scratch):
         for k in range(d):
             scratch.slip[i, k] = 0.0
         for k in range(i * w, i * w + w):
-            scratch.impulse[k] = 0.0
+            scratch.impulses[k] = 0.0
             scratch.after[k] = velocity[k]
         if scratch.scope[i]:
             count, only = count + 1, i
     if count == 1:  # its answer is found directly
         f = only * w
-        resting_contact(d, f, friction[only], 0.0, G, velocity[f : f + w], scratch.impulse[f : f + w])
+        resting_contact(d, f, friction[only], 0.0, G, velocity[f : f + w], scratch.impulses[f : f + w])
         for r in range(m * w):
             for k in range(f, f + w):
-                scratch.after[r] += G[r, k] * scratch.impulse[k]
+                scratch.after[r] += G[r, k] * scratch.impulses[k]
         return True, 0.0
     dynamics = ContactDynamics(d, G, velocity, friction)
-    iterate = ModeIterate(scratch.slip, scratch.state, scratch.impulse, scratch.after)
+    iterate = ModeIterate(scratch.slip, scratch.state, scratch.impulses, scratch.after)
     memory = ModeScratch(scratch.A, scratch.work, scratch.order)
     code, residual, _ = solve_modes(
         problem.steps, problem.tolerance, dynamics, scratch.scope, scratch.moving, iterate, memory
@@ -300,7 +300,7 @@ def _give_back(resting, problem, scratch, chain):
             return False, worst
         work = 0.0
         for k in range(n):
-            push[k] += scratch.impulse[k]
+            push[k] += scratch.impulses[k]
             work += push[k] * (velocity[k] + after[k])
         if work <= _ENERGY * size:
             break
@@ -332,7 +332,7 @@ def leave_pulling(resting, problem, scratch, chain):
         scratch.moving[i] = slides or friction[i] == 0.0
         scratch.state[i] = _SLIP if scratch.moving[i] else _STICK
         for k in range(f, f + w):
-            scratch.impulse[k] = 0.0
+            scratch.impulses[k] = 0.0
             scratch.after[k] = b[k]
         if chain.on[i]:
             count, only = count + 1, i
@@ -342,7 +342,7 @@ def leave_pulling(resting, problem, scratch, chain):
     if count == 0:
         return
     dynamics = ContactDynamics(d, G, b, friction)
-    iterate = ModeIterate(scratch.slip, scratch.state, scratch.impulse, scratch.after)
+    iterate = ModeIterate(scratch.slip, scratch.state, scratch.impulses, scratch.after)
     memory = ModeScratch(scratch.A, scratch.work, scratch.order)
     code, _, _ = solve_modes(
         problem.steps, problem.tolerance, dynamics, scratch.scope, scratch.moving, iterate, memory
@@ -350,7 +350,7 @@ def leave_pulling(resting, problem, scratch, chain):
     if code != _SOLVED:
         return  # what the forces would do is not known: the contacts stay
     for i in range(m):
-        if chain.on[i] and scratch.impulse[i * w] <= 0.0 and scratch.after[i * w] > 0.0:
+        if chain.on[i] and scratch.impulses[i * w] <= 0.0 and scratch.after[i * w] > 0.0:
             chain.on[i] = 0
 
 
@@ -364,7 +364,7 @@ def chain_scratch(m: int, d: int) -> ChainScratch:
         moving=np.zeros(m, np.uint8),
         slip=np.zeros((m, d)),
         state=np.zeros(m, np.int64),
-        impulse=np.zeros(n),
+        impulses=np.zeros(n),
         after=np.zeros(n),
         push=np.zeros(n),
         compression=np.zeros((2, n)),
