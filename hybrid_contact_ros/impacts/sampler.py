@@ -22,6 +22,8 @@ from hybrid_contact_ros.kernels.impacts.sampling import sample_batch
 # What a node of a search takes, before it was measured: the larger of a fixed time and one that grows with p²
 _NODE_NS, _NODE_NS_PER_SQUARE = 200.0, 4.0
 _MEASURING_PART = 0.25  # of the time until the deadline: budget of the first call, by which work is measured
+_TELLING = 100.0  # units of work of a call that tells how fast they are done
+_FORGET = 0.9  # of the slowest rate of work until now, with every measurement
 _SAFE_PART = 0.9  # of the time that is left: budget of the following calls
 _GRACE_NS = 300_000  # after the deadline, for the first sample
 _AT_ONCE_STEPS = 6  # increments of the sample that stands in for all others
@@ -120,7 +122,9 @@ class Sampler:
         self._cap, self._vectors, self._contacts = np.empty(m), np.empty((5, p)), np.empty((9, m))
         self.z, self.info = self._out = (z, info)
         self._plan = plan
-        self._node = effort(space.g, p)
+        # ns a unit of work takes: a guess until it was measured
+        self._rate = max(_NODE_NS, _NODE_NS_PER_SQUARE * p**2) / effort(space.g, p)
+        self._measured = False
         self._planar = None
         if search.planar is not None and (plan.material is None or plan.material.same_as_inelastic):
             self._planar = (*search.planar.pieces, *search.planar.tree, search.z, search.after)
@@ -190,13 +194,14 @@ class Sampler:
             (worst status, samples).
         """
         done, worst = 0, int(Status.SOLVED)
-        guess = max(_NODE_NS, _NODE_NS_PER_SQUARE * self._plan.space.w.size**2) / self._node
-        budget = max(_MEASURING_PART * (end_ns - time.perf_counter_ns()), _GRACE_NS) / guess
+        part = _SAFE_PART if self._measured else _MEASURING_PART
+        budget = max(part * (end_ns - time.perf_counter_ns()), _GRACE_NS) / self._rate
         while True:
             started = time.perf_counter_ns()
             code, reached, spent = self.run(done, samples - done, budget)
             made, done = reached - done, reached
             now = time.perf_counter_ns()
+            self._learn(now - started, spent)
             if done == 0:  # begin again if the time allows clearly more work than was not enough
                 budget = _SAFE_PART * (end_ns + _GRACE_NS - now) * spent / max(now - started, 1)
                 if budget < 1.5 * spent:
@@ -208,6 +213,15 @@ class Sampler:
             budget = _SAFE_PART * (end_ns - now) * spent / max(now - started, 1)
             if budget < spent / max(made, 1):  # not enough for one more
                 return worst, done
+
+    def _learn(self, ns: int, spent: float) -> None:
+        """Note how long work took: the next set of a sampler that is used again begins with the slowest rate of late,
+        and mostly needs one call."""
+        if spent < _TELLING:
+            return
+        rate = ns / spent
+        self._rate = max(rate, _FORGET * self._rate) if self._measured else rate
+        self._measured = True
 
 
 def run_at_once(plan: SamplePlan, z: Array, info: Array) -> int:

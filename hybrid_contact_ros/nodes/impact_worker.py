@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, Any, NamedTuple
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
 
 from hybrid_contact_ros.estimation.impact_sets import ImpactAhead, ImpactSets
 from hybrid_contact_ros.impacts.steps import SHORT, Steps
@@ -55,10 +55,13 @@ class ImpactWorker:
         self._waiting: _Offer | None = None
         self._slot, self._publishing = threading.Lock(), threading.Lock()
         self._generation = 0
-        self._asked = False  # whether the thread is yet to look for an offer
-        self._thread = ThreadPoolExecutor(1, "impact_set")
-        self._last: Future[Any] = self._thread.submit(threading.get_native_id)
-        node.has_thread(self._last.result(), sets=True)
+        self._ended = self._busy = False
+        self._asked = threading.Lock()  # free: the thread is yet to look for an offer
+        self._asked.acquire()
+        self._thread = threading.Thread(target=self._work, name="impact_set", daemon=True)
+        self._thread.start()
+        assert self._thread.native_id is not None
+        node.has_thread(self._thread.native_id, sets=True)
 
     def offer(self, ahead: ImpactAhead, arrived: int) -> None:
         """A touchdown may be near: its set is the next to be computed, unless that of a newer state takes its place."""
@@ -68,9 +71,8 @@ class ImpactWorker:
 
     def go_on(self) -> None:
         """The state has been answered, and Python is free: begin with what was offered."""
-        if self._waiting is not None and not self._asked:
-            self._asked = True
-            self._last = self._thread.submit(self._next)
+        if self._waiting is not None:
+            self._ask()
 
     def drop(self) -> None:
         """Publish nothing of the states that were offered until now."""
@@ -79,15 +81,36 @@ class ImpactWorker:
         with self._publishing:
             self._generation += 1
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether there is nothing to do."""
+        return self._asked.locked() and self._waiting is None and not self._busy
+
     def end(self) -> None:
         """Publish nothing more, and wait for the thread."""
         self.drop()
-        self._thread.shutdown(wait=False)
-        if wait([self._last], _LONGEST_END).not_done:
+        self._ended = True
+        self._ask()
+        self._thread.join(_LONGEST_END)
+        if self._thread.is_alive():
             self._logger.warning("an impact set is still being computed; it will not be published")
 
+    def _ask(self) -> None:
+        """Wake the thread up, in a microsecond or two: states pay for it."""
+        with suppress(RuntimeError):  # it was asked and has not looked yet
+            self._asked.release()
+
+    def _work(self) -> None:
+        """The thread."""
+        while True:
+            self._asked.acquire()  # before the slot is looked into: what comes later asks anew
+            if self._ended:
+                return
+            self._busy = True
+            self._next()
+            self._busy = False
+
     def _next(self) -> None:
-        self._asked = False  # before the slot is looked into: what comes later asks anew
         with self._slot:
             offer, self._waiting = self._waiting, None
         if offer is None:

@@ -70,7 +70,10 @@ def feed(bench, node, count=1, height=0.62):
 
 def at_rest(node):
     """Wait until the thread of the sets has nothing to do."""
-    node.stream.sets._thread.submit(int).result(20.0)
+    limit = time.monotonic() + 20.0
+    while not node.stream.sets.at_rest:
+        assert time.monotonic() < limit
+        time.sleep(0.001)
 
 
 @pytest.mark.parametrize("parameters", [BOUNCY, HURRIED])
@@ -226,7 +229,7 @@ def test_cleanup_waits_for_the_thread_and_nothing_is_published_afterwards(bench,
     threading.Timer(0.2, gate.open.set).start()
     node.trigger_deactivate()
     node.trigger_cleanup()
-    assert worker._last.done() and gate.made == 1 and node.lifecycle_state == State.PRIMARY_STATE_UNCONFIGURED
+    assert not worker._thread.is_alive() and gate.made == 1 and node.lifecycle_state == State.PRIMARY_STATE_UNCONFIGURED
     bench.spin(0.2)
     assert not heard and not any(t.name.startswith("impact_set") and t.is_alive() for t in threading.enumerate())
     node.trigger_configure()
@@ -247,9 +250,10 @@ def test_a_set_that_does_not_end_holds_up_neither_cleanup_nor_the_end_of_the_nod
     bench.executor.remove_node(node)
     bench.nodes.remove(node)
     node.destroy_node()
-    assert not worker._last.done()
+    assert worker._thread.is_alive()
     gate.open.set()
-    worker._last.result(20.0)  # without an exception, though the publisher is gone
+    worker._thread.join(20.0)
+    assert not worker._thread.is_alive()
     bench.spin(0.1)
     assert not heard and worker.counter.made == worker.counter.failures == 0
 

@@ -4,6 +4,7 @@ import errno
 import gc
 import os
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from types import SimpleNamespace
@@ -63,7 +64,8 @@ class System:
 def workers(node):
     """Native ids of the threads of the sets, and of the requests."""
     stream = node.stream
-    return [t.submit(threading.get_native_id).result() for t in (stream.sets._thread, node._impact._requests._worker)]
+    requests = node._impact._requests._worker.submit(threading.get_native_id).result()
+    return [stream.sets._thread.native_id, requests]
 
 
 def test_without_the_rights_each_setting_says_what_it_lacks_and_the_node_goes_on(bench, monkeypatch, capfd):
@@ -177,7 +179,8 @@ def test_garbage_is_collected_as_it_says_and_states_make_none(bench, monkeypatch
         node.stream.on_odometry(leg.odometry(stamp, 0.64 - 0.0004 * k), None, None)
         node.stream.on_joint_state(leg.joint_state(stamp), None, None)
         node.executor.spin_once(timeout_sec=0.0)
-    node.stream.sets._thread.submit(int).result()
+    while not node.stream.sets.at_rest:
+        time.sleep(0.001)
     assert gc.collect() == 0  # nothing that only the collector could free: without it memory does not grow
     done = []
     monkeypatch.setattr(realtime.gc, "collect", lambda: done.append(1))
