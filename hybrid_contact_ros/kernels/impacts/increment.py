@@ -18,7 +18,10 @@ TOLERANCE = 1e-9
 
 _GOOD = 1e-10  # residual at which no other attempt is made
 _ATTEMPTS = 8
-_FEW_ROWS = 12  # up to so many, those of four contacts in space with two axes each, pivoting is as quick
+FEW_ROWS = 12
+"""Up to so many, those of four contacts in space with two axes each, the path of solutions is followed at once."""
+FIRST_PERTURBATION = 1e-11
+"""Size of the perturbation that resolves degeneracy, in the first attempt."""
 _FIRST_FREE_CAP = 100.0  # in velocity scales: a cap that impulses do not reach, as a rule
 _LAST_FREE_CAP = 1e8  # the largest that is tried: where contacts nearly jam impulses are large
 
@@ -32,7 +35,7 @@ def _perturbation(attempt):
         return 1e-13
     if attempt == 3:
         return 1e-10
-    return 1e-12 if attempt == 2 else 1e-11
+    return 1e-12 if attempt == 2 else FIRST_PERTURBATION
 
 
 @kernel
@@ -96,7 +99,7 @@ def increment(
     """
     problem = IncrementProblem(g, H, w, cap, c)
     work = Tableau(tableau, lines[0], lines[1], lines[2], lines[3], lines[4])
-    if w.shape[0] > _FEW_ROWS:
+    if w.shape[0] > FEW_ROWS:
         met, changes = solve_by_mode(problem, work, z, after)
         if met:
             residual = axes_residual(g, H, w, cap, c, z, after)

@@ -24,12 +24,10 @@ solutions it finds one.
 
 from __future__ import annotations
 
-import math
-
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.impacts.ratio_test import NOTHING, OWN_WIDTH, blocking, first_blocking
 from hybrid_contact_ros.kernels.impacts.tableau import (
-    NO_CAP,
     X_BASIC,
     Y_BASIC,
     enter,
@@ -44,113 +42,10 @@ SOLVED = int(Status.SOLVED)
 RAY = int(Status.RAY)
 PIVOT_LIMIT = int(Status.PIVOT_LIMIT)
 
-_COEFFICIENT = 1e-11  # entries below count as zero in the ratio test
-_TIE = 1e-13  # of two blocking variables this close, the one with the larger entry leaves
 _PIVOTS_PER_ROW = 20  # most pivots of a solve, over p + 2
 
-_NOTHING, _OWN_WIDTH = -1, -2  # what blocks a step if it is no pair
-
 
 @kernel(forceinline=True)
-def _blocks(value, fall, best, strength):
-    """Whether value − fall · step ≥ 0 ends the step before ``best``, or with ``best`` but with a larger pivot."""
-    if fall < _COEFFICIENT:
-        return False
-    return value < (best - _TIE) * fall or (value < (best + _TIE) * fall and fall > strength)
-
-
-@kernel(forceinline=True)
-def _first(problem, top, over, tableau):
-    """The ratio test of the first step, in which t enters and all y are basic.
-
-    Returns the blocking pair, or _NOTHING where t reaches ``top``, which stands for 1.
-    """
-    cap, c = problem.cap, problem.c
-    T = tableau.T
-    p = problem.H.shape[0]
-    n = 1 + problem.g
-    best = top
-    leaving = _NOTHING
-    for k in range(cap.shape[0]):
-        a = k * n
-        if cap[k] * over > NO_CAP:
-            last = a + n if tableau.side[a] < 0.0 and c[k] > 0.0 else a + 1
-            for i in range(a, last):
-                if T[p, i] < -_COEFFICIENT and T[p + 2, i] < -best * T[p, i]:
-                    best = max(T[p + 2, i], 0.0) / -T[p, i]
-                    leaving = i
-    return leaving
-
-
-@kernel(forceinline=True)
-def _blocking(problem, top, over, out, own, tableau):
-    """What ends the step of the entering variable: (pair, whether the width of its x does).
-
-    The pair ``out`` stands for t, which reaches ``top`` "by its width". _NOTHING: nothing blocks; _OWN_WIDTH: the width
-    of the entering variable itself does. ``own`` is the pair of the entering variable if that is an x, else −1.
-    """
-    cap, c = problem.cap, problem.c
-    T, side, holds = tableau.T, tableau.side, tableau.holds
-    p = problem.H.shape[0]
-    n = 1 + problem.g
-    perturbed = p + 2
-    t = T[perturbed, out]
-    t_rate = T[p, out]
-    best = math.inf
-    strength = 0.0
-    leaving = _NOTHING
-    opposite = False
-    if t_rate < -_COEFFICIENT:
-        best, strength, leaving = max(t, 0.0) / -t_rate, -t_rate, out
-    elif t_rate > _COEFFICIENT:
-        best, strength, leaving, opposite = max(top - t, 0.0) / t_rate, t_rate, out, True
-    for k in range(cap.shape[0]):
-        share = cap[k] * over
-        if share <= NO_CAP:
-            continue
-        a = k * n
-        width = share * t
-        width_rate = share * t_rate
-        value = 0.0  # of x of the normal pair
-        rate = 1.0 if own == a else 0.0
-        if a != out:
-            value = T[perturbed, a]
-            rate = T[p, a]
-            if _blocks(max(value, 0.0), -rate, best, strength):
-                best, strength, leaving, opposite = max(value, 0.0) / -rate, -rate, a, False
-        if holds[a] == X_BASIC or own == a:
-            if _blocks(max(width - value, 0.0), rate - width_rate, best, strength):
-                best, strength, opposite = max(width - value, 0.0) / (rate - width_rate), rate - width_rate, True
-                leaving = a if own != a else _OWN_WIDTH
-        else:
-            if side[a] > 0.0:
-                continue  # open
-            value = 0.0
-            rate = 0.0
-        if c[k] == 0.0:
-            continue
-        if side[a] < 0.0:
-            value = width - value
-            rate = width_rate - rate
-        width = 2.0 * c[k] * value  # of the axes
-        width_rate = 2.0 * c[k] * rate
-        for i in range(a + 1, a + n):
-            value = 0.0
-            rate = 1.0
-            if i != out:
-                value = T[perturbed, i]
-                rate = T[p, i]
-                if _blocks(max(value, 0.0), -rate, best, strength):
-                    best, strength, leaving, opposite = max(value, 0.0) / -rate, -rate, i, False
-            if (holds[i] == X_BASIC or own == i) and _blocks(
-                max(width - value, 0.0), rate - width_rate, best, strength
-            ):
-                best, strength, opposite = max(width - value, 0.0) / (rate - width_rate), rate - width_rate, True
-                leaving = i if own != i else _OWN_WIDTH
-    return leaving, opposite
-
-
-@kernel
 def solve(problem, size, attempt, tableau, z):
     """Solve one increment LCP; see the module.
 
@@ -175,8 +70,8 @@ def solve(problem, size, attempt, tableau, z):
         return SOLVED, 0
     fill(problem, top, size, attempt, tableau)
     over = 1.0 / top
-    out = _first(problem, top, over, tableau)
-    if out == _NOTHING:
+    out = first_blocking(problem, top, over, tableau)
+    if out == NOTHING:
         read(problem, top, -1, tableau, z)
         return SOLVED, 0
     for j in range(p + 3):
@@ -191,8 +86,8 @@ def solve(problem, size, attempt, tableau, z):
     for pivots in range(1, limit):
         if own >= 0 and own % n == 0 and side[own] > 0.0:
             turn_axes(problem, own, tableau)
-        leaving, opposite = _blocking(problem, top, over, out, own, tableau)
-        if leaving == _NOTHING:
+        leaving, opposite = blocking(problem, top, over, out, own, tableau)
+        if leaving == NOTHING:
             return RAY, pivots
         if leaving == out:
             if not opposite:
@@ -200,7 +95,7 @@ def solve(problem, size, attempt, tableau, z):
             step = (top - T[p + 1, out]) / T[p, out]
             read(problem, step, own, tableau, z)
             return SOLVED, pivots
-        if leaving == _OWN_WIDTH:
+        if leaving == OWN_WIDTH:
             slack(problem, over, out, own, out, tableau)
             exchange(p, tableau)
             side[out] = -side[out]

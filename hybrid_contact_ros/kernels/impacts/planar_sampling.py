@@ -13,8 +13,9 @@ import numpy as np
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.all_solutions import SearchBudget
-from hybrid_contact_ros.kernels.impacts.increment import increment
+from hybrid_contact_ros.kernels.impacts.increment import FEW_ROWS, FIRST_PERTURBATION, increment
 from hybrid_contact_ros.kernels.impacts.increment_modes import effort
+from hybrid_contact_ros.kernels.impacts.pivoting import solve
 from hybrid_contact_ros.kernels.impacts.planar_few import search_few
 from hybrid_contact_ros.kernels.impacts.planar_path import follow
 from hybrid_contact_ros.kernels.impacts.planar_pieces import Pieces
@@ -32,6 +33,7 @@ from hybrid_contact_ros.kernels.impacts.records import (
     UNCERTAIN,
     IncrementProblem,
     SearchLimits,
+    Tableau,
     Walk,
 )
 from hybrid_contact_ros.kernels.impacts.residual import axes_residual
@@ -107,6 +109,7 @@ def planar_batch(
     limits = SearchLimits(chance, limit, budget)
     pieces = Pieces(signs, maps, tests, counts, order, system, columns, ints)
     tree = PlanarTree(T, bounds, A, rows, modes, at)
+    pivots = Tableau(tableau, lines[0], lines[1], lines[2], lines[3], lines[4])
     p = w.shape[0]
     node = effort(1, p)
     worst = SOLVED
@@ -132,7 +135,10 @@ def planar_batch(
             mode = -1
             if signs.shape[0] > 0:
                 mode = follow(problem, perturbed, share, at[0], pieces, push)
-            if mode >= 0:
+                if mode >= 0:
+                    residual = axes_residual(1, H, now, cap, c, push, after)
+            elif p <= FEW_ROWS:  # the first attempt of increment, compiled for one axis a contact
+                solve(problem, FIRST_PERTURBATION, 0, pivots, push)
                 residual = axes_residual(1, H, now, cap, c, push, after)
             if not residual <= _GOOD:
                 mode = -1
