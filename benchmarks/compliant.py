@@ -97,6 +97,17 @@ def tilted(angle: float) -> ContactProblem:
     return gapped(problem, gap, problem.bias_force)
 
 
+def first_share(problem: ContactProblem, mass: float | None) -> float:
+    """The part of the first corner's impulse that comes before the other corner touches (Halm §5.4.1)."""
+    found = compliant_impact(problem, 1e6, mass=mass, rtol=1e-10)
+    first = int(np.argmin(problem.gap))
+    other = found.gaps[:, 1 - first]
+    k = int(np.argmax(other <= 0.0))
+    part = other[k - 1] / (other[k - 1] - other[k])
+    before, after = found.impulses[k - 1, first, 0], found.impulses[k, first, 0]
+    return float((before + part * (after - before)) / found.impulse[first, 0])
+
+
 def gapped(problem: ContactProblem, gap: Array, bias_force: Array) -> ContactProblem:
     """The same impact with other gaps and another load."""
     return ContactProblem(

@@ -37,7 +37,8 @@ def landing(axes) -> Row:
     axes.set_ylabel("gap [cm]; bars: closed")
     axes.legend(fontsize=8, frameon=False)
     expected = np.sqrt(2 * 0.05 / 9.81)
-    return Row("Go2: first foot touches (free fall of 5 cm)", f"{expected:.4f} s", f"{run.events[0].time:.4f} s")
+    what = f"Go2: first foot touches (free fall of 5 cm: {expected:.4f} s)"
+    return Row(what, "", f"{run.events[0].time:.4f} s")
 
 
 def rolling(axes) -> Row:
@@ -50,7 +51,7 @@ def rolling(axes) -> Row:
     axes.set_ylabel("speed [m/s]")
     axes.legend(fontsize=8, frameon=False)
     expected = 2.0 * _SPEED / (7.0 * _FRICTION * 9.81)
-    return Row("ball: rolls from 2 v / (7 μ g)", f"{expected:.6f} s", f"{run.events[0].time:.6f} s")
+    return Row(f"ball: rolls from 2 v / (7 μ g) = {expected:.6f} s", "", f"{run.events[0].time:.6f} s")
 
 
 def robots() -> tuple[Figure, list[Row]]:
@@ -68,7 +69,7 @@ ENTRIES = [
         "robots",
         "Robots from a URDF",
         "The same engine on Pinocchio's models, with quaternions: a Go2 dropped tilted with a joint controller, and a "
-        "ball pushed without spin (grey: 5/7 of its first speed). The published numbers are textbook formulas. More in "
+        "ball pushed without spin (grey: 5/7 of its first speed). More in "
         "[simulation.md](simulation.md).",
         robots,
     )

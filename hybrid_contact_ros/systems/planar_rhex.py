@@ -24,24 +24,29 @@ FRONT, REAR, NOSE, TAIL = range(4)
 class RHexParameters:
     """Sizes, masses and motors, in SI units.
 
-    ``torque`` (N m) is that of all motors of one hip at rest; it vanishes at ``no_load_speed`` (rad/s).
+    Hips are ``hip`` (m) before and behind the point ``hip_offset`` (m) ahead of the body's centre. ``friction`` is that
+    of both toes, or of the front one where ``rear_friction`` is given. ``torque`` (N m) is that of all motors of one hip at rest; it vanishes at ``no_load_speed`` (rad/s).
     ``retract_acceleration`` (rad/s²) turns a leg in the air further until ``retract_speed`` (rad/s): Johnson,
-    Assumption A6, and the note to Fig. 1 that legs are turned out of the way once they have left the ground.
+    Assumption A6, and the note to Fig. 1 that legs are turned out of the way once they have left the ground. With None
+    the motor turns it back to the ground, its torque over ``rotor_inertia`` (kg m²): §2.7.2, Fig. 4.
     """
 
     mass: float = 9.0
     inertia: float = 0.2
     hip: float = 0.22
+    hip_offset: float = 0.0
     leg: float = 0.15
     body_length: float = 0.49
     body_height: float = 0.08
     friction: float = 2.0
+    rear_friction: float | None = None
     torque: float = 30.0
     no_load_speed: float = 30.0
+    rear_turn: float = -1.0
     start_delay: float = 0.01
     stiffness: float = 300.0
     damping: float = 6.0
-    retract_acceleration: float = 400.0
+    retract_acceleration: float | None = 400.0
     retract_speed: float = 20.0
     rotor_inertia: float = 0.01
     gravity: float = 9.81
@@ -52,9 +57,10 @@ class PlanarRHex(LagrangianSystem):
 
     A leg with angle 0 points down, and with a positive angle its toe is ahead of the hip. The contacts are the toes
     "front" and "rear", with friction, and the body's lower corners "nose" and "tail", without (Johnson §2.8). The
-    motors turn the legs backward (negative). The front one starts at the time ``start`` and the rear one
-    ``start_delay`` later (Johnson, note 2); until then a leg is held at ``stance`` (rad). A leg in the air is not
-    driven but retracts.
+    motors turn the legs backward (negative), the rear one forward where ``rear_turn`` is 1: then the legs push against
+    each other (Johnson §2.8, the vertical leap). The front one starts at the time ``start`` and the rear one
+    ``start_delay`` later, t₂ (Johnson, note 2); until then a leg is held at ``stance`` (rad), with its toe on the side
+    that it turns away from. A leg in the air is not driven but retracts.
     """
 
     def __init__(self, parameters: RHexParameters | None = None, start: float = 0.0, stance: float = 1.0) -> None:
@@ -63,10 +69,12 @@ class PlanarRHex(LagrangianSystem):
         x, z, pitch, front, rear = q = sympy.symbols("x z pitch front rear")
         toes, corners = [], []
         for name, side, leg in (("front", 1, front), ("rear", -1, rear)):
-            place_x = x + side * p.hip * sympy.cos(pitch) + p.leg * sympy.sin(pitch + leg)
-            place_z = z + side * p.hip * sympy.sin(pitch) - p.leg * sympy.cos(pitch + leg)
+            hip = p.hip_offset + side * p.hip
+            place_x = x + hip * sympy.cos(pitch) + p.leg * sympy.sin(pitch + leg)
+            place_z = z + hip * sympy.sin(pitch) - p.leg * sympy.cos(pitch + leg)
             tangent = sympy.Matrix([place_x]).jacobian(sympy.Matrix(q))
-            toes.append(Constraint(name, place_z, (tangent,), p.friction))
+            rough = p.friction if side > 0 or p.rear_friction is None else p.rear_friction
+            toes.append(Constraint(name, place_z, (tangent,), rough))
         for name, side in (("nose", 1), ("tail", -1)):
             half = side * p.body_length / 2
             corners.append(Constraint(name, z + half * sympy.sin(pitch) - p.body_height / 2 * sympy.cos(pitch)))
@@ -82,24 +90,30 @@ class PlanarRHex(LagrangianSystem):
     def _torque(self, time: float, q: Array, v: Array, mode: frozenset[int]) -> Array:
         p = self.parameters
         force = np.zeros(5)
-        for leg, begin in ((FRONT, self.start), (REAR, self.start + p.start_delay)):
+        for leg, begin, turn in self._legs():
             if time >= begin:
-                force[3 + leg] = -p.torque * min(1.0, 1.0 + v[3 + leg] / p.no_load_speed)
+                force[leg] = turn * p.torque * min(1.0, 1.0 - turn * v[leg] / p.no_load_speed)
             else:
-                force[3 + leg] = p.stiffness * (self.stance - q[3 + leg]) - p.damping * v[3 + leg]
+                force[leg] = p.stiffness * (-turn * self.stance - q[leg]) - p.damping * v[leg]
         return force
+
+    def _legs(self) -> tuple[tuple[int, float, float], ...]:
+        """Index of its angle, start (s) and direction of turning of the front and the rear leg."""
+        p = self.parameters
+        return ((3 + FRONT, self.start, -1.0), (3 + REAR, self.start + p.start_delay, p.rear_turn))
 
     def limb_acceleration(self, q: ArrayLike, v: ArrayLike, time: float, mode: frozenset[int]) -> Array:
         """Angular acceleration (5,) of legs in the air relative to the body: their motor's, or retracting (Johnson,
         A6)."""
         p, rates = self.parameters, np.asarray(v, dtype=np.float64)
         own = self._torque(time, np.asarray(q, dtype=np.float64), rates, mode) / p.rotor_inertia
-        for leg, begin in ((3 + FRONT, self.start), (3 + REAR, self.start + p.start_delay)):
-            if time >= begin:
-                turning = min(1.0, max(0.0, 1.0 + rates[leg] / p.retract_speed))
-                own[leg] = -p.retract_acceleration * turning
+        for leg, begin, turn in self._legs():
+            if time >= begin and p.retract_acceleration is not None:
+                turning = min(1.0, max(0.0, 1.0 - turn * rates[leg] / p.retract_speed))
+                own[leg] = turn * p.retract_acceleration * turning
         return own
 
     def crouch(self) -> Array:
         """Configuration (5,) with both toes on the ground and both legs in their stance."""
-        return np.array([0.0, self.parameters.leg * np.cos(self.stance), 0.0, self.stance, self.stance])
+        rear = -self.parameters.rear_turn * self.stance
+        return np.array([0.0, self.parameters.leg * np.cos(self.stance), 0.0, self.stance, rear])

@@ -1,0 +1,78 @@
+"""Johnson's three leaps (Figs. 1, 5, 10), the impulse of Fig. 3 and the chatter of Fig. 4, with parameters of ours."""
+
+import numpy as np
+import pytest
+
+from hybrid_contact_ros.simulation.execution import ExecutionStatus
+from hybrid_contact_ros.simulation.guards import Guards
+from hybrid_contact_ros.simulation.hybrid_state import HybridState
+from hybrid_contact_ros.simulation.options import Options
+from hybrid_contact_ros.simulation.simulate import simulate
+from hybrid_contact_ros.systems.planar_rhex import PlanarRHex
+from hybrid_contact_ros.systems.rhex_leaps import DURATION, LEAPS, X_RHEX, nose_height
+
+
+def leapt(name):
+    leap = LEAPS[name]
+    robot = leap.robot()
+    run = simulate(robot, robot.crouch(), np.zeros(5), leap.t_final, law="pseudo-impulse", duration=DURATION)
+    assert run.status is ExecutionStatus.FINISHED
+    assert all(event.decided for event in run.events)
+    return leap, robot, run
+
+
+def test_johnson_figure_5_the_vertical_leap_rises_by_37_centimetres():
+    leap, robot, run = leapt("vertical")
+    assert run.q[:, 1].max() - run.q[0, 1] == pytest.approx(leap.published, abs=0.005)
+    assert run.word[:5] == ("{front~, rear~}", "{front, rear~}", "{front~, rear~}", "{front~}", "{}")
+    # vertical: it moves far less along the ground than up, and the legs push against each other and slide
+    top = int(np.argmax(run.q[:, 1]))
+    assert abs(run.q[top, 0]) < 0.25 * leap.published
+    assert robot.crouch()[3] == -robot.crouch()[4]
+
+
+@pytest.mark.parametrize("name", ["20 cm ledge", "73 cm ledge"])
+def test_johnson_figures_1_and_10_the_nose_comes_above_the_ledge(name):
+    leap, robot, run = leapt(name)
+    assert nose_height(robot, run.q).max() > leap.published
+    before = nose_height(robot, run.q[:1])[0]
+    assert before < leap.published
+    assert "{}" in run.word  # it flies
+    assert run.q[-1, 0] > 0.1  # forward
+
+
+def test_johnson_figure_1_on_a_ledge_of_20_centimetres_the_whole_body_has_room():
+    leap, robot, run = leapt("20 cm ledge")
+    p, pitch = robot.parameters, run.q[:, 2]
+    lowest = run.q[:, 1] - 0.5 * (p.body_length * np.abs(np.sin(pitch)) + p.body_height * np.abs(np.cos(pitch)))
+    assert lowest.max() > leap.published
+
+
+@pytest.mark.parametrize(
+    ("name", "front", "rear", "delay"),
+    [("20 cm ledge", 1.8, 2.5, 0.01), ("vertical", 0.8, 0.8, -0.06), ("73 cm ledge", 0.8, 0.8, 0.06)],
+)
+def test_leaps_have_the_published_friction_and_timing(name, front, rear, delay):
+    robot = LEAPS[name].robot()
+    problem = robot.problem(robot.crouch(), np.zeros(5))
+    np.testing.assert_array_equal(problem.friction, [front, rear, 0.0, 0.0])
+    assert robot.parameters.start_delay == delay and DURATION == 0.03
+    starts = robot.start, robot.start + delay  # t₂ before the rear pair, the middle pair starts
+    assert min(starts) == 0.0
+
+
+def test_sliding_toes_have_no_friction():
+    _, _, run = leapt("vertical")
+    guards = Guards(run.system, Options())
+    part = next(p for p in run.intervals if p.mode.sliding and p.times.size > 2)
+    state = HybridState(float(part.times[1]), part.q[1], part.v[1], part.mode, {})
+    now = guards.dynamics(state, guards.kinetic(guards.regular(state))).motion(state.time, state.q, state.v)
+    toe = min(part.mode.sliding)
+    assert now.force[toe, 0] > 0.1 and now.force[toe, 1] == 0.0
+
+
+def test_public_sizes_of_x_rhex():
+    """57 × 7.5 cm, and 12.5 cm between the ground and the body when it stands."""
+    standing = PlanarRHex(X_RHEX, start=10.0, stance=0.0).crouch()
+    assert X_RHEX.body_length == 0.57 and X_RHEX.body_height == 0.075
+    assert standing[1] - 0.5 * X_RHEX.body_height == pytest.approx(0.125)
