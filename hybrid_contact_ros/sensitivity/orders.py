@@ -206,6 +206,17 @@ def order_outcomes(
     return _Chains(problem, max_impacts).outcomes(problem.velocity, chosen, _closed(problem, chosen, closed))
 
 
+def follow_impact(problem: ContactProblem, scope: Iterable[int]) -> OrderOutcome:
+    """The single impact of the contacts of ``scope``, all of which touch, without restitution and what follows.
+
+    Raises:
+        ValueError: an index out of range, or a singular M.
+    """
+    struck = contact_set("scope", scope, problem.contacts)
+    plastic = problem.replace_trusted(restitution=np.zeros(problem.contacts))
+    return _Chains(plastic, 1).follow(problem.velocity, (), dict.fromkeys(sorted(struck), 0.0), ())
+
+
 def order_sensitive_pairs(
     problem: ContactProblem,
     tolerance: float = 1e-6,

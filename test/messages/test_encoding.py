@@ -157,6 +157,7 @@ def test_a_stability_message_carries_flags_margins_and_pairs(types):
     assert list(msg.zeno) == [Flag.HOLDS, Flag.FAILS]
     np.testing.assert_array_equal(msg.friction_margin, [1.5, np.nan])
     assert (list(msg.pair_first), list(msg.pair_second), list(msg.pair_coupling)) == ([0], [1], [-0.5])
+    assert (list(msg.pair_order_sensitive), list(msg.pair_order_margin)) == ([Flag.HOLDS], [0.25])
 
 
 def test_a_set_message_is_row_major_and_names_its_contacts(types):

@@ -27,7 +27,7 @@ Codes = NDArray[np.uint8]
 Indices = NDArray[np.int64]
 
 _SOLVED, _INACCURATE, _STEP_LIMIT = int(Status.SOLVED), int(Status.INACCURATE), int(Status.STEP_LIMIT)
-_STICK, _SLIP = int(FrictionState.STICK), int(FrictionState.SLIP)
+_OPEN, _STICK, _SLIP = int(FrictionState.OPEN), int(FrictionState.STICK), int(FrictionState.SLIP)
 _RESTS = 1e-6  # of the fastest contact velocity: a contact that is slower along its normal rests
 _SLIDES = 1e2  # times that: a faster tangential velocity is a slide
 _TOGETHER = 1e-9  # of the time passed: arrivals that differ by less are one impact
@@ -241,15 +241,21 @@ def _solve(friction, velocity, problem, scratch):
         scratch.state[i] = _SLIP if scratch.moving[i] else _STICK
         for k in range(d):
             scratch.slip[i, k] = 0.0
-        for k in range(i * w, i * w + w):
+        f = i * w
+        for k in range(f, f + w):
             scratch.impulses[k] = 0.0
             scratch.after[k] = velocity[k]
         if scratch.scope[i]:
             count, only = count + 1, i
-    if count == 1:  # its answer is found directly
+            # What the contact would do alone: the answer, where it is, and otherwise a first guess.
+            found = resting_contact(d, f, friction[i], 0.0, G, velocity[f : f + w], scratch.impulses[f : f + w])
+            if found != _OPEN:
+                scratch.state[i] = found
+                _guess_slip(i, d, velocity, G, scratch)
+    if count == 1:
         f = only * w
-        resting_contact(d, f, friction[only], 0.0, G, velocity[f : f + w], scratch.impulses[f : f + w])
         for r in range(m * w):
+            scratch.after[r] = velocity[r]
             for k in range(f, f + w):
                 scratch.after[r] += G[r, k] * scratch.impulses[k]
         return True, 0.0
@@ -260,6 +266,21 @@ def _solve(friction, velocity, problem, scratch):
         problem.steps, problem.tolerance, dynamics, scratch.scope, scratch.moving, iterate, memory
     )
     return code == _SOLVED, residual
+
+
+@kernel
+def _guess_slip(i, d, velocity, G, scratch):
+    """Write the velocity of contact i after its own impulse alone, and the direction of its slide."""
+    f = i * (1 + d)
+    speed = 0.0
+    for r in range(f, f + 1 + d):
+        for k in range(f, f + 1 + d):
+            scratch.after[r] += G[r, k] * scratch.impulses[k]
+        speed += scratch.after[r] ** 2 if r > f else 0.0
+    speed = math.sqrt(speed)
+    if scratch.state[i] == _SLIP and not scratch.moving[i] and speed > 0.0:
+        for k in range(d):
+            scratch.slip[i, k] = scratch.after[f + 1 + k] / speed
 
 
 @kernel
@@ -310,7 +331,10 @@ def _give_back(resting, problem, scratch, chain):
 
 @kernel
 def leave_pulling(resting, problem, scratch, chain):
-    """Open the resting contacts that no force would hold: between this impact and the next they have left."""
+    """Open the resting contacts that no force would hold: between this impact and the next they have left.
+
+    Where the work is bounded (``steps`` of 0) that is asked of a single resting contact only.
+    """
     d, G, b, friction = problem.d, problem.G, problem.b, problem.friction
     w = 1 + d
     m = friction.shape[0]
@@ -339,7 +363,7 @@ def leave_pulling(resting, problem, scratch, chain):
     if count == 1:  # it is held by any force where it accelerates downwards without one
         chain.on[only] = b[only * w] <= 0.0
         return
-    if count == 0:
+    if count == 0 or problem.steps == 0:
         return
     dynamics = ContactDynamics(d, G, b, friction)
     iterate = ModeIterate(scratch.slip, scratch.state, scratch.impulses, scratch.after)

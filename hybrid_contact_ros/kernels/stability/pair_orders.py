@@ -35,7 +35,7 @@ _SOLVED, _STEP_LIMIT, _INACCURATE = int(Status.SOLVED), int(Status.STEP_LIMIT), 
 
 IMPACTS = 6
 """Impacts of a chain at most; a pair whose chain is longer is CUT."""
-ORDERS_WORK = 60_000.0
+ORDERS_WORK = 16_000.0
 """Multiplications that all pairs of a state may take; pairs that are not reached then are CUT."""
 VECTORS = 14
 """Rows of ``PairScratch.numbers``."""
@@ -90,41 +90,33 @@ class PairsOut(NamedTuple):
 def pair_orders(settings, problem, scratch, out):
     """List the pairs of contacts that are closed or about to touch, and decide whether their order matters.
 
-    Pairs of which both are about to touch are decided first, then those of which one is closed (whose other order is
-    that it comes off just before the other touches).
+    That is decided for pairs of touchdowns whose bounds overlap. Of other pairs only one order is possible: they have
+    margin 0, and FAIL.
 
     Returns:
         How many pairs there are.
     """
     m = problem.friction.shape[0]
+    times = problem.next_times
     count = 0
+    work_left = ORDERS_WORK
     for i in range(m):
         if not (problem.closed[i] or problem.next_kind[i] == _TOUCHDOWN):
             continue
         for j in range(i + 1, m):
-            if problem.closed[j] or problem.next_kind[j] == _TOUCHDOWN:
-                out.contacts[0, count], out.contacts[1, count] = i, j
-                out.margins[count], out.flags[count] = 0.0, _FAILS
-                count += 1
-    work_left = ORDERS_WORK
-    for landing in (2, 1):
-        for pair in range(count):
-            i, j = int(out.contacts[0, pair]), int(out.contacts[1, pair])
-            coming = (0 if problem.closed[i] else 1) + (0 if problem.closed[j] else 1)
-            if coming != landing or not _may_coincide(i, j, problem.closed, problem.next_times):
+            if not (problem.closed[j] or problem.next_kind[j] == _TOUCHDOWN):
                 continue
-            out.margins[pair], out.flags[pair] = math.nan, _CUT
-            if work_left > 0.0:
-                flag, margin, made = _compare(i, j, settings, problem, scratch)
-                out.flags[pair], out.margins[pair] = flag, margin
-                work_left -= made
+            flag, margin = _FAILS, 0.0
+            land = not problem.closed[i] and not problem.closed[j]
+            if land and times[i, 1] <= times[j, 2] and times[j, 1] <= times[i, 2]:
+                flag, margin = _CUT, math.nan
+                if work_left > 0.0:
+                    flag, margin, made = _compare(i, j, settings, problem, scratch)
+                    work_left -= made
+            out.contacts[0, count], out.contacts[1, count] = i, j
+            out.flags[count], out.margins[count] = flag, margin
+            count += 1
     return count
-
-
-@kernel
-def _may_coincide(i, j, closed, times):
-    """Whether the two touchdowns may come together: their bounds overlap, or one of the contacts is closed."""
-    return closed[i] or closed[j] or (times[i, 1] <= times[j, 2] and times[j, 1] <= times[i, 2])
 
 
 @kernel
@@ -146,15 +138,12 @@ def _compare(i, j, settings, problem, scratch):
         d, settings.steps, settings.solve_tolerance, problem.G, problem.b, problem.friction, problem.restitution
     )
     log = ChainLog(bytes[5 : 5 + IMPACTS], bytes[5 + IMPACTS : 5 + 2 * IMPACTS])
-    soonest = math.inf
-    for k in (i, j):
-        if not problem.closed[k]:
-            soonest = min(soonest, problem.next_times[k, 0])
+    soonest = min(problem.next_times[i, 0], problem.next_times[j, 0])
     rows = 2.0 * w
     for k in range(m):
         for c in range(w):
             before[k * w + c] = problem.velocity[k * w + c] + soonest * problem.accelerations[k, c]
-        closed[k] = problem.closed[k] and k != i and k != j
+        closed[k] = problem.closed[k]
         times[k] = math.inf
         numbers[13][k] = 0.0
         if problem.closed[k]:
