@@ -120,6 +120,18 @@ class Bench:
         self.until(found)
         return found().level, found().message, {pair.key: pair.value for pair in found().values}
 
+    def diagnosis_after(self, act, node, holds):
+        """The first diagnostic status of which ``holds(level, text, values)``, with ``act`` done in each period."""
+        found = []
+
+        def looked():
+            act()
+            found[:] = [self.diagnosis(node)]
+            return holds(*found[0])
+
+        self.until(looked)
+        return found[0]
+
     def diagnosis(self, node):
         """The next diagnostic status of a node: (level, text, values)."""
         self.diagnostics.clear()
