@@ -10,10 +10,6 @@ for module in ("rclpy", "hybrid_contact_msgs.msg", "mujoco"):
     pytest.importorskip(module, reason=f"{module} is not there: ./run setup installs it")
 
 
-LATE = 0.2
-"""Share of its cycles that a robot may be late in. With more, others had the processors, and few states were answered."""
-
-
 def demo(*arguments):
     command = [sys.executable, "-m", "hybrid_contact_ros.cli", "demo", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=1500)  # kernels may have to be compiled
@@ -23,21 +19,15 @@ def test_five_seconds_are_predicted_scored_and_drawn(tmp_path, root):
     whole = tmp_path / "whole.yaml"  # a machine that is busy would leave the impact sets out
     text = (root / "config" / "go2.yaml").read_text()
     whole.write_text(text + "\n    input: {lost_before_less: 1.0}\n")
-    for _ in range(3):
-        done = demo("--seconds", 5, "--json", "--config", whole, "--out", tmp_path / "out")
-        assert done.returncode == 0, done.stderr
-        summary = json.loads(done.stdout)
-        assert summary["latency"]["p50"] > 0.0
-        assert (tmp_path / "out" / "demo.png").read_bytes()[:4] == b"\x89PNG"
-        if summary["robot"]["late"] < LATE * summary["robot"]["cycles"]:
-            break
-    else:  # three times the robot itself could not keep its time: the machine has too much else to do
-        assert summary["predictions"] > 0
-        return
+    done = demo("--seconds", 5, "--json", "--config", whole, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
     assert summary["predictions"] > 500  # of 2500; a machine that is busy answers fewer
     assert summary["scores"]["f1"] > 0.8
     assert len(summary["landings"]) == 2  # a drop and a hop
     assert any(landing["outcomes"] >= 1 for landing in summary["landings"])  # as many as a deadline allows
+    assert summary["latency"]["p50"] > 0.0
+    assert (tmp_path / "out" / "demo.png").read_bytes()[:4] == b"\x89PNG"
 
 
 def test_an_echo_node_in_place_of_the_suite_shows_what_could_be_answered(tmp_path):
