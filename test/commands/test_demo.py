@@ -12,7 +12,7 @@ for module in ("rclpy", "hybrid_contact_msgs.msg", "mujoco"):
 
 def demo(*arguments):
     command = [sys.executable, "-m", "hybrid_contact_ros.cli", "demo", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=400)
+    return subprocess.run(command, capture_output=True, text=True, timeout=1500)  # kernels may have to be compiled
 
 
 def test_five_seconds_are_predicted_scored_and_drawn(tmp_path, root):

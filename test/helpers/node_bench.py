@@ -83,8 +83,9 @@ class Bench:
         while time.monotonic() < end:
             self.executor.spin_once(timeout_sec=0.01)
 
-    def until(self, condition, seconds=10.0):
-        """Spin until the condition holds; fail the test when it does not in time."""
+    def until(self, condition, seconds=60.0):
+        """Spin until the condition holds; fail the test when it does not in time. A machine with much else to do takes
+        seconds for what takes milliseconds."""
         end = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < end, "nothing came in time"
@@ -106,6 +107,30 @@ class Bench:
 
     def fault_count(self, node, reason) -> int:
         return (node.stream.intake.faults + node.stream.monitor.failures)[reason]
+
+    def told(self, node, words):
+        """The first diagnostic status of a node since ``diagnostics`` were cleared whose text has these words: (level,
+        text, values). A fault is told of in the period in which it came, and nobody knows when that ends."""
+        name = node.get_fully_qualified_name()
+
+        def found():
+            statuses = (s for m in self.diagnostics for s in m.status if s.name.startswith(name + ":"))
+            return next((s for s in statuses if words in s.message), None)
+
+        self.until(found)
+        return found().level, found().message, {pair.key: pair.value for pair in found().values}
+
+    def diagnosis_after(self, act, node, holds):
+        """The first diagnostic status of which ``holds(level, text, values)``, with ``act`` done in each period."""
+        found = []
+
+        def looked():
+            act()
+            found[:] = [self.diagnosis(node)]
+            return holds(*found[0])
+
+        self.until(looked)
+        return found[0]
 
     def diagnosis(self, node):
         """The next diagnostic status of a node: (level, text, values)."""

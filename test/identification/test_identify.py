@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from hybrid_contact_ros.bags.reader import BagReader
+from hybrid_contact_ros.bags.writer import BagWriter
 from hybrid_contact_ros.cli import main
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.identification.identify import Identification, identify, identify_material
@@ -221,6 +224,20 @@ def test_the_law_is_the_configurations_unless_another_is_asked_for(bag):
     inelastic = EstimatorConfig.from_mapping(CONTACTS | {"impact": {"law": "inelastic"}})
     with pytest.raises(ValueError, match="'inelastic', which has no restitution to identify"):
         identify_material(bag, inelastic)
+
+
+def test_messages_that_cannot_be_read_are_told_and_the_others_count(bag, config, tmp_path):
+    with BagReader(bag) as reader, BagWriter(tmp_path / "spoilt.mcap") as spoilt:
+        for topic, kind in reader.topics.items():
+            spoilt.add(topic, kind)
+        for k, (topic, time_ns, data) in enumerate(reader.messages(list(reader.topics), raw=reader.topics)):
+            if k % 50 == 7:
+                spoilt.write(topic, time_ns, data[:40])
+            spoilt.write(topic, time_ns, data + bytes([0xA5]) * (9 if topic == "/odom" else 0))
+    whole, found = identify_material(bag, config), identify_material(tmp_path / "spoilt.mcap", config)
+    (warning,) = found.warnings
+    assert re.match(r"\d+ messages could not be read; the last: odom: the bytes are no message of the type", warning)
+    assert found.to_dict() == whole.to_dict() | {"warnings": (warning,)} and found.damage is None
 
 
 def test_identify_prints_numbers_to_use_and_json(bag, tmp_path, capsys):

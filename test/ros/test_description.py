@@ -113,24 +113,18 @@ def test_a_description_that_changes_is_warned_of_until_the_node_is_configured_an
     bench.until(lambda: bench.joints.get_subscription_count() == 1)
     modes = bench.listen(ContactMode, "contact_mode")
     bench.spin(0.2)
-    bench.answer(modes)
-    bench.diagnosis(node)
-    bench.answer(modes)
-    assert bench.diagnosis(node)[0] == DiagnosticStatus.OK
+    answer = lambda: bench.answer(modes)  # noqa: E731
+    bench.diagnosis_after(answer, node, lambda level, *_: level == DiagnosticStatus.OK)
     publish(HEAVIER)
     bench.until(lambda: node._description.replaced)
-    for _ in range(2):
-        bench.answer(modes)
-        level, text, _ = bench.diagnosis(node)
-    assert level == DiagnosticStatus.WARN and "another robot description" in text
+    warned = lambda level, text, _: level == DiagnosticStatus.WARN and "another robot description" in text  # noqa: E731
+    bench.diagnosis_after(answer, node, warned)
     assert mass(node) == pytest.approx(6.5)
     publish("junk")  # no URDF at all
     bench.spin(0.1)
-    bench.answer(modes)
+    answer()
     bench.diagnosis(node)
-    bench.answer(modes)
-    level, text, _ = bench.diagnosis(node)
-    assert level == DiagnosticStatus.WARN and "another robot description" in text
+    bench.diagnosis_after(answer, node, warned)
     publish(leg.URDF)  # back again: nothing to warn of
     bench.until(lambda: not node._description.replaced)
     publish(HEAVIER)
@@ -195,11 +189,10 @@ def test_a_bad_new_description_is_told_and_the_old_one_goes_on_until_a_good_one_
     bench.answer(modes)
     publish(bad)
     bench.until(lambda: node.startup.why)
-    bench.answer(modes)
-    bench.diagnosis(node)
-    bench.answer(modes)
-    level, text, _ = bench.diagnosis(node)
-    assert level == DiagnosticStatus.WARN and text.startswith("the new robot description is not used")
+    unused = "the new robot description is not used"
+    bench.diagnosis_after(
+        lambda: bench.answer(modes), node, lambda level, text, _: level == DiagnosticStatus.WARN and unused in text[:40]
+    )
     assert mass(node) == pytest.approx(6.5) and node.active
     publish(HEAVIER)
     bench.until(lambda: node.stream is not None and mass(node) > 8.0 and node.active)

@@ -64,10 +64,22 @@ def test_the_wider_the_set_the_softer_the_landing(bench, controller, example):
     assert controller.plans["foot"].stiffness == pytest.approx(0.5 * firm)
 
 
+EMPTY = {
+    name: [value]
+    for names, value in (
+        ("bounded_time_stability zeno grazing pseudo_impulse", ConstraintStability.UNDECIDED),
+        ("constraint_force gap_acceleration chatter_end chatter_end_earliest chatter_end_latest", leg.NAN),
+        ("touchdown_speed friction_margin pseudo_impulse_margin", leg.NAN),
+    )
+    for name in names.split()
+}
+"""What a message says of one contact of which nothing is known."""
+
+
 def test_holds_a_contact_that_fails_and_not_one_that_is_undecided(bench, controller):
     for flag, phase in ((ConstraintStability.UNDECIDED, "stance"), (ConstraintStability.FAILS, "hold")):
         flags = {"constraint_stability": [flag], "friction": [ConstraintStability.HOLDS]}
-        message = ConstraintStability(contacts=["foot"], closed=[True], **flags)
+        message = ConstraintStability(contacts=["foot"], closed=[True], **EMPTY, **flags)
         controller._on_stability(serialize_message(message))
         controller._on_mode(mode(ContactState.STICKING))
         assert controller.plans["foot"].phase == phase

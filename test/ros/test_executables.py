@@ -74,7 +74,7 @@ class Process:
 
     def interrupt(self):
         self.popen.send_signal(signal.SIGINT)
-        return self.popen.wait(timeout=20.0)
+        return self.popen.wait(timeout=120.0)
 
     def close(self):
         if self.popen.poll() is None:
@@ -118,7 +118,7 @@ def drive(process, heard):
             joints.publish(leg.joint_state(stamp))
         return heard
 
-    process.until(answered, 20.0)
+    process.until(answered, 120.0)
 
 
 @pytest.mark.parametrize("name", NODES)

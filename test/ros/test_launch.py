@@ -157,7 +157,7 @@ def test_a_real_launch_brings_the_nodes_up_in_their_namespace(
                     state = asked.result().current_state.id if asked.result() else None
                 executor.spin_once(timeout_sec=0.1)
         os.killpg(launched.pid, signal.SIGINT)
-        assert launched.wait(timeout=20.0) == 0
+        assert launched.wait(timeout=120.0) == 0
     finally:
         if launched.poll() is None:
             os.killpg(launched.pid, signal.SIGKILL)

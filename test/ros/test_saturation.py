@@ -81,7 +81,7 @@ def test_services_and_timers_are_answered_within_a_few_states(flooded):
     assert flooded.sent > COMING * flooded.answered
     waits, ticks = [], []
     flooded.partner.create_timer(0.001, lambda: ticks.append(flooded.answered))
-    for _ in range(5):
+    for _ in range(20):  # on a busy machine the middleware's threads wait for a processor, while states are answered
         before = flooded.answered
         future = client.call_async(GetParameters.Request(names=["autostart"]))
         flooded.until(future.done)

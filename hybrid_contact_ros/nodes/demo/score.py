@@ -80,9 +80,8 @@ class DemoScore:
         intake = Intake(self._model, self._input)
         before = None
         for topic, received_ns, data in [x for x in self._states if _stamp(x.data) < view.impact_time_ns][-_PAIRS:]:
-            name, kind, _ = TOPICS[topic]
-            take = intake.joint_state if name == "joint_states" else intake.odometry
-            before = take(deserialize_message(data, kind), received_ns) or before
+            take = intake.joint_state if TOPICS[topic][0] == "joint_states" else intake.odometry
+            before = take(data, received_ns) or before
         if before is not None:
             self.record.true_impact(view, before.q)
 
