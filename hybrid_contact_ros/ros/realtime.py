@@ -32,6 +32,7 @@ _PR_SET_TIMERSLACK = 29
 _SLACK_NS = 1000
 _MCL_CURRENT, _MCL_FUTURE, _MCL_ONFAULT = 1, 2, 4
 _CAP_IPC_LOCK = 1 << 14
+_Scheduling = tuple[set[int], int, os.sched_param]
 _TASKS, _STATUS = Path("/proc/self/task"), Path("/proc/self/status")
 
 
@@ -53,6 +54,7 @@ class Realtime:
     def __init__(self, logger: Any) -> None:
         self._logger = logger
         self._undo: list[Callable[[], object]] = []
+        self._settled: set[int] = set()
         self._collect = False
         self.faults: list[str] = []
         self.made: list[str] = []
@@ -66,6 +68,7 @@ class Realtime:
         """
         self.end()
         sets, requests = tuple(sets), tuple(requests)
+        before = _scheduling(threading.get_native_id())
         self._garbage(config.garbage_collection)
         if config.lock_memory:
             self._try("lock_memory", self._lock_memory)
@@ -78,6 +81,9 @@ class Realtime:
             )
         if config.priority:
             self._try("priority", lambda: self._raise(config.priority, sets))
+        if config.cpus or config.priority:
+            self._settled = set(_threads())
+            self._undo.append(lambda: self._newcomers(before))
         for fault in self.faults:
             self._logger.warning(fault)
         if self.made:
@@ -95,6 +101,14 @@ class Realtime:
                 self._undo.pop()()
         self._collect = False
         self.faults, self.made = [], []
+
+    def _newcomers(self, before: _Scheduling) -> None:
+        """Threads that were started meanwhile, as the middleware does for a new peer, have what their parent had."""
+        cores, policy, param = before
+        for thread in set(_threads()) - self._settled:
+            with suppress(OSError):
+                os.sched_setaffinity(thread, cores)
+                os.sched_setscheduler(thread, policy, param)
 
     def _try(self, name: str, make: Callable[[], str]) -> None:
         try:
@@ -159,6 +173,10 @@ class Realtime:
                     lambda thread=thread, policy=policy, param=param: os.sched_setscheduler(thread, policy, param)  # type: ignore[misc]
                 )
         return f"SCHED_FIFO {priority}"
+
+
+def _scheduling(thread: int) -> _Scheduling:
+    return os.sched_getaffinity(thread), os.sched_getscheduler(thread), os.sched_getparam(thread)
 
 
 def _threads() -> list[int]:
