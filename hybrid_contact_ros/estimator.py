@@ -155,18 +155,23 @@ class ContactEstimator:
         # Check the state; form J, J v, G, and the factor of M. Only this step can refuse, and it remembers nothing.
         self._reader.read(state)
         # Forget what a stamp of the past, or a pause, has made worthless.
-        self._forget_before(state)
+        stamp, last = state.stamp_ns, self.stamp_ns
+        if last is not None and (stamp < last or 1e-9 * (stamp - last) > LONGEST_PAUSE):
+            last = self._forget_before(stamp, last)
         # Decide which contacts are closed, find their forces, foretell what comes next: kernels/estimation/update.py.
-        stamp, engine, wanted = state.stamp_ns, self._engine, int(parts)  # arithmetic of flags is slow
-        last = None if self._latest is None else self._latest.stamp_ns
+        engine, wanted = self._engine, int(parts)  # arithmetic of flags is slow
         answer = engine.answer(
             state, last, self._rhythm.elapsed(stamp), wanted & _STABILITY != 0, wanted & _SEQUENCE != 0
         )
         self._latest = engine.moment(state)
         # Put the answers together: the mode, the stability flags, what is new, and the set of the impact that is ahead.
         mode, stability = predictions(stamp, answer, engine.lists)
-        events = self._log.tell(stamp, engine.lists.events[: answer.told], answer.detected, mode.probability)
-        self._learn_strides(events)
+        events: tuple[Event, ...] = ()
+        if answer.told:
+            events = self._log.tell(stamp, engine.lists.events[: answer.told], answer.detected, mode.probability)
+            self._learn_strides(events)
+        else:
+            self._log.nothing_new(stamp)
         return Prediction(mode, stability, self.next_impact() if wanted & _IMPACT else None, events)
 
     def next_impact(self) -> ImpactPrediction | None:
@@ -209,13 +214,13 @@ class ContactEstimator:
         problem = self._reader.checked(state)
         return self._impact_sets.of_state(state, problem, contacts, gap_tolerance, samples, seed, deadline_ns)
 
-    def _forget_before(self, state: RobotState) -> None:
-        if self._latest is None:
-            return
-        if state.stamp_ns < self._latest.stamp_ns:
+    def _forget_before(self, stamp_ns: int, last_ns: int) -> int | None:
+        """The last stamp, unless it lies ahead and all was forgotten."""
+        if stamp_ns < last_ns:
             self.reset()
-        elif 1e-9 * (state.stamp_ns - self._latest.stamp_ns) > LONGEST_PAUSE:
-            self._engine.memory.pause()
+            return None
+        self._engine.memory.pause()
+        return last_ns
 
     def _learn_strides(self, events: tuple[Event, ...]) -> None:
         if self.config.prediction.rhythm:

@@ -42,13 +42,16 @@ class Place(NamedTuple):
     first: int
     vector: bool = False
 
+    def run(self, contacts: int) -> slice:
+        """Its entries in the block."""
+        begin = self.first * contacts
+        return slice(begin, begin + (3 if self.vector else 1) * contacts)
+
     def of(self, floats: NDArray[Any], octets: NDArray[Any]) -> NDArray[Any]:
         """The array."""
         m = len(octets) // (CODES + 2)
-        begin = self.first * m
-        if self.vector:
-            return floats[begin : begin + 3 * m].reshape(m, 3)
-        return (floats if self.in_floats else octets)[begin : begin + m]
+        array = (floats if self.in_floats else octets)[self.run(m)]
+        return array.reshape(m, 3) if self.vector else array
 
 
 MODE_PLACES = {

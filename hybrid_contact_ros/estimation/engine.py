@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.config import ActivationConfig, EstimatorConfig
 from hybrid_contact_ros.estimation.memory import Memory, engine_out, lists_out, measurement, update_scratch
 from hybrid_contact_ros.estimation.moment import Moment
+from hybrid_contact_ros.kernels.bound import Bound
 from hybrid_contact_ros.kernels.estimation.measure import MeasureSettings, measure
 from hybrid_contact_ros.kernels.estimation.update import update
 from hybrid_contact_ros.kernels.estimation.update_records import (
@@ -97,9 +97,10 @@ class Engine:
             float(activation.gap_sigma), float(activation.velocity_sigma), config.observer.gain > 0.0,
             model.floating_base,
         )  # fmt: skip
-        self._before = (
-            *settings, robot.tangents, *model.tree, *model.bodies, model.joints.columns, model.joints.placement,
-            model.measured.configuration, *model.here, model.rows.rows, flat_rows, model.velocity,
+        self._measure = Bound(
+            measure, *settings, robot.tangents, *model.tree, *model.bodies, model.joints.columns,
+            model.joints.placement, model.measured.configuration, *model.here, model.rows.rows, flat_rows,
+            model.velocity,
         )  # fmt: skip
         self._after = (np.zeros((len(model.tree.parent), 10)), *self.measured)
         contacts = model.rows
@@ -121,7 +122,7 @@ class Engine:
             backed=self.ahead.backed,
             event_times=self.ahead.event_times,
         )
-        self._update = partial(
+        self._update = Bound(
             update, *update_settings(model, config), *robot, *problem, *self.measured, *memory.tracker, *memory.mode,
             memory.warm, memory.lines, *memory.observer, *memory.log, *state_scratch(m, TANGENTS), *self.scratch,
             *self.ahead, *self.lists,
@@ -136,7 +137,7 @@ class Engine:
         covariance = state.base_covariance if self._model.floating_base else None
         known = covariance is not None
         given = np.ascontiguousarray(covariance, dtype=np.float64) if known else self._no_covariance
-        return int(measure(*self._before, known, given, *self._after))
+        return int(self._measure.call(known, given, *self._after))
 
     def moment(self, state: RobotState) -> Moment:
         """What an impact ahead of the state last answered is made from; the arrays are overwritten by the next."""
@@ -158,7 +159,7 @@ class Engine:
         """Answer for the state last measured; ``elapsed`` is the time (s) from the rhythm's origin to its stamp."""
         stamp, first = state.stamp_ns, last_stamp_ns is None
         last = stamp if last_stamp_ns is None else last_stamp_ns
-        found = self._update(
+        found = self._update.call(
             max(0.0, 1e-9 * (stamp - last)), self.trusted(state), stamp, last, first, elapsed, flags_wanted,
             sequence_wanted, *self._out,
         )  # fmt: skip

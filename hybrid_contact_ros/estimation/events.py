@@ -27,15 +27,16 @@ class EventLog:
         """Forget what became of the predictions."""
         self._record = PredictionRecord(self._contacts)
 
+    def nothing_new(self, stamp_ns: int) -> None:
+        """A state without events."""
+        self._record.settle(stamp_ns, ())
+
     def tell(self, stamp_ns: int, rows: Indices, detected: int, probability: Array) -> tuple[Event, ...]:
         """The events of one state: ``rows`` as of ``tell_events``, of which the first are the detected ones.
 
         ``probability``: (m,), that each contact is closed.
         """
         record = self._record
-        if not len(rows):
-            record.settle(stamp_ns, ())
-            return ()
         events: list[Event] = []
         for contact, kind, *times in rows[:detected].tolist():
             closed = float(probability[contact])

@@ -6,9 +6,9 @@ alone, whoever made them: rclpy or ``rosbags``.
 
 Joint states set the pace. A joint state is answered at once when the odometry of its stamp is here. If the two streams
 run in step (the last joint states had an odometry of their own stamp each), a joint state waits for its odometry, which
-may arrive just after it, and the next joint state ends that wait. If the streams do not run in step, the newest
-odometry within ``input.odometry_timeout`` is carried along its own twist to the stamp of the joint state. A body
-without joints needs its odometry only.
+may arrive just after it, unless a newer one is here; the next joint state ends that wait. If the streams do not run in
+step, the newest odometry within ``input.odometry_timeout`` is carried along its own twist to the stamp of the joint
+state. A body without joints needs its odometry only.
 """
 
 from __future__ import annotations
@@ -127,7 +127,8 @@ class Intake:
             self._matched = base is not None
             if base is not None:
                 return self._state(stamp, joints, base)
-            if self._matches >= _IN_STEP:
+            # Where a newer odometry is here, that of this stamp was lost, and would be refused if it came.
+            if self._matches >= _IN_STEP and not (self._bases and self._bases[-1][0] > stamp):
                 self._held = (stamp, joints)
                 return None
             return self._state(stamp, joints, self._carried(stamp))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from statistics import median
 from typing import Any
 
 from hybrid_contact_ros.messages.refusals import RefusedError
@@ -128,7 +127,8 @@ class StreamRate:
             del self._steps[0]
         if self.received % _EVERY == 0:
             steps = sorted(self._steps)
-            self.period_ns = int(median(steps))
+            middle = len(steps) // 2
+            self.period_ns = (steps[middle] + steps[~middle]) // 2  # the median
             low, high = 0.7 * self.period_ns, 1.3 * self.period_ns
             within = bisect_left(steps, high) - bisect_right(steps, low)
             self._regular = len(steps) >= _EVERY and within >= 0.6 * len(steps)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from rclpy.qos import DurabilityPolicy
-
 from hybrid_contact_msgs.msg import ConstraintStability, ContactEvent, ContactMode, PostImpactVelocitySet
 from hybrid_contact_ros.estimator import Parts
 from hybrid_contact_ros.nodes.engine_node import EngineNode
@@ -27,12 +25,10 @@ class Heard:
         publisher = node.output(kind, topic)
         self._publisher, handle = publisher, publisher.handle
         self._raw, self._count = handle.publish_raw, handle.get_subscription_count
-        # Subscribers that come later may be sent what was published before.
-        self._always = publisher.qos_profile.durability != DurabilityPolicy.VOLATILE
 
     def __bool__(self) -> bool:
-        """Whether a message would reach anybody."""
-        return self._always or self._count() > 0
+        """Whether somebody listens. No later subscriber is sent what was published before (``OUTPUT``)."""
+        return bool(self._count())
 
     def publish(self, message: Any) -> None:
         if isinstance(message, bytes):

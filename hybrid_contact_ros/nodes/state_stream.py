@@ -15,6 +15,7 @@ from sensor_msgs.msg import JointState
 
 from hybrid_contact_ros.codes import Validity
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimation.answers import MODE_PLACES, blocks
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
@@ -84,6 +85,7 @@ class StateStream:
     ) -> None:
         self._node = node
         self.estimator = ContactEstimator(model, config)
+        self._gaps, self._jams = (MODE_PLACES[name].run(model.contacts) for name in ("gap", "jammed"))
         self._planar = np.linalg.norm(model.contact_normals, axis=1) > 0.0
         self._deepest = max(_SUNK, _SUNK_GAPS * config.activation.gap_off)
         self.intake = (
@@ -175,10 +177,15 @@ class StateStream:
         executor = self._node.executor
         if executor is not None and self._behind is executor:
             return
-        if executor is not None and received and (received <= self._done or self._lost != self._lost_until_now()):
+        if executor is not None and received and not self._nothing_came_before(received):
             self._let_others_go_first()
         else:
             self._answer()
+
+    def _nothing_came_before(self, received: int) -> bool:
+        """Whether all that came before a message of that reception has had its turn."""
+        # A stamp of the future is by another clock than ours, and says nothing.
+        return self._done < received <= time.time_ns() and self._lost == self._lost_until_now()
 
     def _subscribe(self, kind: type, topic: str, callback: Any) -> None:
         node = self._node
@@ -259,8 +266,9 @@ class StateStream:
     def _note(self, mode: ModePrediction) -> None:
         """Note for the diagnostics which slides friction jams, and which contacts cannot be where they are said to
         be."""
+        floats, codes = blocks(mode)
         # Lists of few numbers are compared sooner than arrays.
-        if min(mode.gap.tolist(), default=0.0) < -self._deepest and (sunk := self._sunk(mode)).any():
+        if min(floats[self._gaps].tolist(), default=0.0) < -self._deepest and (sunk := self._sunk(mode)).any():
             contact = int(np.argmin(np.where(sunk, mode.gap, np.inf)))
             self.monitor.note(
                 "sunk",
@@ -274,7 +282,7 @@ class StateStream:
                 f"{self.estimator.model.contact_names[contact]} has friction {mode.friction_coefficient[contact]:g}, "
                 f"and its slide jams from {mode.critical_friction[contact]:.2f} on; configure a lower friction",
             )
-        elif any(mode.jammed.tobytes()):
+        elif any(codes[self._jams].tobytes()):
             self.monitor.jammed()
 
     def _sunk(self, mode: ModePrediction) -> NDArray[np.bool_]:

@@ -104,6 +104,17 @@ def test_slower_odometry_is_carried_along_its_twist_without_waiting():
     assert streams.faults == {"odometry_late": 1}
 
 
+def test_a_joint_state_whose_odometry_was_overtaken_by_a_newer_one_is_answered_at_once():
+    streams = intake()
+    feed(streams, *(m for k in range(10, 13) for m in (odometry(k * MS), joints(k * MS))))
+    # The odometry at 13 ms is lost: it was overwritten before it was taken.
+    states = feed(streams, odometry(14 * MS, p=(1, 0, 0), u=(2, 0, 0)), joints(13 * MS))
+    assert [s.stamp_ns for s in states] == [13 * MS] and states[0].q[0] == pytest.approx(1 - 2 * 0.001)
+    (state,) = feed(streams, joints(14 * MS))
+    assert state.stamp_ns == 14 * MS and state.q[0] == 1.0
+    assert not streams.faults
+
+
 def test_covariances_come_in_the_axes_of_the_base():
     """The message has the pose's in the axes of the world, the twist's in those of the base."""
     turn = Rotation.from_rotvec([0.0, 0.0, np.pi / 2])
