@@ -8,7 +8,8 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.records import TERMINATED
 
 _MOST_NEIGHBOURS = 8  # are counted: a sample with more is as good as certain to be near
-BLOCK = 64  # samples compared at once
+BLOCK = 64  # samples compared at once, at most
+_FIRST_BLOCK = 16  # as many again with each block: where samples are many, the first ones are neighbours enough
 _STRIDE = 0x9E3779B1  # between samples that are tried in succession; a prime, so that every sample is tried once
 
 
@@ -34,11 +35,13 @@ def _neighbours(i, count, bound, columns, squares):
     """
     near = 0
     looked = 0
+    block = min(_FIRST_BLOCK, squares.shape[0])
     for part in range(2):
         j = 0 if part == 1 else i + 1
         end = i if part == 1 else count
         while j < end:
-            width = min(squares.shape[0], end - j)
+            width = min(block, end - j)
+            block = min(2 * block, squares.shape[0])
             _squares(columns, i, j, width, squares)
             within = 0
             for r in range(width):
