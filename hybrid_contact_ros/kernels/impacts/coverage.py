@@ -60,14 +60,8 @@ def _neighbours(i, count, bound, columns, squares):
     return near, looked
 
 
-@kernel(allocates=True)
-def near_count(fraction, kept, limit, info, jumps):
-    """:func:`near` with scratch of its own."""
-    return near(fraction, kept, limit, info, jumps, np.empty(jumps.shape[::-1]), np.empty(BLOCK))
-
-
 @kernel
-def near(fraction, kept, limit, info, jumps, columns, squares):
+def near_count(fraction, kept, limit, info, jumps, columns, squares):
     """Expected hits and trials when each sample is compared with ``kept`` of the others, chosen at random.
 
     A hit is within ε of one of them. A sample with d neighbours within ε among its n − 1 others misses with probability
