@@ -104,8 +104,8 @@ def gather_set(
         :func:`.sampling.sample_batch`.
 
     Returns:
-        (samples that terminated, hits and trials of :func:`.coverage.near_count`, its ε, largest residual; kinetic energy
-        before the impact, the least and the largest after it, J: NaN where no sample terminated).
+        (samples that terminated, hits and trials of :func:`.coverage.near_count`, its ε, largest residual; kinetic
+        energy before the impact, the least and the largest after it, J: NaN where no sample terminated).
     """
     landing = Landing(velocity, friction, gain)
     scratch = GatherScratch(jumps, columns, near_squares, matrix, basis, low, high)
