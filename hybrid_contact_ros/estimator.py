@@ -115,8 +115,8 @@ class ContactEstimator:
 
         Args:
             freeze: forbid further compilation in this process, as nodes do, so that nothing can ever stall. Functions
-                for use offline (``outcome_bounds``, modes by enumeration, sets of problems in the plane) then raise
-                TypeError, unless they were used before
+                for use offline (``outcome_bounds``, ``post_impact_set``, ``simultaneous_impact``, modes by enumeration)
+                then raise TypeError, unless they were used before
                 (:func:`~hybrid_contact_ros.kernels.warm.enable_compilation` undoes it).
             parts: those that will be asked for. Without MODE it is what :meth:`impact` needs; without IMPACT that is
                 left out.

@@ -21,7 +21,7 @@ from hybrid_contact_ros.estimation.impact import (
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.vertices import ContactVertices
 from hybrid_contact_ros.impacts.landing import Landing
-from hybrid_contact_ros.impacts.steps import LONG, Steps, without_pauses
+from hybrid_contact_ros.impacts.steps import SHORT, Steps, without_pauses
 from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.problem import ContactProblem
@@ -112,6 +112,7 @@ class ImpactSets:
         model, corners = self._model, self._vertices.of(contacts)
         q = model.integrate(ahead.q, when * (ahead.v + 0.5 * when * ahead.acceleration))
         v = ahead.v + when * ahead.acceleration
+        yield SHORT
         if not model.evaluate(RobotState(ahead.stamp_ns, q, v, ahead.effort)):
             return None
         request = ImpactRequest(
@@ -125,7 +126,6 @@ class ImpactSets:
             deadline_ns=int(1e9 * config.deadline) or None,
         )
         landing = self._landing(corners)
-        yield LONG
         return (yield from impact_steps(landing, model.here.mass, model.rows.rows, v, request, sampled))
 
     def of_state(

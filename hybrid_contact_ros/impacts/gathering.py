@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace
-from hybrid_contact_ros.impacts.coverage import KEPT, MOST_COMPARISONS, RADIUS, lower_confidence_bound
+from hybrid_contact_ros.impacts.coverage import RADIUS, comparisons, coverage_bound
 from hybrid_contact_ros.impacts.restitution import Material
 from hybrid_contact_ros.impacts.sampler import Samples
 from hybrid_contact_ros.kernels.impacts.coverage import BLOCK
@@ -65,9 +65,8 @@ class Gathering:
             self._jumps, self._columns = np.empty((count, n)), np.empty((n, count))
         velocities, impulses = np.empty((count, n)), np.empty((count, m, 1 + space.A.shape[1]))
         lower, upper = np.empty(n), np.empty(n)
-        kept = max(int(KEPT * (count - 1)), 1)
         ended, hits, trials, radius, residual, *energy = gather_set(
-            *(RADIUS, kept, MOST_COMPARISONS if count > 1 else 0, self._slack, space.speed),
+            *(RADIUS, *comparisons(count), self._slack, space.speed),
             *(velocity, self._friction, self._gain),
             *space.response,
             *space.axes,
@@ -75,7 +74,6 @@ class Gathering:
             *(self._jumps[:count], self._columns, *self._scratch),
             *(velocities, impulses, lower, upper),
         )
-        coverage = lower_confidence_bound(hits * (trials - 1) / trials, trials - 1) if count > 1 else 0.0
         whole = ended == count
         return Gathered(
             velocities=velocities,
@@ -84,7 +82,7 @@ class Gathering:
             upper=upper,
             terminated=np.ones(count, dtype=np.bool_) if whole else info[:, TERMINATED] > 0.0,
             all_terminated=whole,
-            coverage=coverage,
+            coverage=coverage_bound(hits, trials),
             coverage_radius=radius,
             residual=residual,
             energy=(energy[0], energy[1], energy[2]),

@@ -37,11 +37,7 @@ def impulse_scale(problem: ContactProblem) -> float:
     contacts share a light part, as the corners of a humanoid's foot do, it is the impulse that stops this part alone:
     then the largest impulse of ``simultaneous_impact`` is the better unit, with some ten times fewer increments.
     """
-    return scale_of(ContactSpace(problem, 2))
-
-
-def scale_of(space: ContactSpace) -> float:
-    """:func:`impulse_scale` of the problem of a contact space."""
+    space = ContactSpace(problem, 2)
     if space.status != Status.SOLVED:
         return 0.0
     approach = -space.w[:: 1 + space.g] * space.speed / space.scale

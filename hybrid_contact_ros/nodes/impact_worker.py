@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from hybrid_contact_ros.estimation.impact_sets import ImpactAhead, ImpactSets
-from hybrid_contact_ros.impacts.steps import SHORT, Steps
+from hybrid_contact_ros.impacts.steps import LONG, SHORT, Steps
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.monitoring.set_counter import SetCounter
 from hybrid_contact_ros.prediction import ImpactPrediction
@@ -18,6 +18,10 @@ from hybrid_contact_ros.ros.boundary import protected
 if TYPE_CHECKING:
     from hybrid_contact_ros.nodes.engine_node import EngineNode
 
+# s, before Python is run after a long step. A thread that has computed for so long has used up its share of the
+# processor, and the system may give that to another process at any time, for milliseconds where it is busy: if that
+# happens while the thread has Python's lock, states wait for all of it. A thread that has slept begins a new share.
+_REST = 1e-5
 _LONGEST_END = 5.0  # s to wait for a set that is being computed when the node is cleaned up
 
 
@@ -126,8 +130,11 @@ class ImpactWorker:
                     self.counter.published(time.perf_counter_ns() - begin, impact.truncated)
 
     def _in_turn(self, steps: Steps[ImpactPrediction | None]) -> ImpactPrediction | None:
-        kind = SHORT
+        kind, before = SHORT, SHORT
         while True:
+            if before is LONG:
+                time.sleep(_REST)
+            before = kind
             try:
                 if kind is SHORT:
                     with self._turn.last:

@@ -8,7 +8,8 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.records import TERMINATED
 
 _MOST_NEIGHBOURS = 8  # are counted: a sample with more is as good as certain to be near
-BLOCK = 64  # samples compared at once
+BLOCK = 64  # samples compared at once, at most
+_FIRST_BLOCK = 16  # as many again with each block: where samples are many, the first ones are neighbours enough
 _STRIDE = 0x9E3779B1  # between samples that are tried in succession; a prime, so that every sample is tried once
 
 
@@ -34,11 +35,13 @@ def _neighbours(i, count, bound, columns, squares):
     """
     near = 0
     looked = 0
+    block = min(_FIRST_BLOCK, squares.shape[0])
     for part in range(2):
         j = 0 if part == 1 else i + 1
         end = i if part == 1 else count
         while j < end:
-            width = min(squares.shape[0], end - j)
+            width = min(block, end - j)
+            block = min(2 * block, squares.shape[0])
             _squares(columns, i, j, width, squares)
             within = 0
             for r in range(width):
@@ -57,14 +60,8 @@ def _neighbours(i, count, bound, columns, squares):
     return near, looked
 
 
-@kernel(allocates=True)
-def near_count(fraction, kept, limit, info, jumps):
-    """:func:`near` with scratch of its own."""
-    return near(fraction, kept, limit, info, jumps, np.empty(jumps.shape[::-1]), np.empty(BLOCK))
-
-
 @kernel
-def near(fraction, kept, limit, info, jumps, columns, squares):
+def near_count(fraction, kept, limit, info, jumps, columns, squares):
     """Expected hits and trials when each sample is compared with ``kept`` of the others, chosen at random.
 
     A hit is within ε of one of them. A sample with d neighbours within ε among its n − 1 others misses with probability

@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.impacts.coverage import near
+from hybrid_contact_ros.kernels.impacts.coverage import near_count
 from hybrid_contact_ros.kernels.impacts.fast_bounds import energy_bounds, impulse_bounds, tighten
 from hybrid_contact_ros.kernels.impacts.friction_axes import Array, AxesProblem, Response, expand_samples
 from hybrid_contact_ros.kernels.impacts.records import RESIDUAL, TERMINATED
@@ -104,8 +104,8 @@ def gather_set(
         :func:`.sampling.sample_batch`.
 
     Returns:
-        (samples that terminated, hits and trials of :func:`.coverage.near`, its ε, largest residual; kinetic energy
-        before the impact, the least and the largest after it, J: NaN where no sample terminated).
+        (samples that terminated, hits and trials of :func:`.coverage.near_count`, its ε, largest residual; kinetic
+        energy before the impact, the least and the largest after it, J: NaN where no sample terminated).
     """
     landing = Landing(velocity, friction, gain)
     scratch = GatherScratch(jumps, columns, near_squares, matrix, basis, low, high)
@@ -113,7 +113,7 @@ def gather_set(
     count = info.shape[0]
     n = velocity.shape[0]
     expand_samples(A, scale, speed, velocity, R, Y, z, velocities, impulses, jumps)
-    hits, trials, radius = near(fraction, kept, limit, info, jumps, columns, near_squares)
+    hits, trials, radius = near_count(fraction, kept, limit, info, jumps, columns, near_squares)
     x = basis[n]  # read before the bounds use it
     before = 0.0
     for i in range(n):
