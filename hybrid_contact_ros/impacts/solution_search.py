@@ -58,12 +58,11 @@ class PlanarScratch:
     __slots__ = ("pieces", "tree")
 
     def __init__(self, m: int) -> None:
-        signs, maps, tests, counts, order, sieve, sums, system, columns, ints = piece_sizes(m)
+        signs, maps, tests, counts, order, system, columns, ints = piece_sizes(m)
         self.pieces = (
             np.zeros(signs, dtype=np.int64),
             *(np.empty(shape) for shape in (maps, tests)),
             *(np.zeros(shape, dtype=np.int64) for shape in (counts, order)),
-            *(np.zeros(shape) for shape in (sieve, sums)),
             *(np.empty(shape) for shape in (system, columns)),
             np.zeros(ints, dtype=np.int64),
         )

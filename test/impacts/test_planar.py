@@ -10,7 +10,6 @@ from hybrid_contact_ros.impacts.solution_search import SolutionSearch
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
 from hybrid_contact_ros.kernels.impacts.planar_few import prepare
 from hybrid_contact_ros.kernels.impacts.planar_pieces import SINGULAR_PIECE, Pieces
-from hybrid_contact_ros.kernels.impacts.planar_pieces import make as make_piece
 from hybrid_contact_ros.systems.compass_gait import compass_gait_impact
 from hybrid_contact_ros.systems.disk_stacking import disk_stacking_impact
 from hybrid_contact_ros.systems.ramone import ramone_impact
@@ -101,8 +100,6 @@ def test_signs_of_modes_are_those_of_determinants_and_sum_to_one_at_the_solution
         searches = planar_campaign.Searches(problem)
         space, pieces = searches.space, Pieces(*searches.planar.pieces)
         prepare(space.H, space.c, searches.states, pieces)
-        for code in range(49):
-            make_piece(space.H, space.c, code, np.array([code % 7, code // 7]), pieces)
         for _ in range(100):
             w = searches.space.w * rng.uniform(0.3, 1.5, space.w.size) + 0.2 * rng.normal(size=space.w.size)
             cap = rng.uniform(0.05, 1.5, 2)

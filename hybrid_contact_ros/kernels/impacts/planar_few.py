@@ -17,32 +17,18 @@ are small where friction is great) are eliminated with errors of their own sizes
 pivot. A mode whose determinant is near 0 counts as one of ≤ 0, and is left to the linear system of the whole mode.
 Wherever one holds that is not strictly inside of its piece, all modes are looked at. So the solutions are those of
 :func:`.planar_search.search_planar`.
-
-Modes of determinants ≤ 0 are many, and next to none of them holds. SIEVED conditions of each are therefore tested for
-all of them at once, with vectors; they are those that ruled the mode out before (:func:`_learn`). What is left of the
-modes is tested one by one. The matrices of the others are made when they are looked at first: their signs alone take a
-third of the time.
 """
 
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.all_solutions import is_apart
 from hybrid_contact_ros.kernels.impacts.planar_leaf import SAME_ANSWER, solve_whole
 from hybrid_contact_ros.kernels.impacts.planar_path import answer
-from hybrid_contact_ros.kernels.impacts.planar_pieces import (
-    LANES,
-    RECENT,
-    SIEVED,
-    SINGULAR_PIECE,
-    is_made,
-    make,
-    row,
-    sign_of,
-)
+from hybrid_contact_ros.kernels.impacts.planar_pieces import NOT_MADE, SINGULAR_PIECE, make, row
 from hybrid_contact_ros.kernels.impacts.residual import axes_residual
 
 _MISSED = 1e-7  # a condition, scaled, that is missed by less may hold at the answer, whose residual is checked
-_SIFTED = -2e-7  # sums below rule a mode out: less than −_MISSED in whatever order they are added up
 _STRICT = 1e-6  # conditions that are met by more put a solution inside of its piece
+_RECENT = 3  # modes of earlier searches that are remembered
 _MODE = 0.015  # units of work of looking at a mode
 _WHOLE = 0.5  # of solving its linear system
 
@@ -57,7 +43,7 @@ def _read(code, states):
 
 @kernel
 def prepare(H, c, states, pieces):
-    """List the modes: order[0] of determinant ≤ 0 or near it, whose matrices are made, and then the others, order[1] in
+    """Make all matrices, and list the modes: order[0] of determinant ≤ 0 or near it, and then the others, order[1] in
     all."""
     order, signs = pieces.order, pieces.signs
     for later in range(2):
@@ -68,44 +54,13 @@ def prepare(H, c, states, pieces):
                 exists = exists and (c[k] > 0.0 or states[k] % 3 == 0)
             if not exists:
                 continue
-            if (sign_of(H, c, code, states, pieces) == 1) == (later == 1):
-                x = order[1]
-                order[2 + x] = code
+            if signs[code] == NOT_MADE:
+                make(H, c, code, states, pieces)
+            if (signs[code] == 1) == (later == 1):
+                order[2 + order[1]] = code
                 order[1] += 1
-                if later == 0 and make(H, c, code, states, pieces) != SINGULAR_PIECE:
-                    for which in range(min(SIEVED, pieces.counts[code, 0])):
-                        _learn(x, code, which, pieces)
         if later == 0:
             order[0] = order[1]
-
-
-@kernel(forceinline=True)
-def _learn(x, code, which, pieces):
-    """Put condition ``which`` of a mode, at place x of the list, into the sieve."""
-    for j in range(pieces.tests.shape[2]):
-        pieces.sieve[which % SIEVED, j, x] = pieces.tests[code, which, j]
-
-
-@kernel(forceinline=True)
-def _sift(size, w, cap, pieces):
-    """Write the least of the conditions in the sieve to sums[0], for the first ``size`` modes; sums[1]: scratch."""
-    least, total = pieces.sums[0], pieces.sums[1]
-    m = cap.shape[0]
-    for x in range(size):
-        least[x] = 0.0
-    for q in range(SIEVED):
-        rows = pieces.sieve[q]
-        for k in range(m):
-            normal, axis, bound = rows[2 * k], rows[2 * k + 1], rows[2 * m + k]
-            a, b, d = w[2 * k], w[2 * k + 1], cap[k]
-            if k == 0:
-                for x in range(size):
-                    total[x] = normal[x] * a + axis[x] * b + bound[x] * d
-            else:
-                for x in range(size):
-                    total[x] += normal[x] * a + axis[x] * b + bound[x] * d
-        for x in range(size):
-            least[x] = total[x] if total[x] < least[x] else least[x]
 
 
 @kernel(forceinline=True)
@@ -127,10 +82,9 @@ def _holds(m, code, w, cap, pieces):
 
 
 @kernel
-def _is_inside(m, code, w, cap, pieces):
-    """Whether all conditions of a mode are met by more than _STRICT, relative to their rows where these are small."""
-    tests = pieces.tests[code]
-    for i in range(pieces.counts[code, 0]):
+def _is_inside(m, tests, count, w, cap):
+    """Whether ``count`` conditions are met by more than _STRICT, relative to their rows where these are small."""
+    for i in range(count):
         constant, along = row(m, tests, i, w, cap)
         size = 0.0
         for j in range(tests.shape[1]):
@@ -141,12 +95,6 @@ def _is_inside(m, code, w, cap, pieces):
 
 
 @kernel(forceinline=True)
-def _is_strict(m, code, least, w, cap, pieces):
-    """Whether a mode whose conditions are met by ``least`` at least holds strictly."""
-    return least > _STRICT or (least > 0.0 and _is_inside(m, code, w, cap, pieces))
-
-
-@kernel(forceinline=True)
 def _try_recent(problem, mode, pieces, count, z, after):
     """Whether one of the modes that ended earlier searches has a solution strictly inside; if so it is in z[count].
 
@@ -154,12 +102,10 @@ def _try_recent(problem, mode, pieces, count, z, after):
     """
     g, H, w, cap, c = problem
     m = cap.shape[0]
-    states = pieces.ints[RECENT : RECENT + m]
-    for x in range(RECENT):
+    states = pieces.ints[_RECENT:]
+    for x in range(_RECENT):
         code = pieces.ints[x]
-        if code == mode or pieces.signs[code] != 1 or not is_made(code, pieces):
-            continue
-        if _is_strict(m, code, _holds(m, code, w, cap, pieces), w, cap, pieces):
+        if code != mode and pieces.signs[code] == 1 and _holds(m, code, w, cap, pieces) > _STRICT:
             _read(code, states)
             answer(m, pieces.maps[code], cap, c, w, states, z[count])
             return axes_residual(g, H, w, cap, c, z[count], after[count]) <= SAME_ANSWER
@@ -192,17 +138,11 @@ def search_few(problem, limits, mode, states, pieces, tree, unresolved_states, k
     strict = True
     more = 1  # solutions of positive determinant that may not be known yet
     first = 0
-    if (
-        known == 1
-        and mode >= 0
-        and signs[mode] == 1
-        and _is_strict(m, mode, _holds(m, mode, w, cap, pieces), w, cap, pieces)
-    ):
+    if known == 1 and mode >= 0 and signs[mode] == 1 and _holds(m, mode, w, cap, pieces) > _STRICT:
         more = 0
     else:
         mode = -1
     work = 0.0
-    _sift(-(-order[0] // LANES) * LANES, w, cap, pieces)
     for x in range(order[1]):
         if x == order[0] and strict:
             if more == 1 and count < limits.most and _try_recent(problem, mode, pieces, count, z, after):
@@ -210,20 +150,13 @@ def search_few(problem, limits, mode, states, pieces, tree, unresolved_states, k
                 more = 0
             if more == 0:
                 return count, work, continua, unresolved, True
-        work += _MODE
-        if x < order[0] and pieces.sums[0, x] < _SIFTED:
-            continue
         code = order[2 + x]
+        work += _MODE
         if code == mode:
             continue
-        if not is_made(code, pieces):
-            _read(code, states)
-            make(H, c, code, states, pieces)
         if signs[code] != SINGULAR_PIECE:
             least = _holds(m, code, w, cap, pieces)
             if least < -_MISSED:
-                if x < order[0]:
-                    _learn(x, code, pieces.counts[code, 1], pieces)
                 continue
         else:
             least = 0.0
@@ -246,10 +179,11 @@ def search_few(problem, limits, mode, states, pieces, tree, unresolved_states, k
             met = count > first or unresolved > before
             least = 0.0
         if met:
-            strict = strict and least > 0.0 and _is_strict(m, code, least, w, cap, pieces)
+            if least <= _STRICT:
+                strict = strict and least > 0.0 and _is_inside(m, pieces.tests[code], pieces.counts[code, 0], w, cap)
             more += 1 if x < order[0] else -1
             if strict and x >= order[0] and more == 0:
-                for at in range(RECENT - 1, 0, -1):
+                for at in range(_RECENT - 1, 0, -1):
                     recent[at] = recent[at - 1]
                 recent[0] = code
                 break

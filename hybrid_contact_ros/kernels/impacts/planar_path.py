@@ -11,9 +11,9 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.planar_pieces import (
     ACTIVE_STICKS,
     CAPPED_STICKS,
+    NOT_MADE,
     OPEN_STATE,
     SINGULAR_PIECE,
-    is_made,
     make,
     row,
     slide,
@@ -143,7 +143,7 @@ def follow(problem, perturbed, share, states, pieces, z):
     limit = _STEPS_PER_ROW * (2 * m + 2)
     for _ in range(limit):
         sign = pieces.signs[code]
-        if not is_made(code, pieces):
+        if sign == NOT_MADE:
             sign = make(H, c, code, states, pieces)
         if sign == SINGULAR_PIECE:
             return -1

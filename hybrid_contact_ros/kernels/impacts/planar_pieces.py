@@ -34,12 +34,6 @@ OPEN_STATE, ACTIVE_STICKS, CAPPED_STICKS = 0, 2, 5
 """A state < 4 is active if it is not open; the neighbours of one that sticks slide, σ = −1 and σ = 1."""
 NOT_MADE, SINGULAR_PIECE = 0, 2
 """Values of ``signs`` besides ±1. Arrays of zeros hold no matrix yet."""
-SIEVED = 3
-"""Conditions of a mode that are tested for many modes at once."""
-LANES = 8
-"""Lengths of the rows of ``sieve`` are a multiple of this."""
-RECENT = 6
-"""Modes that ended earlier searches and are remembered."""
 _SINGULAR = 1e-7  # a pivot below makes a mode unusable
 
 
@@ -49,21 +43,18 @@ class Pieces(NamedTuple):
     signs: Indices  # (7^m,): of the determinant of the mode's system; SINGULAR_PIECE or NOT_MADE
     maps: Array  # (7^m, 3m + p, p + m)
     tests: Array  # (7^m, 3m, p + m): the rows of maps that are conditions
-    counts: Indices  # (7^m, 2): how many conditions, 0 while there is a sign only, and which failed last
+    counts: Indices  # (7^m, 2): how many conditions, and which failed last
     order: Indices  # (2 + 7^m,): of :mod:`.planar_few`
-    sieve: Array  # (SIEVED, p + m, 7^m or more), of :mod:`.planar_few`
-    sums: Array  # scratch (2, 7^m or more)
     system: Array  # scratch (p, 2p + m)
     columns: Array  # scratch (p + m, p), twice
-    ints: Indices  # (RECENT + 3m): of :mod:`.planar_few`; scratch
+    ints: Indices  # (3 + 3m): of :mod:`.planar_few`; scratch
 
 
 def piece_sizes(m: int) -> tuple[tuple[int, ...], ...]:
     """Shapes of the arrays of :class:`Pieces` for m planar contacts; there are none for more than MOST_CONTACTS."""
     p, modes = 2 * m, STATES**m if m <= MOST_CONTACTS else 0
-    rows, wide = ((modes, 3 * m + p, p + m), (modes, 3 * m, p + m)), -(-modes // LANES) * LANES
-    sieve = (SIEVED, p + m, wide), (2, wide)
-    return (modes,), *rows, (modes, 2), (2 + modes,), *sieve, (p, 2 * p + m), (2 * (p + m), p), (RECENT + 3 * m,)
+    rows = (modes, 3 * m + p, p + m), (modes, 3 * m, p + m)
+    return (modes,), *rows, (modes, 2), (2 + modes,), (p, 2 * p + m), (2 * (p + m), p), (3 + 3 * m,)
 
 
 @kernel(forceinline=True)
@@ -75,16 +66,17 @@ def slide(state):
 
 
 @kernel
-def _solve_piece(H, c, states, width, pieces):
-    """Write z and w' of a mode as functions of w and the caps to ``columns``; with width = 0 nothing is written.
+def _solve_piece(H, c, states, pieces):
+    """Write z and w' of a mode as functions of w and the caps to ``columns``.
 
-    Returns the sign of the determinant of its system, or SINGULAR_PIECE. Else width = p + m.
+    Returns the sign of the determinant of its system, or SINGULAR_PIECE.
 
     Row j of ``columns`` is z (p,) per unit of w_j, or of cap j − p; row p + m + j is w'.
     """
-    A, columns, unknowns = pieces.system, pieces.columns, pieces.ints[RECENT:]
+    A, columns, unknowns = pieces.system, pieces.columns, pieces.ints[3:]
     p = H.shape[0]
     m = c.shape[0]
+    width = p + m
     count = 0
     for k in range(m):
         state = states[k]
@@ -103,10 +95,9 @@ def _solve_piece(H, c, states, width, pieces):
                 A[x, y] += slide(states[j // 2]) * c[j // 2] * H[i, j + 1]
         for j in range(width):
             A[x, count + j] = 0.0
-        if width > 0:
-            A[x, count + i] = -1.0
+        A[x, count + i] = -1.0
         for k in range(m):
-            if width > 0 and states[k] >= 4:
+            if states[k] >= 4:
                 A[x, count + p + k] = -(H[i, 2 * k] + slide(states[k]) * c[k] * H[i, 2 * k + 1])
     sign = 1
     for y in range(count):
@@ -129,8 +120,6 @@ def _solve_piece(H, c, states, width, pieces):
             if x != y and factor != 0.0:
                 for j in range(y + 1, count + width):
                     A[x, j] -= factor * A[y, j]
-    if width == 0:
-        return sign
     for j in range(width):
         for i in range(p):
             columns[j, i] = 0.0
@@ -197,22 +186,12 @@ def is_condition(state, c, which):
 
 
 @kernel
-def sign_of(H, c, code, states, pieces):
-    """The sign of a mode, of which no matrix is made; arguments as of :func:`make`."""
-    if pieces.signs[code] == NOT_MADE:
-        pieces.signs[code] = _solve_piece(H, c, states, 0, pieces)
-    return pieces.signs[code]
-
-
-@kernel
 def make(H, c, code, states, pieces):
-    """Make the matrix of a mode, unless there is one; returns its sign.
+    """Make the matrix of a mode that was not made yet; returns its sign.
 
     code: Σ state_k 7^k. states (m,) int64: the same, contact by contact.
     """
-    if is_made(code, pieces):
-        return pieces.signs[code]
-    sign = _solve_piece(H, c, states, H.shape[0] + c.shape[0], pieces)
+    sign = _solve_piece(H, c, states, pieces)
     pieces.signs[code] = sign
     if sign == SINGULAR_PIECE:
         return sign
@@ -228,12 +207,6 @@ def make(H, c, code, states, pieces):
     pieces.counts[code, 0] = count
     pieces.counts[code, 1] = 0
     return sign
-
-
-@kernel(forceinline=True)
-def is_made(code, pieces):
-    """Whether a mode is known to be singular, or its matrix was made."""
-    return pieces.counts[code, 0] > 0 or pieces.signs[code] == SINGULAR_PIECE
 
 
 @kernel(forceinline=True)

@@ -76,8 +76,6 @@ def planar_batch(
     tests,
     counts,
     order,
-    sieve,
-    sums,
     system,
     columns,
     ints,
@@ -109,7 +107,7 @@ def planar_batch(
     problem = IncrementProblem(1, H, now, cap, c)
     walk = Walk(step, last_step, max_steps, separating, draws)
     limits = SearchLimits(chance, limit, budget)
-    pieces = Pieces(signs, maps, tests, counts, order, sieve, sums, system, columns, ints)
+    pieces = Pieces(signs, maps, tests, counts, order, system, columns, ints)
     tree = PlanarTree(T, bounds, A, rows, modes, at)
     pivots = Tableau(tableau, lines[0], lines[1], lines[2], lines[3], lines[4])
     p = w.shape[0]
