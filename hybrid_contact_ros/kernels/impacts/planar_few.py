@@ -12,9 +12,11 @@ solutions sum to 1 (:mod:`.orientation`). Two things follow, and save most of th
    most 1 + n of them, and the search may end when so many were met, each strictly inside of its mode.
 
 A mode "holds" here if none of its conditions is missed by more than a tolerance, and strictly if all are met by more
-than another one; a mode whose determinant is near 0 counts as one of ≤ 0, and is left to the linear system of the whole
-mode. Wherever one holds that is not strictly inside of its piece, all modes are looked at. So the solutions are those
-of :func:`.planar_search.search_planar`.
+than another one, relative to the row of the condition where that is small: unknowns of different sizes (normal impulses
+are small where friction is great) are eliminated with errors of their own sizes, since to scale a column changes no
+pivot. A mode whose determinant is near 0 counts as one of ≤ 0, and is left to the linear system of the whole mode.
+Wherever one holds that is not strictly inside of its piece, all modes are looked at. So the solutions are those of
+:func:`.planar_search.search_planar`.
 """
 
 from hybrid_contact_ros.kernels.compiling import kernel
@@ -77,6 +79,19 @@ def _holds(m, code, w, cap, pieces):
             return constant + along
         least = min(least, constant + along)
     return least
+
+
+@kernel
+def _is_inside(m, tests, count, w, cap):
+    """Whether ``count`` conditions are met by more than _STRICT, relative to their rows where these are small."""
+    for i in range(count):
+        constant, along = row(m, tests, i, w, cap)
+        size = 0.0
+        for j in range(tests.shape[1]):
+            size += abs(tests[i, j])
+        if not constant + along > _STRICT * min(size, 1.0):
+            return False
+    return True
 
 
 @kernel(forceinline=True)
@@ -164,7 +179,8 @@ def search_few(problem, limits, mode, states, pieces, tree, unresolved_states, k
             met = count > first or unresolved > before
             least = 0.0
         if met:
-            strict = strict and least > _STRICT
+            if least <= _STRICT:
+                strict = strict and least > 0.0 and _is_inside(m, pieces.tests[code], pieces.counts[code, 0], w, cap)
             more += 1 if x < order[0] else -1
             if strict and x >= order[0] and more == 0:
                 for at in range(_RECENT - 1, 0, -1):
