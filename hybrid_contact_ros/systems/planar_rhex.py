@@ -3,7 +3,7 @@
 The parameters of the paper are not in it (they are those of Johnson and Koditschek 2013a, Appendix G). The ones here
 have the size of X-RHex and were chosen for this file: a body of 9 kg and half a metre, legs of 15 cm, and motors whose
 torque falls linearly with speed (Johnson §3.2.4), within a limit. The legs are straight with a point toe, where those
-of RHex are half circles.
+of RHex are half circles. :mod:`~hybrid_contact_ros.systems.rhex_leaps` has the paper's leaps.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ class RHexParameters:
     """Sizes, masses and motors, in SI units.
 
     Hips are ``hip`` (m) before and behind the point ``hip_offset`` (m) ahead of the body's centre. ``friction`` is that
-    of both toes, or of the front one where ``rear_friction`` is given. ``torque`` (N m) is that of all motors of one hip at rest; it vanishes at ``no_load_speed`` (rad/s).
+    of both toes, or of the front one where ``rear_friction`` is given. ``torque`` (N m) is that of all motors of one
+    hip at rest; it vanishes at ``no_load_speed`` (rad/s). ``rear_turn`` is the direction in which the rear motors turn.
     ``retract_acceleration`` (rad/s²) turns a leg in the air further until ``retract_speed`` (rad/s): Johnson,
     Assumption A6, and the note to Fig. 1 that legs are turned out of the way once they have left the ground. With None
     the motor turns it back to the ground, its torque over ``rotor_inertia`` (kg m²): §2.7.2, Fig. 4.

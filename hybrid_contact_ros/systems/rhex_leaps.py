@@ -20,6 +20,8 @@ from hybrid_contact_ros.systems.planar_rhex import PlanarRHex, RHexParameters
 Array = NDArray[np.float64]
 DURATION = 0.03
 """δt, s (Johnson, note 2)."""
+LANDING_SPEED = -0.08
+"""ż (m/s) of the body of :func:`two_footed_landing`."""
 X_RHEX = RHexParameters(
     mass=9.0,
     inertia=9.0 * (0.57**2 + 0.075**2) / 12.0,
@@ -68,3 +70,20 @@ def nose_height(robot: PlanarRHex, q: Array) -> Array:
     """Height of the body's lower front corner at configurations (k, 5), m."""
     p = robot.parameters
     return np.asarray(q[:, 1] + 0.5 * (p.body_length * np.sin(q[:, 2]) - p.body_height * np.cos(q[:, 2])))
+
+
+def two_footed_landing() -> tuple[PlanarRHex, Array, Array]:
+    """A robot that holds its legs nearly straight and lands on the front one and then, after 23 ms, on the rear one.
+
+    It is Johnson's Figs. 3 and 4 in kind: the second landing pulls the front leg off the ground, the leg is back soon,
+    its landing pulls off the rear one, and so on. Hips 10 cm before and behind the centre make that so: each landing
+    takes the other hip up, 1/m > hip²/I.
+
+    Returns:
+        The robot, q (5,) with the front toe on the ground, and v (5,).
+    """
+    parameters = replace(X_RHEX, hip=0.1, hip_offset=0.0, friction=1.8, rear_friction=2.5)
+    robot = PlanarRHex(parameters, start=10.0, stance=0.05)
+    q = np.array([0.0, 0.0, -0.01, robot.stance, robot.stance])
+    q[1] = -robot.gap(q)[0]
+    return robot, q, np.array([0.0, LANDING_SPEED, 0.0, 0.0, 0.0])
