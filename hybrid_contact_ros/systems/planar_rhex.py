@@ -60,13 +60,21 @@ class PlanarRHex(LagrangianSystem):
     "front" and "rear", with friction, and the body's lower corners "nose" and "tail", without (Johnson §2.8). The
     motors turn the legs backward (negative), the rear one forward where ``rear_turn`` is 1: then the legs push against
     each other (Johnson §2.8, the vertical leap). The front one starts at the time ``start`` and the rear one
-    ``start_delay`` later, t₂ (Johnson, note 2); until then a leg is held at ``stance`` (rad), with its toe on the side
-    that it turns away from. A leg in the air is not driven but retracts.
+    ``start_delay`` later, t₂ (Johnson, note 2); until then a leg is held at ``stance`` (rad; the rear one at
+    ``rear_stance``, if given), with its toe on the side that it turns away from. After its start a leg in the air is not
+    driven but retracts.
     """
 
-    def __init__(self, parameters: RHexParameters | None = None, start: float = 0.0, stance: float = 1.0) -> None:
+    def __init__(
+        self,
+        parameters: RHexParameters | None = None,
+        start: float = 0.0,
+        stance: float = 1.0,
+        rear_stance: float | None = None,
+    ) -> None:
         p = self.parameters = parameters or RHexParameters()
         self.start, self.stance = start, stance
+        self.rear_stance = stance if rear_stance is None else rear_stance
         x, z, pitch, front, rear = q = sympy.symbols("x z pitch front rear")
         toes, corners = [], []
         for name, side, leg in (("front", 1, front), ("rear", -1, rear)):
@@ -95,7 +103,8 @@ class PlanarRHex(LagrangianSystem):
             if time >= begin:
                 force[leg] = turn * p.torque * min(1.0, 1.0 - turn * v[leg] / p.no_load_speed)
             else:
-                force[leg] = p.stiffness * (-turn * self.stance - q[leg]) - p.damping * v[leg]
+                stance = self.stance if leg == 3 + FRONT else self.rear_stance
+                force[leg] = p.stiffness * (-turn * stance - q[leg]) - p.damping * v[leg]
         return force
 
     def _legs(self) -> tuple[tuple[int, float, float], ...]:
@@ -116,5 +125,8 @@ class PlanarRHex(LagrangianSystem):
 
     def crouch(self) -> Array:
         """Configuration (5,) with both toes on the ground and both legs in their stance."""
-        rear = -self.parameters.rear_turn * self.stance
-        return np.array([0.0, self.parameters.leg * np.cos(self.stance), 0.0, self.stance, rear])
+        p, front = self.parameters, self.stance
+        rear = -p.rear_turn * self.rear_stance
+        pitch = np.arctan2(p.leg * (np.cos(front) - np.cos(rear)), 2 * p.hip + p.leg * (np.sin(front) - np.sin(rear)))
+        height = p.leg * np.cos(pitch + front) - (p.hip_offset + p.hip) * np.sin(pitch)
+        return np.array([0.0, height, pitch, front, rear])

@@ -41,25 +41,27 @@ class Leap:
 
     Attributes:
         figure: of Johnson. published: height, m, of the leap (Fig. 5) or of the ledge. parameters: of the robot.
-        stance: crouch, rad. t_final: s, past the highest point.
+        stance, rear_stance: of the crouch, rad. t_final: s, past the highest point.
     """
 
     figure: str
     published: float
     parameters: RHexParameters
     stance: float
+    rear_stance: float | None = None
     t_final: float = 0.45
 
     def robot(self) -> PlanarRHex:
         """The robot whose first motor starts at once, and the other |t₂| later."""
-        return PlanarRHex(self.parameters, start=max(0.0, -self.parameters.start_delay), stance=self.stance)
+        start = max(0.0, -self.parameters.start_delay)
+        return PlanarRHex(self.parameters, start, self.stance, self.rear_stance)
 
 
 _FORWARD = replace(X_RHEX, friction=1.8, rear_friction=2.5, start_delay=0.01)
 # front and rear pair, which turn against each other (Johnson §2.8)
 _UPWARDS = replace(X_RHEX, hip=0.205, hip_offset=0.0, friction=0.8, start_delay=-0.06, rear_turn=1.0)
 LEAPS = {
-    "20 cm ledge": Leap("Fig. 1", 0.20, _FORWARD, stance=0.7),
+    "20 cm ledge": Leap("Fig. 1", 0.20, _FORWARD, stance=1.0, rear_stance=0.4),
     "vertical": Leap("Fig. 5", 0.37, _UPWARDS, stance=1.3),
     "73 cm ledge": Leap("Fig. 10", 0.73, replace(X_RHEX, friction=0.8, start_delay=0.06), stance=0.9),
 }
