@@ -61,8 +61,8 @@ class PlanarRHex(LagrangianSystem):
     motors turn the legs backward (negative), the rear one forward where ``rear_turn`` is 1: then the legs push against
     each other (Johnson §2.8, the vertical leap). The front one starts at the time ``start`` and the rear one
     ``start_delay`` later, t₂ (Johnson, note 2); until then a leg is held at ``stance`` (rad; the rear one at
-    ``rear_stance``, if given), with its toe on the side that it turns away from. After its start a leg in the air is not
-    driven but retracts.
+    ``rear_stance``, if given), with its toe on the side that it turns away from. After its start a leg in the air is
+    not driven but retracts.
     """
 
     def __init__(
