@@ -176,8 +176,8 @@ ENTRIES = [
         "disks",
         "Stacked disks (Halm, Fig. 14)",
         "A disk falls on two others. With the 1 kg of Table 8 a sample takes a quarter of the increments of Table 3, "
-        "and the top disk leaves both others in some thousandths of the samples. The published code has disks of 5 kg, and "
-        "takes 8.78 increments.",
+        "and the top disk leaves both others in some thousandths of the samples. The published code has disks of 5 kg, "
+        "and takes 8.78 increments.",
         disks,
     ),
     Entry(

@@ -94,8 +94,8 @@ def least_dissipation(problem: ContactProblem, s: float) -> float | None:
     """An α(s) of Halm's Theorem 3: while an impact that begins with ‖v‖_M = 1 goes on, ‖v(s)‖_M ≤ 1 − α(s).
 
     Halm's proof is by contradiction and gives no number. This one is α = 1 − √(1 − a s²) with the a of
-    :func:`loss_rate`, and 1 beyond :func:`termination_rate`, where nothing goes on. It is guaranteed, and small: three
-    to four decades below what solutions lose with two strongly coupled contacts, hopeless with five.
+    :func:`loss_rate`, and 1 beyond :func:`termination_rate`, where nothing goes on. It is guaranteed, and small: four
+    to six decades below what solutions were seen to lose with two strongly coupled contacts, hopeless with five.
 
     Returns:
         α(s) in (0, 1]; None where objects may jam (Halm's Assumption 2 fails).

@@ -3,7 +3,7 @@
 The parameters of the paper are not in it (they are those of Johnson and Koditschek 2013a, Appendix G). The ones here
 have the size of X-RHex and were chosen for this file: a body of 9 kg and half a metre, legs of 15 cm, and motors whose
 torque falls linearly with speed (Johnson §3.2.4), within a limit. The legs are straight with a point toe, where those
-of RHex are half circles.
+of RHex are half circles. :mod:`~hybrid_contact_ros.systems.rhex_leaps` has the paper's leaps.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ class RHexParameters:
     """Sizes, masses and motors, in SI units.
 
     Hips are ``hip`` (m) before and behind the point ``hip_offset`` (m) ahead of the body's centre. ``friction`` is that
-    of both toes, or of the front one where ``rear_friction`` is given. ``torque`` (N m) is that of all motors of one hip at rest; it vanishes at ``no_load_speed`` (rad/s).
+    of both toes, or of the front one where ``rear_friction`` is given. ``torque`` (N m) is that of all motors of one
+    hip at rest; it vanishes at ``no_load_speed`` (rad/s). ``rear_turn`` is the direction in which the rear motors turn.
     ``retract_acceleration`` (rad/s²) turns a leg in the air further until ``retract_speed`` (rad/s): Johnson,
     Assumption A6, and the note to Fig. 1 that legs are turned out of the way once they have left the ground. With None
     the motor turns it back to the ground, its torque over ``rotor_inertia`` (kg m²): §2.7.2, Fig. 4.
@@ -59,13 +60,21 @@ class PlanarRHex(LagrangianSystem):
     "front" and "rear", with friction, and the body's lower corners "nose" and "tail", without (Johnson §2.8). The
     motors turn the legs backward (negative), the rear one forward where ``rear_turn`` is 1: then the legs push against
     each other (Johnson §2.8, the vertical leap). The front one starts at the time ``start`` and the rear one
-    ``start_delay`` later, t₂ (Johnson, note 2); until then a leg is held at ``stance`` (rad), with its toe on the side
-    that it turns away from. A leg in the air is not driven but retracts.
+    ``start_delay`` later, t₂ (Johnson, note 2); until then a leg is held at ``stance`` (rad; the rear one at
+    ``rear_stance``, if given), with its toe on the side that it turns away from. After its start a leg in the air is
+    not driven but retracts.
     """
 
-    def __init__(self, parameters: RHexParameters | None = None, start: float = 0.0, stance: float = 1.0) -> None:
+    def __init__(
+        self,
+        parameters: RHexParameters | None = None,
+        start: float = 0.0,
+        stance: float = 1.0,
+        rear_stance: float | None = None,
+    ) -> None:
         p = self.parameters = parameters or RHexParameters()
         self.start, self.stance = start, stance
+        self.rear_stance = stance if rear_stance is None else rear_stance
         x, z, pitch, front, rear = q = sympy.symbols("x z pitch front rear")
         toes, corners = [], []
         for name, side, leg in (("front", 1, front), ("rear", -1, rear)):
@@ -94,7 +103,8 @@ class PlanarRHex(LagrangianSystem):
             if time >= begin:
                 force[leg] = turn * p.torque * min(1.0, 1.0 - turn * v[leg] / p.no_load_speed)
             else:
-                force[leg] = p.stiffness * (-turn * self.stance - q[leg]) - p.damping * v[leg]
+                stance = self.stance if leg == 3 + FRONT else self.rear_stance
+                force[leg] = p.stiffness * (-turn * stance - q[leg]) - p.damping * v[leg]
         return force
 
     def _legs(self) -> tuple[tuple[int, float, float], ...]:
@@ -115,5 +125,8 @@ class PlanarRHex(LagrangianSystem):
 
     def crouch(self) -> Array:
         """Configuration (5,) with both toes on the ground and both legs in their stance."""
-        rear = -self.parameters.rear_turn * self.stance
-        return np.array([0.0, self.parameters.leg * np.cos(self.stance), 0.0, self.stance, rear])
+        p, front = self.parameters, self.stance
+        rear = -p.rear_turn * self.rear_stance
+        pitch = np.arctan2(p.leg * (np.cos(front) - np.cos(rear)), 2 * p.hip + p.leg * (np.sin(front) - np.sin(rear)))
+        height = p.leg * np.cos(pitch + front) - (p.hip_offset + p.hip) * np.sin(pitch)
+        return np.array([0.0, height, pitch, front, rear])

@@ -20,6 +20,8 @@ from hybrid_contact_ros.systems.planar_rhex import PlanarRHex, RHexParameters
 Array = NDArray[np.float64]
 DURATION = 0.03
 """δt, s (Johnson, note 2)."""
+LANDING_SPEED = -0.08
+"""ż (m/s) of the body of :func:`two_footed_landing`."""
 X_RHEX = RHexParameters(
     mass=9.0,
     inertia=9.0 * (0.57**2 + 0.075**2) / 12.0,
@@ -39,25 +41,27 @@ class Leap:
 
     Attributes:
         figure: of Johnson. published: height, m, of the leap (Fig. 5) or of the ledge. parameters: of the robot.
-        stance: crouch, rad. t_final: s, past the highest point.
+        stance, rear_stance: of the crouch, rad. t_final: s, past the highest point.
     """
 
     figure: str
     published: float
     parameters: RHexParameters
     stance: float
+    rear_stance: float | None = None
     t_final: float = 0.45
 
     def robot(self) -> PlanarRHex:
         """The robot whose first motor starts at once, and the other |t₂| later."""
-        return PlanarRHex(self.parameters, start=max(0.0, -self.parameters.start_delay), stance=self.stance)
+        start = max(0.0, -self.parameters.start_delay)
+        return PlanarRHex(self.parameters, start, self.stance, self.rear_stance)
 
 
 _FORWARD = replace(X_RHEX, friction=1.8, rear_friction=2.5, start_delay=0.01)
 # front and rear pair, which turn against each other (Johnson §2.8)
 _UPWARDS = replace(X_RHEX, hip=0.205, hip_offset=0.0, friction=0.8, start_delay=-0.06, rear_turn=1.0)
 LEAPS = {
-    "20 cm ledge": Leap("Fig. 1", 0.20, _FORWARD, stance=0.7),
+    "20 cm ledge": Leap("Fig. 1", 0.20, _FORWARD, stance=1.0, rear_stance=0.4),
     "vertical": Leap("Fig. 5", 0.37, _UPWARDS, stance=1.3),
     "73 cm ledge": Leap("Fig. 10", 0.73, replace(X_RHEX, friction=0.8, start_delay=0.06), stance=0.9),
 }
@@ -68,3 +72,20 @@ def nose_height(robot: PlanarRHex, q: Array) -> Array:
     """Height of the body's lower front corner at configurations (k, 5), m."""
     p = robot.parameters
     return np.asarray(q[:, 1] + 0.5 * (p.body_length * np.sin(q[:, 2]) - p.body_height * np.cos(q[:, 2])))
+
+
+def two_footed_landing() -> tuple[PlanarRHex, Array, Array]:
+    """A robot that holds its legs nearly straight and lands on the front one and then, after 23 ms, on the rear one.
+
+    It is Johnson's Figs. 3 and 4 in kind: the second landing pulls the front leg off the ground, the leg is back soon,
+    its landing pulls off the rear one, and so on. Hips 10 cm before and behind the centre make that so: each landing
+    takes the other hip up, 1/m > hip²/I.
+
+    Returns:
+        The robot, q (5,) with the front toe on the ground, and v (5,).
+    """
+    parameters = replace(X_RHEX, hip=0.1, hip_offset=0.0, friction=1.8, rear_friction=2.5)
+    robot = PlanarRHex(parameters, start=10.0, stance=0.05)
+    q = np.array([0.0, 0.0, -0.01, robot.stance, robot.stance])
+    q[1] = -robot.gap(q)[0]
+    return robot, q, np.array([0.0, LANDING_SPEED, 0.0, 0.0, 0.0])

@@ -3,13 +3,19 @@
 import numpy as np
 import pytest
 
+from hybrid_contact_ros.impacts.plastic import plastic_impact
+from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
+from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
+from hybrid_contact_ros.modes.pseudo_impulse import pseudo_impulse_mode
 from hybrid_contact_ros.simulation.execution import ExecutionStatus
 from hybrid_contact_ros.simulation.guards import Guards
 from hybrid_contact_ros.simulation.hybrid_state import HybridState
 from hybrid_contact_ros.simulation.options import Options
 from hybrid_contact_ros.simulation.simulate import simulate
 from hybrid_contact_ros.systems.planar_rhex import PlanarRHex
-from hybrid_contact_ros.systems.rhex_leaps import DURATION, LEAPS, X_RHEX, nose_height
+from hybrid_contact_ros.systems.rhex_leaps import DURATION, LEAPS, X_RHEX, nose_height, two_footed_landing
+
+LAWS = ("impulse-velocity", "pseudo-impulse")
 
 
 def leapt(name):
@@ -41,11 +47,11 @@ def test_johnson_figures_1_and_10_the_nose_comes_above_the_ledge(name):
     assert run.q[-1, 0] > 0.1  # forward
 
 
-def test_johnson_figure_1_on_a_ledge_of_20_centimetres_the_whole_body_has_room():
+def test_johnson_figure_1_the_body_flies_forward_over_a_ledge_of_20_centimetres():
     leap, robot, run = leapt("20 cm ledge")
-    p, pitch = robot.parameters, run.q[:, 2]
-    lowest = run.q[:, 1] - 0.5 * (p.body_length * np.abs(np.sin(pitch)) + p.body_height * np.abs(np.cos(pitch)))
-    assert lowest.max() > leap.published
+    top = int(np.argmax(run.q[:, 1]))
+    assert run.q[top, 1] - 0.5 * robot.parameters.body_height > leap.published
+    assert run.v[top, 0] > 1.0 and 0.0 < run.q[top, 2] < 0.5 * np.pi  # its nose first and up
 
 
 @pytest.mark.parametrize(
@@ -76,3 +82,33 @@ def test_public_sizes_of_x_rhex():
     standing = PlanarRHex(X_RHEX, start=10.0, stance=0.0).crouch()
     assert X_RHEX.body_length == 0.57 and X_RHEX.body_height == 0.075
     assert standing[1] - 0.5 * X_RHEX.body_height == pytest.approx(0.125)
+
+
+def test_johnson_figure_3_the_second_landing_pulls_at_the_front_leg_and_the_steady_force_outweighs_it():
+    """Published: −1.47 N s, and 7.91 N s of δt times the steady force; with our parameters −0.50 and 1.01."""
+    robot, q, v = two_footed_landing()
+    landing = simulate(robot, q, v, 0.05).events[1]
+    assert landing.contacts == {1} and round(landing.time, 3) == 0.023  # where the chatter of Fig. 4 begins
+    problem = robot.problem(landing.q, landing.velocity_before)
+    outcome = plastic_impact(problem, [0, 1])
+    pull = outcome.impulse[0, 0]
+    held = force_acceleration_mode(robot.problem(landing.q, outcome.velocity), [0, 1])
+    assert held.mode == {0, 1}
+    assert pull == pytest.approx(-0.497, abs=1e-3)
+    assert DURATION * held.forces[0, 0] == pytest.approx(1.005, abs=1e-3)
+    assert impulse_velocity_mode(problem, [0, 1]).mode == {1}  # so that the front leg is lost without δt
+    assert pseudo_impulse_mode(problem, [0, 1], DURATION).mode == {0, 1}
+
+
+def test_johnson_figure_4_legs_chatter_without_the_pseudo_impulse_and_stay_with_it():
+    robot, q, v = two_footed_landing()
+    plain, held = (simulate(robot, q, v, 0.12, law=law, duration=DURATION) for law in LAWS)
+    assert plain.status is held.status is ExecutionStatus.FINISHED
+    assert held.word == ("{}", "{front}", "{front, rear}") and held.zeno_times == ()
+    chatter = plain.word[1:-1]
+    assert len(chatter) >= 8
+    assert all(label == ("{front}", "{rear}")[i % 2] for i, label in enumerate(chatter))  # in turns
+    times = np.array([event.time for event in plain.events[1 : len(chatter)]])
+    assert (np.diff(times) > 0.0).all() and times[-1] < 0.07
+    # the same until the rear leg lands
+    assert plain.events[1].time == held.events[1].time
