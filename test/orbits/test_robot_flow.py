@@ -93,3 +93,36 @@ def test_a_ball_that_slides_until_it_rolls_in_space():
         direction = np.random.default_rng(seed).normal(size=12)
         found = directional(system, execution, q, v, t, direction, 1e-4)
         np.testing.assert_allclose(flow.matrix @ direction, found, atol=2e-5 * max(1.0, np.abs(found).max()))
+
+
+PERIOD, LIFT = 0.4, 0.35
+JOINTS = np.repeat([0.0, 1.0], [6, 12])
+
+
+def trot(time, q, v, mode):
+    """A joint controller that lifts diagonal pairs of legs in turns."""
+    goal, rate = CROUCH.copy(), np.zeros(12)
+    for leg, pair in enumerate((0, 1, 1, 0)):
+        phase = 2.0 * np.pi * time / PERIOD + np.pi * pair
+        up = max(0.0, np.sin(phase))
+        goal[3 * leg + 1 : 3 * leg + 3] += LIFT * up**2 * np.array([1.0, -2.0])
+        rate[3 * leg + 1 : 3 * leg + 3] += (
+            LIFT * 2.0 * up * np.cos(phase) * 2.0 * np.pi / PERIOD * np.array([1.0, -2.0])
+        )
+    return 60.0 * (goal - q[7:]) + 2.5 * (rate - v[6:])
+
+
+def test_derivative_of_a_quadruped_trotting_in_closed_loop_is_its_difference(go2):
+    system = RobotSystem(go2.model, trot)
+    trot.gradient = lambda time, q, v, mode: (-60.0 * np.eye(18) * JOINTS, -2.5 * np.eye(18) * JOINTS)
+    q, _ = tilted(system, 0.01, (0.02, -0.03, 0.0))
+    v = 0.02 * np.random.default_rng(1).normal(size=18)
+    execution = simulate(system, q, v, 0.15)
+    flow = variational_flow(execution)
+    assert flow.inadmissible is None
+    assert [one.kind for one in flow.saltations] == ["touchdown", "touchdown", "stick"]
+    direction = np.random.default_rng(0).normal(size=36)
+    exact = flow.matrix @ direction
+    found = directional(system, execution, q, v, 0.15, direction, 1e-5)
+    # A slip of simulate ends at 1e-6 m/s, which differences feel.
+    np.testing.assert_allclose(found, exact, atol=1e-5 * np.abs(exact).max())
