@@ -30,3 +30,10 @@ def test_selections_of_two_activations_differ_by_a_matrix_of_rank_one():
     size, off, rank = claims.selections(0.8)
     assert rank == 1 and size > 1.0 and off < 1e-12 * size
     assert claims.selections(0.0)[0] < 1e-12
+
+
+@pytest.mark.parametrize("coupling", [0.0, 1.0])
+def test_a_touchdown_as_another_contact_is_released_leaves_no_first_order_difference(coupling):
+    # Against the caption of Pace, Fig. 2: what differs falls with the step.
+    coarse, fine = claims.mixed_case(coupling, 1e-3), claims.mixed_case(coupling, 1e-4)
+    assert coarse < 3e-3 and fine < 0.2 * coarse
