@@ -74,13 +74,11 @@ def instant_saltation(
             return _impacts(known, events, before, after)
         if any(event.kind is ExecutionEventKind.TOUCHDOWN for event in events):
             return refusal(kind, who, Validity.SIMULTANEOUS, "an impact at the instant of another event")
-        if first.kind is ExecutionEventKind.STICK:
-            contact = min(who)
-            turns = after if contact in after.sliding else None
-            mode = turns or after
-            return stick_saltation(
-                known, first.q, first.velocity_before, contact, before, mode, together=who - {contact}, time=first.time
-            )
+        turning = first.kind is ExecutionEventKind.SLIP and who <= before.sliding
+        if first.kind is ExecutionEventKind.STICK or turning:
+            contact, tied = min(who), who - {min(who)}
+            q, v, time = first.q, first.velocity_before, first.time
+            return stick_saltation(known, q, v, contact, before, after, together=tied, time=time)
         return _force_event(known, first, before, after)
     except Unsolvable as error:
         return refusal(kind, who, unsolvable(error), error.why)
@@ -113,6 +111,10 @@ def _impacts(known: object, events: Sequence[ExecutionEvent], before: ContactMod
     fault = refuse_touchdown(here.problem, contact, before.closed, RESTING, _TOUCHING)
     if fault is not None:
         return fault
+    returned = here.problem.restitution[contact] * abs(here.problem.normal_jacobian[contact] @ v)
+    if 0.0 < returned <= 10.0 * RESTING and contact in after.closed:
+        why = f"contact {contact} comes to rest as its bounces become too slow to follow"
+        return refusal("touchdown", first.contacts, Validity.ZENO, why)
     reset = np.eye(2 * n)
     columns: dict[tuple[str, int], Array] = {}
     for event in events:

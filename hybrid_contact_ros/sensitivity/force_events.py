@@ -15,7 +15,9 @@ from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity, refusa
 from hybrid_contact_ros.sensitivity.touchdown import unsolvable
 
 Array = NDArray[np.float64]
-_SAME = 1e-6  # of the accelerations: fields that differ by less, without a switch of efforts, are one
+_SAME = (
+    1e-6  # of the accelerations, free ones included: fields that differ by less, without a switch of efforts, are one
+)
 _TIME_STEP = 1e-4  # s, of differences for forces that depend on time
 _AT_GUARD = 1e-4  # of the forces: so far from zero a force has not vanished yet
 
@@ -115,7 +117,8 @@ def force_jump(
     by_guard = np.concatenate((guard[2 * n :][closed], guard[2 * n + now.problem.contacts :] @ push))
     names = (*(("friction", i) for i in closed), *(("control", k) for k in range(push.shape[1])))
     ahead, after = now.field, behind.field
-    size = float(np.abs(ahead[n:]).max(initial=0.0)) + float(np.abs(after[n:]).max(initial=0.0))
+    heavy = np.maximum(np.diag(now.problem.mass), 1e-300)
+    size = float((np.abs(now.problem.bias_force) / heavy).max(initial=0.0) + np.abs(ahead[n:]).max(initial=0.0))
     if np.abs(after - ahead).max(initial=0.0) <= _SAME * size and np.array_equal(
         behind.problem.bias_force, now.problem.bias_force
     ):

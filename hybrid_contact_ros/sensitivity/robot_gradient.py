@@ -82,8 +82,11 @@ class RobotGradient:
         q, v, a = model.coordinates.full_position(self._q), full(self._v), full(acceleration)
         by_q, by_v, _ = pin.computeRNEADerivatives(model.pinocchio_model, here.data, q, v, a)
         force_q, force_v = self._reduced(by_q), self._reduced(by_v)
-        if system.driven:
-            time, mode = self._time, self._mode
+        time, mode = self._time, self._mode
+        known = system.effort_gradient(self._q, self._v, time, mode)
+        if known is not None:
+            force_q, force_v = force_q - known[0], force_v - known[1]
+        elif system.driven:
 
             def at(moved: Array, pushed: Array) -> Array:
                 return system.effort(system.integrate(self._q, moved), self._v + pushed, time, mode)

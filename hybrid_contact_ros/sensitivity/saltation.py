@@ -148,8 +148,8 @@ def saltation(
 
     >>> from hybrid_contact_ros.sensitivity.saltation import saltation
     >>> jump = saltation(np.diag([1.0, -0.5]), np.array([1.0, 0.0]), np.array([-2.0, -9.81]), np.array([1.0, -9.81]))
-    >>> jump.matrix.round(4).tolist(), jump.time.tolist()
-    ([[-0.5, 0.0], [7.3575, -0.5]], [0.5, -0.0])
+    >>> jump.matrix.round(4).tolist(), (jump.time + 0.0).tolist()
+    ([[-0.5, 0.0], [7.3575, -0.5]], [0.5, 0.0])
 
     Args:
         reset_gradient: DR (2 nv, 2 nv). guard_gradient: Dh (2 nv,). field_before: F⁻ (2 nv,) at x⁻. field_after: F⁺

@@ -13,10 +13,10 @@ from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode
 from hybrid_contact_ros.sensitivity.gradients import asker, problem_gradient
 from hybrid_contact_ros.sensitivity.mode_gradient import Motion, motion_of
 from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity, refusal, saltation
+from hybrid_contact_ros.sensitivity.spatial_slip_end import approach
 from hybrid_contact_ros.sensitivity.touchdown import unsolvable
 
 Array = NDArray[np.float64]
-_ATTRACTED = 1e-3  # relative: by which the rate across may fall short of the rate along, through tolerances
 _DEPENDENT = 1e-7  # relative: what is left of rows that others imply
 
 
@@ -38,15 +38,14 @@ def stick_saltation(
     contact then sticks, s J_t v̇ + s J̇_t v = 0, so that Dh Ξ = 0: the speed of slip is lost.
 
     In space the slip ends on a set of codimension two, which no single guard describes. Close to it only the slip's
-    direction is fast. With ŝ the direction of approach, û across it, −ŝ·a_t = κ the deceleration, and b = −∂v̇/∂θ as ŝ
-    turns by θ towards û, a slip δ_u across ŝ obeys δ̇_u = −(û J_t b) δ_u / ρ at the speed ρ, and all velocities
-    δv̇ = −b δ_u / ρ. As ρ falls to zero this takes δv to (I − b û J_t / (û J_t b)) δv, whatever κ is: an oblique
-    projection Π that takes δ_u to zero. Then the speed along ŝ ends by the guard formula, and
+    direction is fast, and that takes changes of the state through an oblique projection Π to those without a slip
+    across the direction of approach ŝ (:func:`~.spatial_slip_end.approach`). Then the speed along ŝ ends by the guard
+    formula, and
 
         Ξ = (I + (F⁺ − F⁻) Dh / (Dh F⁻)) Π,      h = ŝ·J_t v.
 
-    Two directions are lost. That holds where the slip is attracted to ŝ, or its direction stays as it is:
-    û J_t b ≥ κ. Otherwise δ_u/ρ grows without bound, and the answer is SPATIAL_SLIP_END.
+    Two directions are lost. That holds where the slip is attracted to ŝ, or its direction stays as it is. Otherwise the
+    answer is SPATIAL_SLIP_END.
 
     Args:
         system: as for ``simulate``. q, v: at the event. contact: that stops.
@@ -73,18 +72,18 @@ def stick_saltation(
         return refusal(kind, who, unsolvable(error), error.why)
     except ValueError as error:
         return refusal(kind, who, Validity.UNEXPLAINED, str(error))
-    slip = ahead.edges[contact]
-    rates, tangents = here.rates(v_)[contact, 1:], here.problem.tangent_jacobian[contact]
-    guard = np.concatenate((slip @ rates, slip @ tangents))
-    reset, lost = np.eye(len(guard)), (f"slip along its direction of contact {contact}",) * (kind == "stick")
+    slip, rates = ahead.edges[contact], here.rates(v_)[contact, 1:]
+    reset, lost = np.eye(2 * len(v_)), (f"slip along its direction of contact {contact}",) * (kind == "stick")
     if here.problem.tangents == 2:
         if kind == "reversal":
             why = "in space no slip turns back through rest, unless by chance"
             return refusal(kind, who, Validity.SPATIAL_SLIP_END, why)
-        projection = _across(ahead, before, contact, stopping, rates, tangents)
-        if isinstance(projection, str):
-            return refusal(kind, who, Validity.SPATIAL_SLIP_END, projection)
-        reset, lost = projection, (*lost, f"slip across its direction of contact {contact}")
+        last = approach(here.problem, before, contact, stopping, rates)
+        if isinstance(last, str):
+            return refusal(kind, who, Validity.SPATIAL_SLIP_END, last)
+        ahead, slip, reset = last.motion, last.slip, last.projection
+        lost = (*lost, f"slip across its direction of contact {contact}")
+    guard = np.concatenate((slip @ rates, slip @ here.problem.tangent_jacobian[contact]))
     found = saltation(
         np.eye(len(guard)),
         guard,
@@ -103,29 +102,6 @@ def stick_saltation(
         kind, who, Validity.VALID, "", found.matrix @ reset, time_gradient, v_,
         found.velocity_gradient @ reset, lost=lost, parameter_matrix=np.zeros((2 * n, 0)), parameter_time=np.zeros(0),
     )  # fmt: skip
-
-
-def _across(
-    ahead: Motion, mode: ContactMode, contact: int, stopping: frozenset[int], rates: Array, tangents: Array
-) -> Array | str:
-    """Π (2 nv, 2 nv), or why there is none."""
-    problem, n, slip = ahead.problem, ahead.problem.nv, ahead.edges[contact]
-    across = np.array([-slip[1], slip[0]])
-    rows = mode.rows(problem)
-    balance = Balance(problem, rows, ahead.edges)
-    push = np.zeros(n)
-    for i in stopping:
-        push += problem.friction[i] * ahead.force[i, 0] * (across @ problem.tangent_jacobian[i])
-    turned = balance.solve(push[:, None], np.zeros((len(rows), 1)))[0][:, 0]  # b
-    rate = float(across @ tangents @ turned)
-    slowing = -float(slip @ (tangents @ ahead.acceleration + problem.jacobian_drift[contact, 1:]))
-    if not slowing > 0.0:
-        return f"contact {contact} does not slow down"
-    if rate < (1.0 - _ATTRACTED) * slowing:
-        return f"the slip of contact {contact} turns away from its direction as it stops"
-    projection = np.eye(2 * n)
-    projection[n:] -= np.outer(turned, np.concatenate((across @ rates, across @ tangents))) / rate
-    return projection
 
 
 def _tied(problem: ContactProblem, mode: ContactMode, ahead: Motion, contact: int, together: frozenset[int]) -> bool:

@@ -44,8 +44,8 @@ def touchdown_saltation(
         after: the mode after, by default the contacts of the course but those that bounce, sliding where the course
             has them smooth or sliding.
         course: of the impact; by default plastic: the contact and those that were closed stop, with friction that
-            holds (contacts that slide before it stay without friction impulse, as in Johnson's Assumption A12). It
-            must push and lie within the friction cones, or another course was taken.
+            holds (contacts that slide before or after it are without friction impulse, as in ``simulate`` by Johnson's
+            Assumption A12). It must push and lie within the friction cones, or another course was taken.
 
     Returns:
         The saltation, or the reason why there is none: GRAZING, NOT_TOUCHING, SINGULAR, NOT_UNIQUE, UNEXPLAINED.
@@ -56,7 +56,8 @@ def touchdown_saltation(
     fault = refuse_touchdown(here.problem, contact, before.closed, resting, touching)
     if fault is not None:
         return fault
-    chosen = course or ImpactCourse(before.closed | contacts, before.sliding)
+    slides = before.sliding | (after.sliding if after is not None else frozenset())
+    chosen = course or ImpactCourse(before.closed | contacts, slides)
     try:
         found = impact_derivative(here, chosen)
     except Unsolvable as error:

@@ -36,7 +36,8 @@ class RobotSystem:
             nv numbers push the base, in its own frame; no motor does that, but a hand or a rope may.
 
     Attributes:
-        driven: whether the effort is a function.
+        driven: whether the effort is a function. Where it has an attribute ``gradient``, derivatives ask that
+            (:meth:`effort_gradient`), otherwise they difference the function.
 
     Raises:
         ValueError: an effort of another size, or not finite.
@@ -95,6 +96,15 @@ class RobotSystem:
         if self._command is None:
             return self._constant
         return self._checked(self._command(time, q.copy(), v.copy(), mode))
+
+    def effort_gradient(self, q: Array, v: Array, time: float, mode: frozenset[int]) -> tuple[Array, Array] | None:
+        """∂(Sᵀτ)/∂q and ∂(Sᵀτ)/∂v (nv, nv), or None: what the attribute ``gradient`` of the function that was given
+        returns, with the arguments of the function."""
+        slope = getattr(self._command, "gradient", None)
+        if slope is None:
+            return None
+        by_q, by_v = slope(time, q.copy(), v.copy(), mode)
+        return np.asarray(by_q, dtype=np.float64), np.asarray(by_v, dtype=np.float64)
 
     def gap(self, q: ArrayLike) -> Array:
         """φ(q), (m,)."""
