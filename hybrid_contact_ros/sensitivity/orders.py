@@ -116,7 +116,8 @@ class _Chains:
             raise ValueError("mass is singular; give massless limbs a small inertia, or leave them out")
         self.lift = np.linalg.solve(problem.mass, self.rows.T)
         # Own copies: a read-only array would be another type for the kernel.
-        self._problem = (d, OFFLINE_STEPS, _TOLERANCE, G, free, problem.friction.copy(), problem.restitution.copy())
+        material = problem.friction.copy(), problem.restitution.copy()
+        self._problem = (d, max_impacts, OFFLINE_STEPS, _TOLERANCE, G, free, *material)
         self._scratch = chain_scratch(m, d)
         self._log = chain_log(max_impacts, m)
 

@@ -93,7 +93,8 @@ def velocity_after(problem: ContactProblem, course: Course) -> Array:
     G, u = rows.reshape(size, -1) @ lift, rows.reshape(size, -1) @ problem.velocity
     slides = np.array([k in course.slides for k in contacts], dtype=bool)
     mu = problem.friction[contacts]
-    impulse, after = course.impulse[contacts].ravel(), course.after[contacts].ravel()
+    impulse: Array = course.impulse[contacts].ravel()
+    after: Array = course.after[contacts].ravel()
     for _ in range(_NEWTON):
         A, right = G.copy(), -u
         for i in np.flatnonzero(slides):
@@ -102,8 +103,8 @@ def velocity_after(problem: ContactProblem, course: Course) -> Array:
                 A[r], right[r] = 0.0, 0.0
                 A[r, r] = 1.0
             if mu[i] > 0.0:
-                _against_slip(A, right, G, u, mu[i], i * (1 + d), d, impulse, after)
-        found = np.linalg.lstsq(A, right, rcond=1e-12)[0]
+                _against_slip(A, right, G, u, mu[i], int(i) * (1 + d), d, impulse, after)
+        found: Array = np.linalg.lstsq(A, right, rcond=1e-12)[0]
         moved = np.abs(found - impulse).max(initial=0.0)
         impulse, after = found, u + G @ found
         if d == 1 or moved <= 1e-13 * np.abs(impulse).max(initial=0.0):  # in the plane slides keep their sign

@@ -145,7 +145,7 @@ class WordTree:
         """v̇ in the mode that the resting contacts lead to, and which of them stay closed."""
         problem = self.problem(velocity)
         if not resting:
-            return np.linalg.solve(problem.mass, -problem.bias_force), resting
+            return np.asarray(np.linalg.solve(problem.mass, -problem.bias_force), dtype=np.float64), resting
         found = force_acceleration_mode(problem, sorted(resting), slip_speed=self._resting)
         if found.status != Status.SOLVED:
             raise Unsmooth("the contact mode after an impact was not found")

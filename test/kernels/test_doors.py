@@ -28,6 +28,7 @@ from hybrid_contact_ros.kernels.mechanics import contact_rows as rows
 from hybrid_contact_ros.kernels.mechanics import joint_motion as joints
 from hybrid_contact_ros.kernels.modes import records as modes
 from hybrid_contact_ros.kernels.modes.forces import force_acceleration
+from hybrid_contact_ros.kernels.stability import impact_chain as chains
 from hybrid_contact_ros.kernels.stability import records as stability
 from hybrid_contact_ros.kernels.stability.constraint import stability_flags
 from hybrid_contact_ros.kernels.stability.pseudo_impulse import pseudo_impulse_flags
@@ -83,6 +84,10 @@ DOORS = [
             stability.ImpactScratch,
             stability.PseudoImpulseOut,
         ],
+    ),
+    (
+        chains.impact_chain,
+        [chains.ChainProblem, chains.ChainStart, chains.ChainScratch, chains.ChainState, chains.ChainLog],
     ),
     (axes.prepare, ["directions", axes.Configuration, axes.Response, axes.AxesProblem]),
     (increment, [impacts.IncrementProblem, "tableau", "lines", "z", "after"]),

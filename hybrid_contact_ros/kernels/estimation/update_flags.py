@@ -85,8 +85,8 @@ def _pairs(settings, given, robot, here, tracker, solver, scratch, ahead, lists)
             ahead.backed, ahead.event_times,
         ),
         PairScratch(
-            solver.A, solver.work, solver.order, scratch.directions, scratch.integers[0], scratch.chain,
-            scratch.chain_bytes,
+            solver.A, solver.work, solver.order, scratch.directions, scratch.integers[0], scratch.integers[1],
+            scratch.chain_matrix, scratch.chain, scratch.chain_bytes,
         ),
         PairsOut(lists.pair_contacts, lists.pair_margins, lists.pair_flags),
     )  # fmt: skip
