@@ -1,9 +1,9 @@
 """When does it matter which of two contacts lands first?
 
-A box lands flat on two corners. Without friction cos = ⟨Dφ₁, Dφ₂⟩_{M⁻¹} / (‖Dφ₁‖ ‖Dφ₂‖), Pace and Burden (2017) (14), tells:
-for a box it is (I/m − w²/4) / (I/m + w²/4), and only where it is positive the corner that lands first leaves again, and the
-order matters. It vanishes for the height h = √2 w: each corner is then the other's centre of percussion. With friction
-the cosine tells nothing: the corners share the tangential impulse, and the very same box depends on the order.
+A box lands flat on two corners. Without friction cos = ⟨Dφ₁, Dφ₂⟩_{M⁻¹} / (‖Dφ₁‖ ‖Dφ₂‖), Pace and Burden (2017) (14),
+tells: for a box it is (I/m − w²/4) / (I/m + w²/4), and only where it is positive the corner that lands first leaves
+again, and the order matters. It vanishes for the height h = √2 w: each corner is then the other's centre of percussion.
+With friction the cosine tells nothing: the corners share the tangential impulse, and the same box depends on the order.
 """
 
 import numpy as np
@@ -31,4 +31,4 @@ if __name__ == "__main__":
     for height in (2.0, np.sqrt(2.0), 1.0):
         cosine = constraint_angles(landing(height))[0, 1]
         smooth, rough = difference(height), difference(height, 0.8)
-        print(f"height {height:.3f} m: cosine {cosine:+.3f}, the order changes v⁺ by {smooth:.3f}, with friction {rough:.3f}")
+        print(f"height {height:.3f} m: cosine {cosine:+.3f}, the order changes v⁺ by {smooth:.3f}, rough {rough:.3f}")

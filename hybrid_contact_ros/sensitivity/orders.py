@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.kernels.stability.impact_chain import chain_log, chain_scratch, chain_state, impact_chain
 from hybrid_contact_ros.kernels.mechanics.contact_space import contact_space
+from hybrid_contact_ros.kernels.stability.impact_chain import chain_log, chain_scratch, chain_state, impact_chain
 from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.workspace import OFFLINE_STEPS

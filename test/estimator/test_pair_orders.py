@@ -58,17 +58,17 @@ def test_pairs_with_one_possible_order_fail_without_a_margin():
     resting = estimator.update(free(0, 0.05)).stability
     assert resting.pair_order_sensitive.tolist() == [Flag.FAILS]
     assert resting.pair_order_margin.tolist() == [0.0]
-    tilted = free(2_000_000, 0.08, (0.0, 0.0, -0.5))
+    tilted = free(0, 0.09, (0.0, 0.0, -0.5))
     tilted.q[3:7] = 0.0, np.sin(0.15), 0.0, np.cos(0.15)  # one leg lands long before the other
-    apart = two_legs(0.03, 0.5).update(tilted).stability
+    apart = two_legs(0.1, 0.5).update(tilted).stability
     assert apart.pair_order_sensitive.tolist() == [Flag.FAILS]
     assert apart.pair_order_margin.tolist() == [0.0]
 
 
 def test_closed_contacts_take_part():
     """A third leg that rests changes what the order of two landing legs does."""
-    points = [-0.1, 0.0, -0.05, 0.1, 0.03, -0.05, 0.1, -0.03, -0.05]
-    config = EstimatorConfig.from_mapping({"contacts": {"foot": {"link": "ball", "points": points, "friction": 0.8}}})
+    points = [-0.1, 0.0, -0.05, 0.1, 0.1, -0.05, 0.1, -0.1, -0.05]
+    config = EstimatorConfig.from_mapping({"contacts": {"foot": {"link": "ball", "points": points, "friction": 0.0}}})
     estimator = ContactEstimator(RigidBodyModel.from_urdf(BALL, config), config)
     tilt = 0.02
     q = np.array([0.0, 0.0, 0.0, 0.0, -np.sin(tilt / 2), 0.0, np.cos(tilt / 2)])
@@ -84,8 +84,8 @@ def test_closed_contacts_take_part():
     assert stability.pair_order_margin[:2].tolist() == [0.0, 0.0]
     problem = estimator.model.problem(RobotState(0, q, v, np.zeros(6)))
     with_it, without = (order_outcomes(problem, [1, 2], closed=closed).margin for closed in ([0], []))
-    assert stability.pair_order_margin[2] == pytest.approx(with_it, abs=0.02)
-    assert abs(with_it - without) > 0.05
+    assert stability.pair_order_margin[2] == pytest.approx(with_it, abs=0.01)
+    assert abs(with_it - without) > 0.03
 
 
 def test_pairs_beyond_the_bounded_work_are_cut():

@@ -1,7 +1,7 @@
 """Impacts that follow each other at one configuration, as contacts touch at almost the same time.
 
-The touchdowns are so near that configuration and forces do not change in between: velocities u = J v jump from impact to
-impact, and gaps, measured in the unit of time between the touchdowns, are straight lines. Every impact is one
+The touchdowns are so near that configuration and forces do not change in between: velocities u = J v jump from impact
+to impact, and gaps, measured in the unit of time between the touchdowns, are straight lines. Every impact is one
 complementarity problem u⁺ = u⁻ + G Λ of the contact that touches and of all that rest, with Coulomb friction at the
 velocity after it (Halm (31) with a round cone), and after it Poisson's restitution. What an impact drives apart leaves
 the ground, and comes back at its own time if a later impact turns it round. Between two impacts a resting contact whose
@@ -31,6 +31,8 @@ Indices = NDArray[np.int64]
 
 _SOLVED, _INACCURATE, _STEP_LIMIT = int(Status.SOLVED), int(Status.INACCURATE), int(Status.STEP_LIMIT)
 _OPEN, _STICK, _SLIP = int(FrictionState.OPEN), int(FrictionState.STICK), int(FrictionState.SLIP)
+LITTLE = 1
+"""Steps of splitting that stand for little work: weakly coupled contacts are solved by a few sweeps."""
 _RESTS = 1e-6  # of the fastest contact velocity: a contact that is slower along its normal rests
 _SLIDES = 1e2  # times that: a faster tangential velocity is a slide
 _SLIDES_ON = 0.05  # of the fastest contact velocity: a contact that is faster after its own impulse is guessed to slide
@@ -282,7 +284,7 @@ def _solve(friction, velocity, problem, scratch):
     dynamics = ContactDynamics(d, G, velocity, friction)
     iterate = ModeIterate(scratch.slip, scratch.state, scratch.solved, scratch.after)
     memory = ModeScratch(scratch.A, scratch.work, scratch.order)
-    if problem.steps == 0:  # contacts that hardly feel each other are solved by a few sweeps, which take less time
+    if problem.steps <= LITTLE:  # contacts that hardly feel each other are solved by a few sweeps, which take less time
         sweep(_SWEEPS, _SWEEPS, dynamics, scratch.scope, scratch.moving, iterate, memory.work)
         contact_accelerations(G, velocity, scratch.solved, scratch.after)
         scale = problem_scale(d, velocity, scratch.scope)
@@ -364,7 +366,7 @@ def _give_back(resting, problem, scratch, chain):
 def leave_pulling(resting, problem, scratch, chain):
     """Open the resting contacts that no force would hold: between this impact and the next they have left.
 
-    Where the work is bounded (``steps`` of 0) that is asked of a single resting contact only.
+    Where little work is wanted (``LITTLE``) that is asked of a single resting contact only.
     """
     d, G, b, friction = problem.d, problem.G, problem.b, problem.friction
     w = 1 + d
@@ -394,14 +396,12 @@ def leave_pulling(resting, problem, scratch, chain):
     if count == 1:  # it is held by any force where it accelerates downwards without one
         chain.on[only] = b[only * w] <= 0.0
         return
-    if count == 0 or problem.steps == 0:
+    if count == 0 or problem.steps <= LITTLE:
         return
     dynamics = ContactDynamics(d, G, b, friction)
     iterate = ModeIterate(scratch.slip, scratch.state, scratch.solved, scratch.after)
     memory = ModeScratch(scratch.A, scratch.work, scratch.order)
-    code, _, _ = solve_modes(
-        problem.steps, problem.tolerance, dynamics, scratch.scope, scratch.moving, iterate, memory
-    )
+    code, _, _ = solve_modes(problem.steps, problem.tolerance, dynamics, scratch.scope, scratch.moving, iterate, memory)
     if code != _SOLVED:
         return  # what the forces would do is not known: the contacts stay
     for i in range(m):
