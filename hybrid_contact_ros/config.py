@@ -75,7 +75,9 @@ class StabilityConfig:
     acceleration_tolerance: float = _leaf(0.2, "m/s^2", 0.0, 1e4, "dead band of the released gap's acceleration")
     grazing_speed: float = _leaf(0.1, "m/s", 0.0, 10.0, "a touchdown below this speed is grazing")
     pseudo_impulse_duration: float = _leaf(0.03, "s", 0.0, 1.0, "bounces shorter than about this count as none")
-    coupling_tolerance: float = _leaf(0.02, "-", 0.0, 1.0, "order matters to a pair whose outcomes differ by more, in jumps")
+    coupling_tolerance: float = _leaf(
+        0.02, "-", 0.0, 1.0, "order matters to a pair whose outcomes differ by more, in jumps"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,12 @@ def listed(lists: ListsOut, count: int) -> Pairs:
     matters, then those with the largest cosines."""
     if count == 0:
         return NO_PAIRS
-    contacts, cosine, sensitive, margin = lists.pair_contacts, lists.pair_couplings, lists.pair_flags, lists.pair_margins
+    contacts, cosine, sensitive, margin = (
+        lists.pair_contacts,
+        lists.pair_couplings,
+        lists.pair_flags,
+        lists.pair_margins,
+    )
     if count < len(cosine):
         contacts, cosine, sensitive, margin = contacts[:, :count], cosine[:count], sensitive[:count], margin[:count]
     if count > PAIRS_LIMIT:

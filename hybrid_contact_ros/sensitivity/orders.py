@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.kernels.stability.impact_chain import chain_log, chain_scratch, chain_state, impact_chain
 from hybrid_contact_ros.kernels.mechanics.contact_space import contact_space
+from hybrid_contact_ros.kernels.stability.impact_chain import chain_log, chain_scratch, chain_state, impact_chain
 from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.workspace import OFFLINE_STEPS
@@ -116,7 +116,8 @@ class _Chains:
             raise ValueError("mass is singular; give massless limbs a small inertia, or leave them out")
         self.lift = np.linalg.solve(problem.mass, self.rows.T)
         # Own copies: a read-only array would be another type for the kernel.
-        self._problem = (d, OFFLINE_STEPS, _TOLERANCE, G, free, problem.friction.copy(), problem.restitution.copy())
+        material = problem.friction.copy(), problem.restitution.copy()
+        self._problem = (d, max_impacts, OFFLINE_STEPS, _TOLERANCE, G, free, *material)
         self._scratch = chain_scratch(m, d)
         self._log = chain_log(max_impacts, m)
 

@@ -20,7 +20,7 @@ _NEWTON = 30  # steps of the slip directions in space at most; three are the rul
 _STEP = 1e-6  # of central differences, in the units of q and v
 
 
-class Unsmooth(ValueError):
+class UnsmoothError(ValueError):
     """The outcome of an impact has no derivative here."""
 
 
@@ -31,7 +31,7 @@ class Course:
     Attributes:
         sticks, slides: contacts with impulse, whose point rests or moves after compression.
         bounces: those that give back. holds: those that keep others' restitution from pressing them in.
-        impulse, after: (m, 1 + d), of compression, N s, and contact velocities after it, m/s: where slides are found from.
+        impulse, after: (m, 1 + d), of compression, N s, and contact velocities after it, m/s: slides start from them.
     """
 
     sticks: tuple[int, ...]
@@ -46,7 +46,7 @@ def course_of(problem: ContactProblem, scope: Iterable[int], resting: float) -> 
     """The course of the impact of ``scope``, v⁺ and the residual of the solve. ``resting``: m/s, slower is at rest.
 
     Raises:
-        Unsmooth: the impact was not solved, or restitution had to be made smaller for the energy.
+        UnsmoothError: the impact was not solved, or restitution had to be made smaller for the energy.
     """
     outcome: OrderOutcome = follow_impact(problem, scope)
     normal = outcome.impulse[:, 0]
@@ -71,10 +71,10 @@ def course_of(problem: ContactProblem, scope: Iterable[int], resting: float) -> 
         velocity = np.linalg.solve(half.T, leaving + lift @ more)
         before = problem.velocity @ problem.mass @ problem.velocity
         if velocity @ problem.mass @ velocity > before * (1.0 + 1e-9):
-            raise Unsmooth("restitution would add energy, and is made smaller by no smooth law")
+            raise UnsmoothError("restitution would add energy, and is made smaller by no smooth law")
     held = velocity_after(problem, course)
     if np.abs(held - velocity).max() > 1e-4 * (np.abs(velocity).max() + np.abs(problem.velocity).max()):
-        raise Unsmooth("the course of the impact does not reproduce its outcome")
+        raise UnsmoothError("the course of the impact does not reproduce its outcome")
     return course, held, outcome.residual
 
 
@@ -93,7 +93,8 @@ def velocity_after(problem: ContactProblem, course: Course) -> Array:
     G, u = rows.reshape(size, -1) @ lift, rows.reshape(size, -1) @ problem.velocity
     slides = np.array([k in course.slides for k in contacts], dtype=bool)
     mu = problem.friction[contacts]
-    impulse, after = course.impulse[contacts].ravel(), course.after[contacts].ravel()
+    impulse: Array = course.impulse[contacts].ravel()
+    after: Array = course.after[contacts].ravel()
     for _ in range(_NEWTON):
         A, right = G.copy(), -u
         for i in np.flatnonzero(slides):
@@ -102,8 +103,8 @@ def velocity_after(problem: ContactProblem, course: Course) -> Array:
                 A[r], right[r] = 0.0, 0.0
                 A[r, r] = 1.0
             if mu[i] > 0.0:
-                _against_slip(A, right, G, u, mu[i], i * (1 + d), d, impulse, after)
-        found = np.linalg.lstsq(A, right, rcond=1e-12)[0]
+                _against_slip(A, right, G, u, mu[i], int(i) * (1 + d), d, impulse, after)
+        found = np.asarray(np.linalg.lstsq(A, right, rcond=1e-12)[0], dtype=np.float64)
         moved = np.abs(found - impulse).max(initial=0.0)
         impulse, after = found, u + G @ found
         if d == 1 or moved <= 1e-13 * np.abs(impulse).max(initial=0.0):  # in the plane slides keep their sign

@@ -13,7 +13,7 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
 from hybrid_contact_ros.sensitivity.cones import has_interior
 from hybrid_contact_ros.sensitivity.orders import ChainImpact
-from hybrid_contact_ros.sensitivity.word_impacts import Unsmooth, course_of, impact_gradient
+from hybrid_contact_ros.sensitivity.word_impacts import UnsmoothError, course_of, impact_gradient
 
 Array = NDArray[np.float64]
 
@@ -71,9 +71,7 @@ class WordTree:
         while open_:
             branch = open_.pop()
             following = self._following(branch)
-            if following is None:
-                leaves.append(branch)
-            elif branch.why:
+            if following is None or branch.why:
                 leaves.append(branch)
             elif len(branch.chain) == self._max_impacts or len(leaves) + len(open_) >= self._max_words:
                 leaves.append(branch._replace(why="more impacts than the cap"))
@@ -127,7 +125,7 @@ class WordTree:
             rests = frozenset(i for i in scope if abs(rates[i]) <= self._resting)
             acceleration, on = self._motion(after, rests)
             by_q, by_v = impact_gradient(lambda dq, dv: self.problem(branch.velocity + dv, dq), nv, course)
-        except Unsmooth as fault:
+        except UnsmoothError as fault:
             return branch._replace(chain=(*branch.chain, ChainImpact(struck, frozenset())), cone=cone, why=str(fault))
         for i in scope:
             if i not in on:
@@ -145,8 +143,8 @@ class WordTree:
         """v̇ in the mode that the resting contacts lead to, and which of them stay closed."""
         problem = self.problem(velocity)
         if not resting:
-            return np.linalg.solve(problem.mass, -problem.bias_force), resting
+            return np.asarray(np.linalg.solve(problem.mass, -problem.bias_force), dtype=np.float64), resting
         found = force_acceleration_mode(problem, sorted(resting), slip_speed=self._resting)
         if found.status != Status.SOLVED:
-            raise Unsmooth("the contact mode after an impact was not found")
+            raise UnsmoothError("the contact mode after an impact was not found")
         return found.acceleration, frozenset(found.mode)

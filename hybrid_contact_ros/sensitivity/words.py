@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.sensitivity.cones import gaussian_measure, has_interior
+from hybrid_contact_ros.sensitivity.cones import gaussian_measure
 from hybrid_contact_ros.sensitivity.orders import ChainImpact
 from hybrid_contact_ros.sensitivity.word_tree import Branch, WordTree
 from hybrid_contact_ros.systems.robot import Effort, as_system
@@ -140,15 +140,15 @@ def touchdown_words(
     stays, but for what would drive ``closed`` contacts into the ground.
 
     To first order in δx a contact touches at −φ_i/φ̇_i, and after each impact the remaining times follow from the
-    velocities after it; a contact that an impact lifts may not be hit at all, or come back. Times are linear in the gaps
-    δφ of the cluster, and so is what comes first: words are the leaves of a tree, with cones in the space of δφ (that all
-    touch later changes nothing: one dimension less). Branches with empty cones are pruned. Contacts that no force would
-    hold after an impact leave. Each impact multiplies the map by its saltation matrix at the corner,
+    velocities after it; a contact that an impact lifts may not be hit at all, or come back. Times are linear in the
+    gaps δφ of the cluster, and so is what comes first: words are the leaves of a tree, with cones in the space of δφ
+    (that all touch later changes nothing: one dimension less). Branches with empty cones are pruned. Contacts that no
+    force would hold after an impact leave. Each impact multiplies the map by its saltation matrix at the corner,
 
         Ξ = DR + (F⁺ − DR F⁻) Dφ / (Dφ F⁻),      S_word = Ξ_last … Ξ_1,
 
-    with R the impact in its course (stick, slip, restitution) and F = (v, v̇) before and after it, friction and all other
-    contacts included.
+    with R the impact in its course (stick, slip, restitution) and F = (v, v̇) before and after it, friction and all
+    other contacts included.
 
     Args:
         system: a RigidBodyModel, or anything with ``problem(q, v)`` and, where v is not q̇, ``integrate(q, step)``.
@@ -166,7 +166,9 @@ def touchdown_words(
     cluster = tuple(sorted(contact_set("contacts", contacts, first.contacts)))
     resting = contact_set("closed", closed, first.contacts)
     if resting & set(cluster) or not cluster:
-        raise ValueError(f"contacts {list(cluster)} touch, and {sorted(resting)} are closed: give some, in one set each")
+        raise ValueError(
+            f"contacts {list(cluster)} touch, and {sorted(resting)} are closed: give some, in one set each"
+        )
     corner, moved = _corner(adapted, q_, v_, [*cluster, *sorted(resting)])
     problem: ContactProblem = adapted.problem(corner, v_)
     v_ = _held(problem, v_, sorted(resting))
@@ -182,9 +184,14 @@ def touchdown_words(
     gaps = np.hstack((rows, np.zeros_like(rows)))
     words = tuple(
         TouchdownWord(
-            leaf.chain, leaf.velocity, leaf.acceleration, None if leaf.why else leaf.matrix, leaf.cone @ gaps, leaf.cone,
+            leaf.chain,
+            leaf.velocity,
+            leaf.acceleration,
+            None if leaf.why else leaf.matrix,
+            leaf.cone @ gaps,
+            leaf.cone,
             leaf.why,
-        )  # fmt: skip
+        )
         for leaf in leaves
     )
     return TouchdownWords(corner, v_, cluster, resting, moved, words, gaps / -rate[:, None], -rate, tree.spread)

@@ -56,7 +56,8 @@ def test_order_of_impacts(example):
     assert example["cosine_special"] == pytest.approx(0.0, abs=1e-12)
     difference = example["difference"]
     assert difference(2.0) == pytest.approx(0.375, abs=1e-9)  # twice the turning that two impacts leave, 3/16 rad/s
-    assert difference(sqrt(2.0)) < 1e-12 and difference(1.0) < 1e-8
+    assert difference(sqrt(2.0)) < 1e-8 and difference(1.0) < 1e-8
+    assert difference(sqrt(2.0), 0.8) == pytest.approx(0.5, abs=1e-6)
 
 
 def test_disk_stack(example):

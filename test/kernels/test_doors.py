@@ -101,7 +101,7 @@ DOORS = [
     ),
     (
         chains.impact_chain,
-        [chains.ChainProblem, "closed", "times", "before", chains.ChainScratch, chains.ChainState, chains.ChainLog],
+        [chains.ChainProblem, chains.ChainStart, chains.ChainScratch, chains.ChainState, chains.ChainLog],
     ),
     (axes.prepare, ["directions", axes.Configuration, axes.Response, axes.AxesProblem]),
     (

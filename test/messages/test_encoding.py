@@ -97,6 +97,7 @@ def stability() -> StabilityPrediction:
         7, np.array([True, False]), flags, numbers, flags, numbers, flags, numbers, numbers, numbers + 1,
         flags, numbers, flags, numbers, flags, numbers,
         np.array([0], np.uint32), np.array([1], np.uint32), np.array([-0.5]), np.array([Flag.HOLDS], np.uint8),
+        np.array([0.25]),
     )  # fmt: skip
 
 

@@ -219,7 +219,7 @@ def test_refusals():
         order_outcomes(case, [0, 1], max_impacts=0)
 
 
-# --- the independent reference: executions with the touchdowns moved apart ----------------------------------------------
+# --- the independent reference: executions with the touchdowns moved apart ----------------------------------------
 
 
 class Flat:

@@ -15,6 +15,7 @@ from hybrid_contact_ros.kernels.stability.constraint import (
     normal_cosines,
     stability_flags,
 )
+from hybrid_contact_ros.kernels.stability.impact_chain import LITTLE
 from hybrid_contact_ros.kernels.stability.pair_orders import (
     PairProblem,
     PairScratch,
@@ -79,14 +80,14 @@ def _pairs(settings, given, robot, here, tracker, solver, scratch, ahead, lists)
     # Without known actuation the forces between two impacts are unknown: none counts.
     b = scratch.b if given.trusted else here.no_drift
     count = pair_orders(
-        PairSettings(TANGENTS, 0, settings.mode_tolerance, settings.coupling_tolerance),
+        PairSettings(TANGENTS, LITTLE, settings.mode_tolerance, settings.coupling_tolerance),
         PairProblem(
             here.G, b, robot.friction, robot.restitution, here.flat_velocity, scratch.weighed[1], tracker.closed,
             ahead.backed, ahead.event_times,
         ),
         PairScratch(
-            solver.A, solver.work, solver.order, scratch.directions, scratch.integers[0], scratch.chain,
-            scratch.chain_bytes,
+            solver.A, solver.work, solver.order, scratch.directions, scratch.integers[0], scratch.integers[1],
+            scratch.chain_matrix, scratch.chain, scratch.chain_bytes,
         ),
         PairsOut(lists.pair_contacts, lists.pair_margins, lists.pair_flags),
     )  # fmt: skip

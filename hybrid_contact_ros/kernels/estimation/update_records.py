@@ -111,7 +111,8 @@ class UpdateScratch(NamedTuple):
     phi: Array  # (m,)
     flats: Array  # (4, n)
     cosines: Array  # (m, m)
-    chain: Array  # (VECTORS, n) and chain_bytes (BYTES, m): of the orders of impacts
+    chain: Array  # (VECTORS, n), chain_matrix (n, n) and chain_bytes (BYTES, m): of the orders of impacts
+    chain_matrix: Array
     chain_bytes: Codes
 
 

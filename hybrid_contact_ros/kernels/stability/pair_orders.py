@@ -37,9 +37,9 @@ IMPACTS = 6
 """Impacts of a chain at most; a pair whose chain is longer is CUT."""
 ORDERS_WORK = 16_000.0
 """Multiplications that all pairs of a state may take; pairs that are not reached then are CUT."""
-VECTORS = 14
+VECTORS = 17
 """Rows of ``PairScratch.numbers``."""
-BYTES = 5 + 2 * IMPACTS
+BYTES = 5
 """Rows of ``PairScratch.bytes``."""
 
 
@@ -74,6 +74,8 @@ class PairScratch(NamedTuple):
     order: Indices  # (2 n,)
     slip: Array  # (m, d)
     state: Indices  # (m,)
+    which: Indices  # (m,): contacts that take part
+    matrix: Array  # (n, n): their part of G, in its first rows and columns
     numbers: Array  # (VECTORS, n)
     bytes: Codes  # (BYTES, m)
 
@@ -121,56 +123,63 @@ def pair_orders(settings, problem, scratch, out):
 
 @kernel
 def _compare(i, j, settings, problem, scratch):
-    """Follow both orders of contacts i and j; returns (flag, margin, multiplications)."""
-    d, numbers, bytes = settings.d, scratch.numbers, scratch.bytes
+    """Follow both orders of contacts i and j; returns (flag, margin, multiplications).
+
+    What is neither of the two nor closed takes no part, so that a problem of fewer rows is solved.
+    """
+    d, x, bytes, which, G = settings.d, scratch.numbers, scratch.bytes, scratch.which, scratch.matrix
     w = 1 + d
-    n = problem.velocity.shape[0]
-    m = n // w
-    before, times = numbers[0], numbers[1][:m]
-    first_velocity, first_impulse, velocity, impulse = numbers[2], numbers[3], numbers[4], numbers[5]
-    gap = numbers[6][:m]
-    closed, on = bytes[0], bytes[1]
-    memory = ChainScratch(
-        scratch.A, scratch.work, scratch.order, bytes[2], bytes[3], bytes[4], scratch.slip, scratch.state, numbers[7],
-        numbers[8], numbers[9], numbers[10:12], numbers[12], numbers[13][:m],
-    )  # fmt: skip
-    chain = ChainProblem(
-        d, settings.steps, settings.solve_tolerance, problem.G, problem.b, problem.friction, problem.restitution
-    )
-    log = ChainLog(bytes[5 : 5 + IMPACTS], bytes[5 + IMPACTS : 5 + 2 * IMPACTS])
-    soonest = min(problem.next_times[i, 0], problem.next_times[j, 0])
-    rows = 2.0 * w
-    for k in range(m):
-        for c in range(w):
-            before[k * w + c] = problem.velocity[k * w + c] + soonest * problem.accelerations[k, c]
-        closed[k] = problem.closed[k]
-        times[k] = math.inf
-        numbers[13][k] = 0.0
+    which[0], which[1] = i, j
+    m = 2
+    for k in range(problem.friction.shape[0]):
         if problem.closed[k]:
-            before[k * w] = 0.0
-            rows += w
+            which[m] = k
+            m += 1
+    n = m * w
+    chain = ChainProblem(
+        d, IMPACTS, settings.steps, settings.solve_tolerance, G, x[0][:n], x[1][:m], x[2][:m]
+    )  # fmt: skip
+    before, times, closed = x[3][:n], x[4][:m], bytes[0][:m]
+    soonest = min(problem.next_times[i, 0], problem.next_times[j, 0])
+    for a in range(m):
+        k = which[a]
+        chain.friction[a], chain.restitution[a] = problem.friction[k], problem.restitution[k]
+        times[a], closed[a] = math.inf, a > 1
+        x[15][a] = 0.0
+        for c in range(w):
+            r = a * w + c
+            chain.b[r] = problem.b[k * w + c]
+            before[r] = problem.velocity[k * w + c] + soonest * problem.accelerations[k, c]
+            for e in range(m):
+                for f in range(w):
+                    G[r, e * w + f] = problem.G[k * w + c, which[e] * w + f]
+        if closed[a]:
+            before[a * w] = 0.0
+    memory = ChainScratch(
+        scratch.A, scratch.work, scratch.order, bytes[1][:m], bytes[2][:m], bytes[3][:m], scratch.slip[:m],
+        scratch.state[:m], x[5][:n], x[6][:n], x[7][:n], x[8][:n], x[9][:n], x[10][:n], x[15][:m],
+    )  # fmt: skip
+    state = ChainState(bytes[4][:m], x[11][:m], x[12][:n], x[13][:n])
+    first_velocity, first_impulse = x[14][:n], x[16][:n]
+    unlogged = ChainLog(bytes[:0], bytes[:0])
     resting = resting_speed(before)
-    made = 0.0
-    jump = 0.0
+    made, jump, between = 0.0, 0.0, 0.0
     status = _SOLVED
     for swapped in (False, True):
-        times[i], times[j] = (1.0, 0.0) if swapped else (0.0, 1.0)
-        if swapped:
-            for k in range(n):
-                first_velocity[k], first_impulse[k] = velocity[k], impulse[k]
-        state = ChainState(on, gap, velocity, impulse)
+        times[0], times[1] = (1.0, 0.0) if swapped else (0.0, 1.0)
         start_chain(d, closed, times, before, state)
-        code, impacts, _ = follow_chain(0, resting, chain, memory, state, log)
-        made += impacts * (n * n + 2.0 * rows * rows * rows)
+        code, impacts, _ = follow_chain(0, resting, chain, memory, state, unlogged)
+        made += impacts * (n * n + 2.0 * n * n * n)
         if code != _SOLVED and status != _INACCURATE:
             status = code
         size = 0.0
         for k in range(n):
-            size += impulse[k] * (velocity[k] - before[k])
+            size += state.impulse[k] * (state.velocity[k] - before[k])
+            if swapped:
+                between += (state.impulse[k] - first_impulse[k]) * (state.velocity[k] - first_velocity[k])
+            else:
+                first_velocity[k], first_impulse[k] = state.velocity[k], state.impulse[k]
         jump = max(jump, size)
-    between = 0.0
-    for k in range(n):
-        between += (impulse[k] - first_impulse[k]) * (velocity[k] - first_velocity[k])
     margin = math.sqrt(max(between, 0.0) / jump) if jump > 0.0 else 0.0
     if status == _STEP_LIMIT:
         return _CUT, margin, made
