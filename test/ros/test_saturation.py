@@ -15,6 +15,8 @@ from hybrid_contact_msgs.msg import ContactMode
 from hybrid_contact_ros.messages.intake import JOINTS
 from hybrid_contact_ros.nodes.contact_suite import ContactSuiteNode
 from hybrid_contact_ros.ros.executor import make_executor
+from hybrid_contact_ros.ros.qos import STATE_INPUT
+from hybrid_contact_ros.ros.subscription import Numbered
 
 COMING = 4  # states that come while one is answered
 
@@ -140,6 +142,20 @@ def test_a_state_that_came_after_the_last_answer_waits_for_others_only_where_mes
         stamps = [came() for _ in range(2)]
         bench.until(lambda stamps=stamps: modes[-1].header.stamp == stamps[-1])
         assert (len(modes), stream.monitor.states_overtaken) == (before[0] + 2 - lost, before[1] + lost)
+
+
+def test_the_middleware_tells_receptions_by_the_clock_that_answers_are_timed_with(bench):
+    told = []
+    callback = Numbered(lambda message, number, writer, received: told.append((received, time.time_ns())))
+    subscription = bench.partner.create_subscription(JointState, "joint_states", callback, STATE_INPUT)
+    bench.until(bench.joints.get_subscription_count)
+    for k in range(5):
+        before = time.time_ns()
+        bench.joints.publish(leg.joint_state(bench.stamp()))
+        bench.until(lambda k=k: len(told) > k)
+        received, taken = told[-1]
+        assert received == 0 or before <= received <= taken
+    bench.partner.destroy_subscription(subscription)
 
 
 def test_a_node_that_moves_to_another_executor_goes_on(bench):
