@@ -118,7 +118,8 @@ def test_states_are_answered_while_a_request_is_computed(bench, node, slow):
     bench.until(started.is_set)
     for _ in range(20):
         bench.answer(modes)
-    assert sets and not asked.done()
+    bench.until(lambda: sets)  # sets too, on a thread of their own
+    assert not asked.done()
     go_on.set()
     bench.until(asked.done)
     assert asked.result().success
