@@ -68,11 +68,12 @@ class Balance:
         """Make sure that only forces are left open, and in no way that the motion feels."""
         left, sizes, right = np.linalg.svd(self._matrix)
         rank = int((sizes > _RANK * sizes[0]).sum())
+        slips = list(self._edges.values())
+        dependent = np.linalg.matrix_rank(self.closed, tol=1e-9) < len(self.rows)
+        if dependent and any(np.abs(slip - slips[0]).max() > _PARALLEL for slip in slips):
+            raise Unsolvable(False, "redundant contacts slide in different directions: their forces are not unique")
         if np.abs(right[rank:, : self.nv]).max(initial=0.0) > 1e-6:
             raise Unsolvable(True, "the mass matrix is singular, and the closed contacts do not decide the motion")
-        slips = list(self._edges.values())
-        if any(np.abs(slip - slips[0]).max() > _PARALLEL for slip in slips):
-            raise Unsolvable(False, "redundant contacts slide in different directions: their forces are not unique")
         self._inverse = (right[:rank].T / sizes[:rank]) @ left[:, :rank].T
 
     def solve(self, force: Array, target: Array) -> tuple[Array, Array]:

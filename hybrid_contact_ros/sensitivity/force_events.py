@@ -47,7 +47,9 @@ def liftoff_saltation(
     Returns:
         The saltation; its parameters are μ of the closed contacts, and ("control", k). Or the reason why there is none.
     """
-    return _force_saltation("liftoff", system, q, v, contact, before, after, time, controls, resting)
+    return _force_saltation(
+        "liftoff", system, q, v, contact, before, after, time=time, controls=controls, resting=resting
+    )
 
 
 def slip_saltation(
@@ -63,7 +65,7 @@ def slip_saltation(
     resting: float = RESTING,
 ) -> Saltation:
     """Ξ of a stick that ends: h = μ λ_n − |λ_t| falls to zero. Otherwise as :func:`liftoff_saltation`."""
-    return _force_saltation("slip", system, q, v, contact, before, after, time, controls, resting)
+    return _force_saltation("slip", system, q, v, contact, before, after, time=time, controls=controls, resting=resting)
 
 
 def _force_saltation(
@@ -74,6 +76,7 @@ def _force_saltation(
     contact: int,
     before: ContactMode,
     after: ContactMode | None,
+    *,
     time: float,
     controls: Array | None,
     resting: float,

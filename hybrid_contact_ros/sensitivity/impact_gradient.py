@@ -126,12 +126,14 @@ def _stop(
         rebounds = {at: i for at, (i, r) in enumerate(rows) if r == 0 and i in course.bounced}
         for at, i in rebounds.items():
             target[at] = -problem.restitution[i] * (problem.normal_jacobian[i] @ v)
-    push = np.einsum("crj,cr->j", stacked, given)
-    after, pressing = balance.solve((problem.mass @ v + push)[:, None], target[:, None])
+    momentum, force = problem.mass @ v, problem.mass @ before
+    if given.any() or more.any():  # the second phase
+        momentum = momentum + np.einsum("crj,cr->j", stacked, given)
+        force += np.einsum("crj,crk->jk", stacked, more)
+    after, pressing = balance.solve(momentum[:, None], target[:, None])
     velocity = after[:, 0]
     impulse = balance.forces(pressing[:, 0]) + given
 
-    force = problem.mass @ before + np.einsum("crj,crk->jk", stacked, more)
     force[:, :n] += gradient.pushes(impulse) - gradient.momentum(velocity - v)
     rates = gradient.rates(velocity)
     aim = np.zeros((len(rows), before.shape[1]))

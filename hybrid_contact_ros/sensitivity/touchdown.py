@@ -67,7 +67,8 @@ def touchdown_saltation(
         if outside is not None:
             return refusal("touchdown", contacts, Validity.UNEXPLAINED, outside)
     mode = after or _mode_after(here.problem, chosen, found, resting)
-    return touchdown_jump(system, np.asarray(q, float), here, contact, chosen, found, before, mode, time, resting)
+    at = np.asarray(q, float)
+    return touchdown_jump(system, at, here, contact, chosen, found, before, mode, time=time, resting=resting)
 
 
 def touchdown_jump(
@@ -79,6 +80,7 @@ def touchdown_jump(
     found: ImpactDerivative,
     before: ContactMode,
     after: ContactMode,
+    *,
     time: float,
     resting: float,
 ) -> Saltation:

@@ -139,3 +139,20 @@ def test_an_unknown_kind_or_contact_is_an_error():
         saltation_matrix(point(), [0, 0], [0, -1], "bump", 0)
     with pytest.raises(ValueError, match="contact 7"):
         saltation_matrix(point(), [0, 0], [0, -1], "touchdown", 7)
+
+
+def test_redundant_contacts_that_slide_in_different_directions_have_no_unique_forces():
+    model = block(friction=0.4)
+    q, v = standing(0.05, (0.6, 0.3, 0, 0, 0, 2.0))
+    sliding = ContactMode(frozenset(range(4)), frozenset(range(4)))
+    found = saltation_matrix(model, q, v, "liftoff", 0, sliding)
+    assert found.validity is Validity.NOT_UNIQUE and "directions" in found.why
+
+
+def test_in_space_a_slip_does_not_turn_back():
+    z = sympy.Symbol("z")
+    rows = (sympy.Matrix([[1, 0, 0]]), sympy.Matrix([[0, 1, 0]]))
+    system = LagrangianSystem("point", [x, y, z], sympy.eye(3), 9.81 * z, [Constraint("ground", z, rows, 0.3)])
+    sliding = ContactMode(frozenset({0}), frozenset({0}))
+    found = saltation_matrix(system, [0, 0, 0], [1e-7, 0, 0], "reversal", 0, sliding, sliding)
+    assert found.validity is Validity.SPATIAL_SLIP_END

@@ -3,7 +3,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.mechanics_robots import random_state
@@ -193,6 +193,7 @@ def test_raising_the_ground_is_lowering_the_robot(go2):
     assert found.parameter_time[column] == pytest.approx(-found.time @ lift)
 
 
+@settings(max_examples=30)  # sympy derives a system for each
 @given(st.floats(0.0, 1.0), st.floats(-2.0, 2.0), st.floats(0.3, 3.0))
 def test_a_frictionless_bounce_on_a_curve_keeps_what_restitution_keeps(e, x, speed):
     # det Ξ of a bounce: volumes of the phase space shrink by e² (velocity and time between bounces), so rank is 4 or 2
