@@ -198,7 +198,7 @@ def order_outcomes(
         >>> [(x.word, x.velocity.round(3).tolist()) for x in found.orders]
         [('0→{0} 1→{1}', [0.12, 0.24]), ('1→{1} 0→{0}', [0.12, -0.24])]
         >>> round(found.margin, 3)
-        0.525
+        0.419
     """
     chosen = tuple(dict.fromkeys(contacts))
     contact_set("contacts", chosen, problem.contacts)

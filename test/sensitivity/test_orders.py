@@ -165,6 +165,14 @@ def test_no_chain_adds_energy_and_every_chain_that_ends_separates(seed, friction
         assert (np.abs(outcome.impulse[:, 1]) <= friction * outcome.impulse[:, 0] + 1e-7).all()
 
 
+def test_a_jammed_impact_gives_back_nothing_where_that_would_add_energy():
+    seed = 138811739  # plastic impulses of 900 N s where 7 stop the contacts
+    rng = np.random.default_rng(seed)
+    case = random_contacts(seed, m=3, friction=1.0, restitution=0.5, tangents=rng.normal(size=(3, 1, 4)))
+    together = order_outcomes(case, [0, 1, 2]).together
+    assert kinetic(case.mass, together.velocity) <= kinetic(case.mass, case.velocity)
+
+
 @given(SEEDS)
 def test_touching_together_without_friction_is_the_simultaneous_impact(seed):
     case = random_contacts(seed, m=3)

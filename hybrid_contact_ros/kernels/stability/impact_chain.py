@@ -338,7 +338,9 @@ def _give_back(resting, problem, scratch, chain):
     for i in range(scope.shape[0]):
         scope[i] = scope[i] and after[i * w] <= resting
     factor, worst = 1.0, 0.0
-    for _ in range(_REBOUNDS):
+    for attempt in range(_REBOUNDS + 1):
+        if attempt == _REBOUNDS:
+            factor = 0.0  # where friction jams, impulses are so large that hardly any part of them could be given back
         for k in range(n):
             start[k], push[k] = stopped[k], pressed[k]
         for i in range(scope.shape[0]):
