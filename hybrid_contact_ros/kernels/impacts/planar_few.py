@@ -112,7 +112,7 @@ def _try_recent(problem, mode, pieces, count, z, after):
     return False
 
 
-@kernel
+@kernel(forceinline=True)
 def search_few(problem, limits, mode, states, pieces, tree, unresolved_states, known, z, after):
     """Find all solutions with different velocities, of up to three contacts with caps > 0.
 
