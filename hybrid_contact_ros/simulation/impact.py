@@ -21,6 +21,8 @@ from hybrid_contact_ros.simulation.options import Options
 
 Array = NDArray[np.float64]
 _MAX_STEPS = 30  # of the active-set method for the least energy, per contact; three are the rule
+_REBOUNDS = 60  # how often restitution is made smaller where it would raise the energy,
+_SMALLER = 0.95  # each time by this
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,14 +136,16 @@ def _rebound(problem: ContactProblem, plastic: ImpactResult, resting: float, reg
     back = (e * plastic.impulse[:, 0])[order]
     energy = problem.velocity @ problem.mass @ problem.velocity
     factor, impulse, leaving = 1.0, back, stopped
-    for _ in range(60):
+    for attempt in range(_REBOUNDS + 1):
+        if attempt == _REBOUNDS:
+            factor = 0.0  # where friction jams, impulses are so large that hardly any part of them could be given back
         leaving = stopped + lift @ (factor * back)
         more = nnls(lift, -leaving, maxiter=_MAX_STEPS * len(order))[0]  # 0 ≤ Λ ⊥ J v⁺ ≥ 0, as the least kinetic energy
         leaving = leaving + lift @ more
         impulse = factor * back + more
         if leaving @ leaving <= energy * (1.0 + 1e-12):
             break
-        factor *= 0.95
+        factor *= _SMALLER
     velocity = np.linalg.solve(root.T, leaving)
     total = plastic.impulse.copy()
     total[order, 0] += impulse
