@@ -17,10 +17,10 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 def answer(space: ContactSpace, cap: np.ndarray) -> tuple[bool, np.ndarray, np.ndarray]:
     """Whether an increment with these caps is solved from a guess, its impulses z and its velocities w'."""
     p = space.w.size
-    tableau = Tableau(np.full((2 * p + 5, p), np.nan), *np.full((5, p + 3), np.nan))
+    tableau = Tableau(np.full((2 * p + 5, p), np.nan), *np.full((6, p + 3), np.nan))
     z, after = np.empty(p), np.empty(p)
     problem = IncrementProblem(space.g, space.H, space.w, cap, space.c)
-    met, _ = solve_by_mode(problem, tableau, z, after)
+    met, _ = solve_by_mode(False, problem, tableau, z, after)
     return met, z, after
 
 

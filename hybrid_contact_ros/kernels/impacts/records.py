@@ -40,6 +40,7 @@ class Tableau(NamedTuple):
     side: Array  # (p + 3,): +1 or −1, on which side each pair is
     holds: Array  # (p + 3,): X_BASIC where x of the pair is basic, Y_BASIC where y is (.tableau)
     values: Array  # (p + 3,): values of x
+    felt: Array  # (p + 3,): scratch
 
 
 class IncrementScratch(NamedTuple):
