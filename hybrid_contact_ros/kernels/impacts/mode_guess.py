@@ -5,21 +5,15 @@ from __future__ import annotations
 
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.mode_basis import (
-    GIVEN_UP,
     STIFF,
     add_rows,
-    expand,
     follow,
-    is_dependent,
-    place,
     resolve,
     set_impulse,
-    slide_more,
-    take_in,
 )
 from hybrid_contact_ros.kernels.impacts.tableau import X_BASIC, Y_BASIC
 
-_SWEEPS = 4
+_SWEEPS = 3
 
 
 @kernel(forceinline=True)
@@ -66,60 +60,26 @@ def _sweeps(problem, tableau, z, after):
 
 
 @kernel(forceinline=True)
-def _sides(problem, tableau, z, after):
-    """Tell bounds and insides of impulses that :func:`_sweep` has left exactly at their bounds, or inside."""
-    cap, c = problem.cap, problem.c
-    side, holds = tableau.side, tableau.holds
-    n = 1 + problem.g
-    for k in range(cap.shape[0]):
-        a = k * n
-        holds[a] = X_BASIC if 0.0 < z[a] < cap[k] else Y_BASIC
-        side[a] = 1.0 if z[a] < 0.5 * cap[k] or cap[k] == 0.0 else -1.0
-        bound = c[k] * z[a]
-        for i in range(a + 1, a + n):
-            holds[i] = X_BASIC if abs(z[i]) < bound else Y_BASIC
-            side[i] = 1.0 if z[i] < 0.0 or (z[i] == 0.0 and after[i] > 0.0) else -1.0
-
-
-@kernel(forceinline=True)
 def guess(problem, tableau, z, after):
-    """Guess the mode, and let the impulses that are inside of their bounds have w' = 0.
+    """Bring every impulse to the bound that it is closest to after the sweeps: the mode in which nothing is inside.
 
-    Of impulses that depend on each other, some get a bound. Arguments as of :func:`.mode_steps.solve_by_mode`. Returns
-    how many impulses are in the basis, or GIVEN_UP.
+    Arguments as of :func:`.mode_steps.solve_by_mode`. Returns how many impulses are in the basis: none.
     """
     cap, c = problem.cap, problem.c
     side, holds = tableau.side, tableau.holds
     n = 1 + problem.g
-    B = tableau.T.shape[0] // 2
     _sweeps(problem, tableau, z, after)
-    _sides(problem, tableau, z, after)
-    count = 0
     for k in range(cap.shape[0]):
         a = k * n
-        for i in range(a, a + n):
-            if holds[i] != X_BASIC:
-                if i > a and holds[a] != X_BASIC:
-                    set_impulse(problem, i, -side[i] * c[k] * z[a], z, after)
-                continue
-            if count + 1 >= B:
-                return GIVEN_UP
-            own = expand(problem, i, count, tableau)
-            if not is_dependent(own):
-                count = take_in(i, own, count, tableau)
-                continue
+        holds[a] = Y_BASIC
+        side[a] = 1.0 if z[a] < 0.5 * cap[k] or cap[k] == 0.0 else -1.0
+        value = 0.0 if side[a] > 0.0 else cap[k]
+        for i in range(a + 1, a + n):
             holds[i] = Y_BASIC
-            if i == a:
-                set_impulse(problem, a, 0.0 if side[a] > 0.0 else cap[k], z, after)
-                if side[a] > 0.0:
-                    for q in range(a + 1, a + n):
-                        holds[q] = Y_BASIC
-                continue
-            if holds[a] == X_BASIC and not slide_more(i, -side[i] * c[k], place(a, count, tableau), count, tableau):
-                return GIVEN_UP
-            set_impulse(problem, i, -side[i] * c[k] * z[a], z, after)
-    resolve(count, tableau, z, after)
-    return count
+            side[i] = 1.0 if z[i] < 0.0 or (z[i] == 0.0 and after[i] > 0.0) else -1.0
+            set_impulse(problem, i, -side[i] * c[k] * value, z, after)
+        set_impulse(problem, a, value, z, after)
+    return 0
 
 
 @kernel(forceinline=True)
