@@ -82,9 +82,8 @@ def solve_increment(again, problem, work, z, after):
         (status, residual, pivots, whether the mode is kept in ``work``): SOLVED, INACCURATE, or what stopped the best
         attempt.
     """
-    if z.shape[0] > _FEW_ROWS and problem.g == 2:
-        two = IncrementProblem(2, problem.H, problem.w, problem.cap, problem.c)
-        met, changes = solve_by_mode(again, two, work, z, after)
+    if z.shape[0] > _FEW_ROWS:
+        met, changes = solve_by_mode(again, problem, work, z, after)
         if met:
             residual = axes_residual(problem.g, problem.H, problem.w, problem.cap, problem.c, z, after)
             if residual <= _GOOD:

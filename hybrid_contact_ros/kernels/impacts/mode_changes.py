@@ -17,11 +17,16 @@ from hybrid_contact_ros.kernels.impacts.mode_basis import (
 )
 from hybrid_contact_ros.kernels.impacts.tableau import X_BASIC, Y_BASIC
 
-_EXCHANGES = 8  # of one impulse that depends on the basis
+@kernel(forceinline=True)
+def face_slip(problem, k, tableau, after):
+    """Let the axes of contact k, which closes, slide against their velocities."""
+    n = 1 + problem.g
+    for q in range(k * n + 1, (k + 1) * n):
+        tableau.side[q] = 1.0 if after[q] > 0.0 else -1.0
 
 
 @kernel(forceinline=True)
-def _at_bound(problem, k, count, tableau, z, after):
+def to_bound(problem, k, count, tableau, z, after):
     """Give contact k, whose normal has just left the basis or its bound, the impulses of its new side.
 
     The axes of one that opens leave the basis. Returns as :func:`.take_out`.
@@ -45,8 +50,10 @@ def _at_bound(problem, k, count, tableau, z, after):
 
 @kernel(forceinline=True)
 def leave(problem, j, k, count, tableau, z, after):
-    """Take row j of contact k out of the basis, to the bound that its impulse is closest to; returns as
-    :func:`.take_out`."""
+    """Take row j of contact k out of the basis, to the bound that its impulse is closest to.
+
+    A normal has its new side then, and :func:`to_bound` is what follows. Returns as :func:`.take_out`.
+    """
     cap, c = problem.cap, problem.c
     T, side, holds = tableau.T, tableau.side, tableau.holds
     a = k * (1 + problem.g)
@@ -56,8 +63,7 @@ def leave(problem, j, k, count, tableau, z, after):
     if j == a:
         follow(problem, k, tableau, z)
         side[a] = 1.0 if z[a] < 0.5 * cap[k] else -1.0
-        count = take_out(at, count, tableau)
-        return _at_bound(problem, k, count, tableau, z, after) if count >= 0 else count
+        return take_out(at, count, tableau)
     side[j] = -1.0 if z[j] > 0.0 else 1.0
     if holds[a] == X_BASIC:  # slides from now on: follows its normal
         f = -side[j] * c[k]
@@ -103,13 +109,13 @@ def _ratio(problem, i, count, tableau, rate, z):
 
 
 @kernel(forceinline=True)
-def _exchange(problem, i, k, count, tableau, z, after):
+def _exchange(problem, i, k, slides, count, tableau, z, after):
     """Move row i and the basis, on which it depends, so that velocities stay, until one is at a bound: which one it is.
 
-    After :func:`.expand`.
+    After :func:`.expand`. Where it is i itself its side changes, too.
     """
     c = problem.c
-    T, share, side, holds, rows = tableau.T, tableau.row, tableau.side, tableau.holds, tableau.column
+    T, share, side, rows = tableau.T, tableau.row, tableau.side, tableau.column
     rate = tableau.felt
     n = 1 + problem.g
     a = k * n
@@ -119,7 +125,6 @@ def _exchange(problem, i, k, count, tableau, z, after):
     rate[i] = side[i]
     for x in range(count):
         rate[int(rows[x])] = -share[x] * side[i]
-    slides = i > a and holds[a] == X_BASIC
     if slides:
         rate[i] -= side[i] * c[k] * rate[a]
     step, found = _ratio(problem, i, count, tableau, rate, z)
@@ -147,54 +152,45 @@ def _exchange(problem, i, k, count, tableau, z, after):
 
 @kernel(forceinline=True)
 def join(problem, i, k, count, tableau, z, after):
-    """Take row i of contact k into the basis, in exchange if it depends on it; returns how many there are, or GIVEN_UP.
+    """Take row i of contact k, whose z is up to date, into the basis; if it depends on it, move both until one impulse is
+    at a bound.
+
+    Returns (how many there are, or GIVEN_UP; the row whose impulse has come to a bound, −1 if i has joined).
     """
     c = problem.c
     T, side, holds = tableau.T, tableau.side, tableau.holds
-    n = 1 + problem.g
     p = z.shape[0]
-    a = k * n
+    a = k * (1 + problem.g)
     B = T.shape[0] // 2
-    if i > a and holds[a] == X_BASIC:
-        z[i] = -side[i] * c[k] * z[a]
-    for _ in range(_EXCHANGES):
-        if count + 1 >= B:
-            return GIVEN_UP
-        own = expand(problem, i, count, tableau)
-        if not is_dependent(own):
-            if i > a and holds[a] == X_BASIC:  # slid until now, and followed its normal
-                normal = place(a, count, tableau)
-                f = -side[i] * c[k]
-                count = take_in(i, own, count, tableau)
-                for j in range(p):
-                    T[normal, j] -= f * T[count - 1, j]
-                for y in range(count):
-                    T[B + y, count - 1] += f * T[B + y, normal]
-                return count
-            return take_in(i, own, count, tableau)
-        found = _exchange(problem, i, k, count, tableau, z, after)
-        if found == i:
-            return _at_bound(problem, k, count, tableau, z, after) if i == a else count
-        if found >= 0:
-            count = leave(problem, found, found // n, count, tableau, z, after)
-        if found < 0 or count < 0:
-            return GIVEN_UP
-        if i != a and holds[a] != X_BASIC and side[a] > 0.0:  # the contact has opened
-            return count
-    return GIVEN_UP
+    slides = i > a and holds[a] == X_BASIC  # until now, and follows its normal
+    if count + 1 >= B:
+        return GIVEN_UP, -1
+    own = expand(problem, i, count, tableau)
+    if is_dependent(own):
+        found = _exchange(problem, i, k, slides, count, tableau, z, after)
+        return (count if found >= 0 else GIVEN_UP), found
+    count = take_in(i, own, count, tableau)
+    if slides:
+        normal = place(a, count, tableau)
+        f = -side[i] * c[k]
+        for j in range(p):
+            T[normal, j] -= f * T[count - 1, j]
+        for y in range(count):
+            T[B + y, count - 1] += f * T[B + y, normal]
+    return count, -1
 
 
 @kernel(forceinline=True)
-def turn(problem, i, k, count, tableau, z, after):
-    """Bring row i of contact k, which is not in the basis, from one bound to the other; returns as :func:`.take_out`."""
+def turn(problem, i, k, tableau, z, after):
+    """Bring row i of contact k, which is not in the basis, from one bound to the other.
+
+    A normal has its new side then, and :func:`to_bound` is what follows.
+    """
     c, side = problem.c, tableau.side
     n = 1 + problem.g
     a = k * n
     side[i] = -side[i]
     if i > a:
         set_impulse(problem, i, -side[i] * c[k] * z[a], z, after)
-        return count
-    if side[a] < 0.0:  # closes: slides against its velocity
-        for q in range(a + 1, a + n):
-            side[q] = 1.0 if after[q] > 0.0 else -1.0
-    return _at_bound(problem, k, count, tableau, z, after)
+    elif side[a] < 0.0:
+        face_slip(problem, k, tableau, after)

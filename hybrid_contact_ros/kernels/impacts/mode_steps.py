@@ -20,12 +20,13 @@ answers. An answer counts only if its residual, computed afresh, is rounding. Ev
 from __future__ import annotations
 
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.impacts.mode_basis import follow, resolve
-from hybrid_contact_ros.kernels.impacts.mode_changes import join, leave, turn
+from hybrid_contact_ros.kernels.impacts.mode_basis import GIVEN_UP, follow, resolve
+from hybrid_contact_ros.kernels.impacts.mode_changes import face_slip, join, leave, to_bound, turn
 from hybrid_contact_ros.kernels.impacts.mode_guess import again_guess, guess
 from hybrid_contact_ros.kernels.impacts.tableau import X_BASIC
 
 _CHANGES = 40  # of the mode, after which the guess is given up
+_EXCHANGES = 8  # of one impulse that depends on the basis
 _MET = 1e-11  # scaled: a condition that is missed by less is met
 
 
@@ -62,6 +63,40 @@ def _most_violated(problem, tableau, z, after):
 
 
 @kernel(forceinline=True)
+def _change(problem, i, k, count, tableau, z, after):
+    """Change the mode so that the condition of row i of contact k is met; returns as :func:`.take_out`."""
+    H, cap, c = problem.H, problem.cap, problem.c
+    side, holds = tableau.side, tableau.holds
+    n = 1 + problem.g
+    a = k * n
+    turns = False
+    if holds[i] != X_BASIC:
+        follow(problem, k, tableau, z)
+        most = cap[k] * H[a, a] if i == a else 2.0 * c[k] * z[a] * H[i, i]
+        turns = abs(after[i]) > most and holds[a] != X_BASIC
+        if i == a and side[a] > 0.0 and not turns:
+            face_slip(problem, k, tableau, after)
+    j = i  # i itself, or what leaves so that i can join
+    for _ in range(2 * _EXCHANGES):
+        done = True
+        if turns:
+            turn(problem, i, k, tableau, z, after)
+        elif holds[j] == X_BASIC:
+            count = leave(problem, j, j // n, count, tableau, z, after)
+            done = j == i
+        else:
+            j = i
+            count, j = join(problem, i, k, count, tableau, z, after)
+            done = j < 0 or j == i
+        if count >= 0 and j >= 0 and j % n == 0 and holds[j] != X_BASIC:
+            count = to_bound(problem, j // n, count, tableau, z, after)
+        # where the contact of an axis that was to join has opened there is nothing to join
+        if done or count < 0 or (i != a and holds[a] != X_BASIC and side[a] > 0.0):
+            return count
+    return GIVEN_UP
+
+
+@kernel(forceinline=True)
 def solve_by_mode(again, problem, tableau, z, after):
     """Solve one increment LCP from a guess; see the module.
 
@@ -75,9 +110,6 @@ def solve_by_mode(again, problem, tableau, z, after):
     Returns:
         (whether all conditions are met, changes of the mode).
     """
-    H, cap, c = problem.H, problem.cap, problem.c
-    side, holds = tableau.side, tableau.holds
-    n = 1 + problem.g
     count = again_guess(problem, tableau, z, after) if again else guess(problem, tableau, z, after)
     if count < 0:
         return False, 0
@@ -86,20 +118,11 @@ def solve_by_mode(again, problem, tableau, z, after):
         if i < 0:
             if resolve(count, tableau, z, after):
                 continue  # rounding
-            for x in range(cap.shape[0]):
+            for x in range(problem.cap.shape[0]):
                 follow(problem, x, tableau, z)
             tableau.column[z.shape[0]] = count
             return True, change
-        a = k * n
-        if holds[i] == X_BASIC:
-            count = leave(problem, i, k, count, tableau, z, after)
-        elif abs(after[i]) > (cap[k] * H[a, a] if i == a else 2.0 * c[k] * z[a] * H[i, i]) and holds[a] != X_BASIC:
-            count = turn(problem, i, k, count, tableau, z, after)
-        else:
-            if i == a and side[a] > 0.0:  # closes: slides against its velocity
-                for q in range(a + 1, a + n):
-                    side[q] = 1.0 if after[q] > 0.0 else -1.0
-            count = join(problem, i, k, count, tableau, z, after)
+        count = _change(problem, i, k, count, tableau, z, after)
         if count < 0:
             return False, change
         resolve(count, tableau, z, after)
