@@ -111,7 +111,7 @@ def increment(
 
     Args:
         g … c: :class:`.IncrementProblem`; H (p, p), w (p,), cap and c (m,).
-        tableau: scratch, (p + 3, p rounded up to whole blocks) or larger. lines: scratch, (5, p + 3) or larger.
+        tableau: scratch, (2p + 5, p rounded up to whole blocks) or larger. lines: scratch, (6, p + 3) or larger.
         z: out, (p,), impulses. after: out, (p,), w + H z.
 
     Returns:

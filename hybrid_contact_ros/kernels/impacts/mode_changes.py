@@ -1,4 +1,4 @@
-"""Changes of the mode of :mod:`.mode_steps`: an impulse joins the basis, leaves it, or goes from one bound to the other."""
+"""Changes of the mode of :mod:`.mode_steps`: an impulse joins the basis, leaves it, or goes to its other bound."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from hybrid_contact_ros.kernels.impacts.mode_basis import (
     take_out,
 )
 from hybrid_contact_ros.kernels.impacts.tableau import X_BASIC, Y_BASIC
+
 
 @kernel(forceinline=True)
 def face_slip(problem, k, tableau, after):
@@ -152,8 +153,9 @@ def _exchange(problem, i, k, slides, count, tableau, z, after):
 
 @kernel(forceinline=True)
 def join(problem, i, k, count, tableau, z, after):
-    """Take row i of contact k, whose z is up to date, into the basis; if it depends on it, move both until one impulse is
-    at a bound.
+    """Take row i of contact k, whose z is up to date, into the basis.
+
+    If i depends on the basis, move both until one impulse is at a bound.
 
     Returns (how many there are, or GIVEN_UP; the row whose impulse has come to a bound, −1 if i has joined).
     """

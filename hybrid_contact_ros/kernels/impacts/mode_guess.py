@@ -1,19 +1,12 @@
-"""The guess of :mod:`.mode_steps`: a few sweeps of projected Gauss and Seidel, and the basis of what is inside of its bounds
-then."""
+"""The guess of :mod:`.mode_steps`: a few sweeps of projected Gauss and Seidel, or the mode of the answer before."""
 
 from __future__ import annotations
 
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.impacts.mode_basis import (
-    STIFF,
-    add_rows,
-    follow,
-    resolve,
-    set_impulse,
-)
+from hybrid_contact_ros.kernels.impacts.mode_basis import STIFF, add_rows, follow, resolve, set_impulse
 from hybrid_contact_ros.kernels.impacts.tableau import X_BASIC, Y_BASIC
 
-_SWEEPS = 3
+_SWEEPS = 3  # of Gauss and Seidel
 
 
 @kernel(forceinline=True)
@@ -83,7 +76,7 @@ def guess(problem, tableau, z, after):
 
 
 @kernel(forceinline=True)
-def again_guess(problem, tableau, z, after):
+def guess_again(problem, tableau, z, after):
     """The mode of the answer before, for other velocities and caps; arguments and return value as of :func:`guess`."""
     H, w, cap = problem.H, problem.w, problem.cap
     n = 1 + problem.g

@@ -10,11 +10,12 @@ A few sweeps of projected Gauss and Seidel give a guess: all impulses at the bou
 condition that is violated most changes the mode, one after the other: an impulse joins the basis, so that its w'_i
 becomes 0, or leaves it at the bound that it is beyond. One that depends on the basis, nearly so or exactly, as the
 fourth corner of a sole does on the other three, joins in exchange: all move in the proportions that change no velocity,
-until the first is at a bound, and that one leaves.
+until the first is at a bound, and that one leaves. Where only velocities and caps have changed since the last answer,
+as after a cut for a slip that stops (:mod:`.slip_stop`), its mode is the guess.
 
-The basis itself is :mod:`.mode_basis`. Nothing proves that this ends: after some changes it is given up, and pivoting
-answers. An answer counts only if its residual, computed afresh, is rounding. Every contact keeps the conditions of
-:mod:`.pivoting`, of its own.
+The guess is :mod:`.mode_guess`, a change :mod:`.mode_changes`, the basis :mod:`.mode_basis`. Nothing proves that this
+ends: after some changes it is given up, and pivoting answers. An answer counts only if its residual, computed afresh,
+is rounding. Every contact keeps the conditions of :mod:`.pivoting`, of its own.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from __future__ import annotations
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.mode_basis import GIVEN_UP, follow, resolve
 from hybrid_contact_ros.kernels.impacts.mode_changes import face_slip, join, leave, to_bound, turn
-from hybrid_contact_ros.kernels.impacts.mode_guess import again_guess, guess
+from hybrid_contact_ros.kernels.impacts.mode_guess import guess, guess_again
 from hybrid_contact_ros.kernels.impacts.tableau import X_BASIC
 
 _CHANGES = 40  # of the mode, after which the guess is given up
@@ -110,7 +111,7 @@ def solve_by_mode(again, problem, tableau, z, after):
     Returns:
         (whether all conditions are met, changes of the mode).
     """
-    count = again_guess(problem, tableau, z, after) if again else guess(problem, tableau, z, after)
+    count = guess_again(problem, tableau, z, after) if again else guess(problem, tableau, z, after)
     if count < 0:
         return False, 0
     for change in range(_CHANGES):
