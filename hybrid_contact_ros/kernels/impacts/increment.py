@@ -35,7 +35,7 @@ def _perturbation(attempt):
     return 1e-12 if attempt == 2 else 1e-11
 
 
-@kernel
+@kernel(forceinline=True)
 def _follow(problem, work, z, after):
     """Solve an increment by pivoting; arguments and return values as of :func:`increment`.
 
