@@ -62,7 +62,7 @@ class ContactSpace:
         self.L, self.Y, self.R = np.zeros((n, n)), empty((r, n)), empty((r, n))
         self.G, self.u = empty((r, r)), empty(r)
         self.A, self.scale, self.H, self.w, self.c = empty((g, d)), empty(m), empty((p, p)), empty(p), empty(m)
-        self.tableau, self.lines = empty((p + 3, -(-p // BLOCK) * BLOCK)), empty((LINES, p + 3))
+        self.tableau, self.lines = empty((2 * p + 5, -(-p // BLOCK) * BLOCK)), empty((LINES, p + 3))
         self.status, self.speed = Status.SINGULAR, 0.0
 
     @property

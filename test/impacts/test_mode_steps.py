@@ -17,10 +17,21 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 def answer(space: ContactSpace, cap: np.ndarray) -> tuple[bool, np.ndarray, np.ndarray]:
     """Whether an increment with these caps is solved from a guess, its impulses z and its velocities w'."""
     p = space.w.size
-    tableau = Tableau(np.full((2 * p + 5, p), np.nan), *np.full((5, p + 3), np.nan))
+    tableau = Tableau(np.full((2 * p + 5, p), np.nan), *np.full((6, p + 3), np.nan))
     z, after = np.empty(p), np.empty(p)
     problem = IncrementProblem(space.g, space.H, space.w, cap, space.c)
-    met, _ = solve_by_mode(problem, tableau, z, after)
+    met, _ = solve_by_mode(False, problem, tableau, z, after)
+    return met, z, after
+
+
+def answers(space: ContactSpace, first: np.ndarray, second: np.ndarray) -> tuple[bool, np.ndarray, np.ndarray]:
+    """As :func:`answer` for the second caps, from the mode of the first."""
+    p = space.w.size
+    tableau = Tableau(np.full((2 * p + 5, p), np.nan), *np.full((6, p + 3), np.nan))
+    z, after = np.empty(p), np.empty(p)
+    met, _ = solve_by_mode(False, IncrementProblem(space.g, space.H, space.w, first, space.c), tableau, z, after)
+    if met:
+        met, _ = solve_by_mode(True, IncrementProblem(space.g, space.H, space.w, second, space.c), tableau, z, after)
     return met, z, after
 
 
@@ -63,6 +74,32 @@ def test_an_answer_is_a_solution(seed, kind):
         # conditions are met in velocities that are updated from change to change; the caller computes them afresh
         assert np.abs(after - space.w - space.H @ z).max() < 1e-9 * (1.0 + np.abs(z).max())
         assert violation(space, cap, z) < 1e-9 * (1.0 + np.abs(z).max())
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(KINDS))
+def test_an_answer_from_the_mode_of_other_caps_is_a_solution(seed, kind):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, kind)
+    space = ContactSpace(problem, 4)
+    first = rng.uniform(0.0, 1.0, problem.contacts)
+    second = first * rng.choice([1.0, rng.uniform()], problem.contacts)
+    met, z, after = answers(space, first, second)
+    if met:
+        assert np.abs(after - space.w - space.H @ z).max() < 1e-9 * (1.0 + np.abs(z).max())
+        assert violation(space, second, z) < 1e-9 * (1.0 + np.abs(z).max())
+
+
+@pytest.mark.parametrize("corners", [4, 8])
+def test_soles_are_answered_from_the_mode_of_other_caps(corners):
+    rng = np.random.default_rng(corners)
+    solved, tried = 0, 200
+    for _ in range(tried):
+        space = ContactSpace(soles(rng, corners), 4)
+        first = rng.uniform(0.0, 1.0, 2 * corners)
+        second = first * np.where(rng.random(2 * corners) < 0.2, rng.random(2 * corners), 1.0)
+        met, z, _ = answers(space, first, second)
+        solved += met and violation(space, second, z) < 1e-10
+    assert solved > 0.9 * tried
 
 
 @pytest.mark.parametrize("corners", [4, 8, 12])

@@ -38,7 +38,7 @@ def _perturbation(attempt):
     return 1e-12 if attempt == 2 else FIRST_PERTURBATION
 
 
-@kernel
+@kernel(forceinline=True)
 def _follow(problem, work, z, after):
     """Solve an increment by pivoting; arguments and return values as of :func:`increment`.
 
@@ -70,6 +70,32 @@ def _follow(problem, work, z, after):
 
 
 @kernel(forceinline=True)
+def solve_increment(again, problem, work, z, after):
+    """Solve the increment LCP, scaled, and check the answer from the data.
+
+    Where there are many contacts a guess of the mode is corrected (:mod:`.mode_steps`); where there are few, or that
+    does not end, the path of solutions is followed (:mod:`.pivoting`).
+
+    Args:
+        again: whether ``work`` and ``z`` are as this kernel left and kept them, for the same H and c.
+        problem: :class:`.IncrementProblem`. work: scratch, :class:`.Tableau`.
+        z: out, (p,), impulses. after: out, (p,), w + H z.
+
+    Returns:
+        (status, residual, pivots, whether the mode is kept in ``work``): SOLVED, INACCURATE, or what stopped the best
+        attempt.
+    """
+    if z.shape[0] > FEW_ROWS:
+        met, changes = solve_by_mode(again, problem, work, z, after)
+        if met:
+            residual = axes_residual(problem.g, problem.H, problem.w, problem.cap, problem.c, z, after)
+            if residual <= _GOOD:
+                return SOLVED, residual, changes, True
+    status, residual, pivots = _follow(problem, work, z, after)
+    return status, residual, pivots, False
+
+
+@kernel(forceinline=True)
 def increment(
     # problem:
     g,
@@ -84,28 +110,20 @@ def increment(
     z,
     after,
 ):
-    """Solve the increment LCP, scaled, and check the answer from the data.
-
-    Where there are many contacts a guess of the mode is corrected (:mod:`.mode_steps`); where there are few, or that
-    does not end, the path of solutions is followed (:mod:`.pivoting`).
+    """:func:`solve_increment` of flat arguments, from nothing.
 
     Args:
         g … c: :class:`.IncrementProblem`; H (p, p), w (p,), cap and c (m,).
-        tableau: scratch, (p + 3, p rounded up to whole blocks) or larger. lines: scratch, (5, p + 3) or larger.
+        tableau: scratch, (2p + 5, p rounded up to whole blocks) or larger. lines: scratch, (6, p + 3) or larger.
         z: out, (p,), impulses. after: out, (p,), w + H z.
 
     Returns:
         (status, residual, pivots): SOLVED, INACCURATE, or what stopped the best attempt.
     """
     problem = IncrementProblem(g, H, w, cap, c)
-    work = Tableau(tableau, lines[0], lines[1], lines[2], lines[3], lines[4])
-    if w.shape[0] > FEW_ROWS:
-        met, changes = solve_by_mode(problem, work, z, after)
-        if met:
-            residual = axes_residual(g, H, w, cap, c, z, after)
-            if residual <= _GOOD:
-                return SOLVED, residual, changes
-    return _follow(problem, work, z, after)
+    work = Tableau(tableau, lines[0], lines[1], lines[2], lines[3], lines[4], lines[5])
+    status, residual, pivots, _ = solve_increment(False, problem, work, z, after)
+    return status, residual, pivots
 
 
 @kernel
@@ -131,7 +149,7 @@ def simultaneous(
     the problem without caps.
     """
     problem = IncrementProblem(g, H, w, cap, c)
-    work = Tableau(tableau, lines[0], lines[1], lines[2], lines[3], lines[4])
+    work = Tableau(tableau, lines[0], lines[1], lines[2], lines[3], lines[4], lines[5])
     status = INACCURATE
     residual = 0.0
     total = 0

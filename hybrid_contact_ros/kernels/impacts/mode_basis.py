@@ -1,21 +1,66 @@
-"""The basis of :mod:`.mode_steps`: how an impulse joins it, leaves it, or exchanges its place with another.
+"""The basis of :mod:`.mode_steps`: impulses join it, leave it, and take the values that bring their w' to 0.
 
 The basis lies in a :class:`.Tableau`: ``column`` lists its k rows, T[:k] has the velocities of all rows per unit of
 each, and T[B:B + k] the inverse B⁻¹ of the matrix of their own responses, with B half the rows of T. ``holds`` says
 which rows are in it, and ``side`` at which bound, or with which sign, the others are.
+
+The impulse z of an axis that slides is known from that of its normal. While the normal is in the basis it is not kept
+up to date: whoever needs it asks for :func:`follow`.
 """
 
 from __future__ import annotations
 
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.impacts.tableau import X_BASIC, Y_BASIC
+from hybrid_contact_ros.kernels.impacts.tableau import X_BASIC
 
-_EXCHANGES = 8  # of one impulse that depends on the basis
 _DEPENDENT = 1e-3  # scaled: an impulse whose own response, with w' of the basis at 0, is smaller depends on the basis
+_ROUNDING = 1e-13  # scaled: a velocity of a row in the basis that is left as it is
 STIFF = 1e-8
 """Scaled: what responds less cannot be moved."""
 GIVEN_UP = -1
 """Instead of how many impulses the basis has: it cannot be changed as it should."""
+
+
+@kernel(forceinline=True)
+def add_rows(M, first, count, factors, out):
+    """Add the sum of factors[x] M[first + x], x < ``count``, to ``out``, several rows at once: each pass waits for the
+    one before."""
+    p = out.shape[0]
+    x = 0
+    while x + 4 <= count:
+        f, g, h, i = factors[x], factors[x + 1], factors[x + 2], factors[x + 3]
+        r = first + x
+        for j in range(p):
+            out[j] += (f * M[r, j] + g * M[r + 1, j]) + (h * M[r + 2, j] + i * M[r + 3, j])
+        x += 4
+    if x + 2 <= count:
+        f, g = factors[x], factors[x + 1]
+        r = first + x
+        for j in range(p):
+            out[j] += f * M[r, j] + g * M[r + 1, j]
+        x += 2
+    if x < count:
+        f = factors[x]
+        r = first + x
+        for j in range(p):
+            out[j] += f * M[r, j]
+
+
+@kernel(forceinline=True)
+def dot(M, row, count, v):
+    """Σ M[row, x] v[x], x < ``count``, in four sums: each addition waits for the one before."""
+    s, t, u, w = 0.0, 0.0, 0.0, 0.0
+    x = 0
+    while x + 4 <= count:
+        s += M[row, x] * v[x]
+        t += M[row, x + 1] * v[x + 1]
+        u += M[row, x + 2] * v[x + 2]
+        w += M[row, x + 3] * v[x + 3]
+        x += 4
+    while x < count:
+        s += M[row, x] * v[x]
+        x += 1
+    return (s + t) + (u + w)
 
 
 @kernel(forceinline=True)
@@ -30,7 +75,18 @@ def set_impulse(problem, i, value, z, after):
 
 
 @kernel(forceinline=True)
-def _place(i, count, tableau):
+def follow(problem, k, tableau, z):
+    """Write the impulses of those axes of contact k that slide."""
+    n = 1 + problem.g
+    a = k * n
+    bound = problem.c[k] * z[a]
+    for q in range(a + 1, a + n):
+        if tableau.holds[q] != X_BASIC:
+            z[q] = -tableau.side[q] * bound
+
+
+@kernel(forceinline=True)
+def place(i, count, tableau):
     """The place of row i in the basis of ``count``; −1 if it is not there."""
     for x in range(count):
         if int(tableau.column[x]) == i:
@@ -39,33 +95,87 @@ def _place(i, count, tableau):
 
 
 @kernel(forceinline=True)
-def resolve(problem, count, tableau, z, after):
-    """Move the impulses of the basis so that their w' are 0."""
-    c = problem.c
-    T, move, side, holds, rows = tableau.T, tableau.row, tableau.side, tableau.holds, tableau.column
-    n = 1 + problem.g
+def resolve(count, tableau, z, after):
+    """Move the impulses of the basis so that their w' are 0; returns False where they are."""
+    T, move, rows = tableau.T, tableau.row, tableau.column
     B = T.shape[0] // 2
+    moves = False
     for x in range(count):
         move[x] = 0.0
     for y in range(count):
         missing = after[int(rows[y])]
-        if missing != 0.0:
+        if abs(missing) > _ROUNDING:
+            moves = True
             for x in range(count):
                 move[x] -= missing * T[B + y, x]
-    for x in range(count):
-        j = int(rows[x])
-        by = move[x]
-        z[j] += by
-        if j % n == 0:
-            f = c[j // n] * by
-            for q in range(j + 1, j + n):
-                z[q] -= side[q] * f if holds[q] != X_BASIC else 0.0
-        for i in range(after.shape[0]):
-            after[i] += by * T[x, i]
+    if moves:
+        for x in range(count):
+            z[int(rows[x])] += move[x]
+        add_rows(T, 0, count, move, after)
+    return moves
 
 
 @kernel(forceinline=True)
-def _remove(at, count, tableau):
+def expand(problem, i, count, tableau):
+    """Write the velocities per unit of row i, which is not in the basis, to T[count], and what the basis makes of them.
+
+    Axes that slide are a part of their normal's velocities. ``row`` becomes B⁻¹ times the response of the basis to i,
+    and ``felt`` w'_i per unit of each impulse of the basis. Returns the own response of i, with w' of the basis at 0.
+    """
+    H, c = problem.H, problem.c
+    T, share, rows = tableau.T, tableau.row, tableau.column
+    side, holds, into, felt = tableau.side, tableau.holds, tableau.values, tableau.felt
+    n = 1 + problem.g
+    p = H.shape[0]
+    B = T.shape[0] // 2
+    for j in range(p):
+        T[count, j] = H[i, j]
+    if i % n == 0:
+        for q in range(i + 1, i + n):
+            if holds[q] != X_BASIC:
+                f = -side[q] * c[i // n]
+                for j in range(p):
+                    T[count, j] += f * H[q, j]
+    for x in range(count):
+        into[x] = T[count, int(rows[x])]
+        felt[x] = T[x, i]
+        share[x] = 0.0
+    add_rows(T, B, count, into, share[:count])
+    own = T[count, i]
+    for x in range(count):
+        own -= share[x] * felt[x]
+    return own
+
+
+@kernel(forceinline=True)
+def is_dependent(own):
+    """Whether a row with this own response depends on the basis, or nearly so."""
+    return not abs(own) >= _DEPENDENT
+
+
+@kernel(forceinline=True)
+def take_in(i, own, count, tableau):
+    """Take row i into the basis, after :func:`expand`; returns how many there are."""
+    T, share, rows, felt, other = tableau.T, tableau.row, tableau.column, tableau.felt, tableau.values
+    B = T.shape[0] // 2
+    over = 1.0 / own
+    for y in range(count):
+        other[y] = over * dot(T, B + y, count, felt)
+    for y in range(count):
+        f = other[y]
+        for x in range(count):
+            T[B + y, x] += f * share[x]
+        T[B + y, count] = -f
+    for x in range(count):
+        T[B + count, x] = -share[x] * over
+    T[B + count, count] = over
+    rows[count] = i
+    tableau.holds[i] = X_BASIC
+    return count + 1
+
+
+@kernel(forceinline=True)
+def take_out(at, count, tableau):
     """Take an impulse out of the basis; returns how many are left, or GIVEN_UP where their matrix is singular."""
     T, rows = tableau.T, tableau.column
     B = T.shape[0] // 2
@@ -92,90 +202,10 @@ def _remove(at, count, tableau):
 
 
 @kernel(forceinline=True)
-def _at_bound(problem, a, count, tableau, z, after):
-    """Give the contact with normal row a, which has just left the basis or its bound, the impulses of its new side.
+def slide_more(i, f, normal, count, tableau):
+    """Let axis i, which is not in the basis, follow its normal, which is at ``normal``, by f more.
 
-    The axes of one that opens leave the basis. Returns as :func:`_remove`.
-    """
-    cap, c = problem.cap, problem.c
-    side, holds = tableau.side, tableau.holds
-    n = 1 + problem.g
-    opens = side[a] > 0.0
-    value = 0.0 if opens else cap[a // n]
-    for q in range(a + 1, a + n):
-        if opens and holds[q] == X_BASIC and count >= 0:
-            holds[q] = Y_BASIC
-            count = _remove(_place(q, count, tableau), count, tableau)
-        if holds[q] != X_BASIC:
-            set_impulse(problem, q, -side[q] * c[a // n] * value, z, after)
-    set_impulse(problem, a, value, z, after)
-    return count
-
-
-@kernel(forceinline=True)
-def leave(problem, j, count, tableau, z, after):
-    """Take row j out of the basis, to the bound that its impulse is closest to; returns as :func:`_remove`."""
-    cap, c = problem.cap, problem.c
-    T, side, holds = tableau.T, tableau.side, tableau.holds
-    n = 1 + problem.g
-    k = j // n
-    a = k * n
-    B = T.shape[0] // 2
-    at = _place(j, count, tableau)
-    holds[j] = Y_BASIC
-    if j == a:
-        side[a] = 1.0 if z[a] < 0.5 * cap[k] else -1.0
-        count = _remove(at, count, tableau)
-        return _at_bound(problem, a, count, tableau, z, after) if count >= 0 else count
-    side[j] = -1.0 if z[j] > 0.0 else 1.0
-    if holds[a] == X_BASIC:  # slides from now on: follows its normal
-        f = -side[j] * c[k]
-        normal = _place(a, count, tableau)
-        for i in range(T.shape[1]):
-            T[normal, i] += f * T[at, i]
-        for y in range(count):
-            T[B + y, at] -= f * T[B + y, normal]
-    count = _remove(at, count, tableau)
-    set_impulse(problem, j, -side[j] * c[k] * z[a], z, after)
-    return count
-
-
-@kernel(forceinline=True)
-def _ratio(problem, i, count, tableau, rate, z):
-    """How far impulses can move at ``rate`` (p,) until one of the basis, or i, is at a bound: (step, which)."""
-    cap, c = problem.cap, problem.c
-    side, rows = tableau.side, tableau.column
-    n = 1 + problem.g
-    best = 1e300
-    found = -1
-    for x in range(count + 1):
-        j = int(rows[x]) if x < count else i
-        k = j // n
-        a = k * n
-        step = 1e300
-        if j == a:
-            if rate[j] < -STIFF:
-                step = z[j] / -rate[j]
-            elif rate[j] > STIFF:
-                step = (cap[k] - z[j]) / rate[j]
-        else:
-            for sign in (-1.0, 1.0):
-                if j == i and sign * side[i] < 0.0:
-                    continue  # the bound that it comes from
-                fall = sign * rate[j] - c[k] * rate[a]
-                if fall > STIFF:
-                    step = min(step, (c[k] * z[a] - sign * z[j]) / fall)
-        if step < best:
-            best = step
-            found = j
-    return max(best, 0.0), found
-
-
-@kernel(forceinline=True)
-def _follows(i, f, normal, count, tableau):
-    """Let axis i follow its normal, which is in the basis at ``normal``, by f more; returns False where it cannot.
-
-    ``row`` holds B⁻¹ times the response of the basis to i, T[count] the velocities per unit of i.
+    After :func:`expand`. Returns False where their matrix would be singular.
     """
     T, share = tableau.T, tableau.row
     B = T.shape[0] // 2
@@ -190,130 +220,3 @@ def _follows(i, f, normal, count, tableau):
     for j in range(T.shape[1]):
         T[normal, j] += f * T[count, j]
     return True
-
-
-@kernel(forceinline=True)
-def _exchange(problem, i, count, tableau, z, after):
-    """Move row i and the basis, on which it depends, so that velocities stay, until one is at a bound: which one it is.
-
-    ``row`` holds B⁻¹ times the response of the basis to i, and T[count] the velocities per unit of i.
-    """
-    c = problem.c
-    T, share, side, holds, rows = tableau.T, tableau.row, tableau.side, tableau.holds, tableau.column
-    rate = T[T.shape[0] - 1]
-    n = 1 + problem.g
-    a = i // n * n
-    p = z.shape[0]
-    for j in range(p):
-        rate[j] = 0.0
-    rate[i] = side[i]
-    for x in range(count):
-        rate[int(rows[x])] = -share[x] * side[i]
-    for b in range(0, p, n):
-        if rate[b] != 0.0:
-            for q in range(b + 1, b + n):
-                if holds[q] != X_BASIC:
-                    rate[q] -= side[q] * c[b // n] * rate[b]
-    step, found = _ratio(problem, i, count, tableau, rate, z)
-    if found < 0:
-        return GIVEN_UP
-    for j in range(p):
-        z[j] += step * rate[j]
-    for j in range(p):
-        after[j] += step * side[i] * T[count, j]
-    for x in range(count):
-        f = step * share[x] * side[i]
-        for j in range(p):
-            after[j] -= f * T[x, j]
-    if found == i:
-        side[i] = -side[i]
-        if i != a:
-            if holds[a] == X_BASIC and not _follows(
-                i, -2.0 * side[i] * c[i // n], _place(a, count, tableau), count, tableau
-            ):
-                return GIVEN_UP
-            set_impulse(problem, i, -side[i] * c[i // n] * z[a], z, after)
-    return found
-
-
-@kernel(forceinline=True)
-def join(problem, i, count, tableau, z, after):
-    """Take row i into the basis, in exchange if it depends on it; returns how many there are, or GIVEN_UP."""
-    H, c = problem.H, problem.c
-    T, share, other, side, holds = tableau.T, tableau.row, tableau.values, tableau.side, tableau.holds
-    rows = tableau.column
-    n = 1 + problem.g
-    p = z.shape[0]
-    k = i // n
-    a = k * n
-    B = T.shape[0] // 2
-    for _ in range(_EXCHANGES):
-        if count + 1 >= B:
-            return GIVEN_UP
-        for j in range(p):
-            T[count, j] = H[i, j]
-        if i == a:
-            for q in range(a + 1, a + n):
-                if holds[q] != X_BASIC:
-                    f = -side[q] * c[k]
-                    for j in range(p):
-                        T[count, j] += f * H[q, j]
-        for x in range(count):
-            share[x] = 0.0
-        own = T[count, i]
-        for y in range(count):
-            f = T[count, int(rows[y])]
-            s = 0.0
-            for x in range(count):
-                share[x] += f * T[B + y, x]
-                s += T[B + y, x] * T[x, i]
-            other[y] = s
-        for x in range(count):
-            own -= share[x] * T[x, i]
-        if abs(own) >= _DEPENDENT:
-            over = 1.0 / own
-            for y in range(count):
-                f = other[y] * over
-                for x in range(count):
-                    T[B + y, x] += f * share[x]
-                T[B + y, count] = -f
-            for x in range(count):
-                T[B + count, x] = -share[x] * over
-            T[B + count, count] = over
-            rows[count] = i
-            holds[i] = X_BASIC
-            if i != a and holds[a] == X_BASIC:  # slid until now, and followed its normal
-                f = -side[i] * c[k]
-                normal = _place(a, count, tableau)
-                for j in range(p):
-                    T[normal, j] -= f * T[count, j]
-                for y in range(count + 1):
-                    T[B + y, count] += f * T[B + y, normal]
-            return count + 1
-        found = _exchange(problem, i, count, tableau, z, after)
-        if found == i:
-            return _at_bound(problem, a, count, tableau, z, after) if i == a else count
-        if found >= 0:
-            count = leave(problem, found, count, tableau, z, after)
-        if found < 0 or count < 0:
-            return GIVEN_UP
-        if i != a and holds[a] != X_BASIC and side[a] > 0.0:  # the contact has opened
-            return count
-    return GIVEN_UP
-
-
-@kernel(forceinline=True)
-def turn(problem, i, count, tableau, z, after):
-    """Bring row i, which is not in the basis, from one bound to the other; returns as :func:`_remove`."""
-    c, side = problem.c, tableau.side
-    n = 1 + problem.g
-    k = i // n
-    a = k * n
-    side[i] = -side[i]
-    if i > a:
-        set_impulse(problem, i, -side[i] * c[k] * z[a], z, after)
-        return count
-    if side[a] < 0.0:  # closes: slides against its velocity
-        for q in range(a + 1, a + n):
-            side[q] = 1.0 if after[q] > 0.0 else -1.0
-    return _at_bound(problem, a, count, tableau, z, after)

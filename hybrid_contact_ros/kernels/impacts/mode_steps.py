@@ -10,95 +10,100 @@ A few sweeps of projected Gauss and Seidel give a guess: all impulses at the bou
 condition that is violated most changes the mode, one after the other: an impulse joins the basis, so that its w'_i
 becomes 0, or leaves it at the bound that it is beyond. One that depends on the basis, nearly so or exactly, as the
 fourth corner of a sole does on the other three, joins in exchange: all move in the proportions that change no velocity,
-until the first is at a bound, and that one leaves.
+until the first is at a bound, and that one leaves. Where only velocities and caps have changed since the last answer,
+as after a cut for a slip that stops (:mod:`.slip_stop`), its mode is the guess.
 
-The basis itself is :mod:`.mode_basis`. Nothing proves that this ends: after some changes it is given up, and pivoting
-answers. An answer counts only if its residual, computed afresh, is rounding. Every contact keeps the conditions of
-:mod:`.pivoting`, of its own.
+The guess is :mod:`.mode_guess`, a change :mod:`.mode_changes`, the basis :mod:`.mode_basis`. Nothing proves that this
+ends: after some changes it is given up, and pivoting answers. An answer counts only if its residual, computed afresh,
+is rounding. Every contact keeps the conditions of :mod:`.pivoting`, of its own.
 """
 
 from __future__ import annotations
 
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.impacts.mode_basis import STIFF, join, leave, resolve, set_impulse, turn
-from hybrid_contact_ros.kernels.impacts.tableau import X_BASIC, Y_BASIC
+from hybrid_contact_ros.kernels.impacts.mode_basis import GIVEN_UP, follow, resolve
+from hybrid_contact_ros.kernels.impacts.mode_changes import face_slip, join, leave, to_bound, turn
+from hybrid_contact_ros.kernels.impacts.mode_guess import guess, guess_again
+from hybrid_contact_ros.kernels.impacts.tableau import X_BASIC
 
-_SWEEPS = 3  # of Gauss and Seidel
 _CHANGES = 40  # of the mode, after which the guess is given up
+_EXCHANGES = 8  # of one impulse that depends on the basis
 _MET = 1e-11  # scaled: a condition that is missed by less is met
 
 
 @kernel(forceinline=True)
-def _sweep(problem, z, after):
-    """Give each impulse in turn the value that its own conditions ask for while all others are held."""
-    H, cap, c = problem.H, problem.cap, problem.c
-    n = 1 + problem.g
-    for k in range(cap.shape[0]):
-        a = k * n
-        if z[a] == 0.0 and after[a] >= 0.0:
-            continue
-        if H[a, a] > STIFF:
-            set_impulse(problem, a, min(max(z[a] - after[a] / H[a, a], 0.0), cap[k]), z, after)
-        bound = c[k] * z[a]
-        for i in range(a + 1, a + n):
-            value = -bound if after[i] > 0.0 else bound
-            if H[i, i] > STIFF:
-                value = min(max(z[i] - after[i] / H[i, i], -bound), bound)
-            set_impulse(problem, i, value, z, after)
-
-
-@kernel(forceinline=True)
-def _to_bounds(problem, tableau, z, after):
-    """Bring every impulse to the bound that it is closest to: the mode in which nothing is inside."""
-    cap, c = problem.cap, problem.c
-    side, holds = tableau.side, tableau.holds
-    n = 1 + problem.g
-    for k in range(cap.shape[0]):
-        a = k * n
-        holds[a] = Y_BASIC
-        side[a] = 1.0 if z[a] < 0.5 * cap[k] or cap[k] == 0.0 else -1.0
-        value = 0.0 if side[a] > 0.0 else cap[k]
-        for i in range(a + 1, a + n):
-            holds[i] = Y_BASIC
-            side[i] = 1.0 if z[i] < 0.0 or (z[i] == 0.0 and after[i] > 0.0) else -1.0
-            set_impulse(problem, i, -side[i] * c[k] * value, z, after)
-        set_impulse(problem, a, value, z, after)
-
-
-@kernel(forceinline=True)
 def _most_violated(problem, tableau, z, after):
-    """The row whose condition is violated most, −1 if there is none: a bound of one in the basis, or the sign of w'."""
+    """The row whose condition is violated most, −1 if there is none, and its contact: a bound, or the sign of w'."""
     cap, c = problem.cap, problem.c
     side, holds = tableau.side, tableau.holds
     n = 1 + problem.g
     worst = _MET
     found = -1
+    where = -1
     for k in range(cap.shape[0]):
         a = k * n
-        by = -side[a] * after[a]
-        if holds[a] == X_BASIC:
-            by = max(-z[a], z[a] - cap[k])
-        elif cap[k] == 0.0:
-            continue
+        at_bound = -side[a] * after[a] if cap[k] > 0.0 else 0.0
+        beyond = max(-z[a], z[a] - cap[k])
+        by = beyond if holds[a] == X_BASIC else at_bound
         if by > worst:
             worst = by
             found = a
+            where = k
         if (holds[a] != X_BASIC and side[a] > 0.0) or c[k] == 0.0:
             continue
         bound = c[k] * z[a]
         for i in range(a + 1, a + n):
-            by = abs(z[i]) - bound if holds[i] == X_BASIC else -side[i] * after[i]
+            at_bound = -side[i] * after[i]
+            beyond = abs(z[i]) - bound
+            by = beyond if holds[i] == X_BASIC else at_bound
             if by > worst:
                 worst = by
                 found = i
-    return found
+                where = k
+    return found, where
 
 
 @kernel(forceinline=True)
-def solve_by_mode(problem, tableau, z, after):
+def _change(problem, i, k, count, tableau, z, after):
+    """Change the mode so that the condition of row i of contact k is met; returns as :func:`.take_out`."""
+    H, cap, c = problem.H, problem.cap, problem.c
+    side, holds = tableau.side, tableau.holds
+    n = 1 + problem.g
+    a = k * n
+    turns = False
+    if holds[i] != X_BASIC:
+        follow(problem, k, tableau, z)
+        most = cap[k] * H[a, a] if i == a else 2.0 * c[k] * z[a] * H[i, i]
+        turns = abs(after[i]) > most and holds[a] != X_BASIC
+        if i == a and side[a] > 0.0 and not turns:
+            face_slip(problem, k, tableau, after)
+    j = i  # i itself, or what leaves so that i can join
+    for _ in range(2 * _EXCHANGES):
+        done = True
+        if turns:
+            turn(problem, i, k, tableau, z, after)
+        elif holds[j] == X_BASIC:
+            count = leave(problem, j, j // n, count, tableau, z, after)
+            done = j == i
+        else:
+            j = i
+            count, j = join(problem, i, k, count, tableau, z, after)
+            done = j < 0 or j == i
+        if count >= 0 and j >= 0 and j % n == 0 and holds[j] != X_BASIC:
+            count = to_bound(problem, j // n, count, tableau, z, after)
+        # where the contact of an axis that was to join has opened there is nothing to join
+        if done or count < 0 or (i != a and holds[a] != X_BASIC and side[a] > 0.0):
+            return count
+    return GIVEN_UP
+
+
+@kernel(forceinline=True)
+def solve_by_mode(again, problem, tableau, z, after):
     """Solve one increment LCP from a guess; see the module.
 
     Args:
+        again: whether ``tableau`` and ``z`` are what this kernel answered last, and H and c the same: only velocities
+            and caps are others, and so its mode is the guess.
         problem: :class:`.IncrementProblem`. tableau: scratch, :class:`.Tableau`, of which T has at least twice as many
             rows as unknowns that can be in the basis together; ``holds`` and ``side`` become those of the answer's
             mode. z: out, (p,), impulses. after: out, (p,), w + H z.
@@ -106,32 +111,20 @@ def solve_by_mode(problem, tableau, z, after):
     Returns:
         (whether all conditions are met, changes of the mode).
     """
-    H, w, cap, c = problem.H, problem.w, problem.cap, problem.c
-    side, holds = tableau.side, tableau.holds
-    n = 1 + problem.g
-    for i in range(z.shape[0]):
-        z[i] = 0.0
-        after[i] = w[i]
-    for _ in range(_SWEEPS):
-        _sweep(problem, z, after)
-    _to_bounds(problem, tableau, z, after)
-    count = 0
+    count = guess_again(problem, tableau, z, after) if again else guess(problem, tableau, z, after)
+    if count < 0:
+        return False, 0
     for change in range(_CHANGES):
-        i = _most_violated(problem, tableau, z, after)
+        i, k = _most_violated(problem, tableau, z, after)
         if i < 0:
+            if resolve(count, tableau, z, after):
+                continue  # rounding
+            for x in range(problem.cap.shape[0]):
+                follow(problem, x, tableau, z)
+            tableau.column[z.shape[0]] = count
             return True, change
-        a = i // n * n
-        k = i // n
-        if holds[i] == X_BASIC:
-            count = leave(problem, i, count, tableau, z, after)
-        elif abs(after[i]) > (cap[k] * H[a, a] if i == a else 2.0 * c[k] * z[a] * H[i, i]) and holds[a] != X_BASIC:
-            count = turn(problem, i, count, tableau, z, after)
-        else:
-            if i == a and side[a] > 0.0:  # closes: slides against its velocity
-                for q in range(a + 1, a + n):
-                    side[q] = 1.0 if after[q] > 0.0 else -1.0
-            count = join(problem, i, count, tableau, z, after)
+        count = _change(problem, i, k, count, tableau, z, after)
         if count < 0:
             return False, change
-        resolve(problem, count, tableau, z, after)
+        resolve(count, tableau, z, after)
     return False, _CHANGES

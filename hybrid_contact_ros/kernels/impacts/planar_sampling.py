@@ -109,7 +109,7 @@ def planar_batch(
     limits = SearchLimits(chance, limit, budget)
     pieces = Pieces(signs, maps, tests, counts, order, system, columns, ints)
     tree = PlanarTree(T, bounds, A, rows, modes, at)
-    pivots = Tableau(tableau, lines[0], lines[1], lines[2], lines[3], lines[4])
+    pivots = Tableau(tableau, lines[0], lines[1], lines[2], lines[3], lines[4], lines[5])
     p = w.shape[0]
     node = effort(1, p)
     worst = SOLVED

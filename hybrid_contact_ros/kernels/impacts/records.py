@@ -34,19 +34,20 @@ class IncrementProblem(NamedTuple):
 class Tableau(NamedTuple):
     """What pivoting works on; :mod:`.tableau` says what it means."""
 
-    T: Array  # (p + 3, p rounded up to whole blocks), T[column, row]
+    T: Array  # (≥ p + 3, p rounded up to whole blocks), T[column, row]; .mode_basis takes up to 2p + 5 rows
     row: Array  # (p + 3,): expression of the leaving variable
     column: Array  # (p + 3,): column of the leaving variable
     side: Array  # (p + 3,): +1 or −1, on which side each pair is
     holds: Array  # (p + 3,): X_BASIC where x of the pair is basic, Y_BASIC where y is (.tableau)
     values: Array  # (p + 3,): values of x
+    felt: Array  # (p + 3,): scratch
 
 
 class IncrementScratch(NamedTuple):
     """Scratch of :func:`.increment.increment`, and its answer."""
 
-    tableau: Array  # (p + 3, p rounded up to whole blocks)
-    lines: Array  # (5, p + 3)
+    tableau: Array  # (2p + 5, p rounded up to whole blocks)
+    lines: Array  # (6, p + 3)
     push: Array  # (p,): impulses
     after: Array  # (p,): velocities after the increment
 

@@ -111,6 +111,7 @@ def _take_paid_increment(law, sample, may_stop, lost, spent, tries, choices, wal
     m = release.shape[0]
     cuts = 0
     stops = 0
+    kept = False
     while True:
         tries += 1
         if cuts == _MOST_CUTS:
@@ -120,8 +121,8 @@ def _take_paid_increment(law, sample, may_stop, lost, spent, tries, choices, wal
         searched, several, uncertain = told[SEARCHED], told[SEVERAL], told[UNCERTAIN]
         drop = prescribe(now, stores, problem)
         so_far = spent + work(tries, told[SEARCH_WORK], walker.node)
-        status, residual, choices = take_increment(
-            problem, walker.limits, sample, so_far, choices, walker.scratch, walker.found, told
+        status, residual, choices, kept = take_increment(
+            kept, problem, walker.limits, sample, so_far, choices, walker.scratch, walker.found, told
         )
         for k in range(m):
             if release[k] > 0.0:

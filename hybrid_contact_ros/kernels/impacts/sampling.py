@@ -7,7 +7,7 @@ import numpy as np
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.all_solutions import search
-from hybrid_contact_ros.kernels.impacts.increment import increment
+from hybrid_contact_ros.kernels.impacts.increment import solve_increment
 from hybrid_contact_ros.kernels.impacts.increment_modes import effort
 from hybrid_contact_ros.kernels.impacts.random_stream import stream, uniform
 from hybrid_contact_ros.kernels.impacts.records import (
@@ -23,6 +23,7 @@ from hybrid_contact_ros.kernels.impacts.records import (
     IncrementScratch,
     SearchLimits,
     SearchScratch,
+    Tableau,
     Walk,
 )
 from hybrid_contact_ros.kernels.impacts.residual import axes_residual
@@ -125,19 +126,22 @@ def _choose(problem, limits, spent, known, state, scratch, found, info):
 
 
 @kernel(forceinline=True)
-def take_increment(problem, limits, sample, spent, state, scratch, found, info):
+def take_increment(again, problem, limits, sample, spent, state, scratch, found, info):
     """Solve an increment, and draw one of its solutions if it is searched for others.
 
-    Arguments as of :func:`_choose`; the answer goes to ``push`` and ``after`` of ``scratch``. Sample 0 is searched only
+    Arguments as of :func:`_choose`; the answer goes to ``push`` and ``after`` of ``scratch``. ``again``: whether it is
+    like the last one but for velocities and caps, and that was kept. Sample 0 is searched only
     where searches are cheap (chance ≥ 1), so that it is there soon. With more than four contacts the same holds for the
     samples that a deadline of a millisecond leaves time for: one search of theirs would take all of it.
 
     Returns:
-        (status, residual, state of the stream of choices).
+        (status, residual, state of the stream of choices, whether the answer is kept as a guess of another one).
     """
     g, H, w, cap, c = problem
     push, after = scratch.push, scratch.after
-    status, residual, _ = increment(g, H, w, cap, c, scratch.tableau, scratch.lines, push, after)
+    lines = scratch.lines
+    tableau = Tableau(scratch.tableau, lines[0], lines[1], lines[2], lines[3], lines[4], lines[5])
+    status, residual, _, kept = solve_increment(again, problem, tableau, push, after)
     unsearched = _UNSEARCHED * (effort(g, push.shape[0]) - 1.0)
     if limits.chance >= 1.0 or (limits.chance > 0.0 and sample > unsearched):
         state, draw = uniform(state)
@@ -147,7 +151,8 @@ def take_increment(problem, limits, sample, spent, state, scratch, found, info):
             if count > known:
                 residual = axes_residual(g, H, w, cap, c, push, after)
                 status = SOLVED
-    return status, residual, state
+            kept = False
+    return status, residual, state, kept
 
 
 @kernel
@@ -228,7 +233,9 @@ def sample_batch(
                 break
             state = draw_caps(sample, steps, last, walk, state, cap)
             so_far = spent + work(steps, told[SEARCH_WORK], node)
-            status, residual, choices = take_increment(problem, limits, sample, so_far, choices, scratch, found, told)
+            status, residual, choices, _ = take_increment(
+                False, problem, limits, sample, so_far, choices, scratch, found, told
+            )
             if status != SOLVED:
                 worst = status
             told[RESIDUAL] = max(told[RESIDUAL], residual)

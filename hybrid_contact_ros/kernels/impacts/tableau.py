@@ -17,7 +17,7 @@ from __future__ import annotations
 from hybrid_contact_ros.kernels.compiling import kernel
 
 BLOCK = 4  # rows are padded to a multiple of this
-LINES = 5  # vectors of scratch: row, column, side, holds and values of .records.Tableau
+LINES = 6  # vectors of scratch: all of .records.Tableau but T
 X_BASIC, Y_BASIC = 1.0, 0.0  # values of holds: which variable of a pair is basic, and so not at a bound
 NO_CAP = 1e-13  # of the largest cap: a contact with a smaller cap takes no part
 
