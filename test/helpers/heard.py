@@ -47,8 +47,19 @@ def mode(seconds, closed, event=0, time=float("nan"), force=10.0):
 
 
 def stability():
+    """The flags of two feet. Every array is as long as the contacts, or as the pairs, in any message that is read."""
+    flags = dict.fromkeys(("closed", "bounded_time_stability", "zeno", "grazing", "pseudo_impulse"), [0, 0])
+    margins = dict.fromkeys(
+        (
+            *("constraint_force", "gap_acceleration", "chatter_end", "chatter_end_earliest", "chatter_end_latest"),
+            *("touchdown_speed", "friction_margin", "pseudo_impulse_margin"),
+        ),
+        [float("nan")] * 2,
+    )
+    flags |= {"constraint_stability": [1, 2], "friction": [0, 1]}
     pairs = {"pair_first": [0], "pair_second": [1], "pair_order_sensitive": [1]}
-    return viewed("ConstraintStability", contacts=NAMES, constraint_stability=[1, 2], friction=[0, 1], **pairs)
+    pairs |= {"pair_coupling": [0.5], "pair_order_margin": [0.1]}
+    return viewed("ConstraintStability", contacts=NAMES, **flags, **margins, **pairs)
 
 
 def impact(seconds, velocities, v_minus=(-1.0, -1.0), contacts=NAMES, at=None):
