@@ -48,7 +48,7 @@ def mode(seconds, closed, event=0, time=float("nan"), force=10.0):
 
 def stability():
     """The flags of two feet. Every array is as long as the contacts, or as the pairs, in any message that is read."""
-    flags = dict.fromkeys(("closed", "bounded_time_stability", "zeno", "grazing", "pseudo_impulse"), [0, 0])
+    flags = {key: [0, 0] for key in ("closed", "bounded_time_stability", "zeno", "grazing", "pseudo_impulse")}
     margins = dict.fromkeys(
         (
             *("constraint_force", "gap_acceleration", "chatter_end", "chatter_end_earliest", "chatter_end_latest"),
