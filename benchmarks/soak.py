@@ -42,6 +42,7 @@ def suite(rate: float) -> Iterator[tuple[Any, Any]]:
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     import rclpy
 
+    from hybrid_contact_msgs.msg import ConstraintStability, ContactMode
     from hybrid_contact_ros.mechanics.example_data import example_urdf
     from hybrid_contact_ros.nodes.contact_suite import ContactSuiteNode
     from hybrid_contact_ros.ros.executor import make_executor
@@ -57,9 +58,13 @@ def suite(rate: float) -> Iterator[tuple[Any, Any]]:
     executor.add_node(node)
     node.trigger_configure()
     node.trigger_activate()
+    listener = rclpy.create_node("soak_listener")  # never spun: what nobody listens to would not be computed
+    for topic, kind in (("contact_mode", ContactMode), ("constraint_stability", ConstraintStability)):
+        listener.create_subscription(kind, topic, lambda _: None, 1, raw=True)
     try:
         yield node, executor
     finally:
+        listener.destroy_node()
         executor.remove_node(node)
         node.destroy_node()
         rclpy.try_shutdown()

@@ -62,7 +62,7 @@ class Receiver:
         from lifecycle_msgs.srv import GetState
         from sensor_msgs.msg import JointState
 
-        from hybrid_contact_msgs.msg import ContactMode, PostImpactVelocitySet
+        from hybrid_contact_msgs.msg import ConstraintStability, ContactMode, PostImpactVelocitySet
         from hybrid_contact_ros.ros.executor import make_executor
 
         self.rows: list[tuple[int, bytes, bytes]] = []
@@ -77,6 +77,8 @@ class Receiver:
         self._client: Any = None
         if suite:
             self.node.create_subscription(PostImpactVelocitySet, "impact_set", self._heard_set, 10, raw=True)
+            # Nobody reads them here, but flags without a listener would not be computed.
+            self.node.create_subscription(ConstraintStability, "constraint_stability", lambda _: None, 10, raw=True)
             self.node.create_subscription(DiagnosticArray, "/diagnostics", self._heard_diagnostics, 10)
             self._client = self.node.create_client(GetState, f"{_SUITE}/get_state")
         self._request = GetState.Request
