@@ -111,6 +111,9 @@ def options() -> argparse.Namespace:
     parser.add_argument(
         "--no-engine", action="store_true", help="leave the times of the engine out; the yardstick stays"
     )
+    parser.add_argument(
+        "--without-flags", action="store_true", help="nobody listens to constraint_stability: only modes and sets"
+    )
     parser.add_argument("--remove", action="store_true", help="remove the worktree of REV at the end")
     parser.add_argument("--json", action="store_true", help="numbers only")
     return parser.parse_args()
@@ -123,6 +126,7 @@ def main() -> None:
     engine = Engine(None if args.no_engine else other, not args.no_engine)
     engine.turns(ENGINE_TURNS)
     found: dict[str, dict[str, dict[str, Summary]]] = {}
+    flags = not args.without_flags
     wanted = [True, False] if args.sets == "both" else [args.sets == "on"]
     before = f"before ({called})"
     for rate in args.rate:
@@ -130,8 +134,8 @@ def main() -> None:
         variants = [(FLOOR, floor())]
         for sets in wanted:
             if other is not None:
-                variants.append((f"{before}, {SETS[sets]}", suite("before", other, robot, sets)))
-            variants.append((f"{NOW}, {SETS[sets]}", suite("now", ROOT, robot, sets)))
+                variants.append((f"{before}, {SETS[sets]}", suite("before", other, robot, sets, flags=flags)))
+            variants.append((f"{NOW}, {SETS[sets]}", suite("now", ROOT, robot, sets, flags=flags)))
         found[f"{rate:g} Hz"] = alternate(variants, robot, args.seconds, args.alternations)
     engine.turns(ENGINE_TURNS)
     goals = []

@@ -56,7 +56,7 @@ class Receiver:
             sentences of the node's diagnostics. sample: the last answer.
     """
 
-    def __init__(self, suite: bool) -> None:
+    def __init__(self, suite: bool, flags: bool = False) -> None:
         import rclpy
         from diagnostic_msgs.msg import DiagnosticArray
         from lifecycle_msgs.srv import GetState
@@ -77,10 +77,10 @@ class Receiver:
         self._client: Any = None
         if suite:
             self.node.create_subscription(PostImpactVelocitySet, "impact_set", self._heard_set, 10, raw=True)
-            # Nobody reads them here, but flags without a listener would not be computed.
-            self.node.create_subscription(ConstraintStability, "constraint_stability", lambda _: None, 10, raw=True)
             self.node.create_subscription(DiagnosticArray, "/diagnostics", self._heard_diagnostics, 10)
             self._client = self.node.create_client(GetState, f"{_SUITE}/get_state")
+        if flags:  # nobody reads them here, but without a listener they would not be computed
+            self.node.create_subscription(ConstraintStability, "constraint_stability", lambda _: None, 10, raw=True)
         self._request = GetState.Request
         self.executor = make_executor()
         self.executor.add_node(self.node)

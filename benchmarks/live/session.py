@@ -32,13 +32,15 @@ class Variant:
 
     Attributes:
         name: for the table. root: the checkout that it belongs to. command: arguments of that checkout's Python.
-        suite: a node of the suite, and not the echo node.
+        suite: a node of the suite, and not the echo node. flags: somebody listens to its flags, which it computes for
+            listeners alone.
     """
 
     name: str
     root: Path
     command: tuple[str, ...]
     suite: bool
+    flags: bool = False
 
 
 def floor() -> Variant:
@@ -46,7 +48,7 @@ def floor() -> Variant:
     return Variant("floor", ROOT, ("-m", "benchmarks.live.echo"), False)
 
 
-def suite(name: str, root: Path, robot: Robot, sets: bool = True, log: str = "warn") -> Variant:
+def suite(name: str, root: Path, robot: Robot, sets: bool = True, log: str = "warn", flags: bool = True) -> Variant:
     """The suite of a checkout. Without ``sets`` no touchdown is near enough for an impact set."""
     from hybrid_contact_ros.mechanics.example_data import example_urdf
 
@@ -54,7 +56,7 @@ def suite(name: str, root: Path, robot: Robot, sets: bool = True, log: str = "wa
     command += ["-p", "autostart:=true", "-p", f"urdf_file:={example_urdf(robot.urdf)}", "--log-level", log]
     if not sets:
         command += ["-p", "impact.horizon:=0.0"]
-    return Variant(name, root, tuple(command), True)
+    return Variant(name, root, tuple(command), True, flags)
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def measure(variant: Variant, robot: Robot, seconds: float, warm: float = WARM) 
         order = {"robot": asdict(robot), "seconds": seconds, "warm": warm, "pids": [node.pid, os.getpid()]}
         command = [sys.executable, "-m", "benchmarks.live.robot", json.dumps(order)]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        receiver = Receiver(variant.suite)
+        receiver = Receiver(variant.suite, variant.flags)
         try:
             with _started(command, ROOT, **pipes) as publisher:
                 _listen(receiver, node, publisher, seconds + warm)
