@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.linalg import block_diag, solve_discrete_lyapunov
 from scipy.optimize import brentq, root
 
 from hybrid_contact_ros.sensitivity.angles import constraint_angles
@@ -196,19 +197,30 @@ def test_pace_section_6_2_both_selections_of_the_return_map_contract_in_one_norm
     basis = np.array([np.concatenate(pair) for pair in EVEN + ODD], float).T
     exact = {"rtol": 1e-11, "atol": 1e-13}
     start = np.concatenate(returned(q, v, **exact)[1:3])
-    selections = []
-    for step in (1e-5, -1e-5):
-        moved = [np.concatenate(returned(q + step * u[:4], v + step * u[4:], **exact)[1:3]) for u in basis.T]
-        selections.append(np.linalg.lstsq(basis, (np.array(moved) - start).T / step, rcond=None)[0])
-    one, other = selections
-    np.testing.assert_allclose(one[:3, :3], other[:3, :3], atol=5e-3)
-    np.testing.assert_allclose(one[3:, 3:], other[3:, 3:], atol=5e-3)
-    np.testing.assert_allclose(one[:3, 3:], -other[:3, 3:], atol=5e-3)
-    assert np.abs(one[:3, 3:]).max() > 0.2  # not differentiable
-    np.testing.assert_allclose(one[3:, :3], 0.0, atol=1e-3)
-    # With zeros below the diagonal, weights on the odd part make the off-diagonal block as small as one likes.
-    assert np.abs(np.linalg.eigvals(one[:3, :3])).max() == pytest.approx(0.142, abs=2e-3)
-    assert np.abs(np.linalg.eigvals(one[3:, 3:])).max() == pytest.approx(0.9922, abs=1e-3)
+    columns = ([], [])
+    for k, u in enumerate(basis.T):
+        for step in (1e-5, -1e-5):
+            _, q_after, v_after, run = returned(q + step * u[:4], v + step * u[4:], **exact)
+            column = (np.concatenate((q_after, v_after)) - start) / step
+            if k >= len(EVEN):
+                (first,) = run.events[0].contacts
+                columns[first].append(column)
+            elif step > 0.0:
+                for found in columns:
+                    found.append(column)
+    left_first, right_first = (np.linalg.lstsq(basis, np.array(found).T, rcond=None)[0] for found in columns)
+    np.testing.assert_allclose(left_first[3:, 3:], right_first[3:, 3:], atol=5e-3)
+    np.testing.assert_allclose(left_first[:3, 3:], -right_first[:3, 3:], atol=5e-3)
+    assert np.abs(left_first[:3, 3:]).max() > 0.2  # not differentiable
+    np.testing.assert_allclose(left_first[3:, :3], 0.0, atol=1e-3)
+    assert np.abs(np.linalg.eigvals(left_first[:3, :3])).max() == pytest.approx(0.142, abs=2e-3)
+    assert np.abs(np.linalg.eigvals(left_first[3:, 3:])).max() == pytest.approx(0.9922, abs=1e-3)
+    even, odd = (
+        solve_discrete_lyapunov(part.T, np.eye(len(part))) for part in (left_first[:3, :3], left_first[3:, 3:])
+    )
+    norm = block_diag(even, 1e3 * odd)  # the weight on the odd part makes the block off the diagonal small
+    for selection in (left_first, right_first):
+        assert np.linalg.eigvalsh(selection.T @ norm @ selection - norm).max() < 0.0
 
 
 def test_a_passive_soft_trotter_loses_height_at_every_step():
