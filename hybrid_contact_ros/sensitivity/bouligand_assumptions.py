@@ -64,7 +64,7 @@ def orthogonal(gradient: ProblemGradient, cluster: list[int], rests: frozenset[i
     if still:
         return Validity.SINGULAR, f"no motion changes the gap of contact {still[0]}"
     rows = problem.normal_jacobian
-    lift = np.linalg.solve(problem.mass, rows.T)
+    lift = np.asarray(np.linalg.solve(problem.mass, rows.T), dtype=np.float64)
     size = np.sqrt(np.einsum("ij,ji->i", rows, lift))
     for i, j in combinations(chosen, 2):
         if abs(cosines[i, j]) > tolerance:

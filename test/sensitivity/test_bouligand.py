@@ -2,15 +2,19 @@
 
 import itertools
 import math
+from types import SimpleNamespace
 
 import numpy as np
+import pinocchio
 import pytest
 import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
+from helpers.robot_systems import example, free_body
 from hybrid_contact_ros import Constraint, LagrangianSystem, Validity, bouligand_derivative, saltation_matrix, simulate
+from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.orbits.flow import variational_flow
 from hybrid_contact_ros.systems.ceiling import ceiling
 from hybrid_contact_ros.systems.planar_box import Corner, PlanarBox
@@ -453,3 +457,40 @@ def test_under_a_ceiling_outcomes_follow_a_square_root_where_it_is_refused():
         for rise in (1e-3, 1e-5)
     ]
     assert sizes[1] == pytest.approx(10.0 * sizes[0], rel=1e-9)
+
+
+def test_a_floating_body_with_points_at_its_radius_of_gyration_agrees_with_differences():
+    """A rod in space, rolled about its axis, whose ends do not feel each other."""
+    model = free_body([(0.1, 0.0, 0.0), (-0.1, 0.0, 0.0)], 2.0, (0.01, 0.02, 0.02), friction=0.0)
+    q, v = np.zeros(7), np.array([0.3, 0.1, -1.0, 0.4, 1.5, -0.8])
+    q[3], q[6] = math.sin(0.1), math.cos(0.1)
+    corner = bouligand_derivative(model, q, v)
+    assert corner.valid and corner.corners[0].contacts == (0, 1), corner.why
+    reverse = simulate(model, q, -v, BEFORE, mode=[], **EXACT)  # no force takes energy from it
+    q0, v0 = reverse.q[-1], -reverse.v[-1]
+    first, _ = transition(model, q0, v0, BEFORE - 1e-8)
+    resting = simulate(model, q, corner.corners[0].after.velocity, AFTER, mode=[0, 1], **EXACT)
+    flow = corner.after(first).then(variational_flow(resting).matrix)
+    rng = np.random.default_rng(4)
+    for order in ((0, 1), (1, 0)):
+        direction = np.concatenate(([rng.normal()], np.linalg.solve(first, along(corner, order, rng))))
+        assert flow.orders(direction) == (order,)
+        predicted, errors = flow.apply(direction), []
+        for step in (1e-3, 1e-4):
+            moved = model.integrate(q0, step * direction[1:7])
+            span = BEFORE + AFTER + step * direction[0]
+            run = simulate(model, moved, v0 + step * direction[7:], span, gap_tolerance=1e-12, **EXACT)
+            turned = pinocchio.difference(model.pinocchio_model, resting.q[-1], run.q[-1])
+            errors.append(np.abs(np.concatenate((turned, run.v[-1] - resting.v[-1])) / step - predicted).max())
+        assert errors[1] < 0.15 * errors[0] + 1e-6
+
+
+def test_feet_of_a_quadruped_are_refused_even_without_friction():
+    model = example("go2", "go2_description/urdf/go2.urdf")
+    q, v = model.neutral(), np.zeros(model.nv)
+    q[2] -= model.problem(RobotState(0, q, v)).gap.min()
+    v[2] = -1.0
+    smooth = SimpleNamespace(problem=lambda q, v: model.problem(RobotState(0, q, v)).replace(friction=np.zeros(4)))
+    smooth.integrate = model.integrate
+    refused = bouligand_derivative(smooth, q, v)
+    assert refused.validity is Validity.SIMULTANEOUS and "not orthogonal" in refused.why
