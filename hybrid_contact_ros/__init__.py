@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.recordings.write import write_recording
     from hybrid_contact_ros.replay.run import replay_bag
     from hybrid_contact_ros.sensitivity.angles import constraint_angles
+    from hybrid_contact_ros.sensitivity.bouligand import bouligand_derivative
     from hybrid_contact_ros.sensitivity.events import saltation_matrix
     from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity
     from hybrid_contact_ros.simulation.execution import Execution, ExecutionEventKind
@@ -82,6 +83,7 @@ _HOMES = {
     "write_recording": "recordings.write",
     "replay_bag": "replay.run",
     "constraint_angles": "sensitivity.angles",
+    "bouligand_derivative": "sensitivity.bouligand",
     "saltation_matrix": "sensitivity.events",
     "Saltation": "sensitivity.saltation",
     "Validity": "sensitivity.saltation",
