@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
     from hybrid_contact_ros.modes.pseudo_impulse import pseudo_impulse_mode
     from hybrid_contact_ros.modes.solution import ModeSolution
+    from hybrid_contact_ros.orbits.flow import variational_flow
     from hybrid_contact_ros.prediction import Prediction
     from hybrid_contact_ros.recordings.recording import Recording
     from hybrid_contact_ros.recordings.write import write_recording
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.sensitivity.angles import constraint_angles
     from hybrid_contact_ros.sensitivity.bouligand import bouligand_derivative
     from hybrid_contact_ros.sensitivity.events import saltation_matrix
+    from hybrid_contact_ros.sensitivity.orders import order_outcomes, order_sensitive_pairs
     from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity
+    from hybrid_contact_ros.sensitivity.words import touchdown_words
     from hybrid_contact_ros.simulation.execution import Execution, ExecutionEventKind
     from hybrid_contact_ros.simulation.options import Tolerances
     from hybrid_contact_ros.simulation.simulate import simulate
@@ -78,6 +81,7 @@ _HOMES = {
     "impulse_velocity_mode": "modes.impulse_velocity",
     "pseudo_impulse_mode": "modes.pseudo_impulse",
     "ModeSolution": "modes.solution",
+    "variational_flow": "orbits.flow",
     "Prediction": "prediction",
     "Recording": "recordings.recording",
     "write_recording": "recordings.write",
@@ -85,8 +89,11 @@ _HOMES = {
     "constraint_angles": "sensitivity.angles",
     "bouligand_derivative": "sensitivity.bouligand",
     "saltation_matrix": "sensitivity.events",
+    "order_outcomes": "sensitivity.orders",
+    "order_sensitive_pairs": "sensitivity.orders",
     "Saltation": "sensitivity.saltation",
     "Validity": "sensitivity.saltation",
+    "touchdown_words": "sensitivity.words",
     "Execution": "simulation.execution",
     "ExecutionEventKind": "simulation.execution",
     "Tolerances": "simulation.options",
