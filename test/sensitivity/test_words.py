@@ -134,11 +134,17 @@ def test_a_cut_word_says_so_and_still_has_its_probability():
         words.after(inside)
 
 
-@pytest.mark.parametrize(("seed", "friction"), [(0, 0.0), (4, 0.3)])
-def test_a_foot_that_stands_while_others_land(seed, friction):
+@pytest.mark.parametrize(
+    ("seed", "friction", "foot"),
+    [(1, 0.0, "stays"), (6, 0.3, "stays"), (4, 0.3, "leaves"), (14, 0.3, "returns"), (26, 0.3, "returns")],
+)
+def test_a_foot_that_stands_while_others_land(seed, friction, foot):
     system = Standing(seed, 3, 6, friction)
     words = touchdown_words(system, np.zeros(6), system.v, [1, 2], closed=[0])
     assert words.complete and len(words.words) >= 2
+    impacts = [step for word in words.words for step in word.chain]
+    found = {"stays": all(0 in step.rests for step in impacts), "returns": any(0 in step.struck for step in impacts)}
+    assert found == {"stays": foot == "stays", "returns": foot == "returns"}
     rng, ratios, same = np.random.default_rng(7), [], 0
     for _ in range(20):
         x = (rng.normal(size=(2, 6)) @ system.hold).ravel()
@@ -146,15 +152,16 @@ def test_a_foot_that_stands_while_others_land(seed, friction):
         for size in (1e-3, 1e-4):
             time = 40.0 * size
             run, word = system.run(size * x, time), words.word_of(size * x)
-            if touchdowns(run) != tuple(step.struck for step in word.chain):
-                continue
+            seen, expected = touchdowns(run), tuple(step.struck for step in word.chain)
+            same += seen == expected[: len(seen)]
+            if seen != expected:
+                continue  # a last touchdown that is later than the execution
             _, after = words.after(size * x)
             errors.append(np.abs(run.v[-1] - word.acceleration * time - after).max())
-        same += len(errors)
         if len(errors) == 2:
             assert errors[0] < 1e-3
             ratios.append(errors[1] / max(errors[0], 1e-7))
-    assert same >= 36  # the others are near the boundary of a cone
+    assert same >= 38 and len(ratios) >= 8  # others are near the boundary of a cone
     assert np.median(ratios) < 0.05
 
 
