@@ -36,6 +36,14 @@ class Branch(NamedTuple):
     cone: Array  # (r, k)
     why: str
 
+    @property
+    def matrix(self) -> Array:
+        """S = Ξ_last … Ξ_1 (2 nv, 2 nv)."""
+        matrix = np.eye(2 * self.velocity.size)
+        for jump in self.saltations:
+            matrix = jump.required() @ matrix
+        return matrix
+
 
 class WordTree:
     """Grows the words of one corner.

@@ -191,7 +191,7 @@ def touchdown_words(
             leaf.velocity,
             leaf.acceleration,
             leaf.saltations,
-            None if leaf.why else _product(leaf.saltations, 2 * v_.size),
+            None if leaf.why else leaf.matrix,
             leaf.cone @ gaps,
             leaf.cone,
             leaf.why,
@@ -199,14 +199,6 @@ def touchdown_words(
         for leaf in leaves
     )
     return TouchdownWords(corner, v_, cluster, resting, moved, words, gaps / -rate[:, None], -rate, tree.spread)
-
-
-def _product(saltations: tuple[Saltation, ...], size: int) -> Array:
-    """S = Ξ_last … Ξ_1 (size, size)."""
-    matrix = np.eye(size)
-    for jump in saltations:
-        matrix = jump.required() @ matrix
-    return matrix
 
 
 def _corner(system: Any, q: Array, v: Array, contacts: list[int]) -> tuple[Array, float]:
