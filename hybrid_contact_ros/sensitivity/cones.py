@@ -4,48 +4,39 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
+from scipy.optimize import nnls
 from scipy.stats import multivariate_normal, norm
 
 Array = NDArray[np.float64]
 
-_THIN = 1e-9  # a cone that contains no ball of this radius within the unit cube has no interior
+_THIN = 1e-9  # a cone whose widest ball about a point at distance 1 is smaller has no interior
 _SAME = 1e-9  # rows of a cone that differ by less, relative to their length, are one
 _POINTS = 200_000  # of the quasi-Monte Carlo integral of more than two rows
+_STEPS = 30  # of non-negative least squares for each row; three are the rule
 
 
 def has_interior(rows: Array) -> bool:
     """Whether {z : rows z ≥ 0} has an interior. ``rows`` (r, k)."""
     kept = _unit(rows)
-    if kept is None:
-        return False
     if not len(kept):
         return True
     r, k = kept.shape
-    # largest t with rows z ≥ t, |z| ≤ 1
-    found = linprog(
-        np.r_[np.zeros(k), -1.0],
-        A_ub=np.hstack((-kept, np.ones((r, 1)))),
-        b_ub=np.zeros(r),
-        bounds=[(-1.0, 1.0)] * k + [(None, 1.0)],
-        method="highs",
-    )
-    return bool(found.status == 0 and -found.fun > _THIN)
+    # Gordan: there is none where some y ≥ 0 of sum 1 has rowsᵀ y = 0. The least |rowsᵀ y|, d, is the radius of the
+    # widest ball about a point at distance 1, and d / √(1 + d²) is what is left here.
+    missed = nnls(np.vstack((kept.T, np.ones(r))), np.r_[np.zeros(k), 1.0], maxiter=_STEPS * r)[1]
+    return bool(missed > _THIN)
 
 
 def irredundant(rows: Array) -> Array:
     """The rows that bound {z : rows z ≥ 0}, of length 1; none twice."""
-    unit = _unit(rows)
-    kept = [] if unit is None else list(unit)
+    kept = list(_unit(rows))
     i = 0
     while i < len(kept):
         others = np.array(kept[:i] + kept[i + 1 :])
-        if len(others):
-            k = others.shape[1]
-            least = linprog(kept[i], A_ub=-others, b_ub=np.zeros(len(others)), bounds=[(-1.0, 1.0)] * k, method="highs")
-            if least.status == 0 and least.fun >= -_SAME:  # the others imply it
-                del kept[i]
-                continue
+        # Farkas: the others imply a row that is a sum of multiples ≥ 0 of them.
+        if len(others) and nnls(others.T, kept[i], maxiter=_STEPS * len(others))[1] <= _SAME:
+            del kept[i]
+            continue
         i += 1
     return np.array(kept).reshape(-1, rows.shape[1])
 
@@ -74,13 +65,12 @@ def gaussian_measure(rows: Array, mean: Array, covariance: Array) -> float:
     return float(law.cdf(centre / sizes))
 
 
-def _unit(rows: Array) -> Array | None:
-    """The rows with length 1, without those that are zero; None where two are opposite, so that nothing is inside."""
+def _unit(rows: Array) -> Array:
+    """The rows with length 1, without those that are zero; none twice."""
     length = np.linalg.norm(rows, axis=1)
+    large = length > _SAME * length.max(initial=0.0)
     kept: list[Array] = []
-    for row in rows[length > _SAME * length.max(initial=0.0)] / length[length > _SAME * length.max(initial=0.0), None]:
+    for row in rows[large] / length[large, None]:
         if all(np.abs(row - other).max() > _SAME for other in kept):
             kept.append(row)
-        if any(np.abs(row + other).max() <= _SAME for other in kept):
-            return None
     return np.array(kept).reshape(-1, rows.shape[1])

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.sensitivity.balance import Unsolvable
+from hybrid_contact_ros.sensitivity.gradients import ProblemGradient
+from hybrid_contact_ros.sensitivity.impact_gradient import ImpactCourse, ImpactDerivative, Turning, impact_derivative
 from hybrid_contact_ros.sensitivity.orders import OrderOutcome, follow_impact
 
 Array = NDArray[np.float64]
-Moves = Callable[[Array], ContactProblem]
 
 _PUSHES = 1e-7  # of the largest impulse: less is none
 _NEWTON = 30  # steps of the slip directions in space at most; three are the rule
-_STEP = 1e-6  # of central differences, in the units of q and v
 
 
 class UnsmoothError(ValueError):
@@ -40,6 +41,17 @@ class Course:
     holds: tuple[int, ...]
     impulse: Array
     after: Array
+
+    def closed_form(self, problem: ContactProblem) -> ImpactCourse:
+        """The same course, for :func:`~.impact_gradient.impact_derivative`."""
+        slips = {k: self.after[k, 1:] for k in self.slides if problem.friction[k] > 0.0}
+        return ImpactCourse(
+            closed=frozenset((*self.sticks, *self.slides)),
+            sliding={k: slip / np.linalg.norm(slip) for k, slip in slips.items()},
+            bounced=frozenset(self.bounces),
+            kept=frozenset(self.holds),
+            turning=Turning.AFTER if problem.tangents == 2 else Turning.FIXED,
+        )
 
 
 def course_of(problem: ContactProblem, scope: Iterable[int], resting: float) -> tuple[Course, Array, float]:
@@ -66,20 +78,19 @@ def course_of(problem: ContactProblem, scope: Iterable[int], resting: float) -> 
         back = np.array([problem.restitution[k] * normal[k] if k in bounces else 0.0 for k in stopped])
         leaving = half.T @ velocity + lift @ back
         more = nnls(lift, -leaving)[0]
-        holds = tuple(k for k, p in zip(stopped, more, strict=True) if p > 0.0)
-        course = Course(sticks, slides, bounces, holds, outcome.impulse, after)
+        course = replace(course, holds=tuple(k for k, p in zip(stopped, more, strict=True) if p > 0.0))
         velocity = np.linalg.solve(half.T, leaving + lift @ more)
         before = problem.velocity @ problem.mass @ problem.velocity
         if velocity @ problem.mass @ velocity > before * (1.0 + 1e-9):
             raise UnsmoothError("restitution would add energy, and is made smaller by no smooth law")
-    held = velocity_after(problem, course)
+    held, course = resolved(problem, course)
     if np.abs(held - velocity).max() > 1e-4 * (np.abs(velocity).max() + np.abs(problem.velocity).max()):
         raise UnsmoothError("the course of the impact does not reproduce its outcome")
     return course, held, outcome.residual
 
 
-def velocity_after(problem: ContactProblem, course: Course) -> Array:
-    """v⁺ (nv,) of an impact whose course is given: smooth in q and v.
+def resolved(problem: ContactProblem, course: Course) -> tuple[Array, Course]:
+    """v⁺ (nv,) of an impact whose course is given: smooth in q and v. With the course at its impulses and velocities.
 
     Sticking points stop; sliding ones stop along the normal, with friction against the velocity after compression,
     which Newton's method finds in space. Then what bounces gets e times its normal impulse.
@@ -87,10 +98,10 @@ def velocity_after(problem: ContactProblem, course: Course) -> Array:
     contacts = sorted((*course.sticks, *course.slides))
     d = problem.tangents
     n, t = problem.normal_jacobian[contacts], problem.tangent_jacobian[contacts]
-    rows = np.concatenate((n[:, None], t), axis=1)
-    lift = np.linalg.solve(problem.mass, rows.reshape(-1, problem.nv).T)
     size = len(contacts) * (1 + d)
-    G, u = rows.reshape(size, -1) @ lift, rows.reshape(size, -1) @ problem.velocity
+    rows = np.concatenate((n[:, None], t), axis=1).reshape(size, problem.nv)
+    lift = np.linalg.solve(problem.mass, rows.T)
+    G, u = rows @ lift, rows @ problem.velocity
     slides = np.array([k in course.slides for k in contacts], dtype=bool)
     mu = problem.friction[contacts]
     impulse: Array = course.impulse[contacts].ravel()
@@ -120,7 +131,9 @@ def velocity_after(problem: ContactProblem, course: Course) -> Array:
         if len(held):
             pull = np.linalg.solve(problem.mass, held.T)
             total = total - pull @ np.linalg.lstsq(held @ pull, held @ (problem.velocity + total), rcond=1e-12)[0]
-    return np.asarray(problem.velocity + total)
+    impulses, velocities = course.impulse.copy(), course.after.copy()
+    impulses[contacts], velocities[contacts] = impulse.reshape(-1, 1 + d), after.reshape(-1, 1 + d)
+    return np.asarray(problem.velocity + total), replace(course, impulse=impulses, after=velocities)
 
 
 def _against_slip(
@@ -139,20 +152,13 @@ def _against_slip(
     right[block] -= bend @ u[block]
 
 
-def impact_gradient(moved: Callable[[Array, Array], ContactProblem], nv: int, course: Course) -> tuple[Array, Array]:
-    """∂v⁺/∂q and ∂v⁺/∂v⁻ (nv, nv) of an impact with this course, by central differences.
+def derivative_of(gradient: ProblemGradient, course: Course) -> ImpactDerivative:
+    """∂v⁺/∂(q, v⁻) and the columns of μ and e of an impact that keeps this course.
 
-    ``moved(δq, δv)`` is the contact problem with the state displaced by tangent vectors (nv,).
+    Raises:
+        UnsmoothError: the course does not decide the velocity, or impulses are not unique and matter.
     """
-    columns = []
-    for place in range(2):
-        block = np.empty((nv, nv))
-        for k in range(nv):
-            ends = []
-            for sign in (1.0, -1.0):
-                steps = np.zeros((2, nv))
-                steps[place, k] = sign * _STEP
-                ends.append(velocity_after(moved(steps[0], steps[1]), course))
-            block[:, k] = (ends[0] - ends[1]) / (2.0 * _STEP)
-        columns.append(block)
-    return columns[0], columns[1]
+    try:
+        return impact_derivative(gradient, course.closed_form(gradient.problem))
+    except (Unsolvable, ValueError) as error:
+        raise UnsmoothError(str(error)) from None

@@ -12,8 +12,10 @@ from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
 from hybrid_contact_ros.sensitivity.cones import has_interior
+from hybrid_contact_ros.sensitivity.gradients import ProblemGradient, asker, problem_gradient
 from hybrid_contact_ros.sensitivity.orders import ChainImpact
-from hybrid_contact_ros.sensitivity.word_impacts import UnsmoothError, course_of, impact_gradient
+from hybrid_contact_ros.sensitivity.saltation import Saltation, saltation
+from hybrid_contact_ros.sensitivity.word_impacts import UnsmoothError, course_of, derivative_of
 
 Array = NDArray[np.float64]
 
@@ -28,11 +30,19 @@ class Branch(NamedTuple):
     on: frozenset[int]
     velocity: Array  # (nv,)
     acceleration: Array  # (nv,), in the mode ``on``
-    matrix: Array  # (2 nv, 2 nv)
+    saltations: tuple[Saltation, ...]  # of the impacts of the chain
     time: Array  # (k,): the time of the last impact, of the gaps at the corner's instant
     gaps: dict[int, Array]  # of each open contact that takes part: its gap at that time, (k,)
     cone: Array  # (r, k)
     why: str
+
+    @property
+    def matrix(self) -> Array:
+        """S = Ξ_last … Ξ_1 (2 nv, 2 nv)."""
+        matrix = np.eye(2 * self.velocity.size)
+        for jump in self.saltations:
+            matrix = jump.required() @ matrix
+        return matrix
 
 
 class WordTree:
@@ -46,26 +56,22 @@ class WordTree:
         self, system: Any, q: Array, resting: float, cluster: tuple[int, ...], max_impacts: int, max_words: int
     ) -> None:
         self._system, self._q, self._resting, self._cluster = system, q, resting, cluster
-        self._integrate = getattr(system, "integrate", None)
         self._max_impacts, self._max_words = max_impacts, max_words
         self.spread = math.inf
 
-    def problem(self, velocity: Array, step: Array | None = None) -> ContactProblem:
-        """The contact problem at the corner, or displaced by ``step`` (nv,)."""
-        q = self._q
-        if step is not None and step.any():
-            q = self._integrate(q, step) if callable(self._integrate) else q + step
-        found: ContactProblem = self._system.problem(q, velocity)
+    def problem(self, velocity: Array, mode: frozenset[int]) -> ContactProblem:
+        """The contact problem at the corner, with the effort of a mode."""
+        found: ContactProblem = asker(self._system, 0.0, mode)(self._q, velocity)
         return found
 
     def grow(self, velocity: Array, closed: frozenset[int]) -> list[Branch]:
         """All words, those that were cut or have no derivative included; their cones cover everything."""
-        nv, k = velocity.size, len(self._cluster)
+        k = len(self._cluster)
         acceleration, on = self._motion(velocity, closed)
         gaps = {i: np.zeros(k) for i in closed - on}
         for place, i in enumerate(self._cluster):
             gaps[i] = np.eye(k)[place]
-        root = Branch((), on, velocity, acceleration, np.eye(2 * nv), np.zeros(k), gaps, np.zeros((0, k)), "")
+        root = Branch((), on, velocity, acceleration, (), np.zeros(k), gaps, np.zeros((0, k)), "")
         leaves: list[Branch] = []
         open_ = [root]
         while open_:
@@ -83,7 +89,7 @@ class WordTree:
         """The branches after the next impact; None where nothing approaches."""
         if branch.why:
             return []
-        problem = self.problem(branch.velocity)
+        problem = self.problem(branch.velocity, branch.on)
         rate = problem.normal_jacobian @ branch.velocity
         due = {i: branch.time + gap / -rate[i] for i, gap in branch.gaps.items() if rate[i] < -self._resting}
         if not due:
@@ -99,19 +105,20 @@ class WordTree:
                     break
             else:
                 groups.append([i])
+        gradient = problem_gradient(self._system, self._q, branch.velocity, 0.0, branch.on)
         following = []
         for group in groups:
             rows = [due[other[0]] - due[group[0]] for other in groups if other is not group]
             cone = np.vstack((branch.cone, *rows)) if rows else branch.cone
             if len(groups) == 1 or has_interior(cone):
-                following.append(self._after(branch, group, due[group[0]], cone, problem, rate))
+                following.append(self._after(branch, group, due[group[0]], cone, gradient, rate))
         return following
 
     def _after(
-        self, branch: Branch, group: list[int], time: Array, cone: Array, problem: ContactProblem, rate: Array
+        self, branch: Branch, group: list[int], time: Array, cone: Array, gradient: ProblemGradient, rate: Array
     ) -> Branch:
         """The branch after the impact of the contacts of ``group``."""
-        nv = branch.velocity.size
+        problem, nv = gradient.problem, branch.velocity.size
         struck = frozenset(group)
         scope = sorted(branch.on | struck)
         gaps = {i: gap + rate[i] * (time - branch.time) for i, gap in branch.gaps.items() if i not in struck}
@@ -124,24 +131,29 @@ class WordTree:
             rates = problem.normal_jacobian @ after
             rests = frozenset(i for i in scope if abs(rates[i]) <= self._resting)
             acceleration, on = self._motion(after, rests)
-            by_q, by_v = impact_gradient(lambda dq, dv: self.problem(branch.velocity + dv, dq), nv, course)
+            derivative = derivative_of(gradient, course)
         except UnsmoothError as fault:
             return branch._replace(chain=(*branch.chain, ChainImpact(struck, frozenset())), cone=cone, why=str(fault))
         for i in scope:
             if i not in on:
                 gaps[i] = np.zeros(len(self._cluster))
-        reset = np.block([[np.eye(nv), np.zeros((nv, nv))], [by_q, by_v]])
-        flow = np.r_[branch.velocity, branch.acceleration]
-        row = np.r_[problem.normal_jacobian[group[0]], np.zeros(nv)] / rate[group[0]]
-        saltation = reset + np.outer(np.r_[after, acceleration] - reset @ flow, row)
-        return Branch(
-            (*branch.chain, ChainImpact(struck, rests)), on, after, acceleration, saltation @ branch.matrix, time, gaps,
-            cone, "",
-        )  # fmt: skip
+        reset = np.eye(2 * nv)
+        reset[nv:] = derivative.velocity_state
+        jump = saltation(
+            reset,
+            np.r_[problem.normal_jacobian[group[0]], np.zeros(nv)],
+            np.r_[branch.velocity, branch.acceleration],
+            np.r_[after, acceleration],
+            velocity_after=after,
+            kind="touchdown",
+            contacts=struck,
+        )
+        chain = (*branch.chain, ChainImpact(struck, rests))
+        return Branch(chain, on, after, acceleration, (*branch.saltations, jump), time, gaps, cone, jump.why)
 
     def _motion(self, velocity: Array, resting: frozenset[int]) -> tuple[Array, frozenset[int]]:
         """v̇ in the mode that the resting contacts lead to, and which of them stay closed."""
-        problem = self.problem(velocity)
+        problem = self.problem(velocity, resting)
         if not resting:
             return np.asarray(np.linalg.solve(problem.mass, -problem.bias_force), dtype=np.float64), resting
         found = force_acceleration_mode(problem, sorted(resting), slip_speed=self._resting)

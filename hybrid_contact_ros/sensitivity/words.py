@@ -13,6 +13,7 @@ from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.cones import gaussian_measure
 from hybrid_contact_ros.sensitivity.orders import ChainImpact
+from hybrid_contact_ros.sensitivity.saltation import Saltation
 from hybrid_contact_ros.sensitivity.word_tree import Branch, WordTree
 from hybrid_contact_ros.systems.robot import Effort, as_system
 
@@ -30,7 +31,8 @@ class TouchdownWord:
     Attributes:
         chain: the impacts in turn: what struck, and what rests after it.
         velocity, acceleration: v⁺ and v̇ (nv,) at the corner, after the last impact.
-        matrix: S (2 nv, 2 nv), or None where there is none; ``why`` says so then.
+        saltations: of these impacts at the corner, in turn. matrix: S (2 nv, 2 nv), their product, or None where there
+            is none; ``why`` says so then.
         cone: (r, 2 nv): the states of this word are those with cone @ δx ≥ 0.
         gap_cone: (r, k): the same cone in the gaps of the cluster at the corner's instant.
         why: empty, or the reason: the cap on impacts, or an impact without a derivative.
@@ -39,6 +41,7 @@ class TouchdownWord:
     chain: tuple[ChainImpact, ...]
     velocity: Array
     acceleration: Array
+    saltations: tuple[Saltation, ...]
     matrix: Array | None
     cone: Array
     gap_cone: Array
@@ -187,6 +190,7 @@ def touchdown_words(
             leaf.chain,
             leaf.velocity,
             leaf.acceleration,
+            leaf.saltations,
             None if leaf.why else leaf.matrix,
             leaf.cone @ gaps,
             leaf.cone,

@@ -3,44 +3,10 @@
 import numpy as np
 import pytest
 
-from hybrid_contact_ros.mechanics.problem import ContactProblem
+from helpers.straight_systems import Flat, Standing, box, touchdowns
 from hybrid_contact_ros.sensitivity.orders import order_outcomes
 from hybrid_contact_ros.sensitivity.words import touchdown_words
-from hybrid_contact_ros.simulation.execution import ExecutionEventKind
-from hybrid_contact_ros.simulation.simulate import simulate
 from hybrid_contact_ros.systems.planar_box import Corner, PlanarBox
-
-
-class Flat:
-    """Constant inertia, straight constraints and a constant force."""
-
-    def __init__(self, seed, m, nv, friction, restitution=0.0):
-        rng = np.random.default_rng(seed)
-        root, normals, v = rng.normal(size=(nv, nv)), rng.normal(size=(m, nv)), rng.normal(size=nv)
-        mass = root @ root.T + 0.5 * np.eye(nv)
-        normals *= -np.sign(normals @ v)[:, None]
-        tangents, weights = rng.normal(size=(m, nv)), np.linalg.inv(mass)
-        tangents -= 0.9 * tangents @ weights @ normals.T @ np.linalg.solve(normals @ weights @ normals.T, normals)
-        mu, e, self.force = np.full(m, friction), np.full(m, restitution), rng.normal(size=nv)
-        self.v = v
-        self._case = ContactProblem(mass, v, normals, tangents[:, None], mu, e, bias_force=self.force)
-        self.falling = -np.linalg.solve(mass, self.force)
-
-    def problem(self, q, v):
-        return self._case.replace_trusted(velocity=np.array(v), gap=self._case.normal_jacobian @ np.asarray(q))
-
-    def run(self, deviation, time):
-        """The execution from ``time`` before the corner's instant to as long after it."""
-        dq, dv = deviation.reshape(2, -1)
-        q = dq - (self.v + dv) * time + 0.5 * self.falling * time**2
-        start = self.v + dv - self.falling * time
-        assert self.problem(q, start).gap.min() > 0.0
-        return simulate(self, q, start, 2.0 * time, law="simultaneous", max_step=1.0, gap_tolerance=1e-14)
-
-
-def touchdowns(run):
-    return tuple(e.contacts for e in run.events if e.kind == ExecutionEventKind.TOUCHDOWN)
-
 
 CASES = [(0, 2, 3, 0.0, 0.0), (1, 2, 4, 0.3, 0.0), (2, 3, 5, 0.3, 0.0), (3, 3, 4, 0.0, 0.4)]
 
@@ -120,11 +86,6 @@ def test_moving_all_touchdowns_in_time_changes_no_word_and_maps_motion_to_motion
         np.testing.assert_allclose(word.cone @ along, 0.0, atol=1e-9)
 
 
-def box():
-    corners = [Corner("left", -0.2, -0.1, (0.0, 1.0)), Corner("right", 0.2, -0.1, (0.0, 1.0))]
-    return PlanarBox(0.4, 0.2, 1.0, 0.5, corners)
-
-
 def test_the_corner_is_reached_by_the_least_kinetic_change():
     words = touchdown_words(box(), [0.0, 0.11, 0.02], [0.1, -1.0, 0.0], [0, 1])
     np.testing.assert_allclose(words.q, [0.0, 0.1, 0.0], atol=1e-6)
@@ -171,3 +132,50 @@ def test_a_cut_word_says_so_and_still_has_its_probability():
     inside = next(x for x in np.random.default_rng(0).normal(size=(100, 8)) if words.word_of(x).why)
     with pytest.raises(ValueError, match="no map"):
         words.after(inside)
+
+
+@pytest.mark.parametrize(
+    ("seed", "friction", "foot"),
+    [(1, 0.0, "stays"), (6, 0.3, "stays"), (4, 0.3, "leaves"), (14, 0.3, "returns"), (26, 0.3, "returns")],
+)
+def test_a_foot_that_stands_while_others_land(seed, friction, foot):
+    system = Standing(seed, 3, 6, friction)
+    words = touchdown_words(system, np.zeros(6), system.v, [1, 2], closed=[0])
+    assert words.complete and len(words.words) >= 2
+    impacts = [step for word in words.words for step in word.chain]
+    found = {"stays": all(0 in step.rests for step in impacts), "returns": any(0 in step.struck for step in impacts)}
+    assert found == {"stays": foot == "stays", "returns": foot == "returns"}
+    rng, ratios, same = np.random.default_rng(7), [], 0
+    for _ in range(20):
+        x = (rng.normal(size=(2, 6)) @ system.hold).ravel()
+        errors = []
+        for size in (1e-3, 1e-4):
+            time = 40.0 * size
+            run, word = system.run(size * x, time), words.word_of(size * x)
+            seen, expected = touchdowns(run), tuple(step.struck for step in word.chain)
+            same += seen == expected[: len(seen)]
+            if seen != expected:
+                continue  # a last touchdown that is later than the execution
+            _, after = words.after(size * x)
+            errors.append(np.abs(run.v[-1] - word.acceleration * time - after).max())
+        if len(errors) == 2:
+            assert errors[0] < 1e-3
+            ratios.append(errors[1] / max(errors[0], 1e-7))
+    assert same >= 38 and len(ratios) >= 8  # others are near the boundary of a cone
+    assert np.median(ratios) < 0.05
+
+
+def test_of_four_contacts_probabilities_add_to_one_and_are_the_shares_of_their_cones():
+    system = Flat(5, 4, 6, 0.3)
+    words = touchdown_words(system, np.zeros(6), system.v, range(4))
+    rng = np.random.default_rng(8)
+    root = np.diag(rng.uniform(0.3, 1.0, 12))
+    mean = 0.2 * root @ np.ones(12)
+    expected = words.probabilities(root @ root.T, mean)
+    assert expected.sum() == pytest.approx(1.0, abs=1e-4)
+    count = 40_000
+    x = mean + rng.normal(size=(count, 12)) @ root
+    inside = np.array([(x @ word.cone.T >= 0.0).all(axis=1).sum() for word in words.words])
+    assert inside.sum() == count
+    spread = np.sqrt(expected * (1.0 - expected) / count)
+    assert (np.abs(inside / count - expected) < 5.0 * spread + 1e-4).all()
