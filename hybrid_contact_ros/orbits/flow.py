@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,13 +94,18 @@ def variational_flow(
         rtol, atol: of the integrator (DOP853).
 
     Raises:
-        ValueError: v is not q̇ and the system is no robot, so that the tangent space is unknown.
+        ValueError: tolerances that are not positive, controls of a wrong shape or that are not finite; v is not q̇ and
+            the system is no robot, so that the tangent space is unknown.
     """
     system = execution.system
     known = system.system
     if system.curved and not isinstance(known, RobotSystem):
         raise ValueError(f"{system.name} has v ≠ q̇, and no RigidBodyModel that could say what a displacement is")
+    if not (0.0 < rtol < np.inf and 0.0 < atol < np.inf):
+        raise ValueError(f"rtol is {rtol} and atol {atol}; positive numbers are needed")
     size, m = 2 * system.nv, system.contacts
+    if controls is not None:
+        controls = _checked(controls, system.nv)
     start = execution.intervals[0].start
     names = [(kind, i) for kind in ("friction", "restitution", "height") for i in range(m)]
     if controls is not None:
@@ -139,6 +145,20 @@ def variational_flow(
             saltations.append(refusal("grazing", frozenset(), Validity.GRAZING, why))
             break
     return VariationalFlow(start, end, tuple(saltations), tuple(names), tuple(times), tuple(pieces), size)
+
+
+def _checked(controls: Controls, nv: int) -> Controls:
+    """The same function, whose answers are looked at: an integrator would look for a finite number for ever."""
+
+    def checked(*where: Any) -> Array:
+        given = np.asarray(controls(*where), dtype=np.float64)
+        if given.ndim != 2 or given.shape[0] != nv or not np.isfinite(given).all():
+            raise ValueError(
+                f"controls gave an array of shape {given.shape}; finite ones of ({nv}, controls) are needed"
+            )
+        return given
+
+    return checked
 
 
 def _constant(value: Array) -> Callable[[float], Array]:

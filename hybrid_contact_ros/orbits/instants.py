@@ -16,7 +16,7 @@ from hybrid_contact_ros.sensitivity.gradients import asker, problem_gradient
 from hybrid_contact_ros.sensitivity.mode_gradient import motion_derivative, motion_of
 from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity, refusal, saltation
 from hybrid_contact_ros.sensitivity.slip_end import stick_saltation
-from hybrid_contact_ros.sensitivity.touchdown import parameter_columns, refuse_touchdown, unsolvable
+from hybrid_contact_ros.sensitivity.touchdown import lost_directions, parameter_columns, refuse_touchdown, unsolvable
 from hybrid_contact_ros.simulation.adapter import AdaptedSystem
 from hybrid_contact_ros.simulation.execution import ExecutionEvent, ExecutionEventKind, ModeInterval
 
@@ -117,6 +117,7 @@ def _impacts(known: object, events: Sequence[ExecutionEvent], before: ContactMod
         return refusal("touchdown", first.contacts, Validity.ZENO, why)
     reset = np.eye(2 * n)
     columns: dict[tuple[str, int], Array] = {}
+    lost: tuple[str, ...] = ()  # named where there is one impact
     for event in events:
         if event.kind is not ExecutionEventKind.TOUCHDOWN:
             continue
@@ -135,6 +136,8 @@ def _impacts(known: object, events: Sequence[ExecutionEvent], before: ContactMod
         step[n:] = found.velocity_state
         reset = step @ reset
         columns = {name: step @ column for name, column in columns.items()}
+        single = event is first and len(events) == 1
+        lost = lost_directions(chosen, found, contact, before, after, here.problem) if single else ()
         more, by_reset, _ = parameter_columns(found, sorted(chosen.closed), contact)
         for k, name in enumerate(more):
             columns[name] = columns.get(name, np.zeros(2 * n)) + by_reset[:, k]
@@ -155,4 +158,5 @@ def _impacts(known: object, events: Sequence[ExecutionEvent], before: ContactMod
         kind="touchdown",
         contacts=first.contacts,
         parameters=names,
+        lost=lost,
     )

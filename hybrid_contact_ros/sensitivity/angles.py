@@ -51,10 +51,12 @@ def constraint_angles(problem: ContactProblem) -> Array:
     return cosines
 
 
-def order_sensitive_pairs(
+def coupled_pairs(
     problem: ContactProblem, tolerance: float = 1e-9, contacts: Iterable[int] | None = None
 ) -> list[tuple[int, int, float]]:
-    """List the pairs (i, j, cosine), i < j, whose order of impact changes the outcome: |cosine| > ``tolerance``.
+    """List the pairs (i, j, cosine), i < j, that are not orthogonal (Pace, Assumption 4): |cosine| > ``tolerance``.
+
+    Whether the order of their impacts matters is another question: :func:`~.orders.order_sensitive_pairs`.
 
     ``contacts`` limits the pairs to those among them, for instance the ones that may touch together; by default all are
     looked at.

@@ -6,16 +6,20 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Any, Protocol
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode
 from hybrid_contact_ros.sensitivity.force_events import liftoff_saltation, slip_saltation
+from hybrid_contact_ros.sensitivity.gradients import asker
 from hybrid_contact_ros.sensitivity.impact_gradient import ImpactCourse
 from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity, refusal
 from hybrid_contact_ros.sensitivity.slip_end import stick_saltation
 from hybrid_contact_ros.sensitivity.touchdown import touchdown_saltation
 from hybrid_contact_ros.systems.robot import Effort, as_system
 
+Array = NDArray[np.float64]
 REFUSED = {
     "grazing": (Validity.GRAZING, "a contact touches without normal speed"),
     "closing": (Validity.GRAZING, "a contact closes without normal speed"),
@@ -93,14 +97,22 @@ def saltation_matrix(
     name = str(kind.value if isinstance(kind, Enum) else kind)
     if name not in KINDS:
         raise ValueError(f"kind is {name!r}; choose one of {', '.join(KINDS)}")
-    who = frozenset({contacts} if isinstance(contacts, int) else (int(i) for i in contacts))
+    known = as_system(system, effort)
+    start, end = as_mode(before), None if after is None else as_mode(after)
+    count = _contacts(known, np.asarray(q, float), np.asarray(v, float), time)
+    who = contact_set("contacts", [contacts] if isinstance(contacts, int | np.integer) else contacts, count)
+    contact_set("before", start.closed | start.sliding, count)
+    if end is not None:
+        contact_set("after", end.closed | end.sliding, count)
     if name in REFUSED:
         return refusal(name, who, *REFUSED[name])
     if len(who) != 1:
-        why = f"{len(who)} contacts change at one instant, and near it in several orders"
+        why = (
+            f"{len(who)} contacts change at one instant, and near it in several orders"
+            if who
+            else "no contact is named"
+        )
         return refusal(name, who, Validity.SIMULTANEOUS if who else Validity.NOT_TOUCHING, why)
-    known = as_system(system, effort)
-    start, end = as_mode(before), None if after is None else as_mode(after)
     (contact,) = who
     if name == "touchdown":
         return touchdown_saltation(known, q, v, contact, start, end, course, time=time, resting=resting)
@@ -109,3 +121,13 @@ def saltation_matrix(
     if name == "slip":
         return slip_saltation(known, q, v, contact, start, end, time=time, resting=resting)
     return stick_saltation(known, q, v, contact, start, end, time=time, resting=resting)
+
+
+def _contacts(system: Any, q: Array, v: Array, time: float) -> int:
+    """How many contacts a system has, after a look at the state."""
+    if not (np.isfinite(q).all() and np.isfinite(v).all() and np.isfinite(time)):
+        raise ValueError("q, v and time must be finite")
+    problem = asker(system, time, frozenset())(q, v)
+    if v.shape != (problem.nv,):
+        raise ValueError(f"v has shape {v.shape}; ({problem.nv},) is needed")
+    return int(problem.contacts)

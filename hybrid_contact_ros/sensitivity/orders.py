@@ -25,6 +25,7 @@ MOST_CONTACTS = 6
 _SOLVED = int(Status.SOLVED)
 _TOLERANCE = 1e-9  # of the scaled residual of an impact
 _ACCEPTED = 1e-6  # a larger residual is told as INACCURATE
+_CLOSED = 1e-3  # of the fastest normal velocity: what is closed approaches no faster
 _RESTS = 1e-6  # of the fastest contact velocity: a contact that is slower along its normal rests
 
 
@@ -200,8 +201,9 @@ def order_outcomes(
         >>> round(found.margin, 3)
         0.419
     """
-    chosen = tuple(dict.fromkeys(contacts))
-    contact_set("contacts", chosen, problem.contacts)
+    given = contacts if isinstance(contacts, (str, bytes)) or not isinstance(contacts, Iterable) else tuple(contacts)
+    contact_set("contacts", given, problem.contacts)
+    chosen = tuple(dict.fromkeys(int(k) for k in given))
     if len(chosen) > MOST_CONTACTS:
         raise ValueError(f"contacts are {len(chosen)}; the orders of at most {MOST_CONTACTS} are listed")
     return _Chains(problem, max_impacts).outcomes(problem.velocity, chosen, _closed(problem, chosen, closed))
@@ -264,6 +266,13 @@ def _closed(problem: ContactProblem, contacts: tuple[int, ...], closed: Iterable
         both = sorted(given & set(contacts))
         if both:
             raise ValueError(f"contacts {both} are both closed and to touch")
+        speeds = problem.normal_jacobian @ problem.velocity
+        approaching = [k for k in sorted(given) if speeds[k] < -_CLOSED * float(np.abs(speeds).max())]
+        if approaching:
+            raise ValueError(
+                f"contact {approaching[0]} is closed and approaches at {-speeds[approaching[0]]:.3g} m/s: name it "
+                "among those that touch, or give a velocity that leaves it at rest"
+            )
         return given
     rate = np.abs(problem.normal_jacobian @ problem.velocity)
     resting = _RESTS * float(np.abs(problem.jacobian() @ problem.velocity).max(initial=0.0))

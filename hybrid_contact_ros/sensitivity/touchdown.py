@@ -109,7 +109,7 @@ def touchdown_jump(
         kind="touchdown",
         contacts=contacts,
         parameters=names,
-        lost=_lost(course, found, contact, before, after, problem),
+        lost=lost_directions(course, found, contact, before, after, problem),
     )
 
 
@@ -163,9 +163,10 @@ def leaves_cone(problem: ContactProblem, course: ImpactCourse, found: ImpactDeri
     for i in sorted(course.closed):
         normal, tangent = float(found.impulse[i, 0]), float(np.linalg.norm(found.impulse[i, 1:]))
         if normal < -largest:
-            return f"the impulse of contact {i} would pull, so that the contact opens"
+            return f"the impulse of contact {i} would pull, so that the contact opens; give the course of the impact"
         if i not in course.bounced and tangent > problem.friction[i] * normal + largest:
-            return f"the impulse of contact {i} would leave its friction cone, so that the contact slides"
+            why = f"the impulse of contact {i} would leave its friction cone, so that the contact slides"
+            return f"{why}; give a mode after the impact in which it does, ContactMode(closed, sliding)"
     return None
 
 
@@ -180,7 +181,7 @@ def _mode_after(problem: ContactProblem, course: ImpactCourse, found: ImpactDeri
     return ContactMode(closed, frozenset(slides))
 
 
-def _lost(
+def lost_directions(
     course: ImpactCourse,
     found: ImpactDerivative,
     contact: int,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hybrid_contact_ros.impacts.plastic import plastic_impact
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.sensitivity.angles import constraint_angles, order_sensitive_pairs
+from hybrid_contact_ros.sensitivity.angles import constraint_angles, coupled_pairs
 
 pytestmark = pytest.mark.usefixtures("rounding")
 
@@ -51,14 +51,14 @@ def test_legs_on_both_sides_of_a_rod_decouple_at_its_radius_of_gyration():
     distance = np.sqrt(inertia / mass)
     for factor, sensitive in ((1.0, False), (1.1, True), (0.9, True)):
         rows = [[1.0, factor * distance], [1.0, -factor * distance]]
-        pairs = order_sensitive_pairs(problem(np.diag([mass, inertia]), rows), 1e-6)
+        pairs = coupled_pairs(problem(np.diag([mass, inertia]), rows), 1e-6)
         assert [(i, j) for i, j, _ in pairs] == ([(0, 1)] if sensitive else [])
 
 
 def test_pairs_are_limited_to_the_contacts_asked_for():
     case = problem(np.eye(2), [[1.0, 0.1], [0.0, 1.0], [1.0, 1.0]])
-    assert [(i, j) for i, j, _ in order_sensitive_pairs(case, 1e-6, [2, 0])] == [(0, 2)]
-    assert [(i, j) for i, j, _ in order_sensitive_pairs(case, 0.5)] == [(0, 2), (1, 2)]
+    assert [(i, j) for i, j, _ in coupled_pairs(case, 1e-6, [2, 0])] == [(0, 2)]
+    assert [(i, j) for i, j, _ in coupled_pairs(case, 0.5)] == [(0, 2), (1, 2)]
 
 
 def test_constraint_that_no_motion_changes_has_no_angle():

@@ -137,7 +137,7 @@ def test_a_liftoff_with_a_force_is_none():
 def test_an_unknown_kind_or_contact_is_an_error():
     with pytest.raises(ValueError, match="kind is 'bump'"):
         saltation_matrix(point(), [0, 0], [0, -1], "bump", 0)
-    with pytest.raises(ValueError, match="contact 7"):
+    with pytest.raises(ValueError, match="contacts holds 7"):
         saltation_matrix(point(), [0, 0], [0, -1], "touchdown", 7)
 
 
