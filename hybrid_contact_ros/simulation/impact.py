@@ -11,6 +11,7 @@ from scipy.optimize import nnls
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
+from hybrid_contact_ros.kernels.stability.chain_impact import REBOUNDS, SMALLER
 from hybrid_contact_ros.mechanics.block_inverse import constrained_motion
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
@@ -21,8 +22,6 @@ from hybrid_contact_ros.simulation.options import Options
 
 Array = NDArray[np.float64]
 _MAX_STEPS = 30  # of the active-set method for the least energy, per contact; three are the rule
-_REBOUNDS = 60  # how often restitution is made smaller where it would raise the energy,
-_SMALLER = 0.95  # each time by this
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,8 +135,8 @@ def _rebound(problem: ContactProblem, plastic: ImpactResult, resting: float, reg
     back = (e * plastic.impulse[:, 0])[order]
     energy = problem.velocity @ problem.mass @ problem.velocity
     factor, impulse, leaving = 1.0, back, stopped
-    for attempt in range(_REBOUNDS + 1):
-        if attempt == _REBOUNDS:
+    for attempt in range(REBOUNDS + 1):
+        if attempt == REBOUNDS:
             factor = 0.0  # where friction jams, impulses are so large that hardly any part of them could be given back
         leaving = stopped + lift @ (factor * back)
         more = nnls(lift, -leaving, maxiter=_MAX_STEPS * len(order))[0]  # 0 ≤ Λ ⊥ J v⁺ ≥ 0, as the least kinetic energy
@@ -145,7 +144,7 @@ def _rebound(problem: ContactProblem, plastic: ImpactResult, resting: float, reg
         impulse = factor * back + more
         if leaving @ leaving <= energy * (1.0 + 1e-12):
             break
-        factor *= _SMALLER
+        factor *= SMALLER
     velocity = np.linalg.solve(root.T, leaving)
     total = plastic.impulse.copy()
     total[order, 0] += impulse

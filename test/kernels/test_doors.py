@@ -31,6 +31,7 @@ from hybrid_contact_ros.kernels.mechanics import contact_rows as rows
 from hybrid_contact_ros.kernels.mechanics import joint_motion as joints
 from hybrid_contact_ros.kernels.modes import records as modes
 from hybrid_contact_ros.kernels.modes.forces import force_acceleration
+from hybrid_contact_ros.kernels.stability import chain_records as links
 from hybrid_contact_ros.kernels.stability import impact_chain as chains
 from hybrid_contact_ros.kernels.stability import records as stability
 from hybrid_contact_ros.kernels.stability.constraint import stability_flags
@@ -101,7 +102,7 @@ DOORS = [
     ),
     (
         chains.impact_chain,
-        [chains.ChainProblem, chains.ChainStart, chains.ChainScratch, chains.ChainState, chains.ChainLog],
+        [links.ChainProblem, links.ChainStart, links.ChainScratch, links.ChainState, links.ChainLog],
     ),
     (axes.prepare, ["directions", axes.Configuration, axes.Response, axes.AxesProblem]),
     (

@@ -7,6 +7,7 @@ import math
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.update_records import ENDS, FLAGS, MARGINS, STANDS
 from hybrid_contact_ros.kernels.estimation.update_steps import TANGENTS
+from hybrid_contact_ros.kernels.stability.chain_impact import LITTLE
 from hybrid_contact_ros.kernels.stability.chatter_bounds import chatter_bounds
 from hybrid_contact_ros.kernels.stability.constraint import (
     BOUNDED_TIME,
@@ -15,7 +16,6 @@ from hybrid_contact_ros.kernels.stability.constraint import (
     normal_cosines,
     stability_flags,
 )
-from hybrid_contact_ros.kernels.stability.impact_chain import LITTLE
 from hybrid_contact_ros.kernels.stability.pair_orders import (
     PairProblem,
     PairScratch,

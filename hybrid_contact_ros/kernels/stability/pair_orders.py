@@ -16,15 +16,8 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.codes import EventKind, Flag, Status
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.modes.records import Array
-from hybrid_contact_ros.kernels.stability.impact_chain import (
-    ChainLog,
-    ChainProblem,
-    ChainScratch,
-    ChainState,
-    follow_chain,
-    resting_speed,
-    start_chain,
-)
+from hybrid_contact_ros.kernels.stability.chain_records import ChainLog, ChainProblem, ChainScratch, ChainState
+from hybrid_contact_ros.kernels.stability.impact_chain import follow_chain, resting_speed, start_chain
 
 Codes = NDArray[np.uint8]
 Indices = NDArray[np.int64]
