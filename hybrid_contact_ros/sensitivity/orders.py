@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.mechanics.contact_space import contact_space
-from hybrid_contact_ros.kernels.stability.impact_chain import chain_log, chain_scratch, chain_state, impact_chain
+from hybrid_contact_ros.kernels.stability.chain_records import chain_log, chain_scratch, chain_state
+from hybrid_contact_ros.kernels.stability.impact_chain import impact_chain
 from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.workspace import OFFLINE_STEPS
@@ -36,6 +37,13 @@ class ChainImpact(NamedTuple):
     """Contacts that touched."""
     rests: frozenset[int]
     """Contacts that rest on the ground after it."""
+
+
+def word_of(chain: Iterable[ChainImpact]) -> str:
+    """A chain in one line: what struck, and what rests after it; ``0→{0} 1→{1}``."""
+    return " ".join(
+        f"{'+'.join(map(str, sorted(step.struck)))}→{{{','.join(map(str, sorted(step.rests)))}}}" for step in chain
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,11 +73,8 @@ class OrderOutcome:
 
     @property
     def word(self) -> str:
-        """The chain in one line: what struck, and what rests after it; ``0→{0} 1→{1}``."""
-        return " ".join(
-            f"{'+'.join(map(str, sorted(step.struck)))}→{{{','.join(map(str, sorted(step.rests)))}}}"
-            for step in self.chain
-        )
+        """The chain in one line, :func:`word_of`."""
+        return word_of(self.chain)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

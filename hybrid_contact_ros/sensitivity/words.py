@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.cones import gaussian_measure
-from hybrid_contact_ros.sensitivity.orders import ChainImpact
+from hybrid_contact_ros.sensitivity.orders import ChainImpact, word_of
 from hybrid_contact_ros.sensitivity.saltation import Saltation
 from hybrid_contact_ros.sensitivity.word_tree import Branch, WordTree
 from hybrid_contact_ros.systems.robot import Effort, as_system
@@ -49,11 +49,8 @@ class TouchdownWord:
 
     @property
     def word(self) -> str:
-        """The chain in one line; ``0→{0} 1→{0,1}``."""
-        return " ".join(
-            f"{'+'.join(map(str, sorted(step.struck)))}→{{{','.join(map(str, sorted(step.rests)))}}}"
-            for step in self.chain
-        )
+        """The chain in one line, :func:`~.orders.word_of`."""
+        return word_of(self.chain)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
