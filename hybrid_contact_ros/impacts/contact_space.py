@@ -12,6 +12,9 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
 
+SEPARATING = 1e-9
+"""Scaled: a contact that approaches no faster has separated."""
+
 
 class ContactSpace:
     """The Delassus matrix of a problem, and the problem on friction axes, scaled.

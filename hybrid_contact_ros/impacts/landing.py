@@ -6,16 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace
+from hybrid_contact_ros.impacts.contact_space import SEPARATING, Array, ContactSpace
 from hybrid_contact_ros.impacts.gathering import Gathered, Gathering
 from hybrid_contact_ros.impacts.restitution import Material
-from hybrid_contact_ros.impacts.sampler import SamplePlan, Sampler, Samples, take_samples
+from hybrid_contact_ros.impacts.sampler import NO_DRAWS, SamplePlan, Sampler, Samples, scaled_energy, take_samples
 from hybrid_contact_ros.impacts.solution_search import PlanarScratch, SolutionSearch
 from hybrid_contact_ros.kernels.impacts.set_plan import plan_set
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-
-_SEPARATING = 1e-9  # scaled: a contact that approaches no faster has separated
-_NO_DRAWS = np.zeros((0, 0, 0))
 
 
 class Landing:
@@ -66,8 +63,8 @@ class Landing:
             per_step=np.zeros(m),
             last_step=np.zeros(m),
             max_steps=max_steps,
-            separating=np.full(m, _SEPARATING),
-            draws=_NO_DRAWS,
+            separating=np.full(m, SEPARATING),
+            draws=NO_DRAWS,
         )
         self._sampler: Sampler | None = None
         self._gathering = Gathering(space, self._highest, material)
@@ -105,7 +102,7 @@ class Landing:
         plan.chance, plan.seed = self.search.chance, seed
         if self.search.planar is not None:  # it keeps maps of this configuration
             self.search.planar, self._sampler = PlanarScratch(self._friction.size), None
-            plan.energy = float(velocity @ mass @ velocity) / space.speed**2 if space.speed > 0.0 else np.inf
+            plan.energy = scaled_energy(mass, velocity, space)
 
     def sample(self, samples: int, end_ns: int | None, sampled: bool) -> Samples:
         """Take samples of the impact that was planned; arguments as of

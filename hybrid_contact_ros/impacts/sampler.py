@@ -28,6 +28,8 @@ _SAFE_PART = 0.9  # of the time that is left: budget of the following calls
 _GRACE_NS = 300_000  # after the deadline, for the first sample
 _AT_ONCE_STEPS = 6  # increments of the sample that stands in for all others
 _FREE_CAP = 100.0  # scaled: caps of that sample, which impulses do not reach
+NO_DRAWS = np.zeros((0, 0, 0))
+"""In place of given caps, where they are drawn."""
 
 
 @dataclass(slots=True, eq=False)
@@ -57,6 +59,13 @@ class SamplePlan:
     separating: Array
     draws: Array
     energy: float = np.inf
+
+
+def scaled_energy(mass: Array, velocity: Array, space: ContactSpace) -> float:
+    """``energy`` of a plan: v⁻ᵀ M v⁻ in the units of scaled impulses times scaled velocities; used in the plane."""
+    if space.g != 1 or not space.speed > 0.0:
+        return float(np.inf)
+    return float(velocity @ mass @ velocity) / space.speed**2
 
 
 @dataclass(frozen=True, slots=True, eq=False)

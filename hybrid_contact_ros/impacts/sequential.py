@@ -7,14 +7,12 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace, check_directions
+from hybrid_contact_ros.impacts.contact_space import SEPARATING, Array, ContactSpace, check_directions
 from hybrid_contact_ros.impacts.outcome import ImpactOutcome
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
 from hybrid_contact_ros.kernels.impacts.increment import TOLERANCE, simultaneous
 from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-
-_SEPARATING = 1e-9  # scaled, as in velocity_set: a contact that approaches no faster has separated
 
 
 def sequential_impact(
@@ -80,7 +78,7 @@ def sequential_path(
     impulse, path = np.zeros((m, problem.tangents + 1)), [problem.velocity.copy()]
     worst, failed, idle = 0.0, Status.SOLVED, 0
     for k in _cycle(sequence, max_impacts):
-        if not (w[::n] < -_SEPARATING).any() or idle == len(sequence):
+        if not (w[::n] < -SEPARATING).any() or idle == len(sequence):
             break
         part = slice(k * n, k * n + n)
         here = w[part].copy()
@@ -99,7 +97,7 @@ def sequential_path(
         impulse = space.impulses(total)
         path.append(space.velocity_after(problem.velocity, impulse))
     status = failed
-    if status == Status.SOLVED and (w[::n] < -_SEPARATING).any():
+    if status == Status.SOLVED and (w[::n] < -SEPARATING).any():
         status = Status.STEP_LIMIT
     if status == Status.SOLVED and not worst <= 10 * TOLERANCE:
         status = Status.INACCURATE

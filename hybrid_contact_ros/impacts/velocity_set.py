@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.impacts.contact_space import Array, ContactSpace, check_directions
+from hybrid_contact_ros.impacts.contact_space import SEPARATING, Array, ContactSpace, check_directions
 from hybrid_contact_ros.impacts.coverage import CONFIDENCE
 from hybrid_contact_ros.impacts.gathering import Gathering
 from hybrid_contact_ros.impacts.outcome import VelocitySet
 from hybrid_contact_ros.impacts.restitution import LAWS, Material, Range
-from hybrid_contact_ros.impacts.sampler import SamplePlan, Samples, take_samples
+from hybrid_contact_ros.impacts.sampler import NO_DRAWS, SamplePlan, Samples, scaled_energy, take_samples
 from hybrid_contact_ros.impacts.solution_search import SolutionSearch
 from hybrid_contact_ros.kernels.impacts.records import SEARCHED, SEVERAL, STEPS, UNCERTAIN
 from hybrid_contact_ros.kernels.impacts.set_plan import last_cap
@@ -23,11 +23,9 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 SOLUTIONS = ("sampled", "all", "one")
 Density = Callable[[np.random.Generator, tuple[int, ...]], ArrayLike]
-_SEPARATING = 1e-9  # scaled: a contact that approaches no faster has separated
 _REFERENCE_SEPARATING = 1e-8  # m/s, likewise, of the published implementation
 SAMPLING_PART = 0.85
 """of the deadline is for sampling; the rest is for outcomes, bounds and coverage."""
-_NO_DRAWS = np.zeros((0, 0, 0))
 
 
 def impulse_scale(problem: ContactProblem) -> float:
@@ -153,7 +151,7 @@ def plan_samples(
     max_steps: int,
     seed: int,
     solutions: str = "sampled",
-    draws: Array = _NO_DRAWS,
+    draws: Array = NO_DRAWS,
 ) -> SamplePlan:
     """What the samples have in common, of arguments as of :func:`post_impact_set`.
 
@@ -162,7 +160,7 @@ def plan_samples(
         draws: in place of random ones, N s, or an empty array.
     """
     m = problem.contacts
-    per_step, last_step, separating = np.zeros(m), np.zeros(m), np.full(m, _SEPARATING)
+    per_step, last_step, separating = np.zeros(m), np.zeros(m), np.full(m, SEPARATING)
     if m and space.speed > 0.0:
         np.multiply(space.scale, step / space.speed, out=per_step)
         if draws.size:  # the conventions of the published implementation
@@ -183,7 +181,7 @@ def plan_samples(
         max_steps=max_steps,
         separating=separating,
         draws=draws,
-        energy=_scaled_energy(problem, space),
+        energy=scaled_energy(problem.mass, problem.velocity, space),
     )
 
 
@@ -222,13 +220,6 @@ def _given_last_step(problem: ContactProblem, space: ContactSpace, directions: i
         raise ValueError(f"epsilon is {epsilon}; a positive, finite number is needed")
     cap = epsilon / (3.0 * step_response(problem, directions))
     return space.scale * (cap / space.speed) if space.speed > 0.0 else np.zeros(space.scale.size)
-
-
-def _scaled_energy(problem: ContactProblem, space: ContactSpace) -> float:
-    """v⁻ᵀ M v⁻ in the units of scaled impulses times scaled velocities; used in the plane."""
-    if space.g != 1 or not space.speed > 0.0:
-        return float(np.inf)
-    return float(problem.velocity @ problem.mass @ problem.velocity) / space.speed**2
 
 
 def _uniqueness(proven: bool | None, info: Array) -> bool | None:
@@ -280,7 +271,7 @@ def _given_draws(maximum_impulses: ArrayLike | None, shape: tuple[int, ...], ste
     if maximum_impulses is None:
         if not 0.0 < step < np.inf:
             raise ValueError(f"step is {step}; a positive, finite impulse in N s is needed")
-        return _NO_DRAWS
+        return NO_DRAWS
     draws = np.array(maximum_impulses, dtype=np.float64, order="C")
     if draws.shape != shape:
         raise ValueError(f"maximum_impulses has shape {draws.shape}; (samples, max_steps, m) = {shape} is needed")
