@@ -15,7 +15,7 @@ from hybrid_contact_ros.impacts.coverage import CONFIDENCE
 from hybrid_contact_ros.impacts.landing import Landing
 from hybrid_contact_ros.impacts.outcome import ImpactOutcome
 from hybrid_contact_ros.impacts.restitution import LAWS, Material
-from hybrid_contact_ros.impacts.steps import LONG, SHORT, Steps, without_pauses
+from hybrid_contact_ros.impacts.steps import LONG, SHORT, Steps
 from hybrid_contact_ros.impacts.velocity_set import SAMPLING_PART
 from hybrid_contact_ros.kernels.impacts.set_plan import impulse_unit as largest_impulse
 from hybrid_contact_ros.mechanics.problem import ContactProblem
@@ -127,13 +127,6 @@ def landing_of(problem: ContactProblem, law: str, config: ImpactConfig) -> Landi
     if law != "inelastic" or config.friction_margin > 0.0:
         material = Material(problem, law, restitution, friction, common=True)
     return Landing(problem, config.directions, config.step, config.max_steps, material)
-
-
-def predict_impact(problem: ContactProblem, request: ImpactRequest, config: ImpactConfig) -> ImpactPrediction:
-    """The set for the requested contacts of a problem at the instant of impact, at once; see :func:`impact_steps`."""
-    landing = landing_of(problem.select(request.corners), request.law, config)
-    rows = problem.jacobian().reshape(problem.contacts, 1 + problem.tangents, problem.nv)
-    return without_pauses(impact_steps(landing, problem.mass, rows, problem.velocity, request))
 
 
 def impact_steps(

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from hybrid_contact_ros.codes import EventKind, Status
 from hybrid_contact_ros.config import ImpactConfig
-from hybrid_contact_ros.estimation.impact import ImpactRequest, impacting_contacts, predict_impact
+from hybrid_contact_ros.estimation.impact import ImpactRequest, impact_steps, impacting_contacts, landing_of
 from hybrid_contact_ros.estimation.impact_sets import ImpactAhead
 from hybrid_contact_ros.estimation.moment import Moment
+from hybrid_contact_ros.impacts.steps import without_pauses
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.state import RobotState
 
@@ -20,6 +21,13 @@ def foot(restitution: float) -> ContactProblem:
     return ContactProblem(
         np.diag([30.0, 30.0, 0.005]), [-0.6, 0.1, 0.5], rows[:, 0], rows[:, 1:], [0.7, 0.7], [restitution] * 2
     )
+
+
+def predict_impact(problem: ContactProblem, request: ImpactRequest, config: ImpactConfig):
+    """The set for the requested contacts of a problem at the instant of impact, at once."""
+    landing = landing_of(problem.select(request.corners), request.law, config)
+    rows = problem.jacobian().reshape(problem.contacts, 1 + problem.tangents, problem.nv)
+    return without_pauses(impact_steps(landing, problem.mass, rows, problem.velocity, request))
 
 
 def request(law: str, samples: int) -> ImpactRequest:
