@@ -54,15 +54,14 @@ class OrbitStability:
             was proven. why: in words.
         certificate: the proof, a :class:`Contraction` for YES or an :class:`~.expansion.Expansion` for NO.
         multipliers: the eigenvalues (n,) of each piece, by falling modulus. With one piece they decide.
-        growth: (lower, upper) bounds of the growth at each return if pieces came in any order: of the joint spectral
-            radius.
+        bound: of the growth at each return in the long run, from the best norm that was found; inf where there is none.
     """
 
     answer: Answer
     why: str
     certificate: Contraction | Expansion | None
     multipliers: tuple[NDArray[np.complex128], ...]
-    growth: tuple[float, float]
+    bound: float
 
 
 def orbit_stability(
@@ -102,25 +101,23 @@ def orbit_stability(
         raise ValueError(f"matrices of a return map are square, not {pieces[0].matrix.shape}")
     allowed = _ERROR * max(float(np.abs(p.matrix).max(initial=0.0)) for p in pieces) if error is None else float(error)
     multipliers = tuple(_sorted(np.linalg.eigvals(piece.matrix)) for piece in pieces)
-    shared = expanding_functional([piece.matrix for piece in pieces], allowed)
-    lower, upper, now = 0.0, np.inf, list(pieces)
-    if shared is not None:
-        growth = (shared.growth, np.inf)
-        return OrbitStability(Answer.NO, "a linear function grows at every return", shared, multipliers, growth)
+    bound, now = np.inf, list(pieces)
     for k in range(1, length + 1):
-        radii = [float(np.abs(np.linalg.eigvals(word.matrix)).max()) for word in now]
-        lower = max(lower, max(radii) ** (1.0 / k))
         for word in now:
             grows = expanding_direction(word, k, _word_error(pieces, k, allowed))
             if grows is not None:
-                why = "a direction comes back to itself, enlarged"
-                return OrbitStability(Answer.NO, why, grows, multipliers, (lower, upper))
-        if max(radii) < 1.0:
-            found = _contraction(pieces, now, k, allowed, 0.5 * (1.0 + max(radii)))
-            upper = min(upper, found.rate)
+                why = f"a direction is its own image after {k} returns, enlarged"
+                return OrbitStability(Answer.NO, why, grows, multipliers, bound)
+        shared = expanding_functional([piece.matrix for piece in pieces], allowed) if k == 1 else None
+        if shared is not None:
+            return OrbitStability(Answer.NO, "a linear function grows at every return", shared, multipliers, bound)
+        radius = max(float(np.abs(np.linalg.eigvals(word.matrix)).max()) for word in now)
+        if radius < 1.0:
+            found = _contraction(pieces, now, k, 0.5 * (1.0 + radius))
+            bound = min(bound, found.rate)
             if found.factor < 1.0 and found.margin >= allowed and found.holds():
-                why = f"all {len(now)} words of {k} returns contract in one norm"
-                return OrbitStability(Answer.YES, why, found, multipliers, (lower, upper))
+                why = f"what {k} returns do contracts in one norm, in every cone (matrices: {len(now)})"
+                return OrbitStability(Answer.YES, why, found, multipliers, bound)
         if len(pieces) == 1:
             break
         following = [both for word in now for piece in pieces if (both := composed(word, piece)) is not None]
@@ -129,8 +126,8 @@ def orbit_stability(
         now = following
     why = f"no norm was found that contracts, and no direction that grows, in words of {k} returns"
     if len(pieces) == 1:
-        why = f"the largest modulus of its multipliers, {lower:.9g}, is not told from 1"
-    return OrbitStability(Answer.UNDECIDED, why, None, multipliers, (lower, upper))
+        why = f"the largest modulus of its multipliers, {abs(multipliers[0][0]):.9g}, is not told from 1"
+    return OrbitStability(Answer.UNDECIDED, why, None, multipliers, bound)
 
 
 def _sorted(values: Array) -> NDArray[np.complex128]:
@@ -143,9 +140,7 @@ def _word_error(pieces: Sequence[Piece], length: int, error: float) -> float:
     return float((size + error) ** length - size**length)
 
 
-def _contraction(
-    pieces: Sequence[Piece], words: Sequence[Piece], length: int, error: float, goal: float
-) -> Contraction:
+def _contraction(pieces: Sequence[Piece], words: Sequence[Piece], length: int, goal: float) -> Contraction:
     matrices = tuple(word.matrix for word in words)
     norm, _ = common_norm(matrices, goal)
     factor = max(induced_norm(norm, matrix) for matrix in matrices)
