@@ -30,7 +30,7 @@ def common_norm(matrices: Sequence[Array], goal: float = 0.0) -> tuple[Array, fl
     """A positive definite P (n, n) for which the largest ‖A_i‖_P is as small as a quadratic norm makes it.
 
     The factor ρ is minimised subject to ρ² P − A_iᵀ P A_i ≻ 0 and 1 ≼ P ≼ 1e10, a generalised eigenvalue problem. The
-    method of centres (Boyd and El Ghaoui, Linear Algebra and its Applications 188, 1993) lowers ρ from a feasible start,
+    method of centres (Boyd and El Ghaoui, Linear Algebra and its Applications 188, 1993) lowers ρ from a start,
     and each time finds the analytic centre of what is left by Newton's method, in coordinates in which P is the
     identity. The answer is never trusted: :func:`induced_norm` of the P that is returned is the factor.
 

@@ -61,7 +61,7 @@ class Degree:
             return False
         inside = []
         for k, piece in enumerate(self.pieces):
-            depth = piece.depth(np.linalg.solve(piece.matrix, self.outcome))
+            depth = piece.depth(np.asarray(np.linalg.solve(piece.matrix, self.outcome), dtype=np.float64))
             if abs(depth) < 0.5 * self.depth:
                 return False
             if depth > 0.0:
@@ -85,9 +85,7 @@ class Controllability:
     rank: int
 
 
-def local_controllability(
-    inputs: PiecewiseLinear, targets: ArrayLike | None = None, seed: int = 0
-) -> Controllability:
+def local_controllability(inputs: PiecewiseLinear, targets: ArrayLike | None = None, seed: int = 0) -> Controllability:
     """Whether an outcome can be moved in every direction by small changes of constant inputs (Pace, §6.3; (27)).
 
     Pace's condition is that the Bouligand derivative of the outcome by the inputs, restricted to as many inputs as
@@ -131,7 +129,7 @@ def local_controllability(
         if any(_rank(piece.matrix) < k for piece in restricted):
             continue
         for _ in range(_DRAWS):
-            degree = _degree(restricted, basis, rng.normal(size=k))
+            degree = _degree(restricted, basis, np.asarray(rng.normal(size=k)))
             if degree is None:
                 continue
             if degree.degree:
@@ -179,10 +177,10 @@ def _restricted(pieces: Sequence[Piece], basis: Array) -> list[Piece]:
 
 def _degree(pieces: Sequence[Piece], basis: Array, outcome: Array) -> Degree | None:
     """All preimages of an outcome; None where one of the candidates lies too near a boundary to be counted."""
-    depth, preimages = 1.0, []
+    depth, preimages = 1.0, list[tuple[int, Array]]()
     signs = tuple(int(np.linalg.slogdet(piece.matrix)[0]) for piece in pieces)
     for index, piece in enumerate(pieces):
-        candidate = np.linalg.solve(piece.matrix, outcome)
+        candidate = np.asarray(np.linalg.solve(piece.matrix, outcome), dtype=np.float64)
         inside = piece.depth(candidate)
         depth = min(depth, abs(inside))
         if depth < _DEPTH:

@@ -26,8 +26,8 @@ class Expansion:
             the whole space, the plane of its real and imaginary parts. As a function: wᴴ A = λ wᴴ for all pieces.
         eigenvalue: λ. length: returns that the word takes. growth: |λ|^(1/length), for each return.
         cone: (r, n), the word's; rows of length 1, none for a function. functional: whether it is a function.
-        depth: how far inside the cone the direction and its image are, as the sine of an angle; 0 in its boundary, where
-            pieces agree, and 1 without a cone.
+        depth: how far inside the cone the direction and its image are, as the sine of an angle; 0 in its boundary,
+            where pieces agree, and 1 without a cone.
         margin: how far |λ| − 1 exceeds what errors of the matrices can do to it.
     """
 
@@ -100,7 +100,7 @@ def expanding_functional(matrices: Sequence[Array], error: float) -> Expansion |
         return None
     size = max(float(np.linalg.norm(matrix, 2)) for matrix in matrices)
     for value, vector, sensitivity in _eigenpairs(matrices[0].T):
-        left = vector.conj()  # Aᵀ u = λ u is wᴴ A = λ wᴴ with w the conjugate of u
+        left = np.asarray(vector.conj(), dtype=np.complex128)  # Aᵀ u = λ u is wᴴ A = λ wᴴ with w the conjugate of u
         strays = max(float(np.linalg.norm(left.conj() @ matrix - value * left.conj())) for matrix in matrices)
         # what errors of the pieces may add to λ, and the difference between pieces that is taken for an error
         margin = abs(value) - 1.0 - sensitivity * error

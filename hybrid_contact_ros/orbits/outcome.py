@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,7 +136,7 @@ def _stretches(execution: Execution) -> Iterator[tuple[Execution, list[Execution
     grazes = [event for event in execution.events if event.kind is ExecutionEventKind.GRAZING]
     longer = [k for k, part in enumerate(parts) if len(part.times) > 1] or [0]
     begin = 0
-    for here, there in zip(longer, longer[1:], strict=False):
+    for here, there in pairwise(longer):
         events = moves[here:there]
         if not _together(events):
             continue
@@ -154,7 +155,7 @@ def _cut(
 ) -> Execution:
     parts = execution.intervals[begin : end + 1]
     touched = [event for event in grazes if parts[0].start < event.time <= parts[-1].end]
-    return replace(execution, intervals=parts, events=tuple([*moves[begin:end], *touched]))
+    return replace(execution, intervals=parts, events=(*moves[begin:end], *touched))
 
 
 def _corner(execution: Execution, instant: list[ExecutionEvent]) -> BouligandDerivative:

@@ -85,9 +85,12 @@ def periodic_orbit(
         pieces = returning.derivative(*state(z), looked).required()
         return np.asarray(pieces[0].matrix - np.eye(looked.shape[1]))
 
-    solution = root(missed, np.zeros(looked.shape[1]), jac=slope, tol=0.01 * tolerance)
-    z = solution.x
-    residual = float(np.abs(missed(z)).max(initial=0.0))
+    try:
+        solution = root(missed, np.zeros(looked.shape[1]), jac=slope, tol=0.01 * tolerance)
+        z = solution.x
+        residual = float(np.abs(missed(z)).max(initial=0.0))
+    except ValueError as error:
+        raise ValueError(f"no periodic orbit was found: {error}") from error
     if not residual <= tolerance:
         raise ValueError(f"no periodic orbit was found: P(x) − x is still {residual:.3g} ({solution.message})")
     q1, v1 = state(z)

@@ -22,7 +22,7 @@ from hybrid_contact_ros.simulation.simulate import simulate
 from hybrid_contact_ros.systems.robot import Effort, RobotSystem, as_system
 
 Array = NDArray[np.float64]
-_CROSSING = 1e-6  # of Σ|Dh||F|: a section that is met more slowly is not crossed
+_CROSSING = 1e-6  # of the largest |h| on the way: a section where h rises by less in a whole period is not crossed
 _APART = 1e-5  # of a derivative: what directions and the rest may mix
 
 
@@ -107,7 +107,9 @@ class PoincareMap:
                 early, late = float(part.times[i]), float(part.times[i + 1])
                 if ends[i] > 0.0 or ends[i + 1] <= 0.0 or late <= self.shortest:
                     continue
-                time = float(brentq(lambda t, part=part: value(*part.at(t)), early, late, xtol=1e-14, rtol=1e-14))
+                time = float(
+                    brentq(lambda t, part=part: value(*part.at(t)), early, late, xtol=1e-14, rtol=1e-14, maxiter=500)
+                )
                 if time <= self.shortest:
                     continue
                 return _ended(run, k, part, time)
@@ -167,7 +169,9 @@ class PoincareMap:
             return outcome.map
         here, there = self.gradient(q_, v_), self.gradient(found.q, found.v)
         rate = float(there @ outcome.field)
-        if abs(rate) <= _CROSSING * float(np.abs(there) @ np.abs(outcome.field)):
+        run = found.execution
+        height = max(abs(self.section.value(a, b)) for a, b in zip(run.q, run.v, strict=True))
+        if abs(rate) * found.time <= _CROSSING * height:
             return PiecewiseLinear(Validity.GRAZING, "the section is touched without being crossed")
         ended = np.eye(there.size) - np.outer(outcome.field, there) / rate
         closed = outcome.tangent_before

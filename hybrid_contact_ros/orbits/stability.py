@@ -100,7 +100,7 @@ def orbit_stability(
     if pieces[0].matrix.shape != (n, n):
         raise ValueError(f"matrices of a return map are square, not {pieces[0].matrix.shape}")
     allowed = _ERROR * max(float(np.abs(p.matrix).max(initial=0.0)) for p in pieces) if error is None else float(error)
-    multipliers = tuple(_sorted(np.linalg.eigvals(piece.matrix)) for piece in pieces)
+    multipliers = tuple(_eigenvalues(piece.matrix) for piece in pieces)
     bound, now = np.inf, list(pieces)
     for k in range(1, length + 1):
         for word in now:
@@ -130,8 +130,9 @@ def orbit_stability(
     return OrbitStability(Answer.UNDECIDED, why, None, multipliers, bound)
 
 
-def _sorted(values: Array) -> NDArray[np.complex128]:
-    return np.asarray(values[np.argsort(-np.abs(values), kind="stable")], dtype=np.complex128)
+def _eigenvalues(matrix: Array) -> NDArray[np.complex128]:
+    values = np.asarray(np.linalg.eigvals(matrix), dtype=np.complex128)
+    return np.asarray(values[np.argsort(-np.abs(values), kind="stable")])
 
 
 def _word_error(pieces: Sequence[Piece], length: int, error: float) -> float:

@@ -1,7 +1,7 @@
-"""A ball that bounces on a table which moves up and down: the classical impact oscillator, with closed-form multipliers.
+"""A ball that bounces on a table which moves up and down, an impact oscillator with multipliers in closed form.
 
-Holmes, "The dynamics of repeated impacts with a sinusoidally vibrating table" (Journal of Sound and Vibration 84, 1982),
-without his approximation that the table's stroke is small: the ball meets the table where that is.
+Holmes, "The dynamics of repeated impacts with a sinusoidally vibrating table" (Journal of Sound and Vibration 84,
+1982), without his approximation that the table's stroke is small: the ball meets the table where that is.
 """
 
 from __future__ import annotations
@@ -65,9 +65,7 @@ def multipliers(
     return np.array([half + root, half - root])
 
 
-def largest_stable_stroke(
-    period: float = PERIOD, restitution: float = RESTITUTION, gravity: float = GRAVITY
-) -> float:
+def largest_stable_stroke(period: float = PERIOD, restitution: float = RESTITUTION, gravity: float = GRAVITY) -> float:
     """The stroke (m) at which the orbit doubles its period: a multiplier is −1, p̈ = −2 g (1 + e²)/(1 + e)²."""
     e, rate = restitution, 2.0 * pi / period
     speed = 0.5 * gravity * period * (1.0 - e) / (1.0 + e)
