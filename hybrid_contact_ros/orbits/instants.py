@@ -13,6 +13,7 @@ from hybrid_contact_ros.sensitivity.course import explain
 from hybrid_contact_ros.sensitivity.events import REFUSED
 from hybrid_contact_ros.sensitivity.force_events import force_jump
 from hybrid_contact_ros.sensitivity.gradients import asker, problem_gradient
+from hybrid_contact_ros.sensitivity.local_event import LocalEvent
 from hybrid_contact_ros.sensitivity.mode_gradient import motion_derivative, motion_of
 from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity, refusal, saltation
 from hybrid_contact_ros.sensitivity.slip_end import stick_saltation
@@ -76,21 +77,22 @@ def instant_saltation(
             return refusal(kind, who, Validity.SIMULTANEOUS, "an impact at the instant of another event")
         turning = first.kind is ExecutionEventKind.SLIP and who <= before.sliding
         if first.kind is ExecutionEventKind.STICK or turning:
-            contact, tied = min(who), who - {min(who)}
-            q, v, time = first.q, first.velocity_before, first.time
-            return stick_saltation(known, q, v, contact, before, after, together=tied, time=time)
+            return stick_saltation(_local(known, first, before), after, together=who - {min(who)})
         return _force_event(known, first, before, after)
     except Unsolvable as error:
         return refusal(kind, who, unsolvable(error), error.why)
 
 
+def _local(known: object, event: ExecutionEvent, before: ContactMode) -> LocalEvent:
+    return LocalEvent(known, event.q, event.velocity_before, min(event.contacts), before, event.time)
+
+
 def _force_event(known: object, first: ExecutionEvent, before: ContactMode, after: ContactMode) -> Saltation:
     """Liftoff or slip, from the mode before to the one that the instant ends in."""
-    q, v, contact = first.q, first.velocity_before, min(first.contacts)
-    here = motion_derivative(problem_gradient(known, q, v, first.time, before.closed), before)
-    behind = motion_of(asker(known, first.time, after.closed)(q, v), after)
-    found = force_jump(first.kind.value, known, q, here, contact, before, behind, first.time, None, RESTING)
-    if len(first.contacts) > 1 and found.valid and not np.array_equal(found.required(), np.eye(2 * len(v))):
+    event = _local(known, first, before)
+    here = motion_derivative(event.gradient(), before)
+    found = force_jump(first.kind.value, event, here, motion_of(event.problem(after), after))
+    if len(first.contacts) > 1 and found.valid and not np.array_equal(found.required(), np.eye(2 * len(event.v))):
         why = f"{len(first.contacts)} contacts change at one instant, and near it in several orders"
         return refusal(first.kind.value, first.contacts, Validity.SIMULTANEOUS, why)
     return found

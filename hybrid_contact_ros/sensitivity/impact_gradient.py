@@ -68,6 +68,7 @@ class ImpactDerivative:
     Attributes:
         velocity: v⁺ (nv,). impulse: Λ (m, 1 + d), N s. rows: that stop, in the first phase.
         velocity_state: ∂v⁺/∂(q, v⁻) (nv, 2 nv). velocity_friction, velocity_restitution: ∂v⁺/∂μ, ∂v⁺/∂e (nv, m).
+        balance: the equations of the first phase, which often are those of the motion after it, too.
     """
 
     velocity: Array
@@ -76,6 +77,7 @@ class ImpactDerivative:
     velocity_state: Array
     velocity_friction: Array
     velocity_restitution: Array
+    balance: Balance
 
 
 def impact_derivative(gradient: ProblemGradient, course: ImpactCourse) -> ImpactDerivative:
@@ -92,33 +94,37 @@ def impact_derivative(gradient: ProblemGradient, course: ImpactCourse) -> Impact
     n, m = problem.nv, problem.contacts
     before = np.zeros((n, 2 * n + 2 * m))
     before[:, n : 2 * n] = np.eye(n)
-    nothing = np.zeros((m, 1 + problem.tangents))
-    none = np.zeros((*nothing.shape, before.shape[1]))
-    velocity, impulse, change, forces = _stop(gradient, course, problem.velocity, before, nothing, none)
-    leaving = [i for i in sorted(course.bounced) if problem.restitution[i] > 0.0]
+    velocity, impulse, change, pressed, balance = _stop(gradient, course, problem.velocity, before)
+    leaving = [i for i in sorted(course.bounced & course.closed) if problem.restitution[i] > 0.0]
     if leaving and not course.newton:
-        given, more = nothing.copy(), none.copy()
+        given = np.zeros_like(impulse)
+        more = np.zeros((*given.shape, before.shape[1]))
         for i in leaving:
             given[i, 0] = problem.restitution[i] * impulse[i, 0]
-            more[i, 0] = problem.restitution[i] * forces[i, 0]
+            more[i, 0] = problem.restitution[i] * pressed[balance.rows.index((i, 0))]
             more[i, 0, 2 * n + m + i] += impulse[i, 0]
         second = ImpactCourse(course.kept, smooth=course.kept)
-        velocity, returned, change, _ = _stop(gradient, second, velocity, change, given, more)
+        velocity, returned, change, _, _ = _stop(gradient, second, velocity, change, (given, more))
         impulse = impulse + returned
-    by_state, by_friction, by_restitution = np.split(change, [2 * n, 2 * n + m], axis=1)
-    return ImpactDerivative(velocity, impulse, course.rows(problem), by_state, by_friction, by_restitution)
+    by_state, by_friction, by_restitution = change[:, : 2 * n], change[:, 2 * n : 2 * n + m], change[:, 2 * n + m :]
+    return ImpactDerivative(velocity, impulse, balance.rows, by_state, by_friction, by_restitution, balance)
 
 
 def _stop(
-    gradient: ProblemGradient, course: ImpactCourse, v: Array, before: Array, given: Array, more: Array
-) -> tuple[Array, Array, Array, Array]:
-    """One phase, from the velocity v (nv,) with derivatives ``before`` (nv, c), under impulses ``given`` (m, 1 + d)
-    with derivatives ``more`` (m, 1 + d, c). Returns v⁺, the whole impulse, and the derivatives of both."""
+    gradient: ProblemGradient, course: ImpactCourse, v: Array, before: Array, returned: tuple[Array, Array] | None = None
+) -> tuple[Array, Array, Array, Array, Balance]:
+    """One phase, from the velocity v (nv,) with derivatives ``before`` (nv, c).
+
+    Args:
+        returned: in the second phase, impulses (m, 1 + d) that act, and their derivatives (m, 1 + d, c).
+
+    Returns:
+        v⁺, the whole impulse, ∂v⁺ (nv, c), the derivatives (k, c) of what the closed rows add, and their equations.
+    """
     problem = gradient.problem
     n, m = problem.nv, problem.contacts
     edges = dict(course.sliding)
     rows = course.rows(problem)
-    stacked = problem.jacobian().reshape(m, -1, n)
     balance = Balance(problem, rows, edges)
     target = np.zeros(len(rows))
     rebounds = {}
@@ -127,25 +133,28 @@ def _stop(
         for at, i in rebounds.items():
             target[at] = -problem.restitution[i] * (problem.normal_jacobian[i] @ v)
     momentum, force = problem.mass @ v, problem.mass @ before
-    if given.any() or more.any():  # the second phase
+    if returned is not None:
+        given, more = returned
+        stacked = problem.jacobian().reshape(m, -1, n)
         momentum = momentum + np.einsum("crj,cr->j", stacked, given)
         force += np.einsum("crj,crk->jk", stacked, more)
     after, pressing = balance.solve(momentum[:, None], target[:, None])
     velocity = after[:, 0]
-    impulse = balance.forces(pressing[:, 0]) + given
+    fresh = balance.forces(pressing[:, 0])
+    impulse = fresh if returned is None else fresh + returned[0]
 
     force[:, :n] += gradient.pushes(impulse) - gradient.momentum(velocity - v)
     rates = gradient.rates(velocity)
     aim = np.zeros((len(rows), before.shape[1]))
-    for at, (i, r) in enumerate(rows):
-        aim[at, :n] = -rates[i, r]
+    if rows:
+        aim[:, :n] = -rates[balance.place]
     for at, i in rebounds.items():
         aim[at] -= problem.restitution[i] * (problem.normal_jacobian[i] @ before)
         aim[at, :n] -= problem.restitution[i] * gradient.rates(v)[i, 0]
         aim[at, 2 * n + m + i] -= problem.normal_jacobian[i] @ v
     turns: dict[int, Array] = {}
     for i, slip in edges.items():
-        normal = impulse[i, 0] - given[i, 0]
+        normal = fresh[i, 0]
         force[:, 2 * n + i] -= normal * (slip @ problem.tangent_jacobian[i])
         if problem.tangents == 2 and course.turning is Turning.BEFORE:
             turns[i] = _turn(problem, i, slip, v, before, gradient.rates(v)[i, 1:])
@@ -157,16 +166,13 @@ def _stop(
             speed = float(np.linalg.norm(tangents @ velocity))
             if not speed > 0.0:
                 raise ValueError(f"contact {i} does not slide after the impact, so that its friction has no direction")
-            normal = problem.friction[i] * (impulse[i, 0] - given[i, 0]) / speed
+            normal = problem.friction[i] * fresh[i, 0] / speed
             across = np.eye(2) - np.outer(slip, slip)
             bend += normal * tangents.T @ across @ tangents
             force[:, :n] -= normal * tangents.T @ across @ rates[i, 1:]
         balance = Balance(problem, rows, edges, bend)
     change, pressed = balance.solve(force, aim)
-    forces = more.copy()
-    for at, (i, r) in enumerate(rows):
-        forces[i, r] += pressed[at]
-    return velocity, impulse, change, forces
+    return velocity, impulse, change, pressed, balance
 
 
 def _turn(problem: ContactProblem, contact: int, slip: Direction, v: Array, before: Array, rates: Array) -> Array:
