@@ -34,6 +34,10 @@ class Balance:
         edges: by contact the unit vector s of its slip (d,), against which friction of μ times its normal force acts.
         more: (nv, nv) to add to M: the part of the forces that is linear in x.
 
+    Attributes:
+        rows: as given. undecided: (k, r), changes of the rows' λ that no motion feels: there are some where rows depend
+            on each other, and ``solve`` then finds the smallest λ.
+
     Raises:
         Unsolvable: the matrix is singular, and not only by rows that depend on each other.
     """
@@ -65,6 +69,7 @@ class Balance:
         if not self.redundant and not sizes.min(initial=np.inf) > _WELL * sizes.max(initial=0.0):
             self.redundant = float(dgecon(factors, dlange("1", matrix))[0]) < _REGULAR
         self._factors = factors, pivots
+        self.undecided = np.zeros((k, 0))
         if self.redundant:
             self._examine()
 
@@ -78,6 +83,7 @@ class Balance:
             raise Unsolvable(False, "redundant contacts slide in different directions: their forces are not unique")
         if np.abs(right[rank:, : self.nv]).max(initial=0.0) > 1e-6:
             raise Unsolvable(True, "the mass matrix is singular, and the closed contacts do not decide the motion")
+        self.undecided = right[rank:, self.nv :].T
         self._inverse = (right[:rank].T / sizes[:rank]) @ left[:, :rank].T
 
     def fits(self, rows: Rows, edges: dict[int, Direction]) -> bool:
