@@ -14,7 +14,7 @@ from scipy.linalg import null_space
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.balance import Balance, Unsolvable
 from hybrid_contact_ros.sensitivity.contact_mode import Direction
-from hybrid_contact_ros.sensitivity.gradients import ProblemGradient
+from hybrid_contact_ros.sensitivity.gradients import ProblemGradient, coefficient_gradient
 
 Array = NDArray[np.float64]
 _FELT = 1e-7  # relative: by which outcomes may differ through rounding
@@ -102,7 +102,9 @@ def impact_derivative(gradient: ProblemGradient, course: ImpactCourse) -> Impact
         _compare(found, shifted, gradient.problem, sorted(course.closed))
     n, m, change = gradient.problem.nv, gradient.problem.contacts, found.change
     by_state, by_friction, by_restitution = change[:, : 2 * n], change[:, 2 * n : 2 * n + m], change[:, 2 * n + m :]
-    rows = found.balance.rows
+    rows, varying = found.balance.rows, coefficient_gradient(gradient)
+    if varying is not None:  # ∂Δ/∂q̇, which Pace (20) leaves out, and ∂Δ/∂q
+        by_state = by_state + by_friction @ varying[:m] + by_restitution @ varying[m:]
     return ImpactDerivative(
         found.velocity, found.impulse, rows, by_state, by_friction, by_restitution, found.balance
     )

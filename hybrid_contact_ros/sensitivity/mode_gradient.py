@@ -12,7 +12,7 @@ from scipy.linalg.lapack import dposv
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.balance import Balance
 from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode, Direction
-from hybrid_contact_ros.sensitivity.gradients import ProblemGradient, problem_gradient
+from hybrid_contact_ros.sensitivity.gradients import ProblemGradient, coefficient_gradient, problem_gradient
 
 Array = NDArray[np.float64]
 _WELL = 1e-3  # as of ``Balance``, for Cholesky's pivots, which are roots of those
@@ -45,6 +45,7 @@ class MotionDerivative:
     Attributes:
         motion: the motion itself. acceleration: ∂v̇/∂(q, v) (nv, 2 nv). force: ∂λ/∂(q, v) (m, 1 + d, 2 nv).
         acceleration_friction: ∂v̇/∂μ (nv, m). force_friction: ∂λ/∂μ (m, 1 + d, m).
+        friction: ∂μ/∂(q, v) (m, 2 nv), or None where it does not change with the state.
         acceleration_push, force_push: ∂v̇/∂f (nv, nv) and ∂λ/∂f (m, 1 + d, nv) of a generalised force f, into which a
             control parameter u enters by ∂f/∂u (Pace (27)).
     """
@@ -56,6 +57,7 @@ class MotionDerivative:
     force_friction: Array
     acceleration_push: Array
     force_push: Array
+    friction: Array | None = None
 
 
 def motion_of(
@@ -130,7 +132,11 @@ def motion_derivative(gradient: ProblemGradient, mode: ContactMode, resting: flo
     ends = [2 * n, 2 * n + m]
     by_state, by_friction, by_push = np.split(acceleration, ends, axis=1)
     force_state, force_friction, force_push = np.split(forces, ends, axis=2)
-    return MotionDerivative(motion, by_state, force_state, by_friction, force_friction, by_push, force_push)
+    varying = coefficient_gradient(gradient)
+    if varying is not None:
+        varying = varying[:m]
+        by_state, force_state = by_state + by_friction @ varying, force_state + force_friction @ varying
+    return MotionDerivative(motion, by_state, force_state, by_friction, force_friction, by_push, force_push, varying)
 
 
 def mode_motion(
