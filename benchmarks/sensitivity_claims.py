@@ -266,7 +266,7 @@ def both_selections(alphas: tuple[float, ...]) -> tuple[float, list[float], list
 
 
 def simultaneous_liftoff(step: float) -> float:
-    """Pace, Fig. 3: how far the derivatives to both sides are apart where both legs of the soft trotter lift off at once.
+    """Pace, Fig. 3: how far derivatives to both sides are apart where both legs of the soft trotter lift off at once.
 
     From the nadir at t = 0.4 to 10 ms after the liftoffs, by differences of ``simulate`` along z, θ and their rates,
     the largest of four, relative to the size of the derivative.

@@ -49,8 +49,9 @@ class DirectionalFlow:
     """The one-sided derivative of an execution along one direction, of its first state and its parameters.
 
     Attributes:
-        piece: the linear piece that the direction belongs to, as a flow: its ``matrix`` is that of the piece, and of all
-            directions only where no instant had several touchdowns. Its ``inadmissible`` says where and why it ends.
+        piece: the linear piece that the direction belongs to, as a flow: its ``matrix`` is that of the piece, and of
+            all directions only where no instant had several touchdowns. Its ``inadmissible`` says where and why it
+            ends.
         orders: of the touchdowns at each instant that has several and one Bouligand derivative.
         wordwise: None, or what becomes of the direction at the instant where ``piece`` ends, of ``touchdown_words``.
     """
@@ -87,7 +88,7 @@ def directional_flow(
     rtol: float = 1e-8,
     atol: float = 1e-10,
 ) -> DirectionalFlow:
-    """Follow one direction of the first state, and of parameters, along an execution (Pace (23)-(26) by the chain rule).
+    """Follow one direction of the first state, and of parameters, along an execution (Pace (23)-(26), chain rule).
 
     It is :func:`~.flow.variational_flow` where that has a derivative. Where contacts touch together with orthogonal
     constraints it takes the piece of :func:`~hybrid_contact_ros.sensitivity.bouligand.bouligand_derivative` that the
@@ -176,7 +177,7 @@ def _piece(
 def _word(
     known: object, events: list[ExecutionEvent], change: Array, refused: Saltation, words: list[WordwiseChange]
 ) -> Saltation:
-    """The word that a change takes at an instant without a Bouligand derivative, if it leads where the execution does."""
+    """The word that a change takes at an instant without a Bouligand derivative, if that is also the execution's."""
     first = events[0]
     robot = isinstance(known, RobotSystem)
     if depends_on_time(known) and not robot:

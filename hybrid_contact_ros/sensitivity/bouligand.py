@@ -77,9 +77,7 @@ class BouligandDerivative:
         """
         return self._follow(direction, heights or {})[0]
 
-    def orders(
-        self, direction: ArrayLike, heights: Mapping[int, float] | None = None
-    ) -> tuple[tuple[int, ...], ...]:
+    def orders(self, direction: ArrayLike, heights: Mapping[int, float] | None = None) -> tuple[tuple[int, ...], ...]:
         """The order of touchdowns along a direction, for each instant.
 
         Raises:
@@ -87,9 +85,7 @@ class BouligandDerivative:
         """
         return self._follow(direction, heights or {})[1]
 
-    def _follow(
-        self, direction: ArrayLike, heights: Mapping[int, float]
-    ) -> tuple[Array, tuple[tuple[int, ...], ...]]:
+    def _follow(self, direction: ArrayLike, heights: Mapping[int, float]) -> tuple[Array, tuple[tuple[int, ...], ...]]:
         field, given = self.required(), np.asarray(direction, dtype=np.float64)
         if given.shape != (1 + field.size,):
             raise ValueError(f"the direction (u, δq, δv) has shape {given.shape}; ({1 + field.size},) is needed")

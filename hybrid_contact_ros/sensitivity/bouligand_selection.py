@@ -185,8 +185,14 @@ class Corner:
             reset, guard = np.eye(2 * n), np.zeros(2 * n)
             reset[n:] = impact_derivative(here, ImpactCourse(before.mode | {contact})).velocity_state
             guard[:n] = self._rows[contact]
-            height = {"parameters": (("height", contact),), "guard_parameters": np.array([-1.0])}
-            found = saltation(reset, guard, before.field, after.field, **height)
+            found = saltation(
+                reset,
+                guard,
+                before.field,
+                after.field,
+                guard_parameters=np.array([-1.0]),
+                parameters=(("height", contact),),
+            )
             matrix, columns = found.required(), found.parameter_matrix
             assert columns is not None
             self._steps[landed, contact] = matrix, columns[:, 0]

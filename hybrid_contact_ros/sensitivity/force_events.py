@@ -42,9 +42,7 @@ def liftoff_saltation(
     return _force_saltation("liftoff", event, after, controls)
 
 
-def slip_saltation(
-    event: LocalEvent, after: ContactMode | None = None, *, controls: Array | None = None
-) -> Saltation:
+def slip_saltation(event: LocalEvent, after: ContactMode | None = None, *, controls: Array | None = None) -> Saltation:
     """Ξ of a stick that ends: h = μ λ_n − |λ_t| falls to zero. Otherwise as :func:`liftoff_saltation`."""
     return _force_saltation("slip", event, after, controls)
 

@@ -89,8 +89,8 @@ def impact_derivative(gradient: ProblemGradient, course: ImpactCourse) -> Impact
     With w = v⁺ − v⁻ and A the rows that stop, M dv⁺ − Wᵀ dP = M dv⁻ − (∂(M w)/∂q − ∂(JᵀΛ)/∂q) dq and
     A dv⁺ = −∂(A v⁺)/∂q dq, where W differs from A by the friction of sliding contacts.
 
-    Where impulses are not unique, v⁺ and its derivative are given if they are the same for all of them, along changes of
-    q that keep the closed contacts at their surfaces. A column of μ or e of one contact is that of the smallest impulses.
+    Where impulses are not unique, v⁺ and its derivative are given if they are the same for all of them, along changes
+    of q that keep the closed contacts at their surfaces. A column of μ or e is that of the smallest impulses.
 
     Raises:
         Unsolvable: M and the closed rows do not decide v⁺, or the impulses are not unique and matter.
@@ -105,9 +105,7 @@ def impact_derivative(gradient: ProblemGradient, course: ImpactCourse) -> Impact
     rows, varying = found.balance.rows, coefficient_gradient(gradient)
     if varying is not None:  # ∂Δ/∂q̇, which Pace (20) leaves out, and ∂Δ/∂q
         by_state = by_state + by_friction @ varying[:m] + by_restitution @ varying[m:]
-    return ImpactDerivative(
-        found.velocity, found.impulse, rows, by_state, by_friction, by_restitution, found.balance
-    )
+    return ImpactDerivative(found.velocity, found.impulse, rows, by_state, by_friction, by_restitution, found.balance)
 
 
 class Resolved(NamedTuple):

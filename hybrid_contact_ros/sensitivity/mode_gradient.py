@@ -66,7 +66,7 @@ def motion_of(
     """Motion and forces of a mode: M v̇ + h = Sᵀτ + Jᵀλ, closed rows do not accelerate, sliding contacts rub.
 
     Args:
-        known: the equations of an impact at this configuration; if they are those of the mode, they are not solved anew.
+        known: the equations of an impact at this configuration, factored; taken if they are those of the mode, too.
 
     Raises:
         Unsolvable: the mode has no motion, or its forces are not unique and matter.

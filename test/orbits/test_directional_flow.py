@@ -125,5 +125,5 @@ def test_where_orders_lead_apart_the_word_of_the_direction_is_given_and_the_flow
      (np.zeros(6), {("height", 0): np.inf})],
 )  # fmt: skip
 def test_a_direction_that_is_none_is_refused(execution, direction, parameters):
-    with pytest.raises(ValueError, match="needed|none of"):
+    with pytest.raises(ValueError, match=r"needed|none of"):
         directional_flow(execution, direction, parameters)

@@ -1,5 +1,7 @@
 """What docs/sensitivity.md says about the formulas of Pace and Burden."""
 
+from itertools import pairwise
+
 import pytest
 
 from benchmarks import sensitivity_claims as claims
@@ -49,7 +51,7 @@ def test_equation_20_lacks_how_restitution_changes_with_speed():
 def test_with_a_damper_on_the_feet_s_mean_the_active_selection_is_right_and_the_other_stalls():
     apart, active, passive = claims.both_selections((1e-3, 1e-4, 1e-5))
     assert apart == pytest.approx(0.178, abs=2e-3)
-    for coarse, fine in zip(active, active[1:], strict=False):
+    for coarse, fine in pairwise(active):
         assert fine == pytest.approx(0.1 * coarse, rel=0.1)
     assert passive[-1] == pytest.approx(apart, rel=0.05) and active[-1] < 1e-3
 

@@ -1,4 +1,4 @@
-"""Friction and restitution that change with the state: derivatives of executions against differences of ``simulate``."""
+"""Friction and restitution that change with the state: derivatives against differences of ``simulate``."""
 
 import numpy as np
 import pytest
@@ -21,9 +21,7 @@ class Puck:
     def problem(self, q, v, time=0.0):
         mu = 0.2 + 0.3 * np.exp(-(v[0] ** 2)) + 0.05 * np.sin(q[0])
         e = 0.8 / (1.0 + 0.2 * abs(v[1])) if self.bounces else 0.0
-        return ContactProblem(
-            np.eye(2), v, [[0.0, 1.0]], [[[1.0, 0.0]]], [mu], [e], [q[1]], [-self.pull(time), 9.81]
-        )
+        return ContactProblem(np.eye(2), v, [[0.0, 1.0]], [[[1.0, 0.0]]], [mu], [e], [q[1]], [-self.pull(time), 9.81])
 
     def pull(self, time):
         return 0.0
