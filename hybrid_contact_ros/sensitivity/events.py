@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hybrid_contact_ros.mechanics.contact_sets import contact_set
+from hybrid_contact_ros.mechanics.contact_sets import contact_set, finite, not_negative
 from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode
 from hybrid_contact_ros.sensitivity.force_events import liftoff_saltation, slip_saltation
 from hybrid_contact_ros.sensitivity.gradients import asker
@@ -97,6 +97,8 @@ def saltation_matrix(
     name = str(kind.value if isinstance(kind, Enum) else kind)
     if name not in KINDS:
         raise ValueError(f"kind is {name!r}; choose one of {', '.join(KINDS)}")
+    not_negative(resting=resting)
+    finite(time=time)
     known = as_system(system, effort)
     start, end = as_mode(before), None if after is None else as_mode(after)
     count = _contacts(known, np.asarray(q, float), np.asarray(v, float), time)
@@ -125,8 +127,8 @@ def saltation_matrix(
 
 def _contacts(system: Any, q: Array, v: Array, time: float) -> int:
     """How many contacts a system has, after a look at the state."""
-    if not (np.isfinite(q).all() and np.isfinite(v).all() and np.isfinite(time)):
-        raise ValueError("q, v and time must be finite")
+    if not (np.isfinite(q).all() and np.isfinite(v).all()):
+        raise ValueError("q and v must be finite")
     problem = asker(system, time, frozenset())(q, v)
     if v.shape != (problem.nv,):
         raise ValueError(f"v has shape {v.shape}; ({problem.nv},) is needed")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hybrid_contact_ros.mechanics.contact_sets import finite, not_negative
 from hybrid_contact_ros.sensitivity.balance import Unsolvable
 from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode, Direction
 from hybrid_contact_ros.sensitivity.gradients import asker, differences, problem_gradient
@@ -81,6 +82,8 @@ def _force_saltation(
     controls: Array | None,
     resting: float,
 ) -> Saltation:
+    not_negative(resting=resting)
+    finite(time=time)
     who, q_, v_ = frozenset({contact}), np.asarray(q, float), np.asarray(v, float)
     if contact not in before.closed or (kind == "slip" and contact in before.sliding):
         return refusal(kind, who, Validity.NOT_TOUCHING, f"contact {contact} is not held before the event")

@@ -15,7 +15,7 @@ from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.mechanics.contact_space import contact_space
 from hybrid_contact_ros.kernels.stability.chain_records import chain_log, chain_scratch, chain_state
 from hybrid_contact_ros.kernels.stability.impact_chain import impact_chain
-from hybrid_contact_ros.mechanics.contact_sets import contact_set
+from hybrid_contact_ros.mechanics.contact_sets import contact_set, counts, not_negative
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.workspace import OFFLINE_STEPS
 
@@ -120,8 +120,7 @@ class _Chains:
 
     def __init__(self, problem: ContactProblem, max_impacts: int) -> None:
         m, d = problem.contacts, problem.tangents
-        if max_impacts < 1:
-            raise ValueError(f"max_impacts is {max_impacts}; it must be 1 or more")
+        counts(max_impacts=max_impacts)
         self.problem = problem
         nv, n = problem.nv, m * (1 + d)
         self._heavy = 2 * (_doublings(float(np.abs(problem.mass).max())) // 2)  # even, for its root is a scale too
@@ -209,7 +208,7 @@ def order_outcomes(
         max_impacts: of one chain; with restitution contacts can strike without end.
 
     Raises:
-        ValueError: an index out of range or in both sets, too many contacts, or a singular M.
+        ValueError: an index out of range or in both sets, too many contacts, no impacts, or a singular M.
 
     Example:
         A bar falls flat on its ends. Whichever comes first leaves again, and the bar turns.
@@ -260,8 +259,9 @@ def order_sensitive_pairs(
         contacts: those that touch; by default all that are not ``closed``. Others as of :func:`order_outcomes`.
 
     Raises:
-        ValueError: as :func:`order_outcomes`.
+        ValueError: as :func:`order_outcomes`, or for a tolerance that is none.
     """
+    not_negative(tolerance=tolerance)
     m = problem.contacts
     if contacts is None:
         resting = _closed(problem, (), closed)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hybrid_contact_ros.mechanics.contact_sets import finite, not_negative
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.balance import Balance, Unsolvable
 from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode
@@ -53,6 +54,8 @@ def stick_saltation(
             by default with the contact sticking. Where it slides, it turns back, which takes a plane.
         together: other contacts that stop with this one because closed rows tie them to it, as the corners of a block.
     """
+    not_negative(resting=resting)
+    finite(time=time)
     stopping = together | {contact}
     who, q_, v_ = stopping, np.asarray(q, float), np.asarray(v, float)
     if not stopping <= before.closed & before.sliding:

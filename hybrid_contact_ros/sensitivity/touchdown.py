@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hybrid_contact_ros.mechanics.contact_sets import finite, not_negative
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.balance import Unsolvable
 from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode
@@ -50,6 +51,8 @@ def touchdown_saltation(
     Returns:
         The saltation, or the reason why there is none: GRAZING, NOT_TOUCHING, SINGULAR, NOT_UNIQUE, UNEXPLAINED.
     """
+    not_negative(resting=resting, touching=touching)
+    finite(time=time)
     contacts = frozenset({contact})
     here = problem_gradient(system, np.asarray(q, float), np.asarray(v, float), time, (before or ContactMode()).closed)
     before = before or ContactMode()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hybrid_contact_ros.mechanics.contact_sets import contact_set
+from hybrid_contact_ros.mechanics.contact_sets import contact_set, counts
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.cones import gaussian_measure
 from hybrid_contact_ros.sensitivity.orders import ChainImpact, word_of
@@ -160,6 +160,7 @@ def touchdown_words(
     Raises:
         ValueError: sizes, indices, a contact that does not approach, gaps that cannot be closed together, a singular M.
     """
+    counts(max_impacts=max_impacts, max_words=max_words)
     adapted = as_system(system, effort)
     q_, v_ = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
     first = adapted.problem(q_, v_)
