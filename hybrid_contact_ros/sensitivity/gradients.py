@@ -7,17 +7,19 @@ not change with the state, or by jumps only, whose instants are no events here.
 from __future__ import annotations
 
 import inspect
+import sys
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import sympy
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.systems.lagrangian import LagrangianSystem
 from hybrid_contact_ros.systems.robot import RobotSystem
+
+if TYPE_CHECKING:
+    from hybrid_contact_ros.systems.lagrangian import LagrangianSystem
 
 Array = NDArray[np.float64]
 STEP = 1e-3
@@ -112,7 +114,7 @@ def problem_gradient(
         from hybrid_contact_ros.sensitivity.robot_gradient import robot_gradient  # Pinocchio, for robots only
 
         return robot_gradient(system, q, v, time, mode)
-    if isinstance(system, LagrangianSystem):
+    if _is_lagrangian(system):
         return symbolic_gradient(system, q, v, time, mode)
     return differenced_gradient(system, q, v, time, mode)
 
@@ -166,7 +168,7 @@ def differences(function: Any, size: int, step: float = STEP) -> Array:
 
 def asker(system: Any, time: float, mode: frozenset[int]) -> Any:
     """problem(q, v) of a system, at a time and in a mode where it takes them."""
-    if isinstance(system, (RobotSystem, LagrangianSystem)):  # a signature costs as much as a problem
+    if isinstance(system, RobotSystem) or _is_lagrangian(system):  # a signature costs as much as a problem
         return lambda q, v: system.problem(q, v, time, mode)
     takes = inspect.signature(system.problem).parameters
     every = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in takes.values())
@@ -178,6 +180,12 @@ def asker(system: Any, time: float, mode: frozenset[int]) -> Any:
     return lambda q, v: system.problem(q, v, **extra)
 
 
+def _is_lagrangian(system: Any) -> bool:
+    """Whether it is a LagrangianSystem, without loading sympy, which takes a second, for a robot."""
+    module = sys.modules.get("hybrid_contact_ros.systems.lagrangian")
+    return module is not None and isinstance(system, module.LagrangianSystem)
+
+
 _compiled: WeakKeyDictionary[LagrangianSystem, Any] = WeakKeyDictionary()
 
 
@@ -185,6 +193,8 @@ def symbolic_gradient(
     system: LagrangianSystem, q: Array, v: Array, time: float = 0.0, mode: frozenset[int] = frozenset()
 ) -> TensorGradient:
     """Derivatives by sympy, compiled at the first call for a system; those of its force, if any, are differences."""
+    import sympy
+
     evaluate = _compiled.get(system)
     if evaluate is None:
         parts = sympy.Matrix(system.expressions).jacobian(sympy.Matrix(system.symbols))
