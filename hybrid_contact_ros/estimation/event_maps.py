@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from hybrid_contact_ros.estimation.event_records import cluster_record, refused_
 from hybrid_contact_ros.estimation.events_ahead import EventAhead, EventsAhead
 from hybrid_contact_ros.estimation.force_maps import force_saltation, stick_ahead
 from hybrid_contact_ros.estimation.state_covariance import state_covariance, transition
-from hybrid_contact_ros.impacts.steps import LONG, SHORT, Steps
+from hybrid_contact_ros.impacts.steps import LONG, Steps
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.prediction import SensitivityPrediction
 from hybrid_contact_ros.sensitivity.balance import Unsolvable
@@ -50,8 +51,20 @@ class EventMaps:
         most = max(1, min(model.contacts, _MOST_TOUCHDOWNS))
         self._solver = ClusterSolver(model, most, min(model.contacts, _MOST_CLOSED))
 
+    def warm(self, q: Array) -> None:
+        """Compile what :meth:`ahead` may need, at a configuration."""
+        model, n = self._model, self._model.nv
+        effort, system = np.zeros(n), RobotSystem(model, np.zeros(n))
+        normals = system.problem(q, np.zeros(n)).normal_jacobian
+        first = range(min(model.contacts, _MOST_TOUCHDOWNS))
+        self._solver.solve(q, -normals.sum(axis=0), first, (), effort, covariance=np.eye(2 * n))
+        for mode in (ContactMode(), ContactMode(frozenset({0}))):
+            with suppress(Unsolvable):
+                motion_derivative(problem_gradient(system, q, np.zeros(n), 0.0, mode.closed), mode)
+
     def ahead(self, ahead: EventsAhead | None) -> Steps[tuple[SensitivityPrediction, ...]]:
-        """One record for each event within ``sensitivity.horizon``, in order of time, in steps.
+        """One record for each event within ``sensitivity.horizon``, in order of time, in steps. All of these are long,
+        also where they are Python for a millisecond: no state waits for the end of one.
 
         The state is extrapolated to each event with the acceleration of its mode, as if no other event came before, and
         its covariance with the motion's derivative. Closed contacts are those of the state.
@@ -62,7 +75,7 @@ class EventMaps:
         known = self._now(ahead)
         found = []
         for event in events:
-            yield LONG if event.kind == EventKind.TOUCHDOWN else SHORT
+            yield LONG
             found.append(self._record(ahead, known, event))
         return tuple(found)
 
