@@ -102,7 +102,9 @@ class ImpactConfig:
 class SensitivityConfig:
     """How predicted events change with the state before them (``event_sensitivity``)."""
 
-    horizon: float = _leaf(0.05, "s", 0.0, 10.0, "events later than this have no sensitivity; 0 switches the output off")
+    horizon: float = _leaf(
+        0.05, "s", 0.0, 10.0, "events later than this have no sensitivity; 0 switches the output off"
+    )
     interval: float = _leaf(0.01, "s", 0.0, 10.0, "least time between the states that it is computed for; 0 for all")
     words: int = _leaf(24, "-", 1, 64, "sequences of impacts that a message holds, the most probable first")
     joint_position_sigma: float = _leaf(0.001, "rad, m", 0.0, 1.0, "standard deviation of joint positions")

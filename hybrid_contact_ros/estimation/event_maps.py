@@ -123,7 +123,5 @@ class EventMaps:
         if known.gaps[deepest] < -self._deepest:
             why = f"contact {deepest} is {-known.gaps[deepest]:.3g} m deep in its surface"
             return refused_record(ahead.stamp_ns, event, closed, q, v, EventValidity.PENETRATING, why)
-        cluster = self._solver.solve(
-            q, v, event.contacts, closed.tolist(), state.effort, covariance=covariance
-        )
+        cluster = self._solver.solve(q, v, event.contacts, closed.tolist(), state.effort, covariance=covariance)
         return cluster_record(ahead.stamp_ns, event, cluster, covariance, self._config.words)

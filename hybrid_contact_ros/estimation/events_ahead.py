@@ -54,7 +54,9 @@ class EventsAhead:
         """None where no event is predicted within ``horizon`` s, or that is 0. ``trusted``: the actuation is known; where
         it was not measured there is none."""
         times = moment.event_times[:, 0].tolist()
-        if horizon == 0.0 or not any(kind and when <= horizon for when, kind in zip(times, moment.backed.tobytes(), strict=True)):
+        if horizon == 0.0 or not any(
+            kind and when <= horizon for when, kind in zip(times, moment.backed.tobytes(), strict=True)
+        ):
             return None
         state = moment.state
         effort = None

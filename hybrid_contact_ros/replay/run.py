@@ -143,9 +143,7 @@ def _truths(reader: BagReader, streams: Streams, truth: str | Sequence[str]) -> 
     return topics
 
 
-def _played(
-    feed: Feed, session: Session, out: str | Path | None, force: bool, outputs: dict[str, str]
-) -> str | None:
+def _played(feed: Feed, session: Session, out: str | Path | None, force: bool, outputs: dict[str, str]) -> str | None:
     """Feed the whole recording to the session, and write its predictions where ``out`` is given. The text says what
     ended the feeding early."""
     if out is None:

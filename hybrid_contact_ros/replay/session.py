@@ -87,7 +87,7 @@ class Session:
             self._write(prediction, compute_ns, time_ns, writer)
 
     def _with_sensitivities(self, prediction: Prediction) -> Prediction:
-        """The same with those of the events that are ahead, if the state is one of those that a node computes them for."""
+        """The same with those of the events that are ahead, where a node computes them, too."""
         if self._spaced is None or self.estimator.events_ahead() is None:
             return prediction
         if not self._spaced.due(prediction.mode.stamp_ns):

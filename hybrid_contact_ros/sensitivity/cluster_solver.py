@@ -19,7 +19,7 @@ from hybrid_contact_ros.systems.robot import RobotSystem
 
 Array = NDArray[np.float64]
 
-_RANK = 1e-9  # smaller singular values, relative to the largest, are zero
+_RANK = 1e-7  # smaller singular values, relative to the largest, are zero: v̇ is solved to some 1e-9
 _DRAWS = 1 << 14
 
 
