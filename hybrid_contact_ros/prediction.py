@@ -212,7 +212,7 @@ class SensitivityPrediction:
             time_sigma_valid: whether these are calibrated for the covariance of the state.
         parameters: names of the columns of ``WordPrediction.parameter_matrix``.
         words: the most probable first. other_probability: of those that were left out. probability_valid: whether
-            probabilities are calibrated for the covariance of the state. spread: s, of touchdowns, up to which maps hold.
+            probabilities are calibrated for the covariance of the state. spread: s, of touchdowns, for which maps hold.
         mean: (2 nv,), covariance: (2 nv, 2 nv), of (δq⁺ from ``configuration``, v⁺) over all words with a map, or None.
             mixture_valid: whether these are calibrated for the covariance of the state, and every word is in them.
     """

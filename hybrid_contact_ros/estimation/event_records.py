@@ -100,7 +100,7 @@ def cluster_record(
 ) -> SensitivityPrediction:
     """A cluster of touchdowns with at most ``most`` words, the most probable first. ``covariance`` is at the corner's
     instant."""
-    moments, n = found.moments, found.velocity_before.size
+    moments = found.moments
     if not found.words:
         validity = EventValidity(found.status)
         return refused_record(stamp_ns, event, found.closed, found.q, found.velocity_before, validity, found.why)

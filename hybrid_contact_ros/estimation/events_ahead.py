@@ -51,8 +51,8 @@ class EventsAhead:
 
     @classmethod
     def of(cls, moment: Moment, horizon: float, trusted: bool) -> EventsAhead | None:
-        """None where no event is predicted within ``horizon`` s, or that is 0. ``trusted``: the actuation is known; where
-        it was not measured there is none."""
+        """None where no event is predicted within ``horizon`` s, or that is 0. ``trusted``: the actuation is known;
+        where it was not measured then, there is none."""
         times = moment.event_times[:, 0].tolist()
         if horizon == 0.0 or not any(
             kind and when <= horizon for when, kind in zip(times, moment.backed.tobytes(), strict=True)
@@ -75,8 +75,8 @@ class EventsAhead:
         )
 
     def events(self, horizon: float, window: float) -> list[EventAhead]:
-        """The events within ``horizon`` s, in order of time. Touchdowns within ``window`` s of the first of them are one
-        cluster, and so are sticks."""
+        """The events within ``horizon`` s, in order of time. Touchdowns within ``window`` s of the first of them are
+        one cluster, and so are sticks."""
         due: dict[int, list[tuple[float, int]]] = {}
         for i, (when, kind) in enumerate(zip(self.event_times[:, 0].tolist(), self.backed.tolist(), strict=True)):
             if kind and when <= horizon:

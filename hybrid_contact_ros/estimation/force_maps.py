@@ -77,7 +77,7 @@ def stick_ahead(
 
 
 def _at_end(problem: ContactProblem, mode: ContactMode, last: dict[int, Array]) -> Array:
-    """The velocity nearest in the kinetic norm at which these slips are just ending, and the closed contacts are held."""
+    """The nearest velocity (kinetic norm) at which these slips are just ending, and the closed contacts are held."""
     v = problem.velocity
     rows, wanted = [], []
     for i in sorted(mode.closed):

@@ -1,12 +1,12 @@
 """What a live node computes when its stream comes faster than it can answer. Replay has all the time that it needs.
 
-Outputs are left out in this order: sensitivities, the impact set, the stability flags, the sequence of modes. The contact mode is
-never left out. What is left out is not published, and for the sequence ``ContactMode.validity`` says so. Nothing is
-computed less exactly.
+Outputs are left out in this order: sensitivities, the impact set, the stability flags, the sequence of modes. The
+contact mode is never left out. What is left out is not published, and for the sequence ``ContactMode.validity`` says
+so. Nothing is computed less exactly.
 
-Sensitivities and impact sets have threads of their own, and cost states nothing as long as there is a processor for them. They are left
-out only where the thread of the states waits in the middle of its work: for a processor, or for Python's lock. Where it
-computes all the time and is too slow, it is the flags that go first.
+Sensitivities and impact sets have threads of their own, and cost states nothing as long as there is a processor for
+them. They are left out only where the thread of the states waits in the middle of its work: for a processor, or for
+Python's lock. Where it computes all the time and is too slow, it is the flags that go first.
 """
 
 from __future__ import annotations

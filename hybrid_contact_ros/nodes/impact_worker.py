@@ -21,8 +21,8 @@ class ImpactWorker(Worker[ImpactAhead, ImpactPrediction]):
     """Computes impact sets with a robot model of its own.
 
     A set takes most of its time in kernels without Python's lock. The Python around them is cut into steps of a few
-    tens of microseconds. Python's lock alone would not do: whoever comes back from a kernel asks for it, so that a state
-    would be interrupted after each of its kernels.
+    tens of microseconds. Python's lock alone would not do: whoever comes back from a kernel asks for it, so that a
+    state would be interrupted after each of its kernels.
 
     The first sample of a set is finished whatever the deadline. A set that is published is therefore the one that a
     replay without deadline computes for the same stamp, or its beginning.

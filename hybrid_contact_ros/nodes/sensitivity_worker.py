@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class SensitivityWorker(Worker[EventsAhead, list[Any]]):
-    """Computes sensitivities of events with a robot model of its own, for states that are ``sensitivity.interval`` apart.
+    """Computes sensitivities with a robot model of its own, for states that are ``sensitivity.interval`` apart.
 
     Each is the one that a replay computes for the same stamp.
 
     Args:
         node: configured, with a ``stream``.
-        encode: makes a message of a prediction and of the time since the messages of its state came, ns. publish: called
-            with each message, never after :meth:`end`, nor for a state that was offered before :meth:`drop`.
+        encode: makes a message of a prediction and of the time since the messages of its state came, ns.
+        publish: called with each message, never after :meth:`end`, nor for a state offered before :meth:`drop`.
     """
 
     def __init__(

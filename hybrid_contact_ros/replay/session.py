@@ -40,7 +40,7 @@ class Session:
         estimator, intake: the engine and its inputs, as of a live node.
         on_prediction: called with each state and its prediction.
         scored: whether a truth will be told to ``board``.
-        sensitivity: whether ``event_sensitivity`` is wanted, for states that are ``sensitivity.interval`` apart or more.
+        sensitivity: whether ``event_sensitivity`` is wanted, for states that are ``sensitivity.interval`` apart.
     """
 
     def __init__(
