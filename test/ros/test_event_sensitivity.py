@@ -1,4 +1,4 @@
-"""``event_sensitivity`` of live nodes: for listeners alone, beside the states, first left out, the same as in a replay."""
+"""``event_sensitivity`` of live nodes: for listeners alone, beside the states, left out first, as a replay says it."""
 
 import threading
 
