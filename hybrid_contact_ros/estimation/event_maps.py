@@ -18,7 +18,7 @@ from hybrid_contact_ros.impacts.steps import LONG, Steps
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.prediction import SensitivityPrediction
 from hybrid_contact_ros.sensitivity.balance import Unsolvable
-from hybrid_contact_ros.sensitivity.cluster_solver import ClusterSolver
+from hybrid_contact_ros.sensitivity.cluster_solver import MOST_CONTACTS, ClusterSolver
 from hybrid_contact_ros.sensitivity.contact_mode import ContactMode
 from hybrid_contact_ros.sensitivity.gradients import problem_gradient
 from hybrid_contact_ros.sensitivity.mode_gradient import Motion, motion_derivative
@@ -26,8 +26,7 @@ from hybrid_contact_ros.systems.robot import RobotSystem
 
 Array = NDArray[np.float64]
 
-_MOST_TOUCHDOWNS = 4
-_MOST_CLOSED = 8
+_MOST_CLOSED = 4  # beside the touchdowns of a cluster: the corners of a sole, or all other feet of a quadruped and more
 _NO_EFFORT = "no effort was measured, so that the motion before and after the event is not known"
 
 
@@ -36,8 +35,8 @@ class _Now(NamedTuple):
 
     system: RobotSystem
     mode: ContactMode
-    motion: Motion
-    gradient: Array  # ∂v̇/∂(q, v) (nv, 2 nv)
+    motion: Motion | tuple[EventValidity, str]  # or why the mode's is not known
+    gradient: Array  # ∂v̇/∂(q, v) (nv, 2 nv), zero where that is so
     covariance: Array | None  # (2 nv, 2 nv)
     gaps: Array  # (m,)
 
@@ -48,16 +47,14 @@ class EventMaps:
     def __init__(self, model: RigidBodyModel, config: EstimatorConfig) -> None:
         self._model, self._config = model, config.sensitivity
         self._window, self._deepest = config.impact.window, config.activation.gap_off
-        most = max(1, min(model.contacts, _MOST_TOUCHDOWNS))
+        most = max(1, min(model.contacts, MOST_CONTACTS))
         self._solver = ClusterSolver(model, most, min(model.contacts, _MOST_CLOSED))
 
     def warm(self, q: Array) -> None:
         """Compile what :meth:`ahead` may need, at a configuration."""
         model, n = self._model, self._model.nv
-        effort, system = np.zeros(n), RobotSystem(model, np.zeros(n))
-        normals = system.problem(q, np.zeros(n)).normal_jacobian
-        first = range(min(model.contacts, _MOST_TOUCHDOWNS))
-        self._solver.solve(q, -normals.sum(axis=0), first, (), effort, covariance=np.eye(2 * n))
+        system = RobotSystem(model, np.zeros(n))
+        self._solver.warm()
         for mode in (ContactMode(), ContactMode(frozenset({0}))):
             with suppress(Unsolvable):
                 motion_derivative(problem_gradient(system, q, np.zeros(n), 0.0, mode.closed), mode)
@@ -87,15 +84,18 @@ class EventMaps:
         closed = frozenset(np.flatnonzero(ahead.closed).tolist())
         mode = ContactMode(closed, closed & frozenset(np.flatnonzero(ahead.slipping).tolist()))
         system = RobotSystem(self._model, state.effort)
-        try:
-            here = problem_gradient(system, state.q, state.v, 0.0, closed)
-            motion = motion_derivative(here, mode)
-        except Unsolvable as error:
-            return (EventValidity.SINGULAR if error.unique else EventValidity.NOT_UNIQUE), error.why
-        except (ValueError, np.linalg.LinAlgError) as error:
-            return EventValidity.UNEXPLAINED, str(error)
+        here = problem_gradient(system, state.q, state.v, 0.0, closed)
         covariance = state_covariance(state, self._model.floating_base, self._config)
-        return _Now(system, mode, motion.motion, motion.acceleration, covariance, here.problem.gap)
+        n = state.v.size
+        try:
+            found = motion_derivative(here, mode)
+        except Unsolvable as error:
+            why = EventValidity.SINGULAR if error.unique else EventValidity.NOT_UNIQUE, error.why
+            return _Now(system, mode, why, np.zeros((n, 2 * n)), covariance, here.problem.gap)
+        except ValueError as error:
+            why = EventValidity.UNEXPLAINED, str(error)
+            return _Now(system, mode, why, np.zeros((n, 2 * n)), covariance, here.problem.gap)
+        return _Now(system, mode, found.motion, found.acceleration, covariance, here.problem.gap)
 
     def _record(
         self, ahead: EventsAhead, known: _Now | tuple[EventValidity, str], event: EventAhead
@@ -113,11 +113,14 @@ class EventMaps:
             carry = transition(state.v, ahead.acceleration, known.gradient, t, self._model.floating_base)
             covariance = carry @ covariance @ carry.T
         if event.kind != EventKind.TOUCHDOWN:
+            motion = known.motion
+            if not isinstance(motion, Motion):
+                return refused_record(ahead.stamp_ns, event, closed, q, v, *motion)
             if event.kind == EventKind.STICK:
-                found = stick_ahead(known.system, known.motion, known.mode, event.contacts, q, v)
+                found = stick_ahead(known.system, motion, known.mode, event.contacts, q, v)
             else:
                 (contact,) = event.contacts
-                found = force_saltation(known.system, known.motion, known.mode, event.kind, contact, q, v, t)
+                found = force_saltation(known.system, motion, known.mode, event.kind, contact, q, v, t)
             return single_record(ahead.stamp_ns, event, closed, q, v, found, covariance)
         deepest = min(event.contacts, key=lambda i: known.gaps[i])
         if known.gaps[deepest] < -self._deepest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from hybrid_contact_ros.estimation.events_ahead import EventAhead
 from hybrid_contact_ros.estimation.state_covariance import sigma_of
 from hybrid_contact_ros.prediction import SensitivityPrediction, WordPrediction
 from hybrid_contact_ros.sensitivity.cluster import ClusterSensitivity
-from hybrid_contact_ros.sensitivity.orders import word_of
 from hybrid_contact_ros.sensitivity.saltation import Saltation
 
 Array = NDArray[np.float64]
@@ -106,7 +106,7 @@ def cluster_record(
         return refused_record(stamp_ns, event, found.closed, found.q, found.velocity_before, validity, found.why)
     chance = np.full(found.words, np.nan) if moments is None else moments.probability
     order = np.argsort(-chance, kind="stable")[:most]
-    words = tuple(_word(found, int(j), float(chance[j]), covariance) for j in order)
+    words = _words(found, order, chance, covariance)
     shared: dict[str, Any] = {}
     if moments is not None and covariance is not None:
         narrow = _extent(found, covariance) <= found.spread
@@ -138,24 +138,46 @@ def cluster_record(
     )
 
 
-def _word(found: ClusterSensitivity, j: int, probability: float, covariance: Array | None) -> WordPrediction:
-    chain = found.chain(j)
-    struck, closed = (tuple(sum(1 << i for i in part) for part in parts) for parts in zip(*chain, strict=True))
-    validity, n = EventValidity(int(found.validity[j])), found.velocity_before.size
-    named = word_of(chain), struck, closed, probability, validity
-    if validity != EventValidity.VALID:
-        return WordPrediction(*named, validity.name.lower().replace("_", " "))
-    matrix = found.matrix[j]
-    return WordPrediction(
-        *named,
-        why="",
-        rank=int(found.rank[j]),
-        velocity=found.velocity[j],
-        saltation=matrix,
-        velocity_gradient=found.velocity_gradient(j),
-        parameter_matrix=found.parameter_matrix[j],
-        velocity_covariance=None if covariance is None else matrix[n:] @ covariance @ matrix[n:].T,
-    )
+def _words(
+    found: ClusterSensitivity, order: NDArray[np.intp], chance: Array, covariance: Array | None
+) -> tuple[WordPrediction, ...]:
+    """The words in this order, with ``chance`` (w,). Of all at once what takes Python for each of them."""
+    n = found.velocity_before.size
+    bits = np.uint64(1) << np.arange(found.struck.shape[2], dtype=np.uint64)
+    struck, rests = ((part[order] @ bits).tolist() for part in (found.struck, found.rests))
+    last = (found.last_time[order] * found.speeds) @ found.times
+    matrices = found.matrix[order]
+    gradients = matrices[:, n:] + found.acceleration[order][:, :, None] * last[:, None]
+    spreads = None if covariance is None else matrices[:, n:] @ covariance @ matrices[:, n:].transpose(0, 2, 1)
+    words = []
+    for at, j in enumerate(order.tolist()):
+        impacts = int(found.impacts[j])
+        masks = tuple(struck[at][:impacts]), tuple(rests[at][:impacts])
+        text = " ".join(f"{_named(a, '+')}→{{{_named(b, ',')}}}" for a, b in zip(*masks, strict=True))
+        validity = EventValidity(int(found.validity[j]))
+        named = text, *masks, float(chance[j]), validity
+        if validity != EventValidity.VALID:
+            words.append(WordPrediction(*named, validity.name.lower().replace("_", " ")))
+            continue
+        words.append(
+            WordPrediction(
+                *named,
+                why="",
+                rank=int(found.rank[j]),
+                velocity=found.velocity[j],
+                saltation=matrices[at],
+                velocity_gradient=gradients[at],
+                parameter_matrix=found.parameter_matrix[j],
+                velocity_covariance=None if spreads is None else spreads[at],
+            )
+        )
+    return tuple(words)
+
+
+@lru_cache(maxsize=1024)
+def _named(mask: int, between: str) -> str:
+    """The contacts of a bit mask, as :func:`~hybrid_contact_ros.sensitivity.orders.word_of` has them."""
+    return between.join(str(i) for i in range(mask.bit_length()) if mask >> i & 1)
 
 
 def _extent(found: ClusterSensitivity, covariance: Array) -> float:

@@ -83,13 +83,18 @@ def test_a_ball_that_stops_has_the_time_and_the_matrix_of_free_fall(height, spee
     expected[2] = 1.0 / arrival
     np.testing.assert_allclose(event.time_gradient, [expected], atol=1e-9)
     (word,) = event.words
-    assert (word.text, word.struck, word.closed, word.probability) == ("0→{0}", (1,), (1,), pytest.approx(1.0))
+    assert (word.text, word.struck, word.closed, word.probability) == (
+        "0→{0}",
+        (1,),
+        (1,),
+        pytest.approx(1.0, abs=1e-4),
+    )
     matrix = np.eye(12)
     matrix[2, 2] = matrix[8, 8] = 0.0
     # A body that is tilted, with the same velocity in its own axes, drifts, and the ground leaves it that.
     matrix[6, 4], matrix[7, 3] = -arrival, arrival
     np.testing.assert_allclose(word.saltation, matrix, atol=1e-7)
-    assert word.rank == 10
+    assert np.linalg.matrix_rank(word.saltation, tol=1e-6) == 10
     np.testing.assert_allclose(word.velocity, 0.0, atol=1e-12)
     # a height of δ later is δ/v later, and so much faster: neither is left after the impact
     np.testing.assert_allclose(word.velocity_covariance[2], 0.0, atol=1e-12)
@@ -132,7 +137,9 @@ def test_the_orders_of_two_edges_are_equally_likely_for_a_level_block_and_not_fo
         chance = {word.struck[0]: 0.0 for word in event.words}
         for word in event.words:
             chance[word.struck[0]] += word.probability
-        assert event.contacts == (0, 1) and sum(chance.values()) + event.other_probability == pytest.approx(1.0)
+        assert event.contacts == (0, 1) and sum(chance.values()) + event.other_probability == pytest.approx(
+            1.0, abs=1e-4
+        )
         assert chance[1] == pytest.approx(expected, abs=0.02)  # a positive tilt about y lowers the second one
         edges.reset()
 
