@@ -211,7 +211,14 @@ def _integrate(
         return found.reshape(-1)
 
     solution = solve_ivp(
-        rate, (part.start, part.end), now.reshape(-1), method="DOP853", rtol=rtol, atol=atol, dense_output=True
+        rate,
+        (part.start, part.end),
+        now.reshape(-1),
+        method="DOP853",
+        rtol=rtol,
+        atol=atol,
+        dense_output=True,
+        first_step=part.end - part.start,  # mostly so smooth that one or two steps will do
     )
     if not solution.success:
         raise Unsolvable(True, f"the variational equation could not be followed: {solution.message}")

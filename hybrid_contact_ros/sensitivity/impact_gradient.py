@@ -105,8 +105,8 @@ def impact_derivative(gradient: ProblemGradient, course: ImpactCourse) -> Impact
         second = ImpactCourse(course.kept, smooth=course.kept)
         velocity, returned, change, _ = _stop(gradient, second, velocity, change, given, more)
         impulse = impulse + returned
-    by_state, by_friction, by_restitution = np.split(change, [2 * n, 2 * n + m], axis=1)
-    return ImpactDerivative(velocity, impulse, course.rows(problem), by_state, by_friction, by_restitution)
+    by_friction, by_restitution = change[:, 2 * n : 2 * n + m], change[:, 2 * n + m :]
+    return ImpactDerivative(velocity, impulse, course.rows(problem), change[:, : 2 * n], by_friction, by_restitution)
 
 
 def _stop(
