@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -166,7 +167,7 @@ class LagrangianSystem:
 
     def _coordinates(self, name: str, values: ArrayLike) -> Array:
         array = np.array(values, dtype=np.float64)
-        if array.shape != (self.nv,) or not np.isfinite(array).all():
+        if array.shape != (self.nv,) or not all(map(isfinite, array.tolist())):
             order = ", ".join(map(str, self.coordinates))
             raise ValueError(f"{self.name}: {name} must be {self.nv} finite numbers ({order}), got {array}")
         return array
