@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dposv
 
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.balance import Balance
@@ -14,6 +15,7 @@ from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode, Di
 from hybrid_contact_ros.sensitivity.gradients import ProblemGradient, problem_gradient
 
 Array = NDArray[np.float64]
+_WELL = 1e-3  # as of ``Balance``, for Cholesky's pivots, which are roots of those
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,19 +58,29 @@ class MotionDerivative:
     force_push: Array
 
 
-def motion_of(problem: ContactProblem, mode: ContactMode, resting: float = RESTING) -> Motion:
+def motion_of(
+    problem: ContactProblem, mode: ContactMode, resting: float = RESTING, known: Balance | None = None
+) -> Motion:
     """Motion and forces of a mode: M v̇ + h = Sᵀτ + Jᵀλ, closed rows do not accelerate, sliding contacts rub.
+
+    Args:
+        known: the equations of an impact at this configuration; if they are those of the mode, they are not solved anew.
 
     Raises:
         Unsolvable: the mode has no motion, or its forces are not unique and matter.
     """
-    edges = mode.edges(problem, resting)
-    balance = Balance(problem, mode.rows(problem), edges)
+    if not mode.closed:
+        factor, acceleration, failed = dposv(problem.mass, -problem.bias_force)
+        least = 0.0 if failed else float(factor.diagonal().min())
+        if least > _WELL * float(factor.diagonal().max()):
+            return Motion(acceleration, np.zeros((problem.contacts, 1 + problem.tangents)), {}, problem)
+    edges, rows = mode.edges(problem, resting), mode.rows(problem)
+    balance = known if known is not None and known.fits(rows, edges) else Balance(problem, rows, edges)
     return _motion(problem, balance, edges)
 
 
 def _motion(problem: ContactProblem, balance: Balance, edges: dict[int, Direction]) -> Motion:
-    target = np.array([-problem.jacobian_drift[i, r] for i, r in balance.rows]).reshape(-1, 1)
+    target = -problem.jacobian_drift[balance.place][:, None] if balance.rows else np.zeros((0, 1))
     acceleration, pushing = balance.solve(-problem.bias_force[:, None], target)
     return Motion(acceleration[:, 0], balance.forces(pushing[:, 0]), edges, problem)
 
