@@ -14,12 +14,14 @@ from benchmarks.soles import ROBOTS
 from hybrid_contact_ros import EstimatorConfig, RigidBodyModel
 from hybrid_contact_ros.config import Contact
 from hybrid_contact_ros.mechanics.example_data import example_urdf
+from hybrid_contact_ros.sensitivity.cluster_solver import ClusterSolver
 from hybrid_contact_ros.sensitivity.impact_gradient import ImpactCourse
 from hybrid_contact_ros.sensitivity.touchdown import touchdown_saltation
 from hybrid_contact_ros.sensitivity.words import touchdown_words
 from hybrid_contact_ros.systems.robot import RobotSystem
 
 Array = NDArray[np.float64]
+SIGMA = 1e-3  # m, rad, m/s and rad/s, of the states before a cluster
 CROUCH = np.tile([0.0, 0.9, -1.8], 4)
 CLUSTERS: dict[str, tuple[tuple[int, ...], ...]] = {
     "Go2": ((1,), (0, 3), (0, 1, 2), (0, 1, 2, 3)),
@@ -66,7 +68,7 @@ def humanoid() -> tuple[RobotSystem, Array, Array]:
 
 def falling() -> dict[str, tuple[RobotSystem, Array, Array]]:
     """Both robots, falling at 1 m/s."""
-    system, q, v = landing()
+    system, q, _ = landing()
     return {"Go2": (system, q, np.concatenate(([0.0, 0.0, -1.0], np.zeros(15)))), "Talos": humanoid()}
 
 
@@ -89,29 +91,40 @@ def touchdown(system: RobotSystem, q: Array, v: Array, contact: int) -> None:
 
 
 def report(rounds: int = 300) -> None:
-    """Print the table."""
+    """Print the table: Ξ of one touchdown, and the words of clusters, compiled with a covariance and in Python."""
     system, q, v = landing()
     model = system.model
-    unit_data, unit_q, unit_v = model.pinocchio_data, q, v
-    print("thread time, least of several; times of pinocchio.computeAllTerms of the Go2 in brackets")
+    print("thread time, least of several turns; in brackets as multiples of pinocchio.computeAllTerms of the Go2")
     for name, (robot, at, speed) in falling().items():
-        where = (system, q, v, 1) if name == "Go2" else (robot, at, speed, 0)
+        one = (system, q, v, 1) if name == "Go2" else (robot, at, speed, 0)
         times = in_turns(
             {
-                "touchdown": lambda where=where: touchdown(*where),
-                "unit": lambda: pin.computeAllTerms(model.pinocchio_model, unit_data, unit_q, unit_v),
+                "touchdown": lambda one=one: touchdown(*one),
+                "unit": lambda: pin.computeAllTerms(model.pinocchio_model, model.pinocchio_data, q, v),
             },
             rounds,
         )
-        one, unit = times["touchdown"], times["unit"]
-        print(f"  {name}, nv {robot.model.nv}: Ξ of one touchdown {one:.0f} µs ({one / unit:.0f}; unit {unit:.1f} µs)")
+        took, unit = times["touchdown"], times["unit"]
+        print(f"{name}, nv {robot.model.nv} (unit {unit:.1f} µs)")
+        print(f"  Ξ of one touchdown, all columns: {took:.0f} µs ({took / unit:.0f})")
+        solver, spread = ClusterSolver(robot.model), SIGMA**2 * np.eye(2 * robot.model.nv)
         for contacts in CLUSTERS[name]:
-            found = touchdown_words(robot, at, speed, contacts)
-            count = len(found.words)
-            repeat = 3 if count > 20 else 10
-            took = in_turns(
-                {"words": lambda robot=robot, at=at, speed=speed, c=contacts: touchdown_words(robot, at, speed, c)},
-                repeat,
-            )["words"]
-            said = "" if found.complete else f", {sum(word.matrix is None for word in found.words)} without a map"
-            print(f"    {len(contacts)} contacts, {count} words{said}: {took / 1e3:.2f} ms ({took / unit:.0f})", flush=True)
+            _cluster(solver, robot, at, speed, contacts, spread, unit)
+
+
+def _cluster(
+    solver: ClusterSolver, robot: RobotSystem, q: Array, v: Array, contacts: tuple[int, ...], spread: Array, unit: float
+) -> None:
+    """One line of the table."""
+    found, quick = touchdown_words(robot, q, v, contacts), solver.solve(q, v, contacts, covariance=spread)
+    rounds = 3 if len(found.words) > 20 else 10
+    slow = in_turns({"words": lambda: touchdown_words(robot, q, v, contacts)}, rounds)["words"]
+    fast = in_turns({"words": lambda: solver.solve(q, v, contacts, covariance=spread)}, 20 * rounds)["words"]
+    without = sum(word.matrix is None for word in found.words)
+    said = f", {without} without a map" if without else ""
+    agreed = "" if len(quick.impacts) == len(found.words) else f" (compiled: {len(quick.impacts)})"
+    print(
+        f"  {len(contacts)} contacts, {len(found.words)} words{agreed}{said}: compiled, with moments "
+        f"{fast / 1e3:.3f} ms ({fast / unit:.0f}), touchdown_words {slow / 1e3:.1f} ms ({slow / unit:.0f})",
+        flush=True,
+    )

@@ -1,4 +1,4 @@
-"""How differences of simulate approach the derivatives of executions, selections and words: tables of ``sensitivity``."""
+"""How differences of simulate approach derivatives of executions, selections and words: tables of ``sensitivity``."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def selections(after: float = 0.04) -> dict[str, tuple[list[float], list[float]]
 
 
 def words() -> tuple[list[float], float]:
-    """Two feet of a limp Go2: what the map of their word misses of v⁺ for deviations of 10⁻³ … 10⁻⁵, and δv⁺ per unit."""
+    """Two feet of a limp Go2: what their word misses of v⁺ for deviations of 10⁻³ … 10⁻⁵, and δv⁺ for a unit."""
     model = go2()
     system = RobotSystem(model)
     q, v = model.neutral(), 0.1 * np.random.default_rng(2).normal(size=18)
@@ -170,7 +170,7 @@ def report() -> None:
         errors, size, rank, full = outcomes(*case)
         print(f"  {name:28s} {listed(errors)}   size {size:.1f}, rank {rank} of {full}", flush=True)
     errors, size = quadruped()
-    print(f"  {'Go2 dropped, one direction':28s} {listed(errors)}   size {size:.1f}, steps {', '.join(map(str, SMALL))}")
+    print(f"  {'Go2 dropped, one direction':28s} {listed(errors)}   size {size:.1f}, steps {listed(list(SMALL))}")
     print("Bouligand derivative of the soft trotter: errors of differences for steps of 1e-3, 1e-4, 1e-5")
     for name, (own, other) in selections().items():
         print(f"  {name:28s} {listed(own)}   from the other selection {listed(other)}")
