@@ -16,7 +16,7 @@ from hybrid_contact_ros.sensitivity.balance import Unsolvable
 from hybrid_contact_ros.sensitivity.contact_mode import ContactMode
 from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity, refusal
 from hybrid_contact_ros.sensitivity.touchdown import unsolvable
-from hybrid_contact_ros.simulation.execution import Execution, ExecutionEventKind
+from hybrid_contact_ros.simulation.execution import Execution, ExecutionEvent, ExecutionEventKind
 
 Array = NDArray[np.float64]
 
@@ -122,11 +122,36 @@ def variational_flow(
             the system is no robot, so that the tangent space is unknown.
     """
     variation = Variation(execution, controls, rtol, atol)
+    bounces = Bounces(execution.system, variation)
+
+    def settle(
+        events: list[ExecutionEvent], before: ContactMode, after: ContactMode, now: Array
+    ) -> tuple[Saltation, Array]:
+        jump = instant_saltation(execution.system, events, before, after, truncated)
+        if not jump.valid:
+            return jump, now
+        return jump, bounces.after(jump, events, before, after, now) if truncated else variation.after(jump, now)
+
+    end, saltations, times, pieces = follow_execution(execution, variation, settle)
+    names = tuple(variation.names)
+    return VariationalFlow(
+        execution.intervals[0].start, end, saltations, names, times, pieces, variation.size, bounces.unknown
+    )
+
+
+Settle = Callable[[list[ExecutionEvent], ContactMode, ContactMode, Array], tuple[Saltation, Array]]
+"""What the events of an instant between two modes do, and the columns after it."""
+
+
+def follow_execution(
+    execution: Execution, variation: Variation, settle: Settle
+) -> tuple[float, tuple[Saltation, ...], tuple[float, ...], tuple[Callable[[float], Array], ...]]:
+    """The end of what is differentiable, the instants' saltations, and the columns' pieces with the times where these
+    begin."""
     system, start, now = execution.system, execution.intervals[0].start, variation.begin()
-    times, pieces, saltations = [start], [_constant(now)], []
-    end, pending = start, []
+    times, pieces, saltations = [start], [_constant(now)], list[Saltation]()
+    end, pending = start, list[ExecutionEvent]()
     before: ContactMode | None = None
-    bounces = Bounces(system, variation)
     events = [event for event in execution.events if event.kind is not ExecutionEventKind.GRAZING]
     grazing = [event.time for event in execution.events if event.kind is ExecutionEventKind.GRAZING]
     for k, part in enumerate(execution.intervals):
@@ -136,12 +161,10 @@ def variational_flow(
             continue
         mode = followed_mode(part, system)
         if pending:
-            start_mode = before or _mode_of(pending[0].before)
-            jump = instant_saltation(system, pending, start_mode, mode, truncated)
+            jump, now = settle(pending, before or _mode_of(pending[0].before), mode, now)
             saltations.append(jump)
             if not jump.valid:
                 break
-            now = bounces.after(jump, pending, start_mode, mode, now) if truncated else variation.after(jump, now)
             pending = []
         try:
             found = variation.follow(part, mode, now)
@@ -157,10 +180,7 @@ def variational_flow(
             why = "a contact touches without normal speed"
             saltations.append(refusal("grazing", frozenset(), Validity.GRAZING, why))
             break
-    names = tuple(variation.names)
-    return VariationalFlow(
-        start, end, tuple(saltations), names, tuple(times), tuple(pieces), variation.size, bounces.unknown
-    )
+    return end, tuple(saltations), tuple(times), tuple(pieces)
 
 
 def _constant(value: Array) -> Callable[[float], Array]:

@@ -32,8 +32,8 @@ class _Bounce(NamedTuple):
 class Bounces:
     """The last bounces of a flow, and what a truncation after them leaves out.
 
-    Let D_k be the derivative, right after the k-th bounce, of the execution truncated there: the contact stops in it and
-    is closed from then on. Between the impacts of a chatter speeds and times shrink by e, so that the execution
+    Let D_k be the derivative, right after the k-th bounce, of the execution truncated there: the contact stops in it
+    and is closed from then on. Between the impacts of a chatter speeds and times shrink by e, so that the execution
     truncated one bounce earlier differs by terms of a geometric series,
 
         D_k − D_∞ = Σ_j≥k (D_j − D_j+1) ≈ (D_k−1 − D_k) r / (1 − r),
@@ -41,8 +41,8 @@ class Bounces:
     D_k−1 taken along the closed mode to the time of bounce k. r = |D_k−1 − D_k| / |D_k−2 − D_k−1| is measured; it is e
     where effects are of first order in the remaining time, as friction that acts on closed contacts alone, and e² or
     less where the closed contact's force replaces the bounces' impulses to first order; a parameter has a ratio of its
-    own (that of e falls to e slowly). Where there are only two bounces r is e. Later modes take this difference along as
-    they take other changes of the state. This is an estimate, right to the order of the next term, not a bound.
+    own (that of e falls to e slowly). Where there are only two bounces r is e. Later modes take this difference along
+    as they take other changes of the state. This is an estimate, right to the order of the next term, not a bound.
     """
 
     def __init__(self, system: AdaptedSystem, variation: Variation) -> None:

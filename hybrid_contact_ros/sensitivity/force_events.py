@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.sensitivity.balance import Unsolvable
 from hybrid_contact_ros.sensitivity.contact_mode import ContactMode, Direction
-from hybrid_contact_ros.sensitivity.gradients import differences
+from hybrid_contact_ros.sensitivity.gradients import depends_on_time, differences
 from hybrid_contact_ros.sensitivity.local_event import LocalEvent
 from hybrid_contact_ros.sensitivity.mode_gradient import Motion, MotionDerivative, motion_derivative, motion_of
 from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity, refusal, saltation
@@ -42,9 +42,7 @@ def liftoff_saltation(
     return _force_saltation("liftoff", event, after, controls)
 
 
-def slip_saltation(
-    event: LocalEvent, after: ContactMode | None = None, *, controls: Array | None = None
-) -> Saltation:
+def slip_saltation(event: LocalEvent, after: ContactMode | None = None, *, controls: Array | None = None) -> Saltation:
     """Ξ of a stick that ends: h = μ λ_n − |λ_t| falls to zero. Otherwise as :func:`liftoff_saltation`."""
     return _force_saltation("slip", event, after, controls)
 
@@ -117,6 +115,8 @@ def guard_gradient(kind: str, here: MotionDerivative, contact: int) -> Array:
     tangent = now.force[contact, 1:]
     found = now.problem.friction[contact] * force[0] - tangent @ force[1:] / np.linalg.norm(tangent)
     found[2 * n + contact] += now.force[contact, 0]
+    if here.friction is not None:
+        found[: 2 * n] += now.force[contact, 0] * here.friction[contact]
     return np.asarray(found)
 
 
@@ -139,7 +139,7 @@ def _mode_after(kind: str, contact: int, before: ContactMode) -> ContactMode:
 
 def _guard_rate(kind: str, event: LocalEvent) -> float:
     """D_t h of forces that depend on time, by differences; zero where none does."""
-    if not (getattr(event.system, "driven", False) or getattr(event.system, "force", None) is not None):
+    if not depends_on_time(event.system):
         return 0.0
 
     def value(step: Array) -> Array:

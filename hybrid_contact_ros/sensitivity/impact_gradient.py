@@ -14,7 +14,7 @@ from scipy.linalg import null_space
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.balance import Balance, Unsolvable
 from hybrid_contact_ros.sensitivity.contact_mode import Direction
-from hybrid_contact_ros.sensitivity.gradients import ProblemGradient
+from hybrid_contact_ros.sensitivity.gradients import ProblemGradient, coefficient_gradient
 
 Array = NDArray[np.float64]
 _FELT = 1e-7  # relative: by which outcomes may differ through rounding
@@ -89,8 +89,8 @@ def impact_derivative(gradient: ProblemGradient, course: ImpactCourse) -> Impact
     With w = v⁺ − v⁻ and A the rows that stop, M dv⁺ − Wᵀ dP = M dv⁻ − (∂(M w)/∂q − ∂(JᵀΛ)/∂q) dq and
     A dv⁺ = −∂(A v⁺)/∂q dq, where W differs from A by the friction of sliding contacts.
 
-    Where impulses are not unique, v⁺ and its derivative are given if they are the same for all of them, along changes of
-    q that keep the closed contacts at their surfaces. A column of μ or e of one contact is that of the smallest impulses.
+    Where impulses are not unique, v⁺ and its derivative are given if they are the same for all of them, along changes
+    of q that keep the closed contacts at their surfaces. A column of μ or e is that of the smallest impulses.
 
     Raises:
         Unsolvable: M and the closed rows do not decide v⁺, or the impulses are not unique and matter.
@@ -102,10 +102,10 @@ def impact_derivative(gradient: ProblemGradient, course: ImpactCourse) -> Impact
         _compare(found, shifted, gradient.problem, sorted(course.closed))
     n, m, change = gradient.problem.nv, gradient.problem.contacts, found.change
     by_state, by_friction, by_restitution = change[:, : 2 * n], change[:, 2 * n : 2 * n + m], change[:, 2 * n + m :]
-    rows = found.balance.rows
-    return ImpactDerivative(
-        found.velocity, found.impulse, rows, by_state, by_friction, by_restitution, found.balance
-    )
+    rows, varying = found.balance.rows, coefficient_gradient(gradient)
+    if varying is not None:  # ∂Δ/∂q̇, which Pace (20) leaves out, and ∂Δ/∂q
+        by_state = by_state + by_friction @ varying[:m] + by_restitution @ varying[m:]
+    return ImpactDerivative(found.velocity, found.impulse, rows, by_state, by_friction, by_restitution, found.balance)
 
 
 class Resolved(NamedTuple):

@@ -12,7 +12,7 @@ from scipy.linalg.lapack import dposv
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.balance import Balance
 from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode, Direction
-from hybrid_contact_ros.sensitivity.gradients import ProblemGradient, problem_gradient
+from hybrid_contact_ros.sensitivity.gradients import ProblemGradient, coefficient_gradient, problem_gradient
 
 Array = NDArray[np.float64]
 _WELL = 1e-3  # as of ``Balance``, for Cholesky's pivots, which are roots of those
@@ -45,6 +45,7 @@ class MotionDerivative:
     Attributes:
         motion: the motion itself. acceleration: ∂v̇/∂(q, v) (nv, 2 nv). force: ∂λ/∂(q, v) (m, 1 + d, 2 nv).
         acceleration_friction: ∂v̇/∂μ (nv, m). force_friction: ∂λ/∂μ (m, 1 + d, m).
+        friction: ∂μ/∂(q, v) (m, 2 nv), or None where it does not change with the state.
         acceleration_push, force_push: ∂v̇/∂f (nv, nv) and ∂λ/∂f (m, 1 + d, nv) of a generalised force f, into which a
             control parameter u enters by ∂f/∂u (Pace (27)).
     """
@@ -56,6 +57,7 @@ class MotionDerivative:
     force_friction: Array
     acceleration_push: Array
     force_push: Array
+    friction: Array | None = None
 
 
 def motion_of(
@@ -64,7 +66,7 @@ def motion_of(
     """Motion and forces of a mode: M v̇ + h = Sᵀτ + Jᵀλ, closed rows do not accelerate, sliding contacts rub.
 
     Args:
-        known: the equations of an impact at this configuration; if they are those of the mode, they are not solved anew.
+        known: the equations of an impact at this configuration, factored; taken if they are those of the mode, too.
 
     Raises:
         Unsolvable: the mode has no motion, or its forces are not unique and matter.
@@ -128,15 +130,13 @@ def motion_derivative(gradient: ProblemGradient, mode: ContactMode, resting: flo
         if i in turning:
             forces[i, 1:, : 2 * n] -= problem.friction[i] * motion.force[i, 0] * turning[i]
     state, friction, push = slice(2 * n), slice(2 * n, 2 * n + m), slice(2 * n + m, None)
-    return MotionDerivative(
-        motion,
-        acceleration[:, state],
-        forces[:, :, state],
-        acceleration[:, friction],
-        forces[:, :, friction],
-        acceleration[:, push],
-        forces[:, :, push],
-    )
+    by_state, by_friction, by_push = acceleration[:, state], acceleration[:, friction], acceleration[:, push]
+    force_state, force_friction, force_push = forces[:, :, state], forces[:, :, friction], forces[:, :, push]
+    varying = coefficient_gradient(gradient)
+    if varying is not None:
+        varying = varying[:m]
+        by_state, force_state = by_state + by_friction @ varying, force_state + force_friction @ varying
+    return MotionDerivative(motion, by_state, force_state, by_friction, force_friction, by_push, force_push, varying)
 
 
 def mode_motion(

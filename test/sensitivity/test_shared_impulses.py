@@ -1,4 +1,4 @@
-"""Contacts of one body that share an impulse in no unique way: the derivative where the outcome is unique, or a refusal."""
+"""Contacts that share an impulse in no unique way: a derivative where the outcome is unique, or a refusal."""
 
 import numpy as np
 import pytest
