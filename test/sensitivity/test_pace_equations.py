@@ -160,18 +160,6 @@ def test_pace_eq_17_to_21_multiplied_out_are_the_selections(name):
         np.testing.assert_allclose(last @ product, selection.matrix, atol=1e-8)
 
 
-def test_pace_eq_20_lacks_the_derivative_of_a_restitution_that_depends_on_the_speed():
-    # γ = 0.3 + 0.1 v: v⁺ = −γ v, of which (20) keeps −γ and leaves −0.1 v
-    speed, step = -2.0, 1e-6
-
-    def after(v):
-        return -(0.3 - 0.1 * v) * v
-
-    printed = -(0.3 - 0.1 * speed)
-    true = (after(speed + step) - after(speed - step)) / (2 * step)
-    assert true - printed == pytest.approx(0.1 * speed, abs=1e-8)
-
-
 def test_pace_eq_24_as_printed_does_not_tend_to_zero():
     """The derivative stands inside of the bracket that is divided by α; it belongs outside, or needs a factor α."""
     system, q, v = feet(), np.array([0.0, 0.0, 0.38]), np.array([-1.0, -1.3, -0.9])
