@@ -31,7 +31,12 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
     from hybrid_contact_ros.modes.pseudo_impulse import pseudo_impulse_mode
     from hybrid_contact_ros.modes.solution import ModeSolution
+    from hybrid_contact_ros.orbits.controllability import local_controllability
     from hybrid_contact_ros.orbits.flow import variational_flow
+    from hybrid_contact_ros.orbits.outcome import outcome_derivative
+    from hybrid_contact_ros.orbits.periodic import periodic_orbit
+    from hybrid_contact_ros.orbits.poincare import PoincareMap, Section
+    from hybrid_contact_ros.orbits.stability import orbit_stability
     from hybrid_contact_ros.prediction import Prediction
     from hybrid_contact_ros.recordings.recording import Recording
     from hybrid_contact_ros.recordings.write import write_recording
@@ -81,7 +86,13 @@ _HOMES = {
     "impulse_velocity_mode": "modes.impulse_velocity",
     "pseudo_impulse_mode": "modes.pseudo_impulse",
     "ModeSolution": "modes.solution",
+    "local_controllability": "orbits.controllability",
     "variational_flow": "orbits.flow",
+    "outcome_derivative": "orbits.outcome",
+    "periodic_orbit": "orbits.periodic",
+    "PoincareMap": "orbits.poincare",
+    "Section": "orbits.poincare",
+    "orbit_stability": "orbits.stability",
     "Prediction": "prediction",
     "Recording": "recordings.recording",
     "write_recording": "recordings.write",

@@ -123,6 +123,11 @@ class Coordinates:
         """The configuration reached from q (nq,) by the displacement ``step`` (nv,), a velocity times a time."""
         return self.reduced_position(pin.integrate(self._model, self.full_position(q), self.full_velocity(step)))
 
+    def difference(self, q: Array, other: Array) -> Array:
+        """The displacement (nv,) that :meth:`integrate` takes from q (nq,) to ``other`` (nq,)."""
+        full = np.asarray(pin.difference(self._model, self.full_position(q), self.full_position(other)))
+        return full if self.reduction is None else np.linalg.lstsq(self.reduction, full)[0]
+
 
 def _resolve(name: str, urdf: Urdf) -> tuple[str, float, float]:
     """The joint that ``name`` follows in the end, through followers of followers, with multiplier and offset."""
