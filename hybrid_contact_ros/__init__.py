@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.sensitivity.events import saltation_matrix
     from hybrid_contact_ros.sensitivity.orders import order_outcomes, order_sensitive_pairs
     from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity
+    from hybrid_contact_ros.sensitivity.salted import EventMap, merged_branches, salted_branches, salted_update
     from hybrid_contact_ros.sensitivity.words import touchdown_words
     from hybrid_contact_ros.simulation.execution import Execution, ExecutionEventKind
     from hybrid_contact_ros.simulation.options import Tolerances
@@ -104,6 +105,10 @@ _HOMES = {
     "order_sensitive_pairs": "sensitivity.orders",
     "Saltation": "sensitivity.saltation",
     "Validity": "sensitivity.saltation",
+    "EventMap": "sensitivity.salted",
+    "merged_branches": "sensitivity.salted",
+    "salted_branches": "sensitivity.salted",
+    "salted_update": "sensitivity.salted",
     "touchdown_words": "sensitivity.words",
     "Execution": "simulation.execution",
     "ExecutionEventKind": "simulation.execution",
