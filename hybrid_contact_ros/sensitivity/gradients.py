@@ -230,8 +230,7 @@ def symbolic_gradient(
     problem = system.problem(q, v, time=time, mode=mode)
     n, m, d = problem.nv, problem.contacts, problem.tangents
     values = np.array(evaluate(*map(float, q), *map(float, v)), dtype=np.float64).reshape(-1, 2 * n)
-    ends = np.cumsum([n * n, n, m * (1 + d) * n, m * (1 + d)])
-    mass, bias, rows, drift, _ = np.split(values, ends)
+    mass, bias, rows, drift, _ = (values[part] for part in system.parts)
     bias_q, bias_v = bias[:, :n].copy(), bias[:, n:].copy()
     force = system.force
     if force is not None:
