@@ -43,10 +43,11 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.replay.run import replay_bag
     from hybrid_contact_ros.sensitivity.angles import constraint_angles
     from hybrid_contact_ros.sensitivity.bouligand import bouligand_derivative
+    from hybrid_contact_ros.sensitivity.event_map import EventMap
     from hybrid_contact_ros.sensitivity.events import saltation_matrix
     from hybrid_contact_ros.sensitivity.orders import order_outcomes, order_sensitive_pairs
     from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity
-    from hybrid_contact_ros.sensitivity.salted import EventMap, merged_branches, salted_branches, salted_update
+    from hybrid_contact_ros.sensitivity.salted import merged_branches, salted_branches, salted_update
     from hybrid_contact_ros.sensitivity.words import touchdown_words
     from hybrid_contact_ros.simulation.execution import Execution, ExecutionEventKind
     from hybrid_contact_ros.simulation.options import Tolerances
@@ -105,7 +106,7 @@ _HOMES = {
     "order_sensitive_pairs": "sensitivity.orders",
     "Saltation": "sensitivity.saltation",
     "Validity": "sensitivity.saltation",
-    "EventMap": "sensitivity.salted",
+    "EventMap": "sensitivity.event_map",
     "merged_branches": "sensitivity.salted",
     "salted_branches": "sensitivity.salted",
     "salted_update": "sensitivity.salted",

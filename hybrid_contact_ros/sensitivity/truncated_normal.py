@@ -60,10 +60,8 @@ def _moments(rows: Array, offsets: Array) -> Array:
     def section(at: Array) -> Array:
         """The moments of the sections at values of the first coordinate."""
         left = offsets + np.outer(at, rows[:, 0])
-        if r == 2:
-            inner = _segments(rows[:, 1], left)
-        else:
-            inner = np.array([_moments(rows[:, 1:], limit) for limit in left])
+        rest = rows[:, 1:]
+        inner = _segments(rest[:, 0], left) if r == 2 else np.array([_moments(rest, limit) for limit in left])
         found = np.empty((len(at), r + 1, r + 1))
         keep = np.r_[0, 2 : r + 1]
         found[np.ix_(np.arange(len(at)), keep, keep)] = inner

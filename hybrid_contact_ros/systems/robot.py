@@ -126,7 +126,7 @@ class RobotSystem:
         return coordinates.normalised(coordinates.integrate(unit, step)) if step.any() else unit
 
     def difference(self, start: Array, end: Array) -> Array:
-        """The displacement (nv,) that leads from one configuration (nq,) to another, the inverse of :meth:`integrate`."""
+        """The displacement (nv,) that leads from one configuration (nq,) to another: undoes :meth:`integrate`."""
         coordinates = self.model.coordinates
         return coordinates.difference(coordinates.normalised(start), coordinates.normalised(end))
 
