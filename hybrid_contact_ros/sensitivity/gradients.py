@@ -196,7 +196,7 @@ def depends_on_time(system: Any) -> bool:
     """Whether the forces of a system may depend on time."""
     if isinstance(system, RobotSystem):
         return system.driven
-    if isinstance(system, LagrangianSystem):
+    if _is_lagrangian(system):
         return system.force is not None
     return "time" in _arguments(system)
 
