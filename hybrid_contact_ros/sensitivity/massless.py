@@ -33,8 +33,8 @@ def loose_limbs(problem: ContactProblem, closed: frozenset[int]) -> list[int]:
 def with_limbs(problem: ContactProblem, closed: frozenset[int], own: Array) -> ContactProblem:
     """The problem where loose limbs have a mass of 1 and the force that gives them their ``own`` acceleration (nv,).
 
-    These coordinates then are in no equation of the others: they keep their velocity in an impact, and otherwise move as
-    the system says.
+    These coordinates then are in no equation of the others: they keep their velocity in an impact, and otherwise move
+    as the system says.
     """
     loose = loose_limbs(problem, closed)
     if not loose:
