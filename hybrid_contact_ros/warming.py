@@ -213,8 +213,8 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 
 
 def help_out() -> None:
-    """The helper process: compile what sensitivities need, whose largest kernel takes longest, and then what impact sets
-    need. It ends at once with the process that started it, which holds the other end of its standard input."""
+    """The helper process: compile what sensitivities need, whose largest kernel takes longest, and then what impact
+    sets need. It ends at once with the process that started it, which holds the other end of its standard input."""
     config, urdf, parts = pickle.load(sys.stdin.buffer)
 
     def follow() -> None:
