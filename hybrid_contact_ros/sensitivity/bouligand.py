@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hybrid_contact_ros.mechanics.contact_sets import contact_set
+from hybrid_contact_ros.mechanics.contact_sets import contact_set, counts, finite, not_negative
 from hybrid_contact_ros.sensitivity.bouligand_assumptions import orthogonal, plastic_and_frictionless, touch_together
 from hybrid_contact_ros.sensitivity.bouligand_selection import Corner, InadmissibleError, Selection, count_orders
 from hybrid_contact_ros.sensitivity.cones import has_interior
@@ -62,24 +62,30 @@ class BouligandDerivative:
             raise ValueError(f"no Bouligand derivative of these touchdowns ({self.validity.value}): {self.why}")
         return self.field
 
-    def apply(self, direction: ArrayLike) -> Array:
+    def apply(self, direction: ArrayLike, heights: Mapping[int, float] | None = None) -> Array:
         """The directional derivative (2 nv,) along (u, δq, δv): n contacts need n + 1 motions, not n! orders.
+
+        Args:
+            direction: (1 + 2 nv,). heights: by contact, how much higher its ground is, m; at all instants alike. Of the
+                parameters these alone matter at the instant: controls act between events, friction is absent, and a
+                restitution above 0 leads to chatter at once. What heights do in the matrices between instants is not in
+                here; ``orbits.directional.directional_flow`` has that, and controls.
 
         Raises:
             ValueError: there is no derivative, another shape, or an order that is not admissible (only where the
                 instant has more touchdowns than were examined beforehand).
         """
-        return self._follow(direction)[0]
+        return self._follow(direction, heights or {})[0]
 
-    def orders(self, direction: ArrayLike) -> tuple[tuple[int, ...], ...]:
+    def orders(self, direction: ArrayLike, heights: Mapping[int, float] | None = None) -> tuple[tuple[int, ...], ...]:
         """The order of touchdowns along a direction, for each instant.
 
         Raises:
             ValueError: as :meth:`apply`.
         """
-        return self._follow(direction)[1]
+        return self._follow(direction, heights or {})[1]
 
-    def _follow(self, direction: ArrayLike) -> tuple[Array, tuple[tuple[int, ...], ...]]:
+    def _follow(self, direction: ArrayLike, heights: Mapping[int, float]) -> tuple[Array, tuple[tuple[int, ...], ...]]:
         field, given = self.required(), np.asarray(direction, dtype=np.float64)
         if given.shape != (1 + field.size,):
             raise ValueError(f"the direction (u, δq, δv) has shape {given.shape}; ({1 + field.size},) is needed")
@@ -87,7 +93,7 @@ class BouligandDerivative:
         for part in self.parts:
             if isinstance(part, Corner):
                 try:
-                    change, order = part.follow(change)
+                    change, order = part.follow(change, heights)
                 except InadmissibleError as error:
                     raise ValueError(f"no derivative in this direction ({error.validity.value}): {error.why}") from None
                 orders.append(order)
@@ -103,6 +109,7 @@ class BouligandDerivative:
         Raises:
             ValueError: there is no derivative, there are more than ``most`` orders, or one is not admissible.
         """
+        counts(most=most)
         field = self.required()
         count = count_orders(self.corners)
         if count > most:
@@ -221,6 +228,9 @@ def bouligand_derivative(
         ValueError: an unknown contact, one that is given as both, a state of a wrong size or with numbers that are not
             finite.
     """
+    not_negative(tolerance=tolerance, resting=resting, touching=touching)
+    counts(least=0, examined=examined)
+    finite(time=time)
     known = as_system(system, effort)
     q_, v_ = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
     if not (np.isfinite(q_).all() and np.isfinite(v_).all()):

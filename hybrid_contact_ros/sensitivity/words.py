@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hybrid_contact_ros.codes import EventValidity
-from hybrid_contact_ros.mechanics.contact_sets import contact_set
+from hybrid_contact_ros.mechanics.contact_sets import contact_set, counts
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.cones import gaussian_measure
 from hybrid_contact_ros.sensitivity.orders import ChainImpact, word_of
@@ -179,8 +179,7 @@ def touchdown_words(
         ValueError: sizes, indices, caps below 1, a contact that does not approach, gaps that cannot be closed together,
             a singular M.
     """
-    if max_impacts < 1 or max_words < 1:
-        raise ValueError(f"max_impacts and max_words are {max_impacts} and {max_words}; they must be 1 or more")
+    counts(max_impacts=max_impacts, max_words=max_words)
     adapted = as_system(system, effort)
     q_, v_ = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
     first = adapted.problem(q_, v_)

@@ -210,11 +210,14 @@ def _add_covariance(w, share, covariance, matrix, centre, scratch, out):
                 through[i, a] += matrix[i, e] * scratch.gain[e, a]
     for i in range(n):
         row, mine = out[i], half[i]
-        for e in range(n):
-            value = share * mine[e]
-            other = turned[e]
+        for e in range(0, n - 3, 4):
+            p, q, r, t = share * mine[e], share * mine[e + 1], share * mine[e + 2], share * mine[e + 3]
+            one, two, three, four = turned[e], turned[e + 1], turned[e + 2], turned[e + 3]
             for c in range(i + 1):
-                row[c] += value * other[c]
+                row[c] += p * one[c] + q * two[c] + r * three[c] + t * four[c]
+        for e in range(n - n % 4, n):
+            for c in range(i + 1):
+                row[c] += share * mine[e] * turned[e, c]
         apart = scratch.after[w, i] - centre[i]
         x = m[4] * through[i, 0] + m[5] * through[i, 1] + m[7] * through[i, 2]
         y = m[5] * through[i, 0] + m[6] * through[i, 1] + m[8] * through[i, 2]

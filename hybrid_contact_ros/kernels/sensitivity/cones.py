@@ -19,7 +19,7 @@ _THIN = 1e-9  # a polygon of less area is empty
 _LARGEST = 1.0  # rad: triangles with longer edges are halved, and sooner where the mean is far
 _STACK = 48
 _NEGLECTED = 32.0  # a triangle all of whose density is below exp(−32) of the largest
-_ANGLES, _SHARES = (np.array(list(values)) for values in np.polynomial.legendre.leggauss(3))
+_ANGLES, _SHARES = (np.array(list(values)) for values in np.polynomial.legendre.leggauss(4))
 # Gauss's rule in both directions of a triangle, of which one is squeezed to a point
 POINTS = np.array([
     ((1.0 + x) / 2.0 * (1.0 - (1.0 + y) / 2.0), (1.0 + y) / 2.0, w * v / 4.0 * (1.0 - (1.0 + y) / 2.0))

@@ -22,7 +22,7 @@ REBOUNDS, SMALLER = 60, 0.95
 """How often restitution is made smaller where it would raise the energy, each time by this factor; then it is none."""
 _SLIDES = 1e2  # of the speed below which a contact rests: a faster tangential velocity is a slide
 _SLIDES_ON = 0.05  # of the fastest contact velocity: a contact that is faster after its own impulse is guessed to slide
-_SWEEPS = 4
+_SWEEPS, _ROUNDS = 2, 2  # sweeps between two looks at the residual, and how many such looks
 _ENERGY = 1e-12  # of the work of an impact: a rise of the kinetic energy by less is rounding
 
 
@@ -101,14 +101,15 @@ def solve_impact(friction, velocity, problem, scratch):
     iterate = ModeIterate(scratch.slip, scratch.state, scratch.solved, scratch.after)
     memory = ModeScratch(scratch.A, scratch.work, scratch.order)
     if problem.steps <= LITTLE:  # contacts that hardly feel each other are solved by a few sweeps, which take less time
-        sweep(_SWEEPS, _SWEEPS, dynamics, scratch.scope, scratch.moving, iterate, memory.work)
-        contact_accelerations(G, velocity, scratch.solved, scratch.after)
         scale = problem_scale(d, velocity, scratch.scope)
-        residual = mode_residual(
-            scale, dynamics, scratch.scope, scratch.moving, scratch.slip, scratch.solved, scratch.after
-        )
-        if residual <= problem.tolerance:
-            return True, residual
+        for _ in range(_ROUNDS):
+            sweep(_SWEEPS, _SWEEPS, dynamics, scratch.scope, scratch.moving, iterate, memory.work)
+            contact_accelerations(G, velocity, scratch.solved, scratch.after)
+            residual = mode_residual(
+                scale, dynamics, scratch.scope, scratch.moving, scratch.slip, scratch.solved, scratch.after
+            )
+            if residual <= problem.tolerance:
+                return True, residual
         name_states(problem.tolerance, dynamics, scratch.scope, scratch.moving, iterate)
     code, residual, _ = solve_modes(
         problem.steps, problem.tolerance, dynamics, scratch.scope, scratch.moving, iterate, memory
