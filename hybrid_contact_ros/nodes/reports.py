@@ -14,6 +14,7 @@ from hybrid_contact_ros.monitoring.cost import measure
 from hybrid_contact_ros.monitoring.verdict import Level
 from hybrid_contact_ros.nodes.startup import Startup
 from hybrid_contact_ros.ros.diagnostics import diagnosis, unconfigured
+from hybrid_contact_ros.ros.executor import by_hand
 from hybrid_contact_ros.ros.qos import OUTPUT
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ class Reports:
             return
         now = time.perf_counter()
         publishers = {topic: node.count_publishers(node.resolve_topic_name(topic)) for topic in stream.inputs}
-        idle = "inactive" if not node.active else "" if stream.enabled else "disabled by ~/enable"
+        idle = "" if stream.enabled else "disabled by ~/enable"
+        if not node.active:
+            idle = f"inactive; {by_hand(name, 'activate')} activates it"
         said, values = stream.monitor.report(
             max(now - self.begun, 1e-3),
             idle,

@@ -12,6 +12,7 @@ from rclpy.lifecycle import TransitionCallbackReturn
 from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.ros.description import RobotDescription
+from hybrid_contact_ros.ros.executor import by_hand
 from hybrid_contact_ros.ros.parameters import declare_own
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ class Startup:
         declare_own(node, "reconfigure_on_new_description", False, text, live=True)
         self.why = ""
         self.tried: object = None
+        self._told = False  # what it waits for
         self._settings = 0  # how often parameters were set
         self._starter = node.create_timer(0.1, self._autostart, clock=wall)
         node.create_timer(0.5, self._follow_description, clock=wall)
@@ -63,7 +65,10 @@ class Startup:
     def unconfigured(self) -> str:
         """A sentence on a node that is not configured, with the reason where there is one."""
         why = self.why or ("" if self._description.there else "no robot description yet")
-        return f"not configured: {why}" if why else "not configured"
+        said = f"not configured: {why}" if why else "not configured"
+        if self._asked_for("autostart"):
+            return said
+        return f"{said}; {by_hand(self._node.get_fully_qualified_name(), 'configure')} configures it"
 
     def outdated(self) -> str:
         """A sentence where the model in use is not that of the present robot description; else an empty text."""
@@ -84,6 +89,13 @@ class Startup:
         node = self._node
         if not self._asked_for("autostart") or node.lifecycle_state != _UNCONFIGURED:
             self._starter.cancel()
+            if node.lifecycle_state == _UNCONFIGURED and not self._told:
+                self._told = True
+                name = node.get_fully_qualified_name()
+                node.get_logger().info(
+                    f"waiting to be configured: {by_hand(name, 'configure')}, then {by_hand(name, 'activate')}; with "
+                    "the parameter autostart:=true the node does both as soon as the robot description is there"
+                )
             return
         if not self._description.there:
             node.get_logger().info("waiting for robot_description", throttle_duration_sec=5.0)
