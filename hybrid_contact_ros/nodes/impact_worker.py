@@ -6,17 +6,14 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 from hybrid_contact_ros.estimation.impact_sets import ImpactAhead, ImpactSets
 from hybrid_contact_ros.impacts.steps import LONG, SHORT, Steps
-from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.monitoring.set_counter import SetCounter
+from hybrid_contact_ros.nodes.turn import Turn
 from hybrid_contact_ros.prediction import ImpactPrediction
 from hybrid_contact_ros.ros.boundary import protected
-
-if TYPE_CHECKING:
-    from hybrid_contact_ros.nodes.engine_node import EngineNode
 
 # s, before Python is run after a long step. A thread that has computed for so long has used up its share of the
 # processor, and the system may give that to another process at any time, for milliseconds where it is busy: if that
@@ -44,18 +41,24 @@ class ImpactWorker:
     replay without deadline computes for the same stamp, or its beginning.
 
     Args:
-        node: configured, with a ``stream``.
+        sets: computes a set, with a model of its own. turn: of the thread of the states. counter: of the sets.
         publish: called with a set, and the time since the messages of its state came, ns. Never after :meth:`end`, nor
             with a set of a state that was offered before :meth:`drop`.
+
+    Attributes:
+        native_id: of the thread.
     """
 
-    def __init__(self, node: EngineNode, publish: Callable[[ImpactPrediction, int], None]) -> None:
-        stream = node.stream
-        assert stream is not None and stream.monitor.sets is not None and node.urdf is not None
-        config = stream.estimator.config
-        self.counter: SetCounter = stream.monitor.sets
-        self._logger, self._turn, self._publish = node.get_logger(), stream.turn, publish
-        self._sets = ImpactSets(RigidBodyModel.from_urdf(node.urdf, config), config)
+    def __init__(
+        self,
+        sets: ImpactSets,
+        turn: Turn,
+        counter: SetCounter,
+        logger: Any,
+        publish: Callable[[ImpactPrediction, int], None],
+    ) -> None:
+        self.counter = counter
+        self._sets, self._logger, self._turn, self._publish = sets, logger, turn, publish
         self._waiting: _Offer | None = None
         self._slot, self._publishing = threading.Lock(), threading.Lock()
         self._generation = 0
@@ -65,7 +68,7 @@ class ImpactWorker:
         self._thread = threading.Thread(target=self._work, name="impact_set", daemon=True)
         self._thread.start()
         assert self._thread.native_id is not None
-        node.has_thread(self._thread.native_id, sets=True)
+        self.native_id = self._thread.native_id
 
     def offer(self, ahead: ImpactAhead, arrived: int) -> None:
         """A touchdown may be near: its set is the next to be computed, unless that of a newer state takes its place."""

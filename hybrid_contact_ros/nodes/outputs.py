@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from hybrid_contact_msgs.msg import ConstraintStability, ContactEvent, ContactMode, PostImpactVelocitySet
+from hybrid_contact_ros.estimation.impact_sets import ImpactSets
 from hybrid_contact_ros.estimator import Parts
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.nodes.engine_node import EngineNode
 from hybrid_contact_ros.nodes.impact_requests import ImpactRequests
 from hybrid_contact_ros.nodes.impact_worker import ImpactWorker
@@ -75,11 +77,15 @@ class ImpactOutput:
 
     def __init__(self, node: EngineNode) -> None:
         stream = node.stream
-        assert stream is not None
+        assert stream is not None and stream.monitor.sets is not None and node.urdf is not None
         self._encoder = stream.encoder
         self._sets = node.output(PostImpactVelocitySet, "impact_set")
         self._requests = ImpactRequests(node)
-        stream.sets = node.keep(ImpactWorker.end, ImpactWorker(node, self._publish))
+        config = stream.estimator.config
+        sets = ImpactSets(RigidBodyModel.from_urdf(node.urdf, config), config)
+        worker = ImpactWorker(sets, stream.turn, stream.monitor.sets, node.get_logger(), self._publish)
+        node.has_thread(worker.native_id, sets=True)
+        stream.sets = node.keep(ImpactWorker.end, worker)
 
     def _publish(self, impact: ImpactPrediction, compute_ns: int) -> None:
         """On the thread of the sets."""

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from lifecycle_msgs.msg import State
 from rclpy.clock import Clock
 from rclpy.lifecycle import TransitionCallbackReturn
 
+from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.nodes.host import Host
 from hybrid_contact_ros.ros.description import RobotDescription
 from hybrid_contact_ros.ros.executor import by_hand
 from hybrid_contact_ros.ros.parameters import declare_own
-
-if TYPE_CHECKING:
-    from hybrid_contact_ros.nodes.engine_node import EngineNode
 
 _UNCONFIGURED = State.PRIMARY_STATE_UNCONFIGURED
 SUCCESS = TransitionCallbackReturn.SUCCESS
@@ -33,13 +32,19 @@ class Startup:
     Configuring depends on the parameters and on the robot description. It is tried once with the same ones, and again
     when either changes.
 
+    Args:
+        node, description: what is configured, and with what. wall: the clock of its timers.
+        config: that in use, or None while the node is not configured.
+
     Attributes:
         why: why the last try failed; empty where it did not.
         tried: parameters and description of the last try; None before the first.
     """
 
-    def __init__(self, node: EngineNode, description: RobotDescription, wall: Clock) -> None:
-        self._node, self._description = node, description
+    def __init__(
+        self, node: Host, description: RobotDescription, wall: Clock, config: Callable[[], EstimatorConfig | None]
+    ) -> None:
+        self._node, self._description, self._config = node, description, config
         text = "configure and activate as soon as the robot description is there"
         declare_own(node, "autostart", False, text, live=True)
         text = "start anew by itself when another robot description comes; else diagnostics warn until it is done"
@@ -108,16 +113,15 @@ class Startup:
 
     def _follow_description(self) -> None:
         """Start anew with another robot description, where that is asked for and the description can be used."""
-        node, description = self._node, self._description
+        node, description, config = self._node, self._description, self._config()
         if (
             self.tried == self._attempt
             or not description.replaced
             or not self._asked_for("reconfigure_on_new_description")
-            or node.stream is None
+            or config is None
         ):
             return
         self.tried = self._attempt
-        config = node.stream.estimator.config
         try:
             ContactEstimator(RigidBodyModel.from_urdf(description.text(), config), config)
         except ValueError as error:

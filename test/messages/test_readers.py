@@ -95,8 +95,9 @@ def test_readers_take_what_rclpy_takes_behind_the_last_field(kind, data):
     assert told(read(written)) == wanted
     longer = written + data.draw(st.binary(min_size=1, max_size=99))
     assert told(read(longer)) == wanted
-    assert serialize_message(deserialize_message(longer, type(sent)))[: Layout(kind, written).end] == (
-        serialize_message(deserialize_message(written, type(sent)))[: Layout(kind, written).end]
+    assert (
+        serialize_message(deserialize_message(longer, type(sent)))[: Layout(kind, written).end]
+        == (serialize_message(deserialize_message(written, type(sent)))[: Layout(kind, written).end])
     )
 
 

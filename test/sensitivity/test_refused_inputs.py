@@ -99,7 +99,11 @@ TAKE_TIMES = ("bouligand_derivative", "saltation_matrix", "touchdown", "liftoff"
 TAKE_COUNTS = {
     "order_outcomes": (lambda **given: order_outcomes(bar(), [0, 1], **given), ("max_impacts",), 1),
     "order_sensitive_pairs": (lambda **given: order_sensitive_pairs(bar(), **given), ("max_impacts",), 1),
-    "touchdown_words": (lambda **given: touchdown_words(ROD, AT, FALLING, [0], **given), ("max_impacts", "max_words"), 1),
+    "touchdown_words": (
+        lambda **given: touchdown_words(ROD, AT, FALLING, [0], **given),
+        ("max_impacts", "max_words"),
+        1,
+    ),
     "bouligand_derivative": (lambda **given: bouligand_derivative(ROD, AT, FALLING, **given), ("examined",), 0),
     "selections": (lambda **given: bouligand_derivative(ROD, AT, FALLING).selections(**given), ("most",), 1),
     "chatter": (lambda **given: chatter(ONES, ONES, -ONES, np.eye(1), 0.5 * ONES, **given), ("max_impacts",), 1),
@@ -119,7 +123,7 @@ def test_what_is_no_tolerance_is_refused_by_its_name(name, wrong):
 @pytest.mark.parametrize("name", TAKE_TIMES)
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, "1", [1.0]])
 def test_what_is_no_time_is_refused_by_its_name(name, wrong):
-    with pytest.raises(ValueError, match="^time must be a finite number, got "):
+    with pytest.raises(ValueError, match=r"^time must be a finite number, got "):
         TAKE_TOLERANCES[name][0](time=wrong)
 
 
