@@ -23,6 +23,7 @@ import numpy as np
 
 from benchmarks.live import machine
 from benchmarks.live.checkout import checkout, leave
+from benchmarks.live.domain import own_domain
 from benchmarks.live.robot import ROOT
 from benchmarks.live.session import environment, python_of
 from benchmarks.live.verdict import Goal
@@ -56,7 +57,7 @@ def play(root: Path, seconds: float, *arguments: str) -> Shown:
         RuntimeError: it failed.
     """
     settings = environment(root)
-    settings.setdefault("HYBRID_CONTACT_DEMO_DOMAIN", settings.get("ROS_DOMAIN_ID", "77"))
+    settings.setdefault("HYBRID_CONTACT_DEMO_DOMAIN", own_domain())
     with tempfile.TemporaryDirectory() as folder:
         command = [python_of(root), "-m", "hybrid_contact_ros.programs", "command", "demo", "--json"]
         command += ["--seconds", f"{seconds:g}", "--out", folder, *arguments]

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import os
 import subprocess
 import sys
 import time
@@ -26,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.live.domain import own_domain
 from benchmarks.live.memory import in_words, resident, show_memory
 from benchmarks.live.robot import ROOT, Robot, States
 from benchmarks.live.watch import Histogram, State, Watch
@@ -38,8 +38,7 @@ TRACED = 0.05  # share of the states that the second pass takes
 @contextmanager
 def suite(rate: float) -> Iterator[tuple[Any, Any]]:
     """An active node of the suite in this process, and its executor."""
-    os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    own_domain()
     import rclpy
 
     from hybrid_contact_msgs.msg import ConstraintStability, ContactMode
@@ -66,6 +65,7 @@ def suite(rate: float) -> Iterator[tuple[Any, Any]]:
     finally:
         listener.destroy_node()
         executor.remove_node(node)
+        executor.shutdown()
         node.destroy_node()
         rclpy.try_shutdown()
 

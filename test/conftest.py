@@ -3,7 +3,6 @@
 import atexit
 import os
 import shutil
-import socket
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from helpers.recordings import fall, shared_file, walker, without_model  # noqa: F401  (fixtures of several folders)
+from hybrid_contact_ros.ros.domain import claim_domain
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -26,24 +26,8 @@ settings.register_profile("nightly", **_WITHOUT_A_CLOCK, derandomize=False, max_
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
-def _claim_ros_domain() -> socket.socket:
-    """Take a ROS domain that no other test process of this machine has, for as long as the socket is open.
-
-    Domains above 101 use UDP ports that Linux also hands out to anybody.
-    """
-    for domain in range(101, 0, -1):
-        claim = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        try:
-            claim.bind(("127.0.0.1", 17400 + domain))
-        except OSError:
-            claim.close()
-            continue
-        os.environ["ROS_DOMAIN_ID"] = str(domain)
-        return claim
-    raise RuntimeError("all ROS domains from 1 to 101 are taken by other test runs; let one of them end")
-
-
-_claimed_domain = _claim_ros_domain()  # per process: xdist workers each import this file
+_domain, _claim = claim_domain()  # per process: xdist workers each import this file
+os.environ["ROS_DOMAIN_ID"] = str(_domain)
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 os.environ.setdefault("FASTDDS_DEFAULT_PROFILES_FILE", str(ROOT / "config" / "fastdds_discovery.xml"))
 

@@ -138,6 +138,6 @@ class Receiver:
             raise RuntimeError("ContactMode has another layout than this benchmark reads")
 
     def close(self) -> None:
-        self.executor.remove_node(self.node)
+        self.executor.shutdown()  # until then an EventsExecutor keeps what it was given, and the node goes on listening
         self.node.destroy_node()
         self._rclpy.try_shutdown()

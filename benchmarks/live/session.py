@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.live.domain import own_domain
 from benchmarks.live.machine import Load
 from benchmarks.live.receiver import STAMP, Receiver, latencies
 from benchmarks.live.robot import ROOT, Robot
@@ -128,8 +129,7 @@ def measure(variant: Variant, robot: Robot, seconds: float, warm: float = WARM) 
     Raises:
         RuntimeError: a process ended early, or nothing was received.
     """
-    os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
-    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    own_domain()
     with _started([python_of(variant.root), *variant.command], variant.root) as node:
         order = {"robot": asdict(robot), "seconds": seconds, "warm": warm, "pids": [node.pid, os.getpid()]}
         command = [sys.executable, "-m", "benchmarks.live.robot", json.dumps(order)]

@@ -11,8 +11,8 @@ import contextlib
 import json
 import os
 import queue
-import random
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -30,6 +30,7 @@ from hybrid_contact_ros.commands import terminal
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.demo.frames import FAILED, READY, Frame, read_frames
 from hybrid_contact_ros.demo.table import echo_line, line, live_table, summary_table
+from hybrid_contact_ros.ros.domain import claim_domain
 from hybrid_contact_ros.ros.share import configuration
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class _Demo:
     def __init__(self, args: argparse.Namespace, config: Path, scratch: Path, console: Console) -> None:
         self._seconds, self._picture, self._config, self._console = args.seconds, args.out / "demo.png", config, console
         self._echo, self._urdf = args.echo, scratch / "go2.urdf"
-        self._environment = _environment(args.domain)
+        self._environment, self._claim = _environment(args.domain)
         self._processes: list[subprocess.Popen[bytes]] = []
         self._frames: queue.SimpleQueue[Frame | None] = queue.SimpleQueue()
 
@@ -241,19 +242,23 @@ def _tell(process: subprocess.Popen[bytes]) -> None:
         process.stdin.flush()
 
 
-def _environment(domain: int | None) -> dict[str, str]:
-    """The environment of the processes: a ROS domain of their own on this machine only, so that a demo never speaks to
-    a robot, unless a domain was chosen."""
-    environment = dict(os.environ)
+def _environment(domain: int | None) -> tuple[dict[str, str], socket.socket | None]:
+    """The environment of the processes, and what holds their ROS domain: one of their own on this machine only, so that
+    a demo never speaks to a robot or to another demo, unless a domain was chosen."""
+    environment, claim = dict(os.environ), None
     if domain is None:
-        environment["ROS_DOMAIN_ID"] = environment.get("HYBRID_CONTACT_DEMO_DOMAIN") or str(random.randint(1, 101))
+        chosen = environment.get("HYBRID_CONTACT_DEMO_DOMAIN")
+        if not chosen:
+            number, claim = claim_domain()
+            chosen = str(number)
+        environment["ROS_DOMAIN_ID"] = chosen
         environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     else:
         environment["ROS_DOMAIN_ID"] = str(domain)
     # Each process has one thread for numpy, whose own threads would fight the four processes for the processors.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         environment.setdefault(name, "1")
-    return environment
+    return environment, claim
 
 
 def _absent(name: str) -> bool:

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from hybrid_contact_msgs.msg import ConstraintStability, ContactEvent, ContactMode, PostImpactVelocitySet
+from hybrid_contact_msgs.msg import (
+    ConstraintStability,
+    ContactEvent,
+    ContactMode,
+    EventSensitivity,
+    PostImpactVelocitySet,
+)
+from hybrid_contact_ros.estimation.event_maps import EventMaps
+from hybrid_contact_ros.estimation.events_ahead import Spaced
 from hybrid_contact_ros.estimation.impact_sets import ImpactSets
 from hybrid_contact_ros.estimator import Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.nodes.engine_node import EngineNode
 from hybrid_contact_ros.nodes.impact_requests import ImpactRequests
 from hybrid_contact_ros.nodes.impact_worker import ImpactWorker
+from hybrid_contact_ros.nodes.sensitivity_worker import SensitivityWorker
 from hybrid_contact_ros.prediction import ImpactPrediction, Prediction
 
-STABILITY = int(Parts.STABILITY)
+STABILITY, SENSITIVITY = int(Parts.STABILITY), int(Parts.SENSITIVITY)
 
 
 class Heard:
@@ -83,10 +92,31 @@ class ImpactOutput:
         self._requests = ImpactRequests(node)
         config = stream.estimator.config
         sets = ImpactSets(RigidBodyModel.from_urdf(node.urdf, config), config)
-        worker = ImpactWorker(sets, stream.turn, stream.monitor.sets, node.get_logger(), self._publish)
-        node.has_thread(worker.native_id, sets=True)
+        worker = ImpactWorker(node, stream.turn, sets, stream.monitor.sets, self._publish)
         stream.sets = node.keep(ImpactWorker.end, worker)
 
     def _publish(self, impact: ImpactPrediction, compute_ns: int) -> None:
         """On the thread of the sets."""
         self._sets.publish(self._encoder.impact(impact, compute_ns))
+
+
+class SensitivityOutput:
+    """``event_sensitivity`` of the events that are ahead, while somebody listens, with its thread; nothing where
+    ``sensitivity.horizon`` is 0."""
+
+    def __init__(self, node: EngineNode) -> None:
+        stream = node.stream
+        assert stream is not None and node.urdf is not None
+        self.heard: Heard | None = None
+        if node.parts & Parts.SENSITIVITY:
+            self.heard = Heard(node, EventSensitivity, "event_sensitivity")
+            config = stream.estimator.config
+            maps = EventMaps(RigidBodyModel.from_urdf(node.urdf, config), config)
+            spaced, encode = Spaced(config.sensitivity.interval), stream.encoder.sensitivity
+            worker = SensitivityWorker(node, stream.turn, maps, spaced, stream.monitor, encode, self.heard.publish)
+            stream.maps = node.keep(SensitivityWorker.end, worker)
+
+    @property
+    def unheard(self) -> int:
+        """SENSITIVITY, unless somebody listens."""
+        return 0 if self.heard else SENSITIVITY

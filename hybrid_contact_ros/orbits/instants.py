@@ -13,6 +13,8 @@ from hybrid_contact_ros.sensitivity.course import explain
 from hybrid_contact_ros.sensitivity.events import REFUSED
 from hybrid_contact_ros.sensitivity.force_events import force_jump
 from hybrid_contact_ros.sensitivity.gradients import asker, problem_gradient
+from hybrid_contact_ros.sensitivity.impact_gradient import ImpactCourse, impact_derivative
+from hybrid_contact_ros.sensitivity.local_event import LocalEvent
 from hybrid_contact_ros.sensitivity.mode_gradient import motion_derivative, motion_of
 from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity, refusal, saltation
 from hybrid_contact_ros.sensitivity.slip_end import stick_saltation
@@ -51,8 +53,25 @@ def followed_mode(part: ModeInterval, system: AdaptedSystem) -> ContactMode:
     return ContactMode(part.mode.closed, part.mode.sliding, slip_directions(part, system))
 
 
+def ends_chatter(system: AdaptedSystem, events: Sequence[ExecutionEvent], after: ContactMode) -> bool:
+    """Whether a chatter ends at this instant: it was truncated, or its bounces became too slow to follow."""
+    if any(event.kind is ExecutionEventKind.TRUNCATION for event in events):
+        return True
+    first = events[0]
+    arriving = sorted(first.contacts & after.closed - first.before.closed)
+    if first.kind is not ExecutionEventKind.TOUCHDOWN or not arriving:
+        return False
+    problem = system.problem(first.q, first.velocity_before, first.time, first.before.closed)
+    returned = problem.restitution[arriving] * np.abs(problem.normal_jacobian[arriving] @ first.velocity_before)
+    return bool(((returned > 0.0) & (returned <= 10.0 * RESTING)).any())
+
+
 def instant_saltation(
-    system: AdaptedSystem, events: Sequence[ExecutionEvent], before: ContactMode, after: ContactMode
+    system: AdaptedSystem,
+    events: Sequence[ExecutionEvent],
+    before: ContactMode,
+    after: ContactMode,
+    truncated: bool = False,
 ) -> Saltation:
     """Ξ of the events of one instant: the first one's guard, all their resets, and the motions before and after.
 
@@ -62,47 +81,56 @@ def instant_saltation(
     Args:
         system: of the execution. events: in order, at one time; those that only grazed are among them.
         before, after: the modes of the intervals on both sides.
+        truncated: whether to give the end of a chatter the derivative of the truncated execution.
     """
     first = events[0]
     kind, who = first.kind.value, first.contacts
     for event in events:
-        if event.kind.value in REFUSED:
+        if event.kind.value in REFUSED and not (truncated and event.kind is ExecutionEventKind.TRUNCATION):
             return refusal(event.kind.value, event.contacts, *REFUSED[event.kind.value])
     known = system.system
     try:
         if first.kind is ExecutionEventKind.TOUCHDOWN:
-            return _impacts(known, events, before, after)
+            chatter = ends_chatter(system, events, after)
+            if chatter and not truncated:
+                why = f"contact {min(who)} comes to rest as its bounces become too slow to follow"
+                return refusal(kind, who, Validity.ZENO, why)
+            return _impacts(known, events, before, after, chatter)
         if any(event.kind is ExecutionEventKind.TOUCHDOWN for event in events):
             return refusal(kind, who, Validity.SIMULTANEOUS, "an impact at the instant of another event")
         turning = first.kind is ExecutionEventKind.SLIP and who <= before.sliding
         if first.kind is ExecutionEventKind.STICK or turning:
-            contact, tied = min(who), who - {min(who)}
-            q, v, time = first.q, first.velocity_before, first.time
-            return stick_saltation(known, q, v, contact, before, after, together=tied, time=time)
+            return stick_saltation(_local(known, first, before), after, together=who - {min(who)})
         return _force_event(known, first, before, after)
     except Unsolvable as error:
         return refusal(kind, who, unsolvable(error), error.why)
 
 
+def _local(known: object, event: ExecutionEvent, before: ContactMode) -> LocalEvent:
+    return LocalEvent(known, event.q, event.velocity_before, min(event.contacts), before, event.time)
+
+
 def _force_event(known: object, first: ExecutionEvent, before: ContactMode, after: ContactMode) -> Saltation:
     """Liftoff or slip, from the mode before to the one that the instant ends in."""
-    q, v, contact = first.q, first.velocity_before, min(first.contacts)
-    here = motion_derivative(problem_gradient(known, q, v, first.time, before.closed), before)
-    behind = motion_of(asker(known, first.time, after.closed)(q, v), after)
-    found = force_jump(first.kind.value, known, q, here, contact, before, behind, first.time, None, RESTING)
-    if len(first.contacts) > 1 and found.valid and not np.array_equal(found.required(), np.eye(2 * len(v))):
+    event = _local(known, first, before)
+    here = motion_derivative(event.gradient(), before)
+    found = force_jump(first.kind.value, event, here, motion_of(event.problem(after), after))
+    if len(first.contacts) > 1 and found.valid and not np.array_equal(found.required(), np.eye(2 * len(event.v))):
         why = f"{len(first.contacts)} contacts change at one instant, and near it in several orders"
         return refusal(first.kind.value, first.contacts, Validity.SIMULTANEOUS, why)
     return found
 
 
-def _impacts(known: object, events: Sequence[ExecutionEvent], before: ContactMode, after: ContactMode) -> Saltation:
-    """An impact, with the others that it causes at the same instant."""
+def _impacts(
+    known: object, events: Sequence[ExecutionEvent], before: ContactMode, after: ContactMode, chatter: bool
+) -> Saltation:
+    """An impact, with the others that it causes at the same instant, and the closing of contacts that end a chatter."""
     first = events[0]
     q, v, time = first.q, first.velocity_before, first.time
     n = len(v)
     arriving = first.contacts - before.closed
-    closing = after.closed - before.closed
+    cut = [event for event in events if event.kind is ExecutionEventKind.TRUNCATION]
+    closing = after.closed - before.closed - frozenset[int]().union(*(event.contacts for event in cut))
     if len(arriving) != 1 or not closing <= arriving:
         why = f"{max(len(arriving), len(closing))} contacts arrive at one instant, and near it in several orders"
         return refusal("touchdown", first.contacts, Validity.SIMULTANEOUS, why)
@@ -111,10 +139,6 @@ def _impacts(known: object, events: Sequence[ExecutionEvent], before: ContactMod
     fault = refuse_touchdown(here.problem, contact, before.closed, RESTING, _TOUCHING)
     if fault is not None:
         return fault
-    returned = here.problem.restitution[contact] * abs(here.problem.normal_jacobian[contact] @ v)
-    if 0.0 < returned <= 10.0 * RESTING and contact in after.closed:
-        why = f"contact {contact} comes to rest as its bounces become too slow to follow"
-        return refusal("touchdown", first.contacts, Validity.ZENO, why)
     reset = np.eye(2 * n)
     columns: dict[tuple[str, int], Array] = {}
     lost: tuple[str, ...] = ()  # named where there is one impact
@@ -141,8 +165,14 @@ def _impacts(known: object, events: Sequence[ExecutionEvent], before: ContactMod
         more, by_reset, _ = parameter_columns(found, sorted(chosen.closed), contact)
         for k, name in enumerate(more):
             columns[name] = columns.get(name, np.zeros(2 * n)) + by_reset[:, k]
-    names = tuple(columns)
     v_after = events[-1].velocity_after
+    if chatter:
+        step, by_height, v_after = _closing(known, cut[-1] if cut else events[-1], after)
+        reset = step @ reset
+        columns = {name: step @ column for name, column in columns.items()}
+        for i, column in by_height.items():
+            columns["height", i] = columns.get(("height", i), np.zeros(2 * n)) + column
+    names = tuple(columns)
     ahead = motion_of(problem_gradient(known, q, v, time, before.closed).problem, before)
     behind = motion_of(asker(known, time, after.closed)(q, v_after), after)
     guard = np.concatenate((ahead.problem.normal_jacobian[contact], np.zeros(n)))
@@ -155,8 +185,24 @@ def _impacts(known: object, events: Sequence[ExecutionEvent], before: ContactMod
         reset_parameters=np.column_stack([columns[name] for name in names]),
         guard_parameters=by_guard,
         velocity_after=v_after,
-        kind="touchdown",
+        kind="truncation" if chatter else "touchdown",
         contacts=first.contacts,
         parameters=names,
         lost=lost,
     )
+
+
+def _closing(known: object, last: ExecutionEvent, after: ContactMode) -> tuple[Array, dict[int, Array], Array]:
+    """What the end of a chatter does: it takes gaps to zero along the smallest displacement, and speeds by a plastic
+    impact, as ``simulate`` does. Its derivatives by the state (2 nv, 2 nv) and by grounds (2 nv,), and v⁺ (nv,)."""
+    cut = last.kind is ExecutionEventKind.TRUNCATION
+    v, n = last.velocity_before if cut else last.velocity_after, len(last.velocity_after)
+    here = problem_gradient(known, last.q, v, last.time, after.closed)
+    found = impact_derivative(here, ImpactCourse(after.closed, after.sliding))
+    normals = here.problem.normal_jacobian[sorted(after.closed)]
+    back = np.linalg.pinv(normals, rcond=1e-10)
+    step = np.eye(2 * n)
+    step[:n, :n] -= back @ normals
+    step[n:] = found.velocity_state @ step
+    by_height = np.vstack((back, found.velocity_state[:, :n] @ back))
+    return step, dict(zip(sorted(after.closed), by_height.T, strict=True)), found.velocity

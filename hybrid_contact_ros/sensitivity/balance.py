@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dgecon, dgetrf, dgetrs
+from scipy.linalg.lapack import dgecon, dgetrf, dgetrs, dlange
 
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.contact_mode import Direction
 
 Array = NDArray[np.float64]
 Rows = list[tuple[int, int]]
+_WELL = 1e-6  # ratio of pivots above which a matrix is inverted without further questions
 _REGULAR = 1e-13  # reciprocal condition of a matrix that is inverted as it stands
 _RANK = 1e-10  # smaller singular values, relative to the largest, are zero
 _CONSISTENT = 1e-7  # relative: equations that miss by more contradict each other
@@ -33,6 +34,10 @@ class Balance:
         edges: by contact the unit vector s of its slip (d,), against which friction of μ times its normal force acts.
         more: (nv, nv) to add to M: the part of the forces that is linear in x.
 
+    Attributes:
+        rows: as given. undecided: (k, r), changes of the rows' λ that no motion feels: there are some where rows depend
+            on each other, and ``solve`` then finds the smallest λ.
+
     Raises:
         Unsolvable: the matrix is singular, and not only by rows that depend on each other.
     """
@@ -43,8 +48,9 @@ class Balance:
         n, k = problem.nv, len(rows)
         stacked = problem.jacobian().reshape(problem.contacts, -1, n)
         contact, row = [i for i, _ in rows], [r for _, r in rows]
-        self.rows, self.nv = rows, n
-        self._contact, self._row, self._edges, self._friction = contact, row, edges, problem.friction
+        self.rows, self.nv, self._bent = rows, n, more is not None
+        self.place = contact, row
+        self._edges, self._friction = edges, problem.friction
         self.closed = stacked[contact, row] if k else np.zeros((0, n))
         self.push = self.closed
         if edges:
@@ -58,9 +64,12 @@ class Balance:
         matrix[n:, :n] = self.closed
         self._shape = problem.contacts, 1 + problem.tangents
         factors, pivots, failed = dgetrf(matrix)
-        norm = float(np.abs(matrix).sum(axis=0).max(initial=0.0))
-        self.redundant = bool(failed) or float(dgecon(factors, norm)[0]) < _REGULAR
+        sizes = np.abs(factors.diagonal())
+        self.redundant = bool(failed)
+        if not self.redundant and not sizes.min(initial=np.inf) > _WELL * sizes.max(initial=0.0):
+            self.redundant = float(dgecon(factors, dlange("1", matrix))[0]) < _REGULAR
         self._factors = factors, pivots
+        self.undecided = np.zeros((k, 0))
         if self.redundant:
             self._examine()
 
@@ -74,7 +83,12 @@ class Balance:
             raise Unsolvable(False, "redundant contacts slide in different directions: their forces are not unique")
         if np.abs(right[rank:, : self.nv]).max(initial=0.0) > 1e-6:
             raise Unsolvable(True, "the mass matrix is singular, and the closed contacts do not decide the motion")
+        self.undecided = right[rank:, self.nv :].T
         self._inverse = (right[:rank].T / sizes[:rank]) @ left[:, :rank].T
+
+    def fits(self, rows: Rows, edges: dict[int, Direction]) -> bool:
+        """Whether these rows without slip have the same equations: M and J are those of the configuration."""
+        return not edges and not self._edges and not self._bent and rows == self.rows
 
     def solve(self, force: Array, target: Array) -> tuple[Array, Array]:
         """x (nv, c) and λ of the closed rows (k, c), for columns ``force`` (nv, c) and ``target`` (k, c).
@@ -96,7 +110,7 @@ class Balance:
         """Forces or impulses λ (m, 1 + d) of all contacts, friction at edges included, from those of the closed rows
         (k,)."""
         force = np.zeros(self._shape)
-        force[self._contact, self._row] = pushing
+        force[self.place] = pushing
         for i, slip in self._edges.items():
             force[i, 1:] = -self._friction[i] * force[i, 0] * slip
         return force

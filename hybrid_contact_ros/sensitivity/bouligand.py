@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,24 +62,30 @@ class BouligandDerivative:
             raise ValueError(f"no Bouligand derivative of these touchdowns ({self.validity.value}): {self.why}")
         return self.field
 
-    def apply(self, direction: ArrayLike) -> Array:
+    def apply(self, direction: ArrayLike, heights: Mapping[int, float] | None = None) -> Array:
         """The directional derivative (2 nv,) along (u, δq, δv): n contacts need n + 1 motions, not n! orders.
+
+        Args:
+            direction: (1 + 2 nv,). heights: by contact, how much higher its ground is, m; at all instants alike. Of the
+                parameters these alone matter at the instant: controls act between events, friction is absent, and a
+                restitution above 0 leads to chatter at once. What heights do in the matrices between instants is not in
+                here; ``orbits.directional.directional_flow`` has that, and controls.
 
         Raises:
             ValueError: there is no derivative, another shape, or an order that is not admissible (only where the
                 instant has more touchdowns than were examined beforehand).
         """
-        return self._follow(direction)[0]
+        return self._follow(direction, heights or {})[0]
 
-    def orders(self, direction: ArrayLike) -> tuple[tuple[int, ...], ...]:
+    def orders(self, direction: ArrayLike, heights: Mapping[int, float] | None = None) -> tuple[tuple[int, ...], ...]:
         """The order of touchdowns along a direction, for each instant.
 
         Raises:
             ValueError: as :meth:`apply`.
         """
-        return self._follow(direction)[1]
+        return self._follow(direction, heights or {})[1]
 
-    def _follow(self, direction: ArrayLike) -> tuple[Array, tuple[tuple[int, ...], ...]]:
+    def _follow(self, direction: ArrayLike, heights: Mapping[int, float]) -> tuple[Array, tuple[tuple[int, ...], ...]]:
         field, given = self.required(), np.asarray(direction, dtype=np.float64)
         if given.shape != (1 + field.size,):
             raise ValueError(f"the direction (u, δq, δv) has shape {given.shape}; ({1 + field.size},) is needed")
@@ -87,7 +93,7 @@ class BouligandDerivative:
         for part in self.parts:
             if isinstance(part, Corner):
                 try:
-                    change, order = part.follow(change)
+                    change, order = part.follow(change, heights)
                 except InadmissibleError as error:
                     raise ValueError(f"no derivative in this direction ({error.validity.value}): {error.why}") from None
                 orders.append(order)

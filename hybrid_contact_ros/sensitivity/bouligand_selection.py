@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, permutations
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from hybrid_contact_ros.sensitivity.saltation import Validity, saltation
 
 Array = NDArray[np.float64]
 Landed = frozenset[int]
+Heights = Mapping[int, float]
 _PULL = 1e-9  # of the sum of what makes it up: a smaller acceleration away from the ground is none
 _RANK = 1e-9
 
@@ -96,34 +98,42 @@ class Corner:
         self._stops = {i: lift[:, k] * (rates[k] / sizes[k]) for k, i in enumerate(contacts)}
         self.times = np.hstack((self._rows[list(contacts)], np.zeros((len(contacts), v.size)))) / -rates[:, None]
         self._sides: dict[Landed, Side] = {}
-        self._steps: dict[tuple[Landed, int], Array] = {}
+        self._steps: dict[tuple[Landed, int], tuple[Array, Array]] = {}
+        self._rates = dict(zip(contacts, rates.tolist(), strict=True))
 
     @property
     def after(self) -> Side:
         """The state after all touchdowns."""
         return self.side(frozenset(self.contacts))
 
-    def order(self, change: Array) -> tuple[int, ...]:
-        """The contacts by the first-order times of a change (δq, δv) (2 nv,)."""
-        return tuple(self.contacts[k] for k in np.argsort(self.times @ change, kind="stable"))
+    def order(self, change: Array, heights: Heights = MappingProxyType({})) -> tuple[int, ...]:
+        """The contacts by the first-order times of a change (δq, δv) (2 nv,), and of changes of their grounds, m."""
+        late = [heights.get(i, 0.0) / self._rates[i] for i in self.contacts]
+        return tuple(self.contacts[k] for k in np.argsort(self.times @ change + late, kind="stable"))
 
-    def follow(self, change: Array) -> tuple[Array, tuple[int, ...]]:
+    def follow(self, change: Array, heights: Heights = MappingProxyType({})) -> tuple[Array, tuple[int, ...]]:
         """The change after the instant, and the order that it takes: n steps and n + 1 states, each computed once."""
-        order, landed, found = self.order(change), Landed(), change
+        order, landed, found = self.order(change, heights), Landed(), change
         for i in order:
-            found = self.step(landed, i) @ found
+            matrix, by_height = self._stepped(landed, i)
+            found = matrix @ found + by_height * heights.get(i, 0.0)
             landed |= {i}
         return found, order
+
+    def piece(self, order: tuple[int, ...]) -> tuple[Array, dict[int, Array]]:
+        """The matrix (2 nv, 2 nv) of an order, and the columns (2 nv,) of the grounds' heights by contact."""
+        matrix, columns, landed = np.eye(2 * self._v.size), dict[int, Array](), Landed()
+        for i in order:
+            step, by_height = self._stepped(landed, i)
+            matrix, columns = step @ matrix, {k: step @ column for k, column in columns.items()} | {i: by_height}
+            landed |= {i}
+        return matrix, columns
 
     def orders(self) -> Iterator[tuple[tuple[int, ...], Array, Array]]:
         """Each order with its matrix (2 nv, 2 nv) and its cone (n − 1, 2 nv)."""
         place = {i: k for k, i in enumerate(self.contacts)}
         for order in permutations(self.contacts):
-            matrix, landed = np.eye(2 * self._v.size), Landed()
-            for i in order:
-                matrix = self.step(landed, i) @ matrix
-                landed |= {i}
-            yield order, matrix, np.diff(self.times[[place[i] for i in order]], axis=0)
+            yield order, self.piece(order)[0], np.diff(self.times[[place[i] for i in order]], axis=0)
 
     def examine(self) -> None:
         """Look at all orders at once: 2ⁿ states.
@@ -164,6 +174,10 @@ class Corner:
 
     def step(self, landed: Landed, contact: int) -> Array:
         """Ξ (2 nv, 2 nv) of one touchdown after others."""
+        return self._stepped(landed, contact)[0]
+
+    def _stepped(self, landed: Landed, contact: int) -> tuple[Array, Array]:
+        """Ξ, and ∂x⁺/∂height (2 nv,) of the ground that is touched."""
         if (landed, contact) not in self._steps:
             before, after = self._admit(landed, contact)
             n = self._v.size
@@ -171,7 +185,17 @@ class Corner:
             reset, guard = np.eye(2 * n), np.zeros(2 * n)
             reset[n:] = impact_derivative(here, ImpactCourse(before.mode | {contact})).velocity_state
             guard[:n] = self._rows[contact]
-            self._steps[landed, contact] = saltation(reset, guard, before.field, after.field).required()
+            found = saltation(
+                reset,
+                guard,
+                before.field,
+                after.field,
+                guard_parameters=np.array([-1.0]),
+                parameters=(("height", contact),),
+            )
+            matrix, columns = found.required(), found.parameter_matrix
+            assert columns is not None
+            self._steps[landed, contact] = matrix, columns[:, 0]
         return self._steps[landed, contact]
 
     def _admit(self, landed: Landed, contact: int) -> tuple[Side, Side]:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum
+from math import isfinite
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from hybrid_contact_ros.mechanics.contact_sets import contact_set, finite, not_negative
 from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode
 from hybrid_contact_ros.sensitivity.force_events import liftoff_saltation, slip_saltation
-from hybrid_contact_ros.sensitivity.gradients import asker
 from hybrid_contact_ros.sensitivity.impact_gradient import ImpactCourse
+from hybrid_contact_ros.sensitivity.local_event import LocalEvent
 from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity, refusal
 from hybrid_contact_ros.sensitivity.slip_end import stick_saltation
 from hybrid_contact_ros.sensitivity.touchdown import touchdown_saltation
 from hybrid_contact_ros.systems.robot import Effort, as_system
 
-Array = NDArray[np.float64]
 REFUSED = {
     "grazing": (Validity.GRAZING, "a contact touches without normal speed"),
     "closing": (Validity.GRAZING, "a contact closes without normal speed"),
@@ -27,6 +27,7 @@ REFUSED = {
     "impact without collision": (Validity.WITHOUT_COLLISION, "a sliding contact jams"),
 }
 """Kinds of events that have no saltation matrix, with the reason."""
+_MANY = 2**31  # contacts: how many there are is known only where the system has been asked
 KINDS = ("touchdown", "liftoff", "slip", "stick", "reversal", *REFUSED)
 
 
@@ -97,15 +98,17 @@ def saltation_matrix(
     name = str(kind.value if isinstance(kind, Enum) else kind)
     if name not in KINDS:
         raise ValueError(f"kind is {name!r}; choose one of {', '.join(KINDS)}")
+    q_, v_ = np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64)
     not_negative(resting=resting)
     finite(time=time)
-    known = as_system(system, effort)
+    if not isfinite(q_.ravel() @ q_.ravel() + v_.ravel() @ v_.ravel()):
+        raise ValueError("q and v must be finite")
     start, end = as_mode(before), None if after is None else as_mode(after)
-    count = _contacts(known, np.asarray(q, float), np.asarray(v, float), time)
-    who = contact_set("contacts", [contacts] if isinstance(contacts, int | np.integer) else contacts, count)
-    contact_set("before", start.closed | start.sliding, count)
-    if end is not None:
-        contact_set("after", end.closed | end.sliding, count)
+    who = contact_set("contacts", [contacts] if isinstance(contacts, int | np.integer) else contacts, _MANY)
+    known = as_system(system, effort)
+    if name in REFUSED or len(who) != 1:  # what has no derivative is looked at all the same
+        for i in who or {0}:
+            LocalEvent(known, q_, v_, i, start, time, resting).gradient(end)
     if name in REFUSED:
         return refusal(name, who, *REFUSED[name])
     if len(who) != 1:
@@ -117,19 +120,10 @@ def saltation_matrix(
         return refusal(name, who, Validity.SIMULTANEOUS if who else Validity.NOT_TOUCHING, why)
     (contact,) = who
     if name == "touchdown":
-        return touchdown_saltation(known, q, v, contact, start, end, course, time=time, resting=resting)
+        return touchdown_saltation(known, q_, v_, contact, start, end, course, time=time, resting=resting)
+    event = LocalEvent(known, q_, v_, contact, start, time, resting)
     if name == "liftoff":
-        return liftoff_saltation(known, q, v, contact, start, end, time=time, resting=resting)
+        return liftoff_saltation(event, end)
     if name == "slip":
-        return slip_saltation(known, q, v, contact, start, end, time=time, resting=resting)
-    return stick_saltation(known, q, v, contact, start, end, time=time, resting=resting)
-
-
-def _contacts(system: Any, q: Array, v: Array, time: float) -> int:
-    """How many contacts a system has, after a look at the state."""
-    if not (np.isfinite(q).all() and np.isfinite(v).all()):
-        raise ValueError("q and v must be finite")
-    problem = asker(system, time, frozenset())(q, v)
-    if v.shape != (problem.nv,):
-        raise ValueError(f"v has shape {v.shape}; ({problem.nv},) is needed")
-    return int(problem.contacts)
+        return slip_saltation(event, end)
+    return stick_saltation(event, end)

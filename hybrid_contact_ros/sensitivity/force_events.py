@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from hybrid_contact_ros.mechanics.contact_sets import finite, not_negative
 from hybrid_contact_ros.sensitivity.balance import Unsolvable
-from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode, Direction
-from hybrid_contact_ros.sensitivity.gradients import asker, differences, problem_gradient
+from hybrid_contact_ros.sensitivity.contact_mode import ContactMode, Direction
+from hybrid_contact_ros.sensitivity.gradients import depends_on_time, differences
+from hybrid_contact_ros.sensitivity.local_event import LocalEvent
 from hybrid_contact_ros.sensitivity.mode_gradient import Motion, MotionDerivative, motion_derivative, motion_of
 from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity, refusal, saltation
 from hybrid_contact_ros.sensitivity.touchdown import unsolvable
@@ -24,16 +22,7 @@ _AT_GUARD = 1e-4  # of the forces: so far from zero a force has not vanished yet
 
 
 def liftoff_saltation(
-    system: Any,
-    q: ArrayLike,
-    v: ArrayLike,
-    contact: int,
-    before: ContactMode,
-    after: ContactMode | None = None,
-    *,
-    time: float = 0.0,
-    controls: Array | None = None,
-    resting: float = RESTING,
+    event: LocalEvent, after: ContactMode | None = None, *, controls: Array | None = None
 ) -> Saltation:
     """Ξ of a liftoff: the normal force of a closed contact falls to zero.
 
@@ -41,85 +30,51 @@ def liftoff_saltation(
     Ξ = I + (F⁺ − F⁻) Dh / (Dh F⁻) with h = λ_n (Johnson's §4.6; most walking controllers).
 
     Args:
-        system: as for ``simulate``; its forces are told the mode. q, v: at the event. contact: that leaves.
-        before: the mode before. after: the mode after, by default that without the contact.
+        event: its contact leaves. after: the mode after, by default that without the contact.
         controls: ∂(Sᵀτ)/∂u (nv, u) of control parameters u (Pace (27)), for columns of their own.
 
     Returns:
         The saltation; its parameters are μ of the closed contacts, and ("control", k). Or the reason why there is none.
+
+    Raises:
+        ValueError: the event or ``after`` names contacts that do not exist, or v has a wrong size.
     """
-    return _force_saltation(
-        "liftoff", system, q, v, contact, before, after, time=time, controls=controls, resting=resting
-    )
+    return _force_saltation("liftoff", event, after, controls)
 
 
-def slip_saltation(
-    system: Any,
-    q: ArrayLike,
-    v: ArrayLike,
-    contact: int,
-    before: ContactMode,
-    after: ContactMode | None = None,
-    *,
-    time: float = 0.0,
-    controls: Array | None = None,
-    resting: float = RESTING,
-) -> Saltation:
+def slip_saltation(event: LocalEvent, after: ContactMode | None = None, *, controls: Array | None = None) -> Saltation:
     """Ξ of a stick that ends: h = μ λ_n − |λ_t| falls to zero. Otherwise as :func:`liftoff_saltation`."""
-    return _force_saltation("slip", system, q, v, contact, before, after, time=time, controls=controls, resting=resting)
+    return _force_saltation("slip", event, after, controls)
 
 
-def _force_saltation(
-    kind: str,
-    system: Any,
-    q: ArrayLike,
-    v: ArrayLike,
-    contact: int,
-    before: ContactMode,
-    after: ContactMode | None,
-    *,
-    time: float,
-    controls: Array | None,
-    resting: float,
-) -> Saltation:
-    not_negative(resting=resting)
-    finite(time=time)
-    who, q_, v_ = frozenset({contact}), np.asarray(q, float), np.asarray(v, float)
+def _force_saltation(kind: str, event: LocalEvent, after: ContactMode | None, controls: Array | None) -> Saltation:
+    contact, before = event.contact, event.before
+    who, gradient = frozenset({contact}), event.gradient(after)
     if contact not in before.closed or (kind == "slip" and contact in before.sliding):
         return refusal(kind, who, Validity.NOT_TOUCHING, f"contact {contact} is not held before the event")
     try:
-        here = motion_derivative(problem_gradient(system, q_, v_, time, before.closed), before, resting)
+        here = motion_derivative(gradient, before, event.resting)
         now = here.motion
         value = guard_value(kind, now, contact)
         if abs(value) > _AT_GUARD * max(1.0, float(np.abs(now.force).max())):
             return refusal(kind, who, Validity.NOT_TOUCHING, f"the force of contact {contact} is {value:.3g} N from it")
-        mode = after or _mode_after(kind, now, contact, before)
-        mode = with_directions(mode, before, now)
-        behind = motion_of(asker(system, time, mode.closed)(q_, v_), mode, resting)
+        mode = with_directions(after or _mode_after(kind, contact, before), before, now)
+        behind = motion_of(event.problem(mode), mode, event.resting)
     except Unsolvable as error:
         return refusal(kind, who, unsolvable(error), error.why)
     except ValueError as error:
         return refusal(kind, who, Validity.UNEXPLAINED, str(error))
-    return force_jump(kind, system, q_, here, contact, before, behind, time, controls, resting)
+    return force_jump(kind, event, here, behind, controls)
 
 
 def force_jump(
-    kind: str,
-    system: Any,
-    q: Array,
-    here: MotionDerivative,
-    contact: int,
-    before: ContactMode,
-    behind: Motion,
-    time: float,
-    controls: Array | None,
-    resting: float,
+    kind: str, event: LocalEvent, here: MotionDerivative, behind: Motion, controls: Array | None = None
 ) -> Saltation:
     """The saltation from the motions before and after."""
-    now, n = here.motion, here.motion.problem.nv
+    now, n, contact = here.motion, here.motion.problem.nv, event.contact
     guard = guard_gradient(kind, here, contact)
     push = np.zeros((n, 0)) if controls is None else np.asarray(controls, dtype=np.float64)
-    closed = sorted(before.closed)
+    closed = sorted(event.before.closed)
     by_guard = np.concatenate((guard[2 * n :][closed], guard[2 * n + now.problem.contacts :] @ push))
     names = (*(("friction", i) for i in closed), *(("control", k) for k in range(push.shape[1])))
     ahead, after = now.field, behind.field
@@ -129,13 +84,12 @@ def force_jump(
         behind.problem.bias_force, now.problem.bias_force
     ):
         after = ahead  # exactly: what differs is the rounding of the event's time
-    rate = _guard_rate(kind, system, q, now, contact, before, time, resting)
     return saltation(
         np.eye(2 * n),
         guard[: 2 * n],
         ahead,
         after,
-        guard_rate=rate,
+        guard_rate=_guard_rate(kind, event),
         guard_parameters=by_guard,
         velocity_after=now.problem.velocity,
         kind=kind,
@@ -161,6 +115,8 @@ def guard_gradient(kind: str, here: MotionDerivative, contact: int) -> Array:
     tangent = now.force[contact, 1:]
     found = now.problem.friction[contact] * force[0] - tangent @ force[1:] / np.linalg.norm(tangent)
     found[2 * n + contact] += now.force[contact, 0]
+    if here.friction is not None:
+        found[: 2 * n] += now.force[contact, 0] * here.friction[contact]
     return np.asarray(found)
 
 
@@ -175,21 +131,19 @@ def with_directions(mode: ContactMode, before: ContactMode, now: Motion) -> Cont
     return ContactMode(mode.closed, mode.sliding, found)
 
 
-def _mode_after(kind: str, now: Motion, contact: int, before: ContactMode) -> ContactMode:
+def _mode_after(kind: str, contact: int, before: ContactMode) -> ContactMode:
     if kind == "liftoff":
         return ContactMode(before.closed - {contact}, before.sliding - {contact}, before.directions)
     return ContactMode(before.closed, before.sliding | {contact}, before.directions)
 
 
-def _guard_rate(
-    kind: str, system: Any, q: Array, now: Motion, contact: int, mode: ContactMode, time: float, resting: float
-) -> float:
+def _guard_rate(kind: str, event: LocalEvent) -> float:
     """D_t h of forces that depend on time, by differences; zero where none does."""
-    if not (getattr(system, "driven", False) or getattr(system, "force", None) is not None):
+    if not depends_on_time(event.system):
         return 0.0
 
     def value(step: Array) -> Array:
-        problem = asker(system, time + float(step[0]), mode.closed)(q, now.problem.velocity)
-        return np.array([guard_value(kind, motion_of(problem, mode, resting), contact)])
+        problem = event.problem(event.before, time=event.time + float(step[0]))
+        return np.array([guard_value(kind, motion_of(problem, event.before, event.resting), event.contact)])
 
     return float(differences(value, 1, _TIME_STEP)[0, 0])

@@ -1,23 +1,26 @@
 """How a contact problem changes with the state: what every derivative of an impact or of a motion is made of.
 
 Displacements δq (nv,) are those of the tangent space, q ⊕ δq; where v = q̇ this is q + δq. Friction and restitution do
-not change with the state, or by jumps only, whose instants are no events here.
+not change with the state, or by jumps only, whose instants are no events here. A system where they change smoothly says
+so by an attribute ``smooth_coefficients`` that is True; its derivatives are differences.
 """
 
 from __future__ import annotations
 
 import inspect
+import sys
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import sympy
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.systems.lagrangian import LagrangianSystem
 from hybrid_contact_ros.systems.robot import RobotSystem
+
+if TYPE_CHECKING:
+    from hybrid_contact_ros.systems.lagrangian import LagrangianSystem
 
 Array = NDArray[np.float64]
 STEP = 1e-3
@@ -64,6 +67,7 @@ class TensorGradient:
     Attributes:
         problem: at the state. mass: ∂M/∂q (nv, nv, nv), the last index that of q. rows: ∂J/∂q (m, 1 + d, nv, nv).
         bias_q, bias_v: of h − Sᵀτ (nv, nv). drift_q, drift_v: of J̇v (m, 1 + d, nv).
+        coefficients: ∂(μ, e)/∂(q, v) (2 m, 2 nv), or None where they do not change.
     """
 
     problem: ContactProblem
@@ -73,6 +77,7 @@ class TensorGradient:
     bias_v: Array
     drift_q: Array
     drift_v: Array
+    coefficients: Array | None = None
 
     def momentum(self, velocity: Array) -> Array:
         """∂(M w)/∂q (nv, nv)."""
@@ -112,7 +117,7 @@ def problem_gradient(
         from hybrid_contact_ros.sensitivity.robot_gradient import robot_gradient  # Pinocchio, for robots only
 
         return robot_gradient(system, q, v, time, mode)
-    if isinstance(system, LagrangianSystem):
+    if _is_lagrangian(system):
         return symbolic_gradient(system, q, v, time, mode)
     return differenced_gradient(system, q, v, time, mode)
 
@@ -134,8 +139,15 @@ def differenced_gradient(
         drift = problem.jacobian_drift.reshape(-1)
         return np.concatenate((problem.mass.reshape(-1), problem.jacobian().reshape(-1), problem.bias_force, drift))
 
+    def coefficients(problem: ContactProblem) -> Array:
+        return np.concatenate((problem.friction, problem.restitution))
+
     by_q = differences(lambda moved: numbers(ask(move(q, moved), v)), n, step)
     by_v = differences(lambda moved: numbers(ask(q, v + moved)), n, step)
+    change = None
+    if getattr(system, "smooth_coefficients", False):
+        along_q = differences(lambda moved: coefficients(ask(move(q, moved), v)), n, step)
+        change = np.hstack((along_q, differences(lambda moved: coefficients(ask(q, v + moved)), n, step)))
     m, d = here.contacts, here.tangents
     ends = np.cumsum([n * n, m * (1 + d) * n, n])
     mass, rows, bias_q, drift_q = np.split(by_q, ends)
@@ -149,7 +161,14 @@ def differenced_gradient(
         bias_v,
         drift_q.reshape(shape),
         drift_v.reshape(shape),
+        change,
     )
+
+
+def coefficient_gradient(gradient: ProblemGradient) -> Array | None:
+    """∂(μ, e)/∂(q, v) (2 m, 2 nv), or None where they do not change with the state."""
+    found: Array | None = getattr(gradient, "coefficients", None)
+    return found
 
 
 def differences(function: Any, size: int, step: float = STEP) -> Array:
@@ -166,16 +185,33 @@ def differences(function: Any, size: int, step: float = STEP) -> Array:
 
 def asker(system: Any, time: float, mode: frozenset[int]) -> Any:
     """problem(q, v) of a system, at a time and in a mode where it takes them."""
-    if isinstance(system, (RobotSystem, LagrangianSystem)):  # a signature costs as much as a problem
+    if isinstance(system, RobotSystem) or _is_lagrangian(system):  # a signature costs as much as a problem
         return lambda q, v: system.problem(q, v, time, mode)
+    takes, given = _arguments(system), {"time": time, "mode": mode}
+    extra: dict[str, Any] = {name: value for name, value in given.items() if name in takes}
+    return lambda q, v: system.problem(q, v, **extra)
+
+
+def depends_on_time(system: Any) -> bool:
+    """Whether the forces of a system may depend on time."""
+    if isinstance(system, RobotSystem):
+        return system.driven
+    if isinstance(system, LagrangianSystem):
+        return system.force is not None
+    return "time" in _arguments(system)
+
+
+def _arguments(system: Any) -> frozenset[str]:
+    """Which of time and mode the ``problem`` of a system takes."""
     takes = inspect.signature(system.problem).parameters
     every = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in takes.values())
-    extra: dict[str, Any] = {}
-    if every or "time" in takes:
-        extra["time"] = time
-    if every or "mode" in takes:
-        extra["mode"] = mode
-    return lambda q, v: system.problem(q, v, **extra)
+    return frozenset(name for name in ("time", "mode") if every or name in takes)
+
+
+def _is_lagrangian(system: Any) -> bool:
+    """Whether it is a LagrangianSystem, without loading sympy, which takes a second, for a robot."""
+    module = sys.modules.get("hybrid_contact_ros.systems.lagrangian")
+    return module is not None and isinstance(system, module.LagrangianSystem)
 
 
 _compiled: WeakKeyDictionary[LagrangianSystem, Any] = WeakKeyDictionary()
@@ -185,6 +221,8 @@ def symbolic_gradient(
     system: LagrangianSystem, q: Array, v: Array, time: float = 0.0, mode: frozenset[int] = frozenset()
 ) -> TensorGradient:
     """Derivatives by sympy, compiled at the first call for a system; those of its force, if any, are differences."""
+    import sympy
+
     evaluate = _compiled.get(system)
     if evaluate is None:
         parts = sympy.Matrix(system.expressions).jacobian(sympy.Matrix(system.symbols))
@@ -192,8 +230,7 @@ def symbolic_gradient(
     problem = system.problem(q, v, time=time, mode=mode)
     n, m, d = problem.nv, problem.contacts, problem.tangents
     values = np.array(evaluate(*map(float, q), *map(float, v)), dtype=np.float64).reshape(-1, 2 * n)
-    ends = np.cumsum([n * n, n, m * (1 + d) * n, m * (1 + d)])
-    mass, bias, rows, drift, _ = np.split(values, ends)
+    mass, bias, rows, drift, _ = (values[part] for part in system.parts)
     bias_q, bias_v = bias[:, :n].copy(), bias[:, n:].copy()
     force = system.force
     if force is not None:

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dposv
 
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.balance import Balance
 from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode, Direction
-from hybrid_contact_ros.sensitivity.gradients import ProblemGradient, problem_gradient
+from hybrid_contact_ros.sensitivity.gradients import ProblemGradient, coefficient_gradient, problem_gradient
 
 Array = NDArray[np.float64]
+_WELL = 1e-3  # as of ``Balance``, for Cholesky's pivots, which are roots of those
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +45,7 @@ class MotionDerivative:
     Attributes:
         motion: the motion itself. acceleration: ∂v̇/∂(q, v) (nv, 2 nv). force: ∂λ/∂(q, v) (m, 1 + d, 2 nv).
         acceleration_friction: ∂v̇/∂μ (nv, m). force_friction: ∂λ/∂μ (m, 1 + d, m).
+        friction: ∂μ/∂(q, v) (m, 2 nv), or None where it does not change with the state.
         acceleration_push, force_push: ∂v̇/∂f (nv, nv) and ∂λ/∂f (m, 1 + d, nv) of a generalised force f, into which a
             control parameter u enters by ∂f/∂u (Pace (27)).
     """
@@ -54,21 +57,32 @@ class MotionDerivative:
     force_friction: Array
     acceleration_push: Array
     force_push: Array
+    friction: Array | None = None
 
 
-def motion_of(problem: ContactProblem, mode: ContactMode, resting: float = RESTING) -> Motion:
+def motion_of(
+    problem: ContactProblem, mode: ContactMode, resting: float = RESTING, known: Balance | None = None
+) -> Motion:
     """Motion and forces of a mode: M v̇ + h = Sᵀτ + Jᵀλ, closed rows do not accelerate, sliding contacts rub.
+
+    Args:
+        known: the equations of an impact at this configuration, factored; taken if they are those of the mode, too.
 
     Raises:
         Unsolvable: the mode has no motion, or its forces are not unique and matter.
     """
-    edges = mode.edges(problem, resting)
-    balance = Balance(problem, mode.rows(problem), edges)
+    if not mode.closed:
+        factor, acceleration, failed = dposv(problem.mass, -problem.bias_force)
+        least = 0.0 if failed else float(factor.diagonal().min())
+        if least > _WELL * float(factor.diagonal().max()):
+            return Motion(acceleration, np.zeros((problem.contacts, 1 + problem.tangents)), {}, problem)
+    edges, rows = mode.edges(problem, resting), mode.rows(problem)
+    balance = known if known is not None and known.fits(rows, edges) else Balance(problem, rows, edges)
     return _motion(problem, balance, edges)
 
 
 def _motion(problem: ContactProblem, balance: Balance, edges: dict[int, Direction]) -> Motion:
-    target = np.array([-problem.jacobian_drift[i, r] for i, r in balance.rows]).reshape(-1, 1)
+    target = -problem.jacobian_drift[balance.place][:, None] if balance.rows else np.zeros((0, 1))
     acceleration, pushing = balance.solve(-problem.bias_force[:, None], target)
     return Motion(acceleration[:, 0], balance.forces(pushing[:, 0]), edges, problem)
 
@@ -115,10 +129,14 @@ def motion_derivative(gradient: ProblemGradient, mode: ContactMode, resting: flo
         forces[i, 1:, 2 * n + i] -= motion.force[i, 0] * slip
         if i in turning:
             forces[i, 1:, : 2 * n] -= problem.friction[i] * motion.force[i, 0] * turning[i]
-    ends = [2 * n, 2 * n + m]
-    by_state, by_friction, by_push = np.split(acceleration, ends, axis=1)
-    force_state, force_friction, force_push = np.split(forces, ends, axis=2)
-    return MotionDerivative(motion, by_state, force_state, by_friction, force_friction, by_push, force_push)
+    state, friction, push = slice(2 * n), slice(2 * n, 2 * n + m), slice(2 * n + m, None)
+    by_state, by_friction, by_push = acceleration[:, state], acceleration[:, friction], acceleration[:, push]
+    force_state, force_friction, force_push = forces[:, :, state], forces[:, :, friction], forces[:, :, push]
+    varying = coefficient_gradient(gradient)
+    if varying is not None:
+        varying = varying[:m]
+        by_state, force_state = by_state + by_friction @ varying, force_state + force_friction @ varying
+    return MotionDerivative(motion, by_state, force_state, by_friction, force_friction, by_push, force_push, varying)
 
 
 def mode_motion(

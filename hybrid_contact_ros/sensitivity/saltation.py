@@ -169,15 +169,15 @@ def saltation(
     if reset_rate is not None:
         carried = carried + reset_rate
     jump = field_after - carried
-    matrix = reset_gradient - np.outer(jump, time)
+    matrix = reset_gradient - jump[:, None] * time
     n = len(matrix) // 2
-    velocity_gradient = reset_gradient[n:] + np.outer(carried[n:], time)
+    velocity_gradient = reset_gradient[n:] + carried[n:, None] * time
     count = len(parameters)
     by_parameter = np.zeros((2 * n, count)) if reset_parameters is None else np.array(reset_parameters)
     time_parameter = np.zeros(count)
     if guard_parameters is not None:
         time_parameter = guard_parameters / -rate
-        by_parameter -= np.outer(jump, time_parameter)
+        by_parameter -= jump[:, None] * time_parameter
     return Saltation(
         kind,
         contacts,

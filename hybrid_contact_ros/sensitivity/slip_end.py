@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from hybrid_contact_ros.mechanics.contact_sets import finite, not_negative
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.balance import Balance, Unsolvable
-from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode
-from hybrid_contact_ros.sensitivity.gradients import asker, problem_gradient
+from hybrid_contact_ros.sensitivity.contact_mode import ContactMode
+from hybrid_contact_ros.sensitivity.local_event import LocalEvent
 from hybrid_contact_ros.sensitivity.mode_gradient import Motion, motion_of
 from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity, refusal, saltation
 from hybrid_contact_ros.sensitivity.spatial_slip_end import approach
@@ -22,16 +19,7 @@ _DEPENDENT = 1e-7  # relative: what is left of rows that others imply
 
 
 def stick_saltation(
-    system: Any,
-    q: ArrayLike,
-    v: ArrayLike,
-    contact: int,
-    before: ContactMode,
-    after: ContactMode | None = None,
-    *,
-    together: frozenset[int] = frozenset(),
-    time: float = 0.0,
-    resting: float = RESTING,
+    event: LocalEvent, after: ContactMode | None = None, *, together: frozenset[int] = frozenset()
 ) -> Saltation:
     """Ξ of a slip that comes to rest.
 
@@ -49,28 +37,28 @@ def stick_saltation(
     answer is SPATIAL_SLIP_END.
 
     Args:
-        system: as for ``simulate``. q, v: at the event. contact: that stops.
-        before: the mode before, with the direction of the slip where that is below ``resting``. after: the mode after,
-            by default with the contact sticking. Where it slides, it turns back, which takes a plane.
+        event: its contact stops. after: the mode after, by default with the contact sticking. Where it slides, it
+            turns back, which takes a plane.
         together: other contacts that stop with this one because closed rows tie them to it, as the corners of a block.
+
+    Raises:
+        ValueError: the event or ``after`` names contacts that do not exist, or v has a wrong size.
     """
-    not_negative(resting=resting)
-    finite(time=time)
-    stopping = together | {contact}
-    who, q_, v_ = stopping, np.asarray(q, float), np.asarray(v, float)
+    contact, before, v_ = event.contact, event.before, event.v
+    stopping = who = together | {contact}
+    here = event.gradient(after)
     if not stopping <= before.closed & before.sliding:
         return refusal("stick", who, Validity.NOT_TOUCHING, f"contact {contact} does not slide before the event")
     mode = after or ContactMode(before.closed, before.sliding - stopping, before.directions)
     kind = "reversal" if contact in mode.sliding else "stick"
     try:
-        here = problem_gradient(system, q_, v_, time, before.closed)
         ahead = motion_of(here.problem, before, 0.0)
         if not _tied(here.problem, before, ahead, contact, together):
             why = f"{len(stopping)} slips end at one instant, and near it in several orders"
             return refusal(kind, who, Validity.SIMULTANEOUS, why)
         if contact in mode.sliding and not mode.directions:
             mode = ContactMode(mode.closed, mode.sliding, {i: -ahead.edges[i] for i in stopping})
-        behind = motion_of(asker(system, time, mode.closed)(q_, v_), mode, resting)
+        behind = motion_of(event.problem(mode), mode, event.resting)
     except Unsolvable as error:
         return refusal(kind, who, unsolvable(error), error.why)
     except ValueError as error:

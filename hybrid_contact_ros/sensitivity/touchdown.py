@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hybrid_contact_ros.mechanics.contact_sets import finite, not_negative
+from hybrid_contact_ros.mechanics.contact_sets import not_negative
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.balance import Unsolvable
 from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode
-from hybrid_contact_ros.sensitivity.gradients import ProblemGradient, asker, problem_gradient
 from hybrid_contact_ros.sensitivity.impact_gradient import ImpactCourse, ImpactDerivative, impact_derivative
+from hybrid_contact_ros.sensitivity.local_event import LocalEvent
 from hybrid_contact_ros.sensitivity.mode_gradient import motion_of
 from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity, refusal, saltation
 
@@ -50,12 +51,14 @@ def touchdown_saltation(
 
     Returns:
         The saltation, or the reason why there is none: GRAZING, NOT_TOUCHING, SINGULAR, NOT_UNIQUE, UNEXPLAINED.
+
+    Raises:
+        ValueError: contacts that do not exist, or v of a wrong size.
     """
-    not_negative(resting=resting, touching=touching)
-    finite(time=time)
-    contacts = frozenset({contact})
-    here = problem_gradient(system, np.asarray(q, float), np.asarray(v, float), time, (before or ContactMode()).closed)
-    before = before or ContactMode()
+    not_negative(touching=touching)
+    contacts, before = frozenset({contact}), before or ContactMode()
+    event = LocalEvent(system, np.asarray(q, float), np.asarray(v, float), contact, before, time, resting)
+    here = event.gradient(after)
     fault = refuse_touchdown(here.problem, contact, before.closed, resting, touching)
     if fault is not None:
         return fault
@@ -70,29 +73,18 @@ def touchdown_saltation(
         if outside is not None:
             return refusal("touchdown", contacts, Validity.UNEXPLAINED, outside)
     mode = after or _mode_after(here.problem, chosen, found, resting)
-    at = np.asarray(q, float)
-    return touchdown_jump(system, at, here, contact, chosen, found, before, mode, time=time, resting=resting)
+    return _touchdown_jump(event, here.problem, chosen, found, mode)
 
 
-def touchdown_jump(
-    system: Any,
-    q: Array,
-    here: ProblemGradient,
-    contact: int,
-    course: ImpactCourse,
-    found: ImpactDerivative,
-    before: ContactMode,
-    after: ContactMode,
-    *,
-    time: float,
-    resting: float,
+def _touchdown_jump(
+    event: LocalEvent, problem: ContactProblem, course: ImpactCourse, found: ImpactDerivative, after: ContactMode
 ) -> Saltation:
-    """As :func:`touchdown_saltation`, from an impact that is differentiated already."""
-    problem, contacts = here.problem, frozenset({contact})
-    n = problem.nv
+    """The saltation from an impact that is differentiated already."""
+    contact, before, resting = event.contact, event.before, event.resting
+    contacts, n = frozenset({contact}), problem.nv
     try:
         ahead = motion_of(problem, before, resting)
-        behind = motion_of(asker(system, time, after.closed)(q, found.velocity), after, resting)
+        behind = motion_of(event.problem(after, found.velocity), after, resting, found.balance)
     except Unsolvable as error:
         return refusal("touchdown", contacts, unsolvable(error), error.why)
     except ValueError as error:
@@ -122,7 +114,7 @@ def parameter_columns(
     """Names (p), D_p R (2 nv, p) and D_p h (p,) of μ and e of the involved contacts and of the ground of one."""
     chosen = list(involved)
     n = len(found.velocity)
-    names = (*(("friction", i) for i in chosen), *(("restitution", i) for i in chosen), ("height", contact))
+    names = (*[("friction", i) for i in chosen], *[("restitution", i) for i in chosen], ("height", contact))
     reset = np.zeros((2 * n, len(names)))
     reset[n:, : len(chosen)] = found.velocity_friction[:, chosen]
     reset[n:, len(chosen) : 2 * len(chosen)] = found.velocity_restitution[:, chosen]
@@ -138,9 +130,9 @@ def refuse_touchdown(
     if not 0 <= contact < problem.contacts:
         raise ValueError(f"contact {contact} does not exist; there are {problem.contacts}")
     who = frozenset({contact})
-    finite = all(np.isfinite(a).all() for a in (problem.mass, problem.velocity, problem.bias_force, problem.gap))
+    sums = [a.ravel() @ a.ravel() for a in (problem.mass, problem.velocity, problem.bias_force, problem.gap)]
     gap, speed = float(problem.gap[contact]), float(problem.normal_jacobian[contact] @ problem.velocity)
-    if not finite:
+    if not math.isfinite(sum(sums)):
         return refusal("touchdown", who, Validity.SINGULAR, "the state has numbers that are not finite")
     if contact in closed:
         return refusal("touchdown", who, Validity.NOT_TOUCHING, f"contact {contact} is closed already")
@@ -164,7 +156,8 @@ def leaves_cone(problem: ContactProblem, course: ImpactCourse, found: ImpactDeri
     """Which impulse pulls, or leaves its friction cone, in words."""
     largest = _CONE * float(np.abs(found.impulse).max(initial=0.0))
     for i in sorted(course.closed):
-        normal, tangent = float(found.impulse[i, 0]), float(np.linalg.norm(found.impulse[i, 1:]))
+        normal, *along = found.impulse[i].tolist()
+        tangent = math.hypot(*along)
         if normal < -largest:
             return f"the impulse of contact {i} would pull, so that the contact opens; give the course of the impact"
         if i not in course.bounced and tangent > problem.friction[i] * normal + largest:
@@ -174,12 +167,12 @@ def leaves_cone(problem: ContactProblem, course: ImpactCourse, found: ImpactDeri
 
 
 def _mode_after(problem: ContactProblem, course: ImpactCourse, found: ImpactDerivative, resting: float) -> ContactMode:
-    leaving = frozenset(i for i in course.bounced if problem.normal_jacobian[i] @ found.velocity > resting)
-    closed = course.closed - leaving
+    leaving = [i for i in course.bounced if problem.normal_jacobian[i] @ found.velocity > resting]
+    closed = course.closed.difference(leaving)
     slides = {
         i
         for i in closed
-        if problem.friction[i] > 0.0 and np.linalg.norm(problem.tangent_jacobian[i] @ found.velocity) > resting
+        if problem.friction[i] > 0.0 and math.hypot(*(problem.tangent_jacobian[i] @ found.velocity)) > resting
     }
     return ContactMode(closed, frozenset(slides))
 

@@ -140,6 +140,12 @@ class Bench:
         status = next(s for m in self.diagnostics for s in m.status if s.name.startswith(name + ":"))
         return status.level, status.message, {pair.key: pair.value for pair in status.values}
 
+    def strangers(self):
+        """Names of nodes that are in the domain and not of this bench: one that an earlier test left behind would hear
+        and answer what is sent here."""
+        own = {(node.get_name(), node.get_namespace()) for node in [*self.nodes, self.partner]}
+        return set(self.partner.get_node_names_and_namespaces()) - own
+
     def close(self):
         for node in [*self.nodes, self.partner]:
             self.executor.remove_node(node)

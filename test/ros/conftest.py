@@ -15,7 +15,9 @@ def bench(tmp_path):
     assert os.environ.get("ROS_DOMAIN_ID"), "tests must not reach a robot"
     made = Bench(tmp_path)
     yield made
+    strangers = made.strangers()
     made.close()
+    assert not strangers
 
 
 @pytest.fixture(scope="module")
@@ -23,4 +25,6 @@ def lasting_bench(tmp_path_factory):
     """One for all tests of a file."""
     made = Bench(tmp_path_factory.mktemp("bench"))
     yield made
+    strangers = made.strangers()
     made.close()
+    assert not strangers

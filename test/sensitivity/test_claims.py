@@ -1,5 +1,7 @@
 """What docs/sensitivity.md says about the formulas of Pace and Burden."""
 
+from itertools import pairwise
+
 import pytest
 
 from benchmarks import sensitivity_claims as claims
@@ -37,3 +39,24 @@ def test_a_touchdown_as_another_contact_is_released_leaves_no_first_order_differ
     # Against the caption of Pace, Fig. 2: what differs falls with the step.
     coarse, fine = claims.mixed_case(coupling, 1e-3), claims.mixed_case(coupling, 1e-4)
     assert coarse < 3e-3 and fine < 0.2 * coarse
+
+
+def test_equation_20_lacks_how_restitution_changes_with_speed():
+    with_term, without, size = claims.varying_restitution(1e-3)
+    fine = claims.varying_restitution(5e-4)[0]
+    assert with_term < 1e-5 * size and fine < 0.3 * with_term
+    assert without > 0.3 * size
+
+
+def test_with_a_damper_on_the_feet_s_mean_the_active_selection_is_right_and_the_other_stalls():
+    apart, active, passive = claims.both_selections((1e-3, 1e-4, 1e-5))
+    assert apart == pytest.approx(0.178, abs=2e-3)
+    for coarse, fine in pairwise(active):
+        assert fine == pytest.approx(0.1 * coarse, rel=0.1)
+    assert passive[-1] == pytest.approx(apart, rel=0.05) and active[-1] < 1e-3
+
+
+def test_simultaneous_liftoffs_leave_no_first_order_difference():
+    # Pace, Fig. 3: what differs falls with the step.
+    coarse, fine = claims.simultaneous_liftoff(1e-3), claims.simultaneous_liftoff(1e-4)
+    assert coarse < 3e-2 and fine < 0.2 * coarse

@@ -10,6 +10,7 @@ from hybrid_contact_ros.orbits.flow import variational_flow
 from hybrid_contact_ros.sensitivity.contact_mode import ContactMode
 from hybrid_contact_ros.sensitivity.force_events import liftoff_saltation, slip_saltation
 from hybrid_contact_ros.sensitivity.gradients import problem_gradient
+from hybrid_contact_ros.sensitivity.local_event import LocalEvent
 from hybrid_contact_ros.sensitivity.mode_gradient import motion_derivative
 from hybrid_contact_ros.sensitivity.saltation import Validity
 from hybrid_contact_ros.systems.painleve_rod import painleve_rod
@@ -17,6 +18,7 @@ from hybrid_contact_ros.systems.robot import RobotSystem
 from hybrid_contact_ros.systems.rocking_block import rocking_block
 
 EXACT = {"rtol": 1e-11, "atol": 1e-13}
+HELD = ContactMode(frozenset({0}))
 x, y = sympy.symbols("x y")
 
 
@@ -73,7 +75,7 @@ def test_liftoff_time_is_that_of_the_force():
     system, q, v = point(rising, mu=0.0), np.array([0.1, 0.0]), np.array([0.3, 0.0])
     time = (9.81 - 0.8) / 25.0
     controls = np.array([[0.0], [1.0]])
-    found = liftoff_saltation(system, q, v, 0, ContactMode(frozenset({0})), time=time, controls=controls)
+    found = liftoff_saltation(LocalEvent(system, q, v, 0, HELD, time), controls=controls)
     assert found.valid, found
     rate = -25.0 - 8.0 * 0.3
     np.testing.assert_allclose(found.time, [8.0 / rate, 0.0, 0.0, 0.0], atol=1e-9)
@@ -88,7 +90,7 @@ def test_slip_time_has_a_column_for_friction():
     # The cone's margin is 0.5 (9.81 − 0.5 t) − 10 t − 0.3 sin x.
     system, q, v = point(pushed), np.array([0.0, 0.0]), np.zeros(2)
     time = 0.5 * 9.81 / 10.25
-    found = slip_saltation(system, q, v, 0, ContactMode(frozenset({0})), time=time)
+    found = slip_saltation(LocalEvent(system, q, v, 0, HELD, time))
     assert found.valid, found
     np.testing.assert_array_equal(found.matrix, np.eye(4))
     np.testing.assert_allclose(found.time, [-0.3 / 10.25, 0.0, 0.0, 0.0], atol=1e-9)

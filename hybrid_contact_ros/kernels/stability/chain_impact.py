@@ -34,7 +34,7 @@ def strike(resting, problem, scratch, chain):
     m = problem.friction.shape[0]
     for i in range(m):
         scratch.scope[i] = met[i]
-    solved, residual = _solve(problem.friction, chain.velocity, problem, scratch)
+    solved, residual = solve_impact(problem.friction, chain.velocity, problem, scratch)
     gives = False
     for i in range(m):
         for k in range(i * w, i * w + w):
@@ -59,7 +59,7 @@ def strike(resting, problem, scratch, chain):
 
 
 @kernel
-def _solve(friction, velocity, problem, scratch):
+def solve_impact(friction, velocity, problem, scratch):
     """Solve u⁺ = u + G Λ of the contacts in ``scope`` into ``scratch.solved`` and ``after``.
 
     Friction opposes the velocity after the impact, so that no contact counts as sliding before it.
@@ -167,7 +167,7 @@ def _give_back(resting, problem, scratch, chain):
                 push[f] += given
                 for r in range(n):
                     start[r] += G[r, f] * given
-        solved, residual = _solve(scratch.smooth, start, problem, scratch)
+        solved, residual = solve_impact(scratch.smooth, start, problem, scratch)
         worst = max(worst, residual)
         if not solved:
             return False, worst
