@@ -14,6 +14,7 @@ from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from std_srvs.srv import SetBool, Trigger
 
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimator import Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.messages.warming import warm as warm_messages
 from hybrid_contact_ros.nodes.host import Host
