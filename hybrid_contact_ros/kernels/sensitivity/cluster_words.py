@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 
-from hybrid_contact_ros.codes import ContactStatus, EventValidity, Status
+from hybrid_contact_ros.codes import ContactStatus, EventValidity, FrictionState, Status
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.mechanics.contact_gradient import GradientSpheres
 from hybrid_contact_ros.kernels.mechanics.joint_motion import BodyInertia, JointTree
 from hybrid_contact_ros.kernels.modes.forces import force_acceleration
+from hybrid_contact_ros.kernels.modes.local_friction import resting_contact
 from hybrid_contact_ros.kernels.modes.records import StateOut, StateScratch
 from hybrid_contact_ros.kernels.sensitivity.cones import cut, whole_space
-from hybrid_contact_ros.kernels.sensitivity.local_model import free_motion, prepare
+from hybrid_contact_ros.kernels.sensitivity.local_model import dot, free_motion, prepare
 from hybrid_contact_ros.kernels.sensitivity.records import (
     ClusterProblem,
     ClusterSettings,
@@ -28,9 +29,10 @@ from hybrid_contact_ros.kernels.stability.chain_records import ChainProblem, Cha
 _SOLVED = int(Status.SOLVED)
 _VALID, _CUT, _SINGULAR = int(EventValidity.VALID), int(EventValidity.CUT), int(EventValidity.SINGULAR)
 _NOT_UNIQUE, _NOT_TOUCHING = int(EventValidity.NOT_UNIQUE), int(EventValidity.NOT_TOUCHING)
-_STICKING = int(ContactStatus.STICKING)
+_STICKING, _STICK = int(ContactStatus.STICKING), int(FrictionState.STICK)
 _RESTS = 1e-6  # of the fastest contact velocity: a contact that is slower along its normal rests
 _SAME_TIME = 1e-9  # relative: touchdowns whose times differ by less for every state are one impact
+_JAMS = 1e-3  # of its mobility: a slide with less of it under friction is left to the solver of modes
 _TENTH = 0.2  # times speed over acceleration: the time in which forces change a gap by a tenth of what speed does
 
 
@@ -46,6 +48,7 @@ def cluster_words(
     joint, point, radius, normal, tangent,
     # problem:
     columns, placement, mass, rows, velocity, effort, friction, restitution, which, closed, place, slope,
+    gap_mean, gap_covariance, chance,
     # local:
     near_factor, near_inverse, near_J, near_A, near_G, near_turn, near_rate, near_bend, near_friction,
     near_restitution, near_body, near_carried, near_momentum, near_full, near_twist, near_force, near_swept,
@@ -56,7 +59,7 @@ def cluster_words(
     # impact:
     hit_scope, hit_kind, hit_bounces, hit_holds, hit_index, hit_tableau, hit_order, hit_impulse, hit_total,
     hit_given, hit_after, hit_slip, hit_first, hit_second, hit_by_friction, hit_by_restitution, hit_slope,
-    hit_slope2, hit_reach, hit_reach2, hit_push, hit_turned, hit_along, hit_vector, hit_sliding, hit_echelon,
+    hit_slope2, hit_reach, hit_reach2, hit_push, hit_turned, hit_along, hit_vector, hit_sliding, hit_small, hit_echelon,
     # chain:
     chain_A, chain_work, chain_order, chain_met, chain_scope, chain_moving, chain_slip, chain_state,
     chain_solved, chain_after, chain_push, chain_pressed, chain_stopped, chain_start, chain_smooth,
@@ -73,7 +76,7 @@ def cluster_words(
 
     Args:
         steps … mode_tolerance: ClusterSettings. parent … ratio: JointTree. inertia, gravity: BodyInertia.
-        joint … tangent: GradientSpheres. columns … slope: ClusterProblem; ``velocity`` is overwritten by v⁻.
+        joint … tangent: GradientSpheres. columns … chance: ClusterProblem; ``velocity`` is overwritten by v⁻.
         near_…, at_…, hit_…, chain_…, mode_…, found_…, out_…: LocalModel, Levels, ImpactScratch, ChainScratch,
             StateScratch, StateOut, WordsOut.
 
@@ -86,7 +89,8 @@ def cluster_words(
     bodies = BodyInertia(inertia, gravity)
     spheres = GradientSpheres(joint, point, radius, normal, tangent)
     problem = ClusterProblem(
-        columns, placement, mass, rows, velocity, effort, friction, restitution, which, closed, place, slope
+        columns, placement, mass, rows, velocity, effort, friction, restitution, which, closed, place, slope,
+        gap_mean, gap_covariance, chance,
     )  # fmt: skip
     near = LocalModel(
         near_factor, near_inverse, near_J, near_A, near_G, near_turn, near_rate, near_bend, near_friction,
@@ -102,7 +106,7 @@ def cluster_words(
         hit_scope, hit_kind, hit_bounces, hit_holds, hit_index, hit_tableau, hit_order, hit_impulse,
         hit_total, hit_given, hit_after, hit_slip, hit_first, hit_second, hit_by_friction, hit_by_restitution,
         hit_slope, hit_slope2, hit_reach, hit_reach2, hit_push, hit_turned, hit_along, hit_vector,
-        hit_sliding, hit_echelon,
+        hit_sliding, hit_small, hit_echelon,
     )  # fmt: skip
     memory = ChainScratch(
         chain_A, chain_work, chain_order, chain_met, chain_scope, chain_moving, chain_slip, chain_state,
@@ -205,10 +209,7 @@ def _start(robot, gravity, spheres, problem, local, levels, impact):
 @kernel
 def _contact_velocities(level, local, levels):
     for r in range(local.J.shape[0]):
-        total = 0.0
-        for k in range(local.J.shape[1]):
-            total += local.J[r, k] * levels.velocity[level, k]
-        levels.contact[level, r] = total
+        levels.contact[level, r] = dot(local.J[r], levels.velocity[level], local.J.shape[1])
 
 
 @kernel
@@ -231,6 +232,8 @@ def _motion(level, resting, settings, robot, gravity, spheres, problem, local, m
             impact.sliding[i, d] = levels.contact[level, 3 * i + 1 + d]
     if count == 0:
         return True
+    if count == 1 and _single(level, resting, local, found, levels, impact):
+        return True
     code, _, _ = force_acceleration(
         2, False, settings.steps, math.inf, resting, settings.mode_tolerance,
         local.factor, local.bias, local.J, local.G, local.free, local.friction, impact.sliding, impact.scope,
@@ -245,6 +248,35 @@ def _motion(level, resting, settings, robot, gravity, spheres, problem, local, m
     for i in range(c):
         levels.on[level, i] = impact.scope[i] and found.status[i] >= _STICKING
         levels.pull[level, i] = found.accelerations[3 * i]
+    return True
+
+
+@kernel
+def _single(level, resting, local, found, levels, impact):
+    """Write the motion with a single contact that rests, where it sticks or slides on and is pressed; returns whether it is so."""
+    only = 0
+    while not impact.scope[only]:
+        only += 1
+    f = 3 * only
+    force, mu = found.forces[f : f + 3], local.friction[only]
+    speed = math.hypot(impact.sliding[only, 0], impact.sliding[only, 1])
+    if speed <= resting:
+        if mu == 0.0 or resting_contact(2, f, mu, 0.0, local.G, local.free[f : f + 3], force) != _STICK:
+            return False
+    else:
+        x, y = mu * impact.sliding[only, 0] / speed, mu * impact.sliding[only, 1] / speed
+        stiff = local.G[f, f] - x * local.G[f, f + 1] - y * local.G[f, f + 2]
+        if local.free[f] >= 0.0 or stiff <= _JAMS * local.G[f, f]:
+            return False
+        force[0] = -local.free[f] / stiff
+        force[1], force[2] = -x * force[0], -y * force[0]
+    levels.on[level, only] = 1
+    for k in range(levels.acceleration.shape[1]):
+        for d in range(3):
+            levels.acceleration[level, k] += local.A[f + d, k] * force[d]
+    for i in range(levels.pull.shape[1]):
+        for d in range(3):
+            levels.pull[level, i] += local.G[3 * i, f + d] * force[d]
     return True
 
 
@@ -303,7 +335,8 @@ def _next_cone(level, problem, levels):
             # in times of touchdown, of which a common delay changes nothing: the first is taken for 0
             a = row[1] * problem.slope[1] if k > 1 else 0.0
             b = row[2] * problem.slope[2] if k > 2 else 0.0
-            if not cut(a, b, row[3] * problem.slope[3] if k > 3 else 0.0, levels.corners[above], levels.size[above]):
+            last = row[3] * problem.slope[3] if k > 3 else 0.0
+            if not cut(a, b, last, levels.corners[above], levels.size[above]) or _improbable(row, problem):
                 open_ = False
                 break
         if not open_:
@@ -315,6 +348,20 @@ def _next_cone(level, problem, levels):
             levels.time[above, j] = levels.due[level, i, j]
         return True
     return False
+
+
+@kernel
+def _improbable(row, problem):
+    """Whether row · δφ ≥ 0 is less probable than ``problem.chance`` says."""
+    low = problem.chance[0]
+    if low == -math.inf:
+        return False
+    mean, square = 0.0, 0.0
+    for i in range(row.shape[0]):
+        mean += row[i] * problem.gap_mean[i]
+        for j in range(row.shape[0]):
+            square += row[i] * problem.gap_covariance[i, j] * row[j]
+    return mean < low * math.sqrt(max(square, 0.0))
 
 
 @kernel
@@ -407,4 +454,4 @@ def _write_word(steps, code, problem, levels, impact, out, word):
     for i in range(out.velocity.shape[1]):
         out.velocity[word, i], out.acceleration[word, i] = levels.velocity[steps, i], levels.acceleration[steps, i]
     write_map(steps, levels, matrix, columns)
-    out.rank[word] = rank_of(steps, matrix, impact.echelon)
+    out.rank[word] = rank_of(steps, matrix, levels, impact.small, impact.echelon)

@@ -42,6 +42,9 @@ class ClusterProblem(NamedTuple):
     closed: Codes  # (c,): those that rest before
     place: Indices  # (c,): place in the cluster, −1 for a closed one
     slope: Array  # (k,), m/s: out, the speeds at which the contacts of the cluster approach
+    gap_mean: Array  # (k,), m, gap_covariance: (k, k), m², of the cluster's gaps
+    gap_covariance: Array
+    chance: Array  # (1,): branches with an inequality that fails but beyond so many sigma are left out; −inf: none
 
 
 class LocalModel(NamedTuple):
@@ -126,6 +129,7 @@ class ImpactScratch(NamedTuple):
     along: Array  # (i,)
     vector: Array  # (max(n, nv),)
     sliding: Array  # (c, 2)
+    small: Array  # (i, 2 i + 1)
     echelon: Array  # (nv, nv + i)
 
 
@@ -186,7 +190,8 @@ def cluster_memory(
         np.zeros(n, np.int64), np.zeros((n, 2 * n + c)), np.zeros(n, np.int64), np.zeros(n), np.zeros(n), np.zeros(n),
         np.zeros(n), np.zeros((c, 2)), np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, c)), np.zeros((n, c)),
         np.zeros((n, nv)), np.zeros((n, nv)), np.zeros((n, s)), np.zeros((n, s)), np.zeros((n, s)),
-        np.zeros((nv, nv)), np.zeros(i), np.zeros(max(nv, n)), np.zeros((c, 2)), np.zeros((nv, nv + i)),
+        np.zeros((nv, nv)), np.zeros(i), np.zeros(max(nv, n)), np.zeros((c, 2)),
+        np.zeros((i, 2 * i + 1)), np.zeros((nv, nv + i + 1)),
     )  # fmt: skip
     out = WordsOut(
         np.zeros(w, np.int64), np.zeros((w, max_impacts, m), np.uint8), np.zeros((w, max_impacts, m), np.uint8),

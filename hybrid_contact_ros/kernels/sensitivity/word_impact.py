@@ -16,12 +16,14 @@ import math
 
 from hybrid_contact_ros.codes import EventValidity
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.modes.local_friction import resting_contact
 from hybrid_contact_ros.kernels.stability.chain_impact import solve_impact
 
 _VALID, _CAPPED = int(EventValidity.VALID), int(EventValidity.CAPPED)
 _UNEXPLAINED, _NOT_UNIQUE = int(EventValidity.UNEXPLAINED), int(EventValidity.NOT_UNIQUE)
 _PUSHES = 1e-7  # of the largest impulse: less is none
 _NEWTON = 30  # steps of the slip directions at most; three are the rule
+_CLOSE = 1e-8  # relative: from a step so small the next one, of second order, leads to rounding
 _RANK = 1e-10  # smaller pivots, relative to the largest, are zero
 _PARALLEL = 1e-9  # of two unit vectors
 _ENERGY = 1e-9
@@ -51,7 +53,8 @@ def resolve(resting, energy, before, local, chain, memory, impact):
     for i in range(c):
         if abs(before[3 * i]) <= resting and met[i]:
             start[3 * i] = 0.0
-    solve_impact(friction, start, chain, memory)
+    if not _alone(resting, start, local, memory):
+        solve_impact(friction, start, chain, memory)
     largest = 0.0
     for i in range(c):
         largest = max(largest, memory.solved[3 * i])
@@ -83,6 +86,33 @@ def resolve(resting, energy, before, local, chain, memory, impact):
 
 
 @kernel
+def _alone(resting, start, local, memory):
+    """Write the impact where a single contact approaches, and its impulse lifts all others; returns whether that is so."""
+    c, n = local.friction.shape[0], start.shape[0]
+    only = -1
+    for i in range(c):
+        if memory.met[i] and start[3 * i] < 0.0:
+            if only >= 0:
+                return False
+            only = i
+    if only < 0:
+        return False
+    f = 3 * only
+    for k in range(n):
+        memory.solved[k] = 0.0
+        memory.after[k] = start[k]
+    force = memory.solved[f : f + 3]
+    resting_contact(2, f, local.friction[only], 0.0, local.G, start[f : f + 3], force)
+    for k in range(n):
+        for d in range(3):
+            memory.after[k] += local.G[k, f + d] * force[d]
+    for i in range(c):
+        if memory.met[i] and i != only and memory.after[3 * i] <= resting:
+            return False
+    return True
+
+
+@kernel
 def _compress(sliding, before, local, impact):
     """Write impulse, slip, first and by_friction of compression, by Newton's method where contacts slide in space."""
     G, friction = local.G, local.friction
@@ -103,37 +133,30 @@ def _compress(sliding, before, local, impact):
         for i in range(c):
             impact.by_friction[r, i] = 0.0
             impact.by_restitution[r, i] = 0.0
-    width = size + (c if sliding else 0)
-    for _ in range(_NEWTON):
-        for a in range(size):
-            row = index[a]
-            for e in range(size):
-                tableau[a, e] = G[row, index[e]]
-            for e in range(width):
-                tableau[a, size + e] = 0.0
-            tableau[a, size + a] = 1.0
-        if sliding:
-            for a in range(size):
-                i = index[a] // 3
-                if impact.kind[i] == 2 and friction[i] > 0.0 and index[a] == 3 * i:
-                    if not _slide(a, i, size, local, impact):
-                        return _NOT_UNIQUE
-        rank = eliminate(size, width, tableau, impact.order)
-        if rank < size and sliding and not _parallel(friction, impact):
+    for _ in range(_NEWTON if sliding else 0):
+        if not _equations(False, size, sliding, before, local, impact):
             return _NOT_UNIQUE
+        eliminate(size, 1, tableau, impact.order)
         moved, largest = 0.0, 0.0
         for a in range(size):
-            value = 0.0
-            for e in range(size):
-                value -= tableau[a, size + e] * before[index[e]]
+            value = tableau[a, size]
             moved, largest = max(moved, abs(value - impact.impulse[index[a]])), max(largest, abs(value))
             impact.impulse[index[a]] = value
-        for r in range(n):
-            impact.after[r] = before[r]
-            for a in range(size):
-                impact.after[r] += G[r, index[a]] * impact.impulse[index[a]]
-        if not sliding or moved <= 1e-13 * largest:
+        _velocities_after(size, before, G, impact)
+        if moved <= _CLOSE * largest:
             break
+    width = size + (c if sliding else 0)
+    if not _equations(True, size, sliding, before, local, impact):
+        return _NOT_UNIQUE
+    rank = eliminate(size, width, tableau, impact.order)
+    if rank < size and sliding and not _parallel(friction, impact):
+        return _NOT_UNIQUE
+    for a in range(size):
+        value = 0.0
+        for e in range(size):
+            value -= tableau[a, size + e] * before[index[e]]
+        impact.impulse[index[a]] = value
+    _velocities_after(size, before, G, impact)
     for a in range(size):
         for e in range(size):
             impact.first[index[a], index[e]] = tableau[a, size + e]
@@ -143,11 +166,47 @@ def _compress(sliding, before, local, impact):
 
 
 @kernel
-def _slide(a, i, size, local, impact):
+def _equations(derived, size, sliding, before, local, impact):
+    """Write the equations of the impulse into the tableau: with one right side, or with minus its derivatives.
+
+    These are, if ``derived``, by the velocities before, and by μ of the contacts that slide. Returns whether each of these
+    does so in some direction.
+    """
+    index, tableau = impact.index, impact.tableau
+    width = (size + (local.friction.shape[0] if sliding else 0)) if derived else 1
+    for a in range(size):
+        row = index[a]
+        for e in range(size):
+            tableau[a, e] = local.G[row, index[e]]
+        for e in range(width):
+            tableau[a, size + e] = 0.0
+        if derived:
+            tableau[a, size + a] = 1.0
+        else:
+            tableau[a, size] = -before[row]
+    if sliding:
+        for a in range(size):
+            i = index[a] // 3
+            if impact.kind[i] == 2 and local.friction[i] > 0.0 and index[a] == 3 * i:
+                if not _slide(derived, a, i, size, before, local, impact):
+                    return False
+    return True
+
+
+@kernel
+def _velocities_after(size, before, G, impact):
+    for r in range(before.shape[0]):
+        total = before[r]
+        for a in range(size):
+            total += G[r, impact.index[a]] * impact.impulse[impact.index[a]]
+        impact.after[r] = total
+
+
+@kernel
+def _slide(derived, a, i, size, before, local, impact):
     """Write the rows Λ_t + μ Λ_n s(u_t⁺) = 0 of contact i, linearised at the last impulse, into the tableau.
 
-    Row ``a`` is that of its normal. The columns behind are those of the velocities before, and of μ. Returns whether the
-    contact slides in any direction.
+    Row ``a`` is that of its normal. Returns whether the contact slides in any direction.
     """
     tableau, index, after = impact.tableau, impact.index, impact.after
     mu, f = local.friction[i], 3 * i
@@ -167,9 +226,12 @@ def _slide(a, i, size, local, impact):
             row[e] = x * local.G[f + 1, index[e]] + y * local.G[f + 2, index[e]]
         row[a + 1 + d] += 1.0
         row[a] += mu * along
-        row[size + a + 1 + d] = 0.0
-        row[size + a + 1], row[size + a + 2] = x, y
-        row[2 * size + i] = -normal * along
+        if derived:
+            row[size + a + 1 + d] = 0.0
+            row[size + a + 1], row[size + a + 2] = x, y
+            row[2 * size + i] = -normal * along
+        else:
+            row[size] = -x * before[f + 1] - y * before[f + 2]
     return True
 
 

@@ -10,8 +10,10 @@ Delassus matrix. δq differs from that before the word by one product of a colum
 
 from __future__ import annotations
 
+import math
+
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.sensitivity.local_model import add_product, clear
+from hybrid_contact_ros.kernels.sensitivity.local_model import clear, dot
 
 _RANK = 1e-9
 
@@ -39,7 +41,8 @@ def carry(step, struck, approach, local, levels, impact):
     s = 2 * nv + 3 * c
     before, after = levels.change[step], levels.change[step + 1]
     tau = levels.tau[step]
-    _combine(step, local, levels, impact)
+    rows, holding = _active(impact)
+    _combine(step, rows, holding, local, levels, impact)
     # δτ: the row of the normal, δq before the impact; the ground's height counts against the gap
     for k in range(s):
         tau[k] = 0.0
@@ -48,7 +51,6 @@ def carry(step, struck, approach, local, levels, impact):
     _through_lifts(step, local.J[3 * struck], 1.0 / approach, levels, tau)
     tau[2 * nv + 2 * c + struck] -= 1.0 / approach
     # δu, of what has an impulse, and with what G changes by
-    rows, holding = _active(impact)
     reach, reach2 = impact.reach, impact.reach2
     for a in range(rows):
         r = impact.index[a]
@@ -57,15 +59,10 @@ def carry(step, struck, approach, local, levels, impact):
         for k in range(nv):
             reach[a, k] = impact.slope[r, k]
         _through_lifts(step, impact.slope[r], 1.0, levels, reach[a])
-        for j in range(nv):
-            value = local.J[r, j]
-            if value != 0.0:
-                row = before[j]
-                for k in range(s):
-                    reach[a, k] += value * row[k]
-        for k in range(s):
-            reach2[a, k] = reach[a, k]
+        _add_rows(nv, local.J[r], before, reach[a])
         if holding:
+            for k in range(s):
+                reach2[a, k] = reach[a, k]
             for k in range(nv):
                 reach2[a, k] += impact.slope2[r, k]
             _through_lifts(step, impact.slope2[r], 1.0, levels, reach2[a])
@@ -77,7 +74,8 @@ def carry(step, struck, approach, local, levels, impact):
         for b in range(rows):
             q = impact.index[b]
             _take(impact.first[r, q], reach[b], push[a])
-            _take(impact.second[r, q], reach2[b], push[a])
+            if holding:
+                _take(impact.second[r, q], reach2[b], push[a])
         for i in range(c):
             push[a, 2 * nv + i] += impact.by_friction[r, i]
             push[a, 2 * nv + c + i] += impact.by_restitution[r, i]
@@ -96,14 +94,11 @@ def carry(step, struck, approach, local, levels, impact):
             for k in range(s):
                 out[k] += x * p[k] + y * q[k] + z * r[k]
             a += 3
-        while a < rows:
-            _take(-local.A[impact.index[a], i], push[a], out)
-            a += 1
     _carried_field(step, rows, local, levels, impact)
 
 
 @kernel
-def _combine(step, local, levels, impact):
+def _combine(step, rows, holding, local, levels, impact):
     """Write ∂(M⁻¹JᵀΛ)/∂q into ``turned``, ∂u/∂q at fixed v with what G changes by into ``slope``, what it changes by more
     in restitution into ``slope2``, ∂(J v⁺)/∂q into the next level, and M⁻¹JᵀΛ into ``lift``."""
     n, nv = local.J.shape
@@ -113,24 +108,52 @@ def _combine(step, local, levels, impact):
         lift[i] = 0.0
     for r in range(n):
         for k in range(nv):
+            levels.rate[step + 1, r, k] = levels.rate[step, r, k]
+    for a in range(rows):
+        r = impact.index[a]
+        for k in range(nv):
             impact.slope[r, k] = levels.rate[step, r, k]
             impact.slope2[r, k] = 0.0
-            levels.rate[step + 1, r, k] = levels.rate[step, r, k]
-    for r in range(n):
-        value = impact.total[r]
-        if value == 0.0:
-            continue
-        turn, rate, bend = local.turn[r], local.rate[r], local.bend[r]
-        pressed = impact.impulse[r]
+    a = 0
+    while a + 3 <= rows:  # contacts, three rows each
+        r = impact.index[a]
+        a += 3
+        x, y, z = impact.total[r], impact.total[r + 1], impact.total[r + 2]
+        p, q, o = impact.impulse[r], impact.impulse[r + 1], impact.impulse[r + 2]
         for i in range(nv):
-            lift[i] -= value * local.A[r, i]
+            lift[i] -= x * local.A[r, i] + y * local.A[r + 1, i] + z * local.A[r + 2, i]
+            out, one, two, three = turned[i], local.turn[r, i], local.turn[r + 1, i], local.turn[r + 2, i]
             for k in range(nv):
-                turned[i, k] += value * turn[i, k]
+                out[k] += x * one[k] + y * two[k] + z * three[k]
         for i in range(n):
+            out, one, two, three = levels.rate[step + 1, i], local.rate[r, i], local.rate[r + 1, i], local.rate[r + 2, i]
             for k in range(nv):
-                levels.rate[step + 1, i, k] += value * rate[i, k]
-                impact.slope[i, k] += pressed * bend[i, k]
-                impact.slope2[i, k] += (value - pressed) * bend[i, k]
+                out[k] += x * one[k] + y * two[k] + z * three[k]
+        for b in range(rows):
+            i = impact.index[b]
+            out, one, two, three = impact.slope[i], local.bend[r, i], local.bend[r + 1, i], local.bend[r + 2, i]
+            for k in range(nv):
+                out[k] += p * one[k] + q * two[k] + o * three[k]
+            if holding:
+                out = impact.slope2[i]
+                for k in range(nv):
+                    out[k] += (x - p) * one[k] + (y - q) * two[k] + (z - o) * three[k]
+
+
+@kernel
+def _add_rows(count, factors, matrix, out):
+    """Add the sum of factors times rows of a matrix to ``out``; four rows at once."""
+    j = 0
+    while j + 4 <= count:
+        a, b, c, d = factors[j], factors[j + 1], factors[j + 2], factors[j + 3]
+        if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
+            one, two, three, four = matrix[j], matrix[j + 1], matrix[j + 2], matrix[j + 3]
+            for k in range(out.shape[0]):
+                out[k] += a * one[k] + b * two[k] + c * three[k] + d * four[k]
+        j += 4
+    while j < count:
+        _take(-factors[j], matrix[j], out)
+        j += 1
 
 
 @kernel
@@ -152,11 +175,8 @@ def _through_lifts(step, row, factor, levels, out):
     """Add factor row · (δq − δq at the start) to ``out`` (s,): the part of earlier impacts."""
     s = out.shape[0]
     for e in range(step):
-        total = 0.0
-        lift, tau = levels.lift[e], levels.tau[e]
-        for k in range(lift.shape[0]):
-            total += row[k] * lift[k]
-        total *= factor
+        tau = levels.tau[e]
+        total = factor * dot(row, levels.lift[e], levels.lift.shape[1])
         for k in range(s):
             out[k] += total * tau[k]
 
@@ -174,17 +194,11 @@ def _carried_field(step, rows, local, levels, impact):
     nv = local.J.shape[1]
     velocity, acceleration, out = levels.velocity[step], levels.acceleration[step], impact.vector
     for i in range(nv):
-        total = acceleration[i]
-        for k in range(nv):
-            total += impact.turned[i, k] * velocity[k]
-        out[i] = total
+        out[i] = acceleration[i] + dot(impact.turned[i], velocity, nv)
     for b in range(rows):
         q = impact.index[b]
-        one, two = 0.0, 0.0
-        for k in range(nv):
-            one += impact.slope[q, k] * velocity[k] + local.J[q, k] * acceleration[k]
-            two += impact.slope2[q, k] * velocity[k]
-        two += one
+        one = dot(impact.slope[q], velocity, nv) + dot(local.J[q], acceleration, nv)
+        two = one + dot(impact.slope2[q], velocity, nv)
         for a in range(rows):
             r = impact.index[a]
             value = impact.first[r, q] * one + impact.second[r, q] * two
@@ -224,35 +238,44 @@ def write_map(steps, levels, matrix, columns):
 
 
 @kernel
-def rank_of(steps, matrix, echelon):
-    """The rank of S = [Q 0; B V] (2 nv, 2 nv), whose Q differs from 1 by ``steps`` products.
+def rank_of(steps, matrix, levels, small, echelon):
+    """The rank of S = [Q 0; B V] (2 nv, 2 nv) of a word of so many impacts.
 
     A vector that S loses has Q δq = 0, and V δv = −B δq. So many are lost as V loses, and Q, less those of the latter
-    whose B δq is none of V.
+    whose B δq is none of V. Q is 1 + L T with the columns L of lifts and rows T of τ: what it loses is L ξ with
+    (1 + T L) ξ = 0.
     """
     nv = matrix.shape[0] // 2
-    # Q first: its null vectors, by elimination of the rows, into the last columns of ``echelon``.
-    for i in range(nv):
-        for k in range(nv):
-            echelon[i, k] = matrix[i, k]
-    rank = _reduce(nv, nv, echelon)
-    lost = nv - rank
-    null = 0
-    if lost > 0:
-        lost = min(lost, steps, echelon.shape[1] - nv)
-        null = _null_vectors(nv, lost, matrix, echelon)
+    for e in range(steps):
+        for f in range(steps):
+            small[e, f] = dot(levels.tau[e], levels.lift[f], nv) + (1.0 if e == f else 0.0)
+    null = _null_vectors(steps, small)
     for i in range(nv):
         for k in range(nv):
             echelon[i, k] = matrix[nv + i, nv + k]
+    for f in range(null):
+        size = 0.0
+        for i in range(nv):
+            total = 0.0
+            for e in range(steps):
+                total += levels.lift[e, i] * small[e, steps + f]
+            echelon[i, nv + null] = total
+            size += total * total
+        scale = 1.0 / math.sqrt(size) if size > 0.0 else 0.0
+        for i in range(nv):
+            total = 0.0
+            for k in range(nv):
+                total += matrix[nv + i, k] * echelon[k, nv + null]
+            echelon[i, nv + f] = total * scale
     rank = _reduce(nv, nv + null, echelon)
     # What is left below the rows of V are the images that V does not reach.
     more = 0
     for e in range(null):
-        best, row = 0.0, -1
+        best, row = _RANK, -1
         for i in range(rank + more, nv):
             if abs(echelon[i, nv + e]) > best:
                 best, row = abs(echelon[i, nv + e]), i
-        if row < 0 or best <= _RANK:
+        if row < 0:
             continue
         for k in range(nv, nv + null):
             echelon[row, k], echelon[rank + more, k] = echelon[rank + more, k], echelon[row, k]
@@ -295,54 +318,37 @@ def _reduce(size, width, matrix):
 
 
 @kernel
-def _null_vectors(nv, lost, matrix, echelon):
-    """From the echelon form of Q, write B times null vectors of Q, of length 1, behind the first nv columns."""
-    found = 0
-    row = 0
-    for column in range(nv):
-        pivot = row < nv and abs(echelon[row, column]) > 0.0 and _leads(row, column, echelon)
-        if pivot:
-            row += 1
-            continue
-        if found == lost:
+def _null_vectors(size, matrix):
+    """Write null vectors of the first ``size`` rows and columns behind those columns; returns how many there are."""
+    # Reduced echelon form with pivots sought in the whole matrix; unknowns are told by their place in the last column.
+    order = 2 * size
+    largest, rank = 0.0, size
+    for k in range(size):
+        matrix[k, order] = k
+    for k in range(size):
+        row, column, best = k, k, 0.0
+        for i in range(k, size):
+            for e in range(k, size):
+                if abs(matrix[i, e]) > best:
+                    row, column, best = i, e, abs(matrix[i, e])
+        largest = max(largest, best)
+        if best <= _RANK * largest or best == 0.0:
+            rank = k
             break
-        # The free unknown is 1; the pivots above follow from below upwards. It is kept in the target's own column.
-        target = nv + found
-        for i in range(nv):
-            echelon[i, target] = 0.0
-        echelon[column, target] = 1.0
-        for r in range(row - 1, -1, -1):
-            lead = 0
-            while not _leads(r, lead, echelon):
-                lead += 1
-            total = 0.0
-            for k in range(lead + 1, column + 1):
-                total += echelon[r, k] * echelon[k, target]
-            echelon[lead, target] = -total / echelon[r, lead]
-        found += 1
-    for e in range(found):
-        size = 0.0
-        for i in range(nv):
-            size += echelon[i, nv + e] ** 2
-        scale = 1.0 / size**0.5
-        # B times it, by way of the scratch that the echelon form no longer needs
-        for i in range(nv):
-            total = 0.0
-            for k in range(nv):
-                total += matrix[nv + i, k] * echelon[k, nv + e]
-            echelon[i, e] = total * scale
-        for i in range(nv):
-            echelon[i, nv + e] = echelon[i, e]
-    return found
-
-
-@kernel
-def _leads(row, column, echelon):
-    """Whether the first entry of a row that is not rounding stands in this column."""
-    largest = 0.0
-    for k in range(echelon.shape[0]):
-        largest = max(largest, abs(echelon[0, k]))
-    for k in range(column):
-        if abs(echelon[row, k]) > _RANK * largest:
-            return False
-    return abs(echelon[row, column]) > _RANK * largest
+        for e in range(size):
+            matrix[k, e], matrix[row, e] = matrix[row, e], matrix[k, e]
+        for i in range(size):
+            matrix[i, k], matrix[i, column] = matrix[i, column], matrix[i, k]
+        matrix[k, order], matrix[column, order] = matrix[column, order], matrix[k, order]
+        for i in range(size):
+            factor = matrix[i, k] / matrix[k, k]
+            if i != k and factor != 0.0:
+                for e in range(k, size):
+                    matrix[i, e] -= factor * matrix[k, e]
+    for f in range(size - rank):
+        for i in range(size):
+            matrix[i, size + f] = 0.0
+        matrix[int(matrix[rank + f, order]), size + f] = 1.0
+        for i in range(rank):
+            matrix[int(matrix[i, order]), size + f] = -matrix[i, rank + f] / matrix[i, i]
+    return size - rank
