@@ -14,6 +14,7 @@ from hybrid_contact_ros import (
 from hybrid_contact_ros.sensitivity.angles import coupled_pairs
 from hybrid_contact_ros.sensitivity.contact_mode import ContactMode
 from hybrid_contact_ros.sensitivity.force_events import liftoff_saltation, slip_saltation
+from hybrid_contact_ros.sensitivity.local_event import LocalEvent
 from hybrid_contact_ros.sensitivity.orders import order_sensitive_pairs
 from hybrid_contact_ros.sensitivity.slip_end import stick_saltation
 from hybrid_contact_ros.sensitivity.touchdown import touchdown_saltation
@@ -82,6 +83,12 @@ def bar():
 HELD = ContactMode(frozenset({0}))
 ROD = painleve_rod(friction=0.5)
 ONES = np.ones(1)
+
+
+def held(**given):
+    return LocalEvent(ROD, np.array(AT), np.array(FALLING), 0, HELD, **given)
+
+
 TAKE_TOLERANCES = {
     "coupled_pairs": (lambda **given: coupled_pairs(bar(), **given), ("tolerance",)),
     "order_sensitive_pairs": (lambda **given: order_sensitive_pairs(bar(), **given), ("tolerance",)),
@@ -91,15 +98,19 @@ TAKE_TOLERANCES = {
     ),
     "saltation_matrix": (lambda **given: saltation_matrix(ROD, AT, FALLING, "touchdown", 0, **given), ("resting",)),
     "touchdown": (lambda **given: touchdown_saltation(ROD, AT, FALLING, 0, **given), ("resting", "touching")),
-    "liftoff": (lambda **given: liftoff_saltation(ROD, AT, FALLING, 0, HELD, **given), ("resting",)),
-    "slip": (lambda **given: slip_saltation(ROD, AT, FALLING, 0, HELD, **given), ("resting",)),
-    "stick": (lambda **given: stick_saltation(ROD, AT, FALLING, 0, HELD, **given), ("resting",)),
+    "liftoff": (lambda **given: liftoff_saltation(held(**given)), ("resting",)),
+    "slip": (lambda **given: slip_saltation(held(**given)), ("resting",)),
+    "stick": (lambda **given: stick_saltation(held(**given)), ("resting",)),
 }
 TAKE_TIMES = ("bouligand_derivative", "saltation_matrix", "touchdown", "liftoff", "slip", "stick")
 TAKE_COUNTS = {
     "order_outcomes": (lambda **given: order_outcomes(bar(), [0, 1], **given), ("max_impacts",), 1),
     "order_sensitive_pairs": (lambda **given: order_sensitive_pairs(bar(), **given), ("max_impacts",), 1),
-    "touchdown_words": (lambda **given: touchdown_words(ROD, AT, FALLING, [0], **given), ("max_impacts", "max_words"), 1),
+    "touchdown_words": (
+        lambda **given: touchdown_words(ROD, AT, FALLING, [0], **given),
+        ("max_impacts", "max_words"),
+        1,
+    ),
     "bouligand_derivative": (lambda **given: bouligand_derivative(ROD, AT, FALLING, **given), ("examined",), 0),
     "selections": (lambda **given: bouligand_derivative(ROD, AT, FALLING).selections(**given), ("most",), 1),
     "chatter": (lambda **given: chatter(ONES, ONES, -ONES, np.eye(1), 0.5 * ONES, **given), ("max_impacts",), 1),
