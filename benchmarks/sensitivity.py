@@ -27,7 +27,7 @@ def main() -> None:
     """Run the parts."""
     parser = argparse.ArgumentParser(prog="./run bench sensitivity", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help=", ".join(PARTS))
-    parser.add_argument("--runs", type=int, default=500, help="of each landing of the covariances")
+    parser.add_argument("--runs", type=int, default=50, help="of each landing of the covariances; 500 in docs")
     given = parser.parse_args()
     sys.argv = [sys.argv[0], str(given.runs)]  # what sensitivity_filter looks at
     for name in given.only:
