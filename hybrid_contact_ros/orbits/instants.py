@@ -12,7 +12,7 @@ from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode, Di
 from hybrid_contact_ros.sensitivity.course import explain
 from hybrid_contact_ros.sensitivity.events import REFUSED
 from hybrid_contact_ros.sensitivity.force_events import force_jump
-from hybrid_contact_ros.sensitivity.gradients import asker, problem_gradient
+from hybrid_contact_ros.sensitivity.gradients import asker, has_massless_limbs, problem_gradient
 from hybrid_contact_ros.sensitivity.impact_gradient import ImpactCourse, impact_derivative
 from hybrid_contact_ros.sensitivity.local_event import LocalEvent
 from hybrid_contact_ros.sensitivity.mode_gradient import motion_derivative, motion_of
@@ -50,7 +50,9 @@ def slip_directions(part: ModeInterval, system: AdaptedSystem, resting: float = 
 
 def followed_mode(part: ModeInterval, system: AdaptedSystem) -> ContactMode:
     """The mode of an interval as the local maps take it."""
-    return ContactMode(part.mode.closed, part.mode.sliding, slip_directions(part, system))
+    q, v = part.at(part.start)
+    kinetic = not has_massless_limbs(system.problem(q, v, part.start, part.mode.closed))
+    return ContactMode(part.mode.closed, part.mode.sliding, slip_directions(part, system), kinetic)
 
 
 def ends_chatter(system: AdaptedSystem, events: Sequence[ExecutionEvent], after: ContactMode) -> bool:
