@@ -43,8 +43,8 @@ _WHY = {
 class ClusterSolver:
     """Finds the words of clusters of touchdowns of one robot.
 
-    It has memory of its own beside that of the model, whose arrays stay as they are. All memory for k contacts with c − k
-    others is made at construction. Use it from one thread at a time.
+    It has memory of its own beside that of the model, whose arrays stay as they are, all of it made at construction.
+    Use it from one thread at a time.
 
     Args:
         model: of the robot. most_contacts: of a cluster, at most 4. most_closed: contacts that rest before, at most.
@@ -64,7 +64,7 @@ class ClusterSolver:
         most_closed: int = 4,
         max_impacts: int = 12,
         max_words: int = 64,
-        least: float = 1e-4,
+        least: float = 1e-3,
         follow: float = 0.0,
     ) -> None:
         if not 1 <= most_contacts <= MOST_CONTACTS or most_closed < 0 or max_impacts < 1 or max_words < 1:
@@ -136,11 +136,9 @@ class ClusterSolver:
             most = f"{self._most[0]} and {self._most[1]}"
             why = f"{len(cluster)} contacts touch and {len(resting)} rest; at most {most} are followed"
             return _nothing(model, cluster, resting, ahead, q_, v_, EventValidity.CUT, why)
-        material = (model.friction if friction is None else friction), (
-            model.restitution if restitution is None else restitution
-        )
+        mu = model.friction if friction is None else friction
+        material = mu, model.restitution if restitution is None else restitution
         return memory.solve(q_, v_, cluster, resting, effort, material, ahead, spread)
-
 
     def warm(self) -> None:
         """Compile, or load, what :meth:`solve` needs; the only call that may take long."""
@@ -155,7 +153,13 @@ class _Size:
     """Memory and doors for clusters of k contacts beside c − k that rest."""
 
     def __init__(
-        self, model: RigidBodyModel, k: int, c: int, max_impacts: int, max_words: int, least: float,
+        self,
+        model: RigidBodyModel,
+        k: int,
+        c: int,
+        max_impacts: int,
+        max_words: int,
+        least: float,
         follow: float,
     ) -> None:
         nv, m = model.nv, model.contacts

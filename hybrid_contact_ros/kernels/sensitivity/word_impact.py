@@ -1,8 +1,8 @@
 """One impact of a word: its outcome, and how the impulses answer to the velocities before it, in its course.
 
 The course is what the contacts do: whose point sticks or slides after compression, who bounces, and who keeps others'
-restitution from pressing it in. With the course held, the impulses solve linear equations in contact space, of which one
-elimination gives the outcome and all derivatives:
+restitution from pressing it in. With the course held, the impulses solve linear equations in contact space, of which
+one elimination gives the outcome and all derivatives:
 
     (G Λ + u) = 0 of the rows that stop,    Λ_t + μ Λ_n s(u⁺_t) = 0 of contacts that slide,
 
@@ -17,6 +17,7 @@ import math
 from hybrid_contact_ros.codes import EventValidity
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.modes.local_friction import resting_contact
+from hybrid_contact_ros.kernels.sensitivity.elimination import eliminate
 from hybrid_contact_ros.kernels.stability.chain_impact import solve_impact
 
 _VALID, _CAPPED = int(EventValidity.VALID), int(EventValidity.CAPPED)
@@ -24,7 +25,6 @@ _UNEXPLAINED, _NOT_UNIQUE = int(EventValidity.UNEXPLAINED), int(EventValidity.NO
 _PUSHES = 1e-7  # of the largest impulse: less is none
 _NEWTON = 30  # steps of the slip directions at most; three are the rule
 _CLOSE = 1e-8  # relative: from a step so small the next one, of second order, leads to rounding
-_RANK = 1e-10  # smaller pivots, relative to the largest, are zero
 _PARALLEL = 1e-9  # of two unit vectors
 _ENERGY = 1e-9
 _EXPLAINED = 1e-4
@@ -36,8 +36,8 @@ def resolve(resting, energy, before, local, chain, memory, impact):
 
     Args:
         resting: m/s. energy: vᵀM v before. before: u = J v (n,).
-        local: LocalModel. chain: ChainProblem. memory: ChainScratch. impact: ImpactScratch, of which kind … by_restitution
-            are written; ``total`` is the whole impulse.
+        local: LocalModel. chain: ChainProblem. memory: ChainScratch. impact: ImpactScratch, of which kind … tableau and
+            impulse … by_restitution are written; ``total`` is the whole impulse.
 
     Returns:
         The validity.
@@ -87,7 +87,7 @@ def resolve(resting, energy, before, local, chain, memory, impact):
 
 @kernel
 def _alone(resting, start, local, memory):
-    """Write the impact where a single contact approaches, and its impulse lifts all others; returns whether that is so."""
+    """Write the impact where one contact approaches, and its impulse lifts all others; returns whether that is so."""
     c, n = local.friction.shape[0], start.shape[0]
     only = -1
     for i in range(c):
@@ -106,10 +106,10 @@ def _alone(resting, start, local, memory):
     for k in range(n):
         for d in range(3):
             memory.after[k] += local.G[k, f + d] * force[d]
+    lifted = True
     for i in range(c):
-        if memory.met[i] and i != only and memory.after[3 * i] <= resting:
-            return False
-    return True
+        lifted = lifted and (not memory.met[i] or i == only or memory.after[3 * i] > resting)
+    return lifted
 
 
 @kernel
@@ -117,7 +117,7 @@ def _compress(sliding, before, local, impact):
     """Write impulse, slip, first and by_friction of compression, by Newton's method where contacts slide in space."""
     G, friction = local.G, local.friction
     c, n = friction.shape[0], before.shape[0]
-    index, tableau = impact.index, impact.tableau
+    index, tableau = impact.acting, impact.tableau
     size = 0
     for i in range(c):
         if impact.kind[i] > 0:
@@ -169,10 +169,10 @@ def _compress(sliding, before, local, impact):
 def _equations(derived, size, sliding, before, local, impact):
     """Write the equations of the impulse into the tableau: with one right side, or with minus its derivatives.
 
-    These are, if ``derived``, by the velocities before, and by μ of the contacts that slide. Returns whether each of these
-    does so in some direction.
+    These are, if ``derived``, by the velocities before, and by μ of the contacts that slide. Returns whether each of
+    these does so in some direction.
     """
-    index, tableau = impact.index, impact.tableau
+    index, tableau = impact.acting, impact.tableau
     width = (size + (local.friction.shape[0] if sliding else 0)) if derived else 1
     for a in range(size):
         row = index[a]
@@ -187,9 +187,9 @@ def _equations(derived, size, sliding, before, local, impact):
     if sliding:
         for a in range(size):
             i = index[a] // 3
-            if impact.kind[i] == 2 and local.friction[i] > 0.0 and index[a] == 3 * i:
-                if not _slide(derived, a, i, size, before, local, impact):
-                    return False
+            slides = impact.kind[i] == 2 and local.friction[i] > 0.0 and index[a] == 3 * i
+            if slides and not _slide(derived, a, i, size, before, local, impact):
+                return False
     return True
 
 
@@ -198,7 +198,7 @@ def _velocities_after(size, before, G, impact):
     for r in range(before.shape[0]):
         total = before[r]
         for a in range(size):
-            total += G[r, impact.index[a]] * impact.impulse[impact.index[a]]
+            total += G[r, impact.acting[a]] * impact.impulse[impact.acting[a]]
         impact.after[r] = total
 
 
@@ -208,7 +208,7 @@ def _slide(derived, a, i, size, before, local, impact):
 
     Row ``a`` is that of its normal. Returns whether the contact slides in any direction.
     """
-    tableau, index, after = impact.tableau, impact.index, impact.after
+    tableau, index, after = impact.tableau, impact.acting, impact.after
     mu, f = local.friction[i], 3 * i
     speed = math.sqrt(after[f + 1] ** 2 + after[f + 2] ** 2)
     if speed == 0.0:
@@ -243,62 +243,10 @@ def _parallel(friction, impact):
         if impact.kind[i] == 2 and friction[i] > 0.0:
             if first < 0:
                 first = i
-            apart = max(
-                abs(impact.slip[i, 0] - impact.slip[first, 0]), abs(impact.slip[i, 1] - impact.slip[first, 1])
-            )
+            apart = max(abs(impact.slip[i, 0] - impact.slip[first, 0]), abs(impact.slip[i, 1] - impact.slip[first, 1]))
             if apart > _PARALLEL:
                 return False
     return True
-
-
-@kernel
-def eliminate(size, width, tableau, order):
-    """Solve A X = B in place, for the tableau [A | B] (size, size + width): X takes the place of B.
-
-    Where A is singular, and B lies in its range, X is one of the solutions. Pivots are sought in the whole matrix.
-
-    Returns:
-        The rank.
-    """
-    for k in range(size):
-        order[k] = k
-    largest, rank = 0.0, size
-    for k in range(size):
-        row, column, best = k, k, 0.0
-        for r in range(k, size):
-            for e in range(k, size):
-                if abs(tableau[r, e]) > best:
-                    row, column, best = r, e, abs(tableau[r, e])
-        largest = max(largest, best)
-        if best <= _RANK * largest or best == 0.0:
-            rank = k
-            break
-        if column != k:
-            order[k], order[column] = order[column], order[k]
-            for r in range(size):
-                tableau[r, k], tableau[r, column] = tableau[r, column], tableau[r, k]
-        if row != k:
-            for e in range(size + width):
-                tableau[k, e], tableau[row, e] = tableau[row, e], tableau[k, e]
-        scale = 1.0 / tableau[k, k]
-        for e in range(k, size + width):
-            tableau[k, e] *= scale
-        for r in range(size):
-            factor = tableau[r, k]
-            if r != k and factor != 0.0:
-                for e in range(k, size + width):
-                    tableau[r, e] -= factor * tableau[k, e]
-    for k in range(rank, size):
-        for e in range(width):
-            tableau[k, size + e] = 0.0
-    # Unknowns back into their order: one cycle of the permutation after the other.
-    for k in range(size):
-        while order[k] != k:
-            other = order[k]
-            for e in range(size, size + width):
-                tableau[k, e], tableau[other, e] = tableau[other, e], tableau[k, e]
-            order[k], order[other] = order[other], order[k]
-    return rank
 
 
 @kernel
@@ -321,7 +269,7 @@ def _give_back(resting, energy, before, local, chain, memory, impact):
     largest = 0.0
     for i in range(c):
         largest = max(largest, max(memory.solved[3 * i], given[3 * i]))
-    size, index, tableau = 0, impact.index, impact.tableau
+    size, index, tableau = 0, impact.acting, impact.tableau
     for i in range(c):
         impact.holds[i] = memory.scope[i] and memory.solved[3 * i] > 1e-10 * largest
         if impact.holds[i]:
@@ -365,8 +313,8 @@ def _give_back(resting, energy, before, local, chain, memory, impact):
 
 @kernel
 def _hold(size, G, change, impact):
-    """Subtract K G X from the changes X (n, w) of what was given, K = ``second``: what the contacts that hold answer."""
-    index, answer = impact.index, impact.vector
+    """Subtract K G X from the changes X (n, w) of what was given, K = ``second``: the answer of contacts that hold."""
+    index, answer = impact.acting, impact.vector
     n = change.shape[0]
     for w in range(change.shape[1]):
         for a in range(size):

@@ -10,12 +10,8 @@ Delassus matrix. δq differs from that before the word by one product of a colum
 
 from __future__ import annotations
 
-import math
-
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.sensitivity.local_model import clear, dot
-
-_RANK = 1e-9
 
 
 @kernel
@@ -53,7 +49,7 @@ def carry(step, struck, approach, local, levels, impact):
     # δu, of what has an impulse, and with what G changes by
     reach, reach2 = impact.reach, impact.reach2
     for a in range(rows):
-        r = impact.index[a]
+        r = impact.acting[a]
         for k in range(s):
             reach[a, k] = 0.0
         for k in range(nv):
@@ -68,11 +64,11 @@ def carry(step, struck, approach, local, levels, impact):
             _through_lifts(step, impact.slope2[r], 1.0, levels, reach2[a])
     push = impact.push
     for a in range(rows):
-        r = impact.index[a]
+        r = impact.acting[a]
         for k in range(s):
             push[a, k] = 0.0
         for b in range(rows):
-            q = impact.index[b]
+            q = impact.acting[b]
             _take(impact.first[r, q], reach[b], push[a])
             if holding:
                 _take(impact.second[r, q], reach2[b], push[a])
@@ -80,27 +76,33 @@ def carry(step, struck, approach, local, levels, impact):
             push[a, 2 * nv + i] += impact.by_friction[r, i]
             push[a, 2 * nv + c + i] += impact.by_restitution[r, i]
     for i in range(nv):
-        out, turned = after[i], impact.turned[i]
+        out, turned, given = after[i], impact.turned[i], before[i]
+        x = y = z = 0.0
+        p, q, r = push[0], push[1], push[2]
+        if rows > 0:
+            one = impact.acting[0]
+            x, y, z = local.A[one, i], local.A[one + 1, i], local.A[one + 2, i]
         for k in range(s):
-            out[k] = before[i, k]
-        for k in range(nv):
-            out[k] += turned[k]
-        _through_lifts(step, turned, 1.0, levels, out)
-        a = 0
-        while a + 3 <= rows:
-            x = local.A[impact.index[a], i]
-            y, z = local.A[impact.index[a + 1], i], local.A[impact.index[a + 2], i]
+            out[k] = given[k] + x * p[k] + y * q[k] + z * r[k]
+        for a in range(3, rows, 3):
+            one = impact.acting[a]
+            x, y, z = local.A[one, i], local.A[one + 1, i], local.A[one + 2, i]
             p, q, r = push[a], push[a + 1], push[a + 2]
             for k in range(s):
                 out[k] += x * p[k] + y * q[k] + z * r[k]
-            a += 3
+        for k in range(nv):
+            out[k] += turned[k]
+        _through_lifts(step, turned, 1.0, levels, out)
     _carried_field(step, rows, local, levels, impact)
 
 
 @kernel
 def _combine(step, rows, holding, local, levels, impact):
-    """Write ∂(M⁻¹JᵀΛ)/∂q into ``turned``, ∂u/∂q at fixed v with what G changes by into ``slope``, what it changes by more
-    in restitution into ``slope2``, ∂(J v⁺)/∂q into the next level, and M⁻¹JᵀΛ into ``lift``."""
+    """Write ∂(M⁻¹JᵀΛ)/∂q into ``turned``, and −M⁻¹JᵀΛ into ``lift``.
+
+    ``slope`` is ∂u/∂q at fixed v with what G changes by in compression, ``slope2`` what it changes by more in
+    restitution, and ``rate`` of the next level ∂(J v⁺)/∂q.
+    """
     n, nv = local.J.shape
     turned, lift = impact.turned, levels.lift[step]
     clear(turned)
@@ -110,13 +112,13 @@ def _combine(step, rows, holding, local, levels, impact):
         for k in range(nv):
             levels.rate[step + 1, r, k] = levels.rate[step, r, k]
     for a in range(rows):
-        r = impact.index[a]
+        r = impact.acting[a]
         for k in range(nv):
             impact.slope[r, k] = levels.rate[step, r, k]
             impact.slope2[r, k] = 0.0
     a = 0
     while a + 3 <= rows:  # contacts, three rows each
-        r = impact.index[a]
+        r = impact.acting[a]
         a += 3
         x, y, z = impact.total[r], impact.total[r + 1], impact.total[r + 2]
         p, q, o = impact.impulse[r], impact.impulse[r + 1], impact.impulse[r + 2]
@@ -126,11 +128,12 @@ def _combine(step, rows, holding, local, levels, impact):
             for k in range(nv):
                 out[k] += x * one[k] + y * two[k] + z * three[k]
         for i in range(n):
-            out, one, two, three = levels.rate[step + 1, i], local.rate[r, i], local.rate[r + 1, i], local.rate[r + 2, i]
+            out = levels.rate[step + 1, i]
+            one, two, three = local.rate[r, i], local.rate[r + 1, i], local.rate[r + 2, i]
             for k in range(nv):
                 out[k] += x * one[k] + y * two[k] + z * three[k]
         for b in range(rows):
-            i = impact.index[b]
+            i = impact.acting[b]
             out, one, two, three = impact.slope[i], local.bend[r, i], local.bend[r + 1, i], local.bend[r + 2, i]
             for k in range(nv):
                 out[k] += p * one[k] + q * two[k] + o * three[k]
@@ -158,13 +161,13 @@ def _add_rows(count, factors, matrix, out):
 
 @kernel
 def _active(impact):
-    """List the rows with an impulse in ``impact.index``; returns how many they are, and whether contacts hold others."""
+    """List the rows with an impulse in ``impact.acting``; returns how many there are, and whether contacts hold."""
     count, holding = 0, False
     n = impact.total.shape[0]
     for i in range(n // 3):
         if impact.kind[i] > 0 or impact.holds[i]:
             for r in range(3 * i, 3 * i + 3):
-                impact.index[count] = r
+                impact.acting[count] = r
                 count += 1
             holding = holding or impact.holds[i]
     return count, holding
@@ -196,11 +199,11 @@ def _carried_field(step, rows, local, levels, impact):
     for i in range(nv):
         out[i] = acceleration[i] + dot(impact.turned[i], velocity, nv)
     for b in range(rows):
-        q = impact.index[b]
+        q = impact.acting[b]
         one = dot(impact.slope[q], velocity, nv) + dot(local.J[q], acceleration, nv)
         two = one + dot(impact.slope2[q], velocity, nv)
         for a in range(rows):
-            r = impact.index[a]
+            r = impact.acting[a]
             value = impact.first[r, q] * one + impact.second[r, q] * two
             if value != 0.0:
                 for i in range(nv):
@@ -235,120 +238,3 @@ def write_map(steps, levels, matrix, columns):
                 matrix[i, k] += value * tau[k]
             for k in range(2 * nv, s):
                 columns[i, k - 2 * nv] += value * tau[k]
-
-
-@kernel
-def rank_of(steps, matrix, levels, small, echelon):
-    """The rank of S = [Q 0; B V] (2 nv, 2 nv) of a word of so many impacts.
-
-    A vector that S loses has Q δq = 0, and V δv = −B δq. So many are lost as V loses, and Q, less those of the latter
-    whose B δq is none of V. Q is 1 + L T with the columns L of lifts and rows T of τ: what it loses is L ξ with
-    (1 + T L) ξ = 0.
-    """
-    nv = matrix.shape[0] // 2
-    for e in range(steps):
-        for f in range(steps):
-            small[e, f] = dot(levels.tau[e], levels.lift[f], nv) + (1.0 if e == f else 0.0)
-    null = _null_vectors(steps, small)
-    for i in range(nv):
-        for k in range(nv):
-            echelon[i, k] = matrix[nv + i, nv + k]
-    for f in range(null):
-        size = 0.0
-        for i in range(nv):
-            total = 0.0
-            for e in range(steps):
-                total += levels.lift[e, i] * small[e, steps + f]
-            echelon[i, nv + null] = total
-            size += total * total
-        scale = 1.0 / math.sqrt(size) if size > 0.0 else 0.0
-        for i in range(nv):
-            total = 0.0
-            for k in range(nv):
-                total += matrix[nv + i, k] * echelon[k, nv + null]
-            echelon[i, nv + f] = total * scale
-    rank = _reduce(nv, nv + null, echelon)
-    # What is left below the rows of V are the images that V does not reach.
-    more = 0
-    for e in range(null):
-        best, row = _RANK, -1
-        for i in range(rank + more, nv):
-            if abs(echelon[i, nv + e]) > best:
-                best, row = abs(echelon[i, nv + e]), i
-        if row < 0:
-            continue
-        for k in range(nv, nv + null):
-            echelon[row, k], echelon[rank + more, k] = echelon[rank + more, k], echelon[row, k]
-        for i in range(rank + more + 1, nv):
-            factor = echelon[i, nv + e] / echelon[rank + more, nv + e]
-            for k in range(nv, nv + null):
-                echelon[i, k] -= factor * echelon[rank + more, k]
-        more += 1
-    return nv - null + rank + more
-
-
-@kernel
-def _reduce(size, width, matrix):
-    """Row echelon form of the first ``size`` rows and columns of a matrix, whose ``width`` columns follow; the rank."""
-    rank, largest = 0, 0.0
-    for i in range(size):
-        for k in range(size):
-            largest = max(largest, abs(matrix[i, k]))
-    for column in range(size):
-        row, best = -1, _RANK * largest
-        for i in range(rank, size):
-            if abs(matrix[i, column]) > best:
-                row, best = i, abs(matrix[i, column])
-        if row < 0:
-            continue
-        if row != rank:
-            for k in range(width):
-                matrix[row, k], matrix[rank, k] = matrix[rank, k], matrix[row, k]
-        pivot = matrix[rank]
-        for i in range(rank + 1, size):
-            factor = matrix[i, column] / pivot[column]
-            if factor != 0.0:
-                below = matrix[i]
-                for k in range(column, width):
-                    below[k] -= factor * pivot[k]
-        rank += 1
-        if rank == size:
-            break
-    return rank
-
-
-@kernel
-def _null_vectors(size, matrix):
-    """Write null vectors of the first ``size`` rows and columns behind those columns; returns how many there are."""
-    # Reduced echelon form with pivots sought in the whole matrix; unknowns are told by their place in the last column.
-    order = 2 * size
-    largest, rank = 0.0, size
-    for k in range(size):
-        matrix[k, order] = k
-    for k in range(size):
-        row, column, best = k, k, 0.0
-        for i in range(k, size):
-            for e in range(k, size):
-                if abs(matrix[i, e]) > best:
-                    row, column, best = i, e, abs(matrix[i, e])
-        largest = max(largest, best)
-        if best <= _RANK * largest or best == 0.0:
-            rank = k
-            break
-        for e in range(size):
-            matrix[k, e], matrix[row, e] = matrix[row, e], matrix[k, e]
-        for i in range(size):
-            matrix[i, k], matrix[i, column] = matrix[i, column], matrix[i, k]
-        matrix[k, order], matrix[column, order] = matrix[column, order], matrix[k, order]
-        for i in range(size):
-            factor = matrix[i, k] / matrix[k, k]
-            if i != k and factor != 0.0:
-                for e in range(k, size):
-                    matrix[i, e] -= factor * matrix[k, e]
-    for f in range(size - rank):
-        for i in range(size):
-            matrix[i, size + f] = 0.0
-        matrix[int(matrix[rank + f, order]), size + f] = 1.0
-        for i in range(rank):
-            matrix[int(matrix[i, order]), size + f] = -matrix[i, rank + f] / matrix[i, i]
-    return size - rank
