@@ -11,8 +11,8 @@ from hybrid_contact_ros.sensitivity.balance import Unsolvable
 from hybrid_contact_ros.sensitivity.contact_mode import ContactMode
 from hybrid_contact_ros.sensitivity.force_events import guard_gradient, guard_value
 from hybrid_contact_ros.sensitivity.gradients import problem_gradient
-from hybrid_contact_ros.sensitivity.mode_gradient import Motion, motion_derivative
 from hybrid_contact_ros.sensitivity.local_event import LocalEvent
+from hybrid_contact_ros.sensitivity.mode_gradient import Motion, motion_derivative
 from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity, refusal, saltation
 from hybrid_contact_ros.sensitivity.slip_end import stick_saltation
 from hybrid_contact_ros.sensitivity.touchdown import unsolvable
