@@ -39,8 +39,8 @@ class LocalEvent:
         """The contact problem before the event, with its derivatives.
 
         Raises:
-            ValueError: v has another size than M, ``resting`` or ``time`` makes no sense, or the contact, the mode before
-                or the mode ``after`` names contacts that do not exist.
+            ValueError: v has another size than M, ``resting`` or ``time`` makes no sense, or the contact, the mode
+                before or the mode ``after`` names contacts that do not exist.
         """
         not_negative(resting=self.resting)
         finite(time=self.time)
