@@ -15,6 +15,7 @@ from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_s
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
+_AT_REST = 0.01  # of the fastest |u_n⁻|: a contact that stands and is slower is at rest
 Maker = Callable[[Known], LandingSet]
 
 
@@ -47,6 +48,8 @@ class Terms:
         shortest: s, lower end of the duration. least_rebound: lower end of the rebound.
         drive: (low, high) kg m², k that all joints have in common, inside the law; damping is then
             what a joint has of its own.
+        bounce: of such a contact, too: ± this part of the largest |u_n⁻|. creep: 0 to this part of the tangential speed
+            of a hitting contact is left
         margin: of the nominal jump, a ball.
         settling: ± this part of the speed, along each axis, of a contact that stands and is not at rest.
     """
@@ -62,6 +65,8 @@ class Terms:
     least_rebound: float = 0.0
     drive: tuple[float, float] = (0.0, 0.0)
     settling: float = 0.0
+    bounce: float = 0.0
+    creep: float = 0.0
     margin: float = 0.0
 
 
@@ -176,8 +181,14 @@ def corners(terms: Terms, joints: slice = slice(6, None)) -> Maker:
             pulls = P @ np.linalg.inv(known.mass)[:, joints] * (-terms.damping * jump[joints])
             generators += list(pulls.T)
         for i in np.flatnonzero(~hitting) if terms.settling else ():
-            speed = J[3 * i : 3 * i + 3] @ known.velocity
-            generators += [terms.settling * float(speed[j]) * back[:, 3 * i + j] for j in range(3)]
+            speed = np.abs(J[3 * i : 3 * i + 3] @ known.velocity)
+            if speed.max() > _AT_REST * speeds.max():
+                restless = terms.settling * speed + np.array([terms.bounce, 0.0, 0.0]) * speeds.max()
+                generators += [restless[j] * back[:, 3 * i + j] for j in range(3)]
+        for i in np.flatnonzero(hitting) if terms.creep else ():
+            slide = back[:, 3 * i + 1 : 3 * i + 3] @ (J[3 * i + 1 : 3 * i + 3] @ known.velocity)
+            generators.append(0.5 * terms.creep * slide)
+            points = points + 0.5 * terms.creep * slide
         own = np.array(generators).reshape(-1, n)
         return LandingSet(_nominal(known), known.velocity, points, own, known.mass, terms.margin)
 

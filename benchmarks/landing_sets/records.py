@@ -79,14 +79,15 @@ class Landing:
     ahead: dict[tuple[int, bool], Known] = field(default_factory=dict)
 
 
-def find(closed: NDArray[np.bool_], vertical: Array) -> list[Place]:
+def find(closed: NDArray[np.bool_], vertical: Array, window: int = 0) -> list[Place]:
     """Landings of an episode: sample of v⁻, sample of v⁺, and the sample of touch of each foot in it.
 
     The rule is that of ``recordings/go2.py``: v⁻ is the sample before the first touch; v⁺ the first sample at which
     every foot of the landing has lost nine tenths of its speed of approach (taken two samples before its touch); feet
     that touch before that end belong to the landing. Landings where no foot approaches at v⁻ with 0.3 m/s or more, or
     longer than 25 ms, are left out.
-    Clusters are therefore as long as the robot makes them, and no window is chosen.
+    Clusters are therefore as long as the robot makes them; with a ``window`` (samples) feet that touch within it of the
+    first belong to the landing, too.
     """
     rises = np.argwhere(closed[1:] & ~closed[:-1])
     rises[:, 0] += 1
@@ -94,7 +95,7 @@ def find(closed: NDArray[np.bool_], vertical: Array) -> list[Place]:
     while i < len(rises):
         first, end, speed = int(rises[i][0]), 0, 0.0
         touches: dict[int, int] = {}
-        while i < len(rises) and (not touches or rises[i][0] <= end):
+        while i < len(rises) and (not touches or rises[i][0] <= max(end, first + window)):
             k, foot = (int(x) for x in rises[i])
             approach = max(0.0, -float(vertical[max(k - 2, 0), foot]))
             arrested = np.flatnonzero(vertical[k:, foot] >= -_ARRESTED * approach)
@@ -108,14 +109,19 @@ def find(closed: NDArray[np.bool_], vertical: Array) -> list[Place]:
 
 
 def landings(
-    model: RigidBodyModel, config: EstimatorConfig, data: dict[str, Array], source: str, ahead: bool = True
+    model: RigidBodyModel,
+    config: EstimatorConfig,
+    data: dict[str, Array],
+    source: str,
+    ahead: bool = True,
+    window: int = 0,
 ) -> list[Landing]:
     """The landings of an episode laid out as the Go2 recordings, or as ``benchmarks.gaits.record`` makes them."""
     n = int(np.searchsorted(data["time"], data["valid_until"], "right"))
     closed = data["foot_contact"][:n].astype(bool)
     exact = states(model, data, None)
     found = []
-    places = find(closed, data["foot_vel"][:n, :, 2])
+    places = find(closed, data["foot_vel"][:n, :, 2], window)
     for before, end, touches in places:
         hitting = np.zeros(closed.shape[1], dtype=bool)
         hitting[list(touches)] = True

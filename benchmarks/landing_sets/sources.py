@@ -18,11 +18,11 @@ ROOT = Path(__file__).resolve().parents[2]
 SHARED = Path(os.environ.get("HYBRID_CONTACT_SHARED", ROOT.parent / "shared"))
 
 
-def go2(ahead: bool = True) -> Iterator[Landing]:
+def go2(ahead: bool = True, window: int = 0) -> Iterator[Landing]:
     """Of the recordings ``go2_mujoco`` of the shared data; nothing without them."""
     model, config = go2_model(), EstimatorConfig.from_file(ROOT / "config" / "go2.yaml")
     for path in sorted((SHARED / "data" / "go2_mujoco").glob("*.npz")):
-        yield from landings(model, config, dict(np.load(path)), path.stem, ahead)
+        yield from landings(model, config, dict(np.load(path)), path.stem, ahead, window)
 
 
 def simulated(
