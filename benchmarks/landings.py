@@ -4,7 +4,8 @@
 the nominal jump ‖v⁺ − v⁻‖ of the inelastic outcome, medians over landings: distance of the true v⁺ from the convex set;
 radius: of the farthest point of the set from its centre; half-width: mean over the axes of the Cholesky factor of M;
 ball: radius of the smallest ball around the nominal outcome that holds as many landings as the set does. How v⁻ and v⁺
-are taken: :func:`benchmarks.landing_sets.records.find`.
+are taken: :func:`benchmarks.landing_sets.records.find`. ``python -m benchmarks.landing_sets.flow`` (also ``cassie``,
+``ellipse``): the time between touchdowns, what of Cassie's jumps impulses can make, single bodies.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import replace
 
 from benchmarks.landing_sets import sources
 from benchmarks.landing_sets.candidates import Maker, Terms, corners, drawn, linear, today
+from benchmarks.landing_sets.friction import intervals
 from benchmarks.landing_sets.records import LEADS, Known, Landing
 from benchmarks.landing_sets.sets import HEAD, row, score
 
@@ -23,9 +25,14 @@ FRICTION = replace(REBOUND, friction=0.25)
 DRIVES = replace(FRICTION, damping=0.004, slip=0.03)
 ORDER = replace(DRIVES, order=True)
 COMMON = Terms(
-    shortest=0.001, duration=0.003, least_rebound=-0.06, rebound=0.18, drive=(0.0, 0.0024), slip=0.03, settling=1.0,
-    margin=0.01,
+    shortest=0.001, duration=0.004, least_rebound=-0.07, rebound=0.18, drive=(0.0, 0.0024), slip=0.005, settling=0.6,
+    bounce=0.05, creep=0.15,
 )  # fmt: skip
+# Of each robot, found by hand on its own landings: what identification has to find.
+OWN = {
+    "go2": replace(COMMON, duration=0.003, slip=0.01),
+    "anymal": replace(COMMON, duration=0.005, drive=(0.0, 0.003), slip=0.02, settling=1.0, margin=0.01),
+}
 CANDIDATES: dict[str, Maker] = {
     "today": today(),
     "duration 2 ms": linear(DURATION),
@@ -35,8 +42,8 @@ CANDIDATES: dict[str, Maker] = {
     "the same, drawn": drawn(DRIVES),
     "the same, in order": linear(ORDER),
     "the same, in order, drawn": drawn(ORDER),
-    "one k for all joints, feet that settle": corners(COMMON),
-    "the same, 1-5 ms, k 4e-3": corners(replace(COMMON, duration=0.005, drive=(0.0, 0.004))),
+    "common": corners(COMMON),
+    **{f"own of {name}": corners(terms) for name, terms in OWN.items()},
 }
 
 
@@ -60,6 +67,19 @@ def table(found: list[Landing], rows: list[str], lead: int = 0, noisy: bool = Fa
                 print(row(f"{name}, {group}", scores), flush=True)
 
 
+def learned(found: list[Landing], part: float) -> None:
+    """The common set with the configured μ ± ``part``, cut by what earlier landings of the episode showed."""
+    for name, ends in (("configured", None), ("learned", intervals(found, part))):
+        scores = []
+        for i, landing in enumerate(found):
+            middle = float(landing.configured[0])
+            low, high = ends[i] if ends else (middle * (1.0 - part), middle * (1.0 + part))
+            known = landing.truth.with_friction(0.5 * (low + high))
+            terms = replace(COMMON, friction=(high - low) / (high + low))
+            scores.append(score(corners(terms)(known), landing.after))
+        print(row(f"common, μ {name} ± {part}", scores), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Containment and size of sets of landings.")
     parser.add_argument("robots", nargs="*", default=["go2", "anymal"], help="go2, anymal, solo12, hyq")
@@ -72,6 +92,8 @@ def main() -> None:
         table(found, chosen.rows)
         print(f"\n{robot}: configured μ\n{HEAD}")
         table(found, chosen.rows, configured=True)
+        for part in (0.25, 0.65):
+            learned(found, part)
         for lead in LEADS if chosen.ahead else ():
             for noisy in (False, True):
                 print(f"\n{robot}: {lead} ms ahead, {'noisy' if noisy else 'exact'}\n{HEAD}")
