@@ -15,6 +15,7 @@ from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_s
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
+_FRICTIONS = 7  # from sticking to sliding an outcome bends: the ends alone leave out what lies between
 _AT_REST = 0.01  # of the fastest |u_n⁻|: a contact that stands and is slower is at rest
 Maker = Callable[[Known], LandingSet]
 
@@ -148,7 +149,7 @@ def linear(terms: Terms, joints: slice = slice(6, None)) -> Maker:
 
 
 def corners(terms: Terms, joints: slice = slice(6, None)) -> Maker:
-    """Points: the law at all corners of duration, common k and friction (with their middles); generators: rebound and
+    """Points: the law at all corners of duration, common k and friction (with what lies between); generators: rebound and
     slip of each foot, and each joint's own k, linearised at the middle."""
 
     def make(known: Known) -> LandingSet:
@@ -162,7 +163,7 @@ def corners(terms: Terms, joints: slice = slice(6, None)) -> Maker:
             return outcome(known, terms, s, e, f, own)
 
         durations = sorted({terms.shortest, terms.duration})
-        factors = [1.0] if not terms.friction else [1.0 - terms.friction, 1.0, 1.0 + terms.friction]
+        factors = [1.0] if not terms.friction else np.linspace(1.0 - terms.friction, 1.0 + terms.friction, _FRICTIONS)
         drives = sorted({*terms.drive, 0.5 * sum(terms.drive)})
         points = np.array([at(s, f, k) for s in durations for f in factors for k in drives])
         s, k = 0.5 * (terms.shortest + terms.duration), 0.5 * sum(terms.drive)
