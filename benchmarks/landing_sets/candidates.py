@@ -149,7 +149,7 @@ def linear(terms: Terms, joints: slice = slice(6, None)) -> Maker:
 
 
 def corners(terms: Terms, joints: slice = slice(6, None)) -> Maker:
-    """Points: the law at all corners of duration, common k and friction (with what lies between); generators: rebound and
+    """Points: the law at all corners of duration, common k and friction (and what is between); generators: rebound and
     slip of each foot, and each joint's own k, linearised at the middle."""
 
     def make(known: Known) -> LandingSet:
