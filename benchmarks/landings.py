@@ -88,6 +88,9 @@ def main() -> None:
     chosen = parser.parse_args()
     for robot in chosen.robots:
         found = list(sources.go2(chosen.ahead) if robot == "go2" else sources.simulated(robot, ahead=chosen.ahead))
+        if not found:
+            print(f"{robot}: no landings; recordings are looked for in {sources.SHARED / 'data'}")
+            continue
         print(f"\n{robot}: {len(found)} landings, v⁻, contacts and μ true\n{HEAD}")
         table(found, chosen.rows)
         print(f"\n{robot}: configured μ\n{HEAD}")

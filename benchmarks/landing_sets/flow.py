@@ -84,7 +84,7 @@ def main() -> None:
                 ends = {"at once": nominal, **{d: landed(model, data, seen, place[:2], d) for d in DRIVES}}
                 for name, v in ends.items():
                     found[name].append(100.0 * float(np.linalg.norm((v - landing.after) @ L) / jump))
-        for name, far in found.items():
+        for name, far in found.items() if found["held"] else ():
             cells = " / ".join(f"{x:.1f}" for x in np.percentile(far, [50, 90, 95]))
             within = " | ".join(f"{100 * np.mean(np.array(far) <= t):.0f}" for t in (5, 10))
             print(f"| {window} | {name} | {len(far)} | {cells} | {within} |", flush=True)
