@@ -173,8 +173,8 @@ def main() -> None:
         measure("landing", landing(0.01, 0.008), scale, runs, settled=scale > 0.01)
     for scale, after in ((1.0, 6e-3), (0.02, 2.5e-4)) if "two-feet" in chosen else ():
         measure("two feet", two_feet(0.008, after), scale, runs, settled=after > SETTLED)
-    if "hop" in chosen:
-        measure("hop", hop(0.01)[0], 1.0, runs, settled=True)
+    for scale in (1.0, 0.1) if "hop" in chosen else ():
+        measure("hop", hop(0.01)[0], scale, runs, settled=scale == 1.0)
 
 
 if __name__ == "__main__":
