@@ -17,6 +17,7 @@ from hybrid_contact_ros.sensitivity.contact_mode import ContactMode
 from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity, refusal
 from hybrid_contact_ros.sensitivity.touchdown import unsolvable
 from hybrid_contact_ros.simulation.execution import Execution, ExecutionEvent, ExecutionEventKind
+from hybrid_contact_ros.simulation.mode import HybridMode
 
 Array = NDArray[np.float64]
 
@@ -161,7 +162,7 @@ def follow_execution(
             continue
         mode = followed_mode(part, system)
         if pending:
-            jump, now = settle(pending, before or _mode_of(pending[0].before), mode, now)
+            jump, now = settle(pending, before or _mode_of(pending[0].before, mode.kinetic), mode, now)
             saltations.append(jump)
             if not jump.valid:
                 break
@@ -187,5 +188,5 @@ def _constant(value: Array) -> Callable[[float], Array]:
     return lambda _time: value
 
 
-def _mode_of(mode: object) -> ContactMode:
-    return ContactMode(mode.closed, mode.sliding)  # type: ignore[attr-defined]
+def _mode_of(mode: HybridMode, kinetic: bool) -> ContactMode:
+    return ContactMode(mode.closed, mode.sliding, kinetic=kinetic)

@@ -24,11 +24,17 @@ class ContactMode:
         closed: contacts that are closed. sliding: those of them that slide although they have friction.
         directions: of sliding contacts that are at rest at the state in question, the way in which they start to
             slide, or stopped; the others slide along their velocity.
+        kinetic: whether sliding contacts have friction; with massless limbs they have none (Johnson's Assumption A12).
     """
 
     closed: frozenset[int] = frozenset()
     sliding: frozenset[int] = frozenset()
     directions: Mapping[int, Direction] = field(default_factory=dict)
+    kinetic: bool = True
+
+    def changed(self, closed: frozenset[int], sliding: frozenset[int]) -> ContactMode:
+        """The mode with other contacts closed."""
+        return ContactMode(closed, sliding, self.directions, self.kinetic)
 
     def rows(self, problem: ContactProblem) -> list[tuple[int, int]]:
         """The closed rows, as (contact, row of it): all of a contact that sticks, otherwise its normal."""
@@ -45,7 +51,7 @@ class ContactMode:
             ValueError: a contact that slides, is at rest, and has no direction in :attr:`directions`.
         """
         found = {}
-        for i in sorted(self.sliding & self.closed):
+        for i in sorted(self.sliding & self.closed) if self.sliding and self.kinetic else ():
             if problem.friction[i] == 0.0:
                 continue
             velocity = problem.tangent_jacobian[i] @ problem.velocity

@@ -78,8 +78,10 @@ def force_jump(
     by_guard = np.concatenate((guard[2 * n :][closed], guard[2 * n + now.problem.contacts :] @ push))
     names = (*(("friction", i) for i in closed), *(("control", k) for k in range(push.shape[1])))
     ahead, after = now.field, behind.field
-    heavy = np.maximum(np.diag(now.problem.mass), 1e-300)
-    size = float((np.abs(now.problem.bias_force) / heavy).max(initial=0.0) + np.abs(ahead[n:]).max(initial=0.0))
+    inertia = np.diag(now.problem.mass)
+    heavy = inertia > 0.0
+    free = np.abs(now.problem.bias_force[heavy]) / inertia[heavy]
+    size = float(free.max(initial=0.0) + np.abs(ahead[n:]).max(initial=0.0))
     if np.abs(after - ahead).max(initial=0.0) <= _SAME * size and np.array_equal(
         behind.problem.bias_force, now.problem.bias_force
     ):
@@ -128,13 +130,13 @@ def with_directions(mode: ContactMode, before: ContactMode, now: Motion) -> Cont
         size = float(np.linalg.norm(tangent))
         if i not in found and size > 0.0:
             found[i] = -tangent / size
-    return ContactMode(mode.closed, mode.sliding, found)
+    return ContactMode(mode.closed, mode.sliding, found, mode.kinetic)
 
 
 def _mode_after(kind: str, contact: int, before: ContactMode) -> ContactMode:
     if kind == "liftoff":
-        return ContactMode(before.closed - {contact}, before.sliding - {contact}, before.directions)
-    return ContactMode(before.closed, before.sliding | {contact}, before.directions)
+        return before.changed(before.closed - {contact}, before.sliding - {contact})
+    return before.changed(before.closed, before.sliding | {contact})
 
 
 def _guard_rate(kind: str, event: LocalEvent) -> float:

@@ -112,6 +112,7 @@ def problem_gradient(
 
     Args:
         system: as for ``simulate``: it has ``problem(q, v[, time][, mode])``.
+        mode: closed contacts, which forces are told of. M may be singular; :mod:`~.massless` is for that.
     """
     if isinstance(system, RobotSystem):
         from hybrid_contact_ros.sensitivity.robot_gradient import robot_gradient  # Pinocchio, for robots only
@@ -196,7 +197,7 @@ def depends_on_time(system: Any) -> bool:
     """Whether the forces of a system may depend on time."""
     if isinstance(system, RobotSystem):
         return system.driven
-    if isinstance(system, LagrangianSystem):
+    if _is_lagrangian(system):
         return system.force is not None
     return "time" in _arguments(system)
 

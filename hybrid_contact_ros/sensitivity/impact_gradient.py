@@ -15,6 +15,7 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.balance import Balance, Unsolvable
 from hybrid_contact_ros.sensitivity.contact_mode import Direction
 from hybrid_contact_ros.sensitivity.gradients import ProblemGradient, coefficient_gradient
+from hybrid_contact_ros.sensitivity.massless import LimbGradient
 
 Array = NDArray[np.float64]
 _FELT = 1e-7  # relative: by which outcomes may differ through rounding
@@ -96,6 +97,8 @@ def impact_derivative(gradient: ProblemGradient, course: ImpactCourse) -> Impact
         Unsolvable: M and the closed rows do not decide v⁺, or the impulses are not unique and matter.
         ValueError: a contact slides whose friction is to follow a slip that is zero.
     """
+    if isinstance(gradient, LimbGradient):
+        gradient = gradient.within(course.closed)
     found = _resolve(gradient, course, None)
     for way in found.balance.undecided.T:
         shifted = _resolve(gradient, course, way * float(np.abs(found.impulse).max(initial=0.0)))

@@ -49,7 +49,7 @@ def stick_saltation(
     here = event.gradient(after)
     if not stopping <= before.closed & before.sliding:
         return refusal("stick", who, Validity.NOT_TOUCHING, f"contact {contact} does not slide before the event")
-    mode = after or ContactMode(before.closed, before.sliding - stopping, before.directions)
+    mode = after or before.changed(before.closed, before.sliding - stopping)
     kind = "reversal" if contact in mode.sliding else "stick"
     try:
         ahead = motion_of(here.problem, before, 0.0)
@@ -57,7 +57,8 @@ def stick_saltation(
             why = f"{len(stopping)} slips end at one instant, and near it in several orders"
             return refusal(kind, who, Validity.SIMULTANEOUS, why)
         if contact in mode.sliding and not mode.directions:
-            mode = ContactMode(mode.closed, mode.sliding, {i: -ahead.edges[i] for i in stopping})
+            turned = {i: -ahead.edges[i] for i in stopping}
+            mode = ContactMode(mode.closed, mode.sliding, turned, mode.kinetic)
         behind = motion_of(event.problem(mode), mode, event.resting)
     except Unsolvable as error:
         return refusal(kind, who, unsolvable(error), error.why)

@@ -72,7 +72,7 @@ def touchdown_saltation(
         outside = leaves_cone(here.problem, chosen, found)
         if outside is not None:
             return refusal("touchdown", contacts, Validity.UNEXPLAINED, outside)
-    mode = after or _mode_after(here.problem, chosen, found, resting)
+    mode = after or _mode_after(here.problem, chosen, found, resting, before.kinetic)
     return _touchdown_jump(event, here.problem, chosen, found, mode)
 
 
@@ -116,8 +116,8 @@ def parameter_columns(
     n = len(found.velocity)
     names = (*[("friction", i) for i in chosen], *[("restitution", i) for i in chosen], ("height", contact))
     reset = np.zeros((2 * n, len(names)))
-    reset[n:, : len(chosen)] = found.velocity_friction[:, chosen]
-    reset[n:, len(chosen) : 2 * len(chosen)] = found.velocity_restitution[:, chosen]
+    for k, i in enumerate(chosen):
+        reset[n:, k], reset[n:, len(chosen) + k] = found.velocity_friction[:, i], found.velocity_restitution[:, i]
     guard = np.zeros(len(names))
     guard[-1] = -1.0  # the gap falls as its ground rises
     return names, reset, guard
@@ -166,7 +166,9 @@ def leaves_cone(problem: ContactProblem, course: ImpactCourse, found: ImpactDeri
     return None
 
 
-def _mode_after(problem: ContactProblem, course: ImpactCourse, found: ImpactDerivative, resting: float) -> ContactMode:
+def _mode_after(
+    problem: ContactProblem, course: ImpactCourse, found: ImpactDerivative, resting: float, kinetic: bool
+) -> ContactMode:
     leaving = [i for i in course.bounced if problem.normal_jacobian[i] @ found.velocity > resting]
     closed = course.closed.difference(leaving)
     slides = {
@@ -174,7 +176,7 @@ def _mode_after(problem: ContactProblem, course: ImpactCourse, found: ImpactDeri
         for i in closed
         if problem.friction[i] > 0.0 and math.hypot(*(problem.tangent_jacobian[i] @ found.velocity)) > resting
     }
-    return ContactMode(closed, frozenset(slides))
+    return ContactMode(closed, frozenset(slides), kinetic=kinetic)
 
 
 def lost_directions(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import sympy
 
+from helpers.massless_leg import LENGTH, one_leg
 from hybrid_contact_ros import Constraint, LagrangianSystem, Tolerances, simulate
 from hybrid_contact_ros.orbits.flow import variational_flow
 from hybrid_contact_ros.sensitivity.saltation import Validity
@@ -15,7 +16,6 @@ from hybrid_contact_ros.systems.curves import curve
 from hybrid_contact_ros.systems.disk_stacking import DiskStack
 from hybrid_contact_ros.systems.painleve_rod import painleve_rod, rod_state
 from hybrid_contact_ros.systems.pendulum_with_stop import pendulum_with_stop, published_state
-from hybrid_contact_ros.systems.planar_rhex import PlanarRHex
 from hybrid_contact_ros.systems.point_and_hill import point_and_hill
 from hybrid_contact_ros.systems.ramone import ramone
 from hybrid_contact_ros.systems.rocking_block import rocking_block
@@ -178,7 +178,10 @@ INADMISSIBLE = {
         ball_on_sinusoid(), *state_before_first_impact(0.5), 3.0, {}, Validity.ZENO,
     ),
     "a block that lands flat": (rocking_block(), [0, 1.1, 0.0], [0, 0, 0], 0.3, {}, Validity.SIMULTANEOUS),
-    "RHex and its massless legs": (PlanarRHex(), PlanarRHex().crouch(), np.zeros(5), 0.2, {}, Validity.SINGULAR),
+    "a massless leg that slips under its mass": (
+        one_leg(0.4, torque=lambda time, q, v: -60.0 * time),
+        [0.0, LENGTH * np.cos(0.3), 0.3], np.zeros(3), 0.3, {}, Validity.SINGULAR,
+    ),
     "a rod that jams": (
         painleve_rod(2.0), *rod_state(np.arctan(2.0) * 0.9, -3.0, 0.0), 0.1, {}, Validity.WITHOUT_COLLISION,
     ),
