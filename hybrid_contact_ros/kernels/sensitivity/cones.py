@@ -18,7 +18,8 @@ _ON = 1e-12  # of the length of a row: a ray that is so near to its plane lies o
 _THIN = 1e-9  # a polygon of less area is empty
 _LARGEST = 1.0  # rad: triangles with longer edges are halved, and sooner where the mean is far
 _STACK = 48
-_NEGLECTED = 32.0  # a triangle all of whose density is below exp(−32) of the largest
+_NEGLECTED = 20.0  # a triangle all of whose density is below exp(−20) of the largest
+_COARSER = 0.3  # triangles may be longer by this times the square of their distance from the mean, in sigma
 _ANGLES, _SHARES = (np.array(list(values)) for values in np.polynomial.legendre.leggauss(4))
 # Gauss's rule in both directions of a triangle, of which one is squeezed to a point
 POINTS = np.array([
@@ -149,7 +150,7 @@ def cone_moments(points, white, mean, corners, size, stack, moments):
     for r in range(10):
         moments[r] = 0.0
     far = math.sqrt(mean[0] ** 2 + mean[1] ** 2 + mean[2] ** 2)
-    longest = _LARGEST / max(1.0, 0.5 * far)
+    largest = _LARGEST / max(1.0, 0.5 * far)
     for o in range(8):
         for i in range(1, size[o] - 1):
             _whiten(white, corners[o, 0], stack[0], 0)
@@ -160,8 +161,10 @@ def cone_moments(points, white, mean, corners, size, stack, moments):
                 depth -= 1
                 triangle = stack[depth]
                 first, square = _longest_edge(triangle)
-                if _negligible(triangle, mean, far, square):
+                away = _distance(triangle, mean, far, square)
+                if away * away > 2.0 * _NEGLECTED:
                     continue
+                longest = largest * (1.0 + _COARSER * away * away)
                 if square > longest * longest and depth + 2 <= stack.shape[0]:
                     _halve(first, triangle, stack[depth + 1])
                     depth += 2
@@ -203,19 +206,18 @@ def _halve(first, triangle, other):
 
 
 @kernel
-def _negligible(t, mean, far, square):
-    """Whether no ray through a triangle comes near to the mean: ‖y − mean‖² ≥ 2 · 32 everywhere."""
-    if far * far <= 2.0 * _NEGLECTED:
-        return False
+def _distance(t, mean, far, square):
+    """A lower bound of the distance from the mean to the rays through a triangle."""
+    if far == 0.0:
+        return 0.0
     x, y, z = t[0] + t[3] + t[6], t[1] + t[4] + t[7], t[2] + t[5] + t[8]
     length = math.sqrt(x * x + y * y + z * z)
     cosine = (x * mean[0] + y * mean[1] + z * mean[2]) / (length * far)
     # A corner is nearer to the centre than the longest edge is long; an arc is at most π/2 times its chord.
     angle = math.acos(min(1.0, max(-1.0, cosine))) - 0.5 * math.pi * math.sqrt(square)
     if angle <= 0.0:
-        return False
-    distance = far if angle >= 0.5 * math.pi else far * math.sin(angle)
-    return distance * distance > 2.0 * _NEGLECTED
+        return 0.0
+    return far if angle >= 0.5 * math.pi else far * math.sin(angle)
 
 
 @kernel
