@@ -1,18 +1,20 @@
-"""``./run bench sensitivity_peer``: saltation matrices beside those of hybrid-tools, on its own bouncing ball.
+"""Saltation matrices beside those of hybrid-tools, on its own bouncing ball: a part of ``./run bench sensitivity``.
 
-hybrid-tools (Kong, Payne, Council and Johnson: the salted Kalman filter) is no dependency: ``.venv/bin/pip install
---no-deps hybrid-tools graphviz`` brings it. Compared are the matrix of a bounce, and the covariance that a fall from
-2.5 m carries through two bounces, without process noise: theirs by a prediction of the filter, ours by the variational
-flow. Both must agree to 1e-10 of the largest entry; times are ratios of thread times, taken in turns.
+hybrid-tools (Kong, Payne, Council and Johnson: the salted Kalman filter; ``benchmarks/requirements.txt``) is compared
+in the matrix of a bounce, and in the covariance that a fall from 2.5 m carries through two bounces, without process
+noise: theirs by a prediction of the filter, ours by ``simulate`` and the variational flow. Both must agree to 1e-10 of
+the largest entry; times are ratios of thread times, taken in turns.
 
 In hybrid-tools 0.1.0 guards do not end the integration, so that its filter carries the covariance over the whole step
 before a bounce, and over the rest of it once more. Its answer with steps of 5 ms is printed as it comes; for the
-comparison its guards are told to stop.
+comparison its guards are told to stop. It takes ∂x(t)/∂x of each flight from a formula that its example gives (I + A t,
+which is exact for a ball), and the flight from RK45 at 1e-3; the flow solves the variational equation at 1e-8, along an
+execution at 1e-9. Steps of ``simulate`` may be as long as half a second here: gaps are watched within each, and by
+default they end after 20 ms.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
@@ -21,17 +23,20 @@ import numpy as np
 import sympy
 from numpy.typing import NDArray
 
+from benchmarks.sensitivity_clusters import in_turns
 from hybrid_contact_ros import Constraint, LagrangianSystem, simulate
 from hybrid_contact_ros.orbits.flow import variational_flow
 from hybrid_contact_ros.sensitivity.impact_gradient import ImpactCourse
 from hybrid_contact_ros.sensitivity.saltation import saltation
 from hybrid_contact_ros.sensitivity.touchdown import touchdown_saltation
+from hybrid_contact_ros.simulation.execution import Execution
 
 Array = NDArray[np.float64]
 E, G = 0.8, 9.81  # their example's
 START, SPREAD, END = np.array([2.5, 0.0]), 0.1 * np.eye(2), 2.5  # m and m/s, covariance, s
 SPEEDS = (-0.5, -2.0, -7.0)
 EQUAL = 1e-10
+LONGEST = 0.5  # s, of a step of simulate
 PARAMETERS, NO_INPUT, STEP = np.array([E, G]), np.zeros(1), 0.005
 
 
@@ -66,9 +71,14 @@ def from_their_functions(peer: Any, speed: float) -> Array:
     return saltation(reset.R(*given), guard.G(*given).reshape(2), ahead, behind).required()
 
 
-def carried(system: LagrangianSystem) -> Array:
+def executed(system: LagrangianSystem) -> Execution:
+    """The fall with its bounces."""
+    return simulate(system, START[:1], START[1:], END, max_step=LONGEST)
+
+
+def carried(execution: Execution) -> Array:
     """The covariance at END."""
-    flow = variational_flow(simulate(system, START[:1], START[1:], END))
+    flow = variational_flow(execution)
     return np.asarray(flow.matrix @ SPREAD @ flow.matrix.T)
 
 
@@ -98,17 +108,6 @@ def stopped(peer: Any) -> Array:
         return their_carried(peer, END)
 
 
-def in_turns(works: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Least thread time of each, µs."""
-    times: dict[str, list[int]] = {name: [] for name in works}
-    for _ in range(rounds):
-        for name, work in works.items():
-            start = time.thread_time_ns()
-            work()
-            times[name].append(time.thread_time_ns() - start)
-    return {name: min(found) / 1e3 for name, found in times.items()}
-
-
 def agree(what: str, found: Array, theirs: Array, must: bool = True) -> None:
     """Print the largest relative difference; where they must agree, a larger one than EQUAL ends the run."""
     off = float(np.abs(found - theirs).max() / np.abs(found).max())
@@ -117,12 +116,12 @@ def agree(what: str, found: Array, theirs: Array, must: bool = True) -> None:
         raise SystemExit(f"{what}: {found.tolist()} and {theirs.tolist()} differ by more than {EQUAL}")
 
 
-def main() -> None:
+def report() -> None:
     """Print differences and times."""
     try:
         from hybrid_tools.basic_hybrid_systems import bouncing_ball
     except ImportError as error:
-        print(f"left out: {error} (pip install --no-deps hybrid-tools graphviz)")
+        print(f"left out: {error} (pip install --no-deps -r benchmarks/requirements.txt)")
         return
     peer, system = bouncing_ball(), ours()
     for noise in peer.noises.values():
@@ -130,22 +129,34 @@ def main() -> None:
     for speed in SPEEDS:
         agree(f"bounce at {speed} m/s", bounce(system, speed), their_bounce(peer, speed))
         agree("  from their functions", from_their_functions(peer, speed), their_bounce(peer, speed))
-    agree(f"covariance after {END} s", carried(system), stopped(peer))
-    agree(f"  their filter as it comes, steps of {STEP} s", carried(system), their_carried(peer, STEP), must=False)
-    bounces = in_turns(
+    execution = executed(system)
+    agree(f"covariance after {END} s", carried(execution), stopped(peer))
+    agree(f"  their filter as it comes, steps of {STEP} s", carried(execution), their_carried(peer, STEP), must=False)
+    compare(
+        "Ξ of one bounce",
         {
             "hybrid-tools": lambda: their_bounce(peer, -2.0),
             "saltation of their functions": lambda: from_their_functions(peer, -2.0),
-            "touchdown_saltation": lambda: bounce(system, -2.0),
+            "touchdown_saltation (impact, its derivative, μ, e, height)": lambda: bounce(system, -2.0),
         },
         2000,
     )
-    covariances = in_turns({"hybrid-tools": lambda: stopped(peer), "variational_flow": lambda: carried(system)}, 20)
-    for what, times in (("one bounce", bounces), ("covariance", covariances)):
-        reference = times["hybrid-tools"]
-        listed = ", ".join(f"{name} {each:.1f} µs ({reference / each:.2g})" for name, each in times.items())
-        print(f"{what} (times as fast as hybrid-tools): {listed}")
+    compare(
+        "covariance over two bounces",
+        {
+            "hybrid-tools": lambda: stopped(peer),
+            "their filter as it comes": lambda: their_carried(peer, STEP),
+            "variational_flow of an execution": lambda: carried(execution),
+            "simulate and variational_flow": lambda: carried(executed(system)),
+        },
+        20,
+    )
 
 
-if __name__ == "__main__":
-    main()
+def compare(what: str, works: dict[str, Callable[[], Any]], rounds: int) -> None:
+    """Print times, and how many times as fast as the first one each is."""
+    times = in_turns(works, rounds)
+    reference = next(iter(times.values()))
+    print(f"{what}, µs (times as fast as hybrid-tools):")
+    for name, each in times.items():
+        print(f"  {name}: {each:.1f} ({reference / each:.2g})")

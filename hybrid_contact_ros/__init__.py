@@ -31,16 +31,23 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.modes.impulse_velocity import impulse_velocity_mode
     from hybrid_contact_ros.modes.pseudo_impulse import pseudo_impulse_mode
     from hybrid_contact_ros.modes.solution import ModeSolution
+    from hybrid_contact_ros.orbits.controllability import local_controllability
     from hybrid_contact_ros.orbits.flow import variational_flow
+    from hybrid_contact_ros.orbits.outcome import outcome_derivative
+    from hybrid_contact_ros.orbits.periodic import periodic_orbit
+    from hybrid_contact_ros.orbits.poincare import PoincareMap, Section
+    from hybrid_contact_ros.orbits.stability import orbit_stability
     from hybrid_contact_ros.prediction import Prediction
     from hybrid_contact_ros.recordings.recording import Recording
     from hybrid_contact_ros.recordings.write import write_recording
     from hybrid_contact_ros.replay.run import replay_bag
     from hybrid_contact_ros.sensitivity.angles import constraint_angles
     from hybrid_contact_ros.sensitivity.bouligand import bouligand_derivative
+    from hybrid_contact_ros.sensitivity.event_map import EventMap
     from hybrid_contact_ros.sensitivity.events import saltation_matrix
     from hybrid_contact_ros.sensitivity.orders import order_outcomes, order_sensitive_pairs
     from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity
+    from hybrid_contact_ros.sensitivity.salted import merged_branches, salted_branches, salted_update
     from hybrid_contact_ros.sensitivity.words import touchdown_words
     from hybrid_contact_ros.simulation.execution import Execution, ExecutionEventKind
     from hybrid_contact_ros.simulation.options import Tolerances
@@ -81,7 +88,13 @@ _HOMES = {
     "impulse_velocity_mode": "modes.impulse_velocity",
     "pseudo_impulse_mode": "modes.pseudo_impulse",
     "ModeSolution": "modes.solution",
+    "local_controllability": "orbits.controllability",
     "variational_flow": "orbits.flow",
+    "outcome_derivative": "orbits.outcome",
+    "periodic_orbit": "orbits.periodic",
+    "PoincareMap": "orbits.poincare",
+    "Section": "orbits.poincare",
+    "orbit_stability": "orbits.stability",
     "Prediction": "prediction",
     "Recording": "recordings.recording",
     "write_recording": "recordings.write",
@@ -93,6 +106,10 @@ _HOMES = {
     "order_sensitive_pairs": "sensitivity.orders",
     "Saltation": "sensitivity.saltation",
     "Validity": "sensitivity.saltation",
+    "EventMap": "sensitivity.event_map",
+    "merged_branches": "sensitivity.salted",
+    "salted_branches": "sensitivity.salted",
+    "salted_update": "sensitivity.salted",
     "touchdown_words": "sensitivity.words",
     "Execution": "simulation.execution",
     "ExecutionEventKind": "simulation.execution",

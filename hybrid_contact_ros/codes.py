@@ -29,6 +29,42 @@ class Status(IntEnum):
     NONE_FOUND = 8
 
 
+class EventValidity(IntEnum):
+    """Whether a predicted event has its maps; the values are those of ``EventSensitivity.msg``.
+
+    The first eleven are the members of :class:`~hybrid_contact_ros.sensitivity.saltation.Validity` of the same name.
+
+    Attributes:
+        VALID: there is a saltation matrix.
+        GRAZING: the event is met without speed.
+        ZENO: there are infinitely many events.
+        NOT_UNIQUE: forces or mode are not unique.
+        SIMULTANEOUS: several events happen at one instant, and are no cluster of touchdowns.
+        SPATIAL_SLIP_END: a slip in space ends in a way that is not attracted to one direction.
+        WITHOUT_COLLISION: a sliding contact jams.
+        SINGULAR: the equations before or after decide no motion.
+        CAPPED: restitution is limited by the energy.
+        NOT_TOUCHING: a contact does not reach its surface, or has left it.
+        UNEXPLAINED: no impact or motion explains what comes after.
+        CUT: there are more touchdowns in a cluster, or impacts in a word, than are followed.
+        PENETRATING: a contact is deep in its surface already.
+    """
+
+    VALID = 0
+    GRAZING = 1
+    ZENO = 2
+    NOT_UNIQUE = 3
+    SIMULTANEOUS = 4
+    SPATIAL_SLIP_END = 5
+    WITHOUT_COLLISION = 6
+    SINGULAR = 7
+    CAPPED = 8
+    NOT_TOUCHING = 9
+    UNEXPLAINED = 10
+    CUT = 11
+    PENETRATING = 12
+
+
 class ContactStatus(IntEnum):
     """What one contact does at one instant; the values are those of ``ContactState.msg``.
 

@@ -99,6 +99,19 @@ class ImpactConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class SensitivityConfig:
+    """How predicted events change with the state before them (``event_sensitivity``)."""
+
+    horizon: float = _leaf(
+        0.05, "s", 0.0, 10.0, "events later than this have no sensitivity; 0 switches the output off"
+    )
+    interval: float = _leaf(0.01, "s", 0.0, 10.0, "least time between the states that it is computed for; 0 for all")
+    words: int = _leaf(24, "-", 1, 64, "sequences of impacts that a message holds, the most probable first")
+    joint_position_sigma: float = _leaf(0.001, "rad, m", 0.0, 1.0, "standard deviation of joint positions")
+    joint_velocity_sigma: float = _leaf(0.05, "rad/s, m/s", 0.0, 100.0, "the same of joint velocities")
+
+
+@dataclass(frozen=True, slots=True)
 class ObserverConfig:
     """The momentum observer that estimates contact forces."""
 
@@ -178,6 +191,7 @@ class EstimatorConfig:
         prediction: :class:`PredictionConfig`: how far ahead events and modes are predicted.
         stability: :class:`StabilityConfig`: the dead bands of the flags.
         impact: :class:`ImpactConfig`: the impact law, and how the set of velocities after an impact is drawn.
+        sensitivity: :class:`SensitivityConfig`: for which events, and from which noise, sensitivities are computed.
         observer: :class:`ObserverConfig`: the bandwidth of the momentum observer that estimates forces.
         input: :class:`InputConfig`: which input counts as late or implausible.
         diagnostics: :class:`DiagnosticsConfig`: the shares of faulty messages above which a node warns.
@@ -198,6 +212,7 @@ class EstimatorConfig:
     prediction: PredictionConfig = field(default_factory=PredictionConfig)
     stability: StabilityConfig = field(default_factory=StabilityConfig)
     impact: ImpactConfig = field(default_factory=ImpactConfig)
+    sensitivity: SensitivityConfig = field(default_factory=SensitivityConfig)
     observer: ObserverConfig = field(default_factory=ObserverConfig)
     input: InputConfig = field(default_factory=InputConfig)
     diagnostics: DiagnosticsConfig = field(default_factory=DiagnosticsConfig)
@@ -301,6 +316,7 @@ _GROUPS: dict[str, type] = {
     "prediction": PredictionConfig,
     "stability": StabilityConfig,
     "impact": ImpactConfig,
+    "sensitivity": SensitivityConfig,
     "observer": ObserverConfig,
     "input": InputConfig,
     "diagnostics": DiagnosticsConfig,

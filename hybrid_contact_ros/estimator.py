@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import IntFlag
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.answers import predictions
 from hybrid_contact_ros.estimation.engine import Engine
 from hybrid_contact_ros.estimation.events import EventLog
+from hybrid_contact_ros.estimation.events_ahead import EventsAhead
 from hybrid_contact_ros.estimation.impact import check_request
 from hybrid_contact_ros.estimation.impact_sets import ImpactAhead, ImpactSets
 from hybrid_contact_ros.estimation.measurement import StateReader
@@ -23,7 +25,10 @@ from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUS
 from hybrid_contact_ros.kernels.warm import disable_compilation, enable_compilation
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
-from hybrid_contact_ros.prediction import Event, ImpactPrediction, Prediction
+from hybrid_contact_ros.prediction import Event, ImpactPrediction, Prediction, SensitivityPrediction
+
+if TYPE_CHECKING:
+    from hybrid_contact_ros.estimation.event_maps import EventMaps
 
 Array = NDArray[np.float64]
 
@@ -36,7 +41,9 @@ class Parts(IntFlag):
         STABILITY: the stability flags with their margins.
         IMPACT: the set of velocities after the next impact, if one is predicted within the horizon.
         SEQUENCE: the sequence of modes and events that follow this mode (``prediction.rollout`` in the configuration).
-        ALL: all four parts.
+        ALL: these four parts.
+        SENSITIVITY: how each event within ``sensitivity.horizon`` changes with the state before it. It is not in ALL,
+            since it takes longer than all of it.
     """
 
     MODE = 1
@@ -44,9 +51,11 @@ class Parts(IntFlag):
     IMPACT = 4
     SEQUENCE = 8
     ALL = 15
+    SENSITIVITY = 16
 
 
 _STABILITY, _IMPACT, _SEQUENCE = int(Parts.STABILITY), int(Parts.IMPACT), int(Parts.SEQUENCE)
+_SENSITIVITY = int(Parts.SENSITIVITY)
 
 
 class ContactEstimator:
@@ -95,6 +104,7 @@ class ContactEstimator:
         self._reader = StateReader(model, self._engine)
         self._log = EventLog(m)
         self._impact_sets = ImpactSets(model, config)
+        self._event_maps: EventMaps | None = None  # made when it is first asked for
         self._latest: Moment | None = None
 
     @property
@@ -135,11 +145,14 @@ class ContactEstimator:
         normals = model.problem(RobotState(0, q, np.zeros(model.nv))).normal_jacobian
         v = -normals.sum(axis=0) if model.contacts else np.zeros(model.nv)
         efforts = (np.zeros(model.nv), None)
-        if parts & ~Parts.IMPACT:
+        in_turn = parts & ~(Parts.IMPACT | Parts.SENSITIVITY)
+        if in_turn:
             for stamp in range(3):
                 for effort in efforts:
-                    self.update(RobotState(stamp * 1_000_000, q, v, effort), parts & ~Parts.IMPACT)
+                    self.update(RobotState(stamp * 1_000_000, q, v, effort), in_turn)
             self.reset()
+        if parts & Parts.SENSITIVITY and model.contacts:
+            self._maps().warm(q)
         if parts & Parts.IMPACT and model.contacts:
             for effort in efforts:
                 self.impact(RobotState(0, q, v, effort), contacts=range(model.contacts), samples=16)
@@ -172,7 +185,10 @@ class ContactEstimator:
             self._learn_strides(events)
         else:
             self._log.nothing_new(stamp)
-        return Prediction(mode, stability, self.next_impact() if wanted & _IMPACT else None, events)
+        impact = self.next_impact() if wanted & _IMPACT else None
+        if wanted & _SENSITIVITY:
+            return Prediction(mode, stability, impact, events, self.next_sensitivities())
+        return Prediction(mode, stability, impact, events)
 
     def next_impact(self) -> ImpactPrediction | None:
         """The set of the next impact after the state last updated, extrapolated with the mode's acceleration.
@@ -187,6 +203,27 @@ class ContactEstimator:
         :class:`~hybrid_contact_ros.estimation.impact_sets.ImpactSets` of its own. None without a touchdown within
         ``impact.horizon``."""
         return None if self._latest is None else ImpactAhead.of(self._latest, self.config.impact.horizon)
+
+    def next_sensitivities(self) -> tuple[SensitivityPrediction, ...]:
+        """How each event that is predicted within ``sensitivity.horizon`` changes with the state before it, for the
+        state last updated; ``update`` with ``Parts.SENSITIVITY`` says it, too."""
+        return without_pauses(self._maps().ahead(self.events_ahead()))
+
+    def events_ahead(self) -> EventsAhead | None:
+        """What :meth:`next_sensitivities` would be computed from: a copy for another thread, which has a model and an
+        :class:`~hybrid_contact_ros.estimation.event_maps.EventMaps` of its own. None without an event ahead."""
+        latest = self._latest
+        if latest is None:
+            return None
+        return EventsAhead.of(latest, self.config.sensitivity.horizon, self._engine.trusted(latest.state))
+
+    def _maps(self) -> EventMaps:
+        if self._event_maps is None:
+            # Imported here, because most estimators are never asked.
+            from hybrid_contact_ros.estimation.event_maps import EventMaps
+
+            self._event_maps = EventMaps(self.model, self.config)
+        return self._event_maps
 
     def impact(
         self,

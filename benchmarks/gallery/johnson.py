@@ -80,7 +80,7 @@ def block() -> tuple[Figure, list[Row]]:
         Row("comes to rest below", "6.3 cm/s", f"{100 * abs(limit):.2f} cm/s"),
         Row("the impact that ends it", "0.27 s", f"{impacts[-1].time:.4f} s"),
         Row("its speed, and that of the one before", "", f"{100 * last:.2f}, {100 * before:.2f} cm/s"),
-        Row("word", "{l} {r} {l} {r} …", " ".join(cut.word)),
+        Row("word", "", " ".join(cut.word)),
     ]
 
 
@@ -123,7 +123,11 @@ def rhex() -> tuple[Figure, list[Row]]:
         vertical = name == "vertical"
         rows.append(Row(f"{name}: rise of the centre", "0.37 m" if vertical else "", f"{rise:.3f} m"))
         rows.append(
-            Row(f"{name}: height of the nose", "" if vertical else f"over {leap.published:.2f} m", f"{nose:.3f} m")
+            Row(
+                f"{name}: height of the nose",
+                "" if vertical else f"{100 * leap.published:.0f} cm ledge",
+                f"{nose:.3f} m",
+            )
         )
         rows.append(Row(f"{name}: word", "", " ".join(run.word)))
     return figure, rows
@@ -192,8 +196,9 @@ ENTRIES = [
     Entry(
         "rhex",
         "Leaps of a robot with massless legs (Johnson, Figs. 1, 5, 10)",
-        "Planar, of X-RHex's size, with the paper's friction, timing and pseudo-impulse. Mass, motors and crouches are "
-        "not in the paper; ours stand in `systems/rhex_leaps.py`, and the motors' speed was chosen for the 37 cm.",
+        "Planar, of X-RHex's size, with the paper's friction, timing and pseudo-impulse. Mass, motors and postures are "
+        "not in the paper; ours stand in `systems/rhex_leaps.py`, and the motors' speed was chosen for the 37 cm. A "
+        "ledge (dotted) is a height that the nose comes above, and no contact: the robot does not land on it.",
         rhex,
     ),
     Entry(

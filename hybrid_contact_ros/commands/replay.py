@@ -31,6 +31,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--complete-sets", action="store_true",
         help="do not stop post-impact sets at impact.deadline: slower, and the same on every machine",
     )  # fmt: skip
+    parser.add_argument(
+        "--sensitivity", action="store_true",
+        help="also write event_sensitivity: how predicted events change with the state before them",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the result as JSON, and nothing else")
 
 
@@ -54,6 +58,7 @@ def run(args: argparse.Namespace) -> int:
             **recording,
             truth=args.truth,
             complete_sets=args.complete_sets,
+            sensitivity=args.sensitivity,
             force=args.force,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )

@@ -118,6 +118,7 @@ class Engine:
         self._moment = Moment(
             state=RobotState(0, model.measured.configuration, model.velocity),
             closed=memory.tracker.closed,
+            slipping=memory.tracker.slipping,
             acceleration=memory.mode.acceleration,
             backed=self.ahead.backed,
             event_times=self.ahead.event_times,

@@ -21,13 +21,14 @@ class Moment:
 
     Attributes:
         state: as it was given.
-        closed: (m,) uint8. acceleration: v̇ (nv,) of the contact mode.
+        closed, slipping: (m,) uint8. acceleration: v̇ (nv,) of the contact mode.
         backed: (m,) uint8, the next event (EventKind) without touchdowns that only the rhythm of the gait foretells.
         event_times: (m, 3), time, earliest, latest, s; NaN without an event.
     """
 
     state: RobotState
     closed: Codes
+    slipping: Codes
     acceleration: Array
     backed: Codes
     event_times: Array

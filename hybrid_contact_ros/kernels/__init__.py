@@ -34,6 +34,7 @@ BELOW = {
     "impacts": ("algebra", "mechanics"),
     "modes": ("algebra", "mechanics"),
     "stability": ("algebra", "mechanics", "modes"),
+    "sensitivity": ("algebra", "mechanics", "modes", "stability"),
     "estimation": ("algebra", "mechanics", "modes", "stability"),
     "messages": (),
 }

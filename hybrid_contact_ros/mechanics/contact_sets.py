@@ -42,6 +42,29 @@ def not_negative(**numbers: float) -> None:
             raise ValueError(f"{name} must be ≥ 0, got {value!r}")
 
 
+def finite(**numbers: float) -> None:
+    """Refuse numbers, given by their names, that make no sense as times.
+
+    Raises:
+        ValueError: one is infinite, NaN, or not a single number.
+    """
+    for name, value in numbers.items():
+        if isinstance(value, (str, bytes)) or np.ndim(value) or not -np.inf < value < np.inf:
+            raise ValueError(f"{name} must be a finite number, got {value!r}")
+
+
+def counts(least: int = 1, **numbers: int) -> None:
+    """Refuse numbers, given by their names, that make no sense as how many there may be.
+
+    Raises:
+        ValueError: one is no whole number, or smaller than ``least``.
+    """
+    for name, value in numbers.items():
+        whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
+        if not whole or value < least:
+            raise ValueError(f"{name} must be a whole number ≥ {least}, got {value!r}")
+
+
 def touching_contacts(
     problem: ContactProblem, gap_tolerance: float = 1e-9, velocity_tolerance: float = 1e-9
 ) -> frozenset[int]:

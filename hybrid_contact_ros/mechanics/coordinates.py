@@ -37,7 +37,7 @@ class Coordinates:
         dropped_q = [model.joints[j].idx_q for j in follows]
         dropped_v = [model.joints[j].idx_v for j in follows]
         self._kept_q = np.delete(np.arange(model.nq), dropped_q)
-        kept_v = np.delete(np.arange(model.nv), dropped_v)
+        self._kept_v = kept_v = np.delete(np.arange(model.nv), dropped_v)
         self.nq, self.nv = len(self._kept_q), len(kept_v)
         q_of, v_of = np.full(model.nq, -1), np.full(model.nv, -1)
         q_of[self._kept_q], v_of[kept_v] = np.arange(self.nq), np.arange(self.nv)
@@ -122,6 +122,12 @@ class Coordinates:
     def integrate(self, q: Array, step: Array) -> Array:
         """The configuration reached from q (nq,) by the displacement ``step`` (nv,), a velocity times a time."""
         return self.reduced_position(pin.integrate(self._model, self.full_position(q), self.full_velocity(step)))
+
+    def difference(self, start: Array, end: Array) -> Array:
+        """The displacement (nv,) that leads from one configuration (nq,) to another: the inverse of
+        :meth:`integrate`."""
+        full = pin.difference(self._model, self.full_position(start), self.full_position(end))
+        return np.asarray(full if self.reduction is None else full[self._kept_v], dtype=np.float64)
 
 
 def _resolve(name: str, urdf: Urdf) -> tuple[str, float, float]:

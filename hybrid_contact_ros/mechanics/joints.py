@@ -34,6 +34,7 @@ class BaseMeasurement:
         position: (3,), m, world. quaternion_xyzw: (4,), which rotates base vectors into the world.
         linear_velocity: (3,), m/s, of the root link's origin, base frame. angular_velocity: (3,), rad/s, base frame.
         covariance: (2, 6, 6), as of :class:`~hybrid_contact_ros.mechanics.state.RobotState`, or None.
+        twist_in_world: whether the velocities were measured in the axes of the world.
     """
 
     position: Numbers
@@ -41,6 +42,7 @@ class BaseMeasurement:
     linear_velocity: Numbers
     angular_velocity: Numbers
     covariance: Array | None = None
+    twist_in_world: bool = False
 
 
 class JointMap:
@@ -123,8 +125,9 @@ class JointMap:
             fault = check_turns(self._turn_names, turn)
             if fault:
                 raise ImplausibleError(fault)
-        covariance = base.covariance if self._floating and base is not None else None
-        return RobotState(stamp_ns, q, v, self._effort(effort), covariance)
+        if not self._floating or base is None:
+            return RobotState(stamp_ns, q, v, self._effort(effort))
+        return RobotState(stamp_ns, q, v, self._effort(effort), base.covariance, base.twist_in_world)
 
     def _read(self, name: str, values: ArrayLike) -> Array:
         array = np.asarray(values, dtype=np.float64)

@@ -225,6 +225,10 @@ class RigidBodyModel:
         """The configuration (nq,) reached from q by the displacement ``step`` (nv,), a velocity times a time."""
         return self.coordinates.integrate(q, step)
 
+    def difference(self, start: Array, end: Array) -> Array:
+        """The displacement (nv,) that leads from one configuration (nq,) to another, inverse of :meth:`integrate`."""
+        return self.coordinates.difference(start, end)
+
     def energy(self, q: Array, v: Array) -> float:
         """Kinetic and potential energy, J; the latter is zero where all masses are at z = 0."""
         full_q, full_v = self.coordinates.full_position(q), self.coordinates.full_velocity(v)

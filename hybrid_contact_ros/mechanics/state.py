@@ -45,6 +45,8 @@ class RobotState:
         effort: generalised actuation Sᵀτ (nv,), N m or N, zero on the free-flyer; ``None`` where none was measured.
         base_covariance: (2, 6, 6), of the free-flyer's pose and of its velocity, in the order and the axes of v (base
             frame: linear, angular); ``None`` where none is known.
+        base_twist_in_world: whether the free-flyer's velocity was measured in the axes of the world, so that errors of
+            its orientation turn v.
 
     The arrays are read and never written. The constructor checks nothing, because it runs for every message; use
     :meth:`fault` at the boundary where data comes in.
@@ -55,6 +57,7 @@ class RobotState:
     v: Vector
     effort: Vector | None = None
     base_covariance: Vector | None = None
+    base_twist_in_world: bool = False
 
     def fault(self, nq: int, nv: int) -> str | None:
         """Say what is wrong with this state for a model of sizes ``nq`` and ``nv``, or ``None`` if nothing is.

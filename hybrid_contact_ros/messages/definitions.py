@@ -66,6 +66,18 @@ DEFINITIONS = {
         "float64 kinetic_energy_minus, float64 kinetic_energy_min, float64 kinetic_energy_max, string law, "
         "bool truncated, bool terminated, float64 residual, Duration compute_time, uint64 model_hash"
     ),
+    "EventWord": (
+        "string text, uint64[] struck, uint64[] closed, float64 probability, uint8 validity, string why, uint32 rank, "
+        "float64[] v_plus, float64[] saltation, float64[] v_plus_gradient, float64[] parameter_matrix, "
+        "float64[] v_plus_covariance"
+    ),
+    "EventSensitivity": (
+        "Header header, uint8 kind, string[] contacts, string[] closed, Time time, float64 time_to_event, uint32 dof, "
+        "uint32 dimension, string[] velocity_names, float64[] q, float64[] v_minus, uint8 validity, string why, "
+        "float64[] time_gradient, float64[] time_sigma, bool time_sigma_valid, string[] parameters, EventWord[] words, "
+        "float64 other_probability, bool probability_valid, float64 spread, float64[] mean, float64[] covariance, "
+        "bool mixture_valid, Duration compute_time, uint64 model_hash"
+    ),
 }
 
 

@@ -11,9 +11,16 @@ from hybrid_contact_ros.messages.constraint_stability import constraint_stabilit
 from hybrid_contact_ros.messages.contact_events import contact_event
 from hybrid_contact_ros.messages.contact_mode import contact_mode
 from hybrid_contact_ros.messages.envelope import Envelope, ModelNames
+from hybrid_contact_ros.messages.event_sensitivity import event_sensitivity
 from hybrid_contact_ros.messages.impact_set import impact_set
 from hybrid_contact_ros.messages.types import MessageTypes
-from hybrid_contact_ros.prediction import Event, ImpactPrediction, ModePrediction, StabilityPrediction
+from hybrid_contact_ros.prediction import (
+    Event,
+    ImpactPrediction,
+    ModePrediction,
+    SensitivityPrediction,
+    StabilityPrediction,
+)
 
 
 class Encoder:
@@ -55,6 +62,10 @@ class Encoder:
     def impact(self, impact: ImpactPrediction, compute_time_ns: int = 0) -> Any:
         """``PostImpactVelocitySet``; see :func:`~.impact_set.impact_set`."""
         return impact_set(self._envelope, impact, compute_time_ns)
+
+    def sensitivity(self, event: SensitivityPrediction, compute_time_ns: int = 0) -> Any:
+        """``EventSensitivity``; see :func:`~.event_sensitivity.event_sensitivity`."""
+        return event_sensitivity(self._envelope, event, compute_time_ns)
 
     def event(self, event: Event) -> Any:
         """``ContactEvent``, with the next sequence number."""

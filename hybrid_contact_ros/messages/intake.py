@@ -20,7 +20,7 @@ from hybrid_contact_ros.config import InputConfig
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.messages.joint_states import JOINTS, JointReading, JointStateReader, Model
 from hybrid_contact_ros.messages.odometry import Base, OdometryReader
-from hybrid_contact_ros.messages.refusals import Fault, RefusedError, sentence
+from hybrid_contact_ros.messages.refusals import DoubtedError, Fault, RefusedError, sentence
 from hybrid_contact_ros.messages.serialized import Deserialize, as_message
 from hybrid_contact_ros.messages.stamps import StampOrder, StreamRate, stamp_of
 
@@ -132,6 +132,8 @@ class Intake:
                 self._held = (stamp, joints)
                 return None
             return self._state(stamp, joints, self._carried(stamp))
+        except DoubtedError:
+            return None
         except RefusedError as fault:
             self._count(fault.topic or JOINTS, fault.reason, fault.detail)
             return None
@@ -158,6 +160,8 @@ class Intake:
             (at, joints), self._held = self._held, None
             exact = self._base_at(at)
             return self._state(at, joints, exact if exact is not None else self._carried(at))
+        except DoubtedError:
+            return None
         except RefusedError as fault:
             if not fault.topic and fault.reason not in ("backward_stamp", "repeated_stamp"):
                 self._base_fault = str(fault)
@@ -184,15 +188,19 @@ class Intake:
         """Look at the order of stamps and at their age.
 
         Raises:
-            RefusedError: as of :meth:`StampOrder.check`.
+            RefusedError, DoubtedError: as of :meth:`StampOrder.check`.
         """
-        was_set = order.check(stamp, receive_ns)
+        try:
+            was_set = order.check(stamp, receive_ns)
+        finally:
+            for stray in order.strays():
+                self._count(topic, stray.reason, stray.detail)
         if was_set is not None:  # what is kept from the other side of the jump belongs to the past
             self._count(topic, was_set, f"to {stamp * 1e-9:.3f} s")
             self._held = None
             self._bases = [entry for entry in self._bases if entry[0] <= stamp]
-            for each in (self._joint_order, self._base_order):
-                each.set(stamp)
+            other = self._base_order if order is self._joint_order else self._joint_order
+            other.set(stamp)
             self._was_set_back = True
         if self._stale_ns and receive_ns - stamp > self._stale_ns:
             self._count(topic, "stale", f"it is {(receive_ns - stamp) * 1e-9:.3f} s old")

@@ -12,6 +12,7 @@ whether all of them can be used. Where not all can, the code that finds and name
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -190,7 +191,10 @@ class JointStateReader:
     def _made(self, stamp: int, out: NDArray[np.float64], measured: bool, base: Base | None) -> RobotState:
         nq, nv = self._nq, self._nv
         effort = out[nq + nv :] if measured else None
-        return RobotState(stamp, out[:nq], out[nq : nq + nv], effort, None if base is None else base.covariance)
+        q, v = out[:nq], out[nq : nq + nv]
+        if base is None:
+            return RobotState(stamp, q, v, effort)
+        return RobotState(stamp, q, v, effort, base.covariance, base.twist_in_world)
 
     def _odd(self, stamp: int, joints: JointMap, arrays: Sequence[Any], base: BaseMeasurement | None) -> RobotState:
         """The state of position, velocity and effort (or None) of which something is odd.
@@ -216,7 +220,7 @@ class JointStateReader:
             if kind == "state":
                 raise RefusedError("implausible", text, JOINTS)
             self._report(JOINTS, "effort_implausible", text)
-            state = RobotState(stamp, state.q, state.v, None, state.base_covariance)
+            state = replace(state, effort=None)
         return state
 
     def _joint_map(self, names: Sequence[str]) -> JointMap:

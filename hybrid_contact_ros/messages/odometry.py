@@ -44,16 +44,18 @@ class Base(NamedTuple):
     Attributes:
         numbers: (13,) or more: position, quaternion x y z w, and linear and angular velocity in the axes of the base.
         covariance: (2, 6, 6), as of :class:`~hybrid_contact_ros.mechanics.state.RobotState`, or None.
+        twist_in_world: whether the velocity was measured in the axes of the world.
     """
 
     numbers: Array
     covariance: Array | None
+    twist_in_world: bool = False
 
     @property
     def measurement(self) -> BaseMeasurement:
         """The same as a record of its parts."""
         n = self.numbers
-        return BaseMeasurement(n[:3], n[3:7], n[7:10], n[10:13], self.covariance)
+        return BaseMeasurement(n[:3], n[3:7], n[7:10], n[10:13], self.covariance, self.twist_in_world)
 
     def at(self, seconds: float) -> Base:
         """The base ``seconds`` later (earlier when negative), if its twist stays constant in the world frame.
@@ -65,7 +67,7 @@ class Base(NamedTuple):
             return self
         out = np.empty(_KINEMATIC)
         carried(seconds, self.numbers, np.empty((3, 3)), out)
-        return Base(out, self.covariance)
+        return Base(out, self.covariance, self.twist_in_world)
 
 
 class _OdometryLayout(Layout):
@@ -158,7 +160,7 @@ class OdometryReader:
         if not found & USABLE:
             _refuse(self._numbers, self._largest)
         covariance = out[_KINEMATIC:].reshape(2, 6, 6) if found & COVARIANCE else None
-        return Base(out, covariance), bool(found & ODD_COVARIANCE)
+        return Base(out, covariance, self._twist_in_world), bool(found & ODD_COVARIANCE)
 
     def odd_covariance(self) -> str:
         """The name of the covariance of the message read last that is not finite or far too large, or an empty text. A

@@ -90,6 +90,10 @@ class RefusedError(ValueError):
         self.reason, self.detail, self.topic = reason, detail, topic
 
 
+class DoubtedError(RefusedError):
+    """A message may not be used, and why is known only when the next ones have come."""
+
+
 def sentence(fault: Fault, detail: str = "") -> str:
     """One fault as a person reads it: the input, what is wrong, the numbers, and what to do."""
     what = f"{fault.topic}: {REASONS[fault.reason]}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from hybrid_contact_ros.messages.cdr import serialize
 from hybrid_contact_ros.messages.encoding import Encoder
 from hybrid_contact_ros.messages.envelope import ModelNames
 from hybrid_contact_ros.messages.templates import (
@@ -20,7 +21,13 @@ from hybrid_contact_ros.messages.templates import (
     StabilityTemplate,
 )
 from hybrid_contact_ros.messages.types import MessageTypes
-from hybrid_contact_ros.prediction import Event, ImpactPrediction, ModePrediction, StabilityPrediction
+from hybrid_contact_ros.prediction import (
+    Event,
+    ImpactPrediction,
+    ModePrediction,
+    SensitivityPrediction,
+    StabilityPrediction,
+)
 
 _MOST = 256  # templates; the texts of the messages decide how many there are
 
@@ -62,6 +69,10 @@ class SerializedEncoder:
         key = (impact.law, impact.velocities.shape[0] > 0, *impact.contacts.tolist())
         template = self._templates.get(key) or self._new(key, lambda: ImpactTemplate(self._encoder.impact(impact)))
         return template.filled(impact, compute_time_ns)
+
+    def sensitivity(self, event: SensitivityPrediction, compute_time_ns: int = 0) -> bytes:
+        """``EventSensitivity``. Its layout changes with the words, and it is rare: nothing is prepared for it."""
+        return serialize("EventSensitivity", self._encoder.sensitivity(event, compute_time_ns))
 
     def event(self, event: Event) -> bytes:
         """``ContactEvent``, with the next sequence number."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import deque
 from typing import Any
 
-from hybrid_contact_ros.messages.refusals import RefusedError
+from hybrid_contact_ros.messages.refusals import DoubtedError, RefusedError
 
 _RUN = 10
 """This many odd stamps in a row, in order among themselves, mean that the clock was set (a recording starts over or is
 wound forward, a simulator is reset). Fewer are stray messages or a second publisher."""
+_SHORT_RUN = 3
+"""So many are enough where they are off by :data:`_JUMP_NS` or more, for longer than two steps of the stream took."""
+_PATIENCE = 1.5  # times the longest of the last steps: a second, faster publisher fits in between two messages
 _JUMP_NS = 1_000_000_000
 """A step of the stamps that exceeds the step of the clock by this much is not a pause of the stream."""
 _STEPS = 32  # the period is the median of this many steps between stamps
@@ -32,6 +36,9 @@ def stamp_of(sec: int, nanosec: int) -> int:
 class StampOrder:
     """Lets stamps pass that go forward with the clock, and notices a clock that was set back or ahead.
 
+    What a stamp that is off by a second or more means is known only when the next ones have come: the clock was set, or
+    the message was a stray one. Such a message is doubted first, and counts as refused when it was a stray one.
+
     Attributes:
         last: the newest stamp that was let through, ns.
     """
@@ -41,6 +48,10 @@ class StampOrder:
         self._received = 0
         self._odd = 0
         self._run = 0
+        self._begun = 0  # the first stamp of the run
+        self._steps: deque[int] = deque(maxlen=_EVERY)  # of the stamps that were let through
+        self._doubted: list[RefusedError] = []
+        self._strays: list[RefusedError] = []
 
     def check(self, stamp_ns: int, receive_ns: int) -> str | None:
         """None, or ``"clock_set_back"`` or ``"clock_set_ahead"`` when the clock was set to this stamp.
@@ -48,29 +59,55 @@ class StampOrder:
         Raises:
             RefusedError: ``repeated_stamp``, ``backward_stamp`` or ``stamp_jump``. The last one is there because a
                 single stamp from far ahead must not make all that follow look old.
+            DoubtedError: one of the last two, off by so much that the clock may have been set.
         """
         step = stamp_ns - self.last
         ahead = step - max(0, receive_ns - self._received)
         if step > 0 and (ahead <= _JUMP_NS or not self.last):
+            if self.last:
+                self._steps.append(step)
+            self._settle()
             self._take(stamp_ns, receive_ns)
             return None
         if step == 0:
             raise RefusedError("repeated_stamp", f"{stamp_ns * 1e-9:.9f} s")
-        self._run = self._run + 1 if self._run and stamp_ns > self._odd else 1
+        if not self._run or stamp_ns <= self._odd:
+            self._settle()
+            self._run, self._begun = 0, stamp_ns
+        self._run += 1
         self._odd = stamp_ns
-        if self._run >= _RUN:
+        far = abs(step) >= _JUMP_NS
+        lasting = bool(self._steps) and stamp_ns - self._begun >= _PATIENCE * max(self._steps)
+        if self._run >= _RUN or (far and self._run >= _SHORT_RUN and lasting):
+            self._doubted.clear()  # this is what was odd about them
+            self._steps.clear()
             self._take(stamp_ns, receive_ns)
             return "clock_set_back" if step < 0 else "clock_set_ahead"
-        if step < 0:
-            raise RefusedError("backward_stamp", f"{-step * 1e-9:.6f} s before the newest")
-        raise RefusedError("stamp_jump", f"{step * 1e-9:.3f} s ahead of the one before")
+        reason = "backward_stamp" if step < 0 else "stamp_jump"
+        off = f"{-step * 1e-9:.6f} s before the newest" if step < 0 else f"{step * 1e-9:.3f} s ahead of the one before"
+        if not far:
+            raise RefusedError(reason, off)
+        self._doubted.append(DoubtedError(reason, off))
+        raise self._doubted[-1]
+
+    def strays(self) -> list[RefusedError]:
+        """The doubted messages that have turned out to be stray ones since the last call."""
+        found, self._strays = self._strays, []
+        return found
 
     def set(self, stamp_ns: int) -> None:
         """The other stream's clock was set to this stamp: go on from about there."""
-        if stamp_ns < self.last:
-            self.last = stamp_ns
-        elif self.last and stamp_ns - self.last > _JUMP_NS:
-            self.last = stamp_ns - _JUMP_NS
+        about = stamp_ns - _JUMP_NS // 2
+        if stamp_ns < self.last or (self.last and about > self.last):
+            self.last = about
+            self._run = 0
+            self._doubted.clear()
+
+    def _settle(self) -> None:
+        """What was doubted until now was no jump of the clock."""
+        if self._doubted:
+            self._strays += self._doubted
+            self._doubted = []
 
     def _take(self, stamp_ns: int, receive_ns: int) -> None:
         self.last, self._received, self._run = stamp_ns, receive_ns, 0

@@ -29,6 +29,8 @@ MESSAGES = {
     "ContactEvent": "hybrid_contact_msgs/msg/ContactEvent",
     "PostImpactVelocitySet": "hybrid_contact_msgs/msg/PostImpactVelocitySet",
     "ConstraintStability": "hybrid_contact_msgs/msg/ConstraintStability",
+    "EventSensitivity": "hybrid_contact_msgs/msg/EventSensitivity",
+    "EventWord": "hybrid_contact_msgs/msg/EventWord",
 }
 """Types of the messages that encoders fill, by the names of the attributes of :class:`MessageTypes`."""
 
@@ -53,7 +55,8 @@ class MessageTypes:
     """The message classes by name, and how they hold arrays.
 
     Attributes:
-        float64, uint8, uint32, boolean: make a field of type ``float64[]``, ``uint8[]``, ``uint32[]``, ``bool[]``.
+        float64, uint8, uint32, uint64, boolean: make a field of type ``float64[]``, ``uint8[]``, ``uint32[]``,
+            ``uint64[]``, ``bool[]``.
         blank_contact: makes a ``ContactState`` whose nested messages are there to be filled.
     """
 
@@ -68,9 +71,12 @@ class MessageTypes:
     ContactEvent: Any
     PostImpactVelocitySet: Any
     ConstraintStability: Any
+    EventSensitivity: Any
+    EventWord: Any
     float64: Adapter
     uint8: Adapter
     uint32: Adapter
+    uint64: Adapter
     boolean: Adapter
     blank_contact: Callable[[], Any]
 
@@ -84,6 +90,7 @@ class MessageTypes:
             float64=_to_array("d", np.float64),
             uint8=_to_array("B", np.uint8),
             uint32=_to_array("I", np.uint32),
+            uint64=_to_array("Q", np.uint64),
             boolean=lambda values: np.asarray(values, np.bool_).tolist(),
             blank_contact=classes["ContactState"],
         )
@@ -124,6 +131,7 @@ class MessageTypes:
             float64=_to_numpy(np.float64),
             uint8=_to_numpy(np.uint8),
             uint32=_to_numpy(np.uint32),
+            uint64=_to_numpy(np.uint64),
             boolean=_to_numpy(np.bool_),
             blank_contact=blank_contact,
         )

@@ -1,12 +1,12 @@
 """What a live node computes when its stream comes faster than it can answer. Replay has all the time that it needs.
 
-Outputs are left out in this order: the impact set, the stability flags, the sequence of modes. The contact mode is
-never left out. What is left out is not published, and for the sequence ``ContactMode.validity`` says so. Nothing is
-computed less exactly.
+Outputs are left out in this order: sensitivities, the impact set, the stability flags, the sequence of modes. The
+contact mode is never left out. What is left out is not published, and for the sequence ``ContactMode.validity`` says
+so. Nothing is computed less exactly.
 
-Impact sets have a thread of their own, and cost states nothing as long as there is a processor for it. They are left
-out only where the thread of the states waits in the middle of its work: for a processor, or for Python's lock. Where it
-computes all the time and is too slow, it is the flags that go first.
+Sensitivities and impact sets have threads of their own, and cost states nothing as long as there is a processor for
+them. They are left out only where the thread of the states waits in the middle of its work: for a processor, or for
+Python's lock. Where it computes all the time and is too slow, it is the flags that go first.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from __future__ import annotations
 from hybrid_contact_ros.estimator import Parts
 
 OUTPUTS = {
+    Parts.SENSITIVITY: "event_sensitivity",
     Parts.IMPACT: "impact_set",
     Parts.STABILITY: "constraint_stability",
     Parts.SEQUENCE: "the sequence in contact_mode",
 }
 """Parts that may be left out, in this order, and what is then not published."""
 
+_BESIDE = (Parts.SENSITIVITY, Parts.IMPACT)
 _WINDOW = 1_000_000_000  # ns of wall time over which states are counted: about a stride, with all its touchdowns
 _LOSSY_WINDOWS = 2  # windows in a row in which too many states are lost, until a part is left out
 _BUSY = 0.5  # share of its time that a node computes for, above which lost states are for want of time
@@ -56,7 +58,7 @@ class Budget:
         """Names of the outputs that are left out."""
         return tuple(OUTPUTS[part] for part in OUTPUTS if part in self._gone)
 
-    def spent(self, now_ns: int, cost_ns: int, lost: int, exact: bool, waited_ns: int = 0) -> None:
+    def spent(self, now_ns: int, cost_ns: int, lost: int, exact: bool, waited_ns: int = 0, unheard: int = 0) -> None:
         """A state was answered with :attr:`parts`.
 
         Args:
@@ -65,6 +67,7 @@ class Budget:
             lost: number of states lost since the start.
             exact: whether they are counted exactly (:class:`~hybrid_contact_ros.messages.stamps.StreamRate`).
             waited_ns: part of that time in which its thread did not run, ns.
+            unheard: the parts (bits of Parts) that nobody listens to: it would save nothing to leave those out.
         """
         if not self._begin:
             self._begin, self._lost = now_ns, lost
@@ -86,7 +89,7 @@ class Budget:
             # There is no second, lower limit for a return: the load of other processes could then keep a part out for
             # good. Patience serves instead.
             self._bad, self._good = 0, self._good + 1
-        going = self._next_to_go(crowded) if self._bad >= _LOSSY_WINDOWS else None
+        going = self._next_to_go(crowded, unheard) if self._bad >= _LOSSY_WINDOWS else None
         if going is not None:
             if self._returned:
                 self._patience = min(2 * self._patience, _GREATEST_PATIENCE)
@@ -99,9 +102,9 @@ class Budget:
             elif self._returned:  # all is back and has proven itself
                 self._returned, self._patience = False, _PATIENCE
 
-    def _next_to_go(self, crowded: bool) -> Parts | None:
+    def _next_to_go(self, crowded: bool, unheard: int) -> Parts | None:
         for part in self._order:
-            if part not in self._gone and (crowded or part != Parts.IMPACT):
+            if part not in self._gone and not part & unheard and (crowded or part not in _BESIDE):
                 return part
         return None
 

@@ -65,7 +65,7 @@ def measure(estimator: ContactEstimator, parts: Parts, states: int = 10, longest
         state = RobotState((k + 1) * 2_000_000, model.integrate(q, step), v, effort)
         try:
             start = time.perf_counter()
-            prediction = estimator.update(state, parts & ~Parts.IMPACT)
+            prediction = estimator.update(state, parts & ~(Parts.IMPACT | Parts.SENSITIVITY))
             update.append(time.perf_counter() - start)
             closed = max(closed, int(prediction.mode.closed.sum()))
             if parts & Parts.IMPACT and model.contacts and k < 3:

@@ -6,7 +6,7 @@ from typing import Any
 
 from hybrid_contact_ros.estimator import Parts
 from hybrid_contact_ros.nodes.engine_node import EngineNode, run
-from hybrid_contact_ros.nodes.outputs import STABILITY, ImpactOutput, ModeOutput, StabilityOutput
+from hybrid_contact_ros.nodes.outputs import STABILITY, ImpactOutput, ModeOutput, SensitivityOutput, StabilityOutput
 from hybrid_contact_ros.prediction import Prediction
 
 
@@ -16,7 +16,7 @@ class ContactSuiteNode(EngineNode):
     Where states come faster than they can be answered, parts are left out in a fixed order
     (:mod:`~hybrid_contact_ros.monitoring.budget`)."""
 
-    parts = Parts.ALL
+    parts = Parts.ALL | Parts.SENSITIVITY
 
     def __init__(self, **options: Any) -> None:
         super().__init__("contact_suite", **options)
@@ -25,6 +25,7 @@ class ContactSuiteNode(EngineNode):
         self._mode = ModeOutput(self)
         self._stability = StabilityOutput(self)
         self._impact = ImpactOutput(self)
+        self._sensitivity = SensitivityOutput(self)
 
     def publish(self, prediction: Prediction, compute_ns: int, age_ns: int) -> None:
         self._mode.publish(prediction, compute_ns, age_ns)
@@ -32,7 +33,7 @@ class ContactSuiteNode(EngineNode):
             self._stability.publish(prediction, compute_ns)
 
     def unheard(self) -> int:
-        return 0 if self._stability.heard else STABILITY
+        return (0 if self._stability.heard else STABILITY) | self._sensitivity.unheard
 
 
 def main() -> None:

@@ -133,6 +133,8 @@ class EngineNode(LifecycleNode):
             config = read_config(self)
             urdf = self._description.text()
             model = RigidBodyModel.from_urdf(urdf, config)
+            off = Parts(0) if config.sensitivity.horizon > 0.0 and model.contacts else Parts.SENSITIVITY
+            self.parts = type(self).parts & ~off
             begin = time.perf_counter()
             own = [self.get_parameter(name).value for name in ("twist_in_world", "serialized_io")]
             stream = StateStream(self, model, config, *own)

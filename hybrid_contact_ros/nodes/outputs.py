@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from hybrid_contact_msgs.msg import ConstraintStability, ContactEvent, ContactMode, PostImpactVelocitySet
+from hybrid_contact_msgs.msg import (
+    ConstraintStability,
+    ContactEvent,
+    ContactMode,
+    EventSensitivity,
+    PostImpactVelocitySet,
+)
 from hybrid_contact_ros.estimator import Parts
 from hybrid_contact_ros.nodes.engine_node import EngineNode
 from hybrid_contact_ros.nodes.impact_requests import ImpactRequests
 from hybrid_contact_ros.nodes.impact_worker import ImpactWorker
+from hybrid_contact_ros.nodes.sensitivity_worker import SensitivityWorker
 from hybrid_contact_ros.prediction import ImpactPrediction, Prediction
 
-STABILITY = int(Parts.STABILITY)
+STABILITY, SENSITIVITY = int(Parts.STABILITY), int(Parts.SENSITIVITY)
 
 
 class Heard:
@@ -84,3 +91,22 @@ class ImpactOutput:
     def _publish(self, impact: ImpactPrediction, compute_ns: int) -> None:
         """On the thread of the sets."""
         self._sets.publish(self._encoder.impact(impact, compute_ns))
+
+
+class SensitivityOutput:
+    """``event_sensitivity`` of the events that are ahead, while somebody listens, with its thread; nothing where
+    ``sensitivity.horizon`` is 0."""
+
+    def __init__(self, node: EngineNode) -> None:
+        stream = node.stream
+        assert stream is not None
+        self.heard: Heard | None = None
+        if node.parts & Parts.SENSITIVITY:
+            self.heard = Heard(node, EventSensitivity, "event_sensitivity")
+            worker = SensitivityWorker(node, stream.encoder.sensitivity, self.heard.publish)
+            stream.maps = node.keep(SensitivityWorker.end, worker)
+
+    @property
+    def unheard(self) -> int:
+        """SENSITIVITY, unless somebody listens."""
+        return 0 if self.heard else SENSITIVITY

@@ -35,11 +35,14 @@ from hybrid_contact_ros.ros.subscription import Numbered
 if TYPE_CHECKING:
     from hybrid_contact_ros.nodes.engine_node import EngineNode
     from hybrid_contact_ros.nodes.impact_worker import ImpactWorker
+    from hybrid_contact_ros.nodes.sensitivity_worker import SensitivityWorker
 
 # A contact that is deeper inside its plane than both of these is not on soft ground: something is configured wrongly.
 _SUNK = 0.03  # m
 _SUNK_GAPS = 4.0  # times activation.gap_off
-_EFFORT, _FORCES, _IMPACT = int(Validity.EFFORT), int(Validity.FORCES), int(Parts.IMPACT)  # slow to compute with
+_EFFORT, _FORCES = int(Validity.EFFORT), int(Validity.FORCES)  # slow to compute with
+_IMPACT, _SENSITIVITY = int(Parts.IMPACT), int(Parts.SENSITIVITY)
+_BESIDE = _IMPACT | _SENSITIVITY  # computed by other threads
 _TIMED = 4  # of so many states the processor time of one is read, for which the system must be asked twice
 
 
@@ -73,7 +76,7 @@ class StateStream:
         inputs: the topics that the model needs.
         enabled: while the node is active: messages are taken, or else ignored.
         turn: held while a state is answered; other threads that run Python do so in between.
-        sets: who computes the impact sets, where the node publishes them.
+        sets: who computes the impact sets, where the node publishes them. maps: the same of sensitivities.
         parts: the parts (bits of Parts) that the state under way is answered with.
 
     Raises:
@@ -105,6 +108,7 @@ class StateStream:
         self.enabled = False
         self.turn = Turn()
         self.sets: ImpactWorker | None = None
+        self.maps: SensitivityWorker | None = None
         self._waiting: _Waiting | None = None
         self._behind: Executor | None = None  # where others have their turn before the next answer
         self.parts = int(node.parts)
@@ -132,8 +136,16 @@ class StateStream:
 
     def _drop(self) -> None:
         self._waiting = None
+        for worker in (self.sets, self.maps):
+            if worker is not None:
+                worker.drop()
+
+    def _go_on(self) -> None:
+        """The state has been answered, and Python is free for the threads beside it."""
         if self.sets is not None:
-            self.sets.drop()
+            self.sets.go_on()
+        if self.maps is not None:
+            self.maps.go_on()
 
     # ------------------------------------------------------------------ messages to states
 
@@ -141,15 +153,13 @@ class StateStream:
         arrived = time.perf_counter_ns()
         with self.turn:
             self._take(arrived, JOINTS, self.intake.joint_state, msg, number, writer, received)
-        if self.sets is not None:
-            self.sets.go_on()
+        self._go_on()
 
     def on_odometry(self, msg: Odometry | bytes, number: int | None, writer: Any, received: int = 0) -> None:
         arrived = time.perf_counter_ns()
         with self.turn:
             self._take(arrived, ODOM, self.intake.odometry, msg, number, writer, received)
-        if self.sets is not None:
-            self.sets.go_on()
+        self._go_on()
 
     def _take(
         self, arrived: int, topic: str, convert: Any, msg: Any, number: int | None, writer: Any, received: int
@@ -204,8 +214,7 @@ class StateStream:
     def _answer_later(self) -> None:
         with self.turn:
             self._answer()
-        if self.sets is not None:  # their thread would interrupt a state that is not answered yet
-            self.sets.go_on()
+        self._go_on()  # the other threads would interrupt a state that is not answered yet
 
     def _answer(self) -> None:
         """Answer the state that waits, if there is one, and then let others have their turn."""
@@ -242,14 +251,19 @@ class StateStream:
         if anew:
             estimator.reset()
         try:
-            parts = self.parts = int(self.budget.parts) & ~node.unheard()
-            prediction = estimator.update(state, parts & ~_IMPACT)
+            unheard = node.unheard()
+            parts = self.parts = int(self.budget.parts) & ~unheard
+            prediction = estimator.update(state, parts & ~_BESIDE)
             node.publish(prediction, time.perf_counter_ns() - arrived, max(0, receive_ns - state.stamp_ns))
             monitor.answered(node.now_ns() - state.stamp_ns, time.perf_counter_ns() - arrived)
             if self.sets is not None and parts & _IMPACT:
                 ahead = estimator.impact_ahead()
                 if ahead is not None:
                     self.sets.offer(ahead, arrived)
+            if self.maps is not None and parts & _SENSITIVITY:
+                events = estimator.events_ahead()
+                if events is not None:
+                    self.maps.offer(events, arrived)
             self._note(prediction.mode)
             done = time.perf_counter_ns()
             cost = done - begun
@@ -258,7 +272,7 @@ class StateStream:
             lost = rate.lost + monitor.states_overtaken
             behind, self.turn.waited_ns = self.turn.waited_ns, 0
             waited = _TIMED * (cost + behind - (time.thread_time_ns() - worked)) if timed else 0
-            self.budget.spent(done, cost + behind, lost, rate.exact, waited)
+            self.budget.spent(done, cost + behind, lost, rate.exact, waited, unheard)
         except UnusableStateError as error:  # the state cannot be computed with
             intake.refuse(str(error))
             self.log.tell(intake)

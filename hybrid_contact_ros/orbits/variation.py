@@ -86,7 +86,7 @@ class Variation:
 
         solution = solve_ivp(
             rate, (part.start, part.end), now.reshape(-1), method="DOP853", rtol=self._rtol, atol=self._atol,
-            dense_output=True,
+            dense_output=True, first_step=part.end - part.start,  # mostly so smooth that a step or two will do
         )  # fmt: skip
         if not solution.success:
             raise Unsolvable(True, f"the variational equation could not be followed: {solution.message}")

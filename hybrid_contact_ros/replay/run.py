@@ -13,14 +13,14 @@ from hybrid_contact_ros.bags.streams import Streams
 from hybrid_contact_ros.bags.unreadable import BagError
 from hybrid_contact_ros.bags.writer import BagWriter, check_output
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.estimator import ContactEstimator
+from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.messages.intake import Intake
 from hybrid_contact_ros.messages.warming import warm as warm_messages
 from hybrid_contact_ros.prediction import Prediction
 from hybrid_contact_ros.replay.result import ReplayResult
-from hybrid_contact_ros.replay.session import OUTPUTS, Feed, Session
+from hybrid_contact_ros.replay.session import OUTPUTS, SENSITIVITY, Feed, Session
 
 TRUTH = ("hybrid_contact_msgs/msg/ContactMode", "hybrid_contact_msgs/msg/PostImpactVelocitySet")
 """Types of messages that a truth may have."""
@@ -43,6 +43,7 @@ def replay_bag(
     truth: str | Sequence[str] = (),
     twist_in_world: bool = False,
     complete_sets: bool = False,
+    sensitivity: bool = False,
     force: bool = False,
     on_prediction: Callable[[RobotState, Prediction], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -63,6 +64,8 @@ def replay_bag(
         complete_sets: do not stop the sampling of post-impact sets at ``impact.deadline``. The live node stops it, and
             so does a replay by default: how many samples are drawn in time then depends on the machine. With
             ``complete_sets`` a replay is slower, and two replays give the same bits in every message.
+        sensitivity: also compute and write ``event_sensitivity``, as a live node does while somebody listens to it, for
+            states that are ``sensitivity.interval`` apart or more.
         force: replace ``out`` where it exists.
         on_prediction: called with each state and its prediction.
         progress: called about 100 times with the number of messages read, and how many there are.
@@ -90,15 +93,15 @@ def replay_bag(
         topics = streams.needed(reader, model)
         truths = _truths(reader, streams, truth)
         estimator = ContactEstimator(model, config)
-        estimator.warm()
+        estimator.warm(parts=Parts.ALL | Parts.SENSITIVITY if sensitivity else Parts.ALL)
         warm_messages()
         intake = Intake(model, config.input, twist_in_world)
-        session = Session(estimator, intake, on_prediction, bool(truths))
+        session = Session(estimator, intake, on_prediction, bool(truths), sensitivity)
         setup = time.perf_counter() - begin
         base = streams.odometry if config.floating_base else None
         feed = Feed(reader, streams.joint_states, base, [*topics, *truths], progress)
         begin = time.perf_counter()
-        damage = _played(feed, session, out, force)
+        damage = _played(feed, session, out, force, OUTPUTS | SENSITIVITY if sensitivity else OUTPUTS)
         scores = session.board.scores() if session.board is not None else None
         wall = time.perf_counter() - begin
     return ReplayResult(
@@ -140,13 +143,13 @@ def _truths(reader: BagReader, streams: Streams, truth: str | Sequence[str]) -> 
     return topics
 
 
-def _played(feed: Feed, session: Session, out: str | Path | None, force: bool) -> str | None:
+def _played(feed: Feed, session: Session, out: str | Path | None, force: bool, outputs: dict[str, str]) -> str | None:
     """Feed the whole recording to the session, and write its predictions where ``out`` is given. The text says what
     ended the feeding early."""
     if out is None:
         return feed.through(session, None)
     with BagWriter(out, force=force) as writer:
-        for topic, kind in OUTPUTS.items():
+        for topic, kind in outputs.items():
             writer.add(topic, kind)
         return feed.through(session, writer)
 

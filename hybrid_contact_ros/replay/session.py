@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from hybrid_contact_ros.bags.reader import BagReader
 from hybrid_contact_ros.bags.typestore import message_types
 from hybrid_contact_ros.bags.unreadable import BagError
 from hybrid_contact_ros.bags.writer import BagWriter
+from hybrid_contact_ros.estimation.events_ahead import Spaced
 from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
 from hybrid_contact_ros.messages.intake import Intake
@@ -28,6 +29,8 @@ OUTPUTS = {
     "/contact_events": "hybrid_contact_msgs/msg/ContactEvent",
 }
 """Topics that a replay writes, and their types: those of the live suite."""
+SENSITIVITY = {"/event_sensitivity": "hybrid_contact_msgs/msg/EventSensitivity"}
+"""The same of what it writes where that is asked for."""
 
 
 class Session:
@@ -37,6 +40,7 @@ class Session:
         estimator, intake: the engine and its inputs, as of a live node.
         on_prediction: called with each state and its prediction.
         scored: whether a truth will be told to ``board``.
+        sensitivity: whether ``event_sensitivity`` is wanted, for states that are ``sensitivity.interval`` apart.
     """
 
     def __init__(
@@ -45,10 +49,12 @@ class Session:
         intake: Intake,
         on_prediction: Callable[[RobotState, Prediction], None] | None,
         scored: bool,
+        sensitivity: bool = False,
     ) -> None:
         model = estimator.model
         self.estimator, self.intake, self.on_prediction = estimator, intake, on_prediction
         self.encoder = SerializedEncoder(message_types(), model)
+        self._spaced = Spaced(estimator.config.sensitivity.interval) if sensitivity else None
         self.board = None
         if scored:
             self.board = Scoreboard(model.contact_names, model.contact_frames, lambda state: model.problem(state).mass)
@@ -63,10 +69,11 @@ class Session:
         begin = time.perf_counter_ns()
         try:
             prediction = self.estimator.update(state)
+            compute_ns = time.perf_counter_ns() - begin
+            prediction = self._with_sensitivities(prediction)
         except UnusableStateError as error:  # the state cannot be computed with: the live node counts that and goes on
             self.intake.refuse(str(error))
             return
-        compute_ns = time.perf_counter_ns() - begin
         self.compute.append(compute_ns)
         self.first = self.first or state.stamp_ns
         self.last = state.stamp_ns
@@ -78,6 +85,14 @@ class Session:
             self.on_prediction(state, prediction)
         if writer is not None:
             self._write(prediction, compute_ns, time_ns, writer)
+
+    def _with_sensitivities(self, prediction: Prediction) -> Prediction:
+        """The same with those of the events that are ahead, where a node computes them, too."""
+        if self._spaced is None or self.estimator.events_ahead() is None:
+            return prediction
+        if not self._spaced.due(prediction.mode.stamp_ns):
+            return prediction
+        return replace(prediction, sensitivity=self.estimator.next_sensitivities())
 
     def counts(self) -> dict[str, Any]:
         """What :class:`~.result.ReplayResult` says of the states, by its attributes."""
@@ -104,6 +119,8 @@ class Session:
         writer.write("/constraint_stability", time_ns, encoder.stability(prediction.stability, compute_ns))
         if prediction.impact is not None:
             writer.write("/impact_set", time_ns, encoder.impact(prediction.impact, compute_ns))
+        for each in prediction.sensitivity:
+            writer.write("/event_sensitivity", time_ns, encoder.sensitivity(each, compute_ns))
         for event in prediction.events:
             writer.write("/contact_events", time_ns, encoder.event(event))
 

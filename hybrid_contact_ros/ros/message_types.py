@@ -15,6 +15,8 @@ from hybrid_contact_msgs.msg import (
     ContactEvent,
     ContactMode,
     ContactState,
+    EventSensitivity,
+    EventWord,
     ModeTransition,
     PostImpactVelocitySet,
 )
@@ -33,6 +35,8 @@ _CLASSES = (
     ContactEvent,
     PostImpactVelocitySet,
     ConstraintStability,
+    EventSensitivity,
+    EventWord,
 )
 _INPUTS = {"JointState": JointState, "Odometry": Odometry}
 

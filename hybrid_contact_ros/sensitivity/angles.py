@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.mechanics.contact_sets import contact_set
+from hybrid_contact_ros.mechanics.contact_sets import contact_set, not_negative
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
@@ -62,8 +62,9 @@ def coupled_pairs(
     looked at.
 
     Raises:
-        ValueError: as :func:`constraint_angles`, or for an index out of range.
+        ValueError: as :func:`constraint_angles`, or for an index out of range or a tolerance that is none.
     """
+    not_negative(tolerance=tolerance)
     chosen = sorted(
         contact_set("contacts", range(problem.contacts) if contacts is None else contacts, problem.contacts)
     )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hybrid_contact_ros.mechanics.contact_sets import contact_set
+from hybrid_contact_ros.mechanics.contact_sets import contact_set, counts, finite, not_negative
 from hybrid_contact_ros.sensitivity.bouligand_assumptions import orthogonal, plastic_and_frictionless, touch_together
 from hybrid_contact_ros.sensitivity.bouligand_selection import Corner, InadmissibleError, Selection, count_orders
 from hybrid_contact_ros.sensitivity.cones import has_interior
@@ -109,6 +109,7 @@ class BouligandDerivative:
         Raises:
             ValueError: there is no derivative, there are more than ``most`` orders, or one is not admissible.
         """
+        counts(most=most)
         field = self.required()
         count = count_orders(self.corners)
         if count > most:
@@ -227,6 +228,9 @@ def bouligand_derivative(
         ValueError: an unknown contact, one that is given as both, a state of a wrong size or with numbers that are not
             finite.
     """
+    not_negative(tolerance=tolerance, resting=resting, touching=touching)
+    counts(least=0, examined=examined)
+    finite(time=time)
     known = as_system(system, effort)
     q_, v_ = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
     if not (np.isfinite(q_).all() and np.isfinite(v_).all()):

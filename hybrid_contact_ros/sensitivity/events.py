@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hybrid_contact_ros.mechanics.contact_sets import contact_set
+from hybrid_contact_ros.mechanics.contact_sets import contact_set, finite, not_negative
 from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode
 from hybrid_contact_ros.sensitivity.force_events import liftoff_saltation, slip_saltation
 from hybrid_contact_ros.sensitivity.gradients import asker
@@ -102,8 +102,10 @@ def saltation_matrix(
     if name not in KINDS:
         raise ValueError(f"kind is {name!r}; choose one of {', '.join(KINDS)}")
     q_, v_ = np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64)
-    if not isfinite(q_.ravel() @ q_.ravel() + v_.ravel() @ v_.ravel() + time):
-        raise ValueError("q, v and time must be finite")
+    not_negative(resting=resting)
+    finite(time=time)
+    if not isfinite(q_.ravel() @ q_.ravel() + v_.ravel() @ v_.ravel()):
+        raise ValueError("q and v must be finite")
     start, end = as_mode(before), None if after is None else as_mode(after)
     who = contact_set("contacts", [contacts] if isinstance(contacts, int | np.integer) else contacts, _MANY)
     known = as_system(system, effort)

@@ -8,17 +8,19 @@ so by an attribute ``smooth_coefficients`` that is True; its derivatives are dif
 from __future__ import annotations
 
 import inspect
+import sys
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import sympy
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.systems.lagrangian import LagrangianSystem
 from hybrid_contact_ros.systems.robot import RobotSystem
+
+if TYPE_CHECKING:
+    from hybrid_contact_ros.systems.lagrangian import LagrangianSystem
 
 Array = NDArray[np.float64]
 STEP = 1e-3
@@ -116,7 +118,7 @@ def problem_gradient(
         from hybrid_contact_ros.sensitivity.robot_gradient import robot_gradient  # Pinocchio, for robots only
 
         return robot_gradient(system, q, v, time, mode)
-    if isinstance(system, LagrangianSystem):
+    if _is_lagrangian(system):
         return symbolic_gradient(system, q, v, time, mode)
     return differenced_gradient(system, q, v, time, mode)
 
@@ -184,7 +186,7 @@ def differences(function: Any, size: int, step: float = STEP) -> Array:
 
 def asker(system: Any, time: float, mode: frozenset[int]) -> Any:
     """problem(q, v) of a system, at a time and in a mode where it takes them."""
-    if isinstance(system, (RobotSystem, LagrangianSystem)):  # a signature costs as much as a problem
+    if isinstance(system, RobotSystem) or _is_lagrangian(system):  # a signature costs as much as a problem
         return lambda q, v: system.problem(q, v, time, mode)
     takes, given = _arguments(system), {"time": time, "mode": mode}
     extra: dict[str, Any] = {name: value for name, value in given.items() if name in takes}
@@ -195,7 +197,7 @@ def depends_on_time(system: Any) -> bool:
     """Whether the forces of a system may depend on time."""
     if isinstance(system, RobotSystem):
         return system.driven
-    if isinstance(system, LagrangianSystem):
+    if _is_lagrangian(system):
         return system.force is not None
     return "time" in _arguments(system)
 
@@ -207,6 +209,12 @@ def _arguments(system: Any) -> frozenset[str]:
     return frozenset(name for name in ("time", "mode") if every or name in takes)
 
 
+def _is_lagrangian(system: Any) -> bool:
+    """Whether it is a LagrangianSystem, without loading sympy, which takes a second, for a robot."""
+    module = sys.modules.get("hybrid_contact_ros.systems.lagrangian")
+    return module is not None and isinstance(system, module.LagrangianSystem)
+
+
 _compiled: WeakKeyDictionary[LagrangianSystem, Any] = WeakKeyDictionary()
 
 
@@ -214,6 +222,8 @@ def symbolic_gradient(
     system: LagrangianSystem, q: Array, v: Array, time: float = 0.0, mode: frozenset[int] = frozenset()
 ) -> TensorGradient:
     """Derivatives by sympy, compiled at the first call for a system; those of its force, if any, are differences."""
+    import sympy
+
     evaluate = _compiled.get(system)
     if evaluate is None:
         parts = sympy.Matrix(system.expressions).jacobian(sympy.Matrix(system.symbols))
@@ -221,8 +231,7 @@ def symbolic_gradient(
     problem = system.problem(q, v, time=time, mode=mode)
     n, m, d = problem.nv, problem.contacts, problem.tangents
     values = np.array(evaluate(*map(float, q), *map(float, v)), dtype=np.float64).reshape(-1, 2 * n)
-    ends = np.cumsum([n * n, n, m * (1 + d) * n, m * (1 + d)])
-    mass, bias, rows, drift, _ = np.split(values, ends)
+    mass, bias, rows, drift, _ = (values[part] for part in system.parts)
     bias_q, bias_v = bias[:, :n].copy(), bias[:, n:].copy()
     force = system.force
     if force is not None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.mechanics.contact_sets import contact_set
+from hybrid_contact_ros.mechanics.contact_sets import contact_set, finite, not_negative
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode
 from hybrid_contact_ros.sensitivity.gradients import ProblemGradient
@@ -39,9 +39,11 @@ class LocalEvent:
         """The contact problem before the event, with its derivatives.
 
         Raises:
-            ValueError: v has another size than M, or the contact, the mode before or the mode ``after`` names contacts
-                that do not exist.
+            ValueError: v has another size than M, ``resting`` or ``time`` makes no sense, or the contact, the mode
+                before or the mode ``after`` names contacts that do not exist.
         """
+        not_negative(resting=self.resting)
+        finite(time=self.time)
         here = limb_gradient(self.system, self.q, self.v, self.time, self.before.closed)
         problem = here.problem
         if self.v.shape != (problem.nv,):

@@ -130,9 +130,9 @@ def motion_derivative(gradient: ProblemGradient, mode: ContactMode, resting: flo
         forces[i, 1:, 2 * n + i] -= motion.force[i, 0] * slip
         if i in turning:
             forces[i, 1:, : 2 * n] -= problem.friction[i] * motion.force[i, 0] * turning[i]
-    ends = [2 * n, 2 * n + m]
-    by_state, by_friction, by_push = np.split(acceleration, ends, axis=1)
-    force_state, force_friction, force_push = np.split(forces, ends, axis=2)
+    state, friction, push = slice(2 * n), slice(2 * n, 2 * n + m), slice(2 * n + m, None)
+    by_state, by_friction, by_push = acceleration[:, state], acceleration[:, friction], acceleration[:, push]
+    force_state, force_friction, force_push = forces[:, :, state], forces[:, :, friction], forces[:, :, push]
     varying = coefficient_gradient(gradient)
     if varying is not None:
         varying = varying[:m]

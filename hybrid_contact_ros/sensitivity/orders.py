@@ -15,7 +15,7 @@ from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.mechanics.contact_space import contact_space
 from hybrid_contact_ros.kernels.stability.chain_records import chain_log, chain_scratch, chain_state
 from hybrid_contact_ros.kernels.stability.impact_chain import impact_chain
-from hybrid_contact_ros.mechanics.contact_sets import contact_set
+from hybrid_contact_ros.mechanics.contact_sets import contact_set, counts, not_negative
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.workspace import OFFLINE_STEPS
 
@@ -106,21 +106,31 @@ class OrderOutcomes:
         return all(outcome.status == Status.SOLVED for outcome in self.orders)
 
 
+def _doublings(size: float) -> int:
+    """The exponent e for which size · 2⁻ᵉ lies between a half and one."""
+    return math.frexp(size)[1]
+
+
 class _Chains:
-    """The chains of one problem, with memory made once."""
+    """The chains of one problem, with memory made once.
+
+    Impacts are homogeneous in masses and velocities. Both are scaled by powers of two, which changes no digit, so that
+    no energy over- or underflows.
+    """
 
     def __init__(self, problem: ContactProblem, max_impacts: int) -> None:
         m, d = problem.contacts, problem.tangents
-        if max_impacts < 1:
-            raise ValueError(f"max_impacts is {max_impacts}; it must be 1 or more")
+        counts(max_impacts=max_impacts)
         self.problem = problem
         nv, n = problem.nv, m * (1 + d)
+        self._heavy = 2 * (_doublings(float(np.abs(problem.mass).max())) // 2)  # even, for its root is a scale too
+        mass, bias = np.ldexp(problem.mass, -self._heavy), np.ldexp(problem.bias_force, -self._heavy)
         self.rows, self.root = problem.jacobian(), np.zeros((nv, nv))
         G, free, drift = np.zeros((n, n)), np.zeros(n), problem.jacobian_drift.reshape(n).copy()
         half = np.zeros((n + 1, nv))
-        if contact_space(problem.mass, problem.bias_force, self.rows, drift, self.root, half, G, free) != _SOLVED:
+        if contact_space(mass, bias, self.rows, drift, self.root, half, G, free) != _SOLVED:
             raise ValueError("mass is singular; give massless limbs a small inertia, or leave them out")
-        self.lift = np.linalg.solve(problem.mass, self.rows.T)
+        self.lift = np.linalg.solve(mass, self.rows.T)
         # Own copies: a read-only array would be another type for the kernel.
         material = problem.friction.copy(), problem.restitution.copy()
         self._problem = (d, max_impacts, OFFLINE_STEPS, _TOLERANCE, G, free, *material)
@@ -137,9 +147,10 @@ class _Chains:
         rests[sorted(closed)] = 1
         for contact, time in times.items():
             due[contact] = time
-        state = chain_state(m, d)
+        state, fast = chain_state(m, d), _doublings(float(np.abs(velocity).max(initial=0.0)))
+        before = self.rows @ np.ldexp(velocity, -fast)
         code, count, residual = impact_chain(
-            *self._problem, rests, due, self.rows @ velocity, *self._scratch, *state, *self._log
+            *self._problem, rests, due, before, *self._scratch, *state, *self._log
         )
         status = Status(code)
         if status == Status.INACCURATE and residual <= _ACCEPTED:
@@ -148,8 +159,10 @@ class _Chains:
             ChainImpact(*(frozenset(np.flatnonzero(row).tolist()) for row in rows))
             for rows in zip(self._log.struck[:count], self._log.rests[:count], strict=True)
         )
-        after = velocity + self.lift @ state.impulse
-        return OrderOutcome(order, after, state.impulse.reshape(m, 1 + d).copy(), chain, status, residual)
+        after = velocity + np.ldexp(self.lift @ state.impulse, fast)
+        with np.errstate(over="ignore"):  # an impulse may be larger than any number
+            impulse = np.ldexp(state.impulse, fast + self._heavy).reshape(m, 1 + d)
+        return OrderOutcome(order, after, impulse, chain, status, residual)
 
     def outcomes(self, velocity: Array, contacts: tuple[int, ...], closed: frozenset[int]) -> OrderOutcomes:
         """All orders of the contacts, and all at once."""
@@ -158,11 +171,15 @@ class _Chains:
             for order in permutations(contacts)
         )
         together = self.follow(velocity, closed, dict.fromkeys(contacts, 0.0), ())
-        half = np.array([outcome.velocity - velocity for outcome in (*orders, together)]) @ np.tril(self.root)  # √J
+        jumps = np.array([outcome.velocity - velocity for outcome in (*orders, together)])
+        fast = _doublings(float(np.abs(velocity).max(initial=0.0)))
+        half = np.ldexp(jumps, -fast) @ np.tril(self.root)
         distances = np.sqrt(((half[:, None] - half[None]) ** 2).sum(axis=2))
         jump = float(np.sqrt((half[:-1] ** 2).sum(axis=1)).max(initial=0.0))
         between = float(distances[:-1, :-1].max(initial=0.0))
-        return OrderOutcomes(orders, together, distances, jump, between / jump if jump > 0.0 else 0.0)
+        margin, back = between / jump if jump > 0.0 else 0.0, fast + self._heavy // 2
+        with np.errstate(over="ignore"):
+            return OrderOutcomes(orders, together, np.ldexp(distances, back), float(np.ldexp(jump, back)), margin)
 
 
 def order_outcomes(
@@ -191,7 +208,7 @@ def order_outcomes(
         max_impacts: of one chain; with restitution contacts can strike without end.
 
     Raises:
-        ValueError: an index out of range or in both sets, too many contacts, or a singular M.
+        ValueError: an index out of range or in both sets, too many contacts, no impacts, or a singular M.
 
     Example:
         A bar falls flat on its ends. Whichever comes first leaves again, and the bar turns.
@@ -242,8 +259,9 @@ def order_sensitive_pairs(
         contacts: those that touch; by default all that are not ``closed``. Others as of :func:`order_outcomes`.
 
     Raises:
-        ValueError: as :func:`order_outcomes`.
+        ValueError: as :func:`order_outcomes`, or for a tolerance that is none.
     """
+    not_negative(tolerance=tolerance)
     m = problem.contacts
     if contacts is None:
         resting = _closed(problem, (), closed)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hybrid_contact_ros.mechanics.contact_sets import not_negative
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.balance import Unsolvable
 from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode
@@ -54,6 +55,7 @@ def touchdown_saltation(
     Raises:
         ValueError: contacts that do not exist, or v of a wrong size.
     """
+    not_negative(touching=touching)
     contacts, before = frozenset({contact}), before or ContactMode()
     event = LocalEvent(system, np.asarray(q, float), np.asarray(v, float), contact, before, time, resting)
     here = event.gradient(after)

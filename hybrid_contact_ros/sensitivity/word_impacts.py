@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from hybrid_contact_ros.codes import EventValidity
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.balance import Unsolvable
 from hybrid_contact_ros.sensitivity.gradients import ProblemGradient
@@ -22,7 +23,11 @@ _NEWTON = 30  # steps of the slip directions in space at most; three are the rul
 
 
 class UnsmoothError(ValueError):
-    """The outcome of an impact has no derivative here."""
+    """The outcome of an impact has no derivative here; ``validity`` has the reason as a code."""
+
+    def __init__(self, validity: EventValidity, why: str) -> None:
+        super().__init__(why)
+        self.validity = validity
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,10 +87,10 @@ def course_of(problem: ContactProblem, scope: Iterable[int], resting: float) -> 
         velocity = np.linalg.solve(half.T, leaving + lift @ more)
         before = problem.velocity @ problem.mass @ problem.velocity
         if velocity @ problem.mass @ velocity > before * (1.0 + 1e-9):
-            raise UnsmoothError("restitution would add energy, and is made smaller by no smooth law")
+            raise UnsmoothError(EventValidity.CAPPED, "restitution would add energy, and is made smaller by no smooth law")
     held, course = resolved(problem, course)
     if np.abs(held - velocity).max() > 1e-4 * (np.abs(velocity).max() + np.abs(problem.velocity).max()):
-        raise UnsmoothError("the course of the impact does not reproduce its outcome")
+        raise UnsmoothError(EventValidity.UNEXPLAINED, "the course of the impact does not reproduce its outcome")
     return course, held, outcome.residual
 
 
@@ -161,4 +166,4 @@ def derivative_of(gradient: ProblemGradient, course: Course) -> ImpactDerivative
     try:
         return impact_derivative(gradient, course.closed_form(gradient.problem))
     except (Unsolvable, ValueError) as error:
-        raise UnsmoothError(str(error)) from None
+        raise UnsmoothError(EventValidity.NOT_UNIQUE, str(error)) from None

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.codes import EventValidity, Status
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.force_acceleration import force_acceleration_mode
 from hybrid_contact_ros.sensitivity.cones import has_interior
 from hybrid_contact_ros.sensitivity.gradients import ProblemGradient, asker, problem_gradient
 from hybrid_contact_ros.sensitivity.orders import ChainImpact
 from hybrid_contact_ros.sensitivity.saltation import Saltation, saltation
+from hybrid_contact_ros.sensitivity.touchdown import parameter_columns
 from hybrid_contact_ros.sensitivity.word_impacts import UnsmoothError, course_of, derivative_of
 
 Array = NDArray[np.float64]
@@ -35,6 +36,7 @@ class Branch(NamedTuple):
     gaps: dict[int, Array]  # of each open contact that takes part: its gap at that time, (k,)
     cone: Array  # (r, k)
     why: str
+    validity: EventValidity = EventValidity.VALID
 
     @property
     def matrix(self) -> Array:
@@ -80,7 +82,7 @@ class WordTree:
             if following is None or branch.why:
                 leaves.append(branch)
             elif len(branch.chain) == self._max_impacts or len(leaves) + len(open_) >= self._max_words:
-                leaves.append(branch._replace(why="more impacts than the cap"))
+                leaves.append(branch._replace(why="more impacts than the cap", validity=EventValidity.CUT))
             else:
                 open_.extend(following)
         return leaves
@@ -133,23 +135,29 @@ class WordTree:
             acceleration, on = self._motion(after, rests)
             derivative = derivative_of(gradient, course)
         except UnsmoothError as fault:
-            return branch._replace(chain=(*branch.chain, ChainImpact(struck, frozenset())), cone=cone, why=str(fault))
+            chain = (*branch.chain, ChainImpact(struck, frozenset()))
+            return branch._replace(chain=chain, time=time, cone=cone, why=str(fault), validity=fault.validity)
         for i in scope:
             if i not in on:
                 gaps[i] = np.zeros(len(self._cluster))
         reset = np.eye(2 * nv)
         reset[nv:] = derivative.velocity_state
+        names, by_reset, by_guard = parameter_columns(derivative, scope, group[0])
         jump = saltation(
             reset,
             np.r_[problem.normal_jacobian[group[0]], np.zeros(nv)],
             np.r_[branch.velocity, branch.acceleration],
             np.r_[after, acceleration],
+            reset_parameters=by_reset,
+            guard_parameters=by_guard,
             velocity_after=after,
             kind="touchdown",
             contacts=struck,
+            parameters=names,
         )
         chain = (*branch.chain, ChainImpact(struck, rests))
-        return Branch(chain, on, after, acceleration, (*branch.saltations, jump), time, gaps, cone, jump.why)
+        validity = EventValidity.VALID if jump.valid else EventValidity.GRAZING
+        return Branch(chain, on, after, acceleration, (*branch.saltations, jump), time, gaps, cone, jump.why, validity)
 
     def _motion(self, velocity: Array, resting: frozenset[int]) -> tuple[Array, frozenset[int]]:
         """v̇ in the mode that the resting contacts lead to, and which of them stay closed."""
@@ -158,5 +166,5 @@ class WordTree:
             return np.asarray(np.linalg.solve(problem.mass, -problem.bias_force), dtype=np.float64), resting
         found = force_acceleration_mode(problem, sorted(resting), slip_speed=self._resting)
         if found.status != Status.SOLVED:
-            raise UnsmoothError("the contact mode after an impact was not found")
+            raise UnsmoothError(EventValidity.NOT_UNIQUE, "the contact mode after an impact was not found")
         return found.acceleration, frozenset(found.mode)

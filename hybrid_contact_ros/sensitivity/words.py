@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hybrid_contact_ros.mechanics.contact_sets import contact_set
+from hybrid_contact_ros.codes import EventValidity
+from hybrid_contact_ros.mechanics.contact_sets import contact_set, counts
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.cones import gaussian_measure
 from hybrid_contact_ros.sensitivity.orders import ChainImpact, word_of
@@ -35,7 +36,8 @@ class TouchdownWord:
             is none; ``why`` says so then.
         cone: (r, 2 nv): the states of this word are those with cone @ δx ≥ 0.
         gap_cone: (r, k): the same cone in the gaps of the cluster at the corner's instant.
-        why: empty, or the reason: the cap on impacts, or an impact without a derivative.
+        time: (k,): the time of the last impact is time @ δφ, of the same gaps; s/m.
+        why: empty, or the reason: the cap on impacts, or an impact without a derivative. validity: the same as a code.
     """
 
     chain: tuple[ChainImpact, ...]
@@ -45,12 +47,28 @@ class TouchdownWord:
     matrix: Array | None
     cone: Array
     gap_cone: Array
+    time: Array
     why: str
+    validity: EventValidity
 
     @property
     def word(self) -> str:
         """The chain in one line, :func:`~.orders.word_of`."""
         return word_of(self.chain)
+
+    def parameter_column(self, parameter: tuple[str, int]) -> Array:
+        """∂x⁺/∂p (2 nv,) at the same time, p = ("friction" | "restitution" | "height", contact); a "height" is that of
+        the contact's ground, m.
+
+        Raises:
+            ValueError: the word has no map.
+        """
+        column = np.zeros(2 * self.velocity.size)
+        for jump in self.saltations:
+            column = jump.apply(column)
+            if jump.parameter_matrix is not None and parameter in jump.parameters:
+                column += jump.parameter_matrix[:, jump.parameters.index(parameter)]
+        return column
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,8 +176,10 @@ def touchdown_words(
         max_impacts: of a word, max_words: of the tree; what is longer is a word without a map.
 
     Raises:
-        ValueError: sizes, indices, a contact that does not approach, gaps that cannot be closed together, a singular M.
+        ValueError: sizes, indices, caps below 1, a contact that does not approach, gaps that cannot be closed together,
+            a singular M.
     """
+    counts(max_impacts=max_impacts, max_words=max_words)
     adapted = as_system(system, effort)
     q_, v_ = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
     first = adapted.problem(q_, v_)
@@ -191,7 +211,9 @@ def touchdown_words(
             None if leaf.why else leaf.matrix,
             leaf.cone @ gaps,
             leaf.cone,
+            leaf.time,
             leaf.why,
+            leaf.validity,
         )
         for leaf in leaves
     )

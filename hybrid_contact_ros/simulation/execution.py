@@ -189,6 +189,23 @@ class Execution:
         return tuple(part.mode.label(self.names) for part in self.intervals)
 
     @property
+    def mode_sequence(self) -> tuple[frozenset[int], ...]:
+        """Pace's contact mode sequence ω (Definition 5): the closed contacts of each mode that lasts, in order.
+
+        Unlike :attr:`word` it leaves out modes that are passed at one instant, and does not tell sliding from sticking.
+        A bounce, which activates a constraint and deactivates it at once, has the same set before it and after it.
+        """
+        found: list[frozenset[int]] = []
+        turning = [event for event in self.events if event.kind is not ExecutionEventKind.GRAZING]
+        impact = False
+        for k, part in enumerate(self.intervals):
+            impact = impact or (k > 0 and turning[k - 1].kind is ExecutionEventKind.TOUCHDOWN)
+            if part.end > part.start and (impact or not found or part.mode.closed != found[-1]):
+                found.append(part.mode.closed)
+                impact = False
+        return tuple(found)
+
+    @property
     def time_domain(self) -> tuple[tuple[float, float], ...]:
         """The hybrid time domain: (start, end) of each interval, s; each starts where the one before it ends."""
         return tuple((part.start, part.end) for part in self.intervals)

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from hybrid_contact_ros.mechanics.contact_sets import counts
+
 Array = NDArray[np.float64]
 
 # All of these are parts of a size that the chatter has at its beginning.
@@ -51,6 +53,7 @@ def chatter(
         restitution: e (m,).
         max_impacts: the number of impacts after which the chatter is given up.
     """
+    counts(max_impacts=max_impacts)
     phi, rate = gap.astype(np.float64), speed.astype(np.float64)
     resting = np.zeros(phi.size, dtype=bool)
     scale = float(np.sqrt(rate**2 + 2.0 * np.abs(free) * phi).max(initial=0.0)) or 1.0

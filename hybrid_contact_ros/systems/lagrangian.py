@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -69,7 +71,8 @@ class LagrangianSystem:
 
     Attributes:
         symbols, expressions: all that :meth:`problem` evaluates, but for f: M, c + ∂V/∂q, the rows of J contact by
-            contact, J̇v and φ, in this order and row by row, in terms of the 2n symbols (q, v).
+            contact, J̇v and φ, in this order and row by row, in terms of the 2n symbols (q, v). parts: a slice of them
+            for each of the five.
 
     Raises:
         ValueError: shapes that do not fit, or symbols that are not coordinates.
@@ -123,7 +126,8 @@ class LagrangianSystem:
             raise ValueError(f"{self.name}: {sorted(map(str, unknown))} are neither coordinates nor numbers")
         parts = [*M, *bias, *rows, *drift, *gaps]
         self.symbols, self.expressions = (*q, *v), tuple(parts)
-        self._ends = np.cumsum([n * n, n, m * (1 + d) * n, m * (1 + d), m])
+        ends = np.cumsum([0, n * n, n, m * (1 + d) * n, m * (1 + d), m]).tolist()
+        self.parts = [slice(*pair) for pair in pairwise(ends)]
         self._all = _compiled([*q, *v], parts)
         self._gap = _compiled([*q], [*gaps])
         self._potential = _compiled([*q], [self.potential])
@@ -135,7 +139,7 @@ class LagrangianSystem:
         q_, v_ = self._coordinates("q", q), self._coordinates("v", v)
         n, m, d = self.nv, self.contacts, self._d
         numbers = np.array(self._all(*q_.tolist(), *v_.tolist()), dtype=np.float64)
-        mass, bias, rows, drift, gap = np.split(numbers, self._ends[:-1])
+        mass, bias, rows, drift, gap = (numbers[part] for part in self.parts)
         if self.force is not None:
             bias = bias - np.asarray(self.force(time, q_, v_, mode), dtype=np.float64)
         stacked = rows.reshape(m, 1 + d, n)
@@ -163,7 +167,7 @@ class LagrangianSystem:
 
     def _coordinates(self, name: str, values: ArrayLike) -> Array:
         array = np.array(values, dtype=np.float64)
-        if array.shape != (self.nv,) or not np.isfinite(array).all():
+        if array.shape != (self.nv,) or not all(map(isfinite, array.tolist())):
             order = ", ".join(map(str, self.coordinates))
             raise ValueError(f"{self.name}: {name} must be {self.nv} finite numbers ({order}), got {array}")
         return array

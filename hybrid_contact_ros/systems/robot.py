@@ -125,6 +125,11 @@ class RobotSystem:
         unit = coordinates.normalised(q)
         return coordinates.normalised(coordinates.integrate(unit, step)) if step.any() else unit
 
+    def difference(self, start: Array, end: Array) -> Array:
+        """The displacement (nv,) that leads from one configuration (nq,) to another: undoes :meth:`integrate`."""
+        coordinates = self.model.coordinates
+        return coordinates.difference(coordinates.normalised(start), coordinates.normalised(end))
+
     def energy(self, q: ArrayLike, v: ArrayLike) -> float:
         """Kinetic and potential energy, J."""
         unit = self.model.coordinates.normalised(np.asarray(q, dtype=np.float64))

@@ -66,7 +66,14 @@ def test_an_impact_is_ahead_exactly_where_contacts_take_part_in_one(contacts, cl
     times = np.array([time for _, time in contacts]).reshape(m, 1).repeat(3, axis=1)
     stands = np.full(m, closed, np.uint8)
     state = RobotState(1, np.zeros(7), np.zeros(6))
-    moment = Moment(state=state, closed=stands, acceleration=np.zeros(6), backed=kinds, event_times=times)
+    moment = Moment(
+        state=state,
+        closed=stands,
+        slipping=np.zeros_like(stands),
+        acceleration=np.zeros(6),
+        backed=kinds,
+        event_times=times,
+    )
     found, when = impacting_contacts(ImpactConfig(horizon=0.05), stands, kinds, times)
     assert (ImpactAhead.of(moment, 0.05) is None) == (when == np.inf)
     assert found.size == 0 or when <= 0.05 or np.isnan(when)

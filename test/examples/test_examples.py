@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.optimize import brentq
+from scipy.stats import chi2
 
 GRAVITY = 9.81
 WITH_ROS = {"controller_side": "test/ros/test_example.py"}  # tested beside a running node
@@ -169,6 +170,25 @@ def test_identify_material(example):
     assert found.restitution.value == pytest.approx(0.4, abs=1e-4)
     assert found.friction.value == pytest.approx(0.15, abs=1e-4)
     assert found.used == 8 and found.contained[0] == 1.0
+
+
+def test_salted_kalman_filter(example):
+    matrix = np.array([[-0.8, 0.0], [1.8 * GRAVITY / 4.0, -0.8]])
+    np.testing.assert_allclose(example["salted"](-4.0, np.eye(2)), matrix @ matrix.T, atol=1e-9)
+    np.testing.assert_allclose(example["predicted"], example["exact"], rtol=1e-6)  # five bounces
+    (salted, reset_only, ignoring), runs = example["scores"], example["RUNS"]
+    low, high = chi2.interval(0.999, 2 * runs)
+    assert low < 2 * runs * salted < high
+    assert reset_only > 5.0 and ignoring > 50.0
+
+
+def test_hop_covariance(example):
+    salted = example["salted"]
+    assert salted.rank == 36 - 4  # a gap and three velocities of the foot
+    low, high = salted.interval(0.999)
+    assert low < salted.ratio < high
+    assert np.abs(salted.null).max() < 1e-3  # of the deviations before, which are 1e-5 rad and more
+    assert example["smooth"].ratio > 100.0
 
 
 def test_every_example_is_in_the_table_and_has_a_test(root):

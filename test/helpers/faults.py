@@ -29,6 +29,7 @@ class Fault:
         sent: the fault in words.
         act: causes it.
         words: must be in the diagnostics.
+        silent: must not be in the diagnostics.
         answer: must be in what ``act`` returns, for a fault that is refused at once.
         answered: least part of the good states that must be answered meanwhile.
         mend: what a user would do about the fault, where time alone does not help.
@@ -37,6 +38,7 @@ class Fault:
     sent: str
     act: Act
     words: str = ""
+    silent: str = "\n"
     answer: str = ""
     answered: float = 0.9
     mend: Act | None = None
@@ -114,7 +116,7 @@ def burst(bench: Any, node: Any) -> None:
 
 
 def jump_back(bench: Any, node: Any) -> None:
-    """Go back once: ten messages in a row with old stamps mean that the clock was set back."""
+    """Go back once: three messages in a row with old stamps mean that the clock was set back."""
     if not hasattr(bench, "jumped"):
         bench.jumped = True
         bench.now -= 100_000 * MS
@@ -200,7 +202,7 @@ FAULTS = {
     "stamp repeated": Fault("the stamp before", stamped(0), "stamp is that of the message before"),
     "stamp older": Fault("a stamp 50 ms old", stamped(-50 * MS), "older than one already seen"),
     "stamp far ahead": Fault("a stamp in 10 years", stamped(315_360_000_000 * MS), "far ahead"),
-    "clock set back": Fault("stamps 100 s back for good", jump_back, "went back", answered=0.0),
+    "clock set back": Fault("stamps 100 s back for good", jump_back, "went back", "second publisher", answered=0.7),
     "two publishers": Fault("a second publisher", second_publisher, "2 publishers", mend=stop_second),
     "too fast": Fault("200 states at once", burst, "lost", answered=0.0),
     "pauses": Fault("pauses of 250 ms", silence, ""),

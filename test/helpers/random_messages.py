@@ -25,7 +25,7 @@ PACKAGES = {
     "nav_msgs": ("Odometry",),
     "hybrid_contact_msgs": (
         *("ContactState", "ModeTransition", "ContactMode", "ContactEvent", "ConstraintStability"),
-        "PostImpactVelocitySet",
+        *("PostImpactVelocitySet", "EventWord", "EventSensitivity"),
     ),
 }
 FULL = {kind: f"{package}/msg/{kind}" for package, kinds in PACKAGES.items() for kind in kinds}

@@ -188,6 +188,21 @@ def test_block_and_gait_in_numbers():
     assert durations.least_dissipation(block, 1.0) == pytest.approx(8e-5, rel=0.05)
 
 
+@pytest.mark.parametrize(
+    ("make", "rate", "loss"),
+    [
+        (rocking_block_impact, 2.0, 7.874e-5),
+        (compass_gait_impact, 2.8284, 3.812e-7),
+        (box_and_wall_impact, 3.4945, 9.872e-6),
+        (disk_stacking_impact, 5.7786, 6.294e-27),
+    ],
+)
+def test_proposition4_and_theorem3_in_numbers(make, rate, loss):
+    problem = make().problem
+    assert durations.termination_rate(problem) == pytest.approx(rate, rel=1e-3)
+    assert durations.least_dissipation(problem, 1.0) == pytest.approx(loss, rel=1e-2)
+
+
 def test_jamming_and_wrong_arguments():
     jammed = ContactProblem(np.eye(2), [0, -1.0], [[1.0, 0], [-1.0, 0]], [[[0, 1.0]], [[0, 1.0]]], [0.5, 0.5])
     assert durations.net_force_size(jammed) == 0.0 and durations.termination_rate(jammed) == np.inf

@@ -301,6 +301,25 @@ def test_a_clock_that_was_set_back_is_followed_and_announced_once():
     assert len(states) >= 28 and announced[0] and sum(announced) <= 2 and not any(announced[3:])
 
 
+@pytest.mark.parametrize("first", [odometry, joints])
+@pytest.mark.parametrize("jump", [-100_000, 100_000])
+def test_one_jump_of_the_clock_is_one_fault_and_states_are_answered_from_the_third_on(jump, first):
+    streams = intake(stale_after=0.0)
+    pair = (odometry, joints) if first is odometry else (joints, odometry)
+    answered = []
+    for k in range(200_000, 200_100):
+        stamp = (k + (jump if k >= 200_050 else 0)) * MS
+        states = [s for make in pair if (s := streams_take(streams, make, stamp, k * MS)) is not None]
+        answered.append([s.stamp_ns for s in states] == [stamp])
+    assert [k for k, yes in enumerate(answered) if not yes] == [50, 51]
+    assert dict(streams.faults) == {"clock_set_back" if jump < 0 else "clock_set_ahead": 1}
+    assert "second publisher" not in " ".join(streams.sentences.values())
+
+
+def streams_take(streams, make, stamp, receive):
+    return streams.odometry(make(stamp), receive) if make is odometry else streams.joint_state(make(stamp), receive)
+
+
 def test_old_and_future_messages_are_used_and_reported():
     streams = intake(FIXED, stale_after=0.1)
     assert streams.joint_state(joints(10 * MS), 200 * MS) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hybrid_contact_ros.messages.refusals import RefusedError
+from hybrid_contact_ros.messages.refusals import DoubtedError, RefusedError
 from hybrid_contact_ros.messages.stamps import StampOrder, StreamRate
 
 MS = 1_000_000
@@ -118,3 +118,53 @@ def test_a_clock_that_was_set_is_set_for_the_other_stream_too():
         other.check(START, START)
         other.set(at)
         assert other.check(at + 5 * MS, START + 5 * MS) is None
+
+
+def followed(order: StampOrder, arrivals) -> tuple[list[str], list[str]]:
+    """What is told of the clock, and the reasons that are certain, along (stamp, receive) in ns."""
+    told, refused = [], []
+    for stamp, receive in arrivals:
+        try:
+            told.append(order.check(stamp, receive))
+        except DoubtedError:
+            pass
+        except RefusedError as error:
+            refused.append(error.reason)
+        refused += [stray.reason for stray in order.strays()]
+    return [each for each in told if each], refused
+
+
+@pytest.mark.parametrize("jump", [-100 * S, -2 * S, 2 * S, 3600 * S])
+def test_a_clock_that_is_set_is_told_once_and_followed_from_the_third_stamp_on(jump):
+    order = StampOrder()
+    stream = [(START + k * MS, START + k * MS) for k in range(1, 30)]
+    stream += [(START + k * MS + jump, START + k * MS) for k in range(30, 60)]
+    assert followed(order, stream) == (["clock_set_back" if jump < 0 else "clock_set_ahead"], [])
+    assert order.last == START + 59 * MS + jump
+
+
+@pytest.mark.parametrize(("off", "reason"), [(-100 * S, "backward_stamp"), (3600 * S, "stamp_jump")])
+def test_stray_stamps_are_refused_as_soon_as_the_stream_goes_on(off, reason):
+    order = StampOrder()
+    stream = [(START + k * MS, START + k * MS) for k in range(1, 30)]
+    assert followed(order, stream) == ([], [])
+    assert followed(order, [(START + k * MS + off, START + k * MS) for k in (30, 31)]) == ([], [])
+    assert followed(order, [(START + 32 * MS, START + 32 * MS)]) == ([], [reason, reason])
+
+
+def test_stamps_that_run_backwards_are_refused_one_after_the_other():
+    order = StampOrder()
+    stream = [(START, START), *((START - (10 + k) * S, START + k * MS) for k in range(1, 50))]
+    told, refused = followed(order, stream)
+    assert told == [] and refused == ["backward_stamp"] * 48
+
+
+@pytest.mark.parametrize("ratio", [0.2, 1.0, 2.0, 5.0, 8.0])
+def test_a_second_publisher_with_another_clock_sets_none(ratio):
+    """However much faster it is, unless ten of its messages come between two of the first one."""
+    first = [(START + 10 * k * MS, START + 10 * k * MS) for k in range(100)]
+    step = round(10 * MS / ratio)
+    second = [(START - 100 * S + k * step, START + k * step + 1) for k in range(1, int(100 * ratio))]
+    order = StampOrder()
+    told, refused = followed(order, sorted(first + second, key=lambda each: each[1]))
+    assert told == [] and refused.count("backward_stamp") >= len(second) - 10

@@ -13,14 +13,15 @@ from hybrid_contact_ros.bags.writer import BagWriter
 from hybrid_contact_ros.messages.cdr import Layout
 from hybrid_contact_ros.recordings.write import write_recording
 from hybrid_contact_ros.replay.run import replay_bag
-from hybrid_contact_ros.replay.session import OUTPUTS
+from hybrid_contact_ros.replay.session import OUTPUTS, SENSITIVITY
 
 rclpy = pytest.importorskip("rclpy", reason="needs ROS 2")
 pytest.importorskip("hybrid_contact_msgs.msg", reason="hybrid_contact_msgs is not built")
 
 COMPARED = ("/contact_mode", "/constraint_stability", "/contact_events")
-SETS = "/impact_set"
-"""Which states get a set depends on time; each set that is published is that of the replay."""
+SETS, MAPS = "/impact_set", "/event_sensitivity"
+"""Which states get these depends on time; each that is published is that of the replay."""
+TYPES = OUTPUTS | SENSITIVITY
 
 
 def without_times(data: bytes, kind: str, means_nothing: bool = False) -> bytes:
@@ -70,17 +71,17 @@ def heard(recording, fall, walker, serialized, expected):
     executor = make_executor()
     executor.add_node(node)
     executor.add_node(driver)
-    received: dict[str, list[bytes]] = {topic: [] for topic in (*COMPARED, SETS)}
+    received: dict[str, list[bytes]] = {topic: [] for topic in (*COMPARED, SETS, MAPS)}
     try:
         assert node.trigger_configure().name == "SUCCESS"
         assert node.trigger_activate().name == "SUCCESS"
         intake = node.stream.intake
         for topic, into in received.items():
             driver.create_subscription(
-                generated(OUTPUTS[topic]),
+                generated(TYPES[topic]),
                 topic,
                 lambda data, topic=topic, into=into: into.append(
-                    without_times(data, OUTPUTS[topic], means_nothing=not serialized)
+                    without_times(data, TYPES[topic], means_nothing=not serialized)
                 ),
                 QoSProfile(depth=1000),
                 raw=True,
@@ -119,9 +120,10 @@ def heard(recording, fall, walker, serialized, expected):
 def written(path):
     """What a replay wrote, without what depends on the machine."""
     with BagReader(path) as reader:
-        expected = {topic: [] for topic in (*COMPARED, SETS)}
-        for topic, _, data in reader.messages([topic for topic in expected if reader.count([topic])], raw=expected):
-            expected[topic].append(without_times(data, OUTPUTS[topic]))
+        expected = {topic: [] for topic in (*COMPARED, SETS, MAPS)}
+        there = [topic for topic in expected if topic in reader.topics and reader.count([topic])]
+        for topic, _, data in reader.messages(there, raw=expected):
+            expected[topic].append(without_times(data, TYPES[topic]))
     return expected
 
 
@@ -130,14 +132,15 @@ def assert_same(received, expected):
         assert len(received[topic]) == len(expected[topic]) > 0, topic
         same = np.array([a == b for a, b in zip(received[topic], expected[topic], strict=True)])
         assert same.all(), f"{topic}: {np.flatnonzero(~same)[:10]} differ of {same.size}"
-    assert received[SETS] and set(received[SETS]) <= set(expected[SETS])
+    for topic in (SETS, MAPS):
+        assert received[topic] and set(received[topic]) <= set(expected[topic]), topic
 
 
 @pytest.mark.parametrize("serialized", [True, False], ids=["bytes", "objects"])
 def test_the_live_node_publishes_what_replay_writes(ros, fall, walker, tmp_path, serialized):
     """The bytes themselves. Of objects rclpy makes the bytes, which leaves rubbish between fields."""
     write_recording(fall, tmp_path / "fall.mcap")
-    replay_bag(tmp_path / "fall.mcap", walker, fall.urdf, tmp_path / "out.mcap", complete_sets=True)
+    replay_bag(tmp_path / "fall.mcap", walker, fall.urdf, tmp_path / "out.mcap", complete_sets=True, sensitivity=True)
     expected = written(tmp_path / "out.mcap")
     received, _ = heard(tmp_path / "fall.mcap", fall, walker, serialized, expected)
     assert_same(received, expected)
@@ -164,12 +167,13 @@ def spoil(source, target):
 def test_both_go_on_after_messages_that_cannot_be_read_and_count_them_alike(ros, fall, walker, tmp_path, serialized):
     write_recording(fall, tmp_path / "whole.mcap")
     unreadable = spoil(tmp_path / "whole.mcap", tmp_path / "fall.mcap")
-    result = replay_bag(tmp_path / "fall.mcap", walker, fall.urdf, tmp_path / "out.mcap", complete_sets=True)
+    asked = {"complete_sets": True, "sensitivity": True}
+    result = replay_bag(tmp_path / "fall.mcap", walker, fall.urdf, tmp_path / "out.mcap", **asked)
     assert result.states == fall.time.size and result.damage is None
     assert result.faults == {"unreadable": unreadable} and "no message of the type" in result.last_fault[1]
     expected = written(tmp_path / "out.mcap")
     received, intake = heard(tmp_path / "fall.mcap", fall, walker, serialized, expected)
     assert {"stale": 2 * fall.time.size} | result.faults == dict(intake.faults)  # by the clock of today they are old
     assert_same(received, expected)
-    replay_bag(tmp_path / "whole.mcap", walker, out=tmp_path / "of_whole.mcap", complete_sets=True)
+    replay_bag(tmp_path / "whole.mcap", walker, out=tmp_path / "of_whole.mcap", **asked)
     assert written(tmp_path / "of_whole.mcap") == expected

@@ -26,7 +26,7 @@ from hybrid_contact_ros.recordings.readers import read
 from hybrid_contact_ros.recordings.recording import START_NS
 from hybrid_contact_ros.recordings.write import write_recording
 from hybrid_contact_ros.replay.run import replay_bag
-from hybrid_contact_ros.replay.session import OUTPUTS
+from hybrid_contact_ros.replay.session import OUTPUTS, SENSITIVITY
 
 TRUTHS = ("/truth/contact_mode", "/truth/impact")
 
@@ -90,6 +90,30 @@ def test_predictions_of_a_recording_are_those_of_the_estimator_to_the_bit(fall, 
     result = replay_bag(tmp_path / name, walker, out=tmp_path / "out.mcap", complete_sets=True)
     assert result.states == fall.time.size and result.faults == {} and result.damage is None
     assert_same_bits(read_all(tmp_path / "out.mcap"), directly(fall, walker))
+
+
+def raw(path):
+    """The bytes of every topic, without what depends on the machine."""
+    with BagReader(path) as reader:
+        found: dict[str, list] = {topic: [] for topic in reader.topics}
+        for topic, _, msg in reader.messages([topic for topic in found if reader.count([topic])]):
+            found[topic].append(repr(without_times(msg)))
+    return found
+
+
+def test_sensitivities_are_written_where_they_are_asked_for_and_nothing_else_changes(bag, walker, tmp_path):
+    config = replace(walker, sensitivity=replace(walker.sensitivity, interval=0.005))
+    replay_bag(bag, walker, out=tmp_path / "plain.mcap", complete_sets=True)
+    replay_bag(bag, config, out=tmp_path / "more.mcap", complete_sets=True, sensitivity=True)
+    plain, more = raw(tmp_path / "plain.mcap"), raw(tmp_path / "more.mcap")
+    maps = more.pop("/event_sensitivity")
+    assert plain == more and set(plain) == set(OUTPUTS) and maps
+    with BagReader(tmp_path / "more.mcap") as reader:
+        messages = [msg for _, _, msg in reader.messages(list(SENSITIVITY))]
+    stamps = sorted({msg.header.stamp.sec * 10**9 + msg.header.stamp.nanosec for msg in messages})
+    assert len(stamps) > 3 and np.diff(stamps).min() >= 5_000_000
+    both = [msg for msg in messages if len(msg.contacts) == 2]  # it lands flat
+    assert both and all(len(msg.words) > 1 and not msg.probability_valid for msg in both)
 
 
 def test_two_replays_give_the_same_bits(bag, walker, tmp_path):

@@ -73,6 +73,7 @@ def test_a_fault_is_told_and_survived(survivor, name, record_property):
     level, text = said[-1]
     record_property("fault", (name, fault.sent, f"{answered}/{TIMES}", f"{level}: {reply or text}", "yes"))
     assert fault.words in text, said
+    assert not any(fault.silent in one for _, one in said), said
     assert fault.answer in reply
     assert answered >= fault.answered * TIMES
     assert after.mode == before.mode and (after.validity ^ before.validity) & ~SETTLED == 0

@@ -17,7 +17,7 @@ from hybrid_contact_ros.estimation.impact_sets import ImpactSets
 from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.impacts.steps import LONG
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
-from hybrid_contact_ros.nodes import impact_worker
+from hybrid_contact_ros.nodes import worker as worker_of_nodes
 from hybrid_contact_ros.nodes.contact_suite import ContactSuiteNode
 from hybrid_contact_ros.ros.message_types import nanoseconds
 
@@ -245,7 +245,7 @@ def test_cleanup_waits_for_the_thread_and_nothing_is_published_afterwards(bench,
 
 
 def test_a_set_that_does_not_end_holds_up_neither_cleanup_nor_the_end_of_the_node(bench, gate, monkeypatch):
-    monkeypatch.setattr(impact_worker, "_LONGEST_END", 0.05)
+    monkeypatch.setattr(worker_of_nodes, "_LONGEST_END", 0.05)
     heard = bench.listen(PostImpactVelocitySet, "impact_set")
     node = bench.start(ContactSuiteNode)
     gate.hold(node)

@@ -62,10 +62,10 @@ class System:
 
 
 def workers(node):
-    """Native ids of the threads of the sets, and of the requests."""
+    """Native ids of the threads of the sets, of the sensitivities, and of the requests."""
     stream = node.stream
     requests = node._impact._requests._worker.submit(threading.get_native_id).result()
-    return [stream.sets._thread.native_id, requests]
+    return [stream.sets._thread.native_id, stream.maps._thread.native_id, requests]
 
 
 def test_without_the_rights_each_setting_says_what_it_lacks_and_the_node_goes_on(bench, monkeypatch, capfd):
@@ -93,11 +93,11 @@ def test_the_threads_get_what_the_documentation_says_and_have_it_no_more_after_c
     middleware = max(set(realtime._threads()) - {t.native_id for t in threading.enumerate()})
     named[middleware] = "dds.udp.7410"
     node = bench.start(ContactSuiteNode, **ALL, **{"realtime.worker_cpus": [1]})
-    sets, requests = workers(node)
+    sets, maps, requests = workers(node)
     main = threading.get_native_id()
     fifo = {thread: param for thread, (policy, param) in system.scheduled.items() if policy == os.SCHED_FIFO}
-    assert fifo == {main: 70, middleware: 70, sets: 69}
-    assert system.affinity[sets] == system.affinity[requests] == {1}
+    assert fifo == {main: 70, middleware: 70, sets: 69, maps: 69}
+    assert system.affinity[sets] == system.affinity[maps] == system.affinity[requests] == {1}
     assert system.affinity[main] == system.affinity[middleware] == {0}
     assert system.locked == [7]
     assert node.realtime.faults == []

@@ -278,3 +278,20 @@ def test_simulated_with_touchdowns_apart_the_orders_come_out_the_same(seed, fric
             if distance < error:
                 break
         assert distance < error, (outcome.word, run.word)
+
+
+# --- scales --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fast", [1e-200, 1e-160, 1.0, 1e160, 1e200])
+@pytest.mark.parametrize("heavy", [1e-200, 1e-160, 1.0, 1e160, 1e200])
+def test_margins_do_not_depend_on_the_scales_of_masses_and_velocities(fast, heavy):
+    """Coulomb's law and restitution are homogeneous, so that the margin has no unit."""
+    case = random_contacts(3, m=3, nv=5, friction=0.4, restitution=0.3)
+    scaled = case.replace(mass=heavy * case.mass, velocity=fast * case.velocity)
+    plain, found = order_outcomes(case, [0, 1, 2]), order_outcomes(scaled, [0, 1, 2])
+    assert plain.margin > 1e-3
+    assert found.margin == pytest.approx(plain.margin, rel=1e-6)
+    assert [x.word for x in found.orders] == [x.word for x in plain.orders]
+    np.testing.assert_allclose(found.orders[1].velocity / fast, plain.orders[1].velocity, rtol=1e-6, atol=1e-9)
+    assert [pair[:2] for pair in order_sensitive_pairs(scaled)] == [pair[:2] for pair in order_sensitive_pairs(case)]

@@ -3,7 +3,23 @@
 import numpy as np
 import pytest
 
-from hybrid_contact_ros import ContactProblem, order_outcomes, saltation_matrix, simulate, variational_flow
+from hybrid_contact_ros import (
+    ContactProblem,
+    bouligand_derivative,
+    order_outcomes,
+    saltation_matrix,
+    simulate,
+    variational_flow,
+)
+from hybrid_contact_ros.sensitivity.angles import coupled_pairs
+from hybrid_contact_ros.sensitivity.contact_mode import ContactMode
+from hybrid_contact_ros.sensitivity.force_events import liftoff_saltation, slip_saltation
+from hybrid_contact_ros.sensitivity.local_event import LocalEvent
+from hybrid_contact_ros.sensitivity.orders import order_sensitive_pairs
+from hybrid_contact_ros.sensitivity.slip_end import stick_saltation
+from hybrid_contact_ros.sensitivity.touchdown import touchdown_saltation
+from hybrid_contact_ros.sensitivity.words import touchdown_words
+from hybrid_contact_ros.stability.chatter import chatter
 from hybrid_contact_ros.systems.painleve_rod import painleve_rod
 
 AT, FALLING = [0.0, 1.0, np.pi / 2], [0.0, -1.0, 0.0]
@@ -58,12 +74,79 @@ def test_a_flow_names_what_a_touchdown_loses():
     assert len(touchdown.lost) == len(touchdown.required()) - touchdown.rank() == 3
 
 
-def test_orders_refuse_a_closed_contact_that_approaches_and_indices_that_are_none():
+def bar():
+    """It falls flat on its ends, both of which touch."""
     ends = np.array([[1.0, 0.5], [1.0, -0.5]])
-    bar = ContactProblem(np.eye(2), np.array([-1.0, 0.0]), ends, np.zeros((2, 1, 2)), np.zeros(2))
+    return ContactProblem(np.eye(2), np.array([-1.0, 0.0]), ends, np.zeros((2, 1, 2)), np.zeros(2))
+
+
+HELD = ContactMode(frozenset({0}))
+ROD = painleve_rod(friction=0.5)
+ONES = np.ones(1)
+
+
+def held(**given):
+    return LocalEvent(ROD, np.array(AT), np.array(FALLING), 0, HELD, **given)
+
+
+TAKE_TOLERANCES = {
+    "coupled_pairs": (lambda **given: coupled_pairs(bar(), **given), ("tolerance",)),
+    "order_sensitive_pairs": (lambda **given: order_sensitive_pairs(bar(), **given), ("tolerance",)),
+    "bouligand_derivative": (
+        lambda **given: bouligand_derivative(ROD, AT, FALLING, **given),
+        ("tolerance", "resting", "touching"),
+    ),
+    "saltation_matrix": (lambda **given: saltation_matrix(ROD, AT, FALLING, "touchdown", 0, **given), ("resting",)),
+    "touchdown": (lambda **given: touchdown_saltation(ROD, AT, FALLING, 0, **given), ("resting", "touching")),
+    "liftoff": (lambda **given: liftoff_saltation(held(**given)), ("resting",)),
+    "slip": (lambda **given: slip_saltation(held(**given)), ("resting",)),
+    "stick": (lambda **given: stick_saltation(held(**given)), ("resting",)),
+}
+TAKE_TIMES = ("bouligand_derivative", "saltation_matrix", "touchdown", "liftoff", "slip", "stick")
+TAKE_COUNTS = {
+    "order_outcomes": (lambda **given: order_outcomes(bar(), [0, 1], **given), ("max_impacts",), 1),
+    "order_sensitive_pairs": (lambda **given: order_sensitive_pairs(bar(), **given), ("max_impacts",), 1),
+    "touchdown_words": (
+        lambda **given: touchdown_words(ROD, AT, FALLING, [0], **given),
+        ("max_impacts", "max_words"),
+        1,
+    ),
+    "bouligand_derivative": (lambda **given: bouligand_derivative(ROD, AT, FALLING, **given), ("examined",), 0),
+    "selections": (lambda **given: bouligand_derivative(ROD, AT, FALLING).selections(**given), ("most",), 1),
+    "chatter": (lambda **given: chatter(ONES, ONES, -ONES, np.eye(1), 0.5 * ONES, **given), ("max_impacts",), 1),
+}
+
+
+@pytest.mark.parametrize("name", TAKE_TOLERANCES)
+@pytest.mark.parametrize("wrong", [np.nan, -1e-9, "1", [1.0]])
+def test_what_is_no_tolerance_is_refused_by_its_name(name, wrong):
+    """A NaN is smaller than nothing: a comparison with it would quietly find that nothing matters."""
+    ask, tolerances = TAKE_TOLERANCES[name]
+    for tolerance in tolerances:
+        with pytest.raises(ValueError, match=f"^{tolerance} must be ≥ 0, got "):
+            ask(**{tolerance: wrong})
+
+
+@pytest.mark.parametrize("name", TAKE_TIMES)
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, "1", [1.0]])
+def test_what_is_no_time_is_refused_by_its_name(name, wrong):
+    with pytest.raises(ValueError, match="^time must be a finite number, got "):
+        TAKE_TOLERANCES[name][0](time=wrong)
+
+
+@pytest.mark.parametrize("name", TAKE_COUNTS)
+@pytest.mark.parametrize("wrong", [-1, np.nan, 2.5, np.inf, "3", True, None])
+def test_what_is_no_count_is_refused_by_its_name(name, wrong):
+    ask, names, least = TAKE_COUNTS[name]
+    for count in names:
+        with pytest.raises(ValueError, match=f"^{count} must be a whole number ≥ {least}, got "):
+            ask(**{count: wrong})
+
+
+def test_orders_refuse_a_closed_contact_that_approaches_and_indices_that_are_none():
     with pytest.raises(ValueError, match=r"contact 1 is closed and approaches at 1 m/s"):
-        order_outcomes(bar, [0], closed=[1])
+        order_outcomes(bar(), [0], closed=[1])
     for wrong in (None, [0.5], "a"):
         with pytest.raises(ValueError, match=r"contacts"):
-            order_outcomes(bar, wrong)
-    assert len(order_outcomes(bar, [0.0, 1.0]).orders) == 2
+            order_outcomes(bar(), wrong)
+    assert len(order_outcomes(bar(), [0.0, 1.0]).orders) == 2

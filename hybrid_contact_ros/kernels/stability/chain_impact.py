@@ -22,7 +22,7 @@ REBOUNDS, SMALLER = 60, 0.95
 """How often restitution is made smaller where it would raise the energy, each time by this factor; then it is none."""
 _SLIDES = 1e2  # of the speed below which a contact rests: a faster tangential velocity is a slide
 _SLIDES_ON = 0.05  # of the fastest contact velocity: a contact that is faster after its own impulse is guessed to slide
-_SWEEPS = 4
+_SWEEPS, _ROUNDS = 2, 2  # sweeps between two looks at the residual, and how many such looks
 _ENERGY = 1e-12  # of the work of an impact: a rise of the kinetic energy by less is rounding
 
 
@@ -34,7 +34,7 @@ def strike(resting, problem, scratch, chain):
     m = problem.friction.shape[0]
     for i in range(m):
         scratch.scope[i] = met[i]
-    solved, residual = _solve(problem.friction, chain.velocity, problem, scratch)
+    solved, residual = solve_impact(problem.friction, chain.velocity, problem, scratch)
     gives = False
     for i in range(m):
         for k in range(i * w, i * w + w):
@@ -59,7 +59,7 @@ def strike(resting, problem, scratch, chain):
 
 
 @kernel
-def _solve(friction, velocity, problem, scratch):
+def solve_impact(friction, velocity, problem, scratch):
     """Solve u⁺ = u + G Λ of the contacts in ``scope`` into ``scratch.solved`` and ``after``.
 
     Friction opposes the velocity after the impact, so that no contact counts as sliding before it.
@@ -101,14 +101,15 @@ def _solve(friction, velocity, problem, scratch):
     iterate = ModeIterate(scratch.slip, scratch.state, scratch.solved, scratch.after)
     memory = ModeScratch(scratch.A, scratch.work, scratch.order)
     if problem.steps <= LITTLE:  # contacts that hardly feel each other are solved by a few sweeps, which take less time
-        sweep(_SWEEPS, _SWEEPS, dynamics, scratch.scope, scratch.moving, iterate, memory.work)
-        contact_accelerations(G, velocity, scratch.solved, scratch.after)
         scale = problem_scale(d, velocity, scratch.scope)
-        residual = mode_residual(
-            scale, dynamics, scratch.scope, scratch.moving, scratch.slip, scratch.solved, scratch.after
-        )
-        if residual <= problem.tolerance:
-            return True, residual
+        for _ in range(_ROUNDS):
+            sweep(_SWEEPS, _SWEEPS, dynamics, scratch.scope, scratch.moving, iterate, memory.work)
+            contact_accelerations(G, velocity, scratch.solved, scratch.after)
+            residual = mode_residual(
+                scale, dynamics, scratch.scope, scratch.moving, scratch.slip, scratch.solved, scratch.after
+            )
+            if residual <= problem.tolerance:
+                return True, residual
         name_states(problem.tolerance, dynamics, scratch.scope, scratch.moving, iterate)
     code, residual, _ = solve_modes(
         problem.steps, problem.tolerance, dynamics, scratch.scope, scratch.moving, iterate, memory
@@ -166,7 +167,7 @@ def _give_back(resting, problem, scratch, chain):
                 push[f] += given
                 for r in range(n):
                     start[r] += G[r, f] * given
-        solved, residual = _solve(scratch.smooth, start, problem, scratch)
+        solved, residual = solve_impact(scratch.smooth, start, problem, scratch)
         worst = max(worst, residual)
         if not solved:
             return False, worst

@@ -1,0 +1,324 @@
+"""The words of a cluster of touchdowns of a robot, for predictions: compiled, and no exception for a bad state."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.codes import EventValidity
+from hybrid_contact_ros.kernels.bound import Bound
+from hybrid_contact_ros.kernels.sensitivity.cluster_moments import cluster_moments, moments_scratch
+from hybrid_contact_ros.kernels.sensitivity.cluster_words import cluster_words
+from hybrid_contact_ros.kernels.sensitivity.cones import POINTS
+from hybrid_contact_ros.kernels.sensitivity.corner import corner_step
+from hybrid_contact_ros.kernels.sensitivity.records import WordsOut, cluster_memory
+from hybrid_contact_ros.mechanics.contact_sets import contact_set
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.modes.workspace import mode_steps
+from hybrid_contact_ros.sensitivity.cluster import ClusterMoments, ClusterSensitivity
+
+Array = NDArray[np.float64]
+
+MOST_CONTACTS = 4
+"""Contacts of a cluster: their orders have three dimensions, in which cones are integrated."""
+_CORNER_STEPS = 12  # of Newton's method towards the corner; two or three are the rule
+_CORNER = 1e-8  # m: gaps below this are closed
+_TOLERANCE, _MODE_TOLERANCE = 1e-9, 1e-8  # of the scaled residuals of impacts and modes
+_WHY = {
+    EventValidity.VALID: "",
+    EventValidity.CUT: "more words than the cap",
+    EventValidity.NOT_TOUCHING: "a contact does not approach: it has no time of touchdown",
+    EventValidity.NOT_UNIQUE: "the contact mode before the touchdowns was not found",
+    EventValidity.SINGULAR: "the mass is singular, or the state has numbers that are not finite",
+}
+
+
+class ClusterSolver:
+    """Finds the words of clusters of touchdowns of one robot.
+
+    It has memory of its own beside that of the model, whose arrays stay as they are. All memory for k contacts with c − k
+    others is made at construction. Use it from one thread at a time.
+
+    Args:
+        model: of the robot. most_contacts: of a cluster, at most 4. most_closed: contacts that rest before, at most.
+        max_impacts: of a word. max_words: of a cluster.
+        least: words with a smaller probability take no part in the mixture over words.
+
+    Raises:
+        ValueError: a number out of its range.
+    """
+
+    def __init__(
+        self,
+        model: RigidBodyModel,
+        most_contacts: int = MOST_CONTACTS,
+        most_closed: int = 4,
+        max_impacts: int = 12,
+        max_words: int = 64,
+        least: float = 1e-4,
+    ) -> None:
+        if not 1 <= most_contacts <= MOST_CONTACTS or most_closed < 0 or max_impacts < 1 or max_words < 1:
+            raise ValueError(
+                f"most_contacts is {most_contacts}, most_closed {most_closed}, max_impacts {max_impacts}, max_words "
+                f"{max_words}; they must be 1 to {MOST_CONTACTS}, 0 or more, and 1 or more"
+            )
+        if not 0.0 <= least < 1.0:
+            raise ValueError(f"least is {least}; it is a probability")
+        self._most = most_contacts, most_closed
+        self._model = copy.copy(model)  # the same robot with another memory
+        self._model.pinocchio_data = model.pinocchio_model.createData()
+        self._model._prepare()
+        sizes = [
+            (k, k + more)
+            for k in range(1, most_contacts + 1)
+            for more in range(most_closed + 1)
+            if k + more <= model.contacts
+        ]
+        self._sizes = {size: _Size(self._model, *size, max_impacts, max_words, least) for size in sizes}
+
+    def solve(
+        self,
+        q: Array,
+        v: Array,
+        contacts: Iterable[int],
+        closed: Iterable[int] = (),
+        effort: Array | None = None,
+        *,
+        ahead: float = 0.0,
+        acceleration: Array | None = None,
+        friction: Array | None = None,
+        restitution: Array | None = None,
+        covariance: Array | None = None,
+    ) -> ClusterSensitivity:
+        """All words of a cluster.
+
+        The corner's instant is ``ahead`` after the state, which moves there with the acceleration that is given; at the
+        corner the contacts are brought to touch together, as :func:`~.words.touchdown_words` says.
+
+        Args:
+            q, v: the state (nq,), (nv,). contacts: of the cluster. closed: that rest before.
+            effort: Sᵀτ and all other generalised forces (nv,), which stay what they are.
+            ahead: s. acceleration: v̇ (nv,) until then; zero by default.
+            friction, restitution: (m,), those of the model by default.
+            covariance: (2 nv, 2 nv) of (δq, v) at the given state; it is carried ahead as that of a motion whose
+                acceleration does not depend on the state.
+
+        Raises:
+            ValueError: sizes and indices. Whatever the state may lead to is told by the record's ``status``.
+        """
+        model = self._model
+        q_, v_ = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
+        if q_.shape != (model.nq,) or v_.shape != (model.nv,):
+            raise ValueError(f"q and v have shapes {q_.shape} and {v_.shape}; ({model.nq},), ({model.nv},) are needed")
+        cluster = tuple(sorted(contact_set("contacts", contacts, model.contacts)))
+        resting = tuple(sorted(contact_set("closed", closed, model.contacts)))
+        if not cluster or set(cluster) & set(resting):
+            raise ValueError(f"contacts {cluster} touch, and {resting} are closed: give some, in one set each")
+        path = ahead * v_
+        if acceleration is not None:
+            path = path + 0.5 * ahead**2 * acceleration
+            v_ = v_ + ahead * acceleration
+        spread = None if covariance is None else _carried(model, q_, path, ahead, np.asarray(covariance, float))
+        if ahead:
+            q_ = model.integrate(q_, path)
+        memory = self._sizes.get((len(cluster), len(cluster) + len(resting)))
+        if memory is None:
+            most = f"{self._most[0]} and {self._most[1]}"
+            why = f"{len(cluster)} contacts touch and {len(resting)} rest; at most {most} are followed"
+            return _nothing(model, cluster, resting, ahead, q_, v_, EventValidity.CUT, why)
+        material = (model.friction if friction is None else friction), (
+            model.restitution if restitution is None else restitution
+        )
+        return memory.solve(q_, v_, cluster, resting, effort, material, ahead, spread)
+
+
+    def warm(self) -> None:
+        """Compile, or load, what :meth:`solve` needs; the only call that may take long."""
+        model = self._model
+        v = np.zeros(model.nv)
+        model.evaluate(RobotState(0, model.bent(), v))
+        v[:] = -model.rows.rows[0, 0]
+        self.solve(model.bent(), v, [0], covariance=np.eye(2 * model.nv))
+
+
+class _Size:
+    """Memory and doors for clusters of k contacts beside c − k that rest."""
+
+    def __init__(
+        self, model: RigidBodyModel, k: int, c: int, max_impacts: int, max_words: int, least: float
+    ) -> None:
+        nv, m = model.nv, model.contacts
+        self._model, self._k, self._c = model, k, c
+        memory = cluster_memory(nv, model.pinocchio_model.nv, len(model.tree.parent), m, c, k, max_impacts, max_words)
+        self._out: WordsOut = memory.out
+        self._velocity, self._effort = np.zeros(nv), np.zeros(nv)
+        self._friction, self._restitution = np.zeros(m), np.zeros(m)
+        self._which, self._place = np.zeros(c, np.int64), np.zeros(c, np.int64)
+        self._closed, self._slope = np.zeros(c, np.uint8), np.zeros(k)
+        spheres = model.spheres
+        self._words = Bound(
+            cluster_words, mode_steps(c), _TOLERANCE, _MODE_TOLERANCE, *model.tree, *model.bodies, spheres.joint,
+            spheres.point, spheres.radius, spheres.normal, spheres.tangent, model.joints.columns,
+            model.joints.placement, model.here.mass, model.rows.rows, self._velocity, self._effort, self._friction,
+            self._restitution, self._which, self._closed, self._place, self._slope, *memory.local, *memory.levels,
+            *memory.impact, *memory.chain, *memory.state, *memory.out,
+        )  # fmt: skip
+        self._step = np.zeros(nv)
+        self._corner = Bound(
+            corner_step, model.here.mass, model.rows.rows, model.rows.gap, self._which, np.zeros((nv, nv)),
+            np.zeros((c, nv)), np.zeros((c, c + 1)), np.zeros(c, np.int64), self._step,
+        )  # fmt: skip
+        n = 2 * nv
+        self._covariance, self._mean, self._times = np.zeros((n, n)), np.zeros(n), np.zeros((k, n))
+        self._sigma, self._probability = np.zeros(k), np.zeros(max_words)
+        self._after, self._after_covariance = np.zeros(n), np.zeros((n, n))
+        out, self._count = memory.out, np.zeros(1, np.int64)
+        self._mixture = Bound(
+            cluster_moments, POINTS, least, self._covariance, self._mean, self._times, self._count, out.corners,
+            out.size, out.validity, out.velocity, out.matrix, *moments_scratch(nv, max_words), self._sigma,
+            self._probability, self._after, self._after_covariance,
+        )  # fmt: skip
+
+    def solve(
+        self, q: Array, v: Array, cluster: tuple[int, ...], resting: tuple[int, ...], effort: Array | None,
+        material: tuple[Array, Array], ahead: float, covariance: Array | None,
+    ) -> ClusterSensitivity:  # fmt: skip
+        """The words of one cluster, from the state at the corner's instant."""
+        model, nv = self._model, self._model.nv
+        involved = sorted((*cluster, *resting))
+        self._which[:] = involved
+        self._place[:] = [cluster.index(i) if i in cluster else -1 for i in involved]
+        self._closed[:] = self._place < 0
+        self._velocity[:] = v
+        self._effort[:] = 0.0 if effort is None else effort
+        self._friction[:], self._restitution[:] = material
+        corner, moved, gaps = self._to_corner(q, list(cluster))
+        if corner is None:
+            status, why = (
+                (EventValidity.NOT_TOUCHING, "the gaps cannot be closed together")
+                if np.isfinite(moved)
+                else (EventValidity.SINGULAR, _WHY[EventValidity.SINGULAR])
+            )
+            return _nothing(model, cluster, resting, ahead, q, v, status, why)
+        code, count, spread = self._words.call()
+        status = EventValidity(code)
+        if count == 0:
+            return _nothing(model, cluster, resting, ahead, corner, v, status, _WHY[status])
+        self._times[:, :nv] = model.rows.rows[list(cluster), 0] / self._slope[:, None]
+        moments = None
+        if covariance is not None:
+            self._mean[:nv] = _difference(model, corner, q)
+            self._mean[nv:] = v - self._velocity
+            moments = self._moments(count, covariance)
+        return self._record(
+            status, cluster, resting, ahead, corner, moved, gaps, count, spread, involved, moments
+        )  # fmt: skip
+
+    def _to_corner(self, q: Array, cluster: list[int]) -> tuple[Array | None, float, Array]:
+        """The corner, √J s to there, and the gaps at the state; None where there is none."""
+        model, moved, gaps = self._model, 0.0, np.zeros(0)
+        for step in range(_CORNER_STEPS):
+            model.evaluate(RobotState(0, q, self._velocity))
+            if step == 0:
+                gaps = model.rows.gap[cluster]
+            largest, length = self._corner.call()
+            if largest <= _CORNER:
+                return q, moved, gaps
+            moved += length
+            if not np.isfinite(length):
+                return None, length, gaps
+            q = model.integrate(q, self._step)
+        return None, moved, gaps
+
+    def _moments(self, count: int, covariance: Array) -> ClusterMoments:
+        self._covariance[:], self._count[0] = covariance, count
+        total = self._mixture.call()
+        return ClusterMoments(
+            self._sigma.copy(), self._probability[:count].copy(), max(0.0, 1.0 - total), self._after.copy(),
+            self._after_covariance.copy(),
+        )  # fmt: skip
+
+    def _record(
+        self, status: EventValidity, cluster: tuple[int, ...], resting: tuple[int, ...], ahead: float, corner: Array,
+        moved: float, gaps: Array, count: int, spread: float, involved: list[int], moments: ClusterMoments | None,
+    ) -> ClusterSensitivity:  # fmt: skip
+        out, c = self._out, self._c
+        names = tuple((kind, i) for kind in ("friction", "restitution", "height") for i in involved)
+        by_height = np.zeros((self._k, 3 * c))
+        for j, contact in enumerate(cluster):
+            by_height[j, 2 * c + involved.index(contact)] = -1.0 / self._slope[j]
+        longest, height = int(out.impacts[:count].max()), int(out.cone_rows[:count].max())
+        return ClusterSensitivity(
+            status=status,
+            why=_WHY[status],
+            contacts=cluster,
+            closed=resting,
+            ahead=ahead,
+            q=corner,
+            velocity_before=self._velocity.copy(),
+            moved=moved,
+            gaps=gaps,
+            speeds=self._slope.copy(),
+            times=self._times.copy(),
+            spread=spread,
+            impacts=out.impacts[:count].copy(),
+            struck=out.struck[:count, :longest].copy(),
+            rests=out.rests[:count, :longest].copy(),
+            validity=out.validity[:count].copy(),
+            cone_rows=out.cone_rows[:count].copy(),
+            cones=out.cones[:count, :height].copy(),
+            last_time=out.last_time[:count].copy(),
+            velocity=out.velocity[:count].copy(),
+            acceleration=out.acceleration[:count].copy(),
+            matrix=out.matrix[:count].copy(),
+            rank=out.rank[:count].copy(),
+            parameters=names,
+            parameter_matrix=out.columns[:count].copy(),
+            parameter_times=by_height,
+            moments=moments,
+        )
+
+
+def _carried(model: RigidBodyModel, q: Array, path: Array, ahead: float, covariance: Array) -> Array:
+    """The covariance after the motion along ``path``."""
+    if not ahead:
+        return covariance
+    nv = model.nv
+    carry = np.eye(2 * nv)
+    carry[:nv, nv:] = ahead * np.eye(nv)
+    if model.coordinates.reduction is None:
+        by_q, by_path = pin.dIntegrate(model.pinocchio_model, q, path)
+        carry[:nv, :nv], carry[:nv, nv:] = by_q, ahead * by_path
+    return np.asarray(carry @ covariance @ carry.T)
+
+
+def _difference(model: RigidBodyModel, q: Array, other: Array) -> Array:
+    """The displacement (nv,) from q to another configuration."""
+    coordinates: Any = model.coordinates
+    full = pin.difference(model.pinocchio_model, coordinates.full_position(q), coordinates.full_position(other))
+    if coordinates.reduction is None:
+        return np.asarray(full)
+    return np.asarray(np.linalg.lstsq(coordinates.reduction, full, rcond=None)[0])
+
+
+def _nothing(
+    model: RigidBodyModel, contacts: tuple[int, ...], closed: tuple[int, ...], ahead: float, q: Array, v: Array,
+    status: EventValidity, why: str,
+) -> ClusterSensitivity:  # fmt: skip
+    """A record without words."""
+    k, n, m = len(contacts), model.nv, model.contacts
+    model.evaluate(RobotState(0, q, v))
+    rate = model.rows.rows[list(contacts), 0] @ v
+    return ClusterSensitivity(
+        status, why, contacts, closed, ahead, q, v, 0.0, model.rows.gap[list(contacts)], -rate, np.zeros((0, 2 * n)),
+        0.0, np.zeros(0, np.int64), np.zeros((0, 0, m), np.uint8), np.zeros((0, 0, m), np.uint8),
+        np.zeros(0, np.uint8), np.zeros(0, np.int64), np.zeros((0, 0, k)), np.zeros((0, k)), np.zeros((0, n)),
+        np.zeros((0, n)), np.zeros((0, 2 * n, 2 * n)), np.zeros(0, np.int64), (), np.zeros((0, 2 * n, 0)),
+        np.zeros((0, 0)), None,
+    )  # fmt: skip
