@@ -6,15 +6,15 @@ import argparse
 import sys
 import time
 
-from benchmarks.gallery import halm_posa, johnson, or_ames, robots
+from benchmarks.gallery import halm_posa, johnson, or_ames, pace, robots
 from benchmarks.gallery.page import IMAGES, ROOT, markdown
 
-ENTRIES = {entry.name: entry for part in (halm_posa, johnson, or_ames, robots) for entry in part.ENTRIES}
+ENTRIES = {entry.name: entry for part in (halm_posa, johnson, or_ames, pace, robots) for entry in part.ENTRIES}
 HEAD = """# Gallery
 
 The papers' systems as this suite computes them, and published numbers beside ours. `./run gallery` makes every picture
-and this page; a name after it makes one. Halm, Johnson and Or are cited for the papers of Halm and Posa, of Johnson,
-Burden and Koditschek, and of Or and Ames.
+and this page; a name after it makes one. Halm, Johnson, Or and Pace are cited for the papers of Halm and Posa, of
+Johnson, Burden and Koditschek, of Or and Ames, and of Pace and Burden.
 """
 
 

@@ -11,6 +11,7 @@ from hybrid_contact_ros.sensitivity.balance import Unsolvable
 from hybrid_contact_ros.sensitivity.contact_mode import ContactMode
 from hybrid_contact_ros.sensitivity.force_events import guard_gradient, guard_value
 from hybrid_contact_ros.sensitivity.gradients import problem_gradient
+from hybrid_contact_ros.sensitivity.local_event import LocalEvent
 from hybrid_contact_ros.sensitivity.mode_gradient import Motion, motion_derivative
 from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity, refusal, saltation
 from hybrid_contact_ros.sensitivity.slip_end import stick_saltation
@@ -73,7 +74,7 @@ def stick_ahead(
     if len(last) < len(contacts):
         return refusal("stick", who, Validity.NOT_UNIQUE, "a contact without friction does not come to rest by itself")
     at_rest = _at_end(system.problem(q, v), mode, last)
-    return stick_saltation(system, q, at_rest, contacts[0], mode, together=frozenset(contacts[1:]))
+    return stick_saltation(LocalEvent(system, q, at_rest, contacts[0], mode), together=frozenset(contacts[1:]))
 
 
 def _at_end(problem: ContactProblem, mode: ContactMode, last: dict[int, Array]) -> Array:

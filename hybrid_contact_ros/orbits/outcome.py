@@ -9,9 +9,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.orbits.flow import Controls, variational_flow
+from hybrid_contact_ros.orbits.flow import variational_flow
 from hybrid_contact_ros.orbits.instants import followed_mode
 from hybrid_contact_ros.orbits.piecewise import Piece, PiecewiseLinear, unit_rows
+from hybrid_contact_ros.orbits.variation import Controls
 from hybrid_contact_ros.sensitivity.balance import Unsolvable
 from hybrid_contact_ros.sensitivity.bouligand import BouligandDerivative, bouligand_derivative
 from hybrid_contact_ros.sensitivity.bouligand_selection import InadmissibleError

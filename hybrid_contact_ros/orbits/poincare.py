@@ -118,7 +118,7 @@ class PoincareMap:
     def displacement(self, q: ArrayLike, v: ArrayLike, other_q: ArrayLike, other_v: ArrayLike) -> Array:
         """(δq, δv) (2 nv,) that leads from one state to the other, in the tangent space."""
         a, b = np.asarray(q, dtype=np.float64), np.asarray(other_q, dtype=np.float64)
-        moved = self.system.model.coordinates.difference(a, b) if isinstance(self.system, RobotSystem) else b - a
+        moved = self.system.difference(a, b) if isinstance(self.system, RobotSystem) else b - a
         return np.concatenate((moved, np.asarray(other_v, dtype=np.float64) - np.asarray(v, dtype=np.float64)))
 
     def moved(self, q: ArrayLike, v: ArrayLike, step: Array) -> tuple[Array, Array]:

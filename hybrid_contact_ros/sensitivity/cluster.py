@@ -1,4 +1,4 @@
-"""What a prediction needs of a cluster of touchdowns: all words as plain arrays, and what a covariance makes of them."""
+"""What a prediction needs of a cluster of touchdowns: words as plain arrays, and what a covariance makes of them."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -42,13 +43,15 @@ _WHY = {
 class ClusterSolver:
     """Finds the words of clusters of touchdowns of one robot.
 
-    It has memory of its own beside that of the model, whose arrays stay as they are. All memory for k contacts with c − k
-    others is made at construction. Use it from one thread at a time.
+    It has memory of its own beside that of the model, whose arrays stay as they are, all of it made at construction.
+    Use it from one thread at a time.
 
     Args:
         model: of the robot. most_contacts: of a cluster, at most 4. most_closed: contacts that rest before, at most.
         max_impacts: of a word. max_words: of a cluster.
         least: words with a smaller probability take no part in the mixture over words.
+        follow: branches of the tree that are surely less probable are not followed, where a covariance is given, and
+            their words are not listed; 0 follows all.
 
     Raises:
         ValueError: a number out of its range.
@@ -61,15 +64,16 @@ class ClusterSolver:
         most_closed: int = 4,
         max_impacts: int = 12,
         max_words: int = 64,
-        least: float = 1e-4,
+        least: float = 1e-3,
+        follow: float = 0.0,
     ) -> None:
         if not 1 <= most_contacts <= MOST_CONTACTS or most_closed < 0 or max_impacts < 1 or max_words < 1:
             raise ValueError(
                 f"most_contacts is {most_contacts}, most_closed {most_closed}, max_impacts {max_impacts}, max_words "
                 f"{max_words}; they must be 1 to {MOST_CONTACTS}, 0 or more, and 1 or more"
             )
-        if not 0.0 <= least < 1.0:
-            raise ValueError(f"least is {least}; it is a probability")
+        if not (0.0 <= least < 1.0 and 0.0 <= follow < 0.5):
+            raise ValueError(f"least is {least}, follow {follow}; they are probabilities, follow below 0.5")
         self._most = most_contacts, most_closed
         self._model = copy.copy(model)  # the same robot with another memory
         self._model.pinocchio_data = model.pinocchio_model.createData()
@@ -80,7 +84,7 @@ class ClusterSolver:
             for more in range(most_closed + 1)
             if k + more <= model.contacts
         ]
-        self._sizes = {size: _Size(self._model, *size, max_impacts, max_words, least) for size in sizes}
+        self._sizes = {size: _Size(self._model, *size, max_impacts, max_words, least, follow) for size in sizes}
 
     def solve(
         self,
@@ -132,11 +136,9 @@ class ClusterSolver:
             most = f"{self._most[0]} and {self._most[1]}"
             why = f"{len(cluster)} contacts touch and {len(resting)} rest; at most {most} are followed"
             return _nothing(model, cluster, resting, ahead, q_, v_, EventValidity.CUT, why)
-        material = (model.friction if friction is None else friction), (
-            model.restitution if restitution is None else restitution
-        )
+        mu = model.friction if friction is None else friction
+        material = mu, model.restitution if restitution is None else restitution
         return memory.solve(q_, v_, cluster, resting, effort, material, ahead, spread)
-
 
     def warm(self) -> None:
         """Compile, or load, what :meth:`solve` needs; the only call that may take long."""
@@ -151,7 +153,14 @@ class _Size:
     """Memory and doors for clusters of k contacts beside c − k that rest."""
 
     def __init__(
-        self, model: RigidBodyModel, k: int, c: int, max_impacts: int, max_words: int, least: float
+        self,
+        model: RigidBodyModel,
+        k: int,
+        c: int,
+        max_impacts: int,
+        max_words: int,
+        least: float,
+        follow: float,
     ) -> None:
         nv, m = model.nv, model.contacts
         self._model, self._k, self._c = model, k, c
@@ -161,12 +170,15 @@ class _Size:
         self._friction, self._restitution = np.zeros(m), np.zeros(m)
         self._which, self._place = np.zeros(c, np.int64), np.zeros(c, np.int64)
         self._closed, self._slope = np.zeros(c, np.uint8), np.zeros(k)
+        self._gap_mean, self._gap_covariance, self._chance = np.zeros(k), np.zeros((k, k)), np.zeros(1)
+        self._low = NormalDist().inv_cdf(follow) if follow > 0.0 else -np.inf
         spheres = model.spheres
         self._words = Bound(
             cluster_words, mode_steps(c), _TOLERANCE, _MODE_TOLERANCE, *model.tree, *model.bodies, spheres.joint,
             spheres.point, spheres.radius, spheres.normal, spheres.tangent, model.joints.columns,
             model.joints.placement, model.here.mass, model.rows.rows, self._velocity, self._effort, self._friction,
-            self._restitution, self._which, self._closed, self._place, self._slope, *memory.local, *memory.levels,
+            self._restitution, self._which, self._closed, self._place, self._slope, self._gap_mean,
+            self._gap_covariance, self._chance, *memory.local, *memory.levels,
             *memory.impact, *memory.chain, *memory.state, *memory.out,
         )  # fmt: skip
         self._step = np.zeros(nv)
@@ -206,6 +218,14 @@ class _Size:
                 else (EventValidity.SINGULAR, _WHY[EventValidity.SINGULAR])
             )
             return _nothing(model, cluster, resting, ahead, q, v, status, why)
+        self._chance[0] = -np.inf
+        if covariance is not None:
+            self._mean[:nv] = _difference(model, corner, q)
+            if self._low > -np.inf:
+                normals = model.rows.rows[list(cluster), 0]
+                self._gap_mean[:] = normals @ self._mean[:nv]
+                self._gap_covariance[:] = normals @ covariance[:nv, :nv] @ normals.T
+                self._chance[0] = self._low
         code, count, spread = self._words.call()
         status = EventValidity(code)
         if count == 0:
@@ -213,7 +233,6 @@ class _Size:
         self._times[:, :nv] = model.rows.rows[list(cluster), 0] / self._slope[:, None]
         moments = None
         if covariance is not None:
-            self._mean[:nv] = _difference(model, corner, q)
             self._mean[nv:] = v - self._velocity
             moments = self._moments(count, covariance)
         return self._record(

@@ -87,7 +87,8 @@ def course_of(problem: ContactProblem, scope: Iterable[int], resting: float) -> 
         velocity = np.linalg.solve(half.T, leaving + lift @ more)
         before = problem.velocity @ problem.mass @ problem.velocity
         if velocity @ problem.mass @ velocity > before * (1.0 + 1e-9):
-            raise UnsmoothError(EventValidity.CAPPED, "restitution would add energy, and is made smaller by no smooth law")
+            why = "restitution would add energy, and is made smaller by no smooth law"
+            raise UnsmoothError(EventValidity.CAPPED, why)
     held, course = resolved(problem, course)
     if np.abs(held - velocity).max() > 1e-4 * (np.abs(velocity).max() + np.abs(problem.velocity).max()):
         raise UnsmoothError(EventValidity.UNEXPLAINED, "the course of the impact does not reproduce its outcome")

@@ -31,11 +31,20 @@ from hybrid_contact_ros.kernels.mechanics import contact_rows as rows
 from hybrid_contact_ros.kernels.mechanics import joint_motion as joints
 from hybrid_contact_ros.kernels.modes import records as modes
 from hybrid_contact_ros.kernels.modes.forces import force_acceleration
+from hybrid_contact_ros.kernels.sensitivity import cluster_moments as mixtures
+from hybrid_contact_ros.kernels.sensitivity import records as clusters
+from hybrid_contact_ros.kernels.sensitivity.cluster_words import cluster_words
 from hybrid_contact_ros.kernels.stability import chain_records as links
 from hybrid_contact_ros.kernels.stability import impact_chain as chains
 from hybrid_contact_ros.kernels.stability import records as stability
 from hybrid_contact_ros.kernels.stability.constraint import stability_flags
 from hybrid_contact_ros.kernels.stability.pseudo_impulse import pseudo_impulse_flags
+
+
+def prefixed(prefix, record):
+    """The fields of a record that shares names with others of the same door."""
+    return [f"{prefix}_{name}" for name in record._fields]
+
 
 # A string stands for an argument that belongs to no record
 DOORS = [
@@ -103,6 +112,27 @@ DOORS = [
     (
         chains.impact_chain,
         [links.ChainProblem, links.ChainStart, links.ChainScratch, links.ChainState, links.ChainLog],
+    ),
+    (
+        cluster_words,
+        [
+            *(clusters.ClusterSettings, joints.JointTree, joints.BodyInertia, gradients.GradientSpheres),
+            clusters.ClusterProblem,
+            *prefixed("near", clusters.LocalModel),
+            *prefixed("at", clusters.Levels),
+            *prefixed("hit", clusters.ImpactScratch),
+            *prefixed("chain", links.ChainScratch),
+            *prefixed("mode", modes.StateScratch),
+            *prefixed("found", modes.StateOut),
+            *prefixed("out", clusters.WordsOut),
+        ],
+    ),
+    (
+        mixtures.cluster_moments,
+        [
+            *("points", "least", "covariance", "mean", "times", "words", "corners", "size", "validity", "velocity"),
+            *("matrix", mixtures.MomentsScratch, "sigma", "probability", "after_mean", "after_covariance"),
+        ],
     ),
     (axes.prepare, ["directions", axes.Configuration, axes.Response, axes.AxesProblem]),
     (

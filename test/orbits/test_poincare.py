@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import sympy
 
+from helpers.robot_systems import ball, standing
 from hybrid_contact_ros import Constraint, LagrangianSystem, PoincareMap, Section, orbit_stability, periodic_orbit
 from hybrid_contact_ros.orbits.piecewise import Answer
 from hybrid_contact_ros.sensitivity.saltation import Validity
@@ -50,7 +51,7 @@ def test_ball_on_a_table_is_undecided_where_it_doubles_its_period():
 
 def test_the_orbit_of_the_ball_on_a_table_is_found_from_nearby():
     returning, (q, v), _ = table(0.7)
-    beside = [*q, 0.004, 0.03]
+    beside = q + np.array([0.004, 0.03])
     orbit = periodic_orbit(clocked(returning), beside, v, TABLE, within=TABLE)
     np.testing.assert_allclose(orbit.q, q, atol=1e-8)
     assert orbit.residual < 1e-8
@@ -91,6 +92,14 @@ def test_rimless_wheel_has_the_multiplier_of_the_closed_form():
     moduli = np.sort(np.abs(np.linalg.eigvals(everything.pieces[0].matrix)))
     np.testing.assert_allclose(moduli, [rimless_wheel.multiplier(), 1.0], atol=1e-6)
     assert orbit_stability(everything).answer is Answer.UNDECIDED
+
+
+def test_the_rolling_of_the_wheel_is_found_from_another_speed():
+    returning, q, v = wheel()
+    faster = np.concatenate((np.zeros(3), v))
+    orbit = periodic_orbit(returning, q, 1.1 * v, faster)
+    np.testing.assert_allclose(orbit.v, v, atol=1e-8)
+    assert orbit.residual < 1e-8 and orbit.stability().answer is Answer.YES
 
 
 def test_rimless_wheel_map_approaches_its_derivative_with_second_order():
@@ -156,3 +165,21 @@ def test_no_return_and_no_derivative_are_told():
         PoincareMap(plastic, falling(0, 1), 0.0)
     with pytest.raises(ValueError, match="no periodic orbit"):
         periodic_orbit(PoincareMap(valley(0.0), falling(1, 2), 1.0), [0.0, 0.4], [0.3, 0.0])
+
+
+def test_a_robot_from_its_urdf_has_a_return_map_too():
+    """A ball with a free-flyer that spins and bounces without loss: its derivative against differences, to order 2."""
+    returning = PoincareMap(ball(restitution=1.0, friction=0.0), Section(lambda q, v: -v[2]), 1.0)
+    q, v = standing(0.5, (0.2, 0.0, 0.0, 0.0, 0.0, 0.4))
+    derivative = returning.derivative(q, v)
+    basis = returning.directions(q, v)
+    z = np.random.default_rng(0).normal(size=11)
+    start, errors = returning(q, v), []
+    for step in (4e-3, 2e-3, 1e-3):
+        ends = []
+        for sign in (1.0, -1.0):
+            ended = returning(*returning.moved(q, v, sign * step * (basis @ z)))
+            ends.append(returning.displacement(start.q, start.v, ended.q, ended.v))
+        change = basis.T @ (ends[0] - ends[1]) / (2.0 * step)
+        errors.append(np.abs(change - derivative.apply(z)).max())
+    assert errors[-1] < 1e-4 and errors[0] > 3.5 * errors[1] > 12.0 * errors[2], errors

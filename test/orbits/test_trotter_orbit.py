@@ -144,7 +144,7 @@ def test_the_orbit_is_found_within_the_mirror_and_beside_it_is_refused(trot):
     q, v = soft_trotter_apex()
     level = np.zeros((8, 3))
     level[0, 0] = level[2, 1] = level[3, 1] = level[6, 2] = level[7, 2] = 1.0
-    orbit = periodic_orbit(trot, [*q, 0.004, 0.0, -0.003, -0.003], v, within=level)
+    orbit = periodic_orbit(trot, q + np.array([0.004, 0.0, -0.003, -0.003]), v, within=level)
     np.testing.assert_allclose(orbit.q, q, atol=2e-6)
     assert orbit.period == pytest.approx(0.8, abs=1e-5)
     assert orbit.stability().answer is Answer.YES

@@ -1,8 +1,8 @@
-"""What a Gaussian deviation before a cluster of touchdowns leads to: probabilities of words, mean and covariance after it.
+"""What a Gaussian deviation before a cluster of touchdowns leads to: probabilities of words, mean and covariance.
 
-Which word is taken depends on y, the differences of the touchdowns' times, whitened: three numbers at most. A word's cone
-of y has its measure and moments (:mod:`.cones`), and x = (δq, v) given y is a line and independent noise, so that within
-a word x has the mean m + K (E y − ŷ) and the covariance P + K (cov y − 1) Kᵀ, K = cov(x, y). The mixture adds up
+Which word is taken depends on y, the differences of the touchdowns' times, whitened: three numbers at most. A word's
+cone of y has its measure and moments (:mod:`.cones`), and x = (δq, v) given y is a line and independent noise, so that
+within a word x has the mean m + K (E y − ŷ) and the covariance P + K (cov y − 1) Kᵀ, K = cov(x, y). The mixture adds up
 
     Σ p_w [S_w cov_w S_wᵀ + (a_w − a)(a_w − a)ᵀ],        a_w = v⁺_w + S_w m_w,        a = Σ p_w a_w.
 """
@@ -79,7 +79,6 @@ def cluster_moments(
         The probability of the words that take part.
     """
     k, n = times.shape
-    nv = n // 2
     scratch = MomentsScratch(
         stack, moments, middle, white, spread, apart, carried, gain, after, half, through, turned, inside
     )  # fmt: skip
@@ -147,7 +146,10 @@ def _whiten(k, covariance, mean, times, scratch):
             total = spread[a, b]
             for e in range(b):
                 total -= spread[a, e] * spread[b, e]
-            spread[a, b] = math.sqrt(max(total, 1e-3 * (_FLOOR * largest + _CERTAIN))) if a == b else total / spread[b, b]
+            if a == b:
+                spread[a, b] = math.sqrt(max(total, 1e-3 * (_FLOOR * largest + _CERTAIN)))
+            else:
+                spread[a, b] = total / spread[b, b]
     for b in range(3):
         for a in range(3):
             white[a, b] = 0.0
@@ -208,11 +210,14 @@ def _add_covariance(w, share, covariance, matrix, centre, scratch, out):
                 through[i, a] += matrix[i, e] * scratch.gain[e, a]
     for i in range(n):
         row, mine = out[i], half[i]
-        for e in range(n):
-            value = share * mine[e]
-            other = turned[e]
+        for e in range(0, n - 3, 4):
+            p, q, r, t = share * mine[e], share * mine[e + 1], share * mine[e + 2], share * mine[e + 3]
+            one, two, three, four = turned[e], turned[e + 1], turned[e + 2], turned[e + 3]
             for c in range(i + 1):
-                row[c] += value * other[c]
+                row[c] += p * one[c] + q * two[c] + r * three[c] + t * four[c]
+        for e in range(n - n % 4, n):
+            for c in range(i + 1):
+                row[c] += share * mine[e] * turned[e, c]
         apart = scratch.after[w, i] - centre[i]
         x = m[4] * through[i, 0] + m[5] * through[i, 1] + m[7] * through[i, 2]
         y = m[5] * through[i, 0] + m[6] * through[i, 1] + m[8] * through[i, 2]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 
-from hybrid_contact_ros.codes import ContactStatus, EventValidity, Status
+from hybrid_contact_ros.codes import EventValidity, Status
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.mechanics.contact_gradient import GradientSpheres
 from hybrid_contact_ros.kernels.mechanics.joint_motion import BodyInertia, JointTree
-from hybrid_contact_ros.kernels.modes.forces import force_acceleration
 from hybrid_contact_ros.kernels.modes.records import StateOut, StateScratch
-from hybrid_contact_ros.kernels.sensitivity.cones import cut, whole_space
+from hybrid_contact_ros.kernels.sensitivity.branching import next_cone, next_touchdowns
+from hybrid_contact_ros.kernels.sensitivity.cones import whole_space
+from hybrid_contact_ros.kernels.sensitivity.elimination import eliminate
+from hybrid_contact_ros.kernels.sensitivity.level_motion import contact_velocities, level_motion
 from hybrid_contact_ros.kernels.sensitivity.local_model import free_motion, prepare
 from hybrid_contact_ros.kernels.sensitivity.records import (
     ClusterProblem,
@@ -21,16 +23,15 @@ from hybrid_contact_ros.kernels.sensitivity.records import (
     WordsOut,
 )
 from hybrid_contact_ros.kernels.sensitivity.rigid_body import rate_gradient
-from hybrid_contact_ros.kernels.sensitivity.word_impact import eliminate, resolve
-from hybrid_contact_ros.kernels.sensitivity.word_maps import carry, rank_of, shift, start_map, write_map
+from hybrid_contact_ros.kernels.sensitivity.word_impact import resolve
+from hybrid_contact_ros.kernels.sensitivity.word_maps import carry, shift, start_map, write_map
+from hybrid_contact_ros.kernels.sensitivity.word_rank import rank_of
 from hybrid_contact_ros.kernels.stability.chain_records import ChainProblem, ChainScratch
 
 _SOLVED = int(Status.SOLVED)
 _VALID, _CUT, _SINGULAR = int(EventValidity.VALID), int(EventValidity.CUT), int(EventValidity.SINGULAR)
 _NOT_UNIQUE, _NOT_TOUCHING = int(EventValidity.NOT_UNIQUE), int(EventValidity.NOT_TOUCHING)
-_STICKING = int(ContactStatus.STICKING)
 _RESTS = 1e-6  # of the fastest contact velocity: a contact that is slower along its normal rests
-_SAME_TIME = 1e-9  # relative: touchdowns whose times differ by less for every state are one impact
 _TENTH = 0.2  # times speed over acceleration: the time in which forces change a gap by a tenth of what speed does
 
 
@@ -46,17 +47,18 @@ def cluster_words(
     joint, point, radius, normal, tangent,
     # problem:
     columns, placement, mass, rows, velocity, effort, friction, restitution, which, closed, place, slope,
+    gap_mean, gap_covariance, chance,
     # local:
     near_factor, near_inverse, near_J, near_A, near_G, near_turn, near_rate, near_bend, near_friction,
     near_restitution, near_body, near_carried, near_momentum, near_full, near_twist, near_force, near_swept,
-    near_pulled, near_unit, near_gradient, near_bias, near_free, near_zero,
+    near_pulled, near_unit, near_gradient, near_bias, near_free,
     # levels:
     at_velocity, at_contact, at_acceleration, at_pull, at_on, at_plays, at_gap, at_time, at_due, at_group,
-    at_next, at_struck, at_rests, at_count, at_cone, at_corners, at_size, at_change, at_lift, at_tau, at_rate,
+    at_next, at_struck, at_rests, at_rows, at_cone, at_corners, at_size, at_change, at_lift, at_tau, at_rate,
     # impact:
-    hit_scope, hit_kind, hit_bounces, hit_holds, hit_index, hit_tableau, hit_order, hit_impulse, hit_total,
+    hit_scope, hit_kind, hit_bounces, hit_holds, hit_acting, hit_tableau, hit_order, hit_impulse, hit_total,
     hit_given, hit_after, hit_slip, hit_first, hit_second, hit_by_friction, hit_by_restitution, hit_slope,
-    hit_slope2, hit_reach, hit_reach2, hit_push, hit_turned, hit_along, hit_vector, hit_sliding, hit_echelon,
+    hit_slope2, hit_reach, hit_reach2, hit_push, hit_turned, hit_vector, hit_sliding, hit_small, hit_echelon,
     # chain:
     chain_A, chain_work, chain_order, chain_met, chain_scope, chain_moving, chain_slip, chain_state,
     chain_solved, chain_after, chain_push, chain_pressed, chain_stopped, chain_start, chain_smooth,
@@ -73,7 +75,7 @@ def cluster_words(
 
     Args:
         steps … mode_tolerance: ClusterSettings. parent … ratio: JointTree. inertia, gravity: BodyInertia.
-        joint … tangent: GradientSpheres. columns … slope: ClusterProblem; ``velocity`` is overwritten by v⁻.
+        joint … tangent: GradientSpheres. columns … chance: ClusterProblem; ``velocity`` is overwritten by v⁻.
         near_…, at_…, hit_…, chain_…, mode_…, found_…, out_…: LocalModel, Levels, ImpactScratch, ChainScratch,
             StateScratch, StateOut, WordsOut.
 
@@ -86,23 +88,24 @@ def cluster_words(
     bodies = BodyInertia(inertia, gravity)
     spheres = GradientSpheres(joint, point, radius, normal, tangent)
     problem = ClusterProblem(
-        columns, placement, mass, rows, velocity, effort, friction, restitution, which, closed, place, slope
+        columns, placement, mass, rows, velocity, effort, friction, restitution, which, closed, place, slope,
+        gap_mean, gap_covariance, chance,
     )  # fmt: skip
     near = LocalModel(
         near_factor, near_inverse, near_J, near_A, near_G, near_turn, near_rate, near_bend, near_friction,
         near_restitution, near_body, near_carried, near_momentum, near_full, near_twist, near_force,
-        near_swept, near_pulled, near_unit, near_gradient, near_bias, near_free, near_zero,
+        near_swept, near_pulled, near_unit, near_gradient, near_bias, near_free,
     )  # fmt: skip
     branch = Levels(
         at_velocity, at_contact, at_acceleration, at_pull, at_on, at_plays, at_gap, at_time, at_due, at_group,
-        at_next, at_struck, at_rests, at_count, at_cone, at_corners, at_size, at_change, at_lift, at_tau,
+        at_next, at_struck, at_rests, at_rows, at_cone, at_corners, at_size, at_change, at_lift, at_tau,
         at_rate,
     )  # fmt: skip
     scratch = ImpactScratch(
-        hit_scope, hit_kind, hit_bounces, hit_holds, hit_index, hit_tableau, hit_order, hit_impulse,
+        hit_scope, hit_kind, hit_bounces, hit_holds, hit_acting, hit_tableau, hit_order, hit_impulse,
         hit_total, hit_given, hit_after, hit_slip, hit_first, hit_second, hit_by_friction, hit_by_restitution,
-        hit_slope, hit_slope2, hit_reach, hit_reach2, hit_push, hit_turned, hit_along, hit_vector,
-        hit_sliding, hit_echelon,
+        hit_slope, hit_slope2, hit_reach, hit_reach2, hit_push, hit_turned, hit_vector,
+        hit_sliding, hit_small, hit_echelon,
     )  # fmt: skip
     memory = ChainScratch(
         chain_A, chain_work, chain_order, chain_met, chain_scope, chain_moving, chain_slip, chain_state,
@@ -129,24 +132,25 @@ def cluster_words(
     words, level, spread = 0, 0, math.inf
     for i in range(closed.shape[0]):
         scratch.scope[i] = closed[i]
-    if not _motion(0, resting, settings, robot, gravity, spheres, problem, near, modes, found, branch, scratch):
+    if not level_motion(0, resting, settings, robot, gravity, spheres, problem, near, modes, found, branch, scratch):
         return _NOT_UNIQUE, 0, spread
     for i in range(closed.shape[0]):
         branch.plays[0, i] = not branch.on[0, i]
-    _touchdowns(0, resting, branch)
+    next_touchdowns(0, resting, branch)
     while level >= 0:
-        if not _next_cone(level, problem, branch):
+        if not next_cone(level, problem, branch):
             level -= 1
             continue
         if words == out.impacts.shape[0]:
             return _CUT, words, spread
         code, sooner = _impact(
-            level, resting, settings, robot, gravity, spheres, problem, near, task, memory, modes, found, branch, scratch
+            level, resting, settings, robot, gravity, spheres, problem, near, task, memory, modes, found, branch,
+            scratch,
         )  # fmt: skip
         spread = min(spread, sooner)
         due = False
         if code == _VALID:
-            due = _touchdowns(level + 1, resting, branch)
+            due = next_touchdowns(level + 1, resting, branch)
             if due and level + 1 == out.struck.shape[1]:
                 code = _CUT
         if due and code == _VALID:
@@ -159,10 +163,10 @@ def cluster_words(
 
 @kernel
 def _start(robot, gravity, spheres, problem, local, levels, impact):
-    """Write the state at the corner into level 0, without what moves closed contacts; returns the speed of rest, m/s."""
+    """Write the state at the corner into level 0, without what moves closed contacts; returns the speed of rest."""
     v = problem.velocity
     nv, c = v.shape[0], problem.which.shape[0]
-    size, tableau, index = 0, impact.tableau, impact.index
+    size, tableau, index = 0, impact.tableau, impact.acting
     for i in range(c):
         if problem.closed[i]:
             index[size] = 3 * i
@@ -186,7 +190,7 @@ def _start(robot, gravity, spheres, problem, local, levels, impact):
             fastest = max(fastest, abs(speed))
     for k in range(nv):
         levels.velocity[0, k] = v[k]
-    _contact_velocities(0, local, levels)
+    contact_velocities(0, local, levels)
     free_motion(robot, gravity, spheres, v, problem, local, levels.acceleration[0], local.free)
     rate_gradient(robot, spheres, problem.which, problem.columns, problem.placement, local.twist, impact.slope)
     start_map(local, levels, impact.slope)
@@ -197,124 +201,9 @@ def _start(robot, gravity, spheres, problem, local, levels, impact):
             problem.slope[problem.place[i]] = -levels.contact[0, 3 * i]
     for j in range(problem.slope.shape[0]):
         levels.time[0, j] = 0.0
-    levels.count[0] = 0
+    levels.rows[0] = 0
     whole_space(levels.corners[0], levels.size[0])
     return _RESTS * fastest
-
-
-@kernel
-def _contact_velocities(level, local, levels):
-    for r in range(local.J.shape[0]):
-        total = 0.0
-        for k in range(local.J.shape[1]):
-            total += local.J[r, k] * levels.velocity[level, k]
-        levels.contact[level, r] = total
-
-
-@kernel
-def _motion(level, resting, settings, robot, gravity, spheres, problem, local, modes, found, levels, impact):
-    """Write v̇ of a level in the mode that the contacts of ``impact.scope`` lead to, and which of these stay closed.
-
-    Returns:
-        Whether the mode was found.
-    """
-    c = problem.which.shape[0]
-    free_motion(
-        robot, gravity, spheres, levels.velocity[level], problem, local, levels.acceleration[level], local.free
-    )  # fmt: skip
-    count = 0
-    for i in range(c):
-        levels.on[level, i] = 0
-        levels.pull[level, i] = local.free[3 * i]
-        count += impact.scope[i]
-        for d in range(2):
-            impact.sliding[i, d] = levels.contact[level, 3 * i + 1 + d]
-    if count == 0:
-        return True
-    code, _, _ = force_acceleration(
-        2, False, settings.steps, math.inf, resting, settings.mode_tolerance,
-        local.factor, local.bias, local.J, local.G, local.free, local.friction, impact.sliding, impact.scope,
-        modes.A, modes.work, modes.order, modes.intended, modes.other_slip, modes.found, modes.other_forces,
-        found.critical, found.jammed, found.moving, found.slip, found.state, found.forces, found.accelerations,
-        found.acceleration, found.status,
-    )  # fmt: skip
-    if code != _SOLVED:
-        return False
-    for k in range(found.acceleration.shape[0]):
-        levels.acceleration[level, k] = found.acceleration[k]
-    for i in range(c):
-        levels.on[level, i] = impact.scope[i] and found.status[i] >= _STICKING
-        levels.pull[level, i] = found.accelerations[3 * i]
-    return True
-
-
-@kernel
-def _touchdowns(level, resting, levels):
-    """Write when each contact touches next, and which do so together; returns whether any does."""
-    c, k = levels.gap.shape[1], levels.gap.shape[2]
-    levels.next[level] = 0
-    largest, any_due = 0.0, False
-    for i in range(c):
-        levels.group[level, i] = -1
-        rate = levels.contact[level, 3 * i]
-        if not levels.plays[level, i] or not rate < -resting:
-            continue
-        any_due = True
-        levels.group[level, i] = i
-        for j in range(k):
-            levels.due[level, i, j] = levels.time[level, j] - levels.gap[level, i, j] / rate
-            largest = max(largest, abs(levels.due[level, i, j]))
-    for i in range(c):
-        for e in range(i):
-            if levels.group[level, i] != i or levels.group[level, e] != e:
-                continue
-            apart = 0.0
-            for j in range(k):
-                apart = max(apart, abs(levels.due[level, i, j] - levels.due[level, e, j]))
-            if apart <= _SAME_TIME * largest:
-                levels.group[level, i] = e
-    return any_due
-
-
-@kernel
-def _next_cone(level, problem, levels):
-    """Find the next contacts that may come first at a level, and write the cone of the states where they do, and who
-    they are, into the level after it; returns whether there are any."""
-    c, k = levels.gap.shape[1], levels.gap.shape[2]
-    above = level + 1
-    while levels.next[level] < c:
-        i = levels.next[level]
-        levels.next[level] += 1
-        if levels.group[level, i] != i:
-            continue
-        for o in range(levels.size.shape[1]):
-            levels.size[above, o] = levels.size[level, o]
-            for e in range(levels.size[level, o]):
-                for r in range(3):
-                    levels.corners[above, o, e, r] = levels.corners[level, o, e, r]
-        count, open_ = levels.count[level], True
-        for e in range(c):
-            if e == i or levels.group[level, e] != e:
-                continue
-            row = levels.cone[count]
-            count += 1
-            for j in range(k):
-                row[j] = levels.due[level, e, j] - levels.due[level, i, j]
-            # in times of touchdown, of which a common delay changes nothing: the first is taken for 0
-            a = row[1] * problem.slope[1] if k > 1 else 0.0
-            b = row[2] * problem.slope[2] if k > 2 else 0.0
-            if not cut(a, b, row[3] * problem.slope[3] if k > 3 else 0.0, levels.corners[above], levels.size[above]):
-                open_ = False
-                break
-        if not open_:
-            continue
-        levels.count[above] = count
-        for e in range(c):
-            levels.struck[level, e] = levels.group[level, e] == i
-        for j in range(k):
-            levels.time[above, j] = levels.due[level, i, j]
-        return True
-    return False
 
 
 @kernel
@@ -347,7 +236,7 @@ def _impact(
         if impact.total[r] != 0.0:
             for e in range(nv):
                 levels.velocity[above, e] += local.A[r, e] * impact.total[r]
-    _contact_velocities(above, local, levels)
+    contact_velocities(above, local, levels)
     for i in range(c):
         played = levels.plays[level, i] and not levels.struck[level, i]
         for j in range(k):
@@ -360,7 +249,9 @@ def _impact(
     for i in range(c):
         memory.met[i] = impact.scope[i]
         impact.scope[i] = impact.scope[i] and abs(levels.contact[above, 3 * i]) <= resting
-    if not _motion(above, resting, settings, robot, gravity, spheres, problem, local, modes, found, levels, impact):
+    if not level_motion(
+        above, resting, settings, robot, gravity, spheres, problem, local, modes, found, levels, impact
+    ):
         return _NOT_UNIQUE, spread
     for i in range(c):
         levels.plays[above, i] = (levels.plays[level, i] or memory.met[i]) and not levels.on[above, i]
@@ -375,15 +266,15 @@ def _write_word(steps, code, problem, levels, impact, out, word):
     c, k = levels.gap.shape[1], levels.gap.shape[2]
     out.impacts[word], out.validity[word] = steps, code
     for e in range(steps):
-        whole = e < steps - 1 or code == _VALID or code == _CUT
+        whole = e < steps - 1 or code in (_VALID, _CUT)
         for i in range(out.struck.shape[2]):
             out.struck[word, e, i] = 0
             out.rests[word, e, i] = 0
         for i in range(c):
             out.struck[word, e, problem.which[i]] = levels.struck[e, i]
             out.rests[word, e, problem.which[i]] = levels.rests[e, i] if whole else 0
-    out.cone_rows[word] = levels.count[steps]
-    for r in range(levels.count[steps]):
+    out.cone_rows[word] = levels.rows[steps]
+    for r in range(levels.rows[steps]):
         for j in range(k):
             out.cones[word, r, j] = levels.cone[r, j]
     for j in range(k):
@@ -407,4 +298,4 @@ def _write_word(steps, code, problem, levels, impact, out, word):
     for i in range(out.velocity.shape[1]):
         out.velocity[word, i], out.acceleration[word, i] = levels.velocity[steps, i], levels.acceleration[steps, i]
     write_map(steps, levels, matrix, columns)
-    out.rank[word] = rank_of(steps, matrix, impact.echelon)
+    out.rank[word] = rank_of(steps, matrix, levels, impact.small, impact.echelon)

@@ -1,9 +1,9 @@
 """Polyhedral cones in up to three dimensions as spherical polygons: cutting them, and Gaussian measures with moments.
 
-A cone is kept as its intersection with the eight octants. Each of these is a convex polygon of at most sixteen rays, and an
-inequality cuts it as a plane cuts a polygon. In fewer dimensions the others are free. A Gaussian is integrated along each
-ray in closed form, and over directions by Gauss's rule on triangles, which are halved until they are small against one and
-against the angle in which the mean is seen.
+A cone is kept as its intersection with the eight octants. Each of these is a convex polygon of up to sixteen rays, and
+an inequality cuts it as a plane cuts a polygon. In fewer dimensions the others are free. A Gaussian is integrated along
+each ray in closed form, and over directions by Gauss's rule on triangles, which are halved until they are small against
+one, and against the angle that one sigma about the mean has as seen from the corner.
 """
 
 from __future__ import annotations
@@ -41,8 +41,10 @@ def whole_space(corners, size):
 
 @kernel
 def cut(a, b, c, corners, size):
-    """Keep of a cone what has (a, b, c)·z ≥ 0; returns whether it has an interior. A polygon that would get more corners
-    than fit stays as it is."""
+    """Keep of a cone what has (a, b, c)·z ≥ 0; returns whether it has an interior.
+
+    A polygon that would get more corners than fit stays as it is.
+    """
     length = math.sqrt(a * a + b * b + c * c)
     left = False
     most = corners.shape[1]
@@ -218,8 +220,10 @@ def _negligible(t, mean, far, square):
 
 @kernel
 def _integrate(points, t, mean, far, moments):
-    volume = t[0] * (t[4] * t[8] - t[5] * t[7]) - t[1] * (t[3] * t[8] - t[5] * t[6]) + t[2] * (t[3] * t[7] - t[4] * t[6])
+    volume = t[0] * (t[4] * t[8] - t[5] * t[7]) - t[1] * (t[3] * t[8] - t[5] * t[6])
+    volume += t[2] * (t[3] * t[7] - t[4] * t[6])
     volume = abs(volume) / (2.0 * math.pi) ** 1.5
+    edge = math.exp(-0.5 * far * far)
     for k in range(points.shape[0]):
         s, r = points[k, 0], points[k, 1]
         q = 1.0 - s - r
@@ -230,7 +234,6 @@ def _integrate(points, t, mean, far, moments):
         x, y, z = x / length, y / length, z / length
         b = x * mean[0] + y * mean[1] + z * mean[2]
         # I_n = ∫ r^n exp(−(r − b)²/2) dr, I_{n+1} = b I_n + n I_{n−1}; all of it times exp(−(far² − b²)/2)
-        edge = math.exp(-0.5 * far * far)
         one = math.sqrt(0.5 * math.pi) * math.erfc(-b / math.sqrt(2.0)) * math.exp(-0.5 * max(far * far - b * b, 0.0))
         two = b * one + edge
         three = b * two + one

@@ -6,7 +6,7 @@ import math
 
 from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.sensitivity.word_impact import eliminate
+from hybrid_contact_ros.kernels.sensitivity.elimination import eliminate
 
 _MASS_PIVOT = 1e-13  # as in kernels/mechanics/contact_space.py
 

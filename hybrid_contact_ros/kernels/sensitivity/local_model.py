@@ -41,6 +41,23 @@ def add_product(rows, inner, width, X, Y, out):
 
 
 @kernel
+def dot(a, b, count):
+    """The scalar product of the first entries of two arrays: four sums at once, since one waits for each addition."""
+    p, q, r, s = 0.0, 0.0, 0.0, 0.0
+    k = 0
+    while k + 4 <= count:
+        p += a[k] * b[k]
+        q += a[k + 1] * b[k + 1]
+        r += a[k + 2] * b[k + 2]
+        s += a[k + 3] * b[k + 3]
+        k += 4
+    while k < count:
+        p += a[k] * b[k]
+        k += 1
+    return (p + q) + (r + s)
+
+
+@kernel
 def clear(matrix):
     """Zero (r, w)."""
     for i in range(matrix.shape[0]):
@@ -69,10 +86,7 @@ def prepare(tree, bodies, spheres, problem, local):
     add_product(n, nv, nv, local.J, local.inverse, local.A)
     for r in range(n):
         for s in range(r + 1):
-            total = 0.0
-            for k in range(nv):
-                total += local.A[r, k] * local.J[s, k]
-            local.G[r, s] = local.G[s, r] = total
+            local.G[r, s] = local.G[s, r] = dot(local.A[r], local.J[s], nv)
     place_bodies(
         tree, bodies.inertia, problem.placement, problem.columns, local.body, local.carried, local.momentum
     )  # fmt: skip
@@ -125,7 +139,4 @@ def free_motion(tree, gravity, spheres, velocity, problem, local, acceleration, 
         for i in range(nv):
             acceleration[i] -= row[i] * value
     for r in range(free.shape[0]):
-        total = free[r]
-        for k in range(nv):
-            total += local.J[r, k] * acceleration[k]
-        free[r] = total
+        free[r] += dot(local.J[r], acceleration, nv)

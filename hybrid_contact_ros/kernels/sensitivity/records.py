@@ -1,8 +1,8 @@
 """What the kernels of clusters of touchdowns are given, work in, and write.
 
-c contacts take part: those of the cluster (k of them) and those that are closed; n = 3 c rows, normal first. A robot has
-nv velocities, and its tree nf of them on nj joints. Columns of derivatives are those of δq, of δv and of 3 c parameters:
-friction, restitution, and height of the ground of each contact; s = 2 nv + 3 c of them.
+c contacts take part: those of the cluster (k of them) and those that are closed; n = 3 c rows, normal first. A robot
+has nv velocities, and its tree nf of them on nj joints. Columns of derivatives are those of δq, of δv and of 3 c
+parameters: friction, restitution, and height of the ground of each contact; s = 2 nv + 3 c of them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.modes.records import Array, state_out, state_scratch
 from hybrid_contact_ros.kernels.stability.chain_records import Codes, Indices, chain_scratch
@@ -42,6 +41,9 @@ class ClusterProblem(NamedTuple):
     closed: Codes  # (c,): those that rest before
     place: Indices  # (c,): place in the cluster, −1 for a closed one
     slope: Array  # (k,), m/s: out, the speeds at which the contacts of the cluster approach
+    gap_mean: Array  # (k,), m, gap_covariance: (k, k), m², of the cluster's gaps
+    gap_covariance: Array
+    chance: Array  # (1,): branches with an inequality that fails but beyond so many sigma are left out; −inf: none
 
 
 class LocalModel(NamedTuple):
@@ -69,7 +71,6 @@ class LocalModel(NamedTuple):
     gradient: Array  # (nv, nv)
     bias: Array  # (nv,)
     free: Array  # (n,): contact accelerations without contact forces
-    zero: Array  # (c,): zeros
 
 
 class Levels(NamedTuple):
@@ -88,7 +89,7 @@ class Levels(NamedTuple):
     next: Indices  # (i,): the next contact whose group is to be followed
     struck: Codes  # (i, c)
     rests: Codes  # (i, c): before the forces open contacts
-    count: Indices  # (i,): rows of the cone
+    rows: Indices  # (i,): of the cone
     cone: Array  # (r, k): rows
     corners: Array  # (i, 8, 16, 3): the cone as polygons on a sphere
     size: Indices  # (i, 8): corners of each
@@ -105,7 +106,7 @@ class ImpactScratch(NamedTuple):
     kind: Indices  # (c,): 0 no impulse, 1 sticks, 2 slides
     bounces: Codes  # (c,)
     holds: Codes  # (c,)
-    index: Indices  # (n,): rows with an impulse
+    acting: Indices  # (n,): rows with an impulse
     tableau: Array  # (n, 2 n + c)
     order: Indices  # (n,)
     impulse: Array  # (n,): of compression
@@ -123,9 +124,9 @@ class ImpactScratch(NamedTuple):
     reach2: Array
     push: Array  # (n, s): changes of impulses
     turned: Array  # (nv, nv)
-    along: Array  # (i,)
     vector: Array  # (max(n, nv),)
     sliding: Array  # (c, 2)
+    small: Array  # (i, 2 i + 1)
     echelon: Array  # (nv, nv + i)
 
 
@@ -171,7 +172,7 @@ def cluster_memory(
         np.zeros((n, nv, nv)), np.zeros((n, n, nv)), np.zeros((n, n, nv)), np.zeros(c), np.zeros(c),
         np.zeros((joints, 10)), np.zeros((joints, 10)), np.zeros((nf, 6)), np.zeros(nf), np.zeros((joints, 12)),
         np.zeros((joints, 6)), np.zeros((nf, 6)), np.zeros((nf, 6)), np.zeros((m, 3)), np.zeros((nv, nv)),
-        np.zeros(nv), np.zeros(n), np.zeros(c),
+        np.zeros(nv), np.zeros(n),
     )  # fmt: skip
     levels = Levels(
         np.zeros((i, nv)), np.zeros((i, n)), np.zeros((i, nv)), np.zeros((i, c)), np.zeros((i, c), np.uint8),
@@ -186,7 +187,8 @@ def cluster_memory(
         np.zeros(n, np.int64), np.zeros((n, 2 * n + c)), np.zeros(n, np.int64), np.zeros(n), np.zeros(n), np.zeros(n),
         np.zeros(n), np.zeros((c, 2)), np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, c)), np.zeros((n, c)),
         np.zeros((n, nv)), np.zeros((n, nv)), np.zeros((n, s)), np.zeros((n, s)), np.zeros((n, s)),
-        np.zeros((nv, nv)), np.zeros(i), np.zeros(max(nv, n)), np.zeros((c, 2)), np.zeros((nv, nv + i)),
+        np.zeros((nv, nv)), np.zeros(max(nv, n)), np.zeros((c, 2)),
+        np.zeros((i, 2 * i + 1)), np.zeros((nv, nv + i + 1)),
     )  # fmt: skip
     out = WordsOut(
         np.zeros(w, np.int64), np.zeros((w, max_impacts, m), np.uint8), np.zeros((w, max_impacts, m), np.uint8),

@@ -1,8 +1,8 @@
 """The mechanics of a tree at one configuration: its bias force at any velocity, and how M w and J w change with q.
 
 With the notation of :mod:`~hybrid_contact_ros.kernels.mechanics.contact_gradient`: moving q along the coordinate k of
-joint j moves all that the joint carries by the twist J_k. With α = Σ J_l w_l of the parent of j, F and I the force and the
-inertia of all that a joint carries,
+joint j moves all that the joint carries by the twist J_k. With α = Σ J_l w_l of the parent of j, F and I the force and
+the inertia of all that a joint carries,
 
     ∂(M w)_i/∂q_k = −(I_i J_i) · (J_k × α)                     where j is the joint of column i, or carries it
     ∂(M w)_i/∂q_k = J_i · (J_k ×* F_k − I_k (J_k × α))          where j is carried by the joint of column i

@@ -1,8 +1,8 @@
 """One impact of a word: its outcome, and how the impulses answer to the velocities before it, in its course.
 
 The course is what the contacts do: whose point sticks or slides after compression, who bounces, and who keeps others'
-restitution from pressing it in. With the course held, the impulses solve linear equations in contact space, of which one
-elimination gives the outcome and all derivatives:
+restitution from pressing it in. With the course held, the impulses solve linear equations in contact space, of which
+one elimination gives the outcome and all derivatives:
 
     (G Λ + u) = 0 of the rows that stop,    Λ_t + μ Λ_n s(u⁺_t) = 0 of contacts that slide,
 
@@ -16,13 +16,15 @@ import math
 
 from hybrid_contact_ros.codes import EventValidity
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.modes.local_friction import resting_contact
+from hybrid_contact_ros.kernels.sensitivity.elimination import eliminate
 from hybrid_contact_ros.kernels.stability.chain_impact import solve_impact
 
 _VALID, _CAPPED = int(EventValidity.VALID), int(EventValidity.CAPPED)
 _UNEXPLAINED, _NOT_UNIQUE = int(EventValidity.UNEXPLAINED), int(EventValidity.NOT_UNIQUE)
 _PUSHES = 1e-7  # of the largest impulse: less is none
 _NEWTON = 30  # steps of the slip directions at most; three are the rule
-_RANK = 1e-10  # smaller pivots, relative to the largest, are zero
+_CLOSE = 1e-8  # relative: from a step so small the next one, of second order, leads to rounding
 _PARALLEL = 1e-9  # of two unit vectors
 _ENERGY = 1e-9
 _EXPLAINED = 1e-4
@@ -34,8 +36,8 @@ def resolve(resting, energy, before, local, chain, memory, impact):
 
     Args:
         resting: m/s. energy: vᵀM v before. before: u = J v (n,).
-        local: LocalModel. chain: ChainProblem. memory: ChainScratch. impact: ImpactScratch, of which kind … by_restitution
-            are written; ``total`` is the whole impulse.
+        local: LocalModel. chain: ChainProblem. memory: ChainScratch. impact: ImpactScratch, of which kind … tableau and
+            impulse … by_restitution are written; ``total`` is the whole impulse.
 
     Returns:
         The validity.
@@ -51,7 +53,8 @@ def resolve(resting, energy, before, local, chain, memory, impact):
     for i in range(c):
         if abs(before[3 * i]) <= resting and met[i]:
             start[3 * i] = 0.0
-    solve_impact(friction, start, chain, memory)
+    if not _alone(resting, start, local, memory):
+        solve_impact(friction, start, chain, memory)
     largest = 0.0
     for i in range(c):
         largest = max(largest, memory.solved[3 * i])
@@ -83,11 +86,38 @@ def resolve(resting, energy, before, local, chain, memory, impact):
 
 
 @kernel
+def _alone(resting, start, local, memory):
+    """Write the impact where one contact approaches, and its impulse lifts all others; returns whether that is so."""
+    c, n = local.friction.shape[0], start.shape[0]
+    only = -1
+    for i in range(c):
+        if memory.met[i] and start[3 * i] < 0.0:
+            if only >= 0:
+                return False
+            only = i
+    if only < 0:
+        return False
+    f = 3 * only
+    for k in range(n):
+        memory.solved[k] = 0.0
+        memory.after[k] = start[k]
+    force = memory.solved[f : f + 3]
+    resting_contact(2, f, local.friction[only], 0.0, local.G, start[f : f + 3], force)
+    for k in range(n):
+        for d in range(3):
+            memory.after[k] += local.G[k, f + d] * force[d]
+    lifted = True
+    for i in range(c):
+        lifted = lifted and (not memory.met[i] or i == only or memory.after[3 * i] > resting)
+    return lifted
+
+
+@kernel
 def _compress(sliding, before, local, impact):
     """Write impulse, slip, first and by_friction of compression, by Newton's method where contacts slide in space."""
     G, friction = local.G, local.friction
     c, n = friction.shape[0], before.shape[0]
-    index, tableau = impact.index, impact.tableau
+    index, tableau = impact.acting, impact.tableau
     size = 0
     for i in range(c):
         if impact.kind[i] > 0:
@@ -103,37 +133,30 @@ def _compress(sliding, before, local, impact):
         for i in range(c):
             impact.by_friction[r, i] = 0.0
             impact.by_restitution[r, i] = 0.0
-    width = size + (c if sliding else 0)
-    for _ in range(_NEWTON):
-        for a in range(size):
-            row = index[a]
-            for e in range(size):
-                tableau[a, e] = G[row, index[e]]
-            for e in range(width):
-                tableau[a, size + e] = 0.0
-            tableau[a, size + a] = 1.0
-        if sliding:
-            for a in range(size):
-                i = index[a] // 3
-                if impact.kind[i] == 2 and friction[i] > 0.0 and index[a] == 3 * i:
-                    if not _slide(a, i, size, local, impact):
-                        return _NOT_UNIQUE
-        rank = eliminate(size, width, tableau, impact.order)
-        if rank < size and sliding and not _parallel(friction, impact):
+    for _ in range(_NEWTON if sliding else 0):
+        if not _equations(False, size, sliding, before, local, impact):
             return _NOT_UNIQUE
+        eliminate(size, 1, tableau, impact.order)
         moved, largest = 0.0, 0.0
         for a in range(size):
-            value = 0.0
-            for e in range(size):
-                value -= tableau[a, size + e] * before[index[e]]
+            value = tableau[a, size]
             moved, largest = max(moved, abs(value - impact.impulse[index[a]])), max(largest, abs(value))
             impact.impulse[index[a]] = value
-        for r in range(n):
-            impact.after[r] = before[r]
-            for a in range(size):
-                impact.after[r] += G[r, index[a]] * impact.impulse[index[a]]
-        if not sliding or moved <= 1e-13 * largest:
+        _velocities_after(size, before, G, impact)
+        if moved <= _CLOSE * largest:
             break
+    width = size + (c if sliding else 0)
+    if not _equations(True, size, sliding, before, local, impact):
+        return _NOT_UNIQUE
+    rank = eliminate(size, width, tableau, impact.order)
+    if rank < size and sliding and not _parallel(friction, impact):
+        return _NOT_UNIQUE
+    for a in range(size):
+        value = 0.0
+        for e in range(size):
+            value -= tableau[a, size + e] * before[index[e]]
+        impact.impulse[index[a]] = value
+    _velocities_after(size, before, G, impact)
     for a in range(size):
         for e in range(size):
             impact.first[index[a], index[e]] = tableau[a, size + e]
@@ -143,13 +166,49 @@ def _compress(sliding, before, local, impact):
 
 
 @kernel
-def _slide(a, i, size, local, impact):
+def _equations(derived, size, sliding, before, local, impact):
+    """Write the equations of the impulse into the tableau: with one right side, or with minus its derivatives.
+
+    These are, if ``derived``, by the velocities before, and by μ of the contacts that slide. Returns whether each of
+    these does so in some direction.
+    """
+    index, tableau = impact.acting, impact.tableau
+    width = (size + (local.friction.shape[0] if sliding else 0)) if derived else 1
+    for a in range(size):
+        row = index[a]
+        for e in range(size):
+            tableau[a, e] = local.G[row, index[e]]
+        for e in range(width):
+            tableau[a, size + e] = 0.0
+        if derived:
+            tableau[a, size + a] = 1.0
+        else:
+            tableau[a, size] = -before[row]
+    if sliding:
+        for a in range(size):
+            i = index[a] // 3
+            slides = impact.kind[i] == 2 and local.friction[i] > 0.0 and index[a] == 3 * i
+            if slides and not _slide(derived, a, i, size, before, local, impact):
+                return False
+    return True
+
+
+@kernel
+def _velocities_after(size, before, G, impact):
+    for r in range(before.shape[0]):
+        total = before[r]
+        for a in range(size):
+            total += G[r, impact.acting[a]] * impact.impulse[impact.acting[a]]
+        impact.after[r] = total
+
+
+@kernel
+def _slide(derived, a, i, size, before, local, impact):
     """Write the rows Λ_t + μ Λ_n s(u_t⁺) = 0 of contact i, linearised at the last impulse, into the tableau.
 
-    Row ``a`` is that of its normal. The columns behind are those of the velocities before, and of μ. Returns whether the
-    contact slides in any direction.
+    Row ``a`` is that of its normal. Returns whether the contact slides in any direction.
     """
-    tableau, index, after = impact.tableau, impact.index, impact.after
+    tableau, index, after = impact.tableau, impact.acting, impact.after
     mu, f = local.friction[i], 3 * i
     speed = math.sqrt(after[f + 1] ** 2 + after[f + 2] ** 2)
     if speed == 0.0:
@@ -167,9 +226,12 @@ def _slide(a, i, size, local, impact):
             row[e] = x * local.G[f + 1, index[e]] + y * local.G[f + 2, index[e]]
         row[a + 1 + d] += 1.0
         row[a] += mu * along
-        row[size + a + 1 + d] = 0.0
-        row[size + a + 1], row[size + a + 2] = x, y
-        row[2 * size + i] = -normal * along
+        if derived:
+            row[size + a + 1 + d] = 0.0
+            row[size + a + 1], row[size + a + 2] = x, y
+            row[2 * size + i] = -normal * along
+        else:
+            row[size] = -x * before[f + 1] - y * before[f + 2]
     return True
 
 
@@ -181,62 +243,10 @@ def _parallel(friction, impact):
         if impact.kind[i] == 2 and friction[i] > 0.0:
             if first < 0:
                 first = i
-            apart = max(
-                abs(impact.slip[i, 0] - impact.slip[first, 0]), abs(impact.slip[i, 1] - impact.slip[first, 1])
-            )
+            apart = max(abs(impact.slip[i, 0] - impact.slip[first, 0]), abs(impact.slip[i, 1] - impact.slip[first, 1]))
             if apart > _PARALLEL:
                 return False
     return True
-
-
-@kernel
-def eliminate(size, width, tableau, order):
-    """Solve A X = B in place, for the tableau [A | B] (size, size + width): X takes the place of B.
-
-    Where A is singular, and B lies in its range, X is one of the solutions. Pivots are sought in the whole matrix.
-
-    Returns:
-        The rank.
-    """
-    for k in range(size):
-        order[k] = k
-    largest, rank = 0.0, size
-    for k in range(size):
-        row, column, best = k, k, 0.0
-        for r in range(k, size):
-            for e in range(k, size):
-                if abs(tableau[r, e]) > best:
-                    row, column, best = r, e, abs(tableau[r, e])
-        largest = max(largest, best)
-        if best <= _RANK * largest or best == 0.0:
-            rank = k
-            break
-        if column != k:
-            order[k], order[column] = order[column], order[k]
-            for r in range(size):
-                tableau[r, k], tableau[r, column] = tableau[r, column], tableau[r, k]
-        if row != k:
-            for e in range(size + width):
-                tableau[k, e], tableau[row, e] = tableau[row, e], tableau[k, e]
-        scale = 1.0 / tableau[k, k]
-        for e in range(k, size + width):
-            tableau[k, e] *= scale
-        for r in range(size):
-            factor = tableau[r, k]
-            if r != k and factor != 0.0:
-                for e in range(k, size + width):
-                    tableau[r, e] -= factor * tableau[k, e]
-    for k in range(rank, size):
-        for e in range(width):
-            tableau[k, size + e] = 0.0
-    # Unknowns back into their order: one cycle of the permutation after the other.
-    for k in range(size):
-        while order[k] != k:
-            other = order[k]
-            for e in range(size, size + width):
-                tableau[k, e], tableau[other, e] = tableau[other, e], tableau[k, e]
-            order[k], order[other] = order[other], order[k]
-    return rank
 
 
 @kernel
@@ -259,7 +269,7 @@ def _give_back(resting, energy, before, local, chain, memory, impact):
     largest = 0.0
     for i in range(c):
         largest = max(largest, max(memory.solved[3 * i], given[3 * i]))
-    size, index, tableau = 0, impact.index, impact.tableau
+    size, index, tableau = 0, impact.acting, impact.tableau
     for i in range(c):
         impact.holds[i] = memory.scope[i] and memory.solved[3 * i] > 1e-10 * largest
         if impact.holds[i]:
@@ -303,8 +313,8 @@ def _give_back(resting, energy, before, local, chain, memory, impact):
 
 @kernel
 def _hold(size, G, change, impact):
-    """Subtract K G X from the changes X (n, w) of what was given, K = ``second``: what the contacts that hold answer."""
-    index, answer = impact.index, impact.vector
+    """Subtract K G X from the changes X (n, w) of what was given, K = ``second``: the answer of contacts that hold."""
+    index, answer = impact.acting, impact.vector
     n = change.shape[0]
     for w in range(change.shape[1]):
         for a in range(size):

@@ -11,9 +11,7 @@ Delassus matrix. δq differs from that before the word by one product of a colum
 from __future__ import annotations
 
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.sensitivity.local_model import add_product, clear
-
-_RANK = 1e-9
+from hybrid_contact_ros.kernels.sensitivity.local_model import clear, dot
 
 
 @kernel
@@ -39,7 +37,8 @@ def carry(step, struck, approach, local, levels, impact):
     s = 2 * nv + 3 * c
     before, after = levels.change[step], levels.change[step + 1]
     tau = levels.tau[step]
-    _combine(step, local, levels, impact)
+    rows, holding = _active(impact)
+    _combine(step, rows, holding, local, levels, impact)
     # δτ: the row of the normal, δq before the impact; the ground's height counts against the gap
     for k in range(s):
         tau[k] = 0.0
@@ -48,64 +47,62 @@ def carry(step, struck, approach, local, levels, impact):
     _through_lifts(step, local.J[3 * struck], 1.0 / approach, levels, tau)
     tau[2 * nv + 2 * c + struck] -= 1.0 / approach
     # δu, of what has an impulse, and with what G changes by
-    rows, holding = _active(impact)
     reach, reach2 = impact.reach, impact.reach2
     for a in range(rows):
-        r = impact.index[a]
+        r = impact.acting[a]
         for k in range(s):
             reach[a, k] = 0.0
         for k in range(nv):
             reach[a, k] = impact.slope[r, k]
         _through_lifts(step, impact.slope[r], 1.0, levels, reach[a])
-        for j in range(nv):
-            value = local.J[r, j]
-            if value != 0.0:
-                row = before[j]
-                for k in range(s):
-                    reach[a, k] += value * row[k]
-        for k in range(s):
-            reach2[a, k] = reach[a, k]
+        _add_rows(nv, local.J[r], before, reach[a])
         if holding:
+            for k in range(s):
+                reach2[a, k] = reach[a, k]
             for k in range(nv):
                 reach2[a, k] += impact.slope2[r, k]
             _through_lifts(step, impact.slope2[r], 1.0, levels, reach2[a])
     push = impact.push
     for a in range(rows):
-        r = impact.index[a]
+        r = impact.acting[a]
         for k in range(s):
             push[a, k] = 0.0
         for b in range(rows):
-            q = impact.index[b]
+            q = impact.acting[b]
             _take(impact.first[r, q], reach[b], push[a])
-            _take(impact.second[r, q], reach2[b], push[a])
+            if holding:
+                _take(impact.second[r, q], reach2[b], push[a])
         for i in range(c):
             push[a, 2 * nv + i] += impact.by_friction[r, i]
             push[a, 2 * nv + c + i] += impact.by_restitution[r, i]
     for i in range(nv):
-        out, turned = after[i], impact.turned[i]
+        out, turned, given = after[i], impact.turned[i], before[i]
+        x = y = z = 0.0
+        p, q, r = push[0], push[1], push[2]
+        if rows > 0:
+            one = impact.acting[0]
+            x, y, z = local.A[one, i], local.A[one + 1, i], local.A[one + 2, i]
         for k in range(s):
-            out[k] = before[i, k]
-        for k in range(nv):
-            out[k] += turned[k]
-        _through_lifts(step, turned, 1.0, levels, out)
-        a = 0
-        while a + 3 <= rows:
-            x = local.A[impact.index[a], i]
-            y, z = local.A[impact.index[a + 1], i], local.A[impact.index[a + 2], i]
+            out[k] = given[k] + x * p[k] + y * q[k] + z * r[k]
+        for a in range(3, rows, 3):
+            one = impact.acting[a]
+            x, y, z = local.A[one, i], local.A[one + 1, i], local.A[one + 2, i]
             p, q, r = push[a], push[a + 1], push[a + 2]
             for k in range(s):
                 out[k] += x * p[k] + y * q[k] + z * r[k]
-            a += 3
-        while a < rows:
-            _take(-local.A[impact.index[a], i], push[a], out)
-            a += 1
+        for k in range(nv):
+            out[k] += turned[k]
+        _through_lifts(step, turned, 1.0, levels, out)
     _carried_field(step, rows, local, levels, impact)
 
 
 @kernel
-def _combine(step, local, levels, impact):
-    """Write ∂(M⁻¹JᵀΛ)/∂q into ``turned``, ∂u/∂q at fixed v with what G changes by into ``slope``, what it changes by more
-    in restitution into ``slope2``, ∂(J v⁺)/∂q into the next level, and M⁻¹JᵀΛ into ``lift``."""
+def _combine(step, rows, holding, local, levels, impact):
+    """Write ∂(M⁻¹JᵀΛ)/∂q into ``turned``, and −M⁻¹JᵀΛ into ``lift``.
+
+    ``slope`` is ∂u/∂q at fixed v with what G changes by in compression, ``slope2`` what it changes by more in
+    restitution, and ``rate`` of the next level ∂(J v⁺)/∂q.
+    """
     n, nv = local.J.shape
     turned, lift = impact.turned, levels.lift[step]
     clear(turned)
@@ -113,35 +110,64 @@ def _combine(step, local, levels, impact):
         lift[i] = 0.0
     for r in range(n):
         for k in range(nv):
+            levels.rate[step + 1, r, k] = levels.rate[step, r, k]
+    for a in range(rows):
+        r = impact.acting[a]
+        for k in range(nv):
             impact.slope[r, k] = levels.rate[step, r, k]
             impact.slope2[r, k] = 0.0
-            levels.rate[step + 1, r, k] = levels.rate[step, r, k]
-    for r in range(n):
-        value = impact.total[r]
-        if value == 0.0:
-            continue
-        turn, rate, bend = local.turn[r], local.rate[r], local.bend[r]
-        pressed = impact.impulse[r]
+    a = 0
+    while a + 3 <= rows:  # contacts, three rows each
+        r = impact.acting[a]
+        a += 3
+        x, y, z = impact.total[r], impact.total[r + 1], impact.total[r + 2]
+        p, q, o = impact.impulse[r], impact.impulse[r + 1], impact.impulse[r + 2]
         for i in range(nv):
-            lift[i] -= value * local.A[r, i]
+            lift[i] -= x * local.A[r, i] + y * local.A[r + 1, i] + z * local.A[r + 2, i]
+            out, one, two, three = turned[i], local.turn[r, i], local.turn[r + 1, i], local.turn[r + 2, i]
             for k in range(nv):
-                turned[i, k] += value * turn[i, k]
+                out[k] += x * one[k] + y * two[k] + z * three[k]
         for i in range(n):
+            out = levels.rate[step + 1, i]
+            one, two, three = local.rate[r, i], local.rate[r + 1, i], local.rate[r + 2, i]
             for k in range(nv):
-                levels.rate[step + 1, i, k] += value * rate[i, k]
-                impact.slope[i, k] += pressed * bend[i, k]
-                impact.slope2[i, k] += (value - pressed) * bend[i, k]
+                out[k] += x * one[k] + y * two[k] + z * three[k]
+        for b in range(rows):
+            i = impact.acting[b]
+            out, one, two, three = impact.slope[i], local.bend[r, i], local.bend[r + 1, i], local.bend[r + 2, i]
+            for k in range(nv):
+                out[k] += p * one[k] + q * two[k] + o * three[k]
+            if holding:
+                out = impact.slope2[i]
+                for k in range(nv):
+                    out[k] += (x - p) * one[k] + (y - q) * two[k] + (z - o) * three[k]
+
+
+@kernel
+def _add_rows(count, factors, matrix, out):
+    """Add the sum of factors times rows of a matrix to ``out``; four rows at once."""
+    j = 0
+    while j + 4 <= count:
+        a, b, c, d = factors[j], factors[j + 1], factors[j + 2], factors[j + 3]
+        if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
+            one, two, three, four = matrix[j], matrix[j + 1], matrix[j + 2], matrix[j + 3]
+            for k in range(out.shape[0]):
+                out[k] += a * one[k] + b * two[k] + c * three[k] + d * four[k]
+        j += 4
+    while j < count:
+        _take(-factors[j], matrix[j], out)
+        j += 1
 
 
 @kernel
 def _active(impact):
-    """List the rows with an impulse in ``impact.index``; returns how many they are, and whether contacts hold others."""
+    """List the rows with an impulse in ``impact.acting``; returns how many there are, and whether contacts hold."""
     count, holding = 0, False
     n = impact.total.shape[0]
     for i in range(n // 3):
         if impact.kind[i] > 0 or impact.holds[i]:
             for r in range(3 * i, 3 * i + 3):
-                impact.index[count] = r
+                impact.acting[count] = r
                 count += 1
             holding = holding or impact.holds[i]
     return count, holding
@@ -152,11 +178,8 @@ def _through_lifts(step, row, factor, levels, out):
     """Add factor row · (δq − δq at the start) to ``out`` (s,): the part of earlier impacts."""
     s = out.shape[0]
     for e in range(step):
-        total = 0.0
-        lift, tau = levels.lift[e], levels.tau[e]
-        for k in range(lift.shape[0]):
-            total += row[k] * lift[k]
-        total *= factor
+        tau = levels.tau[e]
+        total = factor * dot(row, levels.lift[e], levels.lift.shape[1])
         for k in range(s):
             out[k] += total * tau[k]
 
@@ -174,19 +197,13 @@ def _carried_field(step, rows, local, levels, impact):
     nv = local.J.shape[1]
     velocity, acceleration, out = levels.velocity[step], levels.acceleration[step], impact.vector
     for i in range(nv):
-        total = acceleration[i]
-        for k in range(nv):
-            total += impact.turned[i, k] * velocity[k]
-        out[i] = total
+        out[i] = acceleration[i] + dot(impact.turned[i], velocity, nv)
     for b in range(rows):
-        q = impact.index[b]
-        one, two = 0.0, 0.0
-        for k in range(nv):
-            one += impact.slope[q, k] * velocity[k] + local.J[q, k] * acceleration[k]
-            two += impact.slope2[q, k] * velocity[k]
-        two += one
+        q = impact.acting[b]
+        one = dot(impact.slope[q], velocity, nv) + dot(local.J[q], acceleration, nv)
+        two = one + dot(impact.slope2[q], velocity, nv)
         for a in range(rows):
-            r = impact.index[a]
+            r = impact.acting[a]
             value = impact.first[r, q] * one + impact.second[r, q] * two
             if value != 0.0:
                 for i in range(nv):
@@ -221,128 +238,3 @@ def write_map(steps, levels, matrix, columns):
                 matrix[i, k] += value * tau[k]
             for k in range(2 * nv, s):
                 columns[i, k - 2 * nv] += value * tau[k]
-
-
-@kernel
-def rank_of(steps, matrix, echelon):
-    """The rank of S = [Q 0; B V] (2 nv, 2 nv), whose Q differs from 1 by ``steps`` products.
-
-    A vector that S loses has Q δq = 0, and V δv = −B δq. So many are lost as V loses, and Q, less those of the latter
-    whose B δq is none of V.
-    """
-    nv = matrix.shape[0] // 2
-    # Q first: its null vectors, by elimination of the rows, into the last columns of ``echelon``.
-    for i in range(nv):
-        for k in range(nv):
-            echelon[i, k] = matrix[i, k]
-    rank = _reduce(nv, nv, echelon)
-    lost = nv - rank
-    null = 0
-    if lost > 0:
-        lost = min(lost, steps, echelon.shape[1] - nv)
-        null = _null_vectors(nv, lost, matrix, echelon)
-    for i in range(nv):
-        for k in range(nv):
-            echelon[i, k] = matrix[nv + i, nv + k]
-    rank = _reduce(nv, nv + null, echelon)
-    # What is left below the rows of V are the images that V does not reach.
-    more = 0
-    for e in range(null):
-        best, row = 0.0, -1
-        for i in range(rank + more, nv):
-            if abs(echelon[i, nv + e]) > best:
-                best, row = abs(echelon[i, nv + e]), i
-        if row < 0 or best <= _RANK:
-            continue
-        for k in range(nv, nv + null):
-            echelon[row, k], echelon[rank + more, k] = echelon[rank + more, k], echelon[row, k]
-        for i in range(rank + more + 1, nv):
-            factor = echelon[i, nv + e] / echelon[rank + more, nv + e]
-            for k in range(nv, nv + null):
-                echelon[i, k] -= factor * echelon[rank + more, k]
-        more += 1
-    return nv - null + rank + more
-
-
-@kernel
-def _reduce(size, width, matrix):
-    """Row echelon form of the first ``size`` rows and columns of a matrix, whose ``width`` columns follow; the rank."""
-    rank, largest = 0, 0.0
-    for i in range(size):
-        for k in range(size):
-            largest = max(largest, abs(matrix[i, k]))
-    for column in range(size):
-        row, best = -1, _RANK * largest
-        for i in range(rank, size):
-            if abs(matrix[i, column]) > best:
-                row, best = i, abs(matrix[i, column])
-        if row < 0:
-            continue
-        if row != rank:
-            for k in range(width):
-                matrix[row, k], matrix[rank, k] = matrix[rank, k], matrix[row, k]
-        pivot = matrix[rank]
-        for i in range(rank + 1, size):
-            factor = matrix[i, column] / pivot[column]
-            if factor != 0.0:
-                below = matrix[i]
-                for k in range(column, width):
-                    below[k] -= factor * pivot[k]
-        rank += 1
-        if rank == size:
-            break
-    return rank
-
-
-@kernel
-def _null_vectors(nv, lost, matrix, echelon):
-    """From the echelon form of Q, write B times null vectors of Q, of length 1, behind the first nv columns."""
-    found = 0
-    row = 0
-    for column in range(nv):
-        pivot = row < nv and abs(echelon[row, column]) > 0.0 and _leads(row, column, echelon)
-        if pivot:
-            row += 1
-            continue
-        if found == lost:
-            break
-        # The free unknown is 1; the pivots above follow from below upwards. It is kept in the target's own column.
-        target = nv + found
-        for i in range(nv):
-            echelon[i, target] = 0.0
-        echelon[column, target] = 1.0
-        for r in range(row - 1, -1, -1):
-            lead = 0
-            while not _leads(r, lead, echelon):
-                lead += 1
-            total = 0.0
-            for k in range(lead + 1, column + 1):
-                total += echelon[r, k] * echelon[k, target]
-            echelon[lead, target] = -total / echelon[r, lead]
-        found += 1
-    for e in range(found):
-        size = 0.0
-        for i in range(nv):
-            size += echelon[i, nv + e] ** 2
-        scale = 1.0 / size**0.5
-        # B times it, by way of the scratch that the echelon form no longer needs
-        for i in range(nv):
-            total = 0.0
-            for k in range(nv):
-                total += matrix[nv + i, k] * echelon[k, nv + e]
-            echelon[i, e] = total * scale
-        for i in range(nv):
-            echelon[i, nv + e] = echelon[i, e]
-    return found
-
-
-@kernel
-def _leads(row, column, echelon):
-    """Whether the first entry of a row that is not rounding stands in this column."""
-    largest = 0.0
-    for k in range(echelon.shape[0]):
-        largest = max(largest, abs(echelon[0, k]))
-    for k in range(column):
-        if abs(echelon[row, k]) > _RANK * largest:
-            return False
-    return abs(echelon[row, column]) > _RANK * largest
