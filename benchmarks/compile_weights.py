@@ -55,7 +55,7 @@ def measured() -> dict[str, dict[str, float]]:
 
     config = EstimatorConfig.from_file(ROOT / "config" / "go2.yaml")
     estimator = ContactEstimator(RigidBodyModel.from_urdf(urdfs(ROOT)["go2"], config), config)
-    for part in (Parts.MODE, Parts.SEQUENCE, Parts.STABILITY, Parts.IMPACT):
+    for part in (Parts.MODE, Parts.SEQUENCE, Parts.STABILITY, Parts.IMPACT, Parts.SENSITIVITY):
         estimator.warm(parts=Parts.MODE | part)
         note(str(part.name))
     config = replace(config, impact=replace(config.impact, law="poisson", restitution_margin=0.1))

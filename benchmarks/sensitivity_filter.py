@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import landing_block
 from benchmarks.hop_landings import OPTIONS, SIGMA, Landing, hop, landing, two_feet
 from hybrid_contact_ros import ExecutionEventKind, RobotSystem, simulate, touchdown_words
 from hybrid_contact_ros.orbits.flow import variational_flow
@@ -161,7 +162,13 @@ def in_mujoco(case: Landing, beliefs: list[Belief], drawn: list[Array], scale: f
 def main() -> None:
     """Print all tables, with 500 runs each or as many as are asked for; of the named landings only, if any is."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 500
-    chosen = sys.argv[2:] or ["landing", "two-feet", "hop"]
+    chosen = sys.argv[2:] or ["block", "landing", "two-feet", "hop"]
+    for scale in (1e-3, 1e-4) if "block" in chosen else ():
+        found = landing_block.filters(scale, runs)
+        low, high = found.words.interval()
+        print(f"block, {scale:g}: likelier word {found.probability:.3f}, seen {found.share:.3f}; NEES/dof of all words")
+        print(f"    {found.words.ratio:.3f} ({low:.3f} … {high:.3f}) of {found.words.rank} degrees of freedom,")
+        print(f"    {100 * found.words.inside():.0f} % inside, of one word {found.one.ratio:.2g} of {found.one.rank}")
     for scale in (1.0, 0.1, 0.01) if "landing" in chosen else ():
         measure("landing", landing(0.01, 0.008), scale, runs, settled=scale > 0.01)
     for scale, after in ((1.0, 6e-3), (0.02, 2.5e-4)) if "two-feet" in chosen else ():

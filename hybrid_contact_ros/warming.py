@@ -2,7 +2,7 @@
 
 ``ContactEstimator.warm`` compiles everything that a configuration needs, and finds in the cache what was compiled
 before. Where much is missing and the process may use two processors, a helper process begins with the kernels of the
-impact sets meanwhile, and the warming finds them in the cache. A lock for each kernel
+sensitivities and impact sets meanwhile, and the warming finds them in the cache. A lock for each kernel
 (:mod:`hybrid_contact_ros.kernels.disk_cache`) keeps the two from compiling the same one. Nothing depends on the helper:
 whatever it leaves undone, because it died or never started, is compiled here.
 """
@@ -119,17 +119,19 @@ def warm(
     """
     model, config = estimator.model, estimator.config
     left = Left(needed(model, config, parts, messages is not None))
-    theirs = left.among(needed(model, config, parts & Parts.IMPACT))
+    beside = parts & (Parts.IMPACT | Parts.SENSITIVITY)
+    theirs = left.among(needed(model, config, beside))
     shared = _worth_it(theirs, left.total - theirs)
-    with _helped(config, urdf) if shared else nullcontext(), _telling(left, tell):
+    with _helped(config, urdf, beside) if shared else nullcontext(), _telling(left, tell):
         if messages is not None:
             enable_compilation()  # another robot of this process may have frozen them
             with undisturbed():
                 messages()
         if shared:
-            estimator.warm(parts=parts & ~Parts.IMPACT)
-            with undisturbed():
-                compile_after_samples(model, config.impact)
+            estimator.warm(parts=parts & ~beside)
+            if Parts.IMPACT in parts:
+                with undisturbed():
+                    compile_after_samples(model, config.impact)
         estimator.warm(freeze=freeze, parts=parts)
 
 
@@ -173,11 +175,11 @@ def _worth_it(theirs: float, ours: float) -> bool:
 
 
 @contextmanager
-def _helped(config: EstimatorConfig, urdf: str) -> Iterator[None]:
-    """A helper process for the impact sets, while the block runs."""
+def _helped(config: EstimatorConfig, urdf: str, parts: Parts = Parts.IMPACT) -> Iterator[None]:
+    """A helper process for these parts, while the block runs."""
     child = None
     with suppress(OSError):
-        child = _start(config, urdf)
+        child = _start(config, urdf, parts)
     try:
         yield
     finally:
@@ -185,7 +187,7 @@ def _helped(config: EstimatorConfig, urdf: str) -> Iterator[None]:
             _end(child)
 
 
-def _start(config: EstimatorConfig, urdf: str) -> subprocess.Popen[bytes]:
+def _start(config: EstimatorConfig, urdf: str, parts: Parts) -> subprocess.Popen[bytes]:
     child = subprocess.Popen(
         [sys.executable, "-c", _CHILD, *sys.path],
         stdin=subprocess.PIPE,
@@ -194,7 +196,7 @@ def _start(config: EstimatorConfig, urdf: str) -> subprocess.Popen[bytes]:
     )
     assert child.stdin is not None
     with suppress(BrokenPipeError):
-        pickle.dump((config, urdf), child.stdin)
+        pickle.dump((config, urdf, int(parts)), child.stdin)
         child.stdin.flush()
     return child
 
@@ -211,14 +213,17 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 
 
 def help_out() -> None:
-    """The helper process: compile what impact sets need. It ends at once with the process that started it, which
-    holds the other end of its standard input."""
-    config, urdf = pickle.load(sys.stdin.buffer)
+    """The helper process: compile what sensitivities need, whose largest kernel takes longest, and then what impact
+    sets need. It ends at once with the process that started it, which holds the other end of its standard input."""
+    config, urdf, parts = pickle.load(sys.stdin.buffer)
 
     def follow() -> None:
         sys.stdin.buffer.read(1)
         os._exit(0)
 
     threading.Thread(target=follow, daemon=True).start()
-    ContactEstimator(RigidBodyModel.from_urdf(urdf, config), config).warm(parts=Parts.IMPACT)
+    estimator = ContactEstimator(RigidBodyModel.from_urdf(urdf, config), config)
+    for part in (Parts.SENSITIVITY, Parts.IMPACT):
+        if part & parts:
+            estimator.warm(parts=part)
     os._exit(0)  # nothing is left to be put in order, and the thread above reads for ever

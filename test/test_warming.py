@@ -187,7 +187,7 @@ def test_a_helper_ends_with_the_process_that_started_it(tmp_path):
     code = (
         "import sys, threading, os\n"
         "from hybrid_contact_ros import warming\n"
-        "warming.pickle.load = lambda _: (None, None)\n"
+        "warming.pickle.load = lambda _: (None, None, 0)\n"
         "warming.RigidBodyModel.from_urdf = lambda *_: threading.Event().wait(600)\n"
         "warming.help_out()\n"
     )

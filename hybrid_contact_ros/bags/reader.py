@@ -198,12 +198,12 @@ def _check_is_bag(path: Path) -> None:
 
 
 def _end(kind: str, data: bytes) -> int | None:
-    """Where the last field of a message ends, where it is one that we know and no more follows than a writer leaves."""
+    """Where the last field of a message ends, where it is one that we know and more follows."""
     try:
         layout = Layout(kind.split("/")[-1], data)
     except (KeyError, ValueError):
         return None
-    return layout.end if layout.end < layout.length <= layout.end + layout.spare else None
+    return layout.end if layout.end < layout.length else None
 
 
 def _damaged(path: Path, error: UnreadableBag) -> str:

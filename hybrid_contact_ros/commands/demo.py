@@ -119,7 +119,8 @@ class _Demo:
         if self._echo:
             left, suite = Left({}), self._start("demo_echo", "--ros-args")
         else:
-            left = Left(needed(RigidBodyModel.from_urdf(self._urdf.read_text(), config), config, Parts.ALL))
+            model = RigidBodyModel.from_urdf(self._urdf.read_text(), config)
+            left = Left(needed(model, config, Parts.ALL | Parts.SENSITIVITY))
             suite = self._start(
                 *("contact_suite", "--ros-args", "--params-file", str(self._config), "-p", "autostart:=true"),
                 *("--log-level", "contact_suite.compiling:=warn"),  # it is told here

@@ -126,7 +126,6 @@ def update_scratch(m: int, nv: int) -> UpdateScratch:
         directions=np.zeros((m, TANGENTS)),
         phi=np.zeros(m),
         flats=np.zeros((4, n)),
-        cosines=np.zeros((m, m)),
         chain=np.zeros((VECTORS, n)),
         chain_matrix=np.zeros((n, n)),
         chain_bytes=np.zeros((BYTES, m), dtype=_CODES),

@@ -5,6 +5,11 @@ aligned to its own size, counted from byte 4. A text is the number of its bytes 
 sequence is the number of its entries, then these. Before fields that are aligned, and behind the last one, there may be
 bytes that mean nothing: zeros as we write them, whatever lay in memory as others do.
 
+How many stand behind the last field is never looked at, as no middleware does: RTPS fills up words, rclpy's
+``serialize_message`` reserves room to align the numbers of empty sequences, and rclpy, Fast DDS and Cyclone DDS read
+the fields of their type and leave the rest. Nodes, replay and readers all keep to that, so that none refuses what
+another one takes.
+
 Messages of a stream differ in their numbers only. Once a :class:`Layout` knows where everything stands in one of them,
 the next one is looked at in a microsecond: if its texts and counts are the same bytes, its numbers stand at the same
 places.
@@ -26,7 +31,6 @@ BEGIN = 4
 """Where the fields begin, and from where alignment counts."""
 STAMP = struct.Struct("<iI")
 """Seconds and nanoseconds of a header; at :data:`BEGIN` of every message that begins with a header."""
-_WORD = 8  # bytes
 _SIZES = {kind: struct.calcsize(f"<{code}") for kind, code in PRIMITIVES.items()}
 _COUNT = {LITTLE_ENDIAN: struct.Struct("<I"), BIG_ENDIAN: struct.Struct(">I")}
 _LARGEST = 1 << 24  # entries of a sequence; what says more is no message of ours
@@ -112,8 +116,7 @@ class Layout:
         order: of the bytes of numbers. Only the little endian is ever written here.
 
     Attributes:
-        length: in bytes. end: of the last field. spare: how many bytes a writer may leave behind that: up to 3 fill a
-            word, and rclpy's ``serialize_message`` reserves up to 8 to align the numbers of an empty sequence.
+        length: in bytes. end: of the last field; what stands behind it means nothing.
         texts: texts by their paths, as of :class:`Numbers`. counts, count_at: entries of the
             sequences by their paths, and where that number stands.
         numbers: all numbers by their paths, in the order of the message.
@@ -145,8 +148,6 @@ class Layout:
         self.fixed: list[tuple[int, int]] = [(0, 2)]
         self._read_message(kind, "")
         self.end = self._at
-        empty = sum(n.size == 0 and _width(n) == _WORD for n in self.numbers.values())
-        self.spare = 3 + 8 * empty
         self._compare: Callable[..., tuple[Any, ...]] = texts_of(self.fixed).unpack_from
         self._expected = self._compare(data)
         del self._data  # it may be large
@@ -183,7 +184,10 @@ class Layout:
     def _text(self, path: str, text: bytes) -> str:
         if text[-1:] not in (b"", b"\0"):
             raise ValueError(f"{path} is no text")
-        return text[:-1].decode()
+        try:
+            return text[:-1].decode()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path} is no UTF-8: {error.reason} at its byte {error.start}") from None
 
     def _numbers(self, path: str, kind: str, count: int) -> None:
         if count:

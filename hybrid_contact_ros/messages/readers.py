@@ -6,9 +6,7 @@ arrays. These look at the bytes: they cannot be written to, keep the bytes alive
 handed to compiled code has to be copied before. Where the bytes are a ``bytearray`` or a ``memoryview``, whoever owns
 them must leave them alone as long as the arrays are used.
 
-Behind the last field there may be up to 3 bytes, which fill up the last word, and up to 8 for each empty sequence of
-numbers of 8 bytes: ``rclpy.serialization.serialize_message`` reserves room to align these. What they hold means
-nothing. A message with more bytes is of another definition than ours, and is refused.
+Bytes behind the last field mean nothing, however many there are (:mod:`.cdr`).
 
 A reader remembers where everything stands. The first message of a new length or with other texts takes a fraction of a
 millisecond (3 ms with 64 contacts), each further one some microseconds.
@@ -87,13 +85,7 @@ def _octets(data: Any) -> bytes | memoryview:
 
 
 class _ReadLayout(Layout):
-    """A layout of a message that must not go on behind its last field."""
-
-    def __init__(self, kind: str, data: bytes) -> None:
-        super().__init__(kind, data)
-        behind = self.length - self.end
-        if behind > self.spare:
-            raise ValueError(f"{behind} bytes stand behind the last field of a {kind}, where at most {self.spare} may")
+    """A layout of a message that is read where it lies."""
 
     def of_length(self, count: int, what: str, names: Sequence[str]) -> None:
         """Check the lengths of sequences.

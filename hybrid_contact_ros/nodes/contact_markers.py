@@ -19,7 +19,7 @@ from visualization_msgs.msg import MarkerArray
 
 from hybrid_contact_msgs.msg import ContactMode
 from hybrid_contact_ros.ros.boundary import protected
-from hybrid_contact_ros.ros.executor import run_node
+from hybrid_contact_ros.ros.executor import by_hand, run_node
 from hybrid_contact_ros.ros.markers import ContactMarkers
 from hybrid_contact_ros.ros.parameters import declare_own, faults
 from hybrid_contact_ros.ros.qos import OUTPUT, STATE_INPUT, overridable
@@ -118,8 +118,15 @@ class ContactMarkersNode(LifecycleNode):
 
     def _autostart(self) -> None:
         self._starter.cancel()
-        if self.get_parameter("autostart").value and self.trigger_configure() == SUCCESS:
-            self.trigger_activate()
+        if self.get_parameter("autostart").value:
+            if self.trigger_configure() == SUCCESS:
+                self.trigger_activate()
+        elif self._markers is None:
+            name = self.get_fully_qualified_name()
+            self.get_logger().info(
+                f"waiting to be configured: {by_hand(name, 'configure')}, then {by_hand(name, 'activate')}; with the "
+                "parameter autostart:=true the node does both"
+            )
 
     # ------------------------------------------------------------------ messages
 
@@ -202,7 +209,7 @@ class ContactMarkersNode(LifecycleNode):
 
     def _verdict(self, topic: str, publishers: int) -> tuple[bytes, str]:
         if not self._active:
-            return DiagnosticStatus.OK, "inactive"
+            return DiagnosticStatus.OK, f"inactive; {by_hand(self.get_fully_qualified_name(), 'activate')} activates it"
         if self._fault:
             return DiagnosticStatus.ERROR, self._fault
         if not publishers:

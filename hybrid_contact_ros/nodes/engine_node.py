@@ -6,33 +6,31 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
-from copy import copy
 from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.clock import Clock, ClockType, JumpThreshold, TimeJump
-from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from rclpy.qos import QoSProfile
+from rclpy.clock import Clock, ClockType
+from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from std_srvs.srv import SetBool, Trigger
 
+from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.messages.warming import warm as warm_messages
+from hybrid_contact_ros.nodes.host import Host
 from hybrid_contact_ros.nodes.reports import Reports, tell_cost
 from hybrid_contact_ros.nodes.startup import Startup, compiling_logger
 from hybrid_contact_ros.nodes.state_stream import StateStream
-from hybrid_contact_ros.prediction import Prediction
 from hybrid_contact_ros.ros.description import RobotDescription
 from hybrid_contact_ros.ros.executor import ended_at_once, run_node
 from hybrid_contact_ros.ros.parameters import declare_config, declare_own, faults, live_parameters, read_config
-from hybrid_contact_ros.ros.qos import OUTPUT, overridable
 from hybrid_contact_ros.ros.realtime import Realtime
 from hybrid_contact_ros.warming import warm
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 
-class EngineNode(LifecycleNode):
+class EngineNode(Host):
     """A lifecycle node around one :class:`~hybrid_contact_ros.estimator.ContactEstimator`.
 
     Configuring reads the parameters and waits for nothing. The robot description comes from the parameter
@@ -52,28 +50,19 @@ class EngineNode(LifecycleNode):
         urdf: the text that the model was made from; None while the node is not configured.
     """
 
-    parts = Parts.MODE
-    kept = Parts.MODE
-
     def __init__(self, name: str, **options: Any) -> None:
         super().__init__(name, **options)
-        changes = JumpThreshold(min_forward=None, min_backward=None, on_clock_change=True)
-        self._clock_changes = self.get_clock().create_jump_callback(changes, post_callback=self._look_at_clock)
-        self._look_at_clock()  # the constructor may have set it
         declare_config(self)
         self.stream: StateStream | None = None
         self.urdf: str | None = None
-        self._active = False
-        self._managed: list[tuple[Any, Any]] = []  # (destroy, entity), newest last
-        self._threads: dict[bool, list[int]] = {True: [], False: []}  # native ids: of sets, of requests
         wall = Clock(clock_type=ClockType.STEADY_TIME)
         self._description = RobotDescription(self)
         text = "read and publish messages as their bytes; false: by way of message objects, which takes longer"
         declare_own(self, "serialized_io", True, text)
         declare_own(self, "twist_in_world", False, "the odometry's twist is in world axes instead of the base's")
-        self.startup = Startup(self, self._description, wall)
+        self.startup = Startup(self, self._description, wall, self._config)
         self.realtime = Realtime(self.get_logger())
-        self.reports = Reports(self, self.startup, wall)
+        self.reports = Reports(self, self.startup, self.realtime, wall, lambda: self.stream)
         self.add_on_set_parameters_callback(self._refuse_changes)
 
     # ------------------------------------------------------------------ for subclasses
@@ -82,50 +71,10 @@ class EngineNode(LifecycleNode):
         """Create publishers and services with :meth:`output` and :meth:`keep`."""
         raise NotImplementedError
 
-    def publish(self, prediction: Prediction, compute_ns: int, age_ns: int) -> None:
-        """Publish what this node says of a state. Its impact set comes later, from a thread of its own."""
-
-    def output(self, kind: type, topic: str, qos: QoSProfile = OUTPUT) -> Any:
-        """A publisher that lives until cleanup and is silent while inactive."""
-        publisher: Any = self.create_lifecycle_publisher(kind, topic, copy(qos), qos_overriding_options=overridable())
-        self.keep(self.destroy_lifecycle_publisher, publisher)
-        return publisher
-
-    def keep(self, destroy: Any, entity: Any) -> Any:
-        """Call ``destroy(entity)`` at cleanup."""
-        self._managed.append((destroy, entity))
-        return entity
-
-    def has_thread(self, native_id: int, sets: bool) -> None:
-        """The node has another thread until cleanup, which computes ``sets`` of the stream, or answers requests."""
-        self._threads[sets].append(native_id)
-
-    def now_ns(self) -> int:
-        """Time by the node's clock, which is the system's unless ``use_sim_time`` is set."""
-        if not self._simulated_time:
-            return time.time_ns()  # to ask the node's clock for the same number takes 15 times as long
-        handle = self.get_clock().handle
-        with handle:
-            return int(handle.get_now().nanoseconds)
-
-    def _look_at_clock(self, _: TimeJump | None = None) -> None:
-        self._simulated_time = bool(self.get_clock().ros_time_is_active)  # type: ignore[attr-defined]
-
-    def unheard(self) -> int:
-        """The parts (bits of Parts) that nobody listens to now, and which the next state is answered without."""
-        return 0
+    def _config(self) -> EstimatorConfig | None:
+        return None if self.stream is None else self.stream.estimator.config
 
     # ------------------------------------------------------------------ lifecycle
-
-    @property
-    def active(self) -> bool:
-        """Whether the node is in the lifecycle's active state, enabled or not."""
-        return self._active
-
-    @property
-    def lifecycle_state(self) -> int:
-        """State of the lifecycle, a constant of ``lifecycle_msgs/State``."""
-        return int(self._state_machine.current_state[0])
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         origin, why = self._description.origin, ""

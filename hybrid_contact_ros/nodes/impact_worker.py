@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from hybrid_contact_ros.estimation.impact_sets import ImpactAhead, ImpactSets
 from hybrid_contact_ros.impacts.steps import Steps
-from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.monitoring.set_counter import SetCounter
+from hybrid_contact_ros.nodes.host import Host
+from hybrid_contact_ros.nodes.turn import Turn
 from hybrid_contact_ros.nodes.worker import Offer, Worker
 from hybrid_contact_ros.prediction import ImpactPrediction
 
-if TYPE_CHECKING:
-    from hybrid_contact_ros.nodes.engine_node import EngineNode
-
 
 class ImpactWorker(Worker[ImpactAhead, ImpactPrediction]):
-    """Computes impact sets with a robot model of its own.
+    """Computes impact sets.
 
     A set takes most of its time in kernels without Python's lock. The Python around them is cut into steps of a few
     tens of microseconds. Python's lock alone would not do: whoever comes back from a kernel asks for it, so that a
@@ -28,19 +25,21 @@ class ImpactWorker(Worker[ImpactAhead, ImpactPrediction]):
     replay without deadline computes for the same stamp, or its beginning.
 
     Args:
-        node: configured, with a ``stream``.
+        node, turn: as of :class:`~.worker.Worker`. sets: with a robot model of its own. counter: of the sets.
         publish: called with a set, and the time since the messages of its state came, ns. Never after :meth:`end`, nor
             with a set of a state that was offered before :meth:`drop`.
     """
 
-    def __init__(self, node: EngineNode, publish: Callable[[ImpactPrediction, int], None]) -> None:
-        stream = node.stream
-        assert stream is not None and stream.monitor.sets is not None and node.urdf is not None
-        config = stream.estimator.config
-        self.counter: SetCounter = stream.monitor.sets
-        self._say = publish
-        self._sets = ImpactSets(RigidBodyModel.from_urdf(node.urdf, config), config)
-        super().__init__(node, "impact_set", self.counter)
+    def __init__(
+        self,
+        node: Host,
+        turn: Turn,
+        sets: ImpactSets,
+        counter: SetCounter,
+        publish: Callable[[ImpactPrediction, int], None],
+    ) -> None:
+        self.counter, self._sets, self._say = counter, sets, publish
+        super().__init__(node, turn, "impact_set", counter)
 
     def steps(self, offer: Offer[ImpactAhead]) -> Steps[ImpactPrediction | None]:
         return self._sets.ahead(offer.ahead, sampled=True)

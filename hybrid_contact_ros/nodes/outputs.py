@@ -11,7 +11,11 @@ from hybrid_contact_msgs.msg import (
     EventSensitivity,
     PostImpactVelocitySet,
 )
+from hybrid_contact_ros.estimation.event_maps import EventMaps
+from hybrid_contact_ros.estimation.events_ahead import Spaced
+from hybrid_contact_ros.estimation.impact_sets import ImpactSets
 from hybrid_contact_ros.estimator import Parts
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.nodes.engine_node import EngineNode
 from hybrid_contact_ros.nodes.impact_requests import ImpactRequests
 from hybrid_contact_ros.nodes.impact_worker import ImpactWorker
@@ -82,11 +86,14 @@ class ImpactOutput:
 
     def __init__(self, node: EngineNode) -> None:
         stream = node.stream
-        assert stream is not None
+        assert stream is not None and stream.monitor.sets is not None and node.urdf is not None
         self._encoder = stream.encoder
         self._sets = node.output(PostImpactVelocitySet, "impact_set")
         self._requests = ImpactRequests(node)
-        stream.sets = node.keep(ImpactWorker.end, ImpactWorker(node, self._publish))
+        config = stream.estimator.config
+        sets = ImpactSets(RigidBodyModel.from_urdf(node.urdf, config), config)
+        worker = ImpactWorker(node, stream.turn, sets, stream.monitor.sets, self._publish)
+        stream.sets = node.keep(ImpactWorker.end, worker)
 
     def _publish(self, impact: ImpactPrediction, compute_ns: int) -> None:
         """On the thread of the sets."""
@@ -99,11 +106,14 @@ class SensitivityOutput:
 
     def __init__(self, node: EngineNode) -> None:
         stream = node.stream
-        assert stream is not None
+        assert stream is not None and node.urdf is not None
         self.heard: Heard | None = None
         if node.parts & Parts.SENSITIVITY:
             self.heard = Heard(node, EventSensitivity, "event_sensitivity")
-            worker = SensitivityWorker(node, stream.encoder.sensitivity, self.heard.publish)
+            config = stream.estimator.config
+            maps = EventMaps(RigidBodyModel.from_urdf(node.urdf, config), config)
+            spaced, encode = Spaced(config.sensitivity.interval), stream.encoder.sensitivity
+            worker = SensitivityWorker(node, stream.turn, maps, spaced, stream.monitor, encode, self.heard.publish)
             stream.maps = node.keep(SensitivityWorker.end, worker)
 
     @property

@@ -4,44 +4,44 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hybrid_contact_ros.estimation.event_maps import EventMaps
 from hybrid_contact_ros.estimation.events_ahead import EventsAhead, Spaced
 from hybrid_contact_ros.impacts.steps import LONG, Steps
-from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.monitoring.monitor import Monitor
+from hybrid_contact_ros.nodes.host import Host
+from hybrid_contact_ros.nodes.turn import Turn
 from hybrid_contact_ros.nodes.worker import Offer, Worker
 from hybrid_contact_ros.prediction import SensitivityPrediction
 
-if TYPE_CHECKING:
-    from hybrid_contact_ros.nodes.engine_node import EngineNode
-
 
 class SensitivityWorker(Worker[EventsAhead, list[Any]]):
-    """Computes sensitivities with a robot model of its own, for states that are ``sensitivity.interval`` apart.
+    """Computes sensitivities for states that are ``sensitivity.interval`` apart.
 
     Each is the one that a replay computes for the same stamp.
 
     Args:
-        node: configured, with a ``stream``.
+        node, turn: as of :class:`~.worker.Worker`. maps: with a robot model of its own. spaced: which states.
+        monitor: told of faults.
         encode: makes a message of a prediction and of the time since the messages of its state came, ns.
         publish: called with each message, never after :meth:`end`, nor for a state offered before :meth:`drop`.
     """
 
     def __init__(
         self,
-        node: EngineNode,
+        node: Host,
+        turn: Turn,
+        maps: EventMaps,
+        spaced: Spaced,
+        monitor: Monitor,
         encode: Callable[[SensitivityPrediction, int], Any],
         publish: Callable[[Any], None],
     ) -> None:
-        stream = node.stream
-        assert stream is not None and node.urdf is not None
-        config = stream.estimator.config
         self.overtaken = 0
-        self._monitor, self._encode, self._say = stream.monitor, encode, publish
-        self._spaced = Spaced(config.sensitivity.interval)
-        self._maps = EventMaps(RigidBodyModel.from_urdf(node.urdf, config), config)
-        super().__init__(node, "event_sensitivity", self)
+        self._monitor, self._encode, self._say = monitor, encode, publish
+        self._spaced, self._maps = spaced, maps
+        super().__init__(node, turn, "event_sensitivity", self)
 
     def offer(self, ahead: EventsAhead, arrived: int) -> None:
         if self._spaced.due(ahead.stamp_ns):

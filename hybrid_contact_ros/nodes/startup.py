@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from lifecycle_msgs.msg import State
 from rclpy.clock import Clock
 from rclpy.lifecycle import TransitionCallbackReturn
 
+from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.nodes.host import Host
 from hybrid_contact_ros.ros.description import RobotDescription
+from hybrid_contact_ros.ros.executor import by_hand
 from hybrid_contact_ros.ros.parameters import declare_own
-
-if TYPE_CHECKING:
-    from hybrid_contact_ros.nodes.engine_node import EngineNode
 
 _UNCONFIGURED = State.PRIMARY_STATE_UNCONFIGURED
 SUCCESS = TransitionCallbackReturn.SUCCESS
@@ -32,19 +32,26 @@ class Startup:
     Configuring depends on the parameters and on the robot description. It is tried once with the same ones, and again
     when either changes.
 
+    Args:
+        node, description: what is configured, and with what. wall: the clock of its timers.
+        config: that in use, or None while the node is not configured.
+
     Attributes:
         why: why the last try failed; empty where it did not.
         tried: parameters and description of the last try; None before the first.
     """
 
-    def __init__(self, node: EngineNode, description: RobotDescription, wall: Clock) -> None:
-        self._node, self._description = node, description
+    def __init__(
+        self, node: Host, description: RobotDescription, wall: Clock, config: Callable[[], EstimatorConfig | None]
+    ) -> None:
+        self._node, self._description, self._config = node, description, config
         text = "configure and activate as soon as the robot description is there"
         declare_own(node, "autostart", False, text, live=True)
         text = "start anew by itself when another robot description comes; else diagnostics warn until it is done"
         declare_own(node, "reconfigure_on_new_description", False, text, live=True)
         self.why = ""
         self.tried: object = None
+        self._told = False  # what it waits for
         self._settings = 0  # how often parameters were set
         self._starter = node.create_timer(0.1, self._autostart, clock=wall)
         node.create_timer(0.5, self._follow_description, clock=wall)
@@ -63,7 +70,10 @@ class Startup:
     def unconfigured(self) -> str:
         """A sentence on a node that is not configured, with the reason where there is one."""
         why = self.why or ("" if self._description.there else "no robot description yet")
-        return f"not configured: {why}" if why else "not configured"
+        said = f"not configured: {why}" if why else "not configured"
+        if self._asked_for("autostart"):
+            return said
+        return f"{said}; {by_hand(self._node.get_fully_qualified_name(), 'configure')} configures it"
 
     def outdated(self) -> str:
         """A sentence where the model in use is not that of the present robot description; else an empty text."""
@@ -84,6 +94,13 @@ class Startup:
         node = self._node
         if not self._asked_for("autostart") or node.lifecycle_state != _UNCONFIGURED:
             self._starter.cancel()
+            if node.lifecycle_state == _UNCONFIGURED and not self._told:
+                self._told = True
+                name = node.get_fully_qualified_name()
+                node.get_logger().info(
+                    f"waiting to be configured: {by_hand(name, 'configure')}, then {by_hand(name, 'activate')}; with "
+                    "the parameter autostart:=true the node does both as soon as the robot description is there"
+                )
             return
         if not self._description.there:
             node.get_logger().info("waiting for robot_description", throttle_duration_sec=5.0)
@@ -96,16 +113,15 @@ class Startup:
 
     def _follow_description(self) -> None:
         """Start anew with another robot description, where that is asked for and the description can be used."""
-        node, description = self._node, self._description
+        node, description, config = self._node, self._description, self._config()
         if (
             self.tried == self._attempt
             or not description.replaced
             or not self._asked_for("reconfigure_on_new_description")
-            or node.stream is None
+            or config is None
         ):
             return
         self.tried = self._attempt
-        config = node.stream.estimator.config
         try:
             ContactEstimator(RigidBodyModel.from_urdf(description.text(), config), config)
         except ValueError as error:

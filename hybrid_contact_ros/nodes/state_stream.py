@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from copy import copy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from nav_msgs.msg import Odometry
@@ -24,6 +24,9 @@ from hybrid_contact_ros.messages.intake import JOINTS, ODOM, Intake
 from hybrid_contact_ros.messages.serialized_encoding import SerializedEncoder
 from hybrid_contact_ros.monitoring.budget import Budget
 from hybrid_contact_ros.monitoring.monitor import Monitor
+from hybrid_contact_ros.nodes.host import Host
+from hybrid_contact_ros.nodes.impact_worker import ImpactWorker
+from hybrid_contact_ros.nodes.sensitivity_worker import SensitivityWorker
 from hybrid_contact_ros.nodes.turn import Turn
 from hybrid_contact_ros.prediction import ModePrediction
 from hybrid_contact_ros.ros.boundary import protected
@@ -31,11 +34,6 @@ from hybrid_contact_ros.ros.diagnostics import FaultLog
 from hybrid_contact_ros.ros.message_types import deserialize, message_types
 from hybrid_contact_ros.ros.qos import STATE_INPUT, overridable
 from hybrid_contact_ros.ros.subscription import Numbered
-
-if TYPE_CHECKING:
-    from hybrid_contact_ros.nodes.engine_node import EngineNode
-    from hybrid_contact_ros.nodes.impact_worker import ImpactWorker
-    from hybrid_contact_ros.nodes.sensitivity_worker import SensitivityWorker
 
 # A contact that is deeper inside its plane than both of these is not on soft ground: something is configured wrongly.
 _SUNK = 0.03  # m
@@ -84,7 +82,7 @@ class StateStream:
     """
 
     def __init__(
-        self, node: EngineNode, model: RigidBodyModel, config: EstimatorConfig, twist_in_world: bool, serialized: bool
+        self, node: Host, model: RigidBodyModel, config: EstimatorConfig, twist_in_world: bool, serialized: bool
     ) -> None:
         self._node = node
         self.estimator = ContactEstimator(model, config)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from hybrid_contact_ros.impacts.steps import LONG, SHORT, Steps
+from hybrid_contact_ros.nodes.host import Host
+from hybrid_contact_ros.nodes.turn import Turn
 from hybrid_contact_ros.ros.boundary import protected
-
-if TYPE_CHECKING:
-    from hybrid_contact_ros.nodes.engine_node import EngineNode
 
 # s, before Python is run after a long step. A thread that has computed for so long has used up its share of the
 # processor, and the system may give that to another process at any time, for milliseconds where it is busy: if that
@@ -46,13 +45,12 @@ class Worker(Generic[A, R]):
     state is answered: both sides take ``turn`` for that long.
 
     Args:
-        node: configured, with a ``stream``. name: of the thread. counter: of the results.
+        node: it is told of the thread, and has its log. turn: of the thread of the states. name: of the thread.
+        counter: of the results.
     """
 
-    def __init__(self, node: EngineNode, name: str, counter: Counter) -> None:
-        stream = node.stream
-        assert stream is not None
-        self.counted, self.logger, self.turn = counter, node.get_logger(), stream.turn
+    def __init__(self, node: Host, turn: Turn, name: str, counter: Counter) -> None:
+        self.counted, self.logger, self.turn = counter, node.get_logger(), turn
         self._waiting: Offer[A] | None = None
         self._slot, self._publishing = threading.Lock(), threading.Lock()
         self._generation = 0

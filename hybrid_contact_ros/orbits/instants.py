@@ -12,9 +12,9 @@ from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode, Di
 from hybrid_contact_ros.sensitivity.course import explain
 from hybrid_contact_ros.sensitivity.events import REFUSED
 from hybrid_contact_ros.sensitivity.force_events import force_jump
-from hybrid_contact_ros.sensitivity.gradients import asker, has_massless_limbs, problem_gradient
 from hybrid_contact_ros.sensitivity.impact_gradient import ImpactCourse, impact_derivative
 from hybrid_contact_ros.sensitivity.local_event import LocalEvent
+from hybrid_contact_ros.sensitivity.massless import has_massless_limbs, limb_gradient, limb_problem
 from hybrid_contact_ros.sensitivity.mode_gradient import motion_derivative, motion_of
 from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity, refusal, saltation
 from hybrid_contact_ros.sensitivity.slip_end import stick_saltation
@@ -137,7 +137,7 @@ def _impacts(
         why = f"{max(len(arriving), len(closing))} contacts arrive at one instant, and near it in several orders"
         return refusal("touchdown", first.contacts, Validity.SIMULTANEOUS, why)
     (contact,) = arriving
-    here = problem_gradient(known, q, v, time, before.closed)
+    here = limb_gradient(known, q, v, time, before.closed)
     fault = refuse_touchdown(here.problem, contact, before.closed, RESTING, _TOUCHING)
     if fault is not None:
         return fault
@@ -150,7 +150,7 @@ def _impacts(
         if not event.contacts <= before.closed | arriving:
             return refusal("touchdown", event.contacts, Validity.SIMULTANEOUS, "another contact arrives at the instant")
         if event is not first:
-            here = problem_gradient(known, q, event.velocity_before, time, event.before.closed)
+            here = limb_gradient(known, q, event.velocity_before, time, event.before.closed)
         course = explain(here, event.velocity_after, event.impulse, event.after.closed, event.bounced, RESTING)
         if course is None:
             validity = Validity.CAPPED if event.bounced else Validity.UNEXPLAINED
@@ -175,8 +175,8 @@ def _impacts(
         for i, column in by_height.items():
             columns["height", i] = columns.get(("height", i), np.zeros(2 * n)) + column
     names = tuple(columns)
-    ahead = motion_of(problem_gradient(known, q, v, time, before.closed).problem, before)
-    behind = motion_of(asker(known, time, after.closed)(q, v_after), after)
+    ahead = motion_of(limb_gradient(known, q, v, time, before.closed).problem, before)
+    behind = motion_of(limb_problem(known, q, v_after, time, after.closed), after)
     guard = np.concatenate((ahead.problem.normal_jacobian[contact], np.zeros(n)))
     by_guard = np.array([-1.0 if name == ("height", contact) else 0.0 for name in names])
     return saltation(
@@ -199,7 +199,7 @@ def _closing(known: object, last: ExecutionEvent, after: ContactMode) -> tuple[A
     impact, as ``simulate`` does. Its derivatives by the state (2 nv, 2 nv) and by grounds (2 nv,), and v⁺ (nv,)."""
     cut = last.kind is ExecutionEventKind.TRUNCATION
     v, n = last.velocity_before if cut else last.velocity_after, len(last.velocity_after)
-    here = problem_gradient(known, last.q, v, last.time, after.closed)
+    here = limb_gradient(known, last.q, v, last.time, after.closed)
     found = impact_derivative(here, ImpactCourse(after.closed, after.sliding))
     normals = here.problem.normal_jacobian[sorted(after.closed)]
     back = np.linalg.pinv(normals, rcond=1e-10)

@@ -23,6 +23,11 @@ _IMPATIENT = 1.0  # s; signals closer than this count as one: ros2 launch sends 
 _SWITCH = 2e-5  # s; another thread of the node may hold a state up by this much (Python's default is 5 ms)
 
 
+def by_hand(name: str, transition: str) -> str:
+    """The command that takes the node of this full name through a transition of its lifecycle."""
+    return f"`ros2 lifecycle set {name} {transition}`"
+
+
 def make_executor() -> Executor:
     """The EventsExecutor (half the processor time of the others), or the SingleThreadedExecutor before Kilted.
 

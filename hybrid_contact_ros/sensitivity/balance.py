@@ -47,7 +47,7 @@ class Balance:
     ) -> None:
         n, k = problem.nv, len(rows)
         stacked = problem.jacobian().reshape(problem.contacts, -1, n)
-        contact, row = [i for i, _ in rows], [r for _, r in rows]
+        contact, row = np.array(rows, dtype=np.intp).reshape(k, 2).T
         self.rows, self.nv, self._bent = rows, n, more is not None
         self.place = contact, row
         self._edges, self._friction = edges, problem.friction
@@ -60,8 +60,9 @@ class Balance:
                     self.push[at] -= problem.friction[i] * (edges[i] @ problem.tangent_jacobian[i])
         self._matrix = matrix = np.zeros((n + k, n + k))
         matrix[:n, :n] = problem.mass if more is None else problem.mass + more
-        matrix[:n, n:] = -self.push.T
-        matrix[n:, :n] = self.closed
+        if k:
+            np.negative(self.push.T, out=matrix[:n, n:])
+            matrix[n:, :n] = self.closed
         self._shape = problem.contacts, 1 + problem.tangents
         factors, pivots, failed = dgetrf(matrix)
         sizes = np.abs(factors.diagonal())
@@ -96,7 +97,7 @@ class Balance:
         Raises:
             Unsolvable: rows that depend on each other are given targets that contradict each other.
         """
-        right = np.concatenate((force, target))
+        right = np.concatenate((force, target)) if self.rows else force
         if self.redundant:
             found = self._inverse @ right
             missed = float(np.abs(self._matrix @ found - right).max(initial=0.0))

@@ -51,7 +51,7 @@ class ContactMode:
             ValueError: a contact that slides, is at rest, and has no direction in :attr:`directions`.
         """
         found = {}
-        for i in sorted(self.sliding & self.closed) if self.kinetic else ():
+        for i in sorted(self.sliding & self.closed) if self.sliding and self.kinetic else ():
             if problem.friction[i] == 0.0:
                 continue
             velocity = problem.tangent_jacobian[i] @ problem.velocity

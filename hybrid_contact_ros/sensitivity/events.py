@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike
 from hybrid_contact_ros.mechanics.contact_sets import contact_set, finite, not_negative
 from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode
 from hybrid_contact_ros.sensitivity.force_events import liftoff_saltation, slip_saltation
-from hybrid_contact_ros.sensitivity.gradients import massless
+from hybrid_contact_ros.sensitivity.gradients import asker
 from hybrid_contact_ros.sensitivity.impact_gradient import ImpactCourse
 from hybrid_contact_ros.sensitivity.local_event import LocalEvent
+from hybrid_contact_ros.sensitivity.massless import has_massless_limbs
 from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity, refusal
 from hybrid_contact_ros.sensitivity.slip_end import stick_saltation
 from hybrid_contact_ros.sensitivity.touchdown import touchdown_saltation
@@ -108,7 +109,7 @@ def saltation_matrix(
     start, end = as_mode(before), None if after is None else as_mode(after)
     who = contact_set("contacts", [contacts] if isinstance(contacts, int | np.integer) else contacts, _MANY)
     known = as_system(system, effort)
-    if not isinstance(known, RobotSystem) and massless(known, q_, v_, time):
+    if not isinstance(known, RobotSystem) and has_massless_limbs(asker(known, time, start.closed)(q_, v_)):
         start = replace(start, kinetic=False)
         end = None if end is None else replace(end, kinetic=False)
     if name in REFUSED or len(who) != 1:  # what has no derivative is looked at all the same

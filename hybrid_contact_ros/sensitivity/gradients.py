@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.sensitivity.massless import LimbGradient, loose_limbs, with_limbs
 from hybrid_contact_ros.systems.robot import RobotSystem
 
 if TYPE_CHECKING:
@@ -113,42 +112,15 @@ def problem_gradient(
 
     Args:
         system: as for ``simulate``: it has ``problem(q, v[, time][, mode])``.
-        mode: closed contacts, which forces are told of. Massless limbs that none of them holds move by their own
-            ``limb_acceleration`` (:mod:`~.massless`).
+        mode: closed contacts, which forces are told of. M may be singular; :mod:`~.massless` is for that.
     """
     if isinstance(system, RobotSystem):
         from hybrid_contact_ros.sensitivity.robot_gradient import robot_gradient  # Pinocchio, for robots only
 
         return robot_gradient(system, q, v, time, mode)
     if _is_lagrangian(system):
-        found = symbolic_gradient(system, q, v, time, mode)
-    else:
-        found = differenced_gradient(system, q, v, time, mode)
-    if not has_massless_limbs(found.problem):
-        return found
-    n = found.problem.nv
-
-    def own(moved: Array, pushed: Array) -> Array:
-        return _own_motion(system, q + moved, v + pushed, time, mode)
-
-    none = np.zeros(n)
-    by_q = differences(lambda moved: own(moved, none), n)
-    return LimbGradient(found, mode, (own(none, none), by_q, differences(lambda pushed: own(none, pushed), n)))
-
-
-def has_massless_limbs(problem: ContactProblem) -> bool:
-    """Whether some coordinates have no mass: then contacts slide without friction (Johnson's Assumption A12)."""
-    return bool(loose_limbs(problem, frozenset()))
-
-
-def massless(system: Any, q: Array, v: Array, time: float) -> bool:
-    """:func:`has_massless_limbs` of a system at a state."""
-    return has_massless_limbs(_raw_asker(system, time, frozenset())(q, v))
-
-
-def _own_motion(system: Any, q: Array, v: Array, time: float, mode: frozenset[int]) -> Array:
-    moves = getattr(system, "limb_acceleration", None)
-    return np.zeros(v.size) if moves is None else np.asarray(moves(q, v, time, mode), dtype=np.float64)
+        return symbolic_gradient(system, q, v, time, mode)
+    return differenced_gradient(system, q, v, time, mode)
 
 
 def differenced_gradient(
@@ -160,7 +132,7 @@ def differenced_gradient(
         system: has ``problem``; where v ≠ q̇ also ``integrate(q, step)``.
     """
     move = getattr(system, "integrate", None) or (lambda q_, moved: q_ + moved)
-    ask = _raw_asker(system, time, mode)
+    ask = asker(system, time, mode)
     here = ask(q, v)
     n = here.nv
 
@@ -213,21 +185,7 @@ def differences(function: Any, size: int, step: float = STEP) -> Array:
 
 
 def asker(system: Any, time: float, mode: frozenset[int]) -> Any:
-    """problem(q, v) of a system, at a time and in a mode where it takes them; of loose limbs with their own motion."""
-    ask = _raw_asker(system, time, mode)
-    if isinstance(system, RobotSystem):
-        return ask
-
-    def asked(q: Array, v: Array) -> ContactProblem:
-        problem: ContactProblem = ask(q, v)
-        if not has_massless_limbs(problem):
-            return problem
-        return with_limbs(problem, mode, _own_motion(system, np.asarray(q), np.asarray(v), time, mode))
-
-    return asked
-
-
-def _raw_asker(system: Any, time: float, mode: frozenset[int]) -> Any:
+    """problem(q, v) of a system, at a time and in a mode where it takes them."""
     if isinstance(system, RobotSystem) or _is_lagrangian(system):  # a signature costs as much as a problem
         return lambda q, v: system.problem(q, v, time, mode)
     takes, given = _arguments(system), {"time": time, "mode": mode}

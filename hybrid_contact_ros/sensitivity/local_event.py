@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.mechanics.contact_sets import contact_set, finite, not_negative
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode
-from hybrid_contact_ros.sensitivity.gradients import ProblemGradient, asker, problem_gradient
+from hybrid_contact_ros.sensitivity.gradients import ProblemGradient
+from hybrid_contact_ros.sensitivity.massless import limb_gradient, limb_problem
 
 Array = NDArray[np.float64]
 
@@ -38,12 +39,12 @@ class LocalEvent:
         """The contact problem before the event, with its derivatives.
 
         Raises:
-            ValueError: v has another size than M, ``resting`` or ``time`` makes no sense, or the contact, the mode before
-                or the mode ``after`` names contacts that do not exist.
+            ValueError: v has another size than M, ``resting`` or ``time`` makes no sense, or the contact, the mode
+                before or the mode ``after`` names contacts that do not exist.
         """
         not_negative(resting=self.resting)
         finite(time=self.time)
-        here = problem_gradient(self.system, self.q, self.v, self.time, self.before.closed)
+        here = limb_gradient(self.system, self.q, self.v, self.time, self.before.closed)
         problem = here.problem
         if self.v.shape != (problem.nv,):
             raise ValueError(f"v has shape {self.v.shape}; ({problem.nv},) is needed")
@@ -57,6 +58,5 @@ class LocalEvent:
 
     def problem(self, mode: ContactMode, v: Array | None = None, time: float | None = None) -> ContactProblem:
         """The contact problem in another mode, at another velocity or time."""
-        ask = asker(self.system, self.time if time is None else time, mode.closed)
-        found: ContactProblem = ask(self.q, self.v if v is None else v)
-        return found
+        then, moving = self.time if time is None else time, self.v if v is None else v
+        return limb_problem(self.system, self.q, moving, then, mode.closed)

@@ -8,6 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.mechanics.problem import ContactProblem
+from hybrid_contact_ros.sensitivity.gradients import (
+    ProblemGradient,
+    asker,
+    differences,
+    problem_gradient,
+)
+from hybrid_contact_ros.systems.robot import RobotSystem
 
 Array = NDArray[np.float64]
 _MASSLESS = 1e-12  # of the largest entry of M: a coordinate with less in its row has no mass
@@ -43,6 +50,41 @@ def with_limbs(problem: ContactProblem, closed: frozenset[int], own: Array) -> C
     mass[loose, loose] = 1.0
     bias[loose] = -own[loose]
     return problem.replace_trusted(mass=mass, bias_force=bias)
+
+
+def has_massless_limbs(problem: ContactProblem) -> bool:
+    """Whether some coordinates have no mass: then contacts slide without friction (Johnson's Assumption A12)."""
+    return bool(loose_limbs(problem, frozenset()))
+
+
+def limb_problem(system: Any, q: Array, v: Array, time: float, mode: frozenset[int]) -> ContactProblem:
+    """The contact problem of a system in a mode, with the own motion of limbs that no closed contact holds."""
+    problem: ContactProblem = asker(system, time, mode)(q, v)
+    if isinstance(system, RobotSystem) or not has_massless_limbs(problem):
+        return problem
+    return with_limbs(problem, mode, _own_motion(system, np.asarray(q), np.asarray(v), time, mode))
+
+
+def limb_gradient(
+    system: Any, q: Array, v: Array, time: float = 0.0, mode: frozenset[int] = frozenset()
+) -> ProblemGradient:
+    """:func:`limb_problem` with its derivatives; those of the limbs' own motion are differences."""
+    found = problem_gradient(system, q, v, time, mode)
+    if isinstance(system, RobotSystem) or not has_massless_limbs(found.problem):
+        return found
+
+    def own(moved: Array, pushed: Array) -> Array:
+        return _own_motion(system, q + moved, v + pushed, time, mode)
+
+    n = found.problem.nv
+    none = np.zeros(n)
+    by_q = differences(lambda moved: own(moved, none), n)
+    return LimbGradient(found, mode, (own(none, none), by_q, differences(lambda pushed: own(none, pushed), n)))
+
+
+def _own_motion(system: Any, q: Array, v: Array, time: float, mode: frozenset[int]) -> Array:
+    moves = getattr(system, "limb_acceleration", None)
+    return np.zeros(v.size) if moves is None else np.asarray(moves(q, v, time, mode), dtype=np.float64)
 
 
 class LimbGradient:

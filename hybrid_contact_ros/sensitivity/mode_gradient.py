@@ -12,7 +12,8 @@ from scipy.linalg.lapack import dposv
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.balance import Balance
 from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode, Direction
-from hybrid_contact_ros.sensitivity.gradients import ProblemGradient, coefficient_gradient, problem_gradient
+from hybrid_contact_ros.sensitivity.gradients import ProblemGradient, coefficient_gradient
+from hybrid_contact_ros.sensitivity.massless import limb_gradient
 
 Array = NDArray[np.float64]
 _WELL = 1e-3  # as of ``Balance``, for Cholesky's pivots, which are roots of those
@@ -143,7 +144,7 @@ def mode_motion(
     system: Any, q: Array, v: Array, time: float, mode: ContactMode, resting: float = RESTING
 ) -> MotionDerivative:
     """Motion of a system in a mode, and its derivatives, at a state and a time."""
-    return motion_derivative(problem_gradient(system, q, v, time, mode.closed), mode, resting)
+    return motion_derivative(limb_gradient(system, q, v, time, mode.closed), mode, resting)
 
 
 def _turn(

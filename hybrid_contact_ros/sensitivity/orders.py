@@ -149,9 +149,7 @@ class _Chains:
             due[contact] = time
         state, fast = chain_state(m, d), _doublings(float(np.abs(velocity).max(initial=0.0)))
         before = self.rows @ np.ldexp(velocity, -fast)
-        code, count, residual = impact_chain(
-            *self._problem, rests, due, before, *self._scratch, *state, *self._log
-        )
+        code, count, residual = impact_chain(*self._problem, rests, due, before, *self._scratch, *state, *self._log)
         status = Status(code)
         if status == Status.INACCURATE and residual <= _ACCEPTED:
             status = Status.SOLVED

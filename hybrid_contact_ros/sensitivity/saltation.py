@@ -161,7 +161,7 @@ def saltation(
         The matrix, or GRAZING where |ḣ| is below 1e-9 of Σ|Dh||F⁻| + |D_t h|.
     """
     rate = float(guard_gradient @ field_before) + guard_rate
-    size = float(np.abs(guard_gradient) @ np.abs(field_before)) + abs(guard_rate)
+    size = float(np.abs(guard_gradient * field_before).sum()) + abs(guard_rate)
     if not abs(rate) > _GRAZING * size:
         return refusal(kind, contacts, Validity.GRAZING, "the guard does not change along the motion")
     time = guard_gradient / -rate
@@ -169,9 +169,11 @@ def saltation(
     if reset_rate is not None:
         carried = carried + reset_rate
     jump = field_after - carried
-    matrix = reset_gradient - jump[:, None] * time
+    matrix = jump[:, None] * -time
+    matrix += reset_gradient
     n = len(matrix) // 2
-    velocity_gradient = reset_gradient[n:] + carried[n:, None] * time
+    velocity_gradient = carried[n:, None] * time
+    velocity_gradient += reset_gradient[n:]
     count = len(parameters)
     by_parameter = np.zeros((2 * n, count)) if reset_parameters is None else np.array(reset_parameters)
     time_parameter = np.zeros(count)

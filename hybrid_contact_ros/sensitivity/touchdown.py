@@ -116,8 +116,8 @@ def parameter_columns(
     n = len(found.velocity)
     names = (*[("friction", i) for i in chosen], *[("restitution", i) for i in chosen], ("height", contact))
     reset = np.zeros((2 * n, len(names)))
-    reset[n:, : len(chosen)] = found.velocity_friction[:, chosen]
-    reset[n:, len(chosen) : 2 * len(chosen)] = found.velocity_restitution[:, chosen]
+    for k, i in enumerate(chosen):
+        reset[n:, k], reset[n:, len(chosen) + k] = found.velocity_friction[:, i], found.velocity_restitution[:, i]
     guard = np.zeros(len(names))
     guard[-1] = -1.0  # the gap falls as its ground rises
     return names, reset, guard

@@ -31,7 +31,7 @@ def bag(request, tmp_path):
     return path
 
 
-@pytest.mark.parametrize("spare", [4, 8, 28])
+@pytest.mark.parametrize("spare", [4, 8, 28, 70])
 def test_zeros_behind_a_message_are_no_damage(tmp_path, spare):
     """rclpy's ``serialize_message`` leaves them behind a joint state without effort."""
     kind = "sensor_msgs/msg/JointState"

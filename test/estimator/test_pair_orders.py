@@ -31,7 +31,7 @@ def two_legs(place, friction, **more):
 
 
 def block_on_two_edges():
-    """A uniform block of 1 kg in space, whose height is √2 times its width, and that falls flat on two of its points."""
+    """A uniform block of 1 kg in space, √2 times as high as wide, that falls flat on two of its points."""
     width, height = 0.4, np.sqrt(2.0) * 0.4
     inertia = (width**2 + height**2) / 12.0
     rows = [point_rows([side * width / 2, 0.0, -height / 2]) for side in (1, -1)]

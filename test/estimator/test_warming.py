@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,36 @@ def test_after_warming_nothing_is_left_to_compile():
             other.update(state)
     finally:
         enable_compilation()
+
+
+EVENTS = """
+import numpy as np
+from dataclasses import replace
+from helpers.bodies import GRAVITY, block, body, free
+from hybrid_contact_ros.estimator import Parts
+far = {"prediction": {"horizon": 1.0}, "sensitivity": {"horizon": 1.0}}
+asked, kinds = Parts.MODE | Parts.SENSITIVITY, set()
+covariance = np.stack((1e-6 * np.eye(6), 1e-4 * np.eye(6)))
+thing = block(activation={"force_on": 1.0, "slip_on": 0.02, "slip_off": 0.01}, **far)
+thing.warm(freeze=True, parts=Parts.ALL | Parts.SENSITIVITY)
+states = [free(0, 0.06, (0.2, 0, -1.0))]
+states += [free(round(1e9 + 1e6 * i), 0.05, force=(0, 0, 0.2 * i)) for i in range(90)]
+states += [free(round(3e9 + 1e6 * i), 0.05, force=(0.1 * i, 0, 0)) for i in range(90)]
+states += [free(round(5e9 + 1e6 * i), 0.05, (0.3 - 0.5 * GRAVITY * 1e-3 * i, 0, 0)) for i in range(40)]
+for state in states:
+    for known in (covariance, None):
+        for event in thing.update(replace(state, base_covariance=known), asked).sensitivity:
+            kinds.add(event.kind.name)
+print(*sorted(kinds))
+"""
+
+
+def test_nothing_is_left_to_compile_for_the_sensitivity_of_any_kind_of_event():
+    """In a process of its own, with kernels frozen."""
+    command = [sys.executable, "-c", EVENTS]
+    done = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["LIFTOFF", "SLIP", "STICK", "TOUCHDOWN"]
 
 
 STRAIGHT_LEG = """

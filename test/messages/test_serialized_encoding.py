@@ -214,7 +214,7 @@ def test_readers_read_what_others_write_and_refuse_the_rest(kind, make, data):
         message = agreeing(kind, data.draw(messages(kind, 3)))
         plain = serialize(kind, message)
         layout = Layout(kind, plain)
-        written = littered(plain, layout.gaps, data.draw(st.integers(0, layout.spare)))
+        written = littered(plain, layout.gaps, data.draw(st.integers(0, 99)))
         view = read(written)
         stamp = message.header.stamp
         assert view.stamp_ns == stamp.sec * 10**9 + stamp.nanosec and view.model_hash == message.model_hash
@@ -228,8 +228,6 @@ def test_readers_read_what_others_write_and_refuse_the_rest(kind, make, data):
             read(plain[: data.draw(st.integers(0, len(plain) - 1))])
         with pytest.raises(ValueError):
             read(b"\0\0" + plain[2:])
-        with pytest.raises(ValueError, match="bytes stand behind the last field"):
-            read(littered(plain, [], layout.spare + data.draw(st.integers(1, 99))))
 
 
 def assert_bits(records, kind, wanted):

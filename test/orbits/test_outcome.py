@@ -11,8 +11,6 @@ from hybrid_contact_ros.sensitivity.saltation import Validity
 from hybrid_contact_ros.systems.trotters import soft_trotter, soft_trotter_apex
 
 
-
-
 @pytest.mark.parametrize("t, words", [(0.5, 2), (1.3, 4)])
 def test_pieces_through_one_and_two_instants_agree_with_the_directional_flow(t, words):
     run = simulate(soft_trotter(), *soft_trotter_apex(), t, **EXACT)

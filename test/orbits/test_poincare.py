@@ -94,6 +94,14 @@ def test_rimless_wheel_has_the_multiplier_of_the_closed_form():
     assert orbit_stability(everything).answer is Answer.UNDECIDED
 
 
+def test_the_rolling_of_the_wheel_is_found_from_another_speed():
+    returning, q, v = wheel()
+    faster = np.concatenate((np.zeros(3), v))
+    orbit = periodic_orbit(returning, q, 1.1 * v, faster)
+    np.testing.assert_allclose(orbit.v, v, atol=1e-8)
+    assert orbit.residual < 1e-8 and orbit.stability().answer is Answer.YES
+
+
 def test_rimless_wheel_map_approaches_its_derivative_with_second_order():
     returning, q, v = wheel()
     errors = []

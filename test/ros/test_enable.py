@@ -37,7 +37,8 @@ def test_diagnostics_name_a_disabled_node_so_and_an_inactive_one_so(bench, modes
     assert bench.diagnosis(node)[:2] == (DiagnosticStatus.OK, "disabled by ~/enable")
     node.trigger_deactivate()
     bench.diagnosis(node)
-    assert bench.diagnosis(node)[:2] == (DiagnosticStatus.OK, "inactive")
+    says = f"inactive; `ros2 lifecycle set {node.get_fully_qualified_name()} activate` activates it"
+    assert bench.diagnosis(node)[:2] == (DiagnosticStatus.OK, says)
 
 
 @pytest.mark.parametrize("anew", [False, True])

@@ -70,6 +70,21 @@ def test_without_a_robot_description_configure_fails_and_can_be_tried_again(benc
     assert node.trigger_configure() == SUCCESS
 
 
+def test_a_node_without_autostart_says_once_what_it_waits_for(bench, capfd):
+    node = bench.start(ContactSuiteNode, configure=False)
+    name = node.get_fully_qualified_name()
+    bench.spin(0.5)
+    told = capfd.readouterr().err
+    assert told.count("waiting to be configured") == 1
+    for command in (f"ros2 lifecycle set {name} configure", f"ros2 lifecycle set {name} activate", "autostart:=true"):
+        assert command in told
+    bench.diagnosis(node)
+    assert bench.diagnosis(node)[1] == f"not configured; `ros2 lifecycle set {name} configure` configures it"
+    assert node.trigger_configure() == SUCCESS and node.trigger_cleanup() == SUCCESS
+    bench.spin(0.3)
+    assert "waiting to be configured" not in capfd.readouterr().err
+
+
 def test_urdf_without_the_named_link_fails_configure_by_name(bench, capfd):
     node = bench.start(ContactSuiteNode, configure=False, parameters=leg.PARAMETERS.replace("shank", "schank"))
     assert node.trigger_configure() == FAILURE

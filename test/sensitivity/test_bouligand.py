@@ -108,6 +108,18 @@ def test_in_each_cone_its_selection_is_approached_and_no_other(name):
         )
 
 
+@given(st.integers(0, 1000))
+def test_raising_all_grounds_is_lowering_the_robot_and_one_ground_changes_the_order(seed):
+    rng = np.random.default_rng(seed)
+    landing = bouligand_derivative(feet(), [0, 0, 0.38], [-1.0, -1.3, -0.9])
+    direction, lift = rng.normal(size=7), np.array([0, 1, 1, 1, 0, 0, 0.0])
+    height = float(rng.normal())
+    raised = landing.apply(direction, {0: height, 1: height})
+    lowered = height * lift[1:] + landing.apply(direction - height * lift)
+    np.testing.assert_allclose(raised, lowered, atol=1e-9 * (1.0 + np.abs(lowered).max()))
+    assert landing.orders(direction, {0: 1e3}) == ((0, 1),) and landing.orders(direction, {0: -1e3}) == ((1, 0),)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_selections_agree_where_two_contacts_touch_together(name):
     system, q, v, closed = CASES[name]

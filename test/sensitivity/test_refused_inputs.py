@@ -130,7 +130,7 @@ def test_what_is_no_tolerance_is_refused_by_its_name(name, wrong):
 @pytest.mark.parametrize("name", TAKE_TIMES)
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, "1", [1.0]])
 def test_what_is_no_time_is_refused_by_its_name(name, wrong):
-    with pytest.raises(ValueError, match="^time must be a finite number, got "):
+    with pytest.raises(ValueError, match=r"^time must be a finite number, got "):
         TAKE_TOLERANCES[name][0](time=wrong)
 
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.landing_block import filters
 from helpers.robot_systems import example
 from helpers.straight_systems import Flat
 from hybrid_contact_ros import EventMap, merged_branches, salted_branches, salted_update, simulate, touchdown_words
@@ -204,6 +205,18 @@ def test_nees_of_a_landing_rod_is_that_of_chi_squared_as_the_covariance_goes_to_
     low, high = salted.interval(0.999)
     assert low < salted.ratio < high
     assert nulls[1] < 0.02 * nulls[0]
+
+
+def test_a_block_that_lands_flat_has_the_covariance_of_both_orders():
+    """Its corners' order turns it by ±0.62 rad/s: two far apart parts, which one word alone knows nothing of."""
+    found = filters(1e-4, 80)
+    assert found.words.rank == 5  # the span of both words, of rank 3 each, and of the jump between them
+    error = found.words.nees.std() / np.sqrt(80) / found.words.rank
+    assert found.words.ratio == pytest.approx(1.0, abs=4.0 * error)
+    assert error < 0.12
+    assert np.abs(found.words.null).max() < 1e-6
+    assert found.one.ratio > 1e6
+    assert found.share == pytest.approx(found.probability, abs=4.0 * np.sqrt(0.25 / 80))
 
 
 BALL = ([0.0], [-2.0])

@@ -56,7 +56,7 @@ def update(
     A, work, order, intended, other_slip, found, other_forces,
     # scratch:
     basis, values, touching, sliding, load, b, weighed, slip_acceleration, expected, estimates, vectors, bytes,
-    integers, directions, phi, flats, cosines, chain, chain_matrix,
+    integers, directions, phi, flats, chain, chain_matrix,
     chain_bytes,
     # engine out:
     backed, event_times,
@@ -98,7 +98,7 @@ def update(
     solver = StateScratch(A, work, order, intended, other_slip, found, other_forces)
     scratch = UpdateScratch(
         basis, values, touching, sliding, load, b, weighed, slip_acceleration, expected, estimates, vectors, bytes,
-        integers, directions, phi, flats, cosines, chain, chain_matrix,
+        integers, directions, phi, flats, chain, chain_matrix,
         chain_bytes,
     )  # fmt: skip
     ahead = EngineOut(backed, event_times)

@@ -13,7 +13,8 @@ from hybrid_contact_ros.kernels.stability.constraint import (
     BOUNDED_TIME,
     PSEUDO_IMPULSE,
     ZENO,
-    normal_cosines,
+    largest_normal,
+    normal_cosine,
     stability_flags,
 )
 from hybrid_contact_ros.kernels.stability.pair_orders import (
@@ -47,7 +48,6 @@ def flag(settings, given, solved, robot, problem, here, tracker, mode, solver, s
             settings.sigmas, settings.acceleration_sigma, settings.restitution_margin, problem.gap, here.gap_velocity,
             here.gap_sigmas, here.velocity_sigmas, margins[BOUNDED_TIME], robot.restitution, flags[ZENO], ends,
         )  # fmt: skip
-    normal_cosines(TANGENTS, here.G, scratch.cosines)
     return _pairs(settings, given, robot, here, tracker, solver, scratch, ahead, lists)
 
 
@@ -91,7 +91,8 @@ def _pairs(settings, given, robot, here, tracker, solver, scratch, ahead, lists)
         ),
         PairsOut(lists.pair_contacts, lists.pair_margins, lists.pair_flags),
     )  # fmt: skip
+    largest = largest_normal(TANGENTS, here.G)
     for pair in range(count):
         i, j = int(lists.pair_contacts[0, pair]), int(lists.pair_contacts[1, pair])
-        lists.pair_couplings[pair] = scratch.cosines[i, j]
+        lists.pair_couplings[pair] = normal_cosine(TANGENTS, i, j, largest, here.G)
     return count

@@ -110,7 +110,6 @@ class UpdateScratch(NamedTuple):
     directions: Array  # (m, 2)
     phi: Array  # (m,)
     flats: Array  # (4, n)
-    cosines: Array  # (m, m)
     chain: Array  # (VECTORS, n), chain_matrix (n, n) and chain_bytes (BYTES, m): of the orders of impacts
     chain_matrix: Array
     chain_bytes: Codes

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.impacts.ratio_test import NOTHING, OWN_WIDTH, blocking, first_blocking
+from hybrid_contact_ros.kernels.impacts.blocking import NOTHING, OWN_WIDTH, blocking, first_blocking
 from hybrid_contact_ros.kernels.impacts.tableau import (
     X_BASIC,
     Y_BASIC,

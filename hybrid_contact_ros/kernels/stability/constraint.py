@@ -268,14 +268,27 @@ def normal_cosines(d, G, cosines):
     A constraint that hardly any impulse moves has zeros, on the diagonal too.
     """
     m = cosines.shape[0]
-    w = 1 + d
-    largest = 0.0
-    for i in range(m):
-        largest = max(largest, G[i * w, i * w])
+    largest = largest_normal(d, G)
     for i in range(m):
         for j in range(m):
-            product = G[i * w, i * w] * G[j * w, j * w]
-            small = G[i * w, i * w] <= 1e-14 * largest or G[j * w, j * w] <= 1e-14 * largest
-            cosines[i, j] = 0.0
-            if not small and product > 0.0:
-                cosines[i, j] = min(1.0, max(-1.0, G[i * w, j * w] / math.sqrt(product)))
+            cosines[i, j] = normal_cosine(d, i, j, largest, G)
+
+
+@kernel
+def normal_cosine(d, i, j, largest, G):
+    """One of :func:`normal_cosines`; ``largest``: :func:`largest_normal`."""
+    a, b = i * (1 + d), j * (1 + d)
+    product = G[a, a] * G[b, b]
+    small = G[a, a] <= 1e-14 * largest or G[b, b] <= 1e-14 * largest
+    if small or not product > 0.0:
+        return 0.0
+    return min(1.0, max(-1.0, G[a, b] / math.sqrt(product)))
+
+
+@kernel
+def largest_normal(d, G):
+    """The largest diagonal entry of G that belongs to a normal, 1/kg."""
+    largest = 0.0
+    for i in range(G.shape[0] // (1 + d)):
+        largest = max(largest, G[i * (1 + d), i * (1 + d)])
+    return largest

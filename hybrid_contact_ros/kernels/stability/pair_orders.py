@@ -34,8 +34,8 @@ _SOLVED, _STEP_LIMIT, _INACCURATE = int(Status.SOLVED), int(Status.STEP_LIMIT), 
 IMPACTS = 6
 """Impacts of a chain at most; a pair whose chain is longer is CUT."""
 ORDERS_WORK = 130.0
-"""Work, by :func:`_work`, after which no further pair of a state is begun; those that are left are CUT. The six pairs of
-four feet that land one after the other take 139, or 129 without the least one."""
+"""Work, by :func:`_work`, after which no further pair of a state is begun; those that are left are CUT. The six pairs
+of four feet that land one after the other take 139, or 129 without the least one."""
 LARGEST_WORK = 4.0 * ORDERS_WORK
 """A pair that would take more is CUT."""
 VECTORS = 18
