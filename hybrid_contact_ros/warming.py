@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from math import inf
 
@@ -37,6 +37,7 @@ from hybrid_contact_ros.mechanics.state import RobotState
 _WORTH_A_PROCESS = 4.0  # s of either process's share: a new one takes two until it compiles anything
 _PATIENCE = 5.0  # s that the helper has to end
 _PERIOD = 3.0  # s between two reports
+_LOOKED = 0.1  # s between two looks at a helper that nobody waits for
 _TRUSTED = 3.0  # s
 _MOSTLY = 0.9
 _SLOWER = 1.2  # times what was told
@@ -145,6 +146,31 @@ def compile_after_samples(model: RigidBodyModel, config: ImpactConfig) -> None:
     landing.gather(Samples(np.zeros((2, landing.space.w.size)), np.ones((2, SAMPLE_COLUMNS)), Status.SOLVED))
 
 
+def postponed(model: RigidBodyModel, config: EstimatorConfig, parts: Parts) -> Parts:
+    """Of these parts that which a node can go without at first: SENSITIVITY, where its kernels are not all in the cache
+    and a process of their own can compile them. They take about as long as all others together."""
+    parts &= Parts.SENSITIVITY
+    there = all(stored(name) for name in needed(model, config, parts))
+    return Parts(0) if there or not _can_help() else parts
+
+
+def compile_beside(
+    config: EstimatorConfig, urdf: str, parts: Parts, kernels: Iterable[str], ended: Callable[[], bool]
+) -> bool:
+    """Compile what parts need in a process that gets what all others leave of the processors, and wait for that.
+
+    Args:
+        urdf: of the robot. kernels: names of those that are needed. ended: asked now and then whether to give up.
+
+    Returns:
+        Whether all of them are in the cache.
+    """
+    with _helped(config, urdf, parts, idle=True) as child:
+        while child is not None and child.poll() is None and not ended():
+            time.sleep(_LOOKED)
+    return not ended() and all(stored(name) for name in kernels)
+
+
 @contextmanager
 def _telling(left: Left, tell: Callable[[str], object] | None) -> Iterator[None]:
     if tell is None or not left.total:
@@ -169,25 +195,32 @@ def _telling(left: Left, tell: Callable[[str], object] | None) -> Iterator[None]
 
 def _worth_it(theirs: float, ours: float) -> bool:
     """Whether to share work of so many seconds with a helper process."""
+    return _can_help() and min(theirs, ours) >= _WORTH_A_PROCESS
+
+
+def _can_help() -> bool:
+    """Whether another process can compile for this one, and has a processor for it."""
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     shared = DEFERRED and None not in kernels.CACHE_DIRECTORIES.values()
-    return bool(shared and sys.executable and processors > 1 and min(theirs, ours) >= _WORTH_A_PROCESS)
+    return bool(shared and sys.executable and processors > 1)
 
 
 @contextmanager
-def _helped(config: EstimatorConfig, urdf: str, parts: Parts = Parts.IMPACT) -> Iterator[None]:
-    """A helper process for these parts, while the block runs."""
+def _helped(
+    config: EstimatorConfig, urdf: str, parts: Parts = Parts.IMPACT, idle: bool = False
+) -> Iterator[subprocess.Popen[bytes] | None]:
+    """A helper process for these parts, while the block runs; None where there can be none."""
     child = None
     with suppress(OSError):
-        child = _start(config, urdf, parts)
+        child = _start(config, urdf, parts, idle)
     try:
-        yield
+        yield child
     finally:
         if child is not None:
             _end(child)
 
 
-def _start(config: EstimatorConfig, urdf: str, parts: Parts) -> subprocess.Popen[bytes]:
+def _start(config: EstimatorConfig, urdf: str, parts: Parts, idle: bool) -> subprocess.Popen[bytes]:
     child = subprocess.Popen(
         [sys.executable, "-c", _CHILD, *sys.path],
         stdin=subprocess.PIPE,
@@ -196,7 +229,7 @@ def _start(config: EstimatorConfig, urdf: str, parts: Parts) -> subprocess.Popen
     )
     assert child.stdin is not None
     with suppress(BrokenPipeError):
-        pickle.dump((config, urdf, int(parts)), child.stdin)
+        pickle.dump((config, urdf, int(parts), idle), child.stdin)
         child.stdin.flush()
     return child
 
@@ -215,7 +248,10 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 def help_out() -> None:
     """The helper process: compile what sensitivities need, whose largest kernel takes longest, and then what impact
     sets need. It ends at once with the process that started it, which holds the other end of its standard input."""
-    config, urdf, parts = pickle.load(sys.stdin.buffer)
+    config, urdf, parts, idle = pickle.load(sys.stdin.buffer)
+    if idle:  # also where the process that started it runs before all others
+        with suppress(OSError, AttributeError):
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
     def follow() -> None:
         sys.stdin.buffer.read(1)

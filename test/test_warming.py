@@ -182,12 +182,43 @@ def test_a_helper_that_dies_or_hangs_or_never_ends_changes_nothing(monkeypatch, 
     assert children[0].returncode is not None
 
 
+def beside(kernels=(), ended=lambda: False):
+    return warming.compile_beside(block(**NO_DEADLINE).config, "<robot/>", warming.Parts.SENSITIVITY, kernels, ended)
+
+
+def test_what_is_compiled_beside_is_waited_for_and_looked_for_in_the_cache(monkeypatch):
+    monkeypatch.setattr(warming, "_CHILD", "import time; time.sleep(0.5)")
+    monkeypatch.setattr(warming, "stored", lambda name: name != "modes.nowhere")
+    assert beside(["modes.there"])
+    assert not beside(["modes.there", "modes.nowhere"])
+
+
+def test_what_is_compiled_beside_is_given_up_when_it_is_not_wanted_any_more(monkeypatch):
+    monkeypatch.setattr(warming, "_CHILD", "import sys; sys.stdin.buffer.read(); sys.stdin.buffer.read()")
+    looks = iter([False, False, True, True])
+    assert not beside(ended=lambda: next(looks))
+
+
+def test_only_sensitivities_are_put_off_and_only_where_a_process_can_compile_them(monkeypatch):
+    thing = block(**NO_DEADLINE)
+    asked = (thing.model, thing.config, warming.Parts.ALL | warming.Parts.SENSITIVITY)
+    monkeypatch.setattr(warming, "_can_help", lambda: True)
+    monkeypatch.setattr(warming, "stored", lambda name: False)
+    assert warming.postponed(*asked) == warming.Parts.SENSITIVITY
+    assert not warming.postponed(thing.model, thing.config, warming.Parts.ALL)
+    monkeypatch.setattr(warming, "_can_help", lambda: False)
+    assert not warming.postponed(*asked)
+    monkeypatch.setattr(warming, "_can_help", lambda: True)
+    monkeypatch.setattr(warming, "stored", lambda name: True)
+    assert not warming.postponed(*asked)
+
+
 def test_a_helper_ends_with_the_process_that_started_it(tmp_path):
     """Its standard input is closed then, even where nothing was written to it."""
     code = (
         "import sys, threading, os\n"
         "from hybrid_contact_ros import warming\n"
-        "warming.pickle.load = lambda _: (None, None, 0)\n"
+        "warming.pickle.load = lambda _: (None, None, 0, False)\n"
         "warming.RigidBodyModel.from_urdf = lambda *_: threading.Event().wait(600)\n"
         "warming.help_out()\n"
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from numba.core.dispatcher import Dispatcher
@@ -34,6 +35,20 @@ def enable_compilation() -> None:
     """Undo :func:`disable_compilation`."""
     for _, dispatcher in dispatchers():
         dispatcher.disable_compile(False)
+
+
+@contextmanager
+def compilation_of(names: Iterable[str]) -> Iterator[None]:
+    """While the block runs, allow it of these kernels, ``module.name``; afterwards of none of them."""
+    wanted = set(names)
+    chosen = [dispatcher for name, dispatcher in dispatchers() if name in wanted]
+    for dispatcher in chosen:
+        dispatcher.disable_compile(False)
+    try:
+        yield
+    finally:
+        for dispatcher in chosen:
+            dispatcher._can_compile = False  # type: ignore[attr-defined]
 
 
 def stored(name: str) -> bool:

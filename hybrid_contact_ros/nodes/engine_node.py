@@ -25,7 +25,7 @@ from hybrid_contact_ros.ros.description import RobotDescription
 from hybrid_contact_ros.ros.executor import ended_at_once, run_node
 from hybrid_contact_ros.ros.parameters import declare_config, declare_own, faults, live_parameters, read_config
 from hybrid_contact_ros.ros.realtime import Realtime
-from hybrid_contact_ros.warming import warm
+from hybrid_contact_ros.warming import postponed, warm
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
@@ -84,12 +84,14 @@ class EngineNode(Host):
             model = RigidBodyModel.from_urdf(urdf, config)
             off = Parts(0) if config.sensitivity.horizon > 0.0 and model.contacts else Parts.SENSITIVITY
             self.parts = type(self).parts & ~off
+            self.later = postponed(model, config, self.parts)
             begin = time.perf_counter()
             own = [self.get_parameter(name).value for name in ("twist_in_world", "serialized_io")]
             stream = StateStream(self, model, config, *own)
             # Here the kernels are compiled, or loaded; afterwards nothing can be compiled, so that no state ever waits.
             with ended_at_once():
-                warm(stream.estimator, urdf, self.parts, tell=compiling_logger(self).info, messages=warm_messages)
+                tell = compiling_logger(self).info
+                warm(stream.estimator, urdf, self.parts & ~self.later, tell=tell, messages=warm_messages)
         except ValueError as error:
             why = str(error)
             self.get_logger().error(f"not configured: {error}")

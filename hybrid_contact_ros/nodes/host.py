@@ -16,9 +16,14 @@ from hybrid_contact_ros.ros.qos import OUTPUT, overridable
 
 
 class Host(LifecycleNode):
-    """A lifecycle node that knows the time, and keeps what is to be destroyed at cleanup."""
+    """A lifecycle node that knows the time, and keeps what is to be destroyed at cleanup.
+
+    Attributes:
+        parts: what its outputs are made of. later: those of them that begin when their kernels are compiled.
+    """
 
     parts = Parts.MODE
+    later = Parts(0)
     kept = Parts.MODE
 
     def __init__(self, name: str, **options: Any) -> None:

@@ -19,7 +19,7 @@ from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.nodes.engine_node import EngineNode
 from hybrid_contact_ros.nodes.impact_requests import ImpactRequests
 from hybrid_contact_ros.nodes.impact_worker import ImpactWorker
-from hybrid_contact_ros.nodes.sensitivity_worker import SensitivityWorker
+from hybrid_contact_ros.nodes.sensitivity_worker import SensitivityWorker, late_kernels
 from hybrid_contact_ros.prediction import ImpactPrediction, Prediction
 
 STABILITY, SENSITIVITY = int(Parts.STABILITY), int(Parts.SENSITIVITY)
@@ -111,9 +111,13 @@ class SensitivityOutput:
         if node.parts & Parts.SENSITIVITY:
             self.heard = Heard(node, EventSensitivity, "event_sensitivity")
             config = stream.estimator.config
-            maps = EventMaps(RigidBodyModel.from_urdf(node.urdf, config), config)
+            model = RigidBodyModel.from_urdf(node.urdf, config)
+            maps, logger = EventMaps(model, config), node.get_logger()
+            load = late_kernels(logger, model, config, node.urdf, maps) if node.later & Parts.SENSITIVITY else None
             spaced, encode = Spaced(config.sensitivity.interval), stream.encoder.sensitivity
-            worker = SensitivityWorker(node, stream.turn, maps, spaced, stream.monitor, encode, self.heard.publish)
+            worker = SensitivityWorker(
+                node, stream.turn, maps, spaced, stream.monitor, encode, self.heard.publish, load
+            )
             stream.maps = node.keep(SensitivityWorker.end, worker)
 
     @property

@@ -70,6 +70,9 @@ class Worker(Generic[A, R]):
         """Publish a result whose computation began then, by time.perf_counter_ns."""
         raise NotImplementedError
 
+    def prepare(self) -> None:
+        """On the thread, before anything else."""
+
     def offer(self, ahead: A, arrived: int) -> None:
         """What is ahead of this state is the next to be computed, unless a newer state takes its place."""
         with self._slot:
@@ -109,6 +112,10 @@ class Worker(Generic[A, R]):
 
     def _work(self) -> None:
         """The thread."""
+        self._busy = True
+        with protected(self.logger, self.counted.failed):
+            self.prepare()
+        self._busy = False
         while True:
             self._asked.acquire()  # before the slot is looked into: what comes later asks anew
             if self._ended:
