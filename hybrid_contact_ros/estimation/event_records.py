@@ -55,14 +55,16 @@ def single_record(
         validity = EventValidity[found.validity.name]
         return refused_record(stamp_ns, event, closed, q, v, validity, found.why)
     n, times = v.size, np.tile(found.time, (len(event.contacts), 1))
-    known, after = covariance is not None, None
+    sigma, after = sigma_of(times, covariance), None
+    # The rate of a force is known for the time that remains: a time less certain than that is none.
+    known = bool((_SIGMAS * sigma <= event.time).all())
     if covariance is not None:
         after = found.matrix @ covariance @ found.matrix.T
     word = WordPrediction(
         text=found.kind,
         struck=(),
         closed=(),
-        probability=1.0 if known else np.nan,
+        probability=np.nan if covariance is None else 1.0,
         validity=EventValidity.VALID,
         why="",
         rank=found.rank(),
@@ -83,13 +85,13 @@ def single_record(
         EventValidity.VALID,
         "",
         times,
-        sigma_of(times, covariance),
+        sigma,
         known,
         found.parameters,
         (word,),
         probability_valid=known,
         spread=np.inf,
-        mean=np.concatenate((np.zeros(n), v)) if known else None,
+        mean=None if covariance is None else np.concatenate((np.zeros(n), v)),
         covariance=after,
         mixture_valid=known,
     )
@@ -108,12 +110,14 @@ def cluster_record(
     order = np.argsort(-chance, kind="stable")[:most]
     words = _words(found, order, chance, covariance)
     shared: dict[str, Any] = {}
+    certain = False  # that the maps hold for all times that a touchdown may have
     if moments is not None and covariance is not None:
-        narrow = _extent(found, covariance) <= found.spread
+        certain = bool((_SIGMAS * moments.time_sigma <= found.spread).all())
+        narrow = certain and _extent(found, covariance) <= found.spread
         whole = found.status == EventValidity.VALID and not found.validity.any()
         shared = {
             "other_probability": max(0.0, 1.0 - float(chance[order].sum())),
-            "probability_valid": narrow and found.status == EventValidity.VALID,
+            "probability_valid": bool(narrow and found.status == EventValidity.VALID),
             "mixture_valid": bool(narrow and whole),
         }
         if np.isfinite(moments.mean).all():
@@ -130,10 +134,10 @@ def cluster_record(
         found.why,
         found.times,
         np.full(len(found.contacts), np.nan) if moments is None else moments.time_sigma,
-        moments is not None,
+        certain,
         found.parameters,
         words,
-        spread=found.spread if len(found.contacts) > 1 else np.inf,
+        spread=found.spread,
         **shared,
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -76,10 +77,10 @@ class EventsAhead:
 
     def events(self, horizon: float, window: float) -> list[EventAhead]:
         """The events within ``horizon`` s, in order of time. Touchdowns within ``window`` s of the first of them are
-        one cluster, and so are sticks."""
+        one cluster, and so are sticks: all of them, if the first one lies within the horizon."""
         due: dict[int, list[tuple[float, int]]] = {}
         for i, (when, kind) in enumerate(zip(self.event_times[:, 0].tolist(), self.backed.tolist(), strict=True)):
-            if kind and when <= horizon:
+            if kind and isfinite(when):
                 due.setdefault(kind, []).append((max(when, 0.0), i))
         found = []
         for kind, entries in due.items():
@@ -88,6 +89,8 @@ class EventsAhead:
             while entries:
                 group = [e for e in entries if e[0] <= entries[0][0] + together] or entries[:1]
                 entries = entries[len(group) :]
+                if group[0][0] > horizon:
+                    break
                 mean = sum(when for when, _ in group) / len(group)
                 found.append(EventAhead(EventKind(kind), tuple(sorted(i for _, i in group)), mean))
         return sorted(found, key=lambda event: (event.time, int(event.kind), event.contacts))

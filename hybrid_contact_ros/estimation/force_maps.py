@@ -36,9 +36,12 @@ def force_saltation(
     if contact not in mode.closed or (name == "slip" and contact in mode.sliding):
         return refusal(name, who, Validity.NOT_TOUCHING, f"contact {contact} is not held before the event")
     value = guard_value(name, now, contact)
-    if not (value > 0.0 and ahead > _SLOWEST):
+    if not value > 0.0:
+        why = f"by the model the force of contact {contact} is past it already, by {-value:.3g} N"
+        return refusal(name, who, Validity.UNEXPLAINED, why)
+    if not ahead > _SLOWEST:
         why = f"the force of contact {contact} is {value:.3g} N from it and {ahead:.3g} s remain: its rate is not known"
-        return refusal(name, who, Validity.GRAZING, why)
+        return refusal(name, who, Validity.UNEXPLAINED, why)
     try:
         there = motion_derivative(problem_gradient(system, q, v, 0.0, mode.closed), mode)
     except Unsolvable as error:
