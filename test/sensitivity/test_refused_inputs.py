@@ -80,6 +80,22 @@ def bar():
     return ContactProblem(np.eye(2), np.array([-1.0, 0.0]), ends, np.zeros((2, 1, 2)), np.zeros(2))
 
 
+class Bar:
+    """A plane bar without forces, by its height and its angle; its ends may touch the ground."""
+
+    contacts = 2
+
+    def __init__(self, mass=1.0):
+        self.mass = mass
+
+    def problem(self, q, v):
+        ends = np.array([[1.0, 0.5], [1.0, -0.5]])
+        none = np.zeros(2)
+        given = np.asarray(v, dtype=float)
+        return ContactProblem(np.diag([1.0, self.mass]), given, ends, np.zeros((2, 1, 2)), none, gap=ends @ q)
+
+
+FALLING_BAR = Bar()
 HELD = ContactMode(frozenset({0}))
 ROD = painleve_rod(friction=0.5)
 ONES = np.ones(1)
@@ -150,3 +166,45 @@ def test_orders_refuse_a_closed_contact_that_approaches_and_indices_that_are_non
         with pytest.raises(ValueError, match=r"contacts"):
             order_outcomes(bar(), wrong)
     assert len(order_outcomes(bar(), [0.0, 1.0]).orders) == 2
+
+
+def pair():
+    """The words of a bar that falls on both of its ends: two orders."""
+    return touchdown_words(FALLING_BAR, [0.0, 0.0], [-1.0, 0.0], [0, 1])
+
+
+ZEROS, ASIDE = np.zeros(4), np.array([0.0, 1e-3, 0.0, 0.0])
+"""Deviations of the bar: none, and one that lowers an end."""
+
+
+@pytest.mark.parametrize(
+    ("covariance", "mean", "sentence"),
+    [
+        (np.full((4, 4), np.nan), ZEROS, "covariance has shape .* finite numbers"),
+        (np.diag([np.inf, 1.0, 1.0, 1.0]), ZEROS, "covariance has shape .* finite numbers"),
+        (-np.eye(4), ZEROS, "covariance is indefinite"),
+        (np.eye(4) + np.eye(4, k=1), ZEROS, "covariance is not symmetric"),
+        (1j * np.eye(4), ZEROS, "covariance must be an array of real numbers"),
+        (np.eye(4), np.full(4, np.nan), "mean has shape .* finite numbers"),
+        (np.eye(4), np.zeros(3), r"mean has shape \(3,\); finite numbers of \(4,\)"),
+        (np.zeros((4, 4)), ZEROS, "border of two words"),
+    ],
+)
+def test_words_refuse_a_covariance_and_a_mean_that_a_filter_would(covariance, mean, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        pair().probabilities(covariance, mean)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_without_doubt_the_word_of_the_mean_is_certain(sign):
+    words = pair()
+    chances = words.probabilities(np.zeros((4, 4)), sign * ASIDE)
+    assert sorted(chances.tolist()) == [0.0, 1.0]
+    assert words.words[int(chances.argmax())] is words.word_of(sign * ASIDE)
+
+
+@pytest.mark.parametrize("wrong", [np.full(4, np.nan), np.zeros(3), np.zeros((4, 1)), 0.0, 1j * ASIDE, "a", None])
+def test_words_refuse_what_is_no_deviation(wrong):
+    for ask in (pair().word_of, pair().after):
+        with pytest.raises(ValueError, match=r"^deviation (has shape|must be an array of real numbers)"):
+            ask(wrong)
