@@ -16,6 +16,7 @@ from hybrid_contact_ros.sensitivity.contact_mode import ContactMode
 from hybrid_contact_ros.sensitivity.force_events import liftoff_saltation, slip_saltation
 from hybrid_contact_ros.sensitivity.local_event import LocalEvent
 from hybrid_contact_ros.sensitivity.orders import order_sensitive_pairs
+from hybrid_contact_ros.sensitivity.saltation import Validity, saltation
 from hybrid_contact_ros.sensitivity.slip_end import stick_saltation
 from hybrid_contact_ros.sensitivity.touchdown import touchdown_saltation
 from hybrid_contact_ros.sensitivity.words import touchdown_words
@@ -208,3 +209,40 @@ def test_words_refuse_what_is_no_deviation(wrong):
     for ask in (pair().word_of, pair().after):
         with pytest.raises(ValueError, match=r"^deviation (has shape|must be an array of real numbers)"):
             ask(wrong)
+
+
+BOUNCE = {
+    "reset_gradient": np.diag([1.0, -0.5]),
+    "guard_gradient": np.array([1.0, 0.0]),
+    "field_before": np.array([-2.0, -9.81]),
+    "field_after": np.array([1.0, -9.81]),
+}
+"""A ball that returns at half of its speed."""
+
+
+@pytest.mark.parametrize("name", [*BOUNCE, "reset_rate", "velocity_after"])
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [(np.nan, "not finite"), (np.inf, "not finite"), (1j, "must be an array of real numbers"), ("size", "has shape")],
+)
+def test_the_local_formula_refuses_arrays_by_their_names(name, wrong, sentence):
+    right = np.array(BOUNCE.get(name, np.zeros(1 if name == "velocity_after" else 2)))
+    array = np.zeros(0) if wrong == "size" else right * 1.0 + wrong
+    with pytest.raises(ValueError, match=f"^{name} .*{sentence}"):
+        saltation(**BOUNCE | {name: array})
+
+
+def test_the_local_formula_takes_lists_and_large_numbers_and_still_finds_grazing():
+    jump = saltation(**{name: array.tolist() for name, array in BOUNCE.items()})
+    np.testing.assert_array_equal(jump.matrix, saltation(**BOUNCE).matrix)
+    with np.errstate(over="ignore"):
+        assert saltation(**BOUNCE | {"field_after": [1e200, 0.0]}).valid
+    assert saltation(**BOUNCE | {"field_before": [0.0, -9.81]}).validity is Validity.GRAZING
+    with pytest.raises(ValueError, match=r"^guard_rate must be a finite number"):
+        saltation(**BOUNCE, guard_rate=np.nan)
+
+
+@pytest.mark.parametrize("wrong", [[np.nan, 0.0], [np.inf, 0.0], [1j, 0.0], [0.0], 0.0, "a"])
+def test_a_saltation_is_applied_to_finite_perturbations_only(wrong):
+    with pytest.raises(ValueError, match=r"^the perturbation "):
+        saltation(**BOUNCE).apply(wrong)
