@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import root
 
+from hybrid_contact_ros.mechanics.contact_sets import not_negative
 from hybrid_contact_ros.orbits.piecewise import PiecewiseLinear
 from hybrid_contact_ros.orbits.poincare import PoincareMap, Return
 from hybrid_contact_ros.orbits.stability import OrbitStability, orbit_stability
+from hybrid_contact_ros.sensitivity.checked import checked_vector, real_numbers
 
 Array = NDArray[np.float64]
 
@@ -64,13 +66,14 @@ def periodic_orbit(
         The orbit, with the derivative at it.
 
     Raises:
-        ValueError: none was found; a state without return on the way; the derivative does not exist at the start.
+        ValueError: none was found; a state without return on the way; the derivative does not exist at the start;
+            ``directions`` or ``within`` of a wrong size, not finite, or dependent.
     """
-    q0, v0 = np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64)
-    chosen = returning.directions(q0, v0) if directions is None else np.atleast_2d(np.asarray(directions, dtype=float))
-    if chosen.shape[0] == 1:
-        chosen = chosen.T
-    looked = chosen if within is None else np.asarray(within, dtype=np.float64).reshape(2 * v0.size, -1)
+    not_negative(tolerance=tolerance)
+    q0, v0 = checked_vector(q, "q"), checked_vector(v, "v")
+    size = 2 * v0.size
+    chosen = returning.directions(q0, v0) if directions is None else _columns(directions, "directions", size)
+    looked = chosen if within is None else _columns(within, "within", size)
     left = np.linalg.pinv(looked)
 
     def state(z: Array) -> tuple[Array, Array]:
@@ -97,3 +100,14 @@ def periodic_orbit(
     found = returning(q1, v1)
     derivative = returning.derivative(q1, v1, directions, found)
     return PeriodicOrbit(q1, v1, found.time, found, residual, derivative, chosen)
+
+
+def _columns(given: ArrayLike, name: str, size: int) -> Array:
+    """Independent columns (size, k); one may be given as a row of numbers."""
+    found = real_numbers(given, name)
+    columns = found.reshape(size, 1) if found.shape in ((size,), (1, size)) else found
+    if columns.ndim != 2 or columns.shape[0] != size or not columns.shape[1] or not np.isfinite(columns).all():
+        raise ValueError(f"{name} has shape {found.shape}; finite columns of {size} numbers are needed")
+    if np.linalg.matrix_rank(columns) < columns.shape[1]:
+        raise ValueError(f"{name} has columns that depend on each other")
+    return columns

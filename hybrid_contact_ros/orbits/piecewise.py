@@ -9,6 +9,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hybrid_contact_ros.sensitivity.checked import real_numbers
 from hybrid_contact_ros.sensitivity.cones import has_interior
 from hybrid_contact_ros.sensitivity.saltation import Validity
 
@@ -105,7 +106,7 @@ def piecewise_linear(matrices: Sequence[ArrayLike], cones: Sequence[ArrayLike] |
         ValueError: shapes that do not fit, numbers that are not finite, several matrices without cones, or, of 256
             directions that are drawn, one that no cone holds, or one in which two pieces that hold differ.
     """
-    given = [np.array(matrix, dtype=np.float64) for matrix in matrices]
+    given = [real_numbers(matrix, "a matrix") for matrix in matrices]
     if not given or any(matrix.ndim != 2 or matrix.shape != given[0].shape for matrix in given):
         raise ValueError(f"matrices of one shape are needed, got {[matrix.shape for matrix in given]}")
     n = given[0].shape[1]
@@ -113,9 +114,12 @@ def piecewise_linear(matrices: Sequence[ArrayLike], cones: Sequence[ArrayLike] |
         if len(given) > 1:
             raise ValueError(f"{len(given)} matrices need a cone each")
         cones = [np.zeros((0, n))]
-    rows = [np.array(cone, dtype=np.float64).reshape(-1, n) for cone in cones]
+    rows = [real_numbers(cone, "a cone") for cone in cones]
     if len(rows) != len(given):
         raise ValueError(f"there are {len(given)} matrices and {len(rows)} cones")
+    if any(cone.size and cone.shape[-1] != n for cone in rows):
+        raise ValueError(f"cones have shapes {[cone.shape for cone in rows]}; rows of {n} numbers are needed")
+    rows = [cone.reshape(-1, n) if cone.size else np.zeros((0, n)) for cone in rows]
     if not all(np.isfinite(array).all() for array in (*given, *rows)):
         raise ValueError("matrices and cones must be finite")
     found = [Piece(matrix, unit_rows(cone)) for matrix, cone in zip(given, rows, strict=True)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import null_space
 from scipy.optimize import brentq
 
+from hybrid_contact_ros.mechanics.contact_sets import finite, not_negative
 from hybrid_contact_ros.orbits.outcome import outcome_derivative
 from hybrid_contact_ros.orbits.piecewise import Piece, PiecewiseLinear, unit_rows
+from hybrid_contact_ros.sensitivity.checked import checked_vector
 from hybrid_contact_ros.sensitivity.cones import has_interior
 from hybrid_contact_ros.sensitivity.gradients import differences
 from hybrid_contact_ros.sensitivity.saltation import Validity
@@ -23,6 +26,7 @@ from hybrid_contact_ros.systems.robot import Effort, RobotSystem, as_system
 
 Array = NDArray[np.float64]
 _CROSSING = 1e-6  # of the largest |h| on the way: a section where h rises by less in a whole period is not crossed
+_OPTIONS = set(signature(simulate).parameters) - {"system", "q", "v", "t_final", "effort"}
 _APART = 1e-5  # of a derivative: what directions and the rest may mix
 
 
@@ -76,6 +80,9 @@ class PoincareMap:
         longest: s, within which a return must come. shortest: s, before which a crossing is none; by default a
             thousandth of ``longest``.
         effort: of a RigidBodyModel. options: of ``simulate``; by default its tolerances are 1e-11 and 1e-13.
+
+    Raises:
+        ValueError: a section that is none, times that make no sense, an option that ``simulate`` does not have.
     """
 
     def __init__(
@@ -87,8 +94,20 @@ class PoincareMap:
         effort: Effort = None,
         **options: Any,
     ) -> None:
-        if not 0.0 < longest < np.inf:
+        if not isinstance(section, Section) or not callable(section.value):
+            raise ValueError(f"section is {section!r}; give Section(value), with a function value(q, v)")
+        if section.gradient is not None and not callable(section.gradient):
+            raise ValueError(f"the section's gradient is {section.gradient!r}; give a function of (q, v), or None")
+        finite(longest=longest)
+        if not longest > 0.0:
             raise ValueError(f"longest is {longest}; a time, s, is needed")
+        if shortest is not None:
+            not_negative(shortest=shortest)
+            if not shortest < longest:
+                raise ValueError(f"shortest is {shortest} s; it must be below longest, {longest} s")
+        unknown = sorted(options.keys() - _OPTIONS)
+        if unknown:
+            raise ValueError(f"simulate has no option {', '.join(unknown)}; it has {', '.join(sorted(_OPTIONS))}")
         self.system, self.section, self.longest = as_system(system, effort), section, float(longest)
         self.shortest = 1e-3 * longest if shortest is None else float(shortest)
         self.options = {"rtol": 1e-11, "atol": 1e-13} | options
@@ -128,11 +147,16 @@ class PoincareMap:
         return (self.system.integrate(q_, by) if isinstance(self.system, RobotSystem) else q_ + by), v_ + step[n:]
 
     def gradient(self, q: Array, v: Array) -> Array:
-        """Dh (2 nv,) of the section."""
+        """Dh (2 nv,) of the section.
+
+        Raises:
+            ValueError: the section's functions give another size, or numbers that are not finite.
+        """
         if self.section.gradient is not None:
-            return np.asarray(self.section.gradient(q, v), dtype=np.float64)
+            return checked_vector(self.section.gradient(q, v), "the section's gradient", 2 * v.size)
         value = self.section.value
-        return differences(lambda step: np.array([value(*self.moved(q, v, step))]), 2 * v.size)[0]
+        slope = differences(lambda step: np.array([value(*self.moved(q, v, step))]), 2 * v.size)[0]
+        return checked_vector(slope, "the section's gradient, by differences,", 2 * v.size)
 
     def directions(self, q: ArrayLike, v: ArrayLike) -> Array:
         """An orthonormal basis (2 nv, 2 nv − 1) of the section's tangent space at (q, v)."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hybrid_contact_ros.mechanics.contact_sets import counts, finite, not_negative
 from hybrid_contact_ros.orbits.common_norm import common_norm, induced_norm
 from hybrid_contact_ros.orbits.expansion import Expansion, expanding_direction, expanding_functional
 from hybrid_contact_ros.orbits.piecewise import Answer, Piece, PiecewiseLinear, composed, piecewise_linear
@@ -90,15 +91,18 @@ def orbit_stability(
         length: k, returns, at most. words: so many of them are looked at, at most; longer ones are not.
 
     Raises:
-        ValueError: no derivative, or matrices that are not square.
+        ValueError: no derivative; matrices that are not square, are empty, complex or not finite; an error that is
+            negative or not finite; ``length`` or ``words`` below 1.
     """
-    if isinstance(derivative, PiecewiseLinear):
-        pieces = derivative.required()
-    else:
-        pieces = piecewise_linear([np.asarray(derivative, dtype=np.float64)]).pieces
+    counts(length=length, words=words)
+    if error is not None:
+        not_negative(error=error)
+        finite(error=error)
+    given = derivative if isinstance(derivative, PiecewiseLinear) else piecewise_linear([derivative])
+    pieces = given.required()
     n = pieces[0].matrix.shape[1]
-    if pieces[0].matrix.shape != (n, n):
-        raise ValueError(f"matrices of a return map are square, not {pieces[0].matrix.shape}")
+    if pieces[0].matrix.shape != (n, n) or n == 0:
+        raise ValueError(f"matrices of a return map are square and not empty, not {pieces[0].matrix.shape}")
     allowed = _ERROR * max(float(np.abs(p.matrix).max(initial=0.0)) for p in pieces) if error is None else float(error)
     multipliers = tuple(_eigenvalues(piece.matrix) for piece in pieces)
     bound, now = np.inf, list(pieces)

@@ -12,6 +12,7 @@ Array = NDArray[np.float64]
 _THIN = 1e-9  # a cone whose widest ball about a point at distance 1 is smaller has no interior
 _SAME = 1e-9  # rows of a cone that differ by less, relative to their length, are one
 _POINTS = 200_000  # of the quasi-Monte Carlo integral of more than two rows
+_CERTAIN = 1e-6  # of its terms: an inequality of a cone that varies less is certain
 _STEPS = 30  # of non-negative least squares for each row; three are the rule
 
 
@@ -63,6 +64,24 @@ def gaussian_measure(rows: Array, mean: Array, covariance: Array) -> float:
     np.fill_diagonal(correlation, 1.0)
     law = multivariate_normal(np.zeros(len(centre)), correlation, allow_singular=True, seed=1, maxpts=_POINTS)
     return float(law.cdf(centre / sizes))
+
+
+def certain_rows(rows: Array, mean: Array, covariance: Array, factor: Array) -> NDArray[np.bool_]:
+    """Which of the inequalities rows z ≥ 0 (r, k) hold surely, or surely not, for z ~ N(mean, covariance).
+
+    Args:
+        mean: (k,). covariance: (k, k). factor: L (k, k), L Lᵀ the covariance.
+
+    Raises:
+        ValueError: the mean lies in the cone's border, and the covariance leaves no doubt of it.
+    """
+    slopes, offsets = rows @ factor, rows @ mean
+    terms = np.abs(rows) @ (np.sqrt(np.diag(covariance).clip(0.0)) + np.abs(mean))
+    sure = np.asarray(np.linalg.norm(slopes, axis=1) <= _CERTAIN * terms)
+    outside = sure & (offsets < -_CERTAIN * terms)
+    if not outside.any() and (sure & (np.abs(offsets) <= _CERTAIN * terms)).any():
+        raise ValueError("the mean lies on the border of two words, and the covariance leaves no doubt of it")
+    return sure
 
 
 def _unit(rows: Array) -> Array:

@@ -1,4 +1,4 @@
-"""An event as a filter sees it: one affine map for each word. Checks of what a filter hands in."""
+"""An event as a filter sees it: one affine map for each word."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hybrid_contact_ros.sensitivity.checked import checked_vector
 from hybrid_contact_ros.sensitivity.saltation import Saltation
 from hybrid_contact_ros.sensitivity.words import TouchdownWords
 
 Array = NDArray[np.float64]
-
-_INDEFINITE = 1e-9  # of the largest eigenvalue of the correlations: what a covariance may have below zero by rounding
-_ROUNDING = 1e-13  # of the largest eigenvalue of the covariance itself
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,32 +67,3 @@ def event_parts(
         if array is not None and (array.shape != shape or not np.isfinite(array).all()):
             raise ValueError(f"an array of the event has shape {array.shape}; finite ones of {shape} are needed")
     return velocities, matrices, cones, corner, names
-
-
-def checked_covariance(given: ArrayLike, size: int, name: str) -> tuple[Array, Array]:
-    """A covariance as it is, and a factor L (size, size) of it, L Lᵀ.
-
-    Raises:
-        ValueError: its shape, numbers that are not finite, not symmetric, or indefinite.
-    """
-    sigma = np.asarray(given, dtype=np.float64)
-    if sigma.shape != (size, size) or not np.isfinite(sigma).all():
-        raise ValueError(f"{name} has shape {sigma.shape}; finite numbers of {(size, size)} are needed")
-    if size == 0:
-        return sigma, np.zeros((0, 0))
-    if np.abs(sigma - sigma.T).max() > _INDEFINITE * np.abs(sigma).max():
-        raise ValueError(f"{name} is not symmetric")
-    deviations = np.sqrt(np.diag(sigma).clip(0.0))
-    # In units of its deviations, so that metres and radians compare; as it is, where some of these are rounding alone.
-    for scale, least in ((np.where(deviations > 0.0, deviations, 1.0), _INDEFINITE), (np.ones(size), _ROUNDING)):
-        values, axes = np.linalg.eigh(0.5 * (sigma + sigma.T) / np.outer(scale, scale))
-        if values[0] >= -least * max(float(values[-1]), 0.0):
-            return sigma, scale[:, None] * axes * np.sqrt(values.clip(0.0))
-    raise ValueError(f"{name} is indefinite: its least eigenvalue is {values[0]:.2g}, its largest {values[-1]:.2g}")
-
-
-def checked_vector(given: ArrayLike, name: str) -> Array:
-    found = np.array(given, dtype=np.float64)
-    if found.ndim != 1 or not np.isfinite(found).all():
-        raise ValueError(f"{name} has shape {found.shape}; one row of finite numbers is needed")
-    return found

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from math import isfinite
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from hybrid_contact_ros.mechanics.contact_sets import finite
+from hybrid_contact_ros.sensitivity.checked import real_numbers
 
 Array = NDArray[np.float64]
 _GRAZING = 1e-9  # of Σ|Dh||F|: a guard that changes less is met without being crossed
@@ -91,11 +95,13 @@ class Saltation:
         """Ξ δx for one perturbation (2 nv,), or for columns of them (2 nv, c).
 
         Raises:
-            ValueError: there is no matrix, or the sizes do not fit.
+            ValueError: there is no matrix, the sizes do not fit, or numbers are not finite.
         """
-        matrix, given = self.required(), np.asarray(change, dtype=np.float64)
+        matrix, given = self.required(), real_numbers(change, "the perturbation")
         if given.ndim not in (1, 2) or given.shape[0] != matrix.shape[1]:
             raise ValueError(f"the perturbation has shape {given.shape}; ({matrix.shape[1]},) is needed")
+        if not np.isfinite(given).all():
+            raise ValueError("the perturbation has numbers that are not finite")
         return np.asarray(matrix @ given)
 
     def rank(self, scale: ArrayLike | None = None) -> int:
@@ -119,16 +125,16 @@ def refusal(kind: str, contacts: frozenset[int], validity: Validity, why: str) -
 
 
 def saltation(
-    reset_gradient: Array,
-    guard_gradient: Array,
-    field_before: Array,
-    field_after: Array,
+    reset_gradient: ArrayLike,
+    guard_gradient: ArrayLike,
+    field_before: ArrayLike,
+    field_after: ArrayLike,
     *,
     guard_rate: float = 0.0,
-    reset_rate: Array | None = None,
-    reset_parameters: Array | None = None,
-    guard_parameters: Array | None = None,
-    velocity_after: Array | None = None,
+    reset_rate: ArrayLike | None = None,
+    reset_parameters: ArrayLike | None = None,
+    guard_parameters: ArrayLike | None = None,
+    velocity_after: ArrayLike | None = None,
     kind: str = "event",
     contacts: frozenset[int] = frozenset(),
     parameters: Sequence[tuple[str, int]] = (),
@@ -159,26 +165,45 @@ def saltation(
 
     Returns:
         The matrix, or GRAZING where |ḣ| is below 1e-9 of Σ|Dh||F⁻| + |D_t h|.
+
+    Raises:
+        ValueError: sizes that do not fit, or numbers that are complex or not finite.
     """
-    rate = float(guard_gradient @ field_before) + guard_rate
-    size = float(np.abs(guard_gradient * field_before).sum()) + abs(guard_rate)
+    finite(guard_rate=guard_rate)
+    reset, guard = _real(reset_gradient, "reset_gradient"), _real(guard_gradient, "guard_gradient")
+    before, after = _real(field_before, "field_before"), _real(field_after, "field_after")
+    states, count = guard.size, len(parameters)
+    if not states:
+        raise ValueError(f"guard_gradient has shape {guard.shape}; (2 nv,) with nv ≥ 1 is needed")
+    given = [("reset_gradient", reset, (states, states)), ("guard_gradient", guard, (states,)),
+             ("field_before", before, (states,)), ("field_after", after, (states,))]  # fmt: skip
+    optional = (
+        ("reset_rate", reset_rate, (states,)),
+        ("reset_parameters", reset_parameters, (states, count)),
+        ("guard_parameters", guard_parameters, (count,)),
+        ("velocity_after", velocity_after, (states // 2,)),
+    )
+    given += [(name, _real(array, name), shape) for name, array, shape in optional if array is not None]
+    _check(given)
+    known = {name: array for name, array, _ in given[4:]}
+    rate = float(guard @ before) + guard_rate
+    size = float(np.abs(guard * before).sum()) + abs(guard_rate)
     if not abs(rate) > _GRAZING * size:
         return refusal(kind, contacts, Validity.GRAZING, "the guard does not change along the motion")
-    time = guard_gradient / -rate
-    carried = reset_gradient @ field_before
+    time = guard / -rate
+    carried = reset @ before
     if reset_rate is not None:
-        carried = carried + reset_rate
-    jump = field_after - carried
+        carried = carried + known["reset_rate"]
+    jump = after - carried
     matrix = jump[:, None] * -time
-    matrix += reset_gradient
-    n = len(matrix) // 2
+    matrix += reset
+    n = states // 2
     velocity_gradient = carried[n:, None] * time
-    velocity_gradient += reset_gradient[n:]
-    count = len(parameters)
-    by_parameter = np.zeros((2 * n, count)) if reset_parameters is None else np.array(reset_parameters)
+    velocity_gradient += reset[n:]
+    by_parameter = np.zeros((states, count)) if reset_parameters is None else known["reset_parameters"].copy()
     time_parameter = np.zeros(count)
     if guard_parameters is not None:
-        time_parameter = guard_parameters / -rate
+        time_parameter = known["guard_parameters"] / -rate
         by_parameter -= jump[:, None] * time_parameter
     return Saltation(
         kind,
@@ -187,10 +212,30 @@ def saltation(
         "",
         matrix,
         time,
-        velocity_after,
+        known.get("velocity_after"),
         velocity_gradient,
         tuple(parameters),
         by_parameter,
         time_parameter,
         tuple(lost),
     )
+
+
+def _real(given: ArrayLike, name: str) -> Array:
+    """An array of floats as it is, anything else as a new one."""
+    return given if isinstance(given, np.ndarray) and given.dtype == np.float64 else real_numbers(given, name)
+
+
+def _check(given: Sequence[tuple[str, Array, tuple[int, ...]]]) -> None:
+    """Refuse arrays, with their names and the shapes that they need; a sum of squares tells whether all are finite."""
+    total = 0.0
+    for name, array, shape in given:
+        if array.shape != shape:
+            raise ValueError(f"{name} has shape {array.shape}; {shape} is needed")
+        flat = array.ravel()
+        total += float(np.dot(flat, flat))
+    if isfinite(total):
+        return
+    for name, array, _ in given:
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} has numbers that are not finite")

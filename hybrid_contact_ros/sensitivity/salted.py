@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hybrid_contact_ros.sensitivity.cones import irredundant
-from hybrid_contact_ros.sensitivity.event_map import EventMap, checked_covariance, checked_vector, event_parts
+from hybrid_contact_ros.sensitivity.checked import checked_covariance, checked_vector
+from hybrid_contact_ros.sensitivity.cones import certain_rows, irredundant
+from hybrid_contact_ros.sensitivity.event_map import EventMap, event_parts
 from hybrid_contact_ros.sensitivity.saltation import Saltation
 from hybrid_contact_ros.sensitivity.truncated_normal import truncated_normal
 from hybrid_contact_ros.sensitivity.words import TouchdownWords
 
 Array = NDArray[np.float64]
 
-_CERTAIN = 1e-6  # of its terms: an inequality of a cone that varies less is certain
 _NEGLIGIBLE = 1e-9  # the probability of words that are left out
 
 
@@ -163,10 +163,7 @@ def _share(cone: Array, deviation: Array, sigma: Array, factor: Array) -> tuple[
     """Probability of a cone, the mean (2 nv,) of the states in it, and the covariance of s in x = mean + L s."""
     bounds = irredundant(cone)
     slopes, offsets = bounds @ factor, bounds @ deviation
-    terms = np.abs(bounds) @ (np.sqrt(np.diag(sigma)) + np.abs(deviation))
-    sure = np.linalg.norm(slopes, axis=1) <= _CERTAIN * terms
-    if (sure & (np.abs(offsets) <= _CERTAIN * terms)).any():
-        raise ValueError("the mean lies on the border of two words, and the covariance leaves no doubt of it")
+    sure = certain_rows(bounds, deviation, sigma, factor)
     if (offsets[sure] < 0.0).any():
         return 0.0, deviation, np.eye(len(sigma))
     if sure.all():

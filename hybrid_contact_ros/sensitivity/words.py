@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from hybrid_contact_ros.codes import EventValidity
 from hybrid_contact_ros.mechanics.contact_sets import contact_set, counts
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.sensitivity.cones import gaussian_measure
+from hybrid_contact_ros.sensitivity.checked import checked_covariance, checked_vector
+from hybrid_contact_ros.sensitivity.cones import certain_rows, gaussian_measure, irredundant
 from hybrid_contact_ros.sensitivity.orders import ChainImpact, word_of
 from hybrid_contact_ros.sensitivity.saltation import Saltation
 from hybrid_contact_ros.sensitivity.word_tree import Branch, WordTree
@@ -104,17 +105,21 @@ class TouchdownWords:
         return all(word.matrix is not None for word in self.words)
 
     def word_of(self, deviation: ArrayLike) -> TouchdownWord:
-        """The word that a state with this δx takes."""
-        x = np.asarray(deviation, dtype=np.float64)
+        """The word that a state with this δx (2 nv,) takes.
+
+        Raises:
+            ValueError: another size, or numbers that are not finite.
+        """
+        x = checked_vector(deviation, "deviation", 2 * self.v.size)
         return max(self.words, key=lambda word: float((word.cone @ x).min(initial=np.inf)))
 
     def after(self, deviation: ArrayLike) -> tuple[Array, Array]:
         """(δq⁺, v⁺), (nv,) each, of a state with this δx: v⁺_word + S_word δx.
 
         Raises:
-            ValueError: the word has no map.
+            ValueError: the word has no map; another size, or numbers that are not finite.
         """
-        x = np.asarray(deviation, dtype=np.float64)
+        x = checked_vector(deviation, "deviation", 2 * self.v.size)
         word = self.word_of(x)
         if word.matrix is None:
             raise ValueError(f"the word {word.word!r} has no map: {word.why}")
@@ -125,16 +130,17 @@ class TouchdownWords:
         """The Gaussian measure of each word's cone, in the order of ``words``; they add up to 1.
 
         Args:
-            covariance: of δx (2 nv, 2 nv). mean: of δx (2 nv,), 0 by default.
+            covariance: of δx (2 nv, 2 nv), symmetric, not indefinite. mean: of δx (2 nv,), 0 by default.
 
         Raises:
-            ValueError: other shapes.
+            ValueError: other shapes, numbers that are not finite, a covariance that is not symmetric or is indefinite,
+                a mean on the border of two words whose order the covariance leaves certain.
         """
         size = 2 * self.v.size
-        sigma = np.asarray(covariance, dtype=np.float64)
-        centre = np.zeros(size) if mean is None else np.asarray(mean, dtype=np.float64)
-        if sigma.shape != (size, size) or centre.shape != (size,):
-            raise ValueError(f"covariance and mean are {sigma.shape} and {centre.shape}; {(size, size)} is needed")
+        sigma, factor = checked_covariance(covariance, size, "covariance")
+        centre = np.zeros(size) if mean is None else checked_vector(mean, "mean", size)
+        for word in self.words:
+            certain_rows(irredundant(word.cone), centre, sigma, factor)
         # Gaps are what words depend on: as many numbers as there are contacts, and one less that matters.
         gaps = self.times * self.speeds[:, None]
         spread, middle = gaps @ sigma @ gaps.T, gaps @ centre

@@ -16,6 +16,7 @@ from hybrid_contact_ros.sensitivity.contact_mode import ContactMode
 from hybrid_contact_ros.sensitivity.force_events import liftoff_saltation, slip_saltation
 from hybrid_contact_ros.sensitivity.local_event import LocalEvent
 from hybrid_contact_ros.sensitivity.orders import order_sensitive_pairs
+from hybrid_contact_ros.sensitivity.saltation import Validity, saltation
 from hybrid_contact_ros.sensitivity.slip_end import stick_saltation
 from hybrid_contact_ros.sensitivity.touchdown import touchdown_saltation
 from hybrid_contact_ros.sensitivity.words import touchdown_words
@@ -80,6 +81,22 @@ def bar():
     return ContactProblem(np.eye(2), np.array([-1.0, 0.0]), ends, np.zeros((2, 1, 2)), np.zeros(2))
 
 
+class Bar:
+    """A plane bar without forces, by its height and its angle; its ends may touch the ground."""
+
+    contacts = 2
+
+    def __init__(self, mass=1.0):
+        self.mass = mass
+
+    def problem(self, q, v):
+        ends = np.array([[1.0, 0.5], [1.0, -0.5]])
+        none = np.zeros(2)
+        given = np.asarray(v, dtype=float)
+        return ContactProblem(np.diag([1.0, self.mass]), given, ends, np.zeros((2, 1, 2)), none, gap=ends @ q)
+
+
+FALLING_BAR = Bar()
 HELD = ContactMode(frozenset({0}))
 ROD = painleve_rod(friction=0.5)
 ONES = np.ones(1)
@@ -150,3 +167,82 @@ def test_orders_refuse_a_closed_contact_that_approaches_and_indices_that_are_non
         with pytest.raises(ValueError, match=r"contacts"):
             order_outcomes(bar(), wrong)
     assert len(order_outcomes(bar(), [0.0, 1.0]).orders) == 2
+
+
+def pair():
+    """The words of a bar that falls on both of its ends: two orders."""
+    return touchdown_words(FALLING_BAR, [0.0, 0.0], [-1.0, 0.0], [0, 1])
+
+
+ZEROS, ASIDE = np.zeros(4), np.array([0.0, 1e-3, 0.0, 0.0])
+"""Deviations of the bar: none, and one that lowers an end."""
+
+
+@pytest.mark.parametrize(
+    ("covariance", "mean", "sentence"),
+    [
+        (np.full((4, 4), np.nan), ZEROS, "covariance has shape .* finite numbers"),
+        (np.diag([np.inf, 1.0, 1.0, 1.0]), ZEROS, "covariance has shape .* finite numbers"),
+        (-np.eye(4), ZEROS, "covariance is indefinite"),
+        (np.eye(4) + np.eye(4, k=1), ZEROS, "covariance is not symmetric"),
+        (1j * np.eye(4), ZEROS, "covariance must be an array of real numbers"),
+        (np.eye(4), np.full(4, np.nan), "mean has shape .* finite numbers"),
+        (np.eye(4), np.zeros(3), r"mean has shape \(3,\); finite numbers of \(4,\)"),
+        (np.zeros((4, 4)), ZEROS, "border of two words"),
+    ],
+)
+def test_words_refuse_a_covariance_and_a_mean_that_a_filter_would(covariance, mean, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        pair().probabilities(covariance, mean)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_without_doubt_the_word_of_the_mean_is_certain(sign):
+    words = pair()
+    chances = words.probabilities(np.zeros((4, 4)), sign * ASIDE)
+    assert sorted(chances.tolist()) == [0.0, 1.0]
+    assert words.words[int(chances.argmax())] is words.word_of(sign * ASIDE)
+
+
+@pytest.mark.parametrize("wrong", [np.full(4, np.nan), np.zeros(3), np.zeros((4, 1)), 0.0, 1j * ASIDE, "a", None])
+def test_words_refuse_what_is_no_deviation(wrong):
+    for ask in (pair().word_of, pair().after):
+        with pytest.raises(ValueError, match=r"^deviation (has shape|must be an array of real numbers)"):
+            ask(wrong)
+
+
+BOUNCE = {
+    "reset_gradient": np.diag([1.0, -0.5]),
+    "guard_gradient": np.array([1.0, 0.0]),
+    "field_before": np.array([-2.0, -9.81]),
+    "field_after": np.array([1.0, -9.81]),
+}
+"""A ball that returns at half of its speed."""
+
+
+@pytest.mark.parametrize("name", [*BOUNCE, "reset_rate", "velocity_after"])
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [(np.nan, "not finite"), (np.inf, "not finite"), (1j, "must be an array of real numbers"), ("size", "has shape")],
+)
+def test_the_local_formula_refuses_arrays_by_their_names(name, wrong, sentence):
+    right = np.array(BOUNCE.get(name, np.zeros(1 if name == "velocity_after" else 2)))
+    array = np.zeros(0) if wrong == "size" else right * 1.0 + wrong
+    with pytest.raises(ValueError, match=f"^{name} .*{sentence}"):
+        saltation(**BOUNCE | {name: array})
+
+
+def test_the_local_formula_takes_lists_and_large_numbers_and_still_finds_grazing():
+    jump = saltation(**{name: array.tolist() for name, array in BOUNCE.items()})
+    np.testing.assert_array_equal(jump.matrix, saltation(**BOUNCE).matrix)
+    with np.errstate(over="ignore"):
+        assert saltation(**BOUNCE | {"field_after": [1e200, 0.0]}).valid
+    assert saltation(**BOUNCE | {"field_before": [0.0, -9.81]}).validity is Validity.GRAZING
+    with pytest.raises(ValueError, match=r"^guard_rate must be a finite number"):
+        saltation(**BOUNCE, guard_rate=np.nan)
+
+
+@pytest.mark.parametrize("wrong", [[np.nan, 0.0], [np.inf, 0.0], [1j, 0.0], [0.0], 0.0, "a"])
+def test_a_saltation_is_applied_to_finite_perturbations_only(wrong):
+    with pytest.raises(ValueError, match=r"^the perturbation "):
+        saltation(**BOUNCE).apply(wrong)
