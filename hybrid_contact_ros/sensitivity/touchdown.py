@@ -122,6 +122,10 @@ def _returning_course(
         raise UnsmoothError(EventValidity.UNEXPLAINED, why)
     idle = scope.difference(course.sticks, course.slides)  # what neither pushes nor moves stays closed
     still = {k for k in idle if np.linalg.norm(course.after[k, : 1 if friction[k] == 0.0 else None]) <= resting}
+    opens = sorted(idle - still)
+    if opens and friction[list(course.sticks)].any():
+        why = f"contact {opens[0]} opens in the impact, and laws differ in the friction of the others"
+        raise UnsmoothError(EventValidity.UNEXPLAINED, why)
     found = course.closed_form(known)
     return replace(found, closed=found.closed | still, smooth=smooth)
 

@@ -5,6 +5,7 @@ import pytest
 import sympy
 
 from helpers.robot_systems import block, example
+from helpers.straight_systems import Standing
 from hybrid_contact_ros import Constraint, LagrangianSystem, saltation_matrix, simulate
 from hybrid_contact_ros.orbits.flow import variational_flow
 from hybrid_contact_ros.sensitivity.impact_gradient import ImpactCourse
@@ -85,6 +86,13 @@ def test_a_contact_that_slides_as_it_bounces_needs_its_course():
     assert "contact 0 slides" in found.why and "give the course" in found.why
     course = ImpactCourse(frozenset({0}), sliding={0: np.ones(1)}, bounced=frozenset({0}))
     assert saltation_matrix(system, q, v, "touchdown", 0, course=course).valid
+
+
+def test_a_bounce_with_friction_that_opens_a_closed_contact_needs_its_course():
+    system = Standing(2, 2, 6, 1.0, 0.4)
+    found = saltation_matrix(system, np.zeros(6), system.v, "touchdown", 1, before=[0])
+    assert found.validity is Validity.UNEXPLAINED
+    assert "contact 0 opens" in found.why and "give the course" in found.why
 
 
 def test_a_mode_after_that_keeps_a_bouncing_contact_needs_its_course():
