@@ -55,7 +55,8 @@ def salted_update(
     the part of the normal distribution in its cone through x⁺ = (0, v⁺_w) + S_w δx; mean and covariance of all parts
     together are returned, the jump between words included. Words follow Halm's simultaneous impact, as ``simulate``
     does with ``law="simultaneous"``; its default law slides otherwise. Mean and covariance are the exact moments of
-    that map and not those of Gaussians with weights: P_w is the covariance of δx given the word. :func:`salted_branches` returns the parts.
+    that map and not those of Gaussians with weights: P_w is the covariance of δx given the word.
+    :func:`salted_branches` returns the parts.
 
     A P of lower rank stays of lower rank: no noise is added, and none is needed. Where P leaves the order of touchdowns
     without any doubt, one word has the probability 1.
