@@ -88,7 +88,7 @@ def saltation_matrix(
             welcome. The other kinds of events are refused with the reason. contacts: what it happens to: one contact.
         before, after: the modes; see :func:`~.touchdown.touchdown_saltation`, :func:`~.force_events.liftoff_saltation`
             and :func:`~.slip_end.stick_saltation` for what is taken by default.
-        course: of the impact of a touchdown; plastic by default.
+        course: of the impact of a touchdown; by default that of the system's own restitution, with friction that holds.
         effort: of a RigidBodyModel. time: s, for forces that depend on it. resting: m/s, a slower contact is at rest.
 
     Returns:

@@ -53,8 +53,10 @@ def salted_update(
     Of a cluster of touchdowns, the mean is that of the state which the motion without these impacts has at the corner's
     instant; so is P, and the answer is that of the states after them, continued to the same instant. Each word w takes
     the part of the normal distribution in its cone through x⁺ = (0, v⁺_w) + S_w δx; mean and covariance of all parts
-    together are returned, the jump between words included. They are the exact moments of that map and not those of
-    Gaussians with weights: P_w is the covariance of δx given the word. :func:`salted_branches` returns the parts.
+    together are returned, the jump between words included. Words follow Halm's simultaneous impact, as ``simulate``
+    does with ``law="simultaneous"``; its default law slides otherwise. Mean and covariance are the exact moments of
+    that map and not those of Gaussians with weights: P_w is the covariance of δx given the word.
+    :func:`salted_branches` returns the parts.
 
     A P of lower rank stays of lower rank: no noise is added, and none is needed. Where P leaves the order of touchdowns
     without any doubt, one word has the probability 1.

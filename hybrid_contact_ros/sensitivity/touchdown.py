@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hybrid_contact_ros.codes import EventValidity
 from hybrid_contact_ros.mechanics.contact_sets import not_negative
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.sensitivity.balance import Unsolvable
 from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode
+from hybrid_contact_ros.sensitivity.gradients import ProblemGradient
 from hybrid_contact_ros.sensitivity.impact_gradient import ImpactCourse, ImpactDerivative, impact_derivative
 from hybrid_contact_ros.sensitivity.local_event import LocalEvent
+from hybrid_contact_ros.sensitivity.massless import LimbGradient
 from hybrid_contact_ros.sensitivity.mode_gradient import motion_of
 from hybrid_contact_ros.sensitivity.saltation import Saltation, Validity, refusal, saltation
+from hybrid_contact_ros.sensitivity.word_impacts import UnsmoothError, course_of
 
 Array = NDArray[np.float64]
 TOUCHING = 1e-6
@@ -45,12 +50,14 @@ def touchdown_saltation(
         before: the mode before, by default all other contacts open.
         after: the mode after, by default the contacts of the course but those that bounce, sliding where the course
             has them smooth or sliding.
-        course: of the impact; by default plastic: the contact and those that were closed stop, with friction that
-            holds (contacts that slide before or after it are without friction impulse, as in ``simulate`` by Johnson's
-            Assumption A12). It must push and lie within the friction cones, or another course was taken.
+        course: of the impact; by default that of the system's own restitution and friction. The contact and those
+            that were closed stop, with friction that holds (contacts that slide before or after it are without friction
+            impulse, as in ``simulate`` by Johnson's Assumption A12), and e > 0 then returns the contact by Poisson's
+            law. Where an impulse would pull or leave its friction cone, laws differ, and the course must be given.
 
     Returns:
-        The saltation, or the reason why there is none: GRAZING, NOT_TOUCHING, SINGULAR, NOT_UNIQUE, UNEXPLAINED.
+        The saltation, or the reason why there is none: GRAZING, NOT_TOUCHING, SINGULAR, NOT_UNIQUE, CAPPED,
+        UNEXPLAINED.
 
     Raises:
         ValueError: contacts that do not exist, or v of a wrong size.
@@ -63,17 +70,64 @@ def touchdown_saltation(
     if fault is not None:
         return fault
     slides = before.sliding | (after.sliding if after is not None else frozenset())
-    chosen = course or ImpactCourse(before.closed | contacts, slides)
+    bounces = course is None and here.problem.restitution[contact] > 0.0
     try:
+        if bounces:
+            chosen = _returning_course(here, contact, before.closed, slides, resting)
+        else:
+            chosen = course or ImpactCourse(before.closed | contacts, slides)
         found = impact_derivative(here, chosen)
     except Unsolvable as error:
         return refusal("touchdown", contacts, unsolvable(error), error.why)
-    if course is None:
+    except UnsmoothError as error:
+        return refusal("touchdown", contacts, Validity[error.validity.name], f"{error}; give the course of the impact")
+    if bounces and after is not None and contact in after.closed:
+        if here.problem.normal_jacobian[contact] @ found.velocity > resting:
+            why = f"contact {contact} is closed after the impact, but its restitution returns it"
+            return refusal("touchdown", contacts, Validity.UNEXPLAINED, f"{why}; give the course of the impact")
+    elif course is None and not bounces:
         outside = leaves_cone(here.problem, chosen, found)
         if outside is not None:
             return refusal("touchdown", contacts, Validity.UNEXPLAINED, outside)
     mode = after or _mode_after(here.problem, chosen, found, resting, before.kinetic)
     return _touchdown_jump(event, here.problem, chosen, found, mode)
+
+
+def _returning_course(
+    gradient: ProblemGradient, contact: int, closed: frozenset[int], smooth: frozenset[int], resting: float
+) -> ImpactCourse:
+    """The course of an impact with restitution, as words have it, where no law of friction sees it otherwise.
+
+    Args:
+        contact: the one that arrives. closed: those that rest. smooth: those of them without friction impulse.
+        resting: m/s, a slower contact is at rest.
+
+    Raises:
+        UnsmoothError: laws differ, or the impact has no course that can be differentiated.
+    """
+    scope = closed | {contact}
+    problem = (gradient.within(scope) if isinstance(gradient, LimbGradient) else gradient).problem
+    friction = problem.friction.copy()
+    friction[sorted(smooth)] = 0.0
+    known = problem.replace_trusted(friction=friction)
+    try:
+        course = course_of(known, scope, resting)[0]
+    except UnsmoothError:
+        raise
+    except ValueError as error:  # a singular M
+        raise UnsmoothError(EventValidity.SINGULAR, str(error)) from None
+    rubs = [k for k in course.slides if friction[k] > 0.0]
+    if rubs:
+        why = f"contact {rubs[0]} slides in the impact, and laws differ in the friction of that"
+        raise UnsmoothError(EventValidity.UNEXPLAINED, why)
+    idle = scope.difference(course.sticks, course.slides)  # what neither pushes nor moves stays closed
+    still = {k for k in idle if np.linalg.norm(course.after[k, : 1 if friction[k] == 0.0 else None]) <= resting}
+    opens = sorted(idle - still)
+    if opens and friction[list(course.sticks)].any():
+        why = f"contact {opens[0]} opens in the impact, and laws differ in the friction of the others"
+        raise UnsmoothError(EventValidity.UNEXPLAINED, why)
+    found = course.closed_form(known)
+    return replace(found, closed=found.closed | still, smooth=smooth)
 
 
 def _touchdown_jump(
@@ -169,8 +223,8 @@ def leaves_cone(problem: ContactProblem, course: ImpactCourse, found: ImpactDeri
 def _mode_after(
     problem: ContactProblem, course: ImpactCourse, found: ImpactDerivative, resting: float, kinetic: bool
 ) -> ContactMode:
-    leaving = [i for i in course.bounced if problem.normal_jacobian[i] @ found.velocity > resting]
-    closed = course.closed.difference(leaving)
+    touching = course.closed | course.kept
+    closed = touching.difference(i for i in touching if problem.normal_jacobian[i] @ found.velocity > resting)
     slides = {
         i
         for i in closed

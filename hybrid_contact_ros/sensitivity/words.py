@@ -172,7 +172,8 @@ def touchdown_words(
         Ξ = DR + (F⁺ − DR F⁻) Dφ / (Dφ F⁻),      S_word = Ξ_last … Ξ_1,
 
     with R the impact in its course (stick, slip, restitution) and F = (v, v̇) before and after it, friction and all
-    other contacts included.
+    other contacts included. Impacts are simultaneous, Halm (31), as in ``simulate`` with ``law="simultaneous"``; its
+    default law slides otherwise.
 
     Args:
         system: a RigidBodyModel, or anything with ``problem(q, v)`` and, where v is not q̇, ``integrate(q, step)``.

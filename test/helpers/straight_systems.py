@@ -43,8 +43,8 @@ class Standing(Flat):
 
     standing = (0,)
 
-    def __init__(self, seed, m, nv, friction):
-        super().__init__(seed, m, nv, friction)
+    def __init__(self, seed, m, nv, friction, restitution=0.0):
+        super().__init__(seed, m, nv, friction, restitution)
         rng, case = np.random.default_rng([seed, 1]), self._case
         rows = np.vstack((case.normal_jacobian[0], case.tangent_jacobian[0]))
         self.hold = np.eye(nv) - np.linalg.pinv(rows) @ rows  # what leaves contact 0 at rest
