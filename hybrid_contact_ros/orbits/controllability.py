@@ -110,6 +110,10 @@ def local_controllability(inputs: PiecewiseLinear, targets: ArrayLike | None = N
     Raises:
         ValueError: no derivative, targets of a wrong shape.
     """
+    if not isinstance(inputs, PiecewiseLinear):
+        raise ValueError(
+            f"inputs is {type(inputs).__name__}; give a PiecewiseLinear, such as piecewise_linear([matrix])"
+        )
     pieces = inputs.required()
     k, m = pieces[0].matrix.shape
     if targets is not None:

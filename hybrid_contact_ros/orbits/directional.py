@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -110,8 +111,11 @@ def directional_flow(
     if given.shape != (variation.size,) or not np.isfinite(given).all():
         raise ValueError(f"the direction has shape {given.shape}; ({variation.size},) finite numbers are needed")
     whole = np.concatenate((given, np.zeros(len(variation.names))))
+    if parameters is not None and not isinstance(parameters, Mapping):
+        raise ValueError(f"parameters is {parameters!r}; give a mapping, such as {{('friction', 0): 1.0}}")
     for name, value in (parameters or {}).items():
-        if name not in variation.names or not np.isfinite(value):
+        number = isinstance(value, Real) and np.isfinite(value)
+        if name not in variation.names or not number:
             raise ValueError(f"parameter {name!r} with {value!r} is none of {variation.names} with a finite change")
         whole[variation.size + variation.names.index(name)] = value
     orders: list[tuple[int, ...]] = []

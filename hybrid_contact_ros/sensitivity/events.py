@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hybrid_contact_ros.mechanics.contact_sets import contact_set, finite, not_negative
+from hybrid_contact_ros.sensitivity.checked import real_numbers
 from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode
 from hybrid_contact_ros.sensitivity.force_events import liftoff_saltation, slip_saltation
 from hybrid_contact_ros.sensitivity.gradients import asker
@@ -43,14 +44,20 @@ class Mode(Protocol):
     def sliding(self) -> frozenset[int]: ...
 
 
-def as_mode(mode: Mode | Iterable[int] | None) -> ContactMode:
-    """A mode from any of its forms; an iterable holds the closed contacts."""
+def as_mode(mode: Mode | Iterable[int] | None, name: str = "mode") -> ContactMode:
+    """A mode from any of its forms; an iterable holds the closed contacts.
+
+    Raises:
+        ValueError: it is none; the text says so of the argument ``name``.
+    """
     if isinstance(mode, ContactMode):
         return mode
     if mode is None:
         return ContactMode()
     if isinstance(mode, Iterable):
-        return ContactMode(frozenset(int(i) for i in mode))
+        return ContactMode(contact_set(name, mode, _MANY))
+    if not (hasattr(mode, "closed") and hasattr(mode, "sliding")):
+        raise ValueError(f"{name} is {mode!r}; give a ContactMode, or the closed contacts as a list")
     return ContactMode(mode.closed, mode.sliding)
 
 
@@ -101,14 +108,18 @@ def saltation_matrix(
     name = str(kind.value if isinstance(kind, Enum) else kind)
     if name not in KINDS:
         raise ValueError(f"kind is {name!r}; choose one of {', '.join(KINDS)}")
-    q_, v_ = np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64)
+    q_, v_ = real_numbers(q, "q"), real_numbers(v, "v")
     not_negative(resting=resting)
     finite(time=time)
     if not isfinite(q_.ravel() @ q_.ravel() + v_.ravel() @ v_.ravel()):
         raise ValueError("q and v must be finite")
-    start, end = as_mode(before), None if after is None else as_mode(after)
-    who = contact_set("contacts", [contacts] if isinstance(contacts, int | np.integer) else contacts, _MANY)
+    if course is not None and not isinstance(course, ImpactCourse):
+        raise ValueError(f"course is {course!r}; give an ImpactCourse")
+    start, end = as_mode(before, "before"), None if after is None else as_mode(after, "after")
     known = as_system(system, effort)
+    there = getattr(known, "contacts", _MANY)
+    there = there if isinstance(there, int | np.integer) else _MANY
+    who = contact_set("contacts", [contacts] if isinstance(contacts, int | np.integer) else contacts, int(there))
     if not isinstance(known, RobotSystem) and has_massless_limbs(asker(known, time, start.closed)(q_, v_)):
         start = replace(start, kinetic=False)
         end = None if end is None else replace(end, kinetic=False)

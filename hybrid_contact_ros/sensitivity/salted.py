@@ -109,7 +109,9 @@ def salted_branches(
     Words of a probability below 1e-9 are left out; the others' add up to 1. Arguments and errors are those of
     :func:`salted_update`.
     """
-    q, v = (checked_vector(part, name) for part, name in zip(mean, ("q", "v"), strict=True))
+    if not isinstance(mean, (tuple, list)) or len(mean) != 2:
+        raise ValueError(f"mean is {mean!r}; give (q, v)")
+    q, v = checked_vector(mean[0], "q"), checked_vector(mean[1], "v")
     nv = len(v)
     sigma, factor = checked_covariance(covariance, 2 * nv, "covariance")
     velocities, matrices, cones, corner, names = event_parts(event, nv)

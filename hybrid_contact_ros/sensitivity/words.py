@@ -17,7 +17,7 @@ from hybrid_contact_ros.sensitivity.cones import certain_rows, gaussian_measure,
 from hybrid_contact_ros.sensitivity.orders import ChainImpact, word_of
 from hybrid_contact_ros.sensitivity.saltation import Saltation
 from hybrid_contact_ros.sensitivity.word_tree import Branch, WordTree
-from hybrid_contact_ros.systems.robot import Effort, as_system
+from hybrid_contact_ros.systems.robot import Effort, RobotSystem, as_system
 
 Array = NDArray[np.float64]
 
@@ -188,7 +188,9 @@ def touchdown_words(
     """
     counts(max_impacts=max_impacts, max_words=max_words)
     adapted = as_system(system, effort)
-    q_, v_ = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64)
+    q_, v_ = checked_vector(q, "q"), checked_vector(v, "v")
+    if isinstance(adapted, RobotSystem):
+        adapted.checked_state(q_, v_)
     first = adapted.problem(q_, v_)
     cluster = tuple(sorted(contact_set("contacts", contacts, first.contacts)))
     resting = contact_set("closed", closed, first.contacts)
@@ -198,6 +200,7 @@ def touchdown_words(
         )
     corner, moved = _corner(adapted, q_, v_, [*cluster, *sorted(resting)])
     problem: ContactProblem = adapted.problem(corner, v_)
+    _root(problem)
     v_ = _held(problem, v_, sorted(resting))
     problem = adapted.problem(corner, v_)
     rows = problem.normal_jacobian[list(cluster)]
@@ -240,15 +243,25 @@ def _corner(system: Any, q: Array, v: Array, contacts: list[int]) -> tuple[Array
         if np.abs(gap).max() <= _CORNER:
             return q, path
         rows = problem.normal_jacobian[contacts]
-        try:
-            half = np.linalg.solve(np.linalg.cholesky(problem.mass), rows.T)
-        except np.linalg.LinAlgError:
-            raise ValueError("mass is singular; give massless limbs a small inertia, or leave them out") from None
+        root = _root(problem)
+        half = np.linalg.solve(root, rows.T)
         size = np.linalg.lstsq(half.T, -gap, rcond=1e-10)[0]  # the step in √J s
-        step = np.linalg.solve(np.linalg.cholesky(problem.mass).T, size)
+        step = np.linalg.solve(root.T, size)
         path += float(np.linalg.norm(size))
         q = integrate(q, step) if callable(integrate) else q + step
     raise ValueError(f"the gaps of contacts {contacts} cannot be closed together")
+
+
+def _root(problem: ContactProblem) -> Array:
+    """The lower Cholesky factor of M.
+
+    Raises:
+        ValueError: a singular M.
+    """
+    try:
+        return np.asarray(np.linalg.cholesky(problem.mass))
+    except np.linalg.LinAlgError:
+        raise ValueError("mass is singular; give massless limbs a small inertia, or leave them out") from None
 
 
 def _held(problem: ContactProblem, v: Array, closed: list[int]) -> Array:

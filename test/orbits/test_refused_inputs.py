@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 import sympy
 
-from hybrid_contact_ros import Constraint, LagrangianSystem, PoincareMap, Section, orbit_stability, periodic_orbit
+from hybrid_contact_ros import (
+    Constraint,
+    LagrangianSystem,
+    PoincareMap,
+    Section,
+    orbit_stability,
+    periodic_orbit,
+    simulate,
+)
+from hybrid_contact_ros.orbits.controllability import local_controllability
+from hybrid_contact_ros.orbits.directional import directional_flow
 from hybrid_contact_ros.orbits.piecewise import piecewise_linear
 
 
@@ -90,3 +100,15 @@ def test_an_orbit_is_looked_for_in_independent_directions_only(name, wrong):
     returning = PoincareMap(ball(), APEX, longest=2.0)
     with pytest.raises(ValueError, match=f"^{name} (has|must)"):
         periodic_orbit(returning, [0.5], [0.0], **{name: wrong})
+
+
+@pytest.mark.parametrize("wrong", [{("restitution", 0): "a"}, {("restitution", 0): np.nan}, {("mass", 0): 1.0}, 3])
+def test_a_directional_flow_refuses_what_is_no_change_of_a_parameter(wrong):
+    run = simulate(ball(), [0.5], [0.0], 0.1)
+    with pytest.raises(ValueError, match=r"^parameter"):
+        directional_flow(run, [1.0, 0.0], parameters=wrong)
+
+
+def test_controllability_refuses_a_plain_array():
+    with pytest.raises(ValueError, match=r"^inputs is ndarray; give a PiecewiseLinear"):
+        local_controllability(np.eye(2))

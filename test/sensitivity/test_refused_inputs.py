@@ -1,13 +1,17 @@
 """Bad input of the sensitivity functions: a sentence that says what was wrong, never an index error or endless work."""
 
+import re
+
 import numpy as np
 import pytest
 
+from helpers.robot_systems import ball as free_ball
 from hybrid_contact_ros import (
     ContactProblem,
     bouligand_derivative,
     order_outcomes,
     saltation_matrix,
+    salted_update,
     simulate,
     variational_flow,
 )
@@ -246,3 +250,36 @@ def test_the_local_formula_takes_lists_and_large_numbers_and_still_finds_grazing
 def test_a_saltation_is_applied_to_finite_perturbations_only(wrong):
     with pytest.raises(ValueError, match=r"^the perturbation "):
         saltation(**BOUNCE).apply(wrong)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"contacts": -1}, "contacts holds -1; contacts are numbered 0..0"),
+        ({"before": "ab"}, "before is 'ab'; give the indices of contacts"),
+        ({"after": 3}, "after is 3; give a ContactMode"),
+        ({"course": 3}, "course is 3; give an ImpactCourse"),
+        ({"q": [1j, 1.0, 0.0]}, "q must be an array of real numbers"),
+    ],
+)
+def test_a_saltation_matrix_says_what_is_wrong_with_its_arguments(given, sentence):
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        saltation_matrix(ROD, **{"q": AT, "v": FALLING, "kind": "touchdown", "contacts": 0} | given)
+
+
+def test_words_refuse_a_singular_mass_and_states_that_are_none():
+    with pytest.raises(ValueError, match=r"^mass is singular; give massless limbs a small inertia"):
+        touchdown_words(Bar(mass=0.0), [0.0, 0.0], [-1.0, 0.0], [0, 1])
+    with pytest.raises(ValueError, match=r"^q has shape"):
+        touchdown_words(FALLING_BAR, [np.nan, 0.0], [-1.0, 0.0], [0, 1])
+    body = free_ball()
+    q = body.neutral()
+    q[3:7] = 0.0
+    with pytest.raises(ValueError, match=r"normalise its quaternion"):
+        touchdown_words(body, q, -np.eye(6)[2], [0])
+
+
+@pytest.mark.parametrize("wrong", [([0.0],), [0.0], 1.0, None])
+def test_a_filter_step_refuses_a_mean_that_is_not_q_and_v(wrong):
+    with pytest.raises(ValueError, match=r"^mean is .*; give \(q, v\)"):
+        salted_update(wrong, np.eye(2), saltation(**BOUNCE))
