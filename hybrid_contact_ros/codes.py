@@ -97,6 +97,20 @@ class FrictionState(IntEnum):
     SLIP = 2
 
 
+class LandingPhase(IntEnum):
+    """Where a cluster of touchdowns stands; the values are those of ``PostImpactVelocitySet.msg``.
+
+    Attributes:
+        BEFORE: no contact of the cluster has touched yet.
+        INCOMPLETE: some have touched, others are still to come.
+        COMPLETE: all have touched.
+    """
+
+    BEFORE = 0
+    INCOMPLETE = 1
+    COMPLETE = 2
+
+
 class EventKind(IntEnum):
     """What a contact does next, or has just done; the values are those of ``ContactEvent.msg``.
 

@@ -99,6 +99,27 @@ class ImpactConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class LandingConfig:
+    """What a robot's landing adds to its impact law, as intervals; each term is off where its numbers are 0."""
+
+    duration_min: float = _leaf(0.0, "s", 0.0, 0.1, "gravity and measured torques act at least this long")
+    duration_max: float = _leaf(0.0, "s", 0.0, 0.1, "and at most this long")
+    rebound_min: float = _leaf(0.0, "-", -1.0, 1.0, "least part of its approach that a hitting foot leaves with")
+    rebound_max: float = _leaf(0.0, "-", -1.0, 1.0, "greatest part; both add to restitution")
+    drive_min: float = _leaf(0.0, "kg m^2", 0.0, 10.0, "least inertia that drives seem to add to every joint")
+    drive_max: float = _leaf(0.0, "kg m^2", 0.0, 10.0, "greatest: armature, and damping gain times duration")
+    drive_own: float = _leaf(0.0, "kg m^2", 0.0, 10.0, "of each joint by itself, above and below; linearised")
+    slip: float = _leaf(0.0, "-", 0.0, 1.0, "part of its approach that a hitting foot may move along the ground")
+    creep: float = _leaf(0.0, "-", 0.0, 1.0, "part of its tangential speed that a hitting foot may keep")
+    settling: float = _leaf(0.0, "-", 0.0, 2.0, "part of its velocity by which a standing, moving foot may change")
+    bounce: float = _leaf(0.0, "-", 0.0, 1.0, "part of the fastest approach that such a foot may move, too")
+    margin: float = _leaf(0.0, "-", 0.0, 1.0, "the set is wider by this part of the nominal jump, in any direction")
+    level: float = _leaf(0.0, "-", 0.0, 1.0, "share of landings that the set with its margin holds; 0: not calibrated")
+    calibration_count: int = _leaf(0, "-", 0, 10**9, "number of landings that the margin was calibrated on")
+    calibration_method: str = _leaf("", "-", None, None, "split or jackknife+; empty: not calibrated")
+
+
+@dataclass(frozen=True, slots=True)
 class SensitivityConfig:
     """How predicted events change with the state before them (``event_sensitivity``)."""
 
@@ -191,6 +212,7 @@ class EstimatorConfig:
         prediction: :class:`PredictionConfig`: how far ahead events and modes are predicted.
         stability: :class:`StabilityConfig`: the dead bands of the flags.
         impact: :class:`ImpactConfig`: the impact law, and how the set of velocities after an impact is drawn.
+        landing: :class:`LandingConfig`: what drives, soft ground and the duration of a landing add to the impact law.
         sensitivity: :class:`SensitivityConfig`: for which events, and from which noise, sensitivities are computed.
         observer: :class:`ObserverConfig`: the bandwidth of the momentum observer that estimates forces.
         input: :class:`InputConfig`: which input counts as late or implausible.
@@ -212,6 +234,7 @@ class EstimatorConfig:
     prediction: PredictionConfig = field(default_factory=PredictionConfig)
     stability: StabilityConfig = field(default_factory=StabilityConfig)
     impact: ImpactConfig = field(default_factory=ImpactConfig)
+    landing: LandingConfig = field(default_factory=LandingConfig)
     sensitivity: SensitivityConfig = field(default_factory=SensitivityConfig)
     observer: ObserverConfig = field(default_factory=ObserverConfig)
     input: InputConfig = field(default_factory=InputConfig)
@@ -316,6 +339,7 @@ _GROUPS: dict[str, type] = {
     "prediction": PredictionConfig,
     "stability": StabilityConfig,
     "impact": ImpactConfig,
+    "landing": LandingConfig,
     "sensitivity": SensitivityConfig,
     "observer": ObserverConfig,
     "input": InputConfig,

@@ -6,12 +6,13 @@ compared to the bit. The ROS messages (``hybrid_contact_msgs``) carry the same f
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.codes import ContactStatus, EventKind, EventValidity, Status
+from hybrid_contact_ros.codes import ContactStatus, EventKind, EventValidity, LandingPhase, Status
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.uint8]
@@ -145,6 +146,16 @@ class ImpactPrediction:
         kinetic_energy_minus, kinetic_energy_min, kinetic_energy_max: J.
         law: name of the impact law. truncated: whether a deadline or thinning cut the set short.
         terminated: whether every draw ended separating (the others are dropped). residual, status: of the sampling.
+        generators: half-axes (g, nv), None for none: the set is the hull of ``velocities`` plus all Σ aᵢ gᵢ, |aᵢ| ≤ 1,
+            plus a ball of ``margin`` (√J) in the kinetic norm. jump: √J, kinetic norm of nominal − v⁻.
+        level, calibration_count, calibration_method: share of landings that the set with its margin holds, the number
+            of landings that say so and how; 0, 0 and "" where it is not calibrated.
+        quantile_lower, quantile_upper: bounds (nv,) that hold ``quantile_level`` of the outcomes, not all; None: none.
+        basis: rows B (r, nv) with J B = 0 and B M Bᵀ = 1, J of all contacts that may act: B M v keeps its values under
+            any contact impulse. basis_change: largest change (r,) of each of these by the model's other terms.
+        earliest, latest: s after the stamp, of the impact; NaN where it is not known. phase: :class:`LandingPhase`.
+        order_probability: of the order of touchdowns that the set was made for; NaN where it is not known.
+        joint_jump: largest |Δv| (nv,) of each coordinate over the set; None where it was not computed.
     """
 
     stamp_ns: int
@@ -167,6 +178,22 @@ class ImpactPrediction:
     residual: float
     status: Status
     coverage_valid: bool = False
+    generators: Array | None = None
+    margin: float = 0.0
+    jump: float = 0.0
+    level: float = 0.0
+    calibration_count: int = 0
+    calibration_method: str = ""
+    quantile_lower: Array | None = None
+    quantile_upper: Array | None = None
+    quantile_level: float = 0.0
+    basis: Array | None = None
+    basis_change: Array | None = None
+    earliest: float = math.nan
+    latest: float = math.nan
+    phase: LandingPhase = LandingPhase.BEFORE
+    order_probability: float = math.nan
+    joint_jump: Array | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
