@@ -20,7 +20,7 @@ up to 1.08 μ where a foot slides."""
 _HIGHEST = 3.0  # a ratio above is none of friction
 _LOADED = 0.5  # of the load that each contact carries when all share the weight; a smaller force tells little
 _SLIDES, _AGAINST = 0.15, 0.95  # m/s; cosine between the force and the direction against the slip
-_SETTLES = 2.0  # time constants of the observer for which a contact must slide before its ratio is that of sliding
+_SETTLES = 1.0  # time constants of the observer for which a contact must slide before its ratio is that of sliding
 _LONGEST_NS = 100_000_000  # a landing is watched at most so long
 _REMEMBERED = 8  # landings of a contact; what it showed before that is forgotten
 
@@ -33,7 +33,9 @@ class FrictionMemory:
     at most μ: the largest one that was seen is a lower bound. Where a contact slides against the force for two time
     constants of the observer, the ratio is μ: it is an upper bound as well. What the last eight landings of a contact
     showed cuts the interval μ ± ``part``, the later one where two contradict each other. Where they contradict the
-    configuration, they are believed. Nothing is learned where forces are unknown.
+    configuration, they are believed. Where one contact slides on less than the configuration has, the others may stand
+    on the same ground: their intervals begin there, too, as far as they have not shown more themselves. Nothing is
+    learned where forces are unknown.
 
     Modes and forces are computed with the configured μ all the same.
 
@@ -54,7 +56,7 @@ class FrictionMemory:
         """Forget all landings."""
         self.low, self.high = (1.0 - self._part) * self._friction, (1.0 + self._part) * self._friction
         self._watched: dict[int, _Watched] = {}
-        self._seen: dict[int, deque[tuple[float, float]]] = {}
+        self._seen = [deque[tuple[float, float]](maxlen=_REMEMBERED) for _ in self._friction]
 
     def note(self, stamp_ns: int, events: Iterable[Event], mode: ModePrediction) -> None:
         """Take one state, the next in time. Between landings this is two comparisons."""
@@ -76,12 +78,14 @@ class FrictionMemory:
                 seen.take(stamp_ns, *_forces(mode, contact), self._load, self._settles_ns)
 
     def _learn(self, contact: int, seen: _Watched) -> None:
-        landings = self._seen.setdefault(contact, deque(maxlen=_REMEMBERED))
-        landings.append((seen.ratio, seen.slid))
-        self.low, self.high = self.low.copy(), self.high.copy()
-        self.low[contact], self.high[contact] = self._interval(float(self._friction[contact]), landings)
+        self._seen[contact].append((seen.ratio, seen.slid))
+        slippery = min((slid for landings in self._seen for _, slid in landings if slid > 0.0), default=math.inf)
+        found = [self._interval(mu, _BELOW * slippery, self._seen[i]) for i, mu in enumerate(self._friction.tolist())]
+        self.low, self.high = np.array(found).T.copy()
 
-    def _interval(self, friction: float, landings: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    def _interval(
+        self, friction: float, slippery: float, landings: Iterable[tuple[float, float]]
+    ) -> tuple[float, float]:
         low, high = 0.0, math.inf
         for ratio, slid in landings:  # the latest last
             low = max(low, _BELOW * ratio)
@@ -89,7 +93,7 @@ class FrictionMemory:
             if slid > 0.0:
                 high = _ABOVE * slid
                 low = min(low, _BELOW * slid)
-        first, last = max((1.0 - self._part) * friction, low), min((1.0 + self._part) * friction, high)
+        first, last = max(min((1.0 - self._part) * friction, slippery), low), min((1.0 + self._part) * friction, high)
         if first <= last:
             return first, last
         if low > last:  # it holds better than the configuration has it
@@ -98,21 +102,24 @@ class FrictionMemory:
 
 
 class _Watched:
-    """A landing of one contact: the largest ratio of its forces, and that of sliding, 0 where it did not slide."""
+    """A landing of one contact: the largest ratio of its forces that three samples in a row reach, and that of sliding;
+    0 where there was none."""
 
-    __slots__ = ("begin_ns", "ratio", "slid", "slides_ns")
+    __slots__ = ("before", "begin_ns", "ratio", "slid", "slides_ns")
 
     def __init__(self, begin_ns: int) -> None:
         self.begin_ns, self.ratio, self.slid, self.slides_ns = begin_ns, 0.0, 0.0, -1
+        self.before = (0.0, 0.0)  # the last two ratios
 
     def take(
         self, stamp_ns: int, normal: float, tangential: float, speed: float, against: float, load: float, settles_ns: int
     ) -> None:
         if not normal >= load or tangential > _HIGHEST * normal:  # a force that is not known is NaN
-            self.slides_ns = -1
+            self.slides_ns, self.before = -1, (0.0, 0.0)
             return
         ratio = tangential / normal
-        self.ratio = max(self.ratio, ratio)
+        self.ratio = max(self.ratio, min(ratio, *self.before))
+        self.before = self.before[1], ratio
         if speed < _SLIDES or against < _AGAINST * speed * tangential:
             self.slides_ns = -1
         elif self.slides_ns < 0:
