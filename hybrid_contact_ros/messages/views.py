@@ -72,7 +72,12 @@ class ConstraintStabilityView(NamedTuple):
 
 
 class PostImpactVelocitySetView(NamedTuple):
-    """A ``PostImpactVelocitySet``. ``names`` are of the contacts that take part, ``velocities`` is (count, dof)."""
+    """A ``PostImpactVelocitySet``. ``names`` are of the contacts that take part.
+
+    ``velocities`` is (count, dof), ``generators`` (any, dof), ``mass`` (dof, dof), or (0, dof) where it is not told, and
+    ``basis`` (any, dof). :func:`~hybrid_contact_ros.impacts.convex_set.convex_set` makes a set of it that can be asked
+    for distances.
+    """
 
     stamp_ns: int
     frame_id: str
@@ -100,3 +105,25 @@ class PostImpactVelocitySetView(NamedTuple):
     residual: float
     compute_time_ns: int
     model_hash: int
+    generator_count: int
+    generators: Floats
+    margin: float
+    jump: float
+    mass: Floats
+    level: float
+    level_valid: bool
+    calibration_count: int
+    calibration_method: str
+    quantile_lower: Floats
+    quantile_upper: Floats
+    quantile_level: float
+    basis_rows: int
+    basis: Floats
+    basis_change: Floats
+    time_to_impact_earliest: float
+    time_to_impact_latest: float
+    time_bounds_valid: bool
+    phase: int
+    order_probability: float
+    order_probability_valid: bool
+    joint_jump: Floats
