@@ -188,7 +188,14 @@ def impact_steps(
         residual=max(found.residual, landing.nominal_residual),
         status=status,
         coverage_valid=len(velocities) > 0 and status in (Status.SOLVED, Status.DEADLINE),
+        jump=kinetic_norm(mass, landing.nominal - velocity),
+        mass=mass.copy(),
     )
+
+
+def kinetic_norm(mass: Array, v: Array) -> float:
+    """‖v‖_M, √J."""
+    return float(max(float(v @ mass @ v), 0.0) ** 0.5)
 
 
 def _without_samples(landing: Landing, velocity: Array, mass: Array, request: ImpactRequest) -> ImpactPrediction:
@@ -214,6 +221,7 @@ def _without_samples(landing: Landing, velocity: Array, mass: Array, request: Im
         terminated=True,
         residual=0.0,
         status=landing.status,
+        mass=mass.copy(),
     )
 
 

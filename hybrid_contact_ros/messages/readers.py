@@ -207,8 +207,8 @@ class _SetLayout(_ReadLayout):
             *numbers[:_VERDICT],
             self.texts["law"], truncated, terminated, residual, spent * _SECOND + spent_ns, model,
             generators, matrices[0], *sizes, matrices[1], level, level_valid, calibrated,
-            self.texts["calibration_method"], after["quantile_lower"], after["quantile_upper"], share, rows, matrices[2],
-            after["basis_change"], *numbers[_ORDER:], after["joint_jump"],
+            self.texts["calibration_method"], after["quantile_lower"], after["quantile_upper"], share, rows,
+            matrices[2], after["basis_change"], *numbers[_ORDER:], after["joint_jump"],
         ))  # fmt: skip
 
     @staticmethod

@@ -155,8 +155,8 @@ class StabilityTemplate:
 
 
 class ImpactTemplate:
-    """``PostImpactVelocitySet`` of these contacts with any number of outcomes, or with none; other arrays have the sizes
-    of the message's."""
+    """``PostImpactVelocitySet`` of these contacts with any number of outcomes, or with none; other arrays have the
+    sizes of the message's."""
 
     def __init__(self, message: Any) -> None:
         data = serialize("PostImpactVelocitySet", message)
@@ -177,7 +177,10 @@ class ImpactTemplate:
         self._when = _packing(layout, "impact_time.sec", "time_to_impact")
         self._scores = _packing(layout, "coverage", "kinetic_energy_max")
         self._verdict = _packing(layout, "truncated", "compute_time.nanosec")
-        self._sizes, self._calibration = _packing(layout, "margin", "jump"), _packing(layout, "level", "calibration_count")
+        self._sizes, self._calibration = (
+            _packing(layout, "margin", "jump"),
+            _packing(layout, "level", "calibration_count"),
+        )
         self._share = _packing(layout, "quantile_level", "quantile_level")
         self._order = _packing(layout, "time_to_impact_earliest", "order_probability_valid")
         self._fixed = len(data) - (outcomes.end - outcomes.offset)
