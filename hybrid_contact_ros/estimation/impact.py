@@ -210,6 +210,7 @@ def impact_steps(
         status=status,
         coverage_valid=len(velocities) > 0 and status in (Status.SOLVED, Status.DEADLINE),
         jump=math.sqrt(max(float(jump @ mass @ jump), 0.0)),
+        mass=mass.copy(),
     )
     if made is None or landing.law is None:
         return sampled_set
@@ -240,6 +241,7 @@ def _without_samples(landing: Landing, velocity: Array, mass: Array, request: Im
         terminated=True,
         residual=0.0,
         status=landing.status,
+        mass=mass.copy(),
     )
 
 
