@@ -10,13 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import ContactStatus, EventKind
+from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimation.engine import weight
+from hybrid_contact_ros.impacts.landing_model import LandingTerms
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.prediction import Event, ModePrediction
 
 Array = NDArray[np.float64]
 
 _BELOW, _ABOVE = 0.9, 1.15
-"""Of what was seen, for what it is seen with: with the sensor noise of docs/landings.md the largest ratio of a landing is
-up to 1.08 μ where a foot slides."""
+"""Of what was seen, for what it is seen with: with the noise of ``benchmarks/estimator.py`` the largest ratio of a
+landing is up to 1.08 μ where a foot slides."""
 _HIGHEST = 3.0  # a ratio above is none of friction
 _LOADED = 0.5  # of the load that each contact carries when all share the weight; a smaller force tells little
 _SLIDES, _AGAINST = 0.15, 0.95  # m/s; cosine between the force and the direction against the slip
@@ -40,21 +44,22 @@ class FrictionMemory:
     Modes and forces are computed with the configured μ all the same.
 
     Attributes:
-        low, high: (m,) μ of each contact, now. New arrays whenever something is learned.
+        learned: (low, high), each (m,), of μ; None where nothing was learned yet. New arrays whenever something is.
     """
 
-    def __init__(self, friction: Array, part: float, load: float, gain: float) -> None:
-        """``friction``: (m,) as configured. ``part``: of it, by which the interval begins to both sides; at 0 nothing is
-        learned. ``load``: N, weight over contacts. ``gain``: 1/s, of the momentum observer; at 0 there is none."""
-        self._friction, self._part = friction.copy(), part
-        self._load = _LOADED * load
-        self._learns = part > 0.0 and gain > 0.0
-        self._settles_ns = int(1e9 * _SETTLES / gain) if self._learns else 0
+    def __init__(self, model: RigidBodyModel, config: EstimatorConfig) -> None:
+        """``impact.friction_margin`` is the ``part``; at 0, and without observer or terms of a landing, nothing is
+        learned."""
+        self._friction, self._part = model.friction.copy(), config.impact.friction_margin
+        self._load = _LOADED * weight(model) / max(model.contacts, 1)
+        used = self._part > 0.0 and not LandingTerms.of(config.landing).off
+        self._learns = used and config.observer.gain > 0.0
+        self._settles_ns = int(1e9 * _SETTLES / config.observer.gain) if self._learns else 0
         self.reset()
 
     def reset(self) -> None:
         """Forget all landings."""
-        self.low, self.high = (1.0 - self._part) * self._friction, (1.0 + self._part) * self._friction
+        self.learned: tuple[Array, Array] | None = None
         self._watched: dict[int, _Watched] = {}
         self._seen = [deque[tuple[float, float]](maxlen=_REMEMBERED) for _ in self._friction]
 
@@ -81,7 +86,8 @@ class FrictionMemory:
         self._seen[contact].append((seen.ratio, seen.slid))
         slippery = min((slid for landings in self._seen for _, slid in landings if slid > 0.0), default=math.inf)
         found = [self._interval(mu, _BELOW * slippery, self._seen[i]) for i, mu in enumerate(self._friction.tolist())]
-        self.low, self.high = np.array(found).T.copy()
+        low, high = np.array(found).T.copy()
+        self.learned = low, high
 
     def _interval(
         self, friction: float, slippery: float, landings: Iterable[tuple[float, float]]
@@ -112,7 +118,14 @@ class _Watched:
         self.before = (0.0, 0.0)  # the last two ratios
 
     def take(
-        self, stamp_ns: int, normal: float, tangential: float, speed: float, against: float, load: float, settles_ns: int
+        self,
+        stamp_ns: int,
+        normal: float,
+        tangential: float,
+        speed: float,
+        against: float,
+        load: float,
+        settles_ns: int,
     ) -> None:
         if not normal >= load or tangential > _HIGHEST * normal:  # a force that is not known is NaN
             self.slides_ns, self.before = -1, (0.0, 0.0)

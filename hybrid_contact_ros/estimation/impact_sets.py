@@ -44,6 +44,8 @@ class ImpactAhead:
     Attributes:
         stamp_ns, q (nq,), v (nv,), effort (nv,) or None: of the state. acceleration: v̇ (nv,) of its mode.
         closed, backed (m,), event_times (m, 3): of its :class:`~hybrid_contact_ros.estimation.moment.Moment`.
+        friction: (low, high), each (m,), of μ, as of
+            :class:`~hybrid_contact_ros.estimation.friction_memory.FrictionMemory`; None where nothing was learned.
     """
 
     stamp_ns: int
@@ -54,9 +56,10 @@ class ImpactAhead:
     closed: Codes
     backed: Codes
     event_times: Array
+    friction: tuple[Array, Array] | None = None
 
     @classmethod
-    def of(cls, moment: Moment, horizon: float) -> ImpactAhead | None:
+    def of(cls, moment: Moment, horizon: float, friction: tuple[Array, Array] | None = None) -> ImpactAhead | None:
         """None where no touchdown is predicted within ``horizon`` s: there would be no set."""
         kinds = moment.backed.tobytes()  # a bytes object holds integers
         if _TOUCHDOWN not in kinds:
@@ -74,6 +77,7 @@ class ImpactAhead:
             closed=moment.closed.copy(),
             backed=moment.backed.copy(),
             event_times=moment.event_times.copy(),
+            friction=friction,
         )
 
 
@@ -135,6 +139,7 @@ class ImpactSets:
             bias=model.here.bias,
             hitting=ahead.closed[corners] == 0,
             lasting=self._lasting(ahead.effort),
+            friction=None if ahead.friction is None else (ahead.friction[0][corners], ahead.friction[1][corners]),
         )
         landing = self._landing(corners)
         return (yield from impact_steps(landing, model.here.mass, model.rows.rows, v, request, sampled))
