@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from hybrid_contact_ros.codes import ContactStatus, EventKind
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimation.answers import block_sizes
 from hybrid_contact_ros.estimation.friction_memory import FrictionMemory
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
@@ -45,13 +46,13 @@ class Ground:
         """Touch, ``lasting`` ms with these forces, and lift."""
         event = SimpleNamespace(contact=contact, kind=EventKind.TOUCHDOWN, detected=True)
         for k in range(lasting + 1):
-            force, slip, status = np.full((2, 3), np.nan), np.zeros((2, 3)), np.full(2, ContactStatus.OPEN)
+            floats, octets = (np.zeros(size) for size in block_sizes(2))
+            vectors = floats[:30].reshape(5, 2, 3)  # position, normal, slip, force of the model, estimate
+            vectors[1, :, 2], vectors[4] = 1.0, np.nan
             if k < lasting:
-                force[contact], slip[contact] = (ratio * normal, 0.0, normal), (-speed, 0.0, 0.0)
-                status[contact] = ContactStatus.SLIPPING if speed else ContactStatus.STICKING
-            mode = SimpleNamespace(
-                status=status, force_estimate=force, tangential_velocity=slip, normal=np.tile([0.0, 0.0, 1.0], (2, 1))
-            )
+                vectors[4, contact], vectors[2, contact, 0] = (ratio * normal, 0.0, normal), -speed
+                octets[contact] = ContactStatus.SLIPPING if speed else ContactStatus.STICKING
+            mode = SimpleNamespace(floats=floats, octets=octets)
             self.memory.note(self.now, (event,) if k == 0 else (), mode)
             self.now += MS
 
@@ -153,12 +154,12 @@ def sliding(given):
     """A box that falls on its points, with μ 0.2 in truth, and slides."""
     estimator = ContactEstimator(RigidBodyModel.from_urdf(URDF, given), given)
     answers, ahead, dt = [], [], 0.001
-    for k in range(180):
-        t = (k - 40) * dt  # of the touch, at 1 m/s; the push is seen as a loss of speed
+    for k in range(260):
+        t = (k - 120) * dt  # since the touch
         v = 1.0 if t <= 0.0 else max(0.0, 1.0 - 0.2 * 9.81 * t)
-        z = 0.1 + max(0.0, -0.1 * t)
+        z = 0.1 + max(0.0, -0.3 * t)
         state = RobotState(
-            k * MS, np.array([k * dt, 0, z, 0, 0, 0, 1.0]), np.array([v, 0, -0.1 if t <= 0 else 0, 0, 0, 0])
+            k * MS, np.array([k * dt, 0, z, 0, 0, 0, 1.0]), np.array([v, 0, -0.3 if t <= 0 else 0, 0, 0, 0])
         )
         answers.append(estimator.update(state, Parts.MODE))
         ahead.append(estimator._friction.learned)
