@@ -18,6 +18,7 @@ from hybrid_contact_ros.estimation.impact import (
     impacting_contacts,
     landing_of,
 )
+from hybrid_contact_ros.estimation.impact_controls import landing_terms, with_controls
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.vertices import ContactVertices
 from hybrid_contact_ros.impacts.landing import Landing
@@ -81,6 +82,7 @@ class ImpactSets:
     def __init__(self, model: RigidBodyModel, config: EstimatorConfig) -> None:
         """Raises ValueError for an impact law that does not exist, or numbers that no set could be drawn with."""
         self._model, self._config = model, config.impact
+        self._terms = landing_terms(config.landing, model.floating_base)
         self._gap_on = config.activation.gap_on
         self._vertices = ContactVertices(config, model.contacts)
         self._law = impact_law(config.impact, model.restitution)
@@ -126,7 +128,9 @@ class ImpactSets:
             deadline_ns=int(1e9 * config.deadline) or None,
         )
         landing = self._landing(corners)
-        return (yield from impact_steps(landing, model.here.mass, model.rows.rows, v, request, sampled))
+        found = yield from impact_steps(landing, model.here.mass, model.rows.rows, v, request, sampled)
+        yield SHORT
+        return with_controls(found, model.here.mass, model.rows.rows, model.here.bias, self._terms)
 
     def of_state(
         self,
@@ -159,4 +163,5 @@ class ImpactSets:
         )
         landing = self._landing(request.corners)
         rows = problem.jacobian().reshape(problem.contacts, 1 + problem.tangents, problem.nv)
-        return without_pauses(impact_steps(landing, problem.mass, rows, problem.velocity, request))
+        found = without_pauses(impact_steps(landing, problem.mass, rows, problem.velocity, request))
+        return with_controls(found, problem.mass, rows, problem.bias_force, self._terms)
