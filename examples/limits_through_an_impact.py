@@ -45,7 +45,7 @@ def choose(rows, both, guess):
 
 
 def strike(aware):
-    """Move down until the tool touches. Returns its speed (m/s), and the largest |v| over its limit of each joint (7,)."""
+    """Move down until the tool touches. Returns its speed (m/s), and the largest |v| over its limit of each joint."""
     q, v, one, data = START.copy(), np.zeros(7), np.eye(7), mujoco.MjData(physics)
     while (problem := arm.problem(RobotState(0, q, v))).gap[0] > 0.0:
         rows = problem.jacobian()
