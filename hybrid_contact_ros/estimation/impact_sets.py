@@ -18,6 +18,7 @@ from hybrid_contact_ros.estimation.impact import (
     impacting_contacts,
     landing_of,
 )
+from hybrid_contact_ros.estimation.impact_controls import other_terms, with_controls
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.vertices import ContactVertices
 from hybrid_contact_ros.impacts.landing import Landing
@@ -85,6 +86,7 @@ class ImpactSets:
         self._model, self._config = model, config.impact
         self._terms = LandingTerms.of(config.landing, config.impact.friction_margin)
         self._driven = np.arange(model.nv) >= (6 if model.floating_base else 0)
+        self._other = other_terms(config.landing, model.floating_base)
         self._gap_on = config.activation.gap_on
         self._vertices = ContactVertices(config, model.contacts)
         self._law = impact_law(config.impact, model.restitution)
@@ -137,7 +139,9 @@ class ImpactSets:
             lasting=self._lasting(ahead.effort),
         )
         landing = self._landing(corners)
-        return (yield from impact_steps(landing, model.here.mass, model.rows.rows, v, request, sampled))
+        found = yield from impact_steps(landing, model.here.mass, model.rows.rows, v, request, sampled)
+        yield SHORT
+        return with_controls(found, model.here.mass, model.rows.rows, model.here.bias, self._other)
 
     def of_state(
         self,
@@ -174,4 +178,5 @@ class ImpactSets:
         )
         landing = self._landing(corners)
         rows = problem.jacobian().reshape(problem.contacts, 1 + problem.tangents, problem.nv)
-        return without_pauses(impact_steps(landing, problem.mass, rows, problem.velocity, request))
+        found = without_pauses(impact_steps(landing, problem.mass, rows, problem.velocity, request))
+        return with_controls(found, problem.mass, rows, problem.bias_force, self._other)
