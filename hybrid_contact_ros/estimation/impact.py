@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 
@@ -10,9 +11,11 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.config import ImpactConfig
+from hybrid_contact_ros.estimation.landed import landed
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.coverage import CONFIDENCE
 from hybrid_contact_ros.impacts.landing import Landing
+from hybrid_contact_ros.impacts.landing_model import LandingTerms
 from hybrid_contact_ros.impacts.outcome import ImpactOutcome
 from hybrid_contact_ros.impacts.restitution import LAWS, Material
 from hybrid_contact_ros.impacts.steps import LONG, SHORT, Steps
@@ -36,6 +39,9 @@ class ImpactRequest:
             (:class:`~hybrid_contact_ros.estimation.vertices.ContactVertices`).
         law: as of :func:`impact_law`. samples, seed: of the draws.
         deadline_ns: longest duration of the computation; None for any.
+        bias: h − Sᵀτ (nv,), and hitting: (corners,) bool, those that hit while the others stand. Only the terms of a
+            landing (:class:`~hybrid_contact_ros.impacts.landing_model.LandingTerms`) need them: None for none.
+        lasting: whether ``bias`` has the torques that act during the impact.
     """
 
     stamp_ns: int
@@ -46,6 +52,9 @@ class ImpactRequest:
     samples: int
     seed: int
     deadline_ns: int | None
+    bias: Array | None = None
+    hitting: NDArray[np.bool_] | None = None
+    lasting: bool = True
 
 
 def impact_law(config: ImpactConfig, restitution: Array) -> str:
@@ -97,15 +106,22 @@ def check_config(config: ImpactConfig) -> None:
         raise ValueError(f"impact.directions is {config.directions}; an even number is needed")
 
 
-def landing_of(problem: ContactProblem, law: str, config: ImpactConfig) -> Landing:
-    """What draws the sets of impacts at the contacts of a problem; ``law`` as of :func:`impact_law`."""
+def landing_of(
+    problem: ContactProblem,
+    law: str,
+    config: ImpactConfig,
+    terms: LandingTerms | None = None,
+    driven: NDArray[np.bool_] | None = None,
+) -> Landing:
+    """What draws the sets of impacts at the contacts of a problem; ``law`` as of :func:`impact_law`. ``terms``,
+    ``driven``: as of :class:`~hybrid_contact_ros.impacts.landing.Landing`."""
     restitution = None if law == "inelastic" else around(problem.restitution, config.restitution_margin, 1.0)
     friction = around(problem.friction, config.friction_margin * problem.friction, np.inf)
     material = None
     # By the configuration alone, as ``warm`` compiles for it: contacts without friction have no interval of friction.
     if law != "inelastic" or config.friction_margin > 0.0:
         material = Material(problem, law, restitution, friction, common=True)
-    return Landing(problem, config.directions, config.step, config.max_steps, material)
+    return Landing(problem, config.directions, config.step, config.max_steps, material, terms, driven)
 
 
 def impact_steps(
@@ -132,6 +148,10 @@ def impact_steps(
     unit, status = landing.unit, landing.status
     if status != Status.SOLVED:
         return _without_samples(landing, velocity, mass, request)
+    made = None
+    if landing.law is not None and request.bias is not None and request.hitting is not None:
+        begin += yield from _pause(LONG)
+        made = landing.points(mass, request.bias, request.hitting, request.lasting)
     begin += yield from _pause(LONG)
     end_ns = None if limit_ns is None else begin + int(SAMPLING_PART * limit_ns)
     taken = landing.sample(request.samples if unit > 0.0 else 1, end_ns, sampled)
@@ -146,7 +166,8 @@ def impact_steps(
     if status == Status.SOLVED and landing.nominal_status != Status.SOLVED:
         status = landing.nominal_status
     before, least, most = found.energy
-    return ImpactPrediction(
+    jump = landing.nominal - velocity
+    sampled_set = ImpactPrediction(
         stamp_ns=request.stamp_ns,
         contacts=request.contacts,
         time_to_impact=request.time_to_impact,
@@ -167,7 +188,12 @@ def impact_steps(
         residual=max(found.residual, landing.nominal_residual),
         status=status,
         coverage_valid=len(velocities) > 0 and status in (Status.SOLVED, Status.DEADLINE),
+        jump=math.sqrt(max(float(jump @ mass @ jump), 0.0)),
     )
+    if made is None or landing.law is None:
+        return sampled_set
+    yield SHORT
+    return landed(sampled_set, made, landing.law.terms, mass)
 
 
 def _without_samples(landing: Landing, velocity: Array, mass: Array, request: ImpactRequest) -> ImpactPrediction:

@@ -20,6 +20,8 @@ from hybrid_contact_ros.estimation.landing_ahead import LandingAhead
 from hybrid_contact_ros.estimation.landing_clusters import impacting_contacts
 from hybrid_contact_ros.estimation.vertices import ContactVertices
 from hybrid_contact_ros.impacts.landing import Landing
+from hybrid_contact_ros.impacts.landing_model import LandingTerms
+from hybrid_contact_ros.impacts.landing_set import hits
 from hybrid_contact_ros.impacts.steps import SHORT, Steps, without_pauses
 from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
@@ -38,6 +40,8 @@ class ImpactSets:
     def __init__(self, model: RigidBodyModel, config: EstimatorConfig) -> None:
         """Raises ValueError for an impact law that does not exist, or numbers that no set could be drawn with."""
         self._model, self._config = model, config.impact
+        self._terms = LandingTerms.of(config.landing, config.impact.friction_margin)
+        self._driven = np.arange(model.nv) >= (6 if model.floating_base else 0)
         self._gap_on = config.activation.gap_on
         self._vertices = ContactVertices(config, model.contacts)
         self._law = impact_law(config.impact, model.restitution)
@@ -53,9 +57,13 @@ class ImpactSets:
         if found is None:
             if len(self._landings) >= _LANDINGS_REMEMBERED:
                 self._landings.clear()
-            found = landing_of(self._contacts.select(corners), self._law, self._config)
+            found = landing_of(self._contacts.select(corners), self._law, self._config, self._terms, self._driven)
             self._landings[key] = found
         return found
+
+    def _lasting(self, effort: Array | None) -> bool:
+        """Whether the forces are known that act while an impact lasts: all are where nothing is driven."""
+        return effort is not None or not self._driven.any()
 
     def ahead(self, ahead: ImpactAhead | None, sampled: bool = False) -> Steps[ImpactPrediction | None]:
         """The set of the next impact, extrapolated with the acceleration of the mode, in steps; None when no touchdown
@@ -81,6 +89,9 @@ class ImpactSets:
             samples=config.samples,
             seed=config.seed,
             deadline_ns=int(1e9 * config.deadline) or None,
+            bias=model.here.bias,
+            hitting=ahead.closed[corners] == 0,
+            lasting=self._lasting(ahead.effort),
         )
         landing = self._landing(corners)
         found = yield from impact_steps(landing, model.here.mass, model.rows.rows, v, request, sampled)
@@ -105,17 +116,21 @@ class ImpactSets:
             chosen = np.flatnonzero(problem.gap <= limit)
         else:
             chosen = np.array(sorted(contact_set("contacts", contacts, problem.contacts)), dtype=np.intp)
+        corners = self._vertices.of(chosen)
         limit_ns = int(1e9 * config.deadline) if deadline_ns is None else deadline_ns
         request = ImpactRequest(
             stamp_ns=state.stamp_ns,
             time_to_impact=0.0,
             contacts=chosen,
-            corners=self._vertices.of(chosen),
+            corners=corners,
             law=self._law,
             samples=config.samples if samples is None else samples,
             seed=config.seed if seed is None else seed,
             deadline_ns=limit_ns or None,
+            bias=problem.bias_force,
+            hitting=hits(problem.select(corners).jacobian(), problem.velocity, problem.tangents),
+            lasting=self._lasting(state.effort),
         )
-        landing = self._landing(request.corners)
+        landing = self._landing(corners)
         rows = problem.jacobian().reshape(problem.contacts, 1 + problem.tangents, problem.nv)
         return without_pauses(impact_steps(landing, problem.mass, rows, problem.velocity, request))
