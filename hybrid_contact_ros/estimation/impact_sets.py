@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.impact import (
     ImpactRequest,
     check_config,
     impact_law,
     impact_steps,
-    impacting_contacts,
     landing_of,
 )
+from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 from hybrid_contact_ros.estimation.impact_controls import other_terms, with_controls
-from hybrid_contact_ros.estimation.moment import Moment
+from hybrid_contact_ros.estimation.landing_ahead import LandingAhead
+from hybrid_contact_ros.estimation.landing_clusters import impacting_contacts
 from hybrid_contact_ros.estimation.vertices import ContactVertices
 from hybrid_contact_ros.impacts.landing import Landing
 from hybrid_contact_ros.impacts.landing_model import LandingTerms
@@ -32,50 +31,8 @@ from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import ImpactPrediction
 
 Array = NDArray[np.float64]
-Codes = NDArray[np.uint8]
 
-_TOUCHDOWN = int(EventKind.TOUCHDOWN)
 _LANDINGS_REMEMBERED = 16  # A robot lands on a few sets of corners again and again; a quadruped has 15.
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ImpactAhead:
-    """A touchdown is predicted: all that its set depends on, in arrays that nobody else has.
-
-    Attributes:
-        stamp_ns, q (nq,), v (nv,), effort (nv,) or None: of the state. acceleration: v̇ (nv,) of its mode.
-        closed, backed (m,), event_times (m, 3): of its :class:`~hybrid_contact_ros.estimation.moment.Moment`.
-    """
-
-    stamp_ns: int
-    q: Array
-    v: Array
-    effort: Array | None
-    acceleration: Array
-    closed: Codes
-    backed: Codes
-    event_times: Array
-
-    @classmethod
-    def of(cls, moment: Moment, horizon: float) -> ImpactAhead | None:
-        """None where no touchdown is predicted within ``horizon`` s: there would be no set."""
-        kinds = moment.backed.tobytes()  # a bytes object holds integers
-        if _TOUCHDOWN not in kinds:
-            return None
-        times = moment.event_times[:, 0].tolist()
-        if all(when > horizon for when, kind in zip(times, kinds, strict=True) if kind == _TOUCHDOWN):
-            return None
-        state = moment.state
-        return cls(
-            stamp_ns=state.stamp_ns,
-            q=state.q.copy(),
-            v=state.v.copy(),
-            effort=None if state.effort is None else state.effort.copy(),
-            acceleration=moment.acceleration.copy(),
-            closed=moment.closed.copy(),
-            backed=moment.backed.copy(),
-            event_times=moment.event_times.copy(),
-        )
 
 
 class ImpactSets:
@@ -91,6 +48,7 @@ class ImpactSets:
         self._vertices = ContactVertices(config, model.contacts)
         self._law = impact_law(config.impact, model.restitution)
         check_config(config.impact)
+        self._duration, self._foreseen = config.landing.duration_max, LandingAhead(model, config)
         self._contacts = model.problem(RobotState(0, model.neutral(), np.zeros(model.nv)))  # for what is constant
         self._landings: dict[bytes, Landing] = {}
 
@@ -116,12 +74,11 @@ class ImpactSets:
         if ahead is None:
             return None
         config = self._config
-        contacts, when = impacting_contacts(config, ahead.closed, ahead.backed, ahead.event_times)
+        contacts, when = impacting_contacts(config, ahead.closed, ahead.backed, ahead.event_times, self._duration)
         if not contacts.size:
             return None
         model, corners = self._model, self._vertices.of(contacts)
-        q = model.integrate(ahead.q, when * (ahead.v + 0.5 * when * ahead.acceleration))
-        v = ahead.v + when * ahead.acceleration
+        q, v = self._foreseen.state(ahead, when)
         yield SHORT
         if not model.evaluate(RobotState(ahead.stamp_ns, q, v, ahead.effort)):
             return None
@@ -141,6 +98,7 @@ class ImpactSets:
         landing = self._landing(corners)
         found = yield from impact_steps(landing, model.here.mass, model.rows.rows, v, request, sampled)
         yield SHORT
+        found = self._foreseen.told(found, ahead, corners)
         return with_controls(found, model.here.mass, model.rows.rows, model.here.bias, self._other)
 
     def of_state(
