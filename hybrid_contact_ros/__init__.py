@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.estimator import ContactEstimator, Parts
     from hybrid_contact_ros.identification.identify import identify_material
     from hybrid_contact_ros.impacts.bounds import outcome_bounds
+    from hybrid_contact_ros.impacts.convex_set import ConvexSet, convex_set
     from hybrid_contact_ros.impacts.outcome import ImpactOutcome, VelocitySet
     from hybrid_contact_ros.impacts.plastic import plastic_impact
     from hybrid_contact_ros.impacts.sequential import sequential_impact
@@ -71,6 +72,8 @@ _HOMES = {
     "Parts": "estimator",
     "identify_material": "identification.identify",
     "outcome_bounds": "impacts.bounds",
+    "ConvexSet": "impacts.convex_set",
+    "convex_set": "impacts.convex_set",
     "ImpactOutcome": "impacts.outcome",
     "VelocitySet": "impacts.outcome",
     "plastic_impact": "impacts.plastic",

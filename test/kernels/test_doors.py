@@ -231,7 +231,7 @@ DOORS = [
 ]
 
 # Doors that use their arguments themselves and hand no group of them on
-WITHOUT_RECORDS = {"impulse_bounds", "maximum", "joint_state", "write_contact_mode"}
+WITHOUT_RECORDS = {"impulse_bounds", "maximum", "nearest_point", "joint_state", "write_contact_mode"}
 
 
 @pytest.mark.parametrize(("door", "records"), DOORS, ids=lambda value: getattr(value, "__name__", ""))
