@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.codes import EventKind, Status
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.config import ImpactConfig
+from hybrid_contact_ros.estimation.landed import landed
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.coverage import CONFIDENCE
 from hybrid_contact_ros.impacts.landing import Landing
+from hybrid_contact_ros.impacts.landing_model import LandingTerms
 from hybrid_contact_ros.impacts.outcome import ImpactOutcome
 from hybrid_contact_ros.impacts.restitution import LAWS, Material
 from hybrid_contact_ros.impacts.steps import LONG, SHORT, Steps
@@ -36,6 +38,9 @@ class ImpactRequest:
             (:class:`~hybrid_contact_ros.estimation.vertices.ContactVertices`).
         law: as of :func:`impact_law`. samples, seed: of the draws.
         deadline_ns: longest duration of the computation; None for any.
+        bias: h − Sᵀτ (nv,), and hitting: (corners,) bool, those that hit while the others stand. Only the terms of a
+            landing (:class:`~hybrid_contact_ros.impacts.landing_model.LandingTerms`) need them: None for none.
+        lasting: whether ``bias`` has the torques that act during the impact.
     """
 
     stamp_ns: int
@@ -46,27 +51,9 @@ class ImpactRequest:
     samples: int
     seed: int
     deadline_ns: int | None
-
-
-def impacting_contacts(
-    config: ImpactConfig, closed: NDArray[np.uint8], kind: NDArray[np.uint8], times: Array
-) -> tuple[NDArray[np.intp], float]:
-    """Which contacts take part in the next impact, and when (s) it is.
-
-    All contacts that are predicted to touch within ``config.window`` of the first take part, and all that stand. Where
-    no touchdown is predicted within ``config.horizon`` it is none, and infinity.
-
-    Args:
-        closed: (m,) uint8. kind: next event (m,) uint8, EventKind. times: (m, 3) s, first column the event's time.
-    """
-    touching = kind == EventKind.TOUCHDOWN
-    if not touching.any():
-        return np.zeros(0, dtype=np.intp), np.inf
-    when = np.where(touching, times[:, 0], np.inf)
-    first = float(when.min())
-    if first > config.horizon:
-        return np.zeros(0, dtype=np.intp), np.inf
-    return np.flatnonzero((when <= first + config.window) | (closed != 0)), first
+    bias: Array | None = None
+    hitting: NDArray[np.bool_] | None = None
+    lasting: bool = True
 
 
 def impact_law(config: ImpactConfig, restitution: Array) -> str:
@@ -118,15 +105,22 @@ def check_config(config: ImpactConfig) -> None:
         raise ValueError(f"impact.directions is {config.directions}; an even number is needed")
 
 
-def landing_of(problem: ContactProblem, law: str, config: ImpactConfig) -> Landing:
-    """What draws the sets of impacts at the contacts of a problem; ``law`` as of :func:`impact_law`."""
+def landing_of(
+    problem: ContactProblem,
+    law: str,
+    config: ImpactConfig,
+    terms: LandingTerms | None = None,
+    driven: NDArray[np.bool_] | None = None,
+) -> Landing:
+    """What draws the sets of impacts at the contacts of a problem; ``law`` as of :func:`impact_law`. ``terms``,
+    ``driven``: as of :class:`~hybrid_contact_ros.impacts.landing.Landing`."""
     restitution = None if law == "inelastic" else around(problem.restitution, config.restitution_margin, 1.0)
     friction = around(problem.friction, config.friction_margin * problem.friction, np.inf)
     material = None
     # By the configuration alone, as ``warm`` compiles for it: contacts without friction have no interval of friction.
     if law != "inelastic" or config.friction_margin > 0.0:
         material = Material(problem, law, restitution, friction, common=True)
-    return Landing(problem, config.directions, config.step, config.max_steps, material)
+    return Landing(problem, config.directions, config.step, config.max_steps, material, terms, driven)
 
 
 def impact_steps(
@@ -153,6 +147,10 @@ def impact_steps(
     unit, status = landing.unit, landing.status
     if status != Status.SOLVED:
         return _without_samples(landing, velocity, mass, request)
+    made = None
+    if landing.law is not None and request.bias is not None and request.hitting is not None:
+        begin += yield from _pause(LONG)
+        made = landing.points(mass, request.bias, request.hitting, request.lasting)
     begin += yield from _pause(LONG)
     end_ns = None if limit_ns is None else begin + int(SAMPLING_PART * limit_ns)
     taken = landing.sample(request.samples if unit > 0.0 else 1, end_ns, sampled)
@@ -167,7 +165,7 @@ def impact_steps(
     if status == Status.SOLVED and landing.nominal_status != Status.SOLVED:
         status = landing.nominal_status
     before, least, most = found.energy
-    return ImpactPrediction(
+    sampled_set = ImpactPrediction(
         stamp_ns=request.stamp_ns,
         contacts=request.contacts,
         time_to_impact=request.time_to_impact,
@@ -188,7 +186,13 @@ def impact_steps(
         residual=max(found.residual, landing.nominal_residual),
         status=status,
         coverage_valid=len(velocities) > 0 and status in (Status.SOLVED, Status.DEADLINE),
+        jump=kinetic_norm(mass, landing.nominal - velocity),
+        mass=mass.copy(),
     )
+    if made is None or landing.law is None:
+        return sampled_set
+    yield SHORT
+    return landed(sampled_set, made, landing.law.terms, mass)
 
 
 def _without_samples(landing: Landing, velocity: Array, mass: Array, request: ImpactRequest) -> ImpactPrediction:
@@ -214,6 +218,7 @@ def _without_samples(landing: Landing, velocity: Array, mass: Array, request: Im
         terminated=True,
         residual=0.0,
         status=landing.status,
+        mass=mass.copy(),
     )
 
 

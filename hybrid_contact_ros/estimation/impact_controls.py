@@ -9,19 +9,19 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.config import LandingConfig
-from hybrid_contact_ros.impacts.invariant_basis import LandingTerms, basis_of, set_changes
+from hybrid_contact_ros.impacts.invariant_basis import OtherTerms, basis_of, set_changes
 from hybrid_contact_ros.prediction import ImpactPrediction
 
 Array = NDArray[np.float64]
 
 
-def landing_terms(config: LandingConfig, floating_base: bool) -> LandingTerms:
+def other_terms(config: LandingConfig, floating_base: bool) -> OtherTerms:
     """The intervals' ends that move invariant components."""
-    return LandingTerms(config.duration_max, config.drive_max, config.drive_own, 6 if floating_base else 0)
+    return OtherTerms(config.duration_max, config.drive_max, config.drive_own, 6 if floating_base else 0)
 
 
 def with_controls(
-    found: ImpactPrediction, mass: Array, rows: Array, bias: Array, terms: LandingTerms
+    found: ImpactPrediction, mass: Array, rows: Array, bias: Array, terms: OtherTerms
 ) -> ImpactPrediction:
     """``found`` with ``basis``, ``basis_change`` and ``joint_jump``.
 

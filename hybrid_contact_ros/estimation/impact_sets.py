@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.impact import (
     ImpactRequest,
     check_config,
     impact_law,
     impact_steps,
-    impacting_contacts,
     landing_of,
 )
-from hybrid_contact_ros.estimation.impact_controls import landing_terms, with_controls
-from hybrid_contact_ros.estimation.moment import Moment
+from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
+from hybrid_contact_ros.estimation.impact_controls import other_terms, with_controls
+from hybrid_contact_ros.estimation.landing_ahead import LandingAhead
+from hybrid_contact_ros.estimation.landing_clusters import impacting_contacts
 from hybrid_contact_ros.estimation.vertices import ContactVertices
 from hybrid_contact_ros.impacts.landing import Landing
+from hybrid_contact_ros.impacts.landing_model import LandingTerms
+from hybrid_contact_ros.impacts.landing_set import hits
 from hybrid_contact_ros.impacts.steps import SHORT, Steps, without_pauses
 from hybrid_contact_ros.mechanics.contact_sets import contact_set
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
@@ -30,50 +31,8 @@ from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import ImpactPrediction
 
 Array = NDArray[np.float64]
-Codes = NDArray[np.uint8]
 
-_TOUCHDOWN = int(EventKind.TOUCHDOWN)
 _LANDINGS_REMEMBERED = 16  # A robot lands on a few sets of corners again and again; a quadruped has 15.
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ImpactAhead:
-    """A touchdown is predicted: all that its set depends on, in arrays that nobody else has.
-
-    Attributes:
-        stamp_ns, q (nq,), v (nv,), effort (nv,) or None: of the state. acceleration: v̇ (nv,) of its mode.
-        closed, backed (m,), event_times (m, 3): of its :class:`~hybrid_contact_ros.estimation.moment.Moment`.
-    """
-
-    stamp_ns: int
-    q: Array
-    v: Array
-    effort: Array | None
-    acceleration: Array
-    closed: Codes
-    backed: Codes
-    event_times: Array
-
-    @classmethod
-    def of(cls, moment: Moment, horizon: float) -> ImpactAhead | None:
-        """None where no touchdown is predicted within ``horizon`` s: there would be no set."""
-        kinds = moment.backed.tobytes()  # a bytes object holds integers
-        if _TOUCHDOWN not in kinds:
-            return None
-        times = moment.event_times[:, 0].tolist()
-        if all(when > horizon for when, kind in zip(times, kinds, strict=True) if kind == _TOUCHDOWN):
-            return None
-        state = moment.state
-        return cls(
-            stamp_ns=state.stamp_ns,
-            q=state.q.copy(),
-            v=state.v.copy(),
-            effort=None if state.effort is None else state.effort.copy(),
-            acceleration=moment.acceleration.copy(),
-            closed=moment.closed.copy(),
-            backed=moment.backed.copy(),
-            event_times=moment.event_times.copy(),
-        )
 
 
 class ImpactSets:
@@ -82,11 +41,14 @@ class ImpactSets:
     def __init__(self, model: RigidBodyModel, config: EstimatorConfig) -> None:
         """Raises ValueError for an impact law that does not exist, or numbers that no set could be drawn with."""
         self._model, self._config = model, config.impact
-        self._terms = landing_terms(config.landing, model.floating_base)
+        self._terms = LandingTerms.of(config.landing, config.impact.friction_margin)
+        self._driven = np.arange(model.nv) >= (6 if model.floating_base else 0)
+        self._other = other_terms(config.landing, model.floating_base)
         self._gap_on = config.activation.gap_on
         self._vertices = ContactVertices(config, model.contacts)
         self._law = impact_law(config.impact, model.restitution)
         check_config(config.impact)
+        self._duration, self._foreseen = config.landing.duration_max, LandingAhead(model, config)
         self._contacts = model.problem(RobotState(0, model.neutral(), np.zeros(model.nv)))  # for what is constant
         self._landings: dict[bytes, Landing] = {}
 
@@ -97,9 +59,13 @@ class ImpactSets:
         if found is None:
             if len(self._landings) >= _LANDINGS_REMEMBERED:
                 self._landings.clear()
-            found = landing_of(self._contacts.select(corners), self._law, self._config)
+            found = landing_of(self._contacts.select(corners), self._law, self._config, self._terms, self._driven)
             self._landings[key] = found
         return found
+
+    def _lasting(self, effort: Array | None) -> bool:
+        """Whether the forces are known that act while an impact lasts: all are where nothing is driven."""
+        return effort is not None or not self._driven.any()
 
     def ahead(self, ahead: ImpactAhead | None, sampled: bool = False) -> Steps[ImpactPrediction | None]:
         """The set of the next impact, extrapolated with the acceleration of the mode, in steps; None when no touchdown
@@ -108,12 +74,11 @@ class ImpactSets:
         if ahead is None:
             return None
         config = self._config
-        contacts, when = impacting_contacts(config, ahead.closed, ahead.backed, ahead.event_times)
+        contacts, when = impacting_contacts(config, ahead.closed, ahead.backed, ahead.event_times, self._duration)
         if not contacts.size:
             return None
         model, corners = self._model, self._vertices.of(contacts)
-        q = model.integrate(ahead.q, when * (ahead.v + 0.5 * when * ahead.acceleration))
-        v = ahead.v + when * ahead.acceleration
+        q, v = self._foreseen.state(ahead, when)
         yield SHORT
         if not model.evaluate(RobotState(ahead.stamp_ns, q, v, ahead.effort)):
             return None
@@ -126,11 +91,15 @@ class ImpactSets:
             samples=config.samples,
             seed=config.seed,
             deadline_ns=int(1e9 * config.deadline) or None,
+            bias=model.here.bias,
+            hitting=ahead.closed[corners] == 0,
+            lasting=self._lasting(ahead.effort),
         )
         landing = self._landing(corners)
         found = yield from impact_steps(landing, model.here.mass, model.rows.rows, v, request, sampled)
         yield SHORT
-        return with_controls(found, model.here.mass, model.rows.rows, model.here.bias, self._terms)
+        found = self._foreseen.told(found, ahead, corners)
+        return with_controls(found, model.here.mass, model.rows.rows, model.here.bias, self._other)
 
     def of_state(
         self,
@@ -150,18 +119,22 @@ class ImpactSets:
             chosen = np.flatnonzero(problem.gap <= limit)
         else:
             chosen = np.array(sorted(contact_set("contacts", contacts, problem.contacts)), dtype=np.intp)
+        corners = self._vertices.of(chosen)
         limit_ns = int(1e9 * config.deadline) if deadline_ns is None else deadline_ns
         request = ImpactRequest(
             stamp_ns=state.stamp_ns,
             time_to_impact=0.0,
             contacts=chosen,
-            corners=self._vertices.of(chosen),
+            corners=corners,
             law=self._law,
             samples=config.samples if samples is None else samples,
             seed=config.seed if seed is None else seed,
             deadline_ns=limit_ns or None,
+            bias=problem.bias_force,
+            hitting=hits(problem.select(corners).jacobian(), problem.velocity, problem.tangents),
+            lasting=self._lasting(state.effort),
         )
-        landing = self._landing(request.corners)
+        landing = self._landing(corners)
         rows = problem.jacobian().reshape(problem.contacts, 1 + problem.tangents, problem.nv)
         found = without_pauses(impact_steps(landing, problem.mass, rows, problem.velocity, request))
-        return with_controls(found, problem.mass, rows, problem.bias_force, self._terms)
+        return with_controls(found, problem.mass, rows, problem.bias_force, self._other)

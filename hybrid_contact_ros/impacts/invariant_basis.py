@@ -93,7 +93,7 @@ def basis_of(mass: Array, rows: Array) -> InvariantBasis:
 
 
 @dataclass(frozen=True, slots=True)
-class LandingTerms:
+class OtherTerms:
     """What a landing adds to the impulses of its contacts; each is off at 0.
 
     Attributes:
@@ -110,7 +110,7 @@ class LandingTerms:
 
 def set_changes(
     basis: InvariantBasis,
-    terms: LandingTerms,
+    terms: OtherTerms,
     bias: Array,
     velocity: Array,
     velocities: Array,

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.contact_space import SEPARATING, Array, ContactSpace
 from hybrid_contact_ros.impacts.gathering import Gathered, Gathering
+from hybrid_contact_ros.impacts.landing_model import LandingTerms
+from hybrid_contact_ros.impacts.landing_set import LandingLaw, LandingPoints
 from hybrid_contact_ros.impacts.restitution import Material
 from hybrid_contact_ros.impacts.sampler import NO_DRAWS, SamplePlan, Sampler, Samples, scaled_energy, take_samples
 from hybrid_contact_ros.impacts.solution_search import PlanarScratch, SolutionSearch
@@ -23,6 +25,7 @@ class Landing:
         directions: vertices of the friction polygon. step: bound of an impulse increment, in units of the largest
             impulse of a contact. max_steps: as of :func:`~hybrid_contact_ros.impacts.velocity_set.post_impact_set`.
         material: None for the inelastic law with known friction.
+        terms, driven: what a landing adds to the impact, and which coordinates (n,) have a drive; None: nothing.
 
     Attributes:
         space, search, plan: of the impact that was planned last.
@@ -30,10 +33,18 @@ class Landing:
         unit: the largest impulse (N s) that a contact takes; 0 where none approaches.
         rows: J (m (1 + d), n) of the contacts, tangents along the slip.
         nominal: v⁺ (n,) of all contacts at once, new for every impact, with nominal_status and nominal_residual.
+        law: of the terms; None where they are off.
     """
 
     def __init__(
-        self, problem: ContactProblem, directions: int, step: float, max_steps: int, material: Material | None
+        self,
+        problem: ContactProblem,
+        directions: int,
+        step: float,
+        max_steps: int,
+        material: Material | None,
+        terms: LandingTerms | None = None,
+        driven: NDArray[np.bool_] | None = None,
     ) -> None:
         m, d, n = problem.tangent_jacobian.shape
         self._friction = problem.friction.copy()
@@ -71,6 +82,13 @@ class Landing:
         self.status, self.unit = Status.SINGULAR, 0.0
         self.nominal, self.nominal_status, self.nominal_residual = np.zeros(n), Status.SINGULAR, 0.0
         self._velocity = np.zeros(n)
+        self.law: LandingLaw | None = None
+        if terms is not None and not terms.off:
+            none = np.zeros(m)
+            bouncing = (none, none) if material is None else (material.e_low, material.e_high)
+            self.law = LandingLaw(
+                terms, d, n, self._friction, bouncing, np.zeros(n, bool) if driven is None else driven
+            )
 
     def prepare(self, mass: Array, rows: Array, velocity: Array, contacts: NDArray[np.int64], seed: int) -> None:
         """Plan the samples of an impact.
@@ -110,6 +128,12 @@ class Landing:
         if self._sampler is None or len(self._sampler.info) < samples:
             self._sampler = Sampler.of(self.plan, samples)
         return take_samples(self.plan, samples, end_ns, 1, sampled, self._sampler)
+
+    def points(self, mass: Array, bias: Array, hitting: NDArray[np.bool_], lasting: bool) -> LandingPoints:
+        """What the terms make of the impact that was planned; arguments as of
+        :meth:`~hybrid_contact_ros.impacts.landing_set.LandingLaw.points`. Only with a law, and a regular mass."""
+        assert self.law is not None
+        return self.law.points(mass, bias, self.rows, self._velocity, hitting, lasting)
 
     def gather(self, samples: Samples) -> Gathered:
         """The set that these samples make."""

@@ -31,8 +31,8 @@ from hybrid_contact_ros.kernels.compiling import DEFERRED
 BELOW = {
     "algebra": (),
     "mechanics": ("algebra",),
-    "impacts": ("algebra", "mechanics"),
     "modes": ("algebra", "mechanics"),
+    "impacts": ("algebra", "mechanics", "modes"),
     "stability": ("algebra", "mechanics", "modes"),
     "sensitivity": ("algebra", "mechanics", "modes", "stability"),
     "estimation": ("algebra", "mechanics", "modes", "stability"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from benchmarks.impact_problems import KINDS, box, random_problem
 from helpers.mechanics_robots import load, random_state
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.impacts.invariant_basis import LandingTerms, basis_of, invariant_basis, set_changes
+from hybrid_contact_ros.impacts.invariant_basis import OtherTerms, basis_of, invariant_basis, set_changes
 from hybrid_contact_ros.impacts.plastic import plastic_impact
 from hybrid_contact_ros.impacts.sequential import sequential_impact
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
@@ -162,10 +162,10 @@ def draws(rng, problem, terms, count):
 @pytest.mark.parametrize(
     "terms",
     [
-        LandingTerms(duration=4e-3, first_joint=6),
-        LandingTerms(drive=2.4e-3, first_joint=6),
-        LandingTerms(drive_own=1e-3, first_joint=6),
-        LandingTerms(4e-3, 2.4e-3, 1e-3, 6),
+        OtherTerms(duration=4e-3, first_joint=6),
+        OtherTerms(drive=2.4e-3, first_joint=6),
+        OtherTerms(drive_own=1e-3, first_joint=6),
+        OtherTerms(4e-3, 2.4e-3, 1e-3, 6),
     ],
 )
 def test_no_draw_of_a_landing_changes_a_component_by_more_than_is_said(terms):
@@ -194,7 +194,7 @@ def test_without_other_terms_nothing_is_said_to_change():
     problem = load("go2").problem(random_state(load("go2"), 0))
     found = simultaneous_impact(problem).velocity
     change, jump = set_changes(
-        invariant_basis(problem), LandingTerms(), problem.bias_force, problem.velocity, found[None]
+        invariant_basis(problem), OtherTerms(), problem.bias_force, problem.velocity, found[None]
     )
     np.testing.assert_array_equal(change, 0.0)
     np.testing.assert_allclose(jump, np.abs(found - problem.velocity), rtol=1e-14)
@@ -208,7 +208,7 @@ def test_the_largest_jump_is_reached_by_a_point_of_the_set_and_by_none_exceeded(
     n, margin = problem.nv, 0.3
     points, generators = rng.normal(size=(5, n)), 0.2 * rng.normal(size=(3, n))
     basis = invariant_basis(problem)
-    change, jump = set_changes(basis, LandingTerms(), problem.bias_force, problem.velocity, points, generators, margin)
+    change, jump = set_changes(basis, OtherTerms(), problem.bias_force, problem.velocity, points, generators, margin)
     np.testing.assert_allclose(change, margin)
     signs = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
     corners = (points[:, None] + signs @ generators).reshape(-1, n) - problem.velocity

@@ -15,7 +15,7 @@ from hybrid_contact_ros.kernels.estimation import told_events as logs
 from hybrid_contact_ros.kernels.estimation import update_records as updates
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
 from hybrid_contact_ros.kernels.estimation.update import update
-from hybrid_contact_ros.kernels.impacts import all_solutions, hull_lp, set_gathering, set_plan
+from hybrid_contact_ros.kernels.impacts import all_solutions, hull_lp, landing_law, set_gathering, set_plan
 from hybrid_contact_ros.kernels.impacts import friction_axes as axes
 from hybrid_contact_ros.kernels.impacts import records as impacts
 from hybrid_contact_ros.kernels.impacts.increment import increment
@@ -149,6 +149,13 @@ DOORS = [
             *(set_gathering.GatherScratch, set_gathering.GatherOut),
         ],
     ),
+    (
+        landing_law.landing_outcomes,
+        [
+            *("steps", "tolerance", landing_law.Landing, landing_law.LandingCases),
+            *(landing_law.LandingScratch, landing_law.LandingOut),
+        ],
+    ),
     (increment, [impacts.IncrementProblem, "tableau", "lines", "z", "after"]),
     (
         sample_batch,
@@ -224,7 +231,14 @@ DOORS = [
 ]
 
 # Doors that use their arguments themselves and hand no group of them on
-WITHOUT_RECORDS = {"impulse_bounds", "maximum", "joint_state", "write_contact_mode", "set_extent"}
+WITHOUT_RECORDS = {
+    "impulse_bounds",
+    "maximum",
+    "nearest_point",
+    "joint_state",
+    "write_contact_mode",
+    "set_extent",
+}
 
 
 @pytest.mark.parametrize(("door", "records"), DOORS, ids=lambda value: getattr(value, "__name__", ""))

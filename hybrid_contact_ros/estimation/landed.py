@@ -1,0 +1,44 @@
+"""The set of a landing, from the samples of its impact and from what its terms make of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.impacts.landing_model import LandingTerms
+from hybrid_contact_ros.impacts.landing_set import QUANTILE, LandingPoints, quantile_bounds
+from hybrid_contact_ros.prediction import ImpactPrediction
+
+Array = NDArray[np.float64]
+
+
+def landed(sampled: ImpactPrediction, made: LandingPoints, terms: LandingTerms, mass: Array) -> ImpactPrediction:
+    """The whole set: the law at the corners of the intervals, then the samples of all orders, moved by what the middle
+    of the intervals moves; generators and margin.
+
+    A set that was stopped in time is a prefix of the whole one, since the corners come first.
+    """
+    velocities = np.concatenate((made.points, sampled.velocities + made.offset))
+    quantile_lower, quantile_upper = quantile_bounds(velocities, made.generators)
+    energies = 0.5 * np.einsum("ki,ki->k", velocities @ mass, velocities)
+    status = sampled.status
+    if made.status != Status.SOLVED and status in (Status.SOLVED, Status.DEADLINE):
+        status = made.status
+    return replace(
+        sampled,
+        velocities=velocities,
+        lower=np.minimum(sampled.lower, quantile_lower),
+        upper=np.maximum(sampled.upper, quantile_upper),
+        kinetic_energy_min=float(energies.min(initial=np.inf)) if len(energies) else np.nan,
+        kinetic_energy_max=float(energies.max(initial=-np.inf)) if len(energies) else np.nan,
+        residual=max(sampled.residual, made.residual),
+        status=status,
+        generators=made.generators,
+        margin=terms.margin * sampled.jump,
+        quantile_lower=quantile_lower,
+        quantile_upper=quantile_upper,
+        quantile_level=QUANTILE,
+    )

@@ -1,0 +1,116 @@
+"""What is foreseen of a landing beside its impact: the state it begins with, its touches one by one, and how uncertain
+the velocity is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.codes import EventKind, LandingPhase, Status
+from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
+from hybrid_contact_ros.estimation.landing_clusters import LandingChain, cluster_of, shifted, widened
+from hybrid_contact_ros.estimation.state_covariance import state_covariance
+from hybrid_contact_ros.estimation.velocity_ahead import Contacts, landing_map, spread_axes, through_sticks
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.prediction import ImpactPrediction
+
+Array = NDArray[np.float64]
+
+_BASE = 6
+_REMEMBERED = 16
+
+
+class LandingAhead:
+    """Foresees landings of a robot by one configuration. Remembers nothing of the states."""
+
+    def __init__(self, model: RigidBodyModel, config: EstimatorConfig) -> None:
+        self._model, self._config, self._landing = model, config, config.landing
+        self._driven = np.ones(model.nv, dtype=np.bool_)
+        if model.floating_base:
+            self._driven[:_BASE] = False
+        self._chains: dict[bytes, LandingChain] = {}
+
+    def state(self, ahead: ImpactAhead, when: float) -> tuple[Array, Array]:
+        """q and v⁻ when the first contact touches, ``when`` s after the state."""
+        model, v, acceleration = self._model, ahead.v, ahead.acceleration
+        if self._landing.course > 0.0:
+            sticks = (ahead.backed == EventKind.STICK) & (ahead.event_times[:, 0] < when)
+            if sticks.any() and ahead.effort is not None:
+                later = self._through_sticks(ahead, when)
+                if np.isfinite(later).all():
+                    return model.integrate(ahead.q, when * 0.5 * (v + later)), later
+            elif ahead.course is not None:
+                rate, seen = ahead.course
+                reach = min(when, self._landing.course * seen)
+                change = reach * (when - 0.5 * reach) * rate  # of v; of q it is a third of that times the time
+                q = model.integrate(ahead.q, when * (v + 0.5 * when * acceleration + change / 3.0))
+                return q, v + when * acceleration + change
+        return model.integrate(ahead.q, when * (v + 0.5 * when * acceleration)), v + when * acceleration
+
+    def _through_sticks(self, ahead: ImpactAhead, when: float) -> Array:
+        model = self._model
+        closed = np.flatnonzero(ahead.closed)
+        if not model.evaluate(RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort)):
+            return np.full(model.nv, np.nan)
+        rows = model.rows.rows[closed].reshape(-1, model.nv)
+        now = Contacts(
+            model.here.mass, model.here.bias, rows, model.rows.drift[closed].reshape(-1), model.friction[closed]
+        )
+        return through_sticks(now, ahead.v, when)
+
+    def told(self, found: ImpactPrediction, ahead: ImpactAhead, corners: NDArray[np.intp]) -> ImpactPrediction:
+        """The set with what is known of its touches' times, and with the spread of v⁻.
+
+        The model has been evaluated at the impact. corners: contacts that the set was made for.
+        """
+        model, landing = self._model, self._landing
+        cluster = cluster_of(corners, ahead.closed, ahead.event_times, self._config.prediction.bound_sigmas)
+        found = replace(
+            found,
+            earliest=cluster.earliest,
+            latest=cluster.latest,
+            order_probability=cluster.probability,
+            phase=LandingPhase.INCOMPLETE if ahead.landed else LandingPhase.BEFORE,
+        )
+        spread = landing.spread > 0.0
+        apart = landing.duration_max > 0.0 and bool(cluster.touch.max(initial=0.0) > 0.0)
+        if found.status == Status.SINGULAR or not len(found.velocities) or not (spread or apart):
+            return found
+        mass, bias, v = model.here.mass, model.here.bias, found.velocity_minus
+        rows = model.rows.rows[corners].reshape(-1, model.nv)
+        chain = self._chain(corners)
+        if apart:
+            found = shifted(found, chain.shifts(mass, bias, rows, v, cluster), mass)
+        if spread:
+            through = landing_map(mass, rows, model.friction[corners], chain.impulse(mass, bias, rows, v))
+            found = widened(found, self._spread(ahead, mass, through, found.time_to_impact))
+        return found
+
+    def _spread(self, ahead: ImpactAhead, mass: Array, through: Array, when: float) -> Array:
+        """Half-axes (g, nv) of the spread of v⁻, after the landing."""
+        model, landing, n = self._model, self._landing, self._model.nv
+        state = RobotState(ahead.stamp_ns, ahead.q, ahead.v, None, ahead.base_covariance, ahead.base_twist_in_world)
+        known = state_covariance(state, model.floating_base, self._config.sensitivity)
+        covariance = None if known is None else known[n:, n:]
+        factor = None
+        if landing.effort_rate > 0.0 and when > 0.0:
+            # An effort that changes by r t from now on moves v⁻ by ½ r T² M⁻¹.
+            factor = 0.5 * landing.effort_rate * when * when * np.linalg.inv(mass)[:, self._driven]
+        return spread_axes(mass, through, covariance, factor, landing.spread)
+
+    def _chain(self, corners: NDArray[np.intp]) -> LandingChain:
+        key = corners.tobytes()
+        found = self._chains.get(key)
+        if found is None:
+            if len(self._chains) >= _REMEMBERED:
+                self._chains.clear()
+            model = self._model
+            found = LandingChain(
+                self._landing, model.friction[corners], model.restitution[corners], 2, model.nv, self._driven
+            )
+            self._chains[key] = found
+        return found

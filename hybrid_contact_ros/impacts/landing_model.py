@@ -1,0 +1,76 @@
+"""What a landing adds to the impact law, as intervals, and when all of it is off."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+
+from hybrid_contact_ros.config import LandingConfig
+
+_LEAST = {"rebound_min": -1.0, "rebound_max": -1.0}  # all others are 0 or more
+_MOST = {"rebound_min": 1.0, "rebound_max": 1.0, "settling": 2.0, "friction": 1.0}
+_INTERVALS = ("duration", "rebound", "drive")
+_PARTS = ("slip", "creep", "bounce", "margin")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LandingTerms:
+    """Intervals of what a landing adds to an impact; what is 0 is off.
+
+    The law is (M + diag k) (v⁺ − v⁻) = −s (h − Sᵀτ) + Jᵀ λ with Coulomb's friction
+    (:mod:`~hybrid_contact_ros.kernels.impacts.landing_law`); contacts hit or stand.
+
+    Attributes:
+        duration_min, duration_max: s, of s: gravity and measured torques act that long.
+        rebound_min, rebound_max: of e beside the contact's restitution: a hitting contact leaves with e |u_n⁻|. A
+            negative one approaches still, with that part of its speed.
+        drive_min, drive_max: kg m², of k, which all joints have in common: drives resist the jump of their joints as
+            inertia does. drive_own: k of each joint by itself, above and below; linearised.
+        slip: ± this part of |u_n⁻| is the velocity along the ground of a hitting contact, along each tangent.
+        creep: a hitting contact keeps 0 to this part of its tangential velocity.
+        settling: a contact that stands and still moves changes its velocity by ± this part, along each axis.
+        bounce: ± this part of the largest |u_n⁻| of hitting contacts, along the normal of such a contact, too.
+        friction: μ of all contacts is known but for ± this part.
+        margin: of the nominal jump, the radius of a ball in the kinetic norm that the set is wider by.
+
+    Raises:
+        ValueError: an interval that is empty, or a number that is out of range; the text names it.
+    """
+
+    duration_min: float = 0.0
+    duration_max: float = 0.0
+    rebound_min: float = 0.0
+    rebound_max: float = 0.0
+    drive_min: float = 0.0
+    drive_max: float = 0.0
+    drive_own: float = 0.0
+    slip: float = 0.0
+    creep: float = 0.0
+    settling: float = 0.0
+    bounce: float = 0.0
+    friction: float = 0.0
+    margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            low, high = _LEAST.get(field.name, 0.0), _MOST.get(field.name, math.inf)
+            if field.name in _PARTS:
+                high = 1.0
+            if not (low <= value <= high and math.isfinite(value)):
+                raise ValueError(f"landing.{field.name} is {value!r}; a number in [{low:g}, {high:g}] is needed")
+        for name in _INTERVALS:
+            low, high = getattr(self, f"{name}_min"), getattr(self, f"{name}_max")
+            if low > high:
+                raise ValueError(f"landing.{name}_min is {low:g}, which is more than landing.{name}_max, {high:g}")
+
+    @classmethod
+    def of(cls, config: LandingConfig, friction: float = 0.0) -> LandingTerms:
+        """The terms of the parameters ``landing``; ``friction`` is ``impact.friction_margin``."""
+        own = {field.name: getattr(config, field.name) for field in fields(cls) if field.name != "friction"}
+        return cls(friction=friction, **own)
+
+    @property
+    def off(self) -> bool:
+        """Whether nothing is added: an interval of the friction alone belongs to the impact law."""
+        return not any(getattr(self, field.name) for field in fields(self) if field.name != "friction")

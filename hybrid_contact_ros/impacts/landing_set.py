@@ -1,0 +1,227 @@
+"""The set of what a landing adds to an impact: the law at the corners of its intervals, and generators of the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.impacts.landing_model import LandingTerms
+from hybrid_contact_ros.kernels.impacts.landing_law import contact_response, landing_outcomes, landing_scratch
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+_FRICTIONS = 7
+"""Values of μ between its ends: from sticking to sliding an outcome bends, and the ends alone leave out what lies
+between."""
+_STEPS, _TOLERANCE = 1000, 1e-8
+_USABLE = 1e-4  # a case with a larger residual is no point of the set
+_AT_REST = 0.01  # of the fastest |u_n⁻|: a contact that stands and is slower is at rest
+_HITS = 0.1  # of the fastest |u_n⁻|: a contact of which nothing else is known hits if it is faster
+
+QUANTILE = 0.999
+"""Share of the model's outcomes within :func:`quantile_bounds`."""
+WIDER = 0.1
+"""Part of the half-width by which the bounds are wider than the set (measured: docs/landings.md)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LandingPoints:
+    """What the terms of a landing make of its impact: hull(points) ⊕ {Σ aᵢ generatorsᵢ: |aᵢ| ≤ 1}.
+
+    Attributes:
+        points: (k, n), the first in the middle of all intervals. generators: (g, n).
+        offset: (n,), from the outcome without these terms to the first point: what moves the samples of all orders.
+        status: SOLVED, INACCURATE where a case could not be solved (it is left out), SINGULAR. residual: largest, of
+            all cases.
+    """
+
+    points: Array
+    generators: Array
+    offset: Array
+    status: Status
+    residual: float
+
+
+def hits(rows: Array, velocity: Array, d: int) -> Flags:
+    """Which contacts (m,) hit where nothing tells which stand: those that approach with a tenth of the fastest, or
+    more. rows: J (m (1 + d), n)."""
+    approach = -np.minimum(rows[:: 1 + d] @ velocity, 0.0)
+    return np.asarray((approach > 0.0) & (approach >= _HITS * approach.max(initial=0.0)))
+
+
+class _Cases(NamedTuple):
+    """The cases of the law that make a set: without the terms, corners and rebounds of single contacts, the middle."""
+
+    duration: Array  # s (c,)
+    drive: Array  # k (c,), kg m²
+    factor: Array  # (c,), of μ
+    contact: NDArray[np.intp]  # (c,), whose rebound is at an end; −1: of none
+    high: Flags  # (c,), which end
+    groups: tuple[int, int]  # values of k, and of μ, at which rebounds are looked at
+
+
+def _cases(terms: LandingTerms, m: int) -> _Cases:
+    """Cases for m contacts, in the order of k, so that M + diag k is seldom factored anew."""
+    middle = 0.5 * (terms.duration_min + terms.duration_max), 0.5 * (terms.drive_min + terms.drive_max)
+    durations = sorted({terms.duration_min, terms.duration_max})
+    factors = np.linspace(1.0 - terms.friction, 1.0 + terms.friction, _FRICTIONS if terms.friction else 1).tolist()
+    ends, widths = sorted({terms.drive_min, terms.drive_max}), sorted({factors[0], factors[-1]})
+    rows: list[tuple[float, float, float, int, bool]] = [(0.0, 0.0, 1.0, -1, False)]
+    for k in (*ends, middle[1]) if len(ends) > 1 else ends:
+        rows += [(s, k, f, -1, False) for f in factors for s in durations]
+        if k in ends:
+            rows += [(middle[0], k, f, i, high) for f in widths for i in range(m) for high in (False, True)]
+    rows.append((*middle, 1.0, -1, False))
+    duration, drive, factor, contact, high = (np.array(column) for column in zip(*rows, strict=True))
+    return _Cases(duration, drive, factor, contact.astype(np.intp), high, (len(ends), len(widths)))
+
+
+def _rebound(found: Array) -> tuple[list[Array], Array]:
+    """Generators and points of outcomes (ends of k, ends of μ, contacts, low and high, n): contacts that rebound alone.
+
+    What a rebound changes depends on k and μ: the mean of its values at their ends is a generator, and so is what it
+    varies by along k, along μ, and along both.
+    """
+    change = 0.5 * (found[:, :, :, 1] - found[:, :, :, 0])
+    generators = [change]
+    for axis in (0, 1):
+        ends = [np.take(part, (0, -1), axis) for part in generators if part.shape[axis] > 1]
+        generators = [part.mean(axis=axis, keepdims=True) for part in generators]
+        generators += [0.5 * np.diff(part, axis=axis) for part in ends]
+    return [part[0, 0] for part in generators], found.mean(axis=3).reshape(-1, found.shape[-1])
+
+
+class LandingLaw:
+    """The law of landings at the same contacts, state after state, in the same arrays. One thread at a time.
+
+    Args:
+        terms: what is not known. d, n: tangents, coordinates. friction: μ (m,).
+        restitution: (low, high), each (m,), of the contacts' material; ``rebound`` adds to both.
+        driven: (n,) bool, coordinates with a drive.
+    """
+
+    def __init__(
+        self, terms: LandingTerms, d: int, n: int, friction: Array, restitution: tuple[Array, Array], driven: Flags
+    ) -> None:
+        self.terms, self.d, self._driven = terms, d, driven
+        m = friction.size
+        self._low, self._high = restitution[0] + terms.rebound_min, restitution[1] + terms.rebound_max
+        self._usual = 0.5 * (restitution[0] + restitution[1])
+        self._scratch = landing_scratch(m, d, n)
+        r = m * (1 + d)
+        self._square, self._column = np.empty((r, r)), np.empty(r)
+        self._table = _cases(terms, m)
+        self._friction = self._table.factor[:, None] * friction
+        self._drive = self._table.drive[:, None] * driven
+
+    def solve(
+        self, mass: Array, bias: Array, rows: Array, velocity: Array, duration: Array, drive: Array, friction: Array,
+        left: Array,
+    ) -> tuple[Array, Array, Array, Status]:  # fmt: skip
+        """Outcomes of cases.
+
+        Args:
+            mass (n, n), bias = h − Sᵀτ (n,), rows J (m (1 + d), n), velocity v⁻ (n,).
+            duration: s (c,). drive: k (c, n), kg m². friction: μ (c, m). left: w (c, m (1 + d)), m/s, velocities with
+                which contacts are left (:mod:`~hybrid_contact_ros.kernels.impacts.landing_law`).
+
+        Returns:
+            v⁺ (c, n), impulses (c, m (1 + d)), residuals (c,), and the worst status.
+        """
+        count = duration.size
+        out = np.empty((count, velocity.size)), np.zeros(left.shape), np.empty(count)
+        status, _ = landing_outcomes(
+            _STEPS, _TOLERANCE, self.d, mass, bias, rows, velocity, duration, drive, friction, left,
+            *self._scratch, *out,
+        )  # fmt: skip
+        return *out, Status(status)
+
+    def points(
+        self, mass: Array, bias: Array, rows: Array, velocity: Array, hitting: Flags, lasting: bool = True
+    ) -> LandingPoints:
+        """What the terms make of an impact.
+
+        Args:
+            mass … velocity: as of :meth:`solve`. hitting: (m,), the others stand.
+            lasting: False leaves the duration out, where the torques are not known.
+        """
+        w, m = 1 + self.d, hitting.size
+        u = (rows @ velocity).reshape(m, w)
+        approach = np.where(hitting, -np.minimum(u[:, 0], 0.0), 0.0)
+        struck = hitting & (self._low < self._high)
+        table = self._table
+        chosen = np.flatnonzero((table.contact < 0) | struck[table.contact])
+        contact = table.contact[chosen]
+        left = np.zeros((chosen.size, m, w))
+        left[:, :, 0] = 0.5 * (self._low + self._high) * approach
+        left[0, :, 0] = self._usual * approach
+        alone = np.flatnonzero(contact >= 0)
+        ends = np.where(table.high[chosen[alone]], self._high[contact[alone]], self._low[contact[alone]])
+        left[alone, contact[alone], 0] = ends * approach[contact[alone]]
+        found, _, residuals, status = self.solve(
+            mass, bias, rows, velocity, table.duration[chosen] if lasting else np.zeros(chosen.size),
+            self._drive[chosen], self._friction[chosen], left.reshape(chosen.size, m * w),
+        )  # fmt: skip
+        usable = residuals <= _USABLE
+        if not (usable[0] and usable[-1]):
+            status = status if status == Status.SINGULAR else Status.INACCURATE
+            return LandingPoints(found[:0], found[:0], np.zeros(velocity.size), status, float(residuals.max()))
+        shape = *table.groups, -1, 2
+        known = usable[alone].reshape(shape).all(axis=(0, 1, 3))
+        generators, between = _rebound(found[alone].reshape(*shape, velocity.size)[:, :, known])
+        back = np.empty(rows.shape)
+        contact_response(*self._scratch[:3], self._square, self._column, back)
+        of_contact = back.reshape(m, w, -1)
+        generators += self._linear(u, approach, hitting, of_contact)
+        if self.terms.drive_own > 0.0:
+            generators.append(self._own(found[-1] - velocity, rows, back))
+        creep = 0.5 * self.terms.creep * np.einsum("mt,mtn->mn", u[hitting, 1:], of_contact[hitting, 1:])
+        generators.append(creep)
+        corners = found[1:-1][(contact < 0)[1:-1] & usable[1:-1]]
+        points = np.concatenate((found[-1:], corners, between)) + creep.sum(axis=0)
+        every = np.concatenate(generators)
+        return LandingPoints(
+            points=points,
+            generators=every[np.any(every != 0.0, axis=1)],
+            offset=points[0] - found[0],
+            status=status,
+            residual=float(residuals.max()),
+        )
+
+    def _linear(self, u: Array, approach: Array, hitting: Flags, back: Array) -> list[Array]:
+        """Slip of hitting contacts, and what standing ones that still move may do."""
+        terms, n = self.terms, back.shape[2]
+        found = []
+        if terms.slip > 0.0:
+            found.append((terms.slip * approach[hitting, None, None] * back[hitting, 1:]).reshape(-1, n))
+        fastest = approach.max(initial=0.0)
+        speed = np.abs(u)
+        moving = ~hitting & (speed.max(axis=1) > _AT_REST * fastest)
+        if (terms.settling > 0.0 or terms.bounce > 0.0) and moving.any():
+            restless = terms.settling * speed[moving]
+            restless[:, 0] += terms.bounce * fastest
+            found.append((restless[:, :, None] * back[moving]).reshape(-1, n))
+        return found
+
+    def _own(self, jump: Array, rows: Array, back: Array) -> Array:
+        """The impulse −k_j Δq̇_j of each drive's own k, in what the contacts let move: rows (drives, n)."""
+        half = np.linalg.inv(np.tril(self._scratch.L))[:, self._driven]
+        inverse = half.T @ np.linalg.inv(np.tril(self._scratch.L))
+        free = inverse - inverse @ rows.T @ back
+        return np.asarray(-self.terms.drive_own * jump[self._driven, None] * free)
+
+
+def quantile_bounds(points: Array, generators: Array) -> tuple[Array, Array]:
+    """Bounds (n,) of each coordinate that hold QUANTILE of the model's outcomes: those of the set, wider by WIDER of
+    their half-width, because the generators are linearised. Without points they are infinite."""
+    if not len(points):
+        return np.full(points.shape[1], -np.inf), np.full(points.shape[1], np.inf)
+    low, high = points.min(axis=0), points.max(axis=0)
+    more = np.abs(generators).sum(axis=0)
+    more += WIDER * (0.5 * (high - low) + more)
+    return low - more, high + more

@@ -1,0 +1,254 @@
+"""The impact law of a landing, all contacts at once, for many values of what is not known exactly: one call.
+
+For each case find the impulses λ and the velocity v⁺ with
+
+    (M + diag k) (v⁺ − v⁻) = −s (h − Sᵀτ) + Jᵀ λ
+    0 ≤ λ_n ⊥ u_n − w_n ≥ 0,    ‖λ_t‖ ≤ μ λ_n,    λ_t = −μ λ_n (u_t − w_t)/‖u_t − w_t‖ unless u_t = w_t,    u = J v⁺
+
+w are the velocities with which contacts are left: e |u_n⁻| along the normal is a rebound, and a tangential w is a slip.
+In contact space that is the problem of forces under Coulomb's cone (:mod:`hybrid_contact_ros.kernels.modes.friction`)
+with G = J (M + diag k)⁻¹ Jᵀ and b = J (v⁻ − s (M + diag k)⁻¹ (h − Sᵀτ)) − w, and solved as such.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.codes import FrictionState, Status
+from hybrid_contact_ros.kernels.algebra.dense import (
+    backward_solve,
+    cholesky_factor,
+    cholesky_solve,
+    forward_rows,
+    row_products,
+)
+from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.modes.friction import solve_modes
+from hybrid_contact_ros.kernels.modes.records import ContactDynamics, ModeIterate, ModeScratch, mode_scratch
+
+Array = NDArray[np.float64]
+
+_SOLVED, _SINGULAR, _INACCURATE = int(Status.SOLVED), int(Status.SINGULAR), int(Status.INACCURATE)
+_STICK, _SLIP = int(FrictionState.STICK), int(FrictionState.SLIP)
+_MASS_PIVOT = 1e-13  # smallest pivot of M over its largest diagonal entry that is not rounding
+_SHIFT = 1e-9  # of the largest diagonal entry of G: redundant contacts get the least impulses that do
+
+
+class Landing(NamedTuple):
+    """The robot at the instant of impact, with the contacts that take part; r = m (1 + d) rows, normal first."""
+
+    d: int
+    mass: Array  # M (n, n)
+    bias: Array  # h − Sᵀτ (n,)
+    rows: Array  # J (r, n)
+    velocity: Array  # v⁻ (n,)
+
+
+class LandingCases(NamedTuple):
+    """What is not known, one row for each case."""
+
+    duration: Array  # s (cases,)
+    drive: Array  # k (cases, n), kg m²; a row like the one before costs no factorisation
+    friction: Array  # μ (cases, m)
+    left: Array  # w (cases, r), m/s
+
+
+class LandingScratch(NamedTuple):
+    """Scratch; make it by :func:`landing_scratch`."""
+
+    L: Array  # (n, n)
+    half: Array  # (r, n), L⁻¹ Jᵀ as rows
+    G: Array  # (r, r)
+    b: Array  # (r,)
+    drift: Array  # (n,)
+    slip: Array  # (m, d)
+    state: NDArray[np.int64]  # (m,)
+    touching: NDArray[np.uint8]  # (m,), ones
+    moving: NDArray[np.uint8]  # (m,)
+    after: Array  # (r,)
+    A: Array  # as of ModeScratch
+    work: Array
+    order: NDArray[np.int64]
+
+
+class LandingOut(NamedTuple):
+    """The outcomes."""
+
+    velocities: Array  # v⁺ (cases, n)
+    impulses: Array  # λ (cases, r), N s
+    residuals: Array  # (cases,), by the definition and not by the solver; inf where M + diag k is not positive definite
+
+
+def landing_scratch(m: int, d: int, n: int) -> LandingScratch:
+    """Scratch for m contacts of d tangents and n coordinates."""
+    r = m * (1 + d)
+    return LandingScratch(
+        np.zeros((n, n)),
+        np.zeros((r, n)),
+        np.zeros((r, r)),
+        np.zeros(r),
+        np.zeros(n),
+        np.zeros((m, d)),
+        np.zeros(m, dtype=np.int64),
+        np.ones(m, dtype=np.uint8),
+        np.zeros(m, dtype=np.uint8),
+        np.zeros(r),
+        *mode_scratch(r),
+    )
+
+
+@kernel
+def _response(landing, drive, scratch):
+    """Write the factor of M + diag k, G and L⁻¹ Jᵀ; whether M + diag k is positive definite."""
+    L, half, rows = scratch.L, scratch.half, landing.rows
+    n = landing.velocity.shape[0]
+    for i in range(n):
+        for j in range(i + 1):
+            L[i, j] = landing.mass[i, j]
+        L[i, i] += drive[i]
+    if cholesky_factor(n, _MASS_PIVOT, L, L) < n:
+        return False
+    for i in range(rows.shape[0]):
+        for j in range(n):
+            half[i, j] = rows[i, j]
+    forward_rows(n, rows.shape[0], L, half)
+    row_products(n, rows.shape[0], half, scratch.G)
+    return True
+
+
+@kernel
+def _same(a, b):
+    same = True
+    for i in range(a.shape[0]):
+        same &= a[i] == b[i]
+    return same
+
+
+@kernel
+def _start(anew, friction, scratch):
+    """Start from sticking contacts, or as the last case ended; those without friction slide in no direction."""
+    for i in range(friction.shape[0]):
+        frictionless = friction[i] == 0.0
+        if anew or scratch.moving[i] != frictionless:
+            scratch.moving[i] = frictionless
+            scratch.state[i] = _SLIP if frictionless else _STICK
+            for k in range(scratch.slip.shape[1]):
+                scratch.slip[i, k] = 0.0
+
+
+@kernel
+def landing_outcomes(
+    # constants:
+    steps, tolerance,
+    # landing:
+    d, mass, bias, rows, velocity,
+    # cases:
+    duration, drive, friction, left,
+    # scratch:
+    L, half, G, b, drift, slip, state, touching, moving, after, A, work, order,
+    # out:
+    velocities, impulses, residuals,
+):  # fmt: skip
+    """Solve the law of this module's heading for every case; each starts from the mode of the one before.
+
+    Args:
+        steps: of operator splitting at most, for redundant contacts. tolerance: of the residuals.
+        The members of Landing, LandingCases, LandingScratch and LandingOut.
+
+    Returns:
+        (status, largest residual): SOLVED; INACCURATE where a case is off by more than ``tolerance`` (its impulses then
+        violate the conditions by no more than none would); SINGULAR where M + diag k is not positive definite.
+    """
+    landing = Landing(d, mass, bias, rows, velocity)
+    scratch = LandingScratch(L, half, G, b, drift, slip, state, touching, moving, after, A, work, order)
+    memory = ModeScratch(A, work, order)
+    n = velocity.shape[0]
+    r = rows.shape[0]
+    code = _SOLVED
+    worst = 0.0
+    anew = True
+    for case in range(duration.shape[0]):
+        if (case == 0 or not _same(drive[case], drive[case - 1])) and not _response(landing, drive[case], scratch):
+            for other in range(case, duration.shape[0]):
+                residuals[other] = math.inf
+            return _SINGULAR, math.inf
+        v, push, mu = velocities[case], impulses[case], friction[case]
+        for j in range(n):
+            drift[j] = bias[j]
+        cholesky_solve(n, L, drift)
+        for j in range(n):
+            v[j] = velocity[j] - duration[case] * drift[j]
+        for i in range(r):
+            total = -left[case, i]
+            for j in range(n):
+                total += rows[i, j] * v[j]
+            b[i] = total
+            push[i] = 0.0
+            after[i] = total
+        _start(anew, mu, scratch)
+        dynamics = ContactDynamics(d, G, b, mu)
+        found, residual, _ = solve_modes(
+            steps, tolerance, dynamics, touching, moving, ModeIterate(slip, state, push, after), memory
+        )
+        anew = found != _SOLVED  # what led nowhere is no place to start from
+        if anew:
+            code = _INACCURATE
+        residuals[case] = residual
+        worst = max(worst, residual)
+        for j in range(n):
+            drift[j] = 0.0
+        for i in range(r):
+            if push[i] != 0.0:
+                for j in range(n):
+                    drift[j] += half[i, j] * push[i]
+        backward_solve(n, L, drift)
+        for j in range(n):
+            v[j] += drift[j]
+    return code, worst
+
+
+@kernel
+def contact_response(
+    # problem:
+    L, half, G,
+    # scratch:
+    square, column,
+    # out:
+    back,
+):  # fmt: skip
+    """Velocities that move one contact alone: (M + diag k)⁻¹ Jᵀ G⁺, as rows, with the inverse of G regularised.
+
+    Args:
+        L (n, n), half (r, n), G (r, r): as :func:`landing_outcomes` leaves them in its scratch, for the k of its last
+            case. square: scratch (r, r). column: scratch (r,).
+        back: out, (r, n): row i is the least velocity, in the kinetic norm, with J v = 1 in row i and 0 in the others,
+            or nearest to that where contacts are redundant.
+
+    Returns:
+        SOLVED, or SINGULAR where G is not finite; then ``back`` is zero.
+    """
+    r, n = half.shape
+    largest = 0.0
+    for i in range(r):
+        largest = max(largest, G[i, i])
+    for i in range(r):
+        for j in range(i + 1):
+            square[i, j] = G[i, j]
+        square[i, i] += _SHIFT * largest
+        for j in range(n):
+            back[i, j] = 0.0
+    if cholesky_factor(r, 0.0, square, square) < r:
+        return _SINGULAR
+    for j in range(n):
+        for i in range(r):
+            column[i] = half[i, j]
+        cholesky_solve(r, square, column)
+        for i in range(r):
+            back[i, j] = column[i]
+    for i in range(r):
+        backward_solve(n, L, back[i])
+    return _SOLVED
