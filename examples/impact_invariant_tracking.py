@@ -2,7 +2,7 @@
 
 The robot tracks a level drop from higher up. While the planned joint velocities have jumped and its own have not, the
 feedback k_d (v* − v) fights an error that the impact will take away by itself. Impact-invariant control (Yang and Posa,
-IROS 2021) feeds back only what no impulse changes, k_d BᵀB M (v* − v) of the joints, from shortly before an impact until
+IROS 2021) feeds back only what no impulse changes, k_d BᵀB M (v* − v) of the joints, from shortly before impact until
 plan and robot have landed: an interim mode, as of reference spreading (van Steen, van de Wouw, Saccon, ACC 2022). The
 basis B comes with the predicted impact; outside of that interval both controllers are the same. MuJoCo is the robot.
 """
