@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.codes import EventKind, LandingPhase, Status
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
-from hybrid_contact_ros.estimation.landing_clusters import LandingChain, cluster_of, shifted, widened
+from hybrid_contact_ros.estimation.landing_clusters import Cluster, LandingChain, cluster_of, shifted, widened
 from hybrid_contact_ros.estimation.state_covariance import state_covariance
 from hybrid_contact_ros.estimation.velocity_ahead import Contacts, landing_map, spread_axes, through_sticks
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
@@ -68,7 +68,7 @@ class LandingAhead:
         The model has been evaluated at the impact. corners: contacts that the set was made for.
         """
         model, landing = self._model, self._landing
-        cluster = cluster_of(corners, ahead.closed, ahead.event_times, self._config.prediction.bound_sigmas)
+        cluster = self._cluster(ahead, corners)
         found = replace(
             found,
             earliest=cluster.earliest,
@@ -89,6 +89,13 @@ class LandingAhead:
             through = landing_map(mass, rows, model.friction[corners], chain.impulse(mass, bias, rows, v))
             found = widened(found, self._spread(ahead, mass, through, found.time_to_impact))
         return found
+
+    def apart(self, ahead: ImpactAhead, corners: NDArray[np.intp]) -> float:
+        """The longest time (s) that the set has between the first touch of its cluster and the last."""
+        return max(float(self._cluster(ahead, corners).touch.max(initial=0.0)), 0.0)
+
+    def _cluster(self, ahead: ImpactAhead, corners: NDArray[np.intp]) -> Cluster:
+        return cluster_of(corners, ahead.closed, ahead.event_times, self._config.prediction.bound_sigmas)
 
     def _spread(self, ahead: ImpactAhead, mass: Array, through: Array, when: float) -> Array:
         """Half-axes (g, nv) of the spread of v⁻, after the landing."""
