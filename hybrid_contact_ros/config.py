@@ -115,6 +115,7 @@ class LandingConfig:
     bounce: float = _leaf(0.0, "-", 0.0, 1.0, "part of the fastest approach that such a foot may move, too")
     damping_min: float = _leaf(1.0, "N m s/rad", 0.0, 1e4, "least gain of drives, between touchdowns of a cluster")
     damping_max: float = _leaf(3.0, "N m s/rad", 0.0, 1e4, "and greatest; used where duration_max is not 0")
+    each_foot: bool = _leaf(True, "-", None, None, "also the sets after the first feet of a cluster")
     course: float = _leaf(3.0, "-", 0.0, 100.0, "v- follows the acceleration's course for this many times its past")
     spread: float = _leaf(0.95, "-", 0.0, 0.999, "share of the errors of v- that the set holds; 0: none are added")
     effort_rate: float = _leaf(30.0, "N m/s", 0.0, 1e5, "standard deviation of how fast efforts change unforeseen")

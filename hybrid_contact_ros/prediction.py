@@ -155,6 +155,7 @@ class ImpactPrediction:
             any contact impulse. basis_change: largest change (r,) of each of these by the model's other terms.
         earliest, latest: s after the stamp, of the impact; NaN where it is not known. phase: :class:`LandingPhase`.
         order_probability: of the order of touchdowns that the set was made for; NaN where it is not known.
+        after_each: sets after the first touchdowns of the cluster, while others are still to come, in order.
         joint_jump: largest |Δv| (nv,) of each coordinate over the set; None where it was not computed.
     """
 
@@ -194,6 +195,7 @@ class ImpactPrediction:
     phase: LandingPhase = LandingPhase.BEFORE
     order_probability: float = math.nan
     joint_jump: Array | None = None
+    after_each: tuple[ImpactPrediction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

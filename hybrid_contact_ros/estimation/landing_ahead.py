@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.codes import EventKind, LandingPhase, Status
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
-from hybrid_contact_ros.estimation.landing_clusters import LandingChain, cluster_of, shifted, widened
+from hybrid_contact_ros.estimation.landing_clusters import (
+    LandingChain,
+    after_touches,
+    cluster_of,
+    impacting_contacts,
+    shifted,
+    widened,
+)
 from hybrid_contact_ros.estimation.state_covariance import state_covariance
 from hybrid_contact_ros.estimation.velocity_ahead import Contacts, landing_map, spread_axes, through_sticks
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
@@ -34,6 +41,21 @@ class LandingAhead:
             self._driven[:_BASE] = False
         self._chains: dict[bytes, LandingChain] = {}
 
+    def contacts(self, ahead: ImpactAhead) -> tuple[NDArray[np.intp], float]:
+        """Which contacts take part in the next impact, and when (s) it begins: with a landing that lasts, those whose
+        touches nothing tells apart (:func:`~hybrid_contact_ros.estimation.landing_clusters.impacting_contacts`)."""
+        landing = self._landing
+        lasts = None if landing.duration_max == 0.0 else landing.duration_min
+        return impacting_contacts(self._config.impact, ahead.closed, ahead.backed, ahead.event_times, lasts)
+
+    def first_feet(self, ahead: ImpactAhead, contacts: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+        """The contacts that have landed after the first touch of a cluster, after the second and so on, without the
+        last."""
+        landing = self._landing
+        if landing.duration_max == 0.0 or not landing.each_foot:
+            return []
+        return after_touches(contacts, ahead.closed, ahead.event_times)
+
     def state(self, ahead: ImpactAhead, when: float) -> tuple[Array, Array]:
         """q and v⁻ when the first contact touches, ``when`` s after the state."""
         model, v, acceleration = self._model, ahead.v, ahead.acceleration
@@ -44,9 +66,7 @@ class LandingAhead:
                 if np.isfinite(later).all():
                     return model.integrate(ahead.q, when * 0.5 * (v + later)), later
             elif ahead.course is not None:
-                rate, seen = ahead.course
-                reach = min(when, self._landing.course * seen)
-                change = reach * (when - 0.5 * reach) * rate  # of v; of q it is a third of that times the time
+                change, _ = ahead.course.change(when, self._landing.course)  # of q a third of that, times the time
                 q = model.integrate(ahead.q, when * (v + 0.5 * when * acceleration + change / 3.0))
                 return q, v + when * acceleration + change
         return model.integrate(ahead.q, when * (v + 0.5 * when * acceleration)), v + when * acceleration
@@ -77,7 +97,8 @@ class LandingAhead:
             phase=LandingPhase.INCOMPLETE if ahead.landed else LandingPhase.BEFORE,
         )
         spread = landing.spread > 0.0
-        apart = landing.duration_max > 0.0 and bool(cluster.touch.max(initial=0.0) > 0.0)
+        known = ahead.effort is not None or not self._driven.any()  # without efforts nobody knows what flows between
+        apart = known and landing.duration_max > 0.0 and bool(cluster.touch.max(initial=0.0) > 0.0)
         if found.status == Status.SINGULAR or not len(found.velocities) or not (spread or apart):
             return found
         mass, bias, v = model.here.mass, model.here.bias, found.velocity_minus
@@ -96,10 +117,11 @@ class LandingAhead:
         state = RobotState(ahead.stamp_ns, ahead.q, ahead.v, None, ahead.base_covariance, ahead.base_twist_in_world)
         known = state_covariance(state, model.floating_base, self._config.sensitivity)
         covariance = None if known is None else known[n:, n:]
-        factor = None
-        if landing.effort_rate > 0.0 and when > 0.0:
-            # An effort that changes by r t from now on moves v⁻ by ½ r T² M⁻¹.
-            factor = 0.5 * landing.effort_rate * when * when * np.linalg.inv(mass)[:, self._driven]
+        # An effort that changes by r t from now on moves v⁻ by ½ r T² M⁻¹.
+        factor = 0.5 * landing.effort_rate * when * when * np.linalg.inv(mass)[:, self._driven]
+        if landing.course > 0.0 and ahead.course is not None:
+            _, unsure = ahead.course.change(when, landing.course)
+            factor = np.column_stack((factor, unsure))
         return spread_axes(mass, through, covariance, factor, landing.spread)
 
     def _chain(self, corners: NDArray[np.intp]) -> LandingChain:

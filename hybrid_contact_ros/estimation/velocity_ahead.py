@@ -23,9 +23,31 @@ _SEEN = 8  # states that are remembered
 _SPACING = 900_000  # ns between them at least
 _SPAN = 6_000_000  # ns, of those that a course is taken from at most
 _FEWEST = 4
+_UNSURE = 0.2  # of what the course of a settled mode adds
+_SETTLED = 10_000_000  # ns, of a mode: before, drives swing back from what began it, and courses end soon
 _STRAIGHT = 0.25  # a course is one whose points are off its line by no more than this part of its change
 _STEPS, _TOLERANCE = 200, 1e-8
 _STICK_STEP = 0.002  # s
+
+
+class CourseAhead(NamedTuple):
+    """How the acceleration changes.
+
+    Attributes:
+        rate: v̈ (nv,), m/s³ or rad/s³. seen: s, for which it was seen.
+        settled: whether the mode is old enough that nothing but its course is left.
+    """
+
+    rate: Array
+    seen: float
+    settled: bool
+
+    def change(self, seconds: float, times: float) -> tuple[Array, Array]:
+        """What the course adds to v (nv,) ``seconds`` later, if it lasts ``times`` as long as it was seen, and the
+        standard deviation of that. Of a mode that has not settled half of it is added: it may end at once."""
+        reach = min(seconds, times * self.seen)
+        full = reach * (seconds - 0.5 * reach) * self.rate
+        return (full, _UNSURE * full) if self.settled else (0.5 * full, 0.5 * full)
 
 
 class Course:
@@ -36,7 +58,7 @@ class Course:
         self._stamps: list[int] = []
         self._values = np.zeros((_SEEN, nv))
         self._mode = b""
-        self._next = 0
+        self._next = self._begun = 0
 
     def reset(self) -> None:
         """Forget all states."""
@@ -53,15 +75,15 @@ class Course:
                 return
         self._mode = mode
         if not stamps:
-            self._next = 0
+            self._next, self._begun = 0, stamp_ns
         elif len(stamps) == _SEEN:
             del stamps[0]
         stamps.append(stamp_ns)
         self._values[self._next % _SEEN] = acceleration
         self._next += 1
 
-    def rate(self) -> tuple[Array, float] | None:
-        """v̈ (nv,) in m/s³ or rad/s³, and the time (s) that it was seen; None where the course is short, or is none."""
+    def ahead(self) -> CourseAhead | None:
+        """The course at the last state; None where too few states tell of it, or they do not lie on a line."""
         stamps = self._stamps
         first = next((i for i, stamp in enumerate(stamps) if stamps[-1] - stamp <= _SPAN), 0)
         count = len(stamps) - first
@@ -76,7 +98,7 @@ class Course:
         change = np.abs(slope).max() * -t[0]
         if not np.abs(off).max() <= _STRAIGHT * change:
             return None
-        return np.asarray(slope), float(-t[0])
+        return CourseAhead(np.asarray(slope), float(-t[0]), stamps[-1] - self._begun >= _SETTLED)
 
 
 class Contacts(NamedTuple):
@@ -145,19 +167,19 @@ def landing_map(mass: Array, rows: Array, friction: Array, impulse: Array) -> Ar
     return np.asarray(np.eye(n) - back @ np.linalg.solve(square, C))
 
 
-def spread_axes(mass: Array, through: Array, covariance: Array | None, factor: Array | None, level: float) -> Array:
+def spread_axes(mass: Array, through: Array, covariance: Array | None, factor: Array, level: float) -> Array:
     """Half-axes (g, nv) of a box that holds ``level`` of a Gaussian error of v⁻ after the landing, to first order.
 
     The axes are the principal ones in the kinetic norm, each as many standard deviations long.
 
     Args:
-        through: ∂v⁺/∂v⁻ (nv, nv). covariance: of v⁻ (nv, nv), and factor: F (nv, k) of a part F Fᵀ to add; None for
-            none.
+        through: ∂v⁺/∂v⁻ (nv, nv). covariance: of v⁻ (nv, nv), None for none. factor: F (nv, k) of a part F Fᵀ to
+            add.
     """
     n = mass.shape[0]
-    total = np.zeros((n, n)) if covariance is None else covariance.copy()
-    if factor is not None:
-        total += factor @ factor.T
+    total = factor @ factor.T
+    if covariance is not None:
+        total += covariance
     L = np.linalg.cholesky(mass)
     turned = L.T @ through
     size, axes = np.linalg.eigh(turned @ total @ turned.T)
