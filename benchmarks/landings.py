@@ -4,8 +4,8 @@
 the nominal jump ‖v⁺ − v⁻‖ of the inelastic outcome, medians over landings: distance of the true v⁺ from the convex set;
 radius: of the farthest point of the set from its centre; half-width: mean over the axes of the Cholesky factor of M;
 ball: radius of the smallest ball around the nominal outcome that holds as many landings as the set does. How v⁻ and v⁺
-are taken: :func:`benchmarks.landing_sets.records.find`. ``python -m benchmarks.landing_sets.flow`` (also ``cassie``,
-``ellipse``): the time between touchdowns, what of Cassie's jumps impulses can make, single bodies.
+are taken: :func:`benchmarks.landing_sets.records.find`. ``python -m benchmarks.landing_sets.flow``: the time
+between touchdowns. Cassie and single bodies: ``./run bench real_impacts``.
 """
 
 from __future__ import annotations

@@ -58,6 +58,9 @@ class Parts(IntFlag):
     SENSITIVITY = 16
 
 
+BESIDE = Parts.IMPACT | Parts.SENSITIVITY
+"""The parts that threads beside the stream of states compute in a node."""
+
 _STABILITY, _IMPACT, _SEQUENCE = int(Parts.STABILITY), int(Parts.IMPACT), int(Parts.SEQUENCE)
 _SENSITIVITY = int(Parts.SENSITIVITY)
 
@@ -152,7 +155,7 @@ class ContactEstimator:
         normals = model.problem(RobotState(0, q, np.zeros(model.nv))).normal_jacobian
         v = -normals.sum(axis=0) if model.contacts else np.zeros(model.nv)
         efforts = (np.zeros(model.nv), None)
-        in_turn = parts & ~(Parts.IMPACT | Parts.SENSITIVITY)
+        in_turn = parts & ~BESIDE
         if in_turn:
             for stamp in range(3):
                 for effort in efforts:
@@ -161,6 +164,7 @@ class ContactEstimator:
         if parts & Parts.SENSITIVITY and model.contacts:
             self._maps().warm(q)
         if parts & Parts.IMPACT and model.contacts:
+            self._impact_sets.warm()
             for effort in efforts:
                 self.impact(RobotState(0, q, v, effort), contacts=range(model.contacts), samples=16)
 

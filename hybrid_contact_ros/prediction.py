@@ -147,14 +147,17 @@ class ImpactPrediction:
         law: name of the impact law. truncated: whether a deadline or thinning cut the set short.
         terminated: whether every draw ended separating (the others are dropped). residual, status: of the sampling.
         generators: half-axes (g, nv), None for none: the set is the hull of ``velocities`` plus all Σ aᵢ gᵢ, |aᵢ| ≤ 1,
-            plus a ball of ``margin`` (√J) in the kinetic norm. jump: √J, kinetic norm of nominal − v⁻.
+            plus a ball of ``margin`` (√J) in the kinetic norm. jump: √J, kinetic norm of nominal − v⁻. mass: M (nv, nv)
+            at v⁻, of the kinetic norm; None only where something else than an estimator made this.
         level, calibration_count, calibration_method: share of landings that the set with its margin holds, the number
             of landings that say so and how; 0, 0 and "" where it is not calibrated.
         quantile_lower, quantile_upper: bounds (nv,) that hold ``quantile_level`` of the outcomes, not all; None: none.
         basis: rows B (r, nv) with J B = 0 and B M Bᵀ = 1, J of all contacts that may act: B M v keeps its values under
             any contact impulse. basis_change: largest change (r,) of each of these by the model's other terms.
-        earliest, latest: s after the stamp, of the impact; NaN where it is not known. phase: :class:`LandingPhase`.
+        earliest, latest: s after the stamp, of the impact; NaN where it is not known. time_bounds_valid: whether these
+            are calibrated. phase: :class:`LandingPhase`.
         order_probability: of the order of touchdowns that the set was made for; NaN where it is not known.
+            order_probability_valid: whether it is calibrated for the covariance of the state.
         after_each: sets after the first touchdowns of the cluster, while others are still to come, in order.
         joint_jump: largest |Δv| (nv,) of each coordinate over the set; None where it was not computed.
     """
@@ -195,6 +198,9 @@ class ImpactPrediction:
     phase: LandingPhase = LandingPhase.BEFORE
     order_probability: float = math.nan
     joint_jump: Array | None = None
+    mass: Array | None = None
+    time_bounds_valid: bool = False
+    order_probability_valid: bool = False
     after_each: tuple[ImpactPrediction, ...] = ()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass
 
@@ -166,7 +165,6 @@ def impact_steps(
     if status == Status.SOLVED and landing.nominal_status != Status.SOLVED:
         status = landing.nominal_status
     before, least, most = found.energy
-    jump = landing.nominal - velocity
     sampled_set = ImpactPrediction(
         stamp_ns=request.stamp_ns,
         contacts=request.contacts,
@@ -188,7 +186,8 @@ def impact_steps(
         residual=max(found.residual, landing.nominal_residual),
         status=status,
         coverage_valid=len(velocities) > 0 and status in (Status.SOLVED, Status.DEADLINE),
-        jump=math.sqrt(max(float(jump @ mass @ jump), 0.0)),
+        jump=kinetic_norm(mass, landing.nominal - velocity),
+        mass=mass.copy(),
     )
     if made is None or landing.law is None:
         return sampled_set
@@ -219,6 +218,7 @@ def _without_samples(landing: Landing, velocity: Array, mass: Array, request: Im
         terminated=True,
         residual=0.0,
         status=landing.status,
+        mass=mass.copy(),
     )
 
 

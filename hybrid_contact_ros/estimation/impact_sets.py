@@ -18,6 +18,7 @@ from hybrid_contact_ros.estimation.impact import (
     landing_of,
 )
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
+from hybrid_contact_ros.estimation.impact_controls import other_terms, with_controls
 from hybrid_contact_ros.estimation.landing_ahead import LandingAhead
 from hybrid_contact_ros.estimation.vertices import ContactVertices
 from hybrid_contact_ros.impacts.landing import Landing
@@ -43,6 +44,7 @@ class ImpactSets:
         self._model, self._config = model, config.impact
         self._terms = LandingTerms.of(config.landing, config.impact.friction_margin)
         self._driven = np.arange(model.nv) >= (6 if model.floating_base else 0)
+        self._other = other_terms(config.landing, model.floating_base)
         self._gap_on = config.activation.gap_on
         self._vertices = ContactVertices(config, model.contacts)
         self._law = impact_law(config.impact, model.restitution)
@@ -50,6 +52,10 @@ class ImpactSets:
         self._foreseen = LandingAhead(model, config)
         self._contacts = model.problem(RobotState(0, model.neutral(), np.zeros(model.nv)))  # for what is constant
         self._landings: dict[bytes, Landing] = {}
+
+    def warm(self) -> None:
+        """Compile what sets of impacts ahead need beside those of states (:meth:`of_state`)."""
+        self._foreseen.warm()
 
     def _landing(self, corners: NDArray[np.intp]) -> Landing:
         """What draws the sets of these corners."""
@@ -109,7 +115,8 @@ class ImpactSets:
         landing = self._landing(corners)
         found = yield from impact_steps(landing, model.here.mass, model.rows.rows, v, request, sampled)
         yield SHORT
-        return self._foreseen.told(found, ahead, corners)
+        found = self._foreseen.told(found, ahead, corners)
+        return with_controls(found, model.here.mass, model.rows.rows, model.here.bias, self._other)
 
     def of_state(
         self,
@@ -146,4 +153,5 @@ class ImpactSets:
         )
         landing = self._landing(corners)
         rows = problem.jacobian().reshape(problem.contacts, 1 + problem.tangents, problem.nv)
-        return without_pauses(impact_steps(landing, problem.mass, rows, problem.velocity, request))
+        found = without_pauses(impact_steps(landing, problem.mass, rows, problem.velocity, request))
+        return with_controls(found, problem.mass, rows, problem.bias_force, self._other)

@@ -12,6 +12,7 @@ from hybrid_contact_ros.codes import EventKind, LandingPhase, Status
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 from hybrid_contact_ros.estimation.landing_clusters import (
+    Cluster,
     LandingChain,
     after_touches,
     cluster_of,
@@ -20,7 +21,13 @@ from hybrid_contact_ros.estimation.landing_clusters import (
     widened,
 )
 from hybrid_contact_ros.estimation.state_covariance import state_covariance
-from hybrid_contact_ros.estimation.velocity_ahead import Contacts, landing_map, spread_axes, through_sticks
+from hybrid_contact_ros.estimation.velocity_ahead import (
+    Contacts,
+    friction_margins,
+    landing_map,
+    spread_axes,
+    through_sticks,
+)
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import ImpactPrediction
@@ -28,6 +35,8 @@ from hybrid_contact_ros.prediction import ImpactPrediction
 Array = NDArray[np.float64]
 
 _BASE = 6
+_GRAVITY = 9.81
+_SLIPS = 0.4  # of the standard deviation of a gap's acceleration: that of a contact that may slip, along the ground
 _REMEMBERED = 16
 
 
@@ -39,7 +48,18 @@ class LandingAhead:
         self._driven = np.ones(model.nv, dtype=np.bool_)
         if model.floating_base:
             self._driven[:_BASE] = False
+        self._weight = _GRAVITY * sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:])
         self._chains: dict[bytes, LandingChain] = {}
+
+    def warm(self) -> None:
+        """Compile what the answers need."""
+        n = self._model.nv
+        chain = LandingChain(self._landing, np.full(1, 0.5), np.zeros(1), 2, n, self._driven)
+        mass, rows, v = np.eye(n), np.zeros((3, n)), np.zeros(n)
+        rows[:, :3] = np.eye(3, min(n, 3))
+        v[0] = -1.0
+        chain.shifts(mass, np.zeros(n), rows, v, Cluster(np.zeros((1, 1)), 0.0, 0.0, 1.0))
+        chain.impulse(mass, np.zeros(n), rows, v)
 
     def contacts(self, ahead: ImpactAhead) -> tuple[NDArray[np.intp], float]:
         """Which contacts take part in the next impact, and when (s) it begins: with a landing that lasts, those whose
@@ -107,18 +127,39 @@ class LandingAhead:
         if apart:
             found = shifted(found, chain.shifts(mass, bias, rows, v, cluster), mass)
         if spread:
-            through = landing_map(mass, rows, model.friction[corners], chain.impulse(mass, bias, rows, v))
-            found = widened(found, self._spread(ahead, mass, through, found.time_to_impact))
+            free = self._may_slip(ahead, corners, found.time_to_impact)
+            impulse = chain.impulse(mass, bias, rows, v)
+            impulse.reshape(-1, 3)[free] = 0.0
+            through = landing_map(mass, rows, model.friction[corners], impulse)
+            sliding = rows.reshape(-1, 3, model.nv)[free, 1:].reshape(-1, model.nv)
+            found = widened(found, self._spread(ahead, mass, through, sliding, found.time_to_impact))
         return found
 
-    def _spread(self, ahead: ImpactAhead, mass: Array, through: Array, when: float) -> Array:
-        """Half-axes (g, nv) of the spread of v⁻, after the landing."""
+    def _may_slip(self, ahead: ImpactAhead, corners: NDArray[np.intp], when: float) -> NDArray[np.bool_]:
+        """Which contacts (k,) stand, but with so little friction to spare that they may slip before the impact: they
+        hold no velocity back."""
+        model, stands = self._model, ahead.closed[corners] != 0
+        free = np.zeros(corners.size, dtype=np.bool_)
+        held = corners[stands]
+        if ahead.effort is not None and held.size and self._landing.load_rate > 0.0:
+            rows = model.rows.rows[held].reshape(-1, model.nv)
+            margins = friction_margins(model.here.mass, model.here.bias, rows, model.friction[held], ahead.acceleration)
+            free[stands] = margins < self._landing.load_rate * self._weight * when
+        return free
+
+    def _spread(self, ahead: ImpactAhead, mass: Array, through: Array, sliding: Array, when: float) -> Array:
+        """Half-axes (g, nv) of the spread of v⁻, after the landing; sliding: tangents (r, nv) of contacts that may
+        slip."""
         model, landing, n = self._model, self._landing, self._model.nv
         state = RobotState(ahead.stamp_ns, ahead.q, ahead.v, None, ahead.base_covariance, ahead.base_twist_in_world)
         known = state_covariance(state, model.floating_base, self._config.sensitivity)
         covariance = None if known is None else known[n:, n:]
         # An effort that changes by r t from now on moves v⁻ by ½ r T² M⁻¹.
         factor = 0.5 * landing.effort_rate * when * when * np.linalg.inv(mass)[:, self._driven]
+        if len(sliding):
+            back = np.linalg.solve(mass, sliding.T)
+            sigma = _SLIPS * self._config.activation.acceleration_sigma * when
+            factor = np.column_stack((factor, sigma * back @ np.linalg.pinv(sliding @ back, hermitian=True)))
         if landing.course > 0.0 and ahead.course is not None:
             _, unsure = ahead.course.change(when, landing.course)
             factor = np.column_stack((factor, unsure))

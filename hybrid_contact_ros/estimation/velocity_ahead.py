@@ -9,6 +9,7 @@ extrapolated further, would drive it backwards.
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -23,9 +24,11 @@ _SEEN = 8  # states that are remembered
 _SPACING = 900_000  # ns between them at least
 _SPAN = 6_000_000  # ns, of those that a course is taken from at most
 _FEWEST = 4
+_YOUNG = 0.25, 0.35  # of the course of a mode that has not settled: what it adds, and how unsure that is
 _UNSURE = 0.2  # of what the course of a settled mode adds
 _SETTLED = 10_000_000  # ns, of a mode: before, drives swing back from what began it, and courses end soon
 _STRAIGHT = 0.25  # a course is one whose points are off its line by no more than this part of its change
+_QUANTILE = NormalDist().inv_cdf
 _STEPS, _TOLERANCE = 200, 1e-8
 _STICK_STEP = 0.002  # s
 
@@ -44,10 +47,10 @@ class CourseAhead(NamedTuple):
 
     def change(self, seconds: float, times: float) -> tuple[Array, Array]:
         """What the course adds to v (nv,) ``seconds`` later, if it lasts ``times`` as long as it was seen, and the
-        standard deviation of that. Of a mode that has not settled half of it is added: it may end at once."""
+        standard deviation of that. Of a mode that has not settled a part of it is added: it may end at once."""
         reach = min(seconds, times * self.seen)
         full = reach * (seconds - 0.5 * reach) * self.rate
-        return (full, _UNSURE * full) if self.settled else (0.5 * full, 0.5 * full)
+        return (full, _UNSURE * full) if self.settled else (_YOUNG[0] * full, _YOUNG[1] * full)
 
 
 class Course:
@@ -134,6 +137,15 @@ def through_sticks(now: Contacts, velocity: Array, seconds: float) -> Array:
     return v
 
 
+def friction_margins(mass: Array, bias: Array, rows: Array, friction: Array, acceleration: Array) -> Array:
+    """μ λ_n − ‖λ_t‖ (k,), N, of contacts whose forces make this acceleration; rows J (3 k, nv), bias h − Sᵀτ (nv,)."""
+    back = np.linalg.solve(mass, rows.T)
+    square = rows @ back
+    square[np.diag_indices_from(square)] *= 1.0 + 1e-9  # redundant contacts are welcome
+    forces = np.linalg.solve(square, rows @ (acceleration + np.linalg.solve(mass, bias))).reshape(-1, 3)
+    return np.asarray(friction * forces[:, 0] - np.hypot(forces[:, 1], forces[:, 2]))
+
+
 def landing_map(mass: Array, rows: Array, friction: Array, impulse: Array) -> Array:
     """∂v⁺/∂v⁻ (nv, nv) of a landing whose contacts keep pushing as they do.
 
@@ -186,13 +198,6 @@ def spread_axes(mass: Array, through: Array, covariance: Array | None, factor: A
     kept = size > 1e-8 * max(float(size[-1]), 1e-300)
     if not (kept.any() and size[-1] > 0.0):
         return np.zeros((0, n))
-    sigmas = _quantile(0.5 * (1.0 + level ** (1.0 / int(kept.sum()))))
+    sigmas = _QUANTILE(0.5 * (1.0 + level ** (1.0 / int(kept.sum()))))
     scaled = axes[:, kept] * (sigmas * np.sqrt(size[kept]))
     return np.ascontiguousarray(np.linalg.solve(L.T, scaled).T)
-
-
-def _quantile(p: float) -> float:
-    """Of the standard normal distribution."""
-    from scipy.special import ndtri
-
-    return float(ndtri(p))

@@ -16,6 +16,7 @@ from hybrid_contact_ros.impacts.gathering import Gathering
 from hybrid_contact_ros.impacts.outcome import VelocitySet
 from hybrid_contact_ros.impacts.restitution import LAWS, Material, Range
 from hybrid_contact_ros.impacts.sampler import NO_DRAWS, SamplePlan, Samples, scaled_energy, take_samples
+from hybrid_contact_ros.impacts.simultaneous import outcome_at_once, simultaneous_impact
 from hybrid_contact_ros.impacts.solution_search import SolutionSearch
 from hybrid_contact_ros.kernels.impacts.records import SEARCHED, SEVERAL, STEPS, UNCERTAIN
 from hybrid_contact_ros.kernels.impacts.set_plan import last_cap
@@ -127,7 +128,7 @@ def post_impact_set(
     _check(samples, max_steps, seed, directions, law, solutions, deadline_ns, threads)
     shape = samples, max_steps, problem.contacts
     draws = _given_draws(maximum_impulses, shape, step)
-    material = None
+    given, material = problem, None
     if law != "inelastic" or restitution is not None or friction is not None:
         material = Material(problem, law, restitution, friction, common_material)
         problem = material.with_highest_friction(problem)
@@ -140,7 +141,12 @@ def post_impact_set(
     if density is not None and not draws.size and plan.per_step.any():
         plan = replace(plan, draws=_drawn(density, seed, shape) * plan.per_step)
     end_ns = begin + int(SAMPLING_PART * deadline_ns) if deadline_ns else None
-    return collected(problem, plan, take_samples(plan, samples, end_ns, threads))
+    found = collected(problem, plan, take_samples(plan, samples, end_ns, threads))
+    together = (
+        outcome_at_once(problem, directions, space) if given is problem else simultaneous_impact(given, directions)
+    )
+    jump = together.velocity - problem.velocity
+    return replace(found, jump=float(np.sqrt(jump @ problem.mass @ jump)))
 
 
 def plan_samples(
@@ -209,6 +215,8 @@ def collected(problem: ContactProblem, plan: SamplePlan, taken: Samples) -> Velo
         unique=_uniqueness(proven, info),
         searched=float(info[:, SEARCHED].sum() / max(info[:, STEPS].sum(), 1.0)),
         several=float(info[:, SEVERAL].sum() / max(info[:, SEARCHED].sum(), 1.0)),
+        generators=np.empty((0, problem.nv)),
+        mass=problem.mass,
     )
 
 
@@ -295,4 +303,6 @@ def empty_set(problem: ContactProblem, status: Status) -> VelocitySet:
         confidence=CONFIDENCE,
         status=status,
         residual=0.0,
+        generators=np.empty((0, n)),
+        mass=problem.mass,
     )

@@ -64,7 +64,12 @@ DEFINITIONS = {
         "float64[] v_minus, float64[] v_nominal, uint32 count, uint32 dof, float64[] velocities, float64[] lower, "
         "float64[] upper, float64 coverage, float64 coverage_radius, float64 confidence, bool coverage_valid, "
         "float64 kinetic_energy_minus, float64 kinetic_energy_min, float64 kinetic_energy_max, string law, "
-        "bool truncated, bool terminated, float64 residual, Duration compute_time, uint64 model_hash"
+        "bool truncated, bool terminated, float64 residual, Duration compute_time, uint64 model_hash, "
+        "uint32 generator_count, float64[] generators, float64 margin, float64 jump, float64[] mass, float64 level, "
+        "bool level_valid, uint32 calibration_count, string calibration_method, float64[] quantile_lower, "
+        "float64[] quantile_upper, float64 quantile_level, uint32 basis_rows, float64[] basis, float64[] basis_change, "
+        "float64 time_to_impact_earliest, float64 time_to_impact_latest, bool time_bounds_valid, uint8 phase, "
+        "float64 order_probability, bool order_probability_valid, float64[] joint_jump"
     ),
     "EventWord": (
         "string text, uint64[] struck, uint64[] closed, float64 probability, uint8 validity, string why, uint32 rank, "

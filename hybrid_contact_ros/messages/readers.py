@@ -43,7 +43,11 @@ __all__ = ["ConstraintStabilityReader", "ContactModeReader", "PostImpactVelocity
 View = TypeVar("View")
 
 _SECOND = 1_000_000_000  # ns
-_COORDINATES = ("velocity_names", "v_minus", "v_nominal", "lower", "upper")
+_COORDINATES = (
+    *("velocity_names", "v_minus", "v_nominal", "lower", "upper"),
+    *("quantile_lower", "quantile_upper", "joint_jump"),
+)
+_VERDICT, _CALIBRATION, _ORDER = 7, 16, 21  # first of the single numbers behind the outcomes of a set, in three groups
 _MOST = 80  # layouts of one reader: a mode has one for each number of transitions
 
 
@@ -182,18 +186,38 @@ class _SetLayout(_ReadLayout):
     def view(self, data: bytes | memoryview) -> PostImpactVelocitySetView:
         end = len(data) - self._rest
         sec, nanosec, at, at_ns, ahead, count, dof = self._head.unpack_from(data)
-        *scores, truncated, terminated, residual, spent, spent_ns, model = self._tail.unpack_from(data, end)
+        numbers = self._tail.unpack_from(data, end)
+        truncated, terminated, residual, spent, spent_ns, model, generators, *sizes = numbers[_VERDICT:_CALIBRATION]
+        level, level_valid, calibrated, share, rows = numbers[_CALIBRATION:_ORDER]
         if 8 * count * dof != end - self._first:
             raise ValueError(f"it has no {count} outcomes of {dof} numbers")
         if self._dof is not None and dof != self._dof:
             raise ValueError(f"dof is {dof}, and there are {self._dof} coordinates")
         before, after = np.ndarray((), self._before, data), np.ndarray((), self._after, data, end)
+        matrices = [
+            self._matrix(after, name, count, dof)
+            for name, count in (("generators", generators), ("mass", dof), ("basis", rows))
+        ]
+        if after["basis_change"].size not in (0, rows):
+            raise ValueError(f"basis_change has {after['basis_change'].size} entries, and basis {rows} rows")
         velocities = np.ndarray((count, dof), "<f8", data, self._first)
         return PostImpactVelocitySetView._make((
             sec * _SECOND + nanosec, self.texts["header.frame_id"], *self._names, at * _SECOND + at_ns, ahead,
-            before["v_minus"], before["v_nominal"], count, dof, velocities, after["lower"], after["upper"], *scores,
+            before["v_minus"], before["v_nominal"], count, dof, velocities, after["lower"], after["upper"],
+            *numbers[:_VERDICT],
             self.texts["law"], truncated, terminated, residual, spent * _SECOND + spent_ns, model,
+            generators, matrices[0], *sizes, matrices[1], level, level_valid, calibrated,
+            self.texts["calibration_method"], after["quantile_lower"], after["quantile_upper"], share, rows,
+            matrices[2], after["basis_change"], *numbers[_ORDER:], after["joint_jump"],
         ))  # fmt: skip
+
+    @staticmethod
+    def _matrix(record: Any, name: str, rows: int, columns: int) -> Any:
+        """An array of the record as rows; one that was left empty has none."""
+        flat = record[name]
+        if flat.size not in ((0, rows * columns) if name == "mass" else (rows * columns,)):
+            raise ValueError(f"{name} has {flat.size} numbers, and not {rows} rows of {columns}")
+        return flat.reshape(rows if flat.size else 0, columns)
 
 
 class ContactModeReader(_Reader[ContactModeView]):

@@ -13,6 +13,7 @@ from typing import Any
 from hybrid_contact_ros.messages.cdr import serialize
 from hybrid_contact_ros.messages.encoding import Encoder
 from hybrid_contact_ros.messages.envelope import ModelNames
+from hybrid_contact_ros.messages.impact_set import landing_arrays, layout_of
 from hybrid_contact_ros.messages.templates import (
     EventTemplate,
     ImpactTemplate,
@@ -66,9 +67,10 @@ class SerializedEncoder:
 
     def impact(self, impact: ImpactPrediction, compute_time_ns: int = 0) -> bytes:
         """``PostImpactVelocitySet``."""
-        key = (impact.law, impact.velocities.shape[0] > 0, *impact.contacts.tolist())
+        arrays = landing_arrays(impact)
+        key = layout_of(impact, arrays)
         template = self._templates.get(key) or self._new(key, lambda: ImpactTemplate(self._encoder.impact(impact)))
-        return template.filled(impact, compute_time_ns)
+        return template.filled(impact, arrays, compute_time_ns)
 
     def sensitivity(self, event: SensitivityPrediction, compute_time_ns: int = 0) -> bytes:
         """``EventSensitivity``. Its layout changes with the words, and it is rare: nothing is prepared for it."""

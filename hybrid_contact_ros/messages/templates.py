@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from struct import Struct
 from typing import Any
 
@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.estimation.answers import MODE_PLACES, block_sizes, blocks
 from hybrid_contact_ros.kernels.messages.contacts import write_contact_mode
-from hybrid_contact_ros.messages.cdr import BEGIN, STAMP, Layout, extend, numbers_of, serialize
+from hybrid_contact_ros.messages.cdr import BEGIN, STAMP, Layout, Numbers, extend, numbers_of, serialize
 from hybrid_contact_ros.messages.contact_events import source_of
 from hybrid_contact_ros.messages.definitions import blank
 from hybrid_contact_ros.messages.envelope import held, seconds
-from hybrid_contact_ros.messages.impact_set import impact_nanoseconds, published
+from hybrid_contact_ros.messages.impact_set import LandingArrays, impact_nanoseconds, level_valid, published
 from hybrid_contact_ros.prediction import Event, ImpactPrediction, ModePrediction, StabilityPrediction
 
 _COUNT, _COUNTS = Struct("<I"), Struct("<II")
@@ -155,7 +155,8 @@ class StabilityTemplate:
 
 
 class ImpactTemplate:
-    """``PostImpactVelocitySet`` of these contacts with any number of outcomes, or with none."""
+    """``PostImpactVelocitySet`` of these contacts with any number of outcomes, or with none; other arrays have the
+    sizes of the message's."""
 
     def __init__(self, message: Any) -> None:
         data = serialize("PostImpactVelocitySet", message)
@@ -171,14 +172,21 @@ class ImpactTemplate:
             (at["count"].offset, at["dof"].end), (counted, counted + 4), (outcomes.offset, outcomes.end), *bounds,
             (at["coverage"].offset, at["kinetic_energy_max"].end),
             (at["truncated"].offset, at["compute_time.nanosec"].end),
+            *(_run(at, *ends) for ends in _LANDING_RUNS),
         ])  # fmt: skip
         self._when = _packing(layout, "impact_time.sec", "time_to_impact")
         self._scores = _packing(layout, "coverage", "kinetic_energy_max")
         self._verdict = _packing(layout, "truncated", "compute_time.nanosec")
+        self._sizes, self._calibration = (
+            _packing(layout, "margin", "jump"),
+            _packing(layout, "level", "calibration_count"),
+        )
+        self._share = _packing(layout, "quantile_level", "quantile_level")
+        self._order = _packing(layout, "time_to_impact_earliest", "order_probability_valid")
         self._fixed = len(data) - (outcomes.end - outcomes.offset)
 
-    def filled(self, impact: ImpactPrediction, compute_time_ns: int) -> bytes:
-        i = impact
+    def filled(self, impact: ImpactPrediction, arrays: LandingArrays, compute_time_ns: int) -> bytes:
+        i, a = impact, arrays
         kept, truncated = published(i)
         data = self._parts.joined((
             STAMP.pack(*seconds(i.stamp_ns)),
@@ -191,8 +199,24 @@ class ImpactTemplate:
                 i.kinetic_energy_min, i.kinetic_energy_max,
             ),
             self._verdict.pack(truncated, bool(i.terminated), i.residual, *seconds(compute_time_ns)),
+            a.generators, self._sizes.pack(i.margin, i.jump), a.mass,
+            self._calibration.pack(i.level, level_valid(i), i.calibration_count), a.quantile_lower, a.quantile_upper,
+            self._share.pack(i.quantile_level), a.basis, a.basis_change,
+            self._order.pack(
+                i.earliest, i.latest, bool(i.time_bounds_valid), i.phase, i.order_probability,
+                bool(i.order_probability_valid),
+            ),
+            a.joint_jump,
         ))  # fmt: skip
         return _whole(data, self._fixed + 8 * kept.size)
+
+
+_LANDING_RUNS = (
+    ("generators",), ("margin", "jump"), ("mass",), ("level", "calibration_count"), ("quantile_lower",),
+    ("quantile_upper",), ("quantile_level",), ("basis",), ("basis_change",),
+    ("time_to_impact_earliest", "order_probability_valid"), ("joint_jump",),
+)  # fmt: skip
+"""What is filled in of the second half of a set, by the first and the last field of each piece."""
 
 
 class EventTemplate:
@@ -227,10 +251,15 @@ def _with_times(numbers: Sequence[Any]) -> list[tuple[int, int]]:
     return pieces
 
 
+def _run(at: Mapping[str, Numbers], first: str, last: str = "") -> tuple[int, int]:
+    """Begin and end of the numbers from ``first`` to ``last``."""
+    return at[first].offset, at[last or first].end
+
+
 def _packing(layout: Layout, first: str, last: str) -> Struct:
     """The format of all single numbers from ``first`` to ``last``, which have no text between them."""
     begin, end = layout.numbers[first].offset, layout.numbers[last].end
-    return numbers_of([n for n in layout.numbers.values() if begin <= n.offset < end], begin)
+    return numbers_of([n for n in layout.numbers.values() if n.size < 0 and begin <= n.offset < end], begin)
 
 
 def _whole(data: bytes, length: int) -> bytes:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.codes import ContactStatus
+from hybrid_contact_ros.codes import ContactStatus, LandingPhase
 from hybrid_contact_ros.messages.envelope import Envelope, ModelNames
+from hybrid_contact_ros.messages.impact_set import LandingArrays
 from hybrid_contact_ros.messages.types import MessageTypes, fill
 
 OPEN, STICKING, SLIPPING = ContactStatus.OPEN, ContactStatus.STICKING, ContactStatus.SLIPPING
@@ -117,4 +118,20 @@ class TruthEncoder:
             residual=nan,
             compute_time=envelope.duration(0),
             model_hash=0,
+            generator_count=0,
+            margin=0.0,
+            jump=nan,
+            level=0.0,
+            level_valid=False,
+            calibration_count=0,
+            calibration_method="",
+            quantile_level=0.0,
+            basis_rows=0,
+            time_to_impact_earliest=nan,
+            time_to_impact_latest=nan,
+            time_bounds_valid=False,
+            phase=int(LandingPhase.COMPLETE),
+            order_probability=nan,
+            order_probability_valid=False,
+            **dict.fromkeys(LandingArrays._fields, empty),
         )

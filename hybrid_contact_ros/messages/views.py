@@ -5,10 +5,13 @@ Fields have the names, units and meanings of the .msg files. Arrays cannot be wr
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from hybrid_contact_ros.impacts.convex_set import ConvexSet
 
 Floats = NDArray[np.float64]
 Octets = NDArray[np.uint8]
@@ -72,7 +75,11 @@ class ConstraintStabilityView(NamedTuple):
 
 
 class PostImpactVelocitySetView(NamedTuple):
-    """A ``PostImpactVelocitySet``. ``names`` are of the contacts that take part, ``velocities`` is (count, dof)."""
+    """A ``PostImpactVelocitySet``. ``names`` are of the contacts that take part.
+
+    ``velocities`` is (count, dof), ``generators`` (any, dof), ``basis`` (any, dof), and ``mass`` (dof, dof), or
+    (0, dof) where it is not told.
+    """
 
     stamp_ns: int
     frame_id: str
@@ -100,3 +107,42 @@ class PostImpactVelocitySetView(NamedTuple):
     residual: float
     compute_time_ns: int
     model_hash: int
+    generator_count: int
+    generators: Floats
+    margin: float
+    jump: float
+    mass: Floats
+    level: float
+    level_valid: bool
+    calibration_count: int
+    calibration_method: str
+    quantile_lower: Floats
+    quantile_upper: Floats
+    quantile_level: float
+    basis_rows: int
+    basis: Floats
+    basis_change: Floats
+    time_to_impact_earliest: float
+    time_to_impact_latest: float
+    time_bounds_valid: bool
+    phase: int
+    order_probability: float
+    order_probability_valid: bool
+    joint_jump: Floats
+
+    def convex(self) -> ConvexSet:
+        """The set as a region, which has a nearest point to each velocity, and sizes; to be kept where many velocities
+        are asked for.
+
+        Raises:
+            ValueError: the message does not tell the mass matrix.
+        """
+        from hybrid_contact_ros.impacts.convex_set import convex_set  # here: who only reads does without it
+
+        return convex_set(self)
+
+    def distance(self, v: ArrayLike) -> float:
+        """How far a velocity v (dof,) is from the set, sqrt(J), in the kinetic norm; 0 inside, inf where the set is
+        empty. Over ``jump`` it is the distance that scores tell; errors are those of :meth:`convex` and for a v that is
+        not (dof,) and finite."""
+        return self.convex().distance(v)

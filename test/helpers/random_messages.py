@@ -127,9 +127,15 @@ def agreeing(kind: str, message: SimpleNamespace) -> SimpleNamespace:
         message.dof = len(message.v_minus) or 1
         message.count = len(message.velocities) // message.dof
         fit("velocities", message.count * message.dof)
-        for name in ("velocity_names", "v_nominal", "lower", "upper"):
+        along = ("velocity_names", "v_nominal", "lower", "upper", "quantile_lower", "quantile_upper", "joint_jump")
+        for name in along:
             if getattr(message, name):
                 fit(name, message.dof)
+        message.generator_count, message.basis_rows = len(message.generators), len(message.basis)
+        fit("generators", message.generator_count * message.dof)
+        fit("basis", message.basis_rows * message.dof)
+        fit("basis_change", message.basis_rows if message.basis_change else 0)
+        fit("mass", message.dof**2 if message.mass else 0)
     return message
 
 

@@ -136,6 +136,21 @@ def test_arrays_of_different_lengths_are_refused_by_name():
         read(serialize("PostImpactVelocitySet", wrong))
 
 
+def test_matrices_of_a_set_whose_sizes_are_not_told_right_are_refused_by_name():
+    own = {"count": 1, "dof": 2, "velocities": [0, 0], "generator_count": 2, "generators": [1, 2, 3, 4]}
+    own |= {"mass": [1, 0, 0, 1], "basis_rows": 1, "basis": [1, 0], "basis_change": [0.5]}
+    read = PostImpactVelocitySetReader()
+    assert read(serialize("PostImpactVelocitySet", blank("PostImpactVelocitySet", **own))).generators[1].tolist() == [
+        3,
+        4,
+    ]
+    for name, value in {"generator_count": 1, "basis_rows": 2, "mass": [1, 0], "basis_change": [1, 2]}.items():
+        wrong = blank("PostImpactVelocitySet", **(own | {name: value}))
+        refused = {"generator_count": "generators", "basis_rows": "basis"}.get(name, name)
+        with pytest.raises(ValueError, match=rf"^{refused} has "):
+            read(serialize("PostImpactVelocitySet", wrong))
+
+
 def test_views_have_the_fields_of_their_messages():
     """By the names of the messages; contacts are told by their names, and stamps and durations in nanoseconds."""
     for kind, renamed in (

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from helpers.random_messages import FULL, agreeing, bits, littered, messages
 from hybrid_contact_ros.bags.typestore import message_types, typestore
-from hybrid_contact_ros.codes import EventKind, Status
+from hybrid_contact_ros.codes import EventKind, LandingPhase, Status
 from hybrid_contact_ros.messages import definitions
 from hybrid_contact_ros.messages.cdr import Layout, serialize
 from hybrid_contact_ros.messages.encoding import Encoder
-from hybrid_contact_ros.messages.impact_set import MAX_NUMBERS
+from hybrid_contact_ros.messages.impact_set import MAX_GENERATORS, MAX_NUMBERS
 from hybrid_contact_ros.messages.readers import (
     ConstraintStabilityReader,
     ContactModeReader,
@@ -72,7 +72,24 @@ def stability(m: int, pairs: int, seed: int) -> StabilityPrediction:
     return StabilityPrediction(stamp_ns=int(rng.integers(0, 2**60)), chatter_bounds_valid=bool(seed % 2), **made)
 
 
-def impact(contacts, rows: int, dof: int, seed: int) -> ImpactPrediction:
+def landing(dof: int, seed: int) -> dict[str, object]:
+    """What a landing adds to a set: nothing, or all of it."""
+    if seed % 4 == 0:
+        return {}
+    rng = np.random.default_rng(seed)
+    g, r = seed % 7, seed % 3
+    return {
+        "generators": np.asfortranarray(rng.normal(size=(g, dof))), "margin": 0.25, "jump": 1.5, "level": 0.95,
+        "calibration_count": [0, 19][seed % 2], "calibration_method": ["", "split"][seed % 2],
+        "quantile_lower": rng.normal(size=dof), "quantile_upper": rng.normal(size=dof), "quantile_level": 0.9,
+        "basis": rng.normal(size=(r, dof)), "basis_change": rng.normal(size=r), "earliest": -0.001, "latest": np.inf,
+        "phase": LandingPhase.INCOMPLETE, "order_probability": 0.75, "joint_jump": rng.normal(size=dof),
+        "mass": np.asfortranarray(rng.normal(size=(dof, dof))), "time_bounds_valid": bool(seed % 2),
+        "order_probability_valid": bool(seed % 3),
+    }  # fmt: skip
+
+
+def impact(contacts, rows: int, dof: int, seed: int, **more) -> ImpactPrediction:
     rng = np.random.default_rng(seed)
     names = ("coverage", "coverage_radius", "confidence", "kinetic_energy_minus", "kinetic_energy_min", "residual")
     return ImpactPrediction(
@@ -81,7 +98,7 @@ def impact(contacts, rows: int, dof: int, seed: int) -> ImpactPrediction:
         nominal=rng.normal(size=dof), velocities=np.asfortranarray(rng.normal(size=(rows, dof))),
         lower=rng.normal(size=dof), upper=rng.normal(size=dof), kinetic_energy_max=np.inf, truncated=bool(seed % 2),
         law=["inelastic", "poisson"][seed % 2], terminated=bool(seed % 3), coverage_valid=bool(seed % 2),
-        **{name: float(rng.normal()) for name in names},
+        **{name: float(rng.normal()) for name in names}, **more,
     )  # fmt: skip
 
 
@@ -157,6 +174,42 @@ def test_a_set_has_the_bytes_of_its_message_whatever_its_size(law):
         assert view.impact_time_ns == message.impact_time.sec * 10**9 + message.impact_time.nanosec
         assert not view.velocities.flags.writeable and not view.lower.flags.writeable
     assert len(read._layouts._known) == 5  # contacts, and whether there are outcomes; not how many
+
+
+@pytest.mark.parametrize("rows", [0, 4])
+def test_what_a_landing_adds_to_a_set_has_the_bytes_of_its_message_and_a_reader_finds_all_of_it(rows):
+    one, other = both(UNLIKE)
+    read = PostImpactVelocitySetReader()
+    own = {"phase", "earliest", "latest", "calibration_method"}
+    for seed in [*range(24), *range(24)]:
+        added = landing(3, seed)
+        sample = impact([1, 2], rows, 3, seed, **added)
+        data = other.impact(sample, seed)
+        assert data == expected("PostImpactVelocitySet", one.impact(sample, seed))
+        view = read(data)
+        for name, value in added.items():
+            if name not in own:
+                np.testing.assert_array_equal(getattr(view, name), value)
+        assert (view.phase, view.calibration_method) == (sample.phase, sample.calibration_method)
+        np.testing.assert_array_equal(
+            (view.time_to_impact_earliest, view.time_to_impact_latest), (sample.earliest, sample.latest)
+        )
+        assert view.level_valid == (bool(added) and seed % 2 == 1)  # neither a count nor a method otherwise
+        assert view.generators.shape == (len(added.get("generators", ())), 3)
+        assert view.mass.shape == (3 if added else 0, 3) and not view.mass.flags.writeable
+
+
+def test_more_generators_than_a_message_holds_are_replaced_by_a_zonotope_that_holds_theirs():
+    one, other = both(ALIKE)
+    rng = np.random.default_rng(0)
+    many = rng.normal(size=(MAX_GENERATORS + 50, 3)) * np.geomspace(1e-3, 1.0, MAX_GENERATORS + 50)[:, None]
+    sample = impact([1], 2, 3, 1, generators=many)
+    view = PostImpactVelocitySetReader()(other.impact(sample))
+    assert other.impact(sample) == expected("PostImpactVelocitySet", one.impact(sample))
+    assert len(view.generators) == MAX_GENERATORS
+    for direction in rng.normal(size=(200, 3)):
+        wide, was = np.abs(view.generators @ direction).sum(), np.abs(many @ direction).sum()
+        assert was * (1.0 - 1e-12) <= wide <= 1.05 * was
 
 
 def test_a_set_beyond_the_documented_maximum_is_thinned_alike():
