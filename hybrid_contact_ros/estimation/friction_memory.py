@@ -112,7 +112,14 @@ class _Watched:
         self.before = (0.0, 0.0)  # the last two ratios
 
     def take(
-        self, stamp_ns: int, normal: float, tangential: float, speed: float, against: float, load: float, settles_ns: int
+        self,
+        stamp_ns: int,
+        normal: float,
+        tangential: float,
+        speed: float,
+        against: float,
+        load: float,
+        settles_ns: int,
     ) -> None:
         if not normal >= load or tangential > _HIGHEST * normal:  # a force that is not known is NaN
             self.slides_ns, self.before = -1, (0.0, 0.0)

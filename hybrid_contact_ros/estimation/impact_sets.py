@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.codes import LandingPhase
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.impact import (
     ImpactRequest,
@@ -18,7 +20,6 @@ from hybrid_contact_ros.estimation.impact import (
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 from hybrid_contact_ros.estimation.impact_controls import other_terms, with_controls
 from hybrid_contact_ros.estimation.landing_ahead import LandingAhead
-from hybrid_contact_ros.estimation.landing_clusters import impacting_contacts
 from hybrid_contact_ros.estimation.vertices import ContactVertices
 from hybrid_contact_ros.impacts.invariant_basis import OtherTerms
 from hybrid_contact_ros.impacts.landing import Landing
@@ -52,6 +53,10 @@ class ImpactSets:
         self._contacts = model.problem(RobotState(0, model.neutral(), np.zeros(model.nv)))  # for what is constant
         self._landings: dict[bytes, Landing] = {}
 
+    def warm(self) -> None:
+        """Compile what sets of impacts ahead need beside those of states (:meth:`of_state`)."""
+        self._foreseen.warm()
+
     def _landing(self, corners: NDArray[np.intp]) -> Landing:
         """What draws the sets of these corners."""
         key = corners.tobytes()
@@ -76,17 +81,27 @@ class ImpactSets:
         :func:`~hybrid_contact_ros.estimation.impact.impact_steps`."""
         if ahead is None:
             return None
-        config = self._config
-        contacts, when = impacting_contacts(
-            config, ahead.closed, ahead.backed, ahead.event_times, self._landing_config.duration_max
-        )
+        foreseen = self._foreseen
+        contacts, when = foreseen.contacts(ahead)
         if not contacts.size:
             return None
-        model, corners = self._model, self._vertices.of(contacts)
-        q, v = self._foreseen.state(ahead, when)
+        q, v = foreseen.state(ahead, when)
         yield SHORT
-        if not model.evaluate(RobotState(ahead.stamp_ns, q, v, ahead.effort)):
+        if not self._model.evaluate(RobotState(ahead.stamp_ns, q, v, ahead.effort)):
             return None
+        found = yield from self._at_impact(ahead, contacts, when, v, sampled)
+        after = []
+        for first in foreseen.first_feet(ahead, contacts):
+            yield SHORT
+            part = yield from self._at_impact(ahead, first, when, v, sampled)
+            after.append(replace(part, phase=LandingPhase.INCOMPLETE))
+        return replace(found, after_each=tuple(after)) if after else found
+
+    def _at_impact(
+        self, ahead: ImpactAhead, contacts: NDArray[np.intp], when: float, v: Array, sampled: bool
+    ) -> Steps[ImpactPrediction]:
+        """The set of these contacts at the state that the model has evaluated."""
+        config, model, corners = self._config, self._model, self._vertices.of(contacts)
         request = ImpactRequest(
             stamp_ns=ahead.stamp_ns,
             time_to_impact=when,

@@ -145,9 +145,7 @@ def fit_terms(cases: Sequence[Case], price: float, own: bool = True, tolerance: 
     left_out = () if own else ("drive_own",)
     for _ in range(_ROUNDS):
         found = _solved([case.linearised(middle) for case in cases], middle, price, tolerance, left_out)
-        middle = {
-            name: 0.5 * (getattr(found, f"{name}_min") + getattr(found, f"{name}_max")) for name in INTERVALS
-        }
+        middle = {name: 0.5 * (getattr(found, f"{name}_min") + getattr(found, f"{name}_max")) for name in INTERVALS}
     return found
 
 
