@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 
@@ -186,6 +187,7 @@ def impact_steps(
     if status == Status.SOLVED and landing.nominal_status != Status.SOLVED:
         status = landing.nominal_status
     before, least, most = found.energy
+    jump = landing.nominal - velocity
     sampled_set = ImpactPrediction(
         stamp_ns=request.stamp_ns,
         contacts=request.contacts,
@@ -207,18 +209,13 @@ def impact_steps(
         residual=max(found.residual, landing.nominal_residual),
         status=status,
         coverage_valid=len(velocities) > 0 and status in (Status.SOLVED, Status.DEADLINE),
-        jump=kinetic_norm(mass, landing.nominal - velocity),
+        jump=math.sqrt(max(float(jump @ mass @ jump), 0.0)),
         mass=mass.copy(),
     )
     if made is None or landing.law is None:
         return sampled_set
     yield SHORT
     return landed(sampled_set, made, landing.law.terms, mass)
-
-
-def kinetic_norm(mass: Array, v: Array) -> float:
-    """‖v‖_M, √J."""
-    return float(max(float(v @ mass @ v), 0.0) ** 0.5)
 
 
 def _without_samples(landing: Landing, velocity: Array, mass: Array, request: ImpactRequest) -> ImpactPrediction:

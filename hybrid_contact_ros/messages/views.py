@@ -77,8 +77,8 @@ class ConstraintStabilityView(NamedTuple):
 class PostImpactVelocitySetView(NamedTuple):
     """A ``PostImpactVelocitySet``. ``names`` are of the contacts that take part.
 
-    ``velocities`` is (count, dof), ``generators`` (any, dof), ``basis`` (any, dof), and ``mass`` (dof, dof), or (0, dof)
-    where it is not told.
+    ``velocities`` is (count, dof), ``generators`` (any, dof), ``basis`` (any, dof), and ``mass`` (dof, dof), or
+    (0, dof) where it is not told.
     """
 
     stamp_ns: int

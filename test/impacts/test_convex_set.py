@@ -210,7 +210,8 @@ def test_a_prediction_and_its_message_as_it_is_received_tell_the_same_distances(
     v, mass = rng.normal(size=3), mass_of(rng, 3)
     prediction = ImpactPrediction(
         1, np.array([0]), 0.01, v, v + 1, rng.normal(size=(7, 3)), v - 9, v + 9, 0.5, 0.1, 0.95, 1.0, 0.5, 0.9,
-        "inelastic", False, True, 0.0, Status.SOLVED, generators=rng.normal(size=(5, 3)), margin=0.25, jump=1.5, mass=mass,
+        "inelastic", False, True, 0.0, Status.SOLVED, generators=rng.normal(size=(5, 3)), margin=0.25, jump=1.5,
+        mass=mass,
     )  # fmt: skip
     names = SimpleNamespace(contact_names=["a"], contact_frames=["b"], velocity_names=["x", "y", "z"], hash=1)
     view = PostImpactVelocitySetReader()(SerializedEncoder(message_types(), names).impact(prediction))
