@@ -10,25 +10,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import ContactStatus, EventKind
+from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimation.answers import blocks
+from hybrid_contact_ros.estimation.engine import weight
+from hybrid_contact_ros.impacts.landing_model import LandingTerms
+from hybrid_contact_ros.kernels.estimation.update_records import VECTORS
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.prediction import Event, ModePrediction
 
 Array = NDArray[np.float64]
 
 _BELOW, _ABOVE = 0.9, 1.15
-"""Of what was seen, for what it is seen with: with the sensor noise of docs/landings.md the largest ratio of a landing is
-up to 1.08 μ where a foot slides."""
+"""Of what was seen, for what it is seen with: with the noise of ``benchmarks/estimator.py`` the largest ratio of a
+landing is up to 1.08 μ where a foot slides."""
 _HIGHEST = 3.0  # a ratio above is none of friction
 _LOADED = 0.5  # of the load that each contact carries when all share the weight; a smaller force tells little
 _SLIDES, _AGAINST = 0.15, 0.95  # m/s; cosine between the force and the direction against the slip
 _SETTLES = 1.0  # time constants of the observer for which a contact must slide before its ratio is that of sliding
-_LONGEST_NS = 100_000_000  # a landing is watched at most so long
+_LONGEST_NS = 60_000_000  # a landing is watched at most so long
+_PERIOD_NS = 1_900_000  # and looked at no more often
 _REMEMBERED = 8  # landings of a contact; what it showed before that is forgotten
 
 
 class FrictionMemory:
     """What landings say of μ.
 
-    From its touchdown on a contact is watched for up to 0.1 s. The forces are those of the momentum observer. It is the
+    From its touchdown on a contact is watched for up to 60 ms. The forces are those of the momentum observer. It is the
     same low-pass for the normal and the tangential one, so that their ratio is a mean of the ratios of its time, and
     at most μ: the largest one that was seen is a lower bound. Where a contact slides against the force for two time
     constants of the observer, the ratio is μ: it is an upper bound as well. What the last eight landings of a contact
@@ -40,22 +47,24 @@ class FrictionMemory:
     Modes and forces are computed with the configured μ all the same.
 
     Attributes:
-        low, high: (m,) μ of each contact, now. New arrays whenever something is learned.
+        learned: (low, high), each (m,), of μ; None where nothing was learned yet. New arrays whenever something is.
     """
 
-    def __init__(self, friction: Array, part: float, load: float, gain: float) -> None:
-        """``friction``: (m,) as configured. ``part``: of it, by which the interval begins to both sides; at 0 nothing is
-        learned. ``load``: N, weight over contacts. ``gain``: 1/s, of the momentum observer; at 0 there is none."""
-        self._friction, self._part = friction.copy(), part
-        self._load = _LOADED * load
-        self._learns = part > 0.0 and gain > 0.0
-        self._settles_ns = int(1e9 * _SETTLES / gain) if self._learns else 0
+    def __init__(self, model: RigidBodyModel, config: EstimatorConfig) -> None:
+        """``impact.friction_margin`` is the ``part``; at 0, and without observer or terms of a landing, nothing is
+        learned."""
+        self._friction, self._part = model.friction.copy(), config.impact.friction_margin
+        self._load = _LOADED * weight(model) / max(model.contacts, 1)
+        used = self._part > 0.0 and not LandingTerms.of(config.landing).off
+        self._learns = used and config.observer.gain > 0.0
+        self._settles_ns = int(1e9 * _SETTLES / config.observer.gain) if self._learns else 0
         self.reset()
 
     def reset(self) -> None:
         """Forget all landings."""
-        self.low, self.high = (1.0 - self._part) * self._friction, (1.0 + self._part) * self._friction
+        self.learned: tuple[Array, Array] | None = None
         self._watched: dict[int, _Watched] = {}
+        self._due_ns = 0
         self._seen = [deque[tuple[float, float]](maxlen=_REMEMBERED) for _ in self._friction]
 
     def note(self, stamp_ns: int, events: Iterable[Event], mode: ModePrediction) -> None:
@@ -65,23 +74,29 @@ class FrictionMemory:
         for event in events:
             if event.detected and event.kind == EventKind.TOUCHDOWN:
                 self._watched[event.contact] = _Watched(stamp_ns)
-        if self._watched:
+                self._due_ns = stamp_ns
+        if self._watched and stamp_ns >= self._due_ns:
+            self._due_ns = stamp_ns + _PERIOD_NS
             self._watch(stamp_ns, mode)
 
     def _watch(self, stamp_ns: int, mode: ModePrediction) -> None:
+        floats, octets = blocks(mode)  # an attribute of the mode would be made for each state anew
+        m = self._friction.size
+        vectors = floats[: 3 * VECTORS * m].reshape(VECTORS, m, 3)
         for contact, seen in tuple(self._watched.items()):
-            if mode.status[contact] < ContactStatus.STICKING or stamp_ns - seen.begin_ns > _LONGEST_NS:
+            if octets[contact] < ContactStatus.STICKING or stamp_ns - seen.begin_ns > _LONGEST_NS:
                 del self._watched[contact]
                 if seen.ratio > 0.0:
                     self._learn(contact, seen)
             else:
-                seen.take(stamp_ns, *_forces(mode, contact), self._load, self._settles_ns)
+                seen.take(stamp_ns, *_forces(*vectors[:, contact].tolist()), self._load, self._settles_ns)
 
     def _learn(self, contact: int, seen: _Watched) -> None:
         self._seen[contact].append((seen.ratio, seen.slid))
         slippery = min((slid for landings in self._seen for _, slid in landings if slid > 0.0), default=math.inf)
         found = [self._interval(mu, _BELOW * slippery, self._seen[i]) for i, mu in enumerate(self._friction.tolist())]
-        self.low, self.high = np.array(found).T.copy()
+        low, high = np.array(found).T.copy()
+        self.learned = low, high
 
     def _interval(
         self, friction: float, slippery: float, landings: Iterable[tuple[float, float]]
@@ -108,7 +123,8 @@ class _Watched:
     __slots__ = ("before", "begin_ns", "ratio", "slid", "slides_ns")
 
     def __init__(self, begin_ns: int) -> None:
-        self.begin_ns, self.ratio, self.slid, self.slides_ns = begin_ns, 0.0, 0.0, -1
+        self.begin_ns = begin_ns
+        self.ratio, self.slid, self.slides_ns = 0.0, 0.0, -1
         self.before = (0.0, 0.0)  # the last two ratios
 
     def take(
@@ -135,11 +151,12 @@ class _Watched:
             self.slid = max(self.slid, ratio)
 
 
-def _forces(mode: ModePrediction, contact: int) -> tuple[float, float, float, float]:
-    """Normal and tangential force (N), speed of slip (m/s), and −f_t · u_t (W) of a contact."""
-    fx, fy, fz = mode.force_estimate[contact].tolist()
-    nx, ny, nz = mode.normal[contact].tolist()
-    ux, uy, uz = mode.tangential_velocity[contact].tolist()
-    normal = fx * nx + fy * ny + fz * nz
-    tangential = math.sqrt(max(fx * fx + fy * fy + fz * fz - normal * normal, 0.0))
-    return normal, tangential, math.sqrt(ux * ux + uy * uy + uz * uz), -(fx * ux + fy * uy + fz * uz)
+def _forces(
+    position: list[float], normal: list[float], slip: list[float], model: list[float], estimate: list[float]
+) -> tuple[float, float, float, float]:
+    """Normal and tangential force (N), speed of slip (m/s), and −f_t · u_t (W) of a contact, from the vectors that a
+    mode has of it."""
+    (fx, fy, fz), (nx, ny, nz), (ux, uy, uz) = estimate, normal, slip
+    push = fx * nx + fy * ny + fz * nz
+    tangential = math.sqrt(max(fx * fx + fy * fy + fz * fz - push * push, 0.0))
+    return push, tangential, math.sqrt(ux * ux + uy * uy + uz * uz), -(fx * ux + fy * uy + fz * uz)

@@ -114,6 +114,7 @@ class ImpactSets:
             bias=model.here.bias,
             hitting=ahead.closed[corners] == 0,
             lasting=self._lasting(ahead.effort),
+            friction=None if ahead.friction is None else (ahead.friction[0][corners], ahead.friction[1][corners]),
         )
         landing = self._landing(corners)
         found = yield from impact_steps(landing, model.here.mass, model.rows.rows, v, request, sampled)

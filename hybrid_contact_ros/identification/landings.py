@@ -129,7 +129,9 @@ def identify_landings(
         robot = name
         if any(state.effort is None for state in read.states):
             raise ValueError(f"{bag} has no efforts: which forces act during a landing is not known. Record them")
-        step = float(np.median(np.diff([state.stamp_ns for state in read.states]))) * 1e-9 if len(read.states) > 1 else 0
+        step = (
+            float(np.median(np.diff([state.stamp_ns for state in read.states]))) * 1e-9 if len(read.states) > 1 else 0
+        )
         if step > _SLOW:
             raise ValueError(
                 f"the states of {bag} are {1e3 * step:.0f} ms apart; a landing takes 1 to 6 ms. Record at 500 Hz or more"
@@ -282,7 +284,9 @@ def parameter_file(found: LandingIdentification) -> str:
     seconds = found.time_constant
     of_drive = "every joint: armature, and damping gain times duration"
     if seconds is not None:
-        of_drive = f"{1e3 * seconds[0]:.2g} to {1e3 * seconds[1]:.2g} ms times the damping gain, {found.damping:g} N m s/rad"
+        of_drive = (
+            f"{1e3 * seconds[0]:.2g} to {1e3 * seconds[1]:.2g} ms times the damping gain, {found.damping:g} N m s/rad"
+        )
     said = {
         "duration_min": f"s; recorded landings took {low:.1f} to {high:.1f} ms, median {middle:.1f} ms",
         "rebound_min": "part of the approach of a hitting foot; below 0 it approaches still",
@@ -296,7 +300,9 @@ def parameter_file(found: LandingIdentification) -> str:
         "level": f"on average over calibrations and landings of episodes like the {found.episodes} recorded ones",
     }
     lines = ["/**:", "  ros__parameters:", "    landing:"]
-    lines += [f"      # Identified from {found.landings} landings of {found.episodes} episodes: {found.fitted} fitted the"]
+    lines += [
+        f"      # Identified from {found.landings} landings of {found.episodes} episodes: {found.fitted} fitted the"
+    ]
     lines += [f"      # intervals, {calibration.count} calibrated the margin, {found.tested} tested both."]
     values: dict[str, Any] = {f.name: getattr(terms, f.name) for f in fields(terms) if f.name != "friction"}
     values |= {
