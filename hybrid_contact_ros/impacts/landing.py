@@ -133,8 +133,7 @@ class Landing:
         """What the terms make of the impact that was planned; arguments as of
         :meth:`~hybrid_contact_ros.impacts.landing_set.LandingLaw.points`. Only with a law, and a regular mass."""
         assert self.law is not None
-        space = self.space
-        return self.law.points(mass, bias, self.rows, self._velocity, hitting, space.G, space.R, lasting)
+        return self.law.points(mass, bias, self.rows, self._velocity, hitting, lasting)
 
     def gather(self, samples: Samples) -> Gathered:
         """The set that these samples make."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,48 @@ def hits(rows: Array, velocity: Array, d: int) -> Flags:
     return np.asarray((approach > 0.0) & (approach >= _HITS * approach.max(initial=0.0)))
 
 
+class _Cases(NamedTuple):
+    """The cases of the law that make a set: without the terms, corners and rebounds of single contacts, the middle."""
+
+    duration: Array  # s (c,)
+    drive: Array  # k (c,), kg m²
+    factor: Array  # (c,), of μ
+    contact: NDArray[np.intp]  # (c,), whose rebound is at an end; −1: of none
+    high: Flags  # (c,), which end
+    groups: tuple[int, int]  # values of k, and of μ, at which rebounds are looked at
+
+
+def _cases(terms: LandingTerms, m: int) -> _Cases:
+    """Cases for m contacts, in the order of k, so that M + diag k is seldom factored anew."""
+    middle = 0.5 * (terms.duration_min + terms.duration_max), 0.5 * (terms.drive_min + terms.drive_max)
+    durations = sorted({terms.duration_min, terms.duration_max})
+    factors = np.linspace(1.0 - terms.friction, 1.0 + terms.friction, _FRICTIONS if terms.friction else 1).tolist()
+    ends, widths = sorted({terms.drive_min, terms.drive_max}), sorted({factors[0], factors[-1]})
+    rows: list[tuple[float, float, float, int, bool]] = [(0.0, 0.0, 1.0, -1, False)]
+    for k in (*ends, middle[1]) if len(ends) > 1 else ends:
+        rows += [(s, k, f, -1, False) for f in factors for s in durations]
+        if k in ends:
+            rows += [(middle[0], k, f, i, high) for f in widths for i in range(m) for high in (False, True)]
+    rows.append((*middle, 1.0, -1, False))
+    duration, drive, factor, contact, high = (np.array(column) for column in zip(*rows, strict=True))
+    return _Cases(duration, drive, factor, contact.astype(np.intp), high, (len(ends), len(widths)))
+
+
+def _rebound(found: Array) -> tuple[list[Array], Array]:
+    """Generators and points of outcomes (ends of k, ends of μ, contacts, low and high, n): contacts that rebound alone.
+
+    What a rebound changes depends on k and μ: the mean of its values at their ends is a generator, and so is what it
+    varies by along k, along μ, and along both.
+    """
+    change = 0.5 * (found[:, :, :, 1] - found[:, :, :, 0])
+    generators = [change]
+    for axis in (0, 1):
+        ends = [np.take(part, (0, -1), axis) for part in generators if part.shape[axis] > 1]
+        generators = [part.mean(axis=axis, keepdims=True) for part in generators]
+        generators += [0.5 * np.diff(part, axis=axis) for part in ends]
+    return [part[0, 0] for part in generators], found.mean(axis=3).reshape(-1, found.shape[-1])
+
+
 class LandingLaw:
     """The law of landings at the same contacts, state after state, in the same arrays. One thread at a time.
 
@@ -72,16 +115,9 @@ class LandingLaw:
         self._scratch = landing_scratch(m, d, n)
         r = m * (1 + d)
         self._square, self._column = np.empty((r, r)), np.empty(r)
-        ends = sorted({terms.duration_min, terms.duration_max})
-        drives = sorted({terms.drive_min, terms.drive_max, 0.5 * (terms.drive_min + terms.drive_max)})
-        factors = np.linspace(1.0 - terms.friction, 1.0 + terms.friction, _FRICTIONS) if terms.friction else [1.0]
-        middle = 0.5 * (terms.duration_min + terms.duration_max), 0.5 * (terms.drive_min + terms.drive_max), 1.0
-        corners = [middle, *((s, k, f) for k in drives for f in factors for s in ends)]
-        self._corners = len(corners)
-        # Then the law without these terms, and for each contact both ends of its rebound.
-        self._table = np.array([*corners, (0.0, 0.0, 1.0), *[middle] * (2 * m)]).reshape(-1, 3)
-        self._friction = np.ascontiguousarray(self._table[:, 2:] * friction)
-        self._drive = np.ascontiguousarray(self._table[:, 1:2] * driven)
+        self._table = _cases(terms, m)
+        self._friction = self._table.factor[:, None] * friction
+        self._drive = self._table.drive[:, None] * driven
 
     def solve(
         self, mass: Array, bias: Array, rows: Array, velocity: Array, duration: Array, drive: Array, friction: Array,
@@ -106,52 +142,53 @@ class LandingLaw:
         return *out, Status(status)
 
     def points(
-        self, mass: Array, bias: Array, rows: Array, velocity: Array, hitting: Flags, G: Array, R: Array,
-        lasting: bool = True,
-    ) -> LandingPoints:  # fmt: skip
+        self, mass: Array, bias: Array, rows: Array, velocity: Array, hitting: Flags, lasting: bool = True
+    ) -> LandingPoints:
         """What the terms make of an impact.
 
         Args:
             mass … velocity: as of :meth:`solve`. hitting: (m,), the others stand.
-            G: J M⁻¹ Jᵀ. R: M⁻¹ Jᵀ as rows. lasting: False leaves the duration out, where the torques are not known.
+            lasting: False leaves the duration out, where the torques are not known.
         """
         w, m = 1 + self.d, hitting.size
         u = (rows @ velocity).reshape(m, w)
         approach = np.where(hitting, -np.minimum(u[:, 0], 0.0), 0.0)
-        struck = np.flatnonzero(hitting & (self._low < self._high))
-        count = self._corners + 1 + 2 * struck.size
-        left = np.zeros((count, m, w))
+        struck = hitting & (self._low < self._high)
+        table = self._table
+        chosen = np.flatnonzero((table.contact < 0) | struck[table.contact])
+        contact = table.contact[chosen]
+        left = np.zeros((chosen.size, m, w))
         left[:, :, 0] = 0.5 * (self._low + self._high) * approach
-        left[self._corners, :, 0] = self._usual * approach
-        first = self._corners + 1 + 2 * np.arange(struck.size)
-        left[first, struck, 0] = (self._high * approach)[struck]
-        left[first + 1, struck, 0] = (self._low * approach)[struck]
-        duration = self._table[:count, 0] if lasting else np.zeros(count)
+        left[0, :, 0] = self._usual * approach
+        alone = np.flatnonzero(contact >= 0)
+        ends = np.where(table.high[chosen[alone]], self._high[contact[alone]], self._low[contact[alone]])
+        left[alone, contact[alone], 0] = ends * approach[contact[alone]]
         found, _, residuals, status = self.solve(
-            mass, bias, rows, velocity, np.ascontiguousarray(duration), self._drive[:count], self._friction[:count],
-            left.reshape(count, m * w),
+            mass, bias, rows, velocity, table.duration[chosen] if lasting else np.zeros(chosen.size),
+            self._drive[chosen], self._friction[chosen], left.reshape(chosen.size, m * w),
         )  # fmt: skip
         usable = residuals <= _USABLE
-        if not (usable[0] and usable[self._corners]):
+        if not (usable[0] and usable[-1]):
             status = status if status == Status.SINGULAR else Status.INACCURATE
             return LandingPoints(found[:0], found[:0], np.zeros(velocity.size), status, float(residuals.max()))
-        both = usable[first] & usable[first + 1]
-        generators = [0.5 * (found[first] - found[first + 1])[both]]
-        back = np.empty(R.shape)
-        contact_response(G, R, self._square, self._column, back)
+        shape = *table.groups, -1, 2
+        known = usable[alone].reshape(shape).all(axis=(0, 1, 3))
+        generators, between = _rebound(found[alone].reshape(*shape, velocity.size)[:, :, known])
+        back = np.empty(rows.shape)
+        contact_response(*self._scratch[:3], self._square, self._column, back)
         of_contact = back.reshape(m, w, -1)
         generators += self._linear(u, approach, hitting, of_contact)
         if self.terms.drive_own > 0.0:
-            generators.append(self._own(mass, found[0] - velocity, back, R))
+            generators.append(self._own(found[-1] - velocity, rows, back))
         creep = 0.5 * self.terms.creep * np.einsum("mt,mtn->mn", u[hitting, 1:], of_contact[hitting, 1:])
         generators.append(creep)
-        middle = creep.sum(axis=0)
-        points = found[: self._corners][usable[: self._corners]] + middle
+        corners = found[1:-1][(contact < 0)[1:-1] & usable[1:-1]]
+        points = np.concatenate((found[-1:], corners, between)) + creep.sum(axis=0)
         every = np.concatenate(generators)
         return LandingPoints(
             points=points,
             generators=every[np.any(every != 0.0, axis=1)],
-            offset=points[0] - found[self._corners],
+            offset=points[0] - found[0],
             status=status,
             residual=float(residuals.max()),
         )
@@ -171,10 +208,11 @@ class LandingLaw:
             found.append((restless[:, :, None] * back[moving]).reshape(-1, n))
         return found
 
-    def _own(self, mass: Array, jump: Array, back: Array, R: Array) -> Array:
+    def _own(self, jump: Array, rows: Array, back: Array) -> Array:
         """The impulse −k_j Δq̇_j of each drive's own k, in what the contacts let move: rows (drives, n)."""
-        inverse = np.linalg.inv(mass)[self._driven]
-        free = inverse - R[:, self._driven].T @ back
+        half = np.linalg.inv(np.tril(self._scratch.L))[:, self._driven]
+        inverse = half.T @ np.linalg.inv(np.tril(self._scratch.L))
+        free = inverse - inverse @ rows.T @ back
         return np.asarray(-self.terms.drive_own * jump[self._driven, None] * free)
 
 

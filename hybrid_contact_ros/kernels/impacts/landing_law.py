@@ -214,38 +214,41 @@ def landing_outcomes(
 @kernel
 def contact_response(
     # problem:
-    G, R,
+    L, half, G,
     # scratch:
-    L, column,
+    square, column,
     # out:
     back,
 ):  # fmt: skip
-    """Velocities that move one contact alone: M⁻¹ Jᵀ G⁺, as rows, with the inverse of G regularised.
+    """Velocities that move one contact alone: (M + diag k)⁻¹ Jᵀ G⁺, as rows, with the inverse of G regularised.
 
     Args:
-        G: J M⁻¹ Jᵀ (r, r). R: M⁻¹ Jᵀ as rows (r, n). L: scratch (r, r). column: scratch (r,).
+        L (n, n), half (r, n), G (r, r): as :func:`landing_outcomes` leaves them in its scratch, for the k of its last
+            case. square: scratch (r, r). column: scratch (r,).
         back: out, (r, n): row i is the least velocity, in the kinetic norm, with J v = 1 in row i and 0 in the others,
             or nearest to that where contacts are redundant.
 
     Returns:
         SOLVED, or SINGULAR where G is not finite; then ``back`` is zero.
     """
-    r, n = R.shape
+    r, n = half.shape
     largest = 0.0
     for i in range(r):
         largest = max(largest, G[i, i])
     for i in range(r):
         for j in range(i + 1):
-            L[i, j] = G[i, j]
-        L[i, i] += _SHIFT * largest
+            square[i, j] = G[i, j]
+        square[i, i] += _SHIFT * largest
         for j in range(n):
             back[i, j] = 0.0
-    if cholesky_factor(r, 0.0, L, L) < r:
+    if cholesky_factor(r, 0.0, square, square) < r:
         return _SINGULAR
     for j in range(n):
         for i in range(r):
-            column[i] = R[i, j]
-        cholesky_solve(r, L, column)
+            column[i] = half[i, j]
+        cholesky_solve(r, square, column)
         for i in range(r):
             back[i, j] = column[i]
+    for i in range(r):
+        backward_solve(n, L, back[i])
     return _SOLVED
