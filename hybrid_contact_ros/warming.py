@@ -1,10 +1,10 @@
 """The first start on a machine: two processes compile the kernels, and whoever waits is told what is left.
 
 ``ContactEstimator.warm`` compiles everything that a configuration needs, and finds in the cache what was compiled
-before. Where much is missing and the process may use two processors, a helper process begins with the kernels of the
-sensitivities and impact sets meanwhile, and the warming finds them in the cache. A lock for each kernel
-(:mod:`hybrid_contact_ros.kernels.disk_cache`) keeps the two from compiling the same one. Nothing depends on the helper:
-whatever it leaves undone, because it died or never started, is compiled here.
+before. Where much is missing and the process may use two processors, a helper process begins with the kernels of impact
+sets meanwhile, and the warming finds them in the cache. Those of sensitivities are left to a process of their own. A
+lock for each kernel (:mod:`hybrid_contact_ros.kernels.disk_cache`) keeps two processes from compiling the same one.
+Nothing depends on the helper: whatever it leaves undone, because it died or never started, is compiled here.
 """
 
 from __future__ import annotations
@@ -123,19 +123,17 @@ def warm(
     """
     model, config = estimator.model, estimator.config
     left = Left(needed(model, config, parts, messages is not None))
-    beside = parts & (Parts.IMPACT | Parts.SENSITIVITY)
-    theirs = left.among(needed(model, config, beside))
+    theirs = left.among(needed(model, config, parts & Parts.IMPACT))
     shared = _worth_it(theirs, left.total - theirs)
-    with _helped(config, urdf, beside) if shared else nullcontext(), _telling(left, tell):
+    with _helped(config, urdf) if shared else nullcontext(), _telling(left, tell):
         if messages is not None:
             enable_compilation()  # another robot of this process may have frozen them
             with undisturbed():
                 messages()
         if shared:
-            estimator.warm(parts=parts & ~beside)
-            if Parts.IMPACT in parts:
-                with undisturbed():
-                    compile_after_samples(model, config.impact)
+            estimator.warm(parts=parts & ~Parts.IMPACT)
+            with undisturbed():
+                compile_after_samples(model, config.impact)
         estimator.warm(freeze=freeze, parts=parts)
 
 
@@ -249,8 +247,8 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 
 
 def help_out() -> None:
-    """The helper process: compile what sensitivities need, whose largest kernel takes longest, and then what impact
-    sets need. It ends at once with the process that started it, which holds the other end of its standard input."""
+    """The helper process: compile what it is asked for. It ends at once with the process that started it, which holds
+    the other end of its standard input."""
     config, urdf, parts, idle = pickle.load(sys.stdin.buffer)
     if idle:  # also where the process that started it runs before all others
         with suppress(OSError, AttributeError):
@@ -261,8 +259,5 @@ def help_out() -> None:
         os._exit(0)
 
     threading.Thread(target=follow, daemon=True).start()
-    estimator = ContactEstimator(RigidBodyModel.from_urdf(urdf, config), config)
-    for part in (Parts.SENSITIVITY, Parts.IMPACT):
-        if part & parts:
-            estimator.warm(parts=part)
+    ContactEstimator(RigidBodyModel.from_urdf(urdf, config), config).warm(parts=Parts(parts))
     os._exit(0)  # nothing is left to be put in order, and the thread above reads for ever

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from benchmarks.estimator import NOISE, states
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.estimation.impact import impacting_contacts
-from hybrid_contact_ros.estimation.impact_sets import ImpactAhead
+from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
+from hybrid_contact_ros.estimation.landing_clusters import impacting_contacts
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
@@ -195,7 +195,10 @@ def _look_ahead(
 
 def foreseen(model: RigidBodyModel, config: EstimatorConfig, ahead: ImpactAhead) -> Known | None:
     """The next landing as the suite predicts it today: its contacts, their times, and v⁻ by the mode's acceleration."""
-    contacts, when = impacting_contacts(config.impact, ahead.closed, ahead.backed, ahead.event_times)
+    contacts, when = impacting_contacts(
+        config.impact, ahead.closed, ahead.backed, ahead.event_times,
+        config.landing.duration_min if config.landing.duration_max else None,
+    )  # fmt: skip
     if not contacts.size:
         return None
     taking = np.zeros(model.contacts, dtype=bool)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.codes import EventKind, Status
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.config import ImpactConfig
 from hybrid_contact_ros.estimation.landed import landed
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
@@ -57,27 +57,6 @@ class ImpactRequest:
     hitting: NDArray[np.bool_] | None = None
     lasting: bool = True
     friction: tuple[Array, Array] | None = None
-
-
-def impacting_contacts(
-    config: ImpactConfig, closed: NDArray[np.uint8], kind: NDArray[np.uint8], times: Array
-) -> tuple[NDArray[np.intp], float]:
-    """Which contacts take part in the next impact, and when (s) it is.
-
-    All contacts that are predicted to touch within ``config.window`` of the first take part, and all that stand. Where
-    no touchdown is predicted within ``config.horizon`` it is none, and infinity.
-
-    Args:
-        closed: (m,) uint8. kind: next event (m,) uint8, EventKind. times: (m, 3) s, first column the event's time.
-    """
-    touching = kind == EventKind.TOUCHDOWN
-    if not touching.any():
-        return np.zeros(0, dtype=np.intp), np.inf
-    when = np.where(touching, times[:, 0], np.inf)
-    first = float(when.min())
-    if first > config.horizon:
-        return np.zeros(0, dtype=np.intp), np.inf
-    return np.flatnonzero((when <= first + config.window) | (closed != 0)), first
 
 
 def impact_law(config: ImpactConfig, restitution: Array) -> str:
