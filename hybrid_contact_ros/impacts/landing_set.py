@@ -20,6 +20,7 @@ _FRICTIONS = 7
 between."""
 _STEPS, _TOLERANCE = 400, 1e-3  # where contacts are redundant; otherwise cases are solved to rounding
 _USABLE = 5e-3  # a case with a larger residual is no point of the set
+_NOTHING = 1e-9  # of the largest velocity: a generator that is shorter is rounding of none
 AT_REST = 0.01  # of the fastest |u_n⁻|: a contact that stands and is slower is at rest
 _HITS = 0.1  # of the fastest |u_n⁻|: a contact of which nothing else is known hits if it is faster
 
@@ -212,7 +213,7 @@ class LandingLaw:
         return LandingPoints(
             points=points,
             impulses=np.concatenate((pushes[-1:], pushes[corners], halves)),
-            generators=every[np.any(every != 0.0, axis=1)],
+            generators=every[np.abs(every).max(axis=1, initial=0.0) > _NOTHING * np.abs(velocity).max(initial=0.0)],
             offset=points[0] - (nominal + found[0] - found[1]),
             status=status,
             residual=float(residuals.max()),
