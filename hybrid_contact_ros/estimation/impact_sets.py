@@ -99,7 +99,14 @@ class ImpactSets:
         if found is None:
             if len(self._landings) >= _LANDINGS_REMEMBERED:
                 self._landings.clear()
-            found = landing_of(self._contacts.select(corners), self._law, self._config, self._terms, self._driven)
+            found = landing_of(
+                self._contacts.select(corners),
+                self._law,
+                self._config,
+                self._terms,
+                self._driven,
+                self._vertices.soles(corners),
+            )
             self._landings[key] = found
         return found
 
