@@ -229,6 +229,23 @@ class LandingLaw:
         found[:2] = self._friction[:2]  # without these terms
         return np.asarray(found)
 
+    def left(self, rows: Array, velocity: Array, hitting: Flags) -> tuple[Array, Array]:
+        """Middle and half of the intervals (m (1 + d),) of the velocities w, m/s, with which contacts are left: rebound,
+        slip and creep of those that hit, settling and bounce of those that stand and still move."""
+        terms, w = self.terms, 1 + self.d
+        u = (rows @ velocity).reshape(-1, w)
+        approach = np.where(hitting, -np.minimum(u[:, 0], 0.0), 0.0)
+        fastest, speed = approach.max(initial=0.0), np.abs(u)
+        low, high = np.zeros(u.shape), np.zeros(u.shape)
+        low[:, 0], high[:, 0] = self._low * approach, self._high * approach
+        creep = 0.5 * terms.creep * u[:, 1:] * hitting[:, None]
+        slip = np.abs(creep) + terms.slip * approach[:, None]
+        low[:, 1:], high[:, 1:] = creep - slip, creep + slip
+        moving = ~hitting & (speed.max(axis=1) > _AT_REST * fastest)
+        restless = terms.settling * speed * moving[:, None]
+        restless[:, 0] += terms.bounce * fastest * moving
+        return (0.5 * (low + high)).reshape(-1), (0.5 * (high - low) + restless).reshape(-1)
+
     def _linear(self, u: Array, approach: Array, hitting: Flags, back: Array) -> list[Array]:
         """Slip of hitting contacts, and what standing ones that still move may do."""
         terms, n = self.terms, back.shape[2]
