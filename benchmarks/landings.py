@@ -4,13 +4,13 @@ identified on other landings.
 ``./run bench landings [go2 anymal solo12 hyq] [--ground soft|stiff] [--quick] [--ahead] [--candidates]``. All in the
 kinetic norm over the nominal jump ‖v⁺ − v⁻‖ of the inelastic outcome, medians over landings: distance of the true v⁺
 from the convex set; radius: of the farthest point of the set from its centre; half-width: mean over the axes of the
-Cholesky factor of M; ball: radius of the smallest ball around the nominal outcome that holds as many landings as the set does.
-How v⁻ and v⁺ are taken: :func:`benchmarks.landing_sets.records.find`.
+Cholesky factor of M; ball: radius of the smallest ball around the nominal outcome that holds as many landings as the
+set does. How v⁻ and v⁺ are taken: :func:`benchmarks.landing_sets.records.find`.
 
 Rows "fitted to" have intervals that the landings of the row did not make: half of the episodes scored by the other
 (trots are cut into blocks of ten landings), all gaits but one, or another robot. ``--ahead``: the sets that the
-estimator publishes 0 to 20 ms before v⁻, exact and with noise. ``--candidates``: prototypes of single terms, which show where the
-distance comes from. ``python -m benchmarks.landing_sets.flow``: the time between touchdowns.
+estimator publishes 0 to 20 ms before v⁻, exact and with noise. ``--candidates``: prototypes of single terms, which
+show where the distance comes from. ``python -m benchmarks.landing_sets.flow``: the time between touchdowns.
 """
 
 from __future__ import annotations
@@ -132,8 +132,8 @@ def _coverage(name: str, distances: np.ndarray, names: list[str]) -> None:
         if not used.all():
             whole.append(np.mean(distances[~used] <= quantile_of_next(distances[used], 0.95)))
     print(
-        f"{name}: margins of {landings_needed(0.95)} landings, median {100 * np.median(margins):.1f} %; 10⁴ splits hold "
-        f"{np.mean(single):.3f} of the others (landings drawn one by one), {np.mean(whole):.3f} (whole episodes)"
+        f"{name}: margins of {landings_needed(0.95)} landings, median {100 * np.median(margins):.1f} %; 10⁴ splits "
+        f"hold {np.mean(single):.3f} of the others (landings drawn one by one), {np.mean(whole):.3f} (whole episodes)"
     )
 
 

@@ -137,9 +137,9 @@ def _show_landings(found: LandingIdentification, out: Console) -> None:
         if scores is not None:
             out.print(
                 f"test, {name} the margin: {scores.count} landings, {100 * scores.inside:.0f} % inside, "
-                f"{100 * scores.within_5:.0f} % within 5 % of the jump, {100 * scores.within_10:.0f} % within 10 %; median "
-                f"radius {scores.radius:.2f}, half-width {scores.half_width:.3f}; a ball of {scores.ball_5:.2f} does the "
-                "same within 5 %"
+                f"{100 * scores.within_5:.0f} % within 5 % of the jump, {100 * scores.within_10:.0f} % within 10 %; "
+                f"median radius {scores.radius:.2f}, half-width {scores.half_width:.3f}; a ball of {scores.ball_5:.2f} "
+                "does the same within 5 %"
             )
 
 

@@ -142,13 +142,15 @@ class LandingLaw:
         return *out, Status(status)
 
     def points(
-        self, mass: Array, bias: Array, rows: Array, velocity: Array, hitting: Flags, lasting: bool = True
-    ) -> LandingPoints:
+        self, mass: Array, bias: Array, rows: Array, velocity: Array, hitting: Flags, lasting: bool = True,
+        friction: tuple[Array, Array] | None = None,
+    ) -> LandingPoints:  # fmt: skip
         """What the terms make of an impact.
 
         Args:
             mass … velocity: as of :meth:`solve`. hitting: (m,), the others stand.
             lasting: False leaves the duration out, where the torques are not known.
+            friction: (low, high), each (m,), of μ; None for that of the terms.
         """
         w, m = 1 + self.d, hitting.size
         u = (rows @ velocity).reshape(m, w)
@@ -165,7 +167,7 @@ class LandingLaw:
         left[alone, contact[alone], 0] = ends * approach[contact[alone]]
         found, _, residuals, status = self.solve(
             mass, bias, rows, velocity, table.duration[chosen] if lasting else np.zeros(chosen.size),
-            self._drive[chosen], self._friction[chosen], left.reshape(chosen.size, m * w),
+            self._drive[chosen], self._between(friction)[chosen], left.reshape(chosen.size, m * w),
         )  # fmt: skip
         usable = residuals <= _USABLE
         if not (usable[0] and usable[-1]):
@@ -192,6 +194,16 @@ class LandingLaw:
             status=status,
             residual=float(residuals.max()),
         )
+
+    def _between(self, friction: tuple[Array, Array] | None) -> Array:
+        """μ (c, m) of the cases, with intervals of each contact in the place of those of the terms."""
+        if friction is None:
+            return self._friction
+        part, factor = self.terms.friction, self._table.factor
+        share = 0.5 + 0.5 * (factor - 1.0) / part if part > 0.0 else np.full(factor.size, 0.5)
+        found = friction[0] + share[:, None] * (friction[1] - friction[0])
+        found[0] = self._friction[0]  # without these terms
+        return np.asarray(found)
 
     def _linear(self, u: Array, approach: Array, hitting: Flags, back: Array) -> list[Array]:
         """Slip of hitting contacts, and what standing ones that still move may do."""

@@ -1,0 +1,57 @@
+"""What controllers use of a predicted impact beside its set: the invariant basis, and the largest jumps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.config import LandingConfig
+from hybrid_contact_ros.impacts.invariant_basis import OtherTerms, basis_of, set_changes
+from hybrid_contact_ros.prediction import ImpactPrediction
+
+Array = NDArray[np.float64]
+
+
+def other_terms(config: LandingConfig, floating_base: bool, lasting: bool, apart: float = 0.0) -> OtherTerms:
+    """The ends of the intervals that move invariant components.
+
+    Args:
+        lasting: whether the forces are known that act while an impact lasts; without them the set has no duration.
+        apart: s, longest time from the first touch of the cluster to its last. What acts between touches acts on top:
+            the same forces, and drives that hold their course with the gain D, −D Δv over that time, which is a k of
+            D times the time.
+    """
+    if not config.duration_max > 0.0:  # touches are at once then
+        apart = 0.0
+    return OtherTerms(
+        duration=(config.duration_max if lasting else 0.0) + apart,
+        drive=config.drive_max + config.damping_max * apart,
+        drive_own=config.drive_own,
+        first_joint=6 if floating_base else 0,
+    )
+
+
+def with_controls(
+    found: ImpactPrediction, mass: Array, rows: Array, bias: Array, terms: OtherTerms
+) -> ImpactPrediction:
+    """``found`` with ``basis``, ``basis_change`` and ``joint_jump``.
+
+    All contacts of the impact count, not only the corners that its samples push at. Without outcomes there are no
+    changes, and where M is singular there is no basis either.
+
+    Args:
+        mass: M (nv, nv), rows: J (m, 1 + d, nv) of all contacts, and bias: h − Sᵀτ (nv,), at the impact.
+    """
+    n = len(bias)
+    basis = basis_of(mass, rows[found.contacts].reshape(-1, n))
+    if basis.status == Status.SINGULAR:
+        return found
+    if not len(found.velocities):
+        return replace(found, basis=basis.rows)
+    change, jump = set_changes(
+        basis, terms, bias, found.velocity_minus, found.velocities, found.generators, found.margin
+    )
+    return replace(found, basis=basis.rows, basis_change=change, joint_jump=jump)
