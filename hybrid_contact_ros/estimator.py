@@ -164,6 +164,7 @@ class ContactEstimator:
         if parts & Parts.SENSITIVITY and model.contacts:
             self._maps().warm(q)
         if parts & Parts.IMPACT and model.contacts:
+            self._impact_sets.warm()
             for effort in efforts:
                 self.impact(RobotState(0, q, v, effort), contacts=range(model.contacts), samples=16)
 

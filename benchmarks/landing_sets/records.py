@@ -196,8 +196,9 @@ def _look_ahead(
 def foreseen(model: RigidBodyModel, config: EstimatorConfig, ahead: ImpactAhead) -> Known | None:
     """The next landing as the suite predicts it today: its contacts, their times, and v⁻ by the mode's acceleration."""
     contacts, when = impacting_contacts(
-        config.impact, ahead.closed, ahead.backed, ahead.event_times, config.landing.duration_max
-    )
+        config.impact, ahead.closed, ahead.backed, ahead.event_times,
+        config.landing.duration_min if config.landing.duration_max else None,
+    )  # fmt: skip
     if not contacts.size:
         return None
     taking = np.zeros(model.contacts, dtype=bool)

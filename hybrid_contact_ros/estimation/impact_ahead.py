@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.estimation.moment import Moment
-from hybrid_contact_ros.estimation.velocity_ahead import Course
+from hybrid_contact_ros.estimation.velocity_ahead import Course, CourseAhead
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.uint8]
@@ -24,8 +24,7 @@ class ImpactAhead:
     Attributes:
         stamp_ns, q (nq,), v (nv,), effort (nv,) or None: of the state. acceleration: v̇ (nv,) of its mode.
         closed, backed (m,), event_times (m, 3): of its :class:`~hybrid_contact_ros.estimation.moment.Moment`.
-        course: v̈ (nv,) of its mode and the time (s) that it was seen, or None
-            (:class:`~hybrid_contact_ros.estimation.velocity_ahead.Course`).
+        course: of the acceleration, or None where it has none.
         landed: whether another contact touched less than ``impact.window`` before the state.
         base_covariance, base_twist_in_world: of the state.
     """
@@ -38,7 +37,7 @@ class ImpactAhead:
     closed: Codes
     backed: Codes
     event_times: Array
-    course: tuple[Array, float] | None = None
+    course: CourseAhead | None = None
     landed: bool = False
     base_covariance: Array | None = None
     base_twist_in_world: bool = False
@@ -64,7 +63,7 @@ class ImpactAhead:
             closed=moment.closed.copy(),
             backed=moment.backed.copy(),
             event_times=moment.event_times.copy(),
-            course=None if course is None else course.rate(),
+            course=None if course is None else course.ahead(),
             landed=landed,
             base_covariance=None if state.base_covariance is None else state.base_covariance.copy(),
             base_twist_in_world=state.base_twist_in_world,

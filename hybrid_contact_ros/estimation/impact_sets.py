@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.codes import LandingPhase
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.impact import (
     ImpactRequest,
@@ -18,7 +20,6 @@ from hybrid_contact_ros.estimation.impact import (
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 from hybrid_contact_ros.estimation.impact_controls import other_terms, with_controls
 from hybrid_contact_ros.estimation.landing_ahead import LandingAhead
-from hybrid_contact_ros.estimation.landing_clusters import impacting_contacts
 from hybrid_contact_ros.estimation.vertices import ContactVertices
 from hybrid_contact_ros.impacts.invariant_basis import OtherTerms
 from hybrid_contact_ros.impacts.landing import Landing
@@ -44,13 +45,18 @@ class ImpactSets:
         self._model, self._config = model, config.impact
         self._terms = LandingTerms.of(config.landing, config.impact.friction_margin)
         self._driven = np.arange(model.nv) >= (6 if model.floating_base else 0)
+        self._landing_config = config.landing
         self._gap_on = config.activation.gap_on
         self._vertices = ContactVertices(config, model.contacts)
         self._law = impact_law(config.impact, model.restitution)
         check_config(config.impact)
-        self._landing_config, self._foreseen = config.landing, LandingAhead(model, config)
+        self._foreseen = LandingAhead(model, config)
         self._contacts = model.problem(RobotState(0, model.neutral(), np.zeros(model.nv)))  # for what is constant
         self._landings: dict[bytes, Landing] = {}
+
+    def warm(self) -> None:
+        """Compile what sets of impacts ahead need beside those of states (:meth:`of_state`)."""
+        self._foreseen.warm()
 
     def _landing(self, corners: NDArray[np.intp]) -> Landing:
         """What draws the sets of these corners."""
@@ -67,8 +73,8 @@ class ImpactSets:
         """Whether the forces are known that act while an impact lasts: all are where nothing is driven."""
         return effort is not None or not self._driven.any()
 
-    def _other(self, lasting: bool, apart: float = 0.0) -> OtherTerms:
-        return other_terms(self._landing_config, self._model.floating_base, lasting, apart)
+    def _other(self, lasting: bool) -> OtherTerms:
+        return other_terms(self._landing_config, self._model.floating_base, lasting)
 
     def ahead(self, ahead: ImpactAhead | None, sampled: bool = False) -> Steps[ImpactPrediction | None]:
         """The set of the next impact, extrapolated with the acceleration of the mode, in steps; None when no touchdown
@@ -76,17 +82,27 @@ class ImpactSets:
         :func:`~hybrid_contact_ros.estimation.impact.impact_steps`."""
         if ahead is None:
             return None
-        config = self._config
-        contacts, when = impacting_contacts(
-            config, ahead.closed, ahead.backed, ahead.event_times, self._landing_config.duration_max
-        )
+        foreseen = self._foreseen
+        contacts, when = foreseen.contacts(ahead)
         if not contacts.size:
             return None
-        model, corners = self._model, self._vertices.of(contacts)
-        q, v = self._foreseen.state(ahead, when)
+        q, v = foreseen.state(ahead, when)
         yield SHORT
-        if not model.evaluate(RobotState(ahead.stamp_ns, q, v, ahead.effort)):
+        if not self._model.evaluate(RobotState(ahead.stamp_ns, q, v, ahead.effort)):
             return None
+        found = yield from self._at_impact(ahead, contacts, when, v, sampled)
+        after = []
+        for first in foreseen.first_feet(ahead, contacts):
+            yield SHORT
+            part = yield from self._at_impact(ahead, first, when, v, sampled)
+            after.append(replace(part, phase=LandingPhase.INCOMPLETE))
+        return replace(found, after_each=tuple(after)) if after else found
+
+    def _at_impact(
+        self, ahead: ImpactAhead, contacts: NDArray[np.intp], when: float, v: Array, sampled: bool
+    ) -> Steps[ImpactPrediction]:
+        """The set of these contacts at the state that the model has evaluated."""
+        config, model, corners = self._config, self._model, self._vertices.of(contacts)
         request = ImpactRequest(
             stamp_ns=ahead.stamp_ns,
             time_to_impact=when,
@@ -103,9 +119,9 @@ class ImpactSets:
         landing = self._landing(corners)
         found = yield from impact_steps(landing, model.here.mass, model.rows.rows, v, request, sampled)
         yield SHORT
-        found = self._foreseen.told(found, ahead, corners)
-        other = self._other(request.lasting, self._foreseen.apart(ahead, corners))
-        return with_controls(found, model.here.mass, model.rows.rows, model.here.bias, other)
+        found, spread = self._foreseen.told(found, ahead, corners)
+        terms = self._other(request.lasting)
+        return with_controls(found, model.here.mass, model.rows.rows, model.here.bias, terms, spread)
 
     def of_state(
         self,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,30 +40,32 @@ class Cluster(NamedTuple):
             instant among them wherever the bounds allow it.
         earliest, latest: s after the stamp, of the first touch.
         probability: of the predicted order, if the times' errors are independent and Gaussian; 1 for one touchdown.
-        settled: how many of the first touchdowns are sure to come before the others; one entry for each such split.
     """
 
     touch: Array
     earliest: float
     latest: float
     probability: float
-    settled: tuple[int, ...]
 
 
 def impacting_contacts(
-    config: ImpactConfig, closed: NDArray[np.uint8], kind: NDArray[np.uint8], times: Array, duration: float = 0.0
+    config: ImpactConfig,
+    closed: NDArray[np.uint8],
+    kind: NDArray[np.uint8],
+    times: Array,
+    duration: float | None = None,
 ) -> tuple[Contacts, float]:
     """Which contacts take part in the next impact, and when (s) it begins.
 
     All that stand take part, and the touchdowns of one cluster. A touchdown belongs to it that comes within
     ``duration`` of the one before it, or whose earliest time is not after the latest time of one before it, but none
-    that comes more than ``config.window`` after the first. With a ``duration`` of 0 touchdowns are at once, and all
+    that comes more than ``config.window`` after the first. Without a ``duration`` touchdowns are at once, and all
     within the window belong together. Where no touchdown is predicted within ``config.horizon`` it is none, and
     infinity.
 
     Args:
         closed: (m,) uint8. kind: next event (m,) uint8, EventKind. times: (m, 3) s, time, earliest, latest.
-        duration: s, longest of a landing.
+        duration: s, for which a landing lasts at least.
     """
     touching = kind == EventKind.TOUCHDOWN
     if not touching.any():
@@ -73,7 +75,7 @@ def impacting_contacts(
     if first > config.horizon:
         return np.zeros(0, dtype=np.intp), np.inf
     together = when <= first + config.window
-    if duration > 0.0:
+    if duration is not None:
         last, latest, open_ = first, -math.inf, True
         for i in np.argsort(when, kind="stable").tolist():
             if not together[i]:
@@ -106,7 +108,7 @@ def cluster_of(contacts: Contacts, closed: NDArray[np.uint8], times: Array, sigm
     if hits.size < 2:
         touch = np.full((1, contacts.size), _STANDS)
         touch[:, hits] = 0.0
-        return Cluster(touch, *_window(early, late), 1.0, ())
+        return Cluster(touch, *_window(early, late), 1.0)
     gaps = np.diff(time)
     shortest, longest = np.maximum(early[1:] - late[:-1], 0.0), np.maximum(late[1:] - early[:-1], gaps)
     swapped = late[:-1] - early[1:]  # how long the second may come before the first
@@ -119,8 +121,22 @@ def cluster_of(contacts: Contacts, closed: NDArray[np.uint8], times: Array, sigm
         cases.append(other - other.min())
     touch = np.full((len(cases), contacts.size), _STANDS)
     touch[:, hits] = [_grouped(case) for case in cases]
-    settled = tuple((np.flatnonzero(swapped < 0.0) + 1).tolist())
-    return Cluster(touch, *_window(early, late), _in_order(gaps, (late - early) / max(2.0 * sigmas, 1e-9)), settled)
+    return Cluster(touch, *_window(early, late), _in_order(gaps, (late - early) / max(2.0 * sigmas, 1e-9)))
+
+
+def after_touches(contacts: Contacts, closed: NDArray[np.uint8], times: Array) -> list[Contacts]:
+    """The contacts that have landed after each touch but the last, in the order predicted; none of more than four
+    touches, which are those of soles' corners.
+
+    Args:
+        contacts, closed, times: as of :func:`cluster_of`.
+    """
+    hits = contacts[closed[contacts] == 0]
+    touch = _grouped(times[hits, 0]) if hits.size else np.zeros(0)
+    touches = np.unique(touch)
+    if len(touches) > _EXCHANGED:
+        return []
+    return [np.setdiff1d(contacts, hits[touch > last]) for last in touches[:-1]]
 
 
 def _grouped(touch: Array) -> Array:
@@ -226,17 +242,32 @@ def shifted(found: ImpactPrediction, shifts: Array, mass: Array) -> ImpactPredic
     low, high = along.min(axis=0, initial=np.inf), along.max(axis=0, initial=-np.inf)
     middle = np.linalg.solve(L.T, centre + 0.5 * (low + high) @ axes)
     half = np.linalg.solve(L.T, (0.5 * (high - low)[:, None] * axes).T).T
-    return replace(
-        widened(found, np.ascontiguousarray(half)),
-        velocities=found.velocities + middle,
-        lower=found.lower + shifts.min(axis=0),
-        upper=found.upper + shifts.max(axis=0),
+    moved = {name: None if bound is None else bound + middle for name, bound in _bounds(found).items()}
+    velocities = found.velocities + middle
+    energies = 0.5 * np.einsum("ki,ki->k", velocities @ mass, velocities)
+    found = replace(
+        found,
+        velocities=velocities,
+        kinetic_energy_min=float(energies.min()),
+        kinetic_energy_max=float(energies.max()),
+        **moved,
     )
+    return widened(found, np.ascontiguousarray(half))
 
 
 def widened(found: ImpactPrediction, generators: Array) -> ImpactPrediction:
-    """The set with these generators (g, nv) added."""
+    """The set, and all bounds, with these generators (g, nv) added."""
     if not len(generators):
         return found
+    reach = np.abs(generators).sum(axis=0)
     known = () if found.generators is None else (found.generators,)
-    return replace(found, generators=np.concatenate((*known, generators)))
+    wider = {
+        name: None if bound is None else bound - reach if name.endswith("lower") else bound + reach
+        for name, bound in _bounds(found).items()
+    }
+    return replace(found, generators=np.concatenate((*known, generators)), **wider)
+
+
+def _bounds(found: ImpactPrediction) -> dict[str, Any]:
+    names = ("lower", "upper", "quantile_lower", "quantile_upper")
+    return {name: getattr(found, name) for name in names}

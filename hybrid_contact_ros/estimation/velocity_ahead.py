@@ -9,6 +9,7 @@ extrapolated further, would drive it backwards.
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -23,9 +24,33 @@ _SEEN = 8  # states that are remembered
 _SPACING = 900_000  # ns between them at least
 _SPAN = 6_000_000  # ns, of those that a course is taken from at most
 _FEWEST = 4
+_YOUNG = 0.25, 0.35  # of the course of a mode that has not settled: what it adds, and how unsure that is
+_UNSURE = 0.2  # of what the course of a settled mode adds
+_SETTLED = 10_000_000  # ns, of a mode: before, drives swing back from what began it, and courses end soon
 _STRAIGHT = 0.25  # a course is one whose points are off its line by no more than this part of its change
+_QUANTILE = NormalDist().inv_cdf
 _STEPS, _TOLERANCE = 200, 1e-8
 _STICK_STEP = 0.002  # s
+
+
+class CourseAhead(NamedTuple):
+    """How the acceleration changes.
+
+    Attributes:
+        rate: v̈ (nv,), m/s³ or rad/s³. seen: s, for which it was seen.
+        settled: whether the mode is old enough that nothing but its course is left.
+    """
+
+    rate: Array
+    seen: float
+    settled: bool
+
+    def change(self, seconds: float, times: float) -> tuple[Array, Array]:
+        """What the course adds to v (nv,) ``seconds`` later, if it lasts ``times`` as long as it was seen, and the
+        standard deviation of that. Of a mode that has not settled a part of it is added: it may end at once."""
+        reach = min(seconds, times * self.seen)
+        full = reach * (seconds - 0.5 * reach) * self.rate
+        return (full, _UNSURE * full) if self.settled else (_YOUNG[0] * full, _YOUNG[1] * full)
 
 
 class Course:
@@ -36,7 +61,7 @@ class Course:
         self._stamps: list[int] = []
         self._values = np.zeros((_SEEN, nv))
         self._mode = b""
-        self._next = 0
+        self._next = self._begun = 0
 
     def reset(self) -> None:
         """Forget all states."""
@@ -53,15 +78,15 @@ class Course:
                 return
         self._mode = mode
         if not stamps:
-            self._next = 0
+            self._next, self._begun = 0, stamp_ns
         elif len(stamps) == _SEEN:
             del stamps[0]
         stamps.append(stamp_ns)
         self._values[self._next % _SEEN] = acceleration
         self._next += 1
 
-    def rate(self) -> tuple[Array, float] | None:
-        """v̈ (nv,) in m/s³ or rad/s³, and the time (s) that it was seen; None where the course is short, or is none."""
+    def ahead(self) -> CourseAhead | None:
+        """The course at the last state; None where too few states tell of it, or they do not lie on a line."""
         stamps = self._stamps
         first = next((i for i, stamp in enumerate(stamps) if stamps[-1] - stamp <= _SPAN), 0)
         count = len(stamps) - first
@@ -76,7 +101,7 @@ class Course:
         change = np.abs(slope).max() * -t[0]
         if not np.abs(off).max() <= _STRAIGHT * change:
             return None
-        return np.asarray(slope), float(-t[0])
+        return CourseAhead(np.asarray(slope), float(-t[0]), stamps[-1] - self._begun >= _SETTLED)
 
 
 class Contacts(NamedTuple):
@@ -112,6 +137,15 @@ def through_sticks(now: Contacts, velocity: Array, seconds: float) -> Array:
     return v
 
 
+def friction_margins(mass: Array, bias: Array, rows: Array, friction: Array, acceleration: Array) -> Array:
+    """μ λ_n − ‖λ_t‖ (k,), N, of contacts whose forces make this acceleration; rows J (3 k, nv), bias h − Sᵀτ (nv,)."""
+    back = np.linalg.solve(mass, rows.T)
+    square = rows @ back
+    square[np.diag_indices_from(square)] *= 1.0 + 1e-9  # redundant contacts are welcome
+    forces = np.linalg.solve(square, rows @ (acceleration + np.linalg.solve(mass, bias))).reshape(-1, 3)
+    return np.asarray(friction * forces[:, 0] - np.hypot(forces[:, 1], forces[:, 2]))
+
+
 def landing_map(mass: Array, rows: Array, friction: Array, impulse: Array) -> Array:
     """∂v⁺/∂v⁻ (nv, nv) of a landing whose contacts keep pushing as they do.
 
@@ -145,32 +179,25 @@ def landing_map(mass: Array, rows: Array, friction: Array, impulse: Array) -> Ar
     return np.asarray(np.eye(n) - back @ np.linalg.solve(square, C))
 
 
-def spread_axes(mass: Array, through: Array, covariance: Array | None, factor: Array | None, level: float) -> Array:
+def spread_axes(mass: Array, through: Array, covariance: Array | None, factor: Array, level: float) -> Array:
     """Half-axes (g, nv) of a box that holds ``level`` of a Gaussian error of v⁻ after the landing, to first order.
 
     The axes are the principal ones in the kinetic norm, each as many standard deviations long.
 
     Args:
-        through: ∂v⁺/∂v⁻ (nv, nv). covariance: of v⁻ (nv, nv), and factor: F (nv, k) of a part F Fᵀ to add; None for
-            none.
+        through: ∂v⁺/∂v⁻ (nv, nv). covariance: of v⁻ (nv, nv), None for none. factor: F (nv, k) of a part F Fᵀ to
+            add.
     """
     n = mass.shape[0]
-    total = np.zeros((n, n)) if covariance is None else covariance.copy()
-    if factor is not None:
-        total += factor @ factor.T
+    total = factor @ factor.T
+    if covariance is not None:
+        total += covariance
     L = np.linalg.cholesky(mass)
     turned = L.T @ through
     size, axes = np.linalg.eigh(turned @ total @ turned.T)
     kept = size > 1e-8 * max(float(size[-1]), 1e-300)
     if not (kept.any() and size[-1] > 0.0):
         return np.zeros((0, n))
-    sigmas = _quantile(0.5 * (1.0 + level ** (1.0 / int(kept.sum()))))
+    sigmas = _QUANTILE(0.5 * (1.0 + level ** (1.0 / int(kept.sum()))))
     scaled = axes[:, kept] * (sigmas * np.sqrt(size[kept]))
     return np.ascontiguousarray(np.linalg.solve(L.T, scaled).T)
-
-
-def _quantile(p: float) -> float:
-    """Of the standard normal distribution."""
-    from scipy.special import ndtri
-
-    return float(ndtri(p))

@@ -15,7 +15,7 @@ from hybrid_contact_ros.kernels.estimation import told_events as logs
 from hybrid_contact_ros.kernels.estimation import update_records as updates
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
 from hybrid_contact_ros.kernels.estimation.update import update
-from hybrid_contact_ros.kernels.impacts import all_solutions, hull_lp, landing_law, set_gathering, set_plan
+from hybrid_contact_ros.kernels.impacts import all_solutions, hull_lp, landing_chain, landing_law, set_gathering, set_plan
 from hybrid_contact_ros.kernels.impacts import friction_axes as axes
 from hybrid_contact_ros.kernels.impacts import records as impacts
 from hybrid_contact_ros.kernels.impacts.increment import increment
@@ -147,6 +147,13 @@ DOORS = [
         [
             *(set_gathering.GatherSettings, set_gathering.Landing, axes.Response, axes.AxesProblem, "z", "info"),
             *(set_gathering.GatherScratch, set_gathering.GatherOut),
+        ],
+    ),
+    (
+        landing_chain.landing_chain,
+        [
+            *("steps", "tolerance", landing_law.Landing, landing_chain.ChainLaw, landing_chain.ChainCases),
+            *(landing_law.LandingScratch, landing_chain.ChainScratch, landing_chain.ChainOut),
         ],
     ),
     (
