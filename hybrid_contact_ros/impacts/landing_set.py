@@ -241,7 +241,7 @@ class LandingLaw:
         creep = 0.5 * terms.creep * u[:, 1:] * hitting[:, None]
         slip = np.abs(creep) + terms.slip * approach[:, None]
         low[:, 1:], high[:, 1:] = creep - slip, creep + slip
-        moving = ~hitting & (speed.max(axis=1) > _AT_REST * fastest)
+        moving = ~hitting & (speed.max(axis=1) > AT_REST * fastest)
         restless = terms.settling * speed * moving[:, None]
         restless[:, 0] += terms.bounce * fastest * moving
         return (0.5 * (low + high)).reshape(-1), (0.5 * (high - low) + restless).reshape(-1)
