@@ -9,19 +9,12 @@ the law and a whole set take, over ``pinocchio.computeAllTerms`` of the Go2.
 
 from __future__ import annotations
 
-import sys
-import time
-from dataclasses import replace
-
 import numpy as np
-import pinocchio as pin
 from numpy.typing import NDArray
 
 from benchmarks.estimator import go2
 from benchmarks.soles import landing as sole_landing
 from hybrid_contact_ros import ContactProblem, RobotState, VelocitySet, simultaneous_impact
-from hybrid_contact_ros.config import ImpactConfig, LandingConfig
-from hybrid_contact_ros.impacts.landing import Landing
 from hybrid_contact_ros.impacts.landing_model import LandingTerms
 from hybrid_contact_ros.impacts.landing_outcomes import landing_set
 from hybrid_contact_ros.impacts.landing_set import AT_REST, LandingLaw, quantile_bounds

@@ -1,7 +1,7 @@
 """Intervals of a landing's terms from recorded landings: the least set that holds them, by linear programs.
 
-Around the middle of the intervals the law of a landing is linear in its terms. In coordinates y = Lᵀ v / ‖jump‖, in which
-the kinetic norm is the Euclidean one (M = L Lᵀ) and the nominal jump is 1, the outcome of landing i is
+Around the middle of the intervals the law of a landing is linear in its terms. In coordinates y = Lᵀ v / ‖jump‖, in
+which the kinetic norm is the Euclidean one (M = L Lᵀ) and the nominal jump is 1, the outcome of landing i is
 
     yᵢ = cᵢ + Σⱼ Gᵢⱼ zᵢⱼ + rᵢ,        lowₜ ≤ zᵢⱼ ≤ highₜ for each j of a term t
 
@@ -10,8 +10,8 @@ over. Minimised is the mean half-width of the sets, which is linear in the ends,
 
     mean half-width + price · mean_i max(0, ‖rᵢ‖₁ − tolerance)
 
-as support vectors bound a region: landings that would cost too much stay outside. The program is solved twice, the second
-time linearised where the first one ended.
+as support vectors bound a region: landings that would cost too much stay outside. The program is solved twice, the
+second time linearised where the first one ended.
 """
 
 from __future__ import annotations
@@ -144,8 +144,8 @@ def fit_terms(cases: Sequence[Case], price: float, own: bool = True, tolerance: 
     """The terms whose sets are least and hold the landings.
 
     Args:
-        cases: the landings. price: of the mean that is left over, in mean half-widths: the larger, the more landings are
-            held, and the wider are the sets. own: whether each joint may have a ``drive_own``.
+        cases: the landings. price: of the mean that is left over, in mean half-widths: the larger, the more landings
+            are held, and the wider are the sets. own: whether each joint may have a ``drive_own``.
         tolerance: of the jump, what may be left over of each landing.
 
     Raises:
@@ -235,7 +235,7 @@ def _solved(
     )
     if answer.x is None:
         raise ValueError(f"the intervals of the landings could not be found: {answer.message}")
-    values = {}
+    values: dict[str, float] = {}
     for name in names:
         low, high = (float(answer.x[i]) for i in ends[name])
         values |= {f"{name}_min": low, f"{name}_max": max(low, high)} if name in INTERVALS else {name: max(high, 0.0)}

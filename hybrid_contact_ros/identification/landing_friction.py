@@ -9,9 +9,9 @@ import numpy as np
 
 from hybrid_contact_ros.identification.landing_records import RecordedLanding
 
-_BELOW, _ABOVE = 0.95, 1.08  # of what was seen, for what it is seen with
 _HIGHEST = 3.0  # a ratio above is none of friction
 _SLIDES, _AGAINST = 0.15, 0.9  # of |u_n⁻|; cosine between the impulse and the direction against the slip
+_NEAR = 0.8  # of the largest ratio; a foot that slid with less was pulled by its leg
 _MAIN = 0.5  # of the largest normal impulse; smaller ones tell little
 
 
@@ -36,15 +36,15 @@ def ratios(landing: RecordedLanding) -> Iterator[tuple[float, bool]]:
 
 
 def with_seen_friction(landings: Sequence[RecordedLanding], all_of_them: bool) -> list[RecordedLanding]:
-    """The landings, in their order, with the μ that is nearest to the configured one and fits what landings of their
-    episode showed: those before, as a robot knows it, or all of them."""
+    """The landings, in their order, with the μ that landings of their episode showed: those before, as a robot knows
+    it, or all of them. It is the median of those that slid to the end, else the configured one, or what held more."""
     seen = [tuple(ratios(landing)) for landing in landings]
     found = []
     for i, landing in enumerate(landings):
-        low, high = 0.0, np.inf
-        for j in range(len(landings) if all_of_them else i):
-            for ratio, slid in seen[j] if landings[j].episode == landing.episode else ():
-                low = max(low, _BELOW * ratio)
-                high = max(min(high, _ABOVE * ratio) if slid else high, low)
-        found.append(replace(landing, friction=np.clip(landing.friction, low, high)))
+        of_episode = range(len(landings) if all_of_them else i)
+        shown = [pair for j in of_episode if landings[j].episode == landing.episode for pair in seen[j]]
+        least = max((ratio for ratio, _ in shown), default=0.0)
+        sliding = [ratio for ratio, slid in shown if slid and ratio >= _NEAR * least]
+        mu = np.full_like(landing.friction, np.median(sliding)) if sliding else np.maximum(landing.friction, least)
+        found.append(replace(landing, friction=mu))
     return found

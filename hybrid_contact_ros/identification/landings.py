@@ -1,7 +1,7 @@
 """What a robot's landings are like, from recordings: the intervals of the group ``landing``, and a calibrated margin.
 
-Landings are divided by episode: some fit the intervals, others, which the fit has not seen, calibrate the margin, and the
-rest tests both.
+Landings are divided by episode: some fit the intervals, others, which the fit has not seen, calibrate the margin, and
+the rest tests both.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from hybrid_contact_ros.identification.landing_friction import with_seen_frictio
 from hybrid_contact_ros.identification.landing_records import RecordedLanding, find_landings
 from hybrid_contact_ros.identification.reading import read_states
 from hybrid_contact_ros.impacts.landing_model import LandingTerms
-from hybrid_contact_ros.scoring.containment import SetScore, SetScores, summary
+from hybrid_contact_ros.scoring.containment import SetScores, summary
 
 Array = NDArray[np.float64]
 
@@ -129,12 +129,12 @@ def identify_landings(
         robot = name
         if any(state.effort is None for state in read.states):
             raise ValueError(f"{bag} has no efforts: which forces act during a landing is not known. Record them")
-        step = (
-            float(np.median(np.diff([state.stamp_ns for state in read.states]))) * 1e-9 if len(read.states) > 1 else 0
-        )
+        stamps = [state.stamp_ns for state in read.states]
+        step = 1e-9 * float(np.median(np.diff(stamps))) if len(stamps) > 1 else 0.0
         if step > _SLOW:
             raise ValueError(
-                f"the states of {bag} are {1e3 * step:.0f} ms apart; a landing takes 1 to 6 ms. Record at 500 Hz or more"
+                f"the states of {bag} are {1e3 * step:.0f} ms apart, and a landing takes 1 to 6 ms: "
+                "record at 500 Hz or more"
             )
         active = config.activation
         found += find_landings(read.model, read.states, str(bag), active.gap_on, active.velocity_sigma, reach)
@@ -172,24 +172,21 @@ def identify(
     # The fit may look at a whole episode; sets know what a robot knows before a landing.
     seen = [Case(landing) for landing in with_seen_friction(found, all_of_them=True)]
     known = [Case(landing) for landing in with_seen_friction(found, all_of_them=False)]
-    rng = np.random.default_rng(seed)
+    names_of = [landing.episode for landing in found]
 
-    def fitted(chosen: Sequence[int], price: float) -> LandingTerms:
-        some = list(chosen) if len(chosen) <= _MOST else sorted(rng.permutation(chosen)[:_MOST].tolist())
-        return replace(fit_terms([seen[i] for i in some], price), friction=friction)
+    def some(cases: Sequence[Case], chosen: Sequence[int]) -> list[Case]:
+        return [cases[i] for i in chosen]
 
-    def scored(terms: LandingTerms, chosen: Sequence[int]) -> list[SetScore]:
-        return [known[i].score(terms) for i in chosen]
-
-    price = _price(fitted, scored, fit, [found[i].episode for i in fit], level)
-    terms = fitted(fit, price)
+    price = best_price(some(seen, fit), some(known, fit), [names_of[i] for i in fit], level)
+    terms = replace(_fitted(some(seen, fit), price), friction=friction)
     if calibration:
-        margin = split(np.array([score.distance for score in scored(terms, calibration)]), level)
+        scores = [case.score(terms).distance for case in some(known, calibration)]
+        margin = split(np.array(scores), level)
     else:
-        terms, margin = _jackknifed(fitted, scored, fit, [found[i].episode for i in fit], price, level)
-    before = scored(terms, test)
+        terms, margin = _jackknifed(some(seen, fit), some(known, fit), [names_of[i] for i in fit], price, terms, level)
+    before = [case.score(terms) for case in some(known, test)]
     terms = rounded(replace(terms, margin=margin.margin))
-    after = scored(terms, test)
+    after = [case.score(terms) for case in some(known, test)]
     return LandingIdentification(
         episodes=len(names),
         landings=len(found),
@@ -226,17 +223,28 @@ def divide(episodes: Sequence[str], level: float, seed: int) -> tuple[list[int],
     return sorted(fit), sorted(calibration), sorted(test)
 
 
-def _price(fitted: Any, scored: Any, fit: Sequence[int], episodes: Sequence[str], level: float) -> float:
-    """The price whose sets, fitted to one half of the episodes of the fit, are smallest with the margin that the other
-    half needs."""
-    names = sorted(set(episodes))
-    one = [i for i, episode in zip(fit, episodes, strict=True) if episode in names[::2]]
-    other = [i for i in fit if i not in set(one)]
+def least_terms(
+    seen: Sequence[Case], known: Sequence[Case], episodes: Sequence[str], level: float = LEVEL
+) -> LandingTerms:
+    """The intervals that these landings make; arguments as of :func:`best_price`."""
+    return _fitted(seen, best_price(seen, known, episodes, level))
+
+
+def best_price(seen: Sequence[Case], known: Sequence[Case], episodes: Sequence[str], level: float) -> float:
+    """The price whose sets, fitted to one half of the episodes, are smallest with the margin that the other half needs.
+
+    Args:
+        seen: landings as the fit sees them. known: the same landings, as sets know them. episodes: of each.
+    """
+    first = set(sorted(set(episodes))[::2])
+    one = [i for i, episode in enumerate(episodes) if episode in first]
+    other = [i for i, episode in enumerate(episodes) if episode not in first]
     if min(len(one), len(other)) < _LEAST // 2:
         return PRICES[len(PRICES) // 2]
 
     def size(price: float) -> float:
-        scores = scored(fitted(one, price), other)
+        terms = _fitted([seen[i] for i in one], price)
+        scores = [known[i].score(terms) for i in other]
         distances = np.array([score.distance for score in scores])
         margin = quantile_of_next(distances, min(level, len(scores) / (len(scores) + 1.0)))
         return float(np.median([score.half_width for score in scores])) + margin
@@ -244,18 +252,27 @@ def _price(fitted: Any, scored: Any, fit: Sequence[int], episodes: Sequence[str]
     return min(PRICES, key=size)
 
 
+def _fitted(cases: Sequence[Case], price: float) -> LandingTerms:
+    order = np.random.default_rng(0).permutation(len(cases))[:_MOST]
+    return fit_terms([cases[i] for i in sorted(order)], price)
+
+
 def _jackknifed(
-    fitted: Any, scored: Any, fit: Sequence[int], episodes: Sequence[str], price: float, level: float
+    seen: Sequence[Case],
+    known: Sequence[Case],
+    episodes: Sequence[str],
+    price: float,
+    terms: LandingTerms,
+    level: float,
 ) -> tuple[LandingTerms, Calibration]:
     """Terms that hold every fit without one of the episodes, and the margin by the scores of the ones left out."""
     distances: list[float] = []
-    terms = fitted(fit, price)
     for name in sorted(set(episodes)):
-        without = fitted([i for i, episode in zip(fit, episodes, strict=True) if episode != name], price)
-        out = [i for i, episode in zip(fit, episodes, strict=True) if episode == name]
-        distances += [score.distance for score in scored(without, out)]
+        without = _fitted([case for case, own in zip(seen, episodes, strict=True) if own != name], price)
+        without = replace(without, friction=terms.friction)
+        distances += [case.score(without).distance for case, own in zip(known, episodes, strict=True) if own == name]
         terms = _both(terms, without)
-    return terms, jackknife(np.array(distances), level)
+    return terms, jackknife(np.array(distances), len(set(episodes)), level)
 
 
 def _both(a: LandingTerms, b: LandingTerms) -> LandingTerms:
@@ -285,7 +302,7 @@ def parameter_file(found: LandingIdentification) -> str:
     of_drive = "every joint: armature, and damping gain times duration"
     if seconds is not None:
         of_drive = (
-            f"{1e3 * seconds[0]:.2g} to {1e3 * seconds[1]:.2g} ms times the damping gain, {found.damping:g} N m s/rad"
+            f"the damping gain, {found.damping:g} N m s/rad, times {1e3 * seconds[0]:.2g}-{1e3 * seconds[1]:.2g} ms"
         )
     said = {
         "duration_min": f"s; recorded landings took {low:.1f} to {high:.1f} ms, median {middle:.1f} ms",
@@ -299,11 +316,13 @@ def parameter_file(found: LandingIdentification) -> str:
         "margin": "of the nominal jump, relative to which distances are measured",
         "level": f"on average over calibrations and landings of episodes like the {found.episodes} recorded ones",
     }
-    lines = ["/**:", "  ros__parameters:", "    landing:"]
-    lines += [
-        f"      # Identified from {found.landings} landings of {found.episodes} episodes: {found.fitted} fitted the"
+    lines = [
+        "/**:",
+        "  ros__parameters:",
+        "    landing:",
+        f"      # Identified from {found.landings} landings of {found.episodes} episodes: {found.fitted} fitted the",
+        f"      # intervals, {calibration.count} calibrated the margin, {found.tested} tested both.",
     ]
-    lines += [f"      # intervals, {calibration.count} calibrated the margin, {found.tested} tested both."]
     values: dict[str, Any] = {f.name: getattr(terms, f.name) for f in fields(terms) if f.name != "friction"}
     values |= {
         "level": float(f"{calibration.level:.3g}"),

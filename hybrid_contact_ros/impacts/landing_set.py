@@ -20,6 +20,7 @@ _FRICTIONS = 7
 between."""
 _STEPS, _TOLERANCE = 400, 1e-3  # where contacts are redundant; otherwise cases are solved to rounding
 _USABLE = 5e-3  # a case with a larger residual is no point of the set
+_NOTHING = 1e-9  # of the largest velocity: a generator that is shorter is rounding of none
 AT_REST = 0.01  # of the fastest |u_n⁻|: a contact that stands and is slower is at rest
 _HITS = 0.1  # of the fastest |u_n⁻|: a contact of which nothing else is known hits if it is faster
 
@@ -212,7 +213,7 @@ class LandingLaw:
         return LandingPoints(
             points=points,
             impulses=np.concatenate((pushes[-1:], pushes[corners], halves)),
-            generators=every[np.any(every != 0.0, axis=1)],
+            generators=every[np.abs(every).max(axis=1, initial=0.0) > _NOTHING * np.abs(velocity).max(initial=0.0)],
             offset=points[0] - (nominal + found[0] - found[1]),
             status=status,
             residual=float(residuals.max()),
@@ -227,6 +228,23 @@ class LandingLaw:
         found = friction[0] + share[:, None] * (friction[1] - friction[0])
         found[:2] = self._friction[:2]  # without these terms
         return np.asarray(found)
+
+    def left(self, rows: Array, velocity: Array, hitting: Flags) -> tuple[Array, Array]:
+        """Middle and half of the intervals (m (1 + d),) of the velocities w, m/s, with which contacts are left: rebound,
+        slip and creep of those that hit, settling and bounce of those that stand and still move."""
+        terms, w = self.terms, 1 + self.d
+        u = (rows @ velocity).reshape(-1, w)
+        approach = np.where(hitting, -np.minimum(u[:, 0], 0.0), 0.0)
+        fastest, speed = approach.max(initial=0.0), np.abs(u)
+        low, high = np.zeros(u.shape), np.zeros(u.shape)
+        low[:, 0], high[:, 0] = self._low * approach, self._high * approach
+        creep = 0.5 * terms.creep * u[:, 1:] * hitting[:, None]
+        slip = np.abs(creep) + terms.slip * approach[:, None]
+        low[:, 1:], high[:, 1:] = creep - slip, creep + slip
+        moving = ~hitting & (speed.max(axis=1) > AT_REST * fastest)
+        restless = terms.settling * speed * moving[:, None]
+        restless[:, 0] += terms.bounce * fastest * moving
+        return (0.5 * (low + high)).reshape(-1), (0.5 * (high - low) + restless).reshape(-1)
 
     def _linear(self, u: Array, approach: Array, hitting: Flags, back: Array) -> list[Array]:
         """Slip of hitting contacts, and what standing ones that still move may do."""

@@ -116,15 +116,22 @@ class SetScores:
 def summary(scores: Sequence[SetScore]) -> SetScores:
     """Of one impact or more."""
     distance = np.array([score.distance for score in scores])
-    shares = [float(np.mean(distance <= tolerance)) for tolerance in (1e-6, 0.05, 0.10)]
-    radius, half_width = (float(np.median([getattr(s, name) for s in scores])) for name in ("radius", "half_width"))
-    balls = [smallest_ball(scores, tolerance) for tolerance in (0.05, 0.10)]
-    return SetScores(len(scores), *shares, radius, half_width, *balls)
+    inside, within_5, within_10 = (float(np.mean(distance <= tolerance)) for tolerance in (1e-6, 0.05, 0.10))
+    return SetScores(
+        count=len(scores),
+        inside=inside,
+        within_5=within_5,
+        within_10=within_10,
+        radius=float(np.median([score.radius for score in scores])),
+        half_width=float(np.median([score.half_width for score in scores])),
+        ball_5=smallest_ball(scores, 0.05),
+        ball_10=smallest_ball(scores, 0.10),
+    )
 
 
 def smallest_ball(scores: Sequence[SetScore], tolerance: float) -> float:
-    """Radius, in jumps, of the smallest ball around the nominal outcome that holds, within ``tolerance``, as many of the
-    v⁺ as the sets do. Its half-width is its radius.
+    """Radius, in jumps, of the smallest ball around the nominal outcome that holds, within ``tolerance``, as many of
+    the v⁺ as the sets do. Its half-width is its radius.
 
     >>> near = [SetScore(0.0, x, 0.1, 0.01) for x in (0.1, 0.2, 0.3)]
     >>> round(smallest_ball([*near, SetScore(0.5, 0.9, 0.1, 0.01)], 0.05), 3)
