@@ -130,11 +130,14 @@ class Landing:
             self._sampler = Sampler.of(self.plan, samples)
         return take_samples(self.plan, samples, end_ns, 1, sampled, self._sampler)
 
-    def points(self, mass: Array, bias: Array, hitting: NDArray[np.bool_], lasting: bool) -> LandingPoints:
+    def points(
+        self, mass: Array, bias: Array, hitting: NDArray[np.bool_], lasting: bool,
+        friction: tuple[Array, Array] | None = None,
+    ) -> LandingPoints:  # fmt: skip
         """What the terms make of the impact that was planned; arguments as of
         :meth:`~hybrid_contact_ros.impacts.landing_set.LandingLaw.points`. Only with a law, and a regular mass."""
         assert self.law is not None
-        return self.law.points(mass, bias, self.rows, self._velocity, hitting, self.nominal, lasting)
+        return self.law.points(mass, bias, self.rows, self._velocity, hitting, self.nominal, lasting, friction)
 
     def gather(self, samples: Samples) -> Gathered:
         """The set that these samples make."""

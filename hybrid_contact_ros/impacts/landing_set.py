@@ -162,7 +162,7 @@ class LandingLaw:
 
     def points(
         self, mass: Array, bias: Array, rows: Array, velocity: Array, hitting: Flags, nominal: Array,
-        lasting: bool = True,
+        lasting: bool = True, friction: tuple[Array, Array] | None = None,
     ) -> LandingPoints:  # fmt: skip
         """What the terms make of an impact.
 
@@ -170,6 +170,7 @@ class LandingLaw:
             mass … velocity: as of :meth:`solve`. hitting: (m,), the others stand.
             nominal: v⁺ (n,) of all contacts at once, inelastic, by the law of the samples.
             lasting: False leaves the duration out, where the torques are not known.
+            friction: (low, high), each (m,), of μ; None for that of the terms.
         """
         w, m = 1 + self.d, hitting.size
         u = (rows @ velocity).reshape(m, w)
@@ -186,7 +187,7 @@ class LandingLaw:
         left[alone, :, 0] = np.where(self._on[foot[alone]], ends, left[alone, :, 0])
         found, pushes, residuals, status = self.solve(
             mass, bias, rows, velocity, table.duration[chosen] if lasting else np.zeros(chosen.size),
-            self._drive[chosen], self._friction[chosen], left.reshape(chosen.size, m * w),
+            self._drive[chosen], self._between(friction)[chosen], left.reshape(chosen.size, m * w),
         )  # fmt: skip
         usable = residuals <= _USABLE
         if not (usable[0] and usable[1] and usable[-1]):
@@ -217,6 +218,33 @@ class LandingLaw:
             status=status,
             residual=float(residuals.max()),
         )
+
+    def _between(self, friction: tuple[Array, Array] | None) -> Array:
+        """μ (c, m) of the cases, with intervals of each contact in the place of those of the terms."""
+        if friction is None:
+            return self._friction
+        part, factor = self.terms.friction, self._table.factor
+        share = 0.5 + 0.5 * (factor - 1.0) / part if part > 0.0 else np.full(factor.size, 0.5)
+        found = friction[0] + share[:, None] * (friction[1] - friction[0])
+        found[:2] = self._friction[:2]  # without these terms
+        return np.asarray(found)
+
+    def left(self, rows: Array, velocity: Array, hitting: Flags) -> tuple[Array, Array]:
+        """Middle and half of the intervals (m (1 + d),) of the velocities w, m/s, with which contacts are left: rebound,
+        slip and creep of those that hit, settling and bounce of those that stand and still move."""
+        terms, w = self.terms, 1 + self.d
+        u = (rows @ velocity).reshape(-1, w)
+        approach = np.where(hitting, -np.minimum(u[:, 0], 0.0), 0.0)
+        fastest, speed = approach.max(initial=0.0), np.abs(u)
+        low, high = np.zeros(u.shape), np.zeros(u.shape)
+        low[:, 0], high[:, 0] = self._low * approach, self._high * approach
+        creep = 0.5 * terms.creep * u[:, 1:] * hitting[:, None]
+        slip = np.abs(creep) + terms.slip * approach[:, None]
+        low[:, 1:], high[:, 1:] = creep - slip, creep + slip
+        moving = ~hitting & (speed.max(axis=1) > AT_REST * fastest)
+        restless = terms.settling * speed * moving[:, None]
+        restless[:, 0] += terms.bounce * fastest * moving
+        return (0.5 * (low + high)).reshape(-1), (0.5 * (high - low) + restless).reshape(-1)
 
     def _linear(self, u: Array, approach: Array, hitting: Flags, back: Array) -> list[Array]:
         """Slip of hitting contacts, and what standing ones that still move may do."""

@@ -15,7 +15,14 @@ from hybrid_contact_ros.kernels.estimation import told_events as logs
 from hybrid_contact_ros.kernels.estimation import update_records as updates
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
 from hybrid_contact_ros.kernels.estimation.update import update
-from hybrid_contact_ros.kernels.impacts import all_solutions, hull_lp, landing_law, set_gathering, set_plan
+from hybrid_contact_ros.kernels.impacts import (
+    all_solutions,
+    hull_lp,
+    landing_chain,
+    landing_law,
+    set_gathering,
+    set_plan,
+)
 from hybrid_contact_ros.kernels.impacts import friction_axes as axes
 from hybrid_contact_ros.kernels.impacts import records as impacts
 from hybrid_contact_ros.kernels.impacts.increment import increment
@@ -150,6 +157,13 @@ DOORS = [
         ],
     ),
     (
+        landing_chain.landing_chain,
+        [
+            *("steps", "tolerance", landing_law.Landing, landing_chain.ChainLaw, landing_chain.ChainCases),
+            *(landing_law.LandingScratch, landing_chain.ChainScratch, landing_chain.ChainOut),
+        ],
+    ),
+    (
         landing_law.landing_outcomes,
         [
             *("steps", "tolerance", landing_law.Landing, landing_law.LandingCases),
@@ -231,7 +245,14 @@ DOORS = [
 ]
 
 # Doors that use their arguments themselves and hand no group of them on
-WITHOUT_RECORDS = {"impulse_bounds", "maximum", "nearest_point", "joint_state", "write_contact_mode"}
+WITHOUT_RECORDS = {
+    "impulse_bounds",
+    "maximum",
+    "nearest_point",
+    "joint_state",
+    "write_contact_mode",
+    "set_extent",
+}
 
 
 @pytest.mark.parametrize(("door", "records"), DOORS, ids=lambda value: getattr(value, "__name__", ""))
