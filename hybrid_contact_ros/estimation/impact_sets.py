@@ -65,7 +65,14 @@ class ImpactSets:
         if found is None:
             if len(self._landings) >= _LANDINGS_REMEMBERED:
                 self._landings.clear()
-            found = landing_of(self._contacts.select(corners), self._law, self._config, self._terms, self._driven)
+            found = landing_of(
+                self._contacts.select(corners),
+                self._law,
+                self._config,
+                self._terms,
+                self._driven,
+                self._vertices.soles(corners),
+            )
             self._landings[key] = found
         return found
 
@@ -115,6 +122,7 @@ class ImpactSets:
             bias=model.here.bias,
             hitting=ahead.closed[corners] == 0,
             lasting=self._lasting(ahead.effort),
+            friction=None if ahead.friction is None else (ahead.friction[0][corners], ahead.friction[1][corners]),
         )
         landing = self._landing(corners)
         found = yield from impact_steps(landing, model.here.mass, model.rows.rows, v, request, sampled)
