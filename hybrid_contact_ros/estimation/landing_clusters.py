@@ -238,7 +238,7 @@ def shifted(found: ImpactPrediction, shifts: Array, mass: Array) -> ImpactPredic
     low, high = along.min(axis=0, initial=np.inf), along.max(axis=0, initial=-np.inf)
     middle = np.linalg.solve(L.T, centre + 0.5 * (low + high) @ axes)
     half = np.linalg.solve(L.T, (0.5 * (high - low)[:, None] * axes).T).T
-    moved = {name: None if bound is None else bound + middle for name, bound in _bounds(found).items()}
+    moved: dict[str, Any] = {name: None if bound is None else bound + middle for name, bound in _bounds(found).items()}
     velocities = found.velocities + middle
     energies = 0.5 * np.einsum("ki,ki->k", velocities @ mass, velocities)
     found = replace(
@@ -257,7 +257,7 @@ def widened(found: ImpactPrediction, generators: Array) -> ImpactPrediction:
         return found
     reach = np.abs(generators).sum(axis=0)
     known = () if found.generators is None else (found.generators,)
-    wider = {
+    wider: dict[str, Any] = {
         name: None if bound is None else bound - reach if name.endswith("lower") else bound + reach
         for name, bound in _bounds(found).items()
     }
