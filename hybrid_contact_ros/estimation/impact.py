@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 
@@ -165,6 +166,7 @@ def impact_steps(
     if status == Status.SOLVED and landing.nominal_status != Status.SOLVED:
         status = landing.nominal_status
     before, least, most = found.energy
+    jump = landing.nominal - velocity
     sampled_set = ImpactPrediction(
         stamp_ns=request.stamp_ns,
         contacts=request.contacts,
@@ -186,7 +188,7 @@ def impact_steps(
         residual=max(found.residual, landing.nominal_residual),
         status=status,
         coverage_valid=len(velocities) > 0 and status in (Status.SOLVED, Status.DEADLINE),
-        jump=kinetic_norm(mass, landing.nominal - velocity),
+        jump=math.sqrt(max(float(jump @ mass @ jump), 0.0)),
         mass=mass.copy(),
     )
     if made is None or landing.law is None:

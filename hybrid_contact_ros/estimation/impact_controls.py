@@ -15,9 +15,23 @@ from hybrid_contact_ros.prediction import ImpactPrediction
 Array = NDArray[np.float64]
 
 
-def other_terms(config: LandingConfig, floating_base: bool) -> OtherTerms:
-    """The intervals' ends that move invariant components."""
-    return OtherTerms(config.duration_max, config.drive_max, config.drive_own, 6 if floating_base else 0)
+def other_terms(config: LandingConfig, floating_base: bool, lasting: bool, apart: float = 0.0) -> OtherTerms:
+    """The ends of the intervals that move invariant components.
+
+    Args:
+        lasting: whether the forces are known that act while an impact lasts; without them the set has no duration.
+        apart: s, longest time from the first touch of the cluster to its last. What acts between touches acts on top:
+            the same forces, and drives that hold their course with the gain D, −D Δv over that time, which is a k of
+            D times the time.
+    """
+    if not config.duration_max > 0.0:  # touches are at once then
+        apart = 0.0
+    return OtherTerms(
+        duration=(config.duration_max if lasting else 0.0) + apart,
+        drive=config.drive_max + config.damping_max * apart,
+        drive_own=config.drive_own,
+        first_joint=6 if floating_base else 0,
+    )
 
 
 def with_controls(

@@ -21,6 +21,7 @@ from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 from hybrid_contact_ros.estimation.impact_controls import other_terms, with_controls
 from hybrid_contact_ros.estimation.landing_ahead import LandingAhead
 from hybrid_contact_ros.estimation.vertices import ContactVertices
+from hybrid_contact_ros.impacts.invariant_basis import OtherTerms
 from hybrid_contact_ros.impacts.landing import Landing
 from hybrid_contact_ros.impacts.landing_model import LandingTerms
 from hybrid_contact_ros.impacts.landing_set import hits
@@ -44,12 +45,11 @@ class ImpactSets:
         self._model, self._config = model, config.impact
         self._terms = LandingTerms.of(config.landing, config.impact.friction_margin)
         self._driven = np.arange(model.nv) >= (6 if model.floating_base else 0)
-        self._other = other_terms(config.landing, model.floating_base)
         self._gap_on = config.activation.gap_on
         self._vertices = ContactVertices(config, model.contacts)
         self._law = impact_law(config.impact, model.restitution)
         check_config(config.impact)
-        self._foreseen = LandingAhead(model, config)
+        self._landing_config, self._foreseen = config.landing, LandingAhead(model, config)
         self._contacts = model.problem(RobotState(0, model.neutral(), np.zeros(model.nv)))  # for what is constant
         self._landings: dict[bytes, Landing] = {}
 
@@ -71,6 +71,9 @@ class ImpactSets:
     def _lasting(self, effort: Array | None) -> bool:
         """Whether the forces are known that act while an impact lasts: all are where nothing is driven."""
         return effort is not None or not self._driven.any()
+
+    def _other(self, lasting: bool, apart: float = 0.0) -> OtherTerms:
+        return other_terms(self._landing_config, self._model.floating_base, lasting, apart)
 
     def ahead(self, ahead: ImpactAhead | None, sampled: bool = False) -> Steps[ImpactPrediction | None]:
         """The set of the next impact, extrapolated with the acceleration of the mode, in steps; None when no touchdown
@@ -116,7 +119,8 @@ class ImpactSets:
         found = yield from impact_steps(landing, model.here.mass, model.rows.rows, v, request, sampled)
         yield SHORT
         found = self._foreseen.told(found, ahead, corners)
-        return with_controls(found, model.here.mass, model.rows.rows, model.here.bias, self._other)
+        other = self._other(request.lasting, self._foreseen.apart(ahead, corners))
+        return with_controls(found, model.here.mass, model.rows.rows, model.here.bias, other)
 
     def of_state(
         self,
@@ -154,4 +158,4 @@ class ImpactSets:
         landing = self._landing(corners)
         rows = problem.jacobian().reshape(problem.contacts, 1 + problem.tangents, problem.nv)
         found = without_pauses(impact_steps(landing, problem.mass, rows, problem.velocity, request))
-        return with_controls(found, problem.mass, rows, problem.bias_force, self._other)
+        return with_controls(found, problem.mass, rows, problem.bias_force, self._other(request.lasting))

@@ -108,7 +108,7 @@ class LandingAhead:
         The model has been evaluated at the impact. corners: contacts that the set was made for.
         """
         model, landing = self._model, self._landing
-        cluster = cluster_of(corners, ahead.closed, ahead.event_times, self._config.prediction.bound_sigmas)
+        cluster = self._cluster(ahead, corners)
         found = replace(
             found,
             earliest=cluster.earliest,
@@ -134,6 +134,15 @@ class LandingAhead:
             sliding = rows.reshape(-1, 3, model.nv)[free, 1:].reshape(-1, model.nv)
             found = widened(found, self._spread(ahead, mass, through, sliding, found.time_to_impact))
         return found
+
+    def apart(self, ahead: ImpactAhead, corners: NDArray[np.intp]) -> float:
+        """The longest time (s) that the set has between the first touch of its cluster and the last."""
+        if self._landing.duration_max == 0.0:
+            return 0.0
+        return max(float(self._cluster(ahead, corners).touch.max(initial=0.0)), 0.0)
+
+    def _cluster(self, ahead: ImpactAhead, corners: NDArray[np.intp]) -> Cluster:
+        return cluster_of(corners, ahead.closed, ahead.event_times, self._config.prediction.bound_sigmas)
 
     def _may_slip(self, ahead: ImpactAhead, corners: NDArray[np.intp], when: float) -> NDArray[np.bool_]:
         """Which contacts (k,) stand, but with so little friction to spare that they may slip before the impact: they

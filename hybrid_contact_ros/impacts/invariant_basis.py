@@ -49,9 +49,9 @@ def invariant_basis(problem: ContactProblem, contacts: Iterable[int] | None = No
     """The velocities that no impulse of these contacts changes, whatever the law, the friction and the order.
 
     From M (v⁺ − v⁻) = JᵀΛ follows B M v⁺ = B M v⁻ for each row B with J Bᵀ = 0: the impact-invariant subspace of Yang
-    and Posa (Impact invariant control with applications to bipedal locomotion, IROS 2021, section III). They take the
-    Euclidean null space of JᵀM⁻¹; here rows are orthonormal in the kinetic norm, so that a component is an energy's
-    root whatever the units of the coordinates.
+    and Posa (Impact invariant control with applications to bipedal locomotion, IROS 2021, section III). They take rows
+    that are orthonormal in the Euclidean norm; here they are so in the kinetic norm, so that a component is the root of
+    an energy whatever the units of the coordinates.
 
     The basis is a function of M and J alone: B is what the Gram-Schmidt process leaves of coordinate velocities, those
     of joints that no contact moves first, then the others in their order (base, joints). It is continuous while the
