@@ -20,8 +20,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from benchmarks.landing_sets import bodies, cassie
-from benchmarks.landing_sets.bodies import Body
-from benchmarks.landing_sets.sets import HEAD, Score, row
+from benchmarks.landing_sets.bodies import HEAD, Body, row
+from benchmarks.landing_sets.sets import Score
 from benchmarks.landing_sets.sources import ROOT, SHARED
 
 PICTURE = ROOT / "docs" / "images" / "real_impacts.png"

@@ -15,6 +15,7 @@ from hybrid_contact_ros.estimation.answers import predictions
 from hybrid_contact_ros.estimation.engine import Engine
 from hybrid_contact_ros.estimation.events import EventLog
 from hybrid_contact_ros.estimation.events_ahead import EventsAhead
+from hybrid_contact_ros.estimation.friction_memory import FrictionMemory
 from hybrid_contact_ros.estimation.impact import check_request
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 from hybrid_contact_ros.estimation.impact_sets import ImpactSets
@@ -74,10 +75,10 @@ class ContactEstimator:
     and a set cut by it is a prefix of the full one.
 
     What is remembered from state to state: which contacts were closed and slid (hysteresis), the recent course of loads
-    and friction margins (liftoff and slip times), the last strides of each contact, the last mode (from which the next
-    is solved), the momentum observer, and the events already told. A stamp earlier than the last one forgets all of it,
-    as :meth:`reset` does; one that is equal adds nothing to what depends on time; a pause longer than ``LONGEST_PAUSE``
-    s starts the observer, the courses and the solver anew.
+    and friction margins (liftoff and slip times), the last strides of each contact, what its last landings said of its
+    friction, the last mode (from which the next is solved), the momentum observer, and the events already told. A stamp
+    earlier than the last one forgets all of it, as :meth:`reset` does; one that is equal adds nothing to what depends
+    on time; a pause longer than ``LONGEST_PAUSE`` s starts the observer, the courses and the solver anew.
 
     Without measured effort (``effort`` None) forces and accelerations are unknown: ``VALID_EFFORT`` is clear, statuses
     come from geometry alone, touchdown times assume locked joints (free fall without contacts, no acceleration with),
@@ -111,6 +112,7 @@ class ContactEstimator:
         self._reader = StateReader(model, self._engine)
         self._log = EventLog(m)
         self._impact_sets = ImpactSets(model, config)
+        self._friction = FrictionMemory(model, config)
         self._event_maps: EventMaps | None = None  # made when it is first asked for
         self._latest: Moment | None = None
         self._course, self._touched_ns = Course(model.nv), _LONG_AGO
@@ -128,6 +130,7 @@ class ContactEstimator:
         self._engine.memory.reset()
         self._rhythm.reset()
         self._log.reset()
+        self._friction.reset()
 
     def warm(self, freeze: bool = False, parts: Parts = Parts.ALL) -> None:
         """Compile every kernel that an update or an impact may need: the first state is then as fast as the thousandth.
@@ -198,6 +201,7 @@ class ContactEstimator:
             self._note_touches(events)
         else:
             self._log.nothing_new(stamp)
+        self._friction.note(stamp, events, mode)
         impact = self.next_impact() if wanted & _IMPACT else None
         if wanted & _SENSITIVITY:
             return Prediction(mode, stability, impact, events, self.next_sensitivities())
@@ -219,7 +223,7 @@ class ContactEstimator:
         if latest is None:
             return None
         landed = latest.stamp_ns - self._touched_ns <= 1e9 * config.window
-        return ImpactAhead.of(latest, config.horizon, self._course, landed)
+        return ImpactAhead.of(latest, config.horizon, self._course, landed, self._friction.learned)
 
     def next_sensitivities(self) -> tuple[SensitivityPrediction, ...]:
         """How each event that is predicted within ``sensitivity.horizon`` changes with the state before it, for the

@@ -24,8 +24,9 @@ import numpy as np
 from hybrid_contact_ros import kernels
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.config import EstimatorConfig, ImpactConfig
-from hybrid_contact_ros.estimation.impact import impact_law, landing_of
+from hybrid_contact_ros.estimation.impact import draws_material, impact_law, landing_of
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
+from hybrid_contact_ros.impacts.landing_model import LandingTerms
 from hybrid_contact_ros.impacts.sampler import Samples
 from hybrid_contact_ros.kernels.compiling import DEFERRED, undisturbed
 from hybrid_contact_ros.kernels.impacts.records import SAMPLE_COLUMNS
@@ -49,8 +50,10 @@ def needed(model: RigidBodyModel, config: EstimatorConfig, parts: Parts, message
     to compile (:mod:`hybrid_contact_ros.kernels.weights`)."""
     steps = [part.name for part in Parts if part in parts and part.name in WEIGHTS]
     if Parts.IMPACT in parts:
-        exact = impact_law(config.impact, model.restitution) == "inelastic" and config.impact.friction_margin == 0.0
-        steps.append("EXACT" if exact else "MATERIAL")  # samples of either kind have a kernel of their own
+        law, terms = impact_law(config.impact, model.restitution), LandingTerms.of(config.landing)
+        steps.append(
+            "MATERIAL" if draws_material(law, config.impact, terms) else "EXACT"
+        )  # samples of either kind have a kernel of their own
     if messages:
         steps.append("MESSAGES")
     return {name: seconds for step in steps for name, seconds in WEIGHTS[step].items()}

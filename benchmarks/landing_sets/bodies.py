@@ -75,6 +75,23 @@ def cube(third: int = 0, body: cube_tosses.Cube | None = None) -> Body | None:
     return Body("cube", 8, [observed(body.problem(event), event.after) for event in alone], rest)
 
 
+HEAD = """| set | n | distance median / p90 / p95 | < 5 % | < 10 % | radius | half-width | ball 5 % | ball 10 % |
+|---|---|---|---|---|---|---|---|---|"""
+
+
+def row(name: str, scores: list[Score]) -> str:
+    """A line of a table, % of the jump: distances, shares within 5 and 10 %, sizes (medians), and the radius of the
+    smallest ball around the nominal outcome that holds, within 5 and 10 %, as many as the sets do."""
+    d, far = (100.0 * np.array([getattr(s, k) for s in scores]) for k in ("distance", "nominal_distance"))
+    cells = [name, str(len(scores)), " / ".join(f"{x:.1f}" for x in np.percentile(d, [50, 90, 95]))]
+    cells += [f"{100.0 * np.mean(d <= part):.0f}" for part in (5.0, 10.0)]
+    cells += [f"{100.0 * np.median([getattr(s, k) for s in scores]):.1f}" for k in ("radius", "half_width")]
+    for part in (5.0, 10.0):
+        held = int(np.sum(d <= part))
+        cells.append(f"{max(0.0, np.sort(far)[held - 1] - part):.0f}" if held else "–")
+    return "| " + " | ".join(cells) + " |"
+
+
 def found_material(body: Body) -> Material:
     """e (Poisson) and μ of each of the impacts to learn from that tell them."""
     return material([impact for impact in body.learnt if tells(impact)], "poisson")

@@ -18,8 +18,9 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from benchmarks.landing_sets.bodies import HEAD, row
 from benchmarks.landing_sets.law import simultaneous
-from benchmarks.landing_sets.sets import HEAD, LandingSet, Score, row, score
+from benchmarks.landing_sets.sets import LandingSet, Score, score
 from benchmarks.landing_sets.sources import SHARED
 from hybrid_contact_ros.recordings.recording import Recording
 from hybrid_contact_ros.recordings.robots import read_cassie

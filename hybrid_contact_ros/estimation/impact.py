@@ -42,6 +42,7 @@ class ImpactRequest:
         bias: h − Sᵀτ (nv,), and hitting: (corners,) bool, those that hit while the others stand. Only the terms of a
             landing (:class:`~hybrid_contact_ros.impacts.landing_model.LandingTerms`) need them: None for none.
         lasting: whether ``bias`` has the torques that act during the impact.
+        friction: (low, high), each (corners,), of μ; None for that of the terms.
     """
 
     stamp_ns: int
@@ -55,6 +56,7 @@ class ImpactRequest:
     bias: Array | None = None
     hitting: NDArray[np.bool_] | None = None
     lasting: bool = True
+    friction: tuple[Array, Array] | None = None
 
 
 def impact_law(config: ImpactConfig, restitution: Array) -> str:
@@ -106,22 +108,28 @@ def check_config(config: ImpactConfig) -> None:
         raise ValueError(f"impact.directions is {config.directions}; an even number is needed")
 
 
+def draws_material(law: str, config: ImpactConfig, terms: LandingTerms | None) -> bool:
+    """Whether samples draw restitution and friction. An interval of the friction alone is that of the terms where there
+    are any. By the configuration alone, as ``warm`` compiles for it: contacts without friction have no interval."""
+    return law != "inelastic" or (config.friction_margin > 0.0 and (terms is None or terms.off))
+
+
 def landing_of(
     problem: ContactProblem,
     law: str,
     config: ImpactConfig,
     terms: LandingTerms | None = None,
     driven: NDArray[np.bool_] | None = None,
+    feet: NDArray[np.intp] | None = None,
 ) -> Landing:
     """What draws the sets of impacts at the contacts of a problem; ``law`` as of :func:`impact_law`. ``terms``,
-    ``driven``: as of :class:`~hybrid_contact_ros.impacts.landing.Landing`."""
+    ``driven``, ``feet``: as of :class:`~hybrid_contact_ros.impacts.landing.Landing`."""
     restitution = None if law == "inelastic" else around(problem.restitution, config.restitution_margin, 1.0)
     friction = around(problem.friction, config.friction_margin * problem.friction, np.inf)
     material = None
-    # By the configuration alone, as ``warm`` compiles for it: contacts without friction have no interval of friction.
-    if law != "inelastic" or config.friction_margin > 0.0:
+    if draws_material(law, config, terms):
         material = Material(problem, law, restitution, friction, common=True)
-    return Landing(problem, config.directions, config.step, config.max_steps, material, terms, driven)
+    return Landing(problem, config.directions, config.step, config.max_steps, material, terms, driven, feet)
 
 
 def impact_steps(
@@ -151,7 +159,7 @@ def impact_steps(
     made = None
     if landing.law is not None and request.bias is not None and request.hitting is not None:
         begin += yield from _pause(LONG)
-        made = landing.points(mass, request.bias, request.hitting, request.lasting)
+        made = landing.points(mass, request.bias, request.hitting, request.lasting, request.friction)
     begin += yield from _pause(LONG)
     end_ns = None if limit_ns is None else begin + int(SAMPLING_PART * limit_ns)
     taken = landing.sample(request.samples if unit > 0.0 else 1, end_ns, sampled)

@@ -27,6 +27,8 @@ class ImpactAhead:
         course: of the acceleration, or None where it has none.
         landed: whether another contact touched less than ``impact.window`` before the state.
         base_covariance, base_twist_in_world: of the state.
+        friction: (low, high), each (m,), of μ, as of
+            :class:`~hybrid_contact_ros.estimation.friction_memory.FrictionMemory`; None where nothing was learned.
     """
 
     stamp_ns: int
@@ -41,10 +43,16 @@ class ImpactAhead:
     landed: bool = False
     base_covariance: Array | None = None
     base_twist_in_world: bool = False
+    friction: tuple[Array, Array] | None = None
 
     @classmethod
     def of(
-        cls, moment: Moment, horizon: float, course: Course | None = None, landed: bool = False
+        cls,
+        moment: Moment,
+        horizon: float,
+        course: Course | None = None,
+        landed: bool = False,
+        friction: tuple[Array, Array] | None = None,
     ) -> ImpactAhead | None:
         """None where no touchdown is predicted within ``horizon`` s: there would be no set."""
         kinds = moment.backed.tobytes()  # a bytes object holds integers
@@ -67,4 +75,5 @@ class ImpactAhead:
             landed=landed,
             base_covariance=None if state.base_covariance is None else state.base_covariance.copy(),
             base_twist_in_world=state.base_twist_in_world,
+            friction=friction,
         )

@@ -1,14 +1,16 @@
 """A margin with a stated coverage: split conformal prediction, and jackknife+ where there is too little for it.
 
-A score is how far outside of its set an outcome was. Where the scores of n calibration landings and that of the next are
-exchangeable, the next is at most the k-th smallest of the n with a probability of k/(n + 1) or more, over draws of the
-calibration landings and of the next one together (Vovk, Gammerman, Shafer 2005; Lei et al., "Distribution-free
-predictive inference for regression", JASA 2018). It is a statement about the whole procedure, not about one calibration:
-that one's own coverage is Beta distributed, k against n + 1 − k. The fit must not have seen the calibration landings.
+A score is how far outside of its set an outcome was. Where the scores of n calibration landings and that of the next
+are exchangeable, the next is at most the k-th smallest of the n with a probability of k/(n + 1) or more, over draws of
+the calibration landings and of the next one together (Vovk, Gammerman, Shafer 2005; Lei et al., "Distribution-free
+predictive inference for regression", JASA 2018). It is a statement about the whole procedure, not about one
+calibration: that one's own coverage is Beta distributed, k against n + 1 − k. The fit must not have seen the landings
+of the calibration.
 
 Jackknife+ (Barber, Candès, Ramdas, Tibshirani, Annals of Statistics 2021) needs no landings set apart: each is scored
-against a fit without its episode. Its guarantee is 1 − 2α. Our set is that of the intervals which hold all of these fits,
-widened by the quantile of the scores: it holds the jackknife+ set, and so keeps its guarantee.
+against a fit without its episode. Its guarantee is 1 − 2α, and where K episodes have n landings, less by what they call
+CV+ (Theorem 4). Our set is that of the intervals which hold all of these fits, widened by the quantile of the scores.
+It holds the jackknife+ set, but for what the generators' linearisation changes, and so keeps its guarantee.
 """
 
 from __future__ import annotations
@@ -71,15 +73,17 @@ def split(scores: Array, level: float) -> Calibration:
     return Calibration(max(0.0, quantile_of_next(scores, reached)), reached, n, SPLIT)
 
 
-def jackknife(scores: Array, level: float) -> Calibration:
-    """The margin by scores of landings against fits without their episodes; guaranteed are 1 − 2α for 1 − α asked for,
-    or reached.
+def jackknife(scores: Array, episodes: int, level: float) -> Calibration:
+    """The margin by scores of landings against fits without their episodes (how many: ``episodes``); guaranteed are
+    1 − 2α for 1 − α asked for, or reached, less what folds of several landings cost.
 
     Raises:
         ValueError: there are too few scores for any guarantee.
     """
     n = len(scores)
     reached = min(level, n / (n + 1.0))
-    if reached <= 0.5:
-        raise ValueError(f"{n} landings give no guarantee by jackknife+; record more of them")
-    return Calibration(max(0.0, quantile_of_next(scores, reached)), 2.0 * reached - 1.0, n, JACKKNIFE)
+    folds = min(2.0 * (1.0 - 1.0 / episodes) / (n / episodes + 1.0), (1.0 - episodes / n) / (episodes + 1.0))
+    guaranteed = 2.0 * reached - 1.0 - max(0.0, folds)
+    if guaranteed <= 0.0:
+        raise ValueError(f"{n} landings of {episodes} episodes give no guarantee by jackknife+; record more of them")
+    return Calibration(max(0.0, quantile_of_next(scores, reached)), guaranteed, n, JACKKNIFE)

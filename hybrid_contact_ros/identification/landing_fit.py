@@ -1,7 +1,7 @@
 """Intervals of a landing's terms from recorded landings: the least set that holds them, by linear programs.
 
-Around the middle of the intervals the law of a landing is linear in its terms. In coordinates y = Lᵀ v / ‖jump‖, in which
-the kinetic norm is the Euclidean one (M = L Lᵀ) and the nominal jump is 1, the outcome of landing i is
+Around the middle of the intervals the law of a landing is linear in its terms. In coordinates y = Lᵀ v / ‖jump‖, in
+which the kinetic norm is the Euclidean one (M = L Lᵀ) and the nominal jump is 1, the outcome of landing i is
 
     yᵢ = cᵢ + Σⱼ Gᵢⱼ zᵢⱼ + rᵢ,        lowₜ ≤ zᵢⱼ ≤ highₜ for each j of a term t
 
@@ -10,8 +10,8 @@ over. Minimised is the mean half-width of the sets, which is linear in the ends,
 
     mean half-width + price · mean_i max(0, ‖rᵢ‖₁ − tolerance)
 
-as support vectors bound a region: landings that would cost too much stay outside. The program is solved twice, the second
-time linearised where the first one ended.
+as support vectors bound a region: landings that would cost too much stay outside. The program is solved twice, the
+second time linearised where the first one ended.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from hybrid_contact_ros.identification.landing_records import RecordedLanding
+from hybrid_contact_ros.impacts.convex_set import ConvexSet
 from hybrid_contact_ros.impacts.landing_model import LandingTerms
 from hybrid_contact_ros.impacts.landing_set import LandingLaw
+from hybrid_contact_ros.scoring.containment import SetScore, set_score
 
 Array = NDArray[np.float64]
 
@@ -91,6 +93,16 @@ class Case:
         rows = (R @ np.linalg.pinv(J @ R, rcond=1e-9, hermitian=True)).T
         return rows.reshape(self.landing.hitting.size, -1, J.shape[1])
 
+    def score(self, terms: LandingTerms) -> SetScore:
+        """The recorded v⁺ against the set that these terms make."""
+        landing, n = self.landing, self.landing.velocity.size
+        bouncing = landing.restitution, landing.restitution
+        law = LandingLaw(terms, landing.tangents, n, landing.friction, bouncing, landing.driven)
+        made = law.points(landing.mass, landing.bias, landing.rows, landing.velocity, landing.hitting, self.nominal)
+        points = np.vstack([made.points, self.nominal]) if terms.off else made.points
+        found = ConvexSet(points, made.generators, terms.margin * self.jump, landing.mass, self.jump)
+        return set_score(found, self.nominal, landing.after)
+
     def linearised(self, middle: dict[str, float]) -> Linearised:
         """The landing around the ``middle`` of the intervals."""
         landing, m = self.landing, self.landing.hitting.size
@@ -132,8 +144,8 @@ def fit_terms(cases: Sequence[Case], price: float, own: bool = True, tolerance: 
     """The terms whose sets are least and hold the landings.
 
     Args:
-        cases: the landings. price: of the mean that is left over, in mean half-widths: the larger, the more landings are
-            held, and the wider are the sets. own: whether each joint may have a ``drive_own``.
+        cases: the landings. price: of the mean that is left over, in mean half-widths: the larger, the more landings
+            are held, and the wider are the sets. own: whether each joint may have a ``drive_own``.
         tolerance: of the jump, what may be left over of each landing.
 
     Raises:
@@ -145,9 +157,7 @@ def fit_terms(cases: Sequence[Case], price: float, own: bool = True, tolerance: 
     left_out = () if own else ("drive_own",)
     for _ in range(_ROUNDS):
         found = _solved([case.linearised(middle) for case in cases], middle, price, tolerance, left_out)
-        middle = {
-            name: 0.5 * (getattr(found, f"{name}_min") + getattr(found, f"{name}_max")) for name in INTERVALS
-        }
+        middle = {name: 0.5 * (getattr(found, f"{name}_min") + getattr(found, f"{name}_max")) for name in INTERVALS}
     return found
 
 
@@ -225,7 +235,7 @@ def _solved(
     )
     if answer.x is None:
         raise ValueError(f"the intervals of the landings could not be found: {answer.message}")
-    values = {}
+    values: dict[str, float] = {}
     for name in names:
         low, high = (float(answer.x[i]) for i in ends[name])
         values |= {f"{name}_min": low, f"{name}_max": max(low, high)} if name in INTERVALS else {name: max(high, 0.0)}

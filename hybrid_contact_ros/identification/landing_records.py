@@ -70,7 +70,11 @@ def find_landings(
         problem = model.problem(state)
         gap[k], speed[k] = problem.gap, problem.normal_jacobian @ state.v
     time: Array = 1e-9 * np.array([state.stamp_ns for state in states], dtype=np.float64)
-    touches = sorted(touch for foot in range(model.contacts) for touch in _touches(time, gap[:, foot], speed[:, foot], foot, reach, sigma))
+    touches = sorted(
+        touch
+        for foot in range(model.contacts)
+        for touch in _touches(time, gap[:, foot], speed[:, foot], foot, reach, sigma)
+    )
     found, i = [], 0
     while i < len(touches):
         first, end, hitting = touches[i][0], 0, np.zeros(model.contacts, dtype=bool)
@@ -102,7 +106,9 @@ def find_landings(
     return found
 
 
-def _touches(time: Array, gap: Array, speed: Array, foot: int, reach: float, sigma: float) -> list[tuple[int, int, int]]:
+def _touches(
+    time: Array, gap: Array, speed: Array, foot: int, reach: float, sigma: float
+) -> list[tuple[int, int, int]]:
     """(sample of v⁻, sample at which it is arrested, foot) of every touchdown of one foot."""
     rise, n = np.diff(speed), len(speed)
     goes_on = np.append(speed[2:], speed[-1]) - speed[:-1] >= 3.0 * sigma

@@ -15,7 +15,14 @@ from hybrid_contact_ros.kernels.estimation import told_events as logs
 from hybrid_contact_ros.kernels.estimation import update_records as updates
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
 from hybrid_contact_ros.kernels.estimation.update import update
-from hybrid_contact_ros.kernels.impacts import all_solutions, hull_lp, landing_chain, landing_law, set_gathering, set_plan
+from hybrid_contact_ros.kernels.impacts import (
+    all_solutions,
+    hull_lp,
+    landing_chain,
+    landing_law,
+    set_gathering,
+    set_plan,
+)
 from hybrid_contact_ros.kernels.impacts import friction_axes as axes
 from hybrid_contact_ros.kernels.impacts import records as impacts
 from hybrid_contact_ros.kernels.impacts.increment import increment

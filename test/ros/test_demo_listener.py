@@ -12,7 +12,7 @@ from hybrid_contact_ros.ros.qos import LATCHED
 
 @pytest.mark.parametrize("good", [False, True])
 def test_a_failure_is_told_though_nobody_saw_the_transition_and_waiting_is_none(bench, good):
-    node = bench.start(ContactSuiteNode, configure=False, robot_description="", autostart=True)
+    bench.start(ContactSuiteNode, configure=False, robot_description="", autostart=True)
     frames = []
     listener = DemoListener(frames.append, context=bench.context)
     listener.destroy_subscription(next(s for s in listener.subscriptions if s.topic.endswith("transition_event")))
