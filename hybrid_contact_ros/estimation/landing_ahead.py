@@ -156,7 +156,7 @@ class LandingAhead:
         known = state_covariance(state, model.floating_base, self._config.sensitivity)
         covariance = None if known is None else known[n:, n:]
         # An effort that changes by r t from now on moves v⁻ by ½ r T² M⁻¹.
-        factor = 0.5 * landing.effort_rate * when * when * np.linalg.inv(mass)[:, self._driven]
+        factor: Array = 0.5 * landing.effort_rate * when * when * np.linalg.inv(mass)[:, self._driven]
         if len(sliding):
             back = np.linalg.solve(mass, sliding.T)
             sigma = _SLIPS * self._config.activation.acceleration_sigma * when
