@@ -230,7 +230,7 @@ class LandingLaw:
         return np.asarray(found)
 
     def left(self, rows: Array, velocity: Array, hitting: Flags) -> tuple[Array, Array]:
-        """Middle and half of the intervals (m (1 + d),) of the velocities w, m/s, with which contacts are left: rebound,
+        """Middle and half of the intervals (m (1 + d),) of the velocities w, m/s, that contacts are left with: rebound,
         slip and creep of those that hit, settling and bounce of those that stand and still move."""
         terms, w = self.terms, 1 + self.d
         u = (rows @ velocity).reshape(-1, w)
