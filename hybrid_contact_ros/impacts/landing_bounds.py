@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.impacts.landing_set import LandingLaw
+from hybrid_contact_ros.impacts.gathering import Gathered
+from hybrid_contact_ros.impacts.landing_set import LandingLaw, LandingPoints
 from hybrid_contact_ros.kernels.impacts.landing_bounds import bound_scratch, landing_bounds
 
 Array = NDArray[np.float64]
@@ -21,10 +22,11 @@ _ROOM = 1e-9
 class LandingBounds:
     """Bounds of the outcomes of a :class:`~hybrid_contact_ros.impacts.landing_set.LandingLaw`, componentwise.
 
-    They hold for every solution of the law (:mod:`~hybrid_contact_ros.kernels.impacts.landing_law`), all contacts at once,
-    with every s, e of each contact, common k, own k of each drive, μ of each contact, slip, creep, settling and bounce in
-    their intervals, all inside of the law: nothing is linearised, and the margin is not in them. Other orders of impacts
-    are not in them either (:func:`~hybrid_contact_ros.impacts.bounds.outcome_bounds`).
+    They hold for every solution of the law (:mod:`~hybrid_contact_ros.kernels.impacts.landing_law`), all contacts at
+    once, with every s, e, slip and creep of each contact, common k, own k of each drive, and μ of each contact in their
+    intervals, all inside of the law: nothing of these is linearised. Settling and bounce are linear by definition
+    (``landing_set``), and added. Other orders of impacts are not in these bounds, but in those of :func:`with_orders`;
+    the margin is in neither.
 
     Args:
         law: its terms, contacts and drives. friction: μ (m,). driven: (n,) bool.
@@ -48,12 +50,17 @@ class LandingBounds:
         rows: Array,
         velocity: Array,
         hitting: NDArray[np.bool_],
+        made: LandingPoints,
         lasting: bool = True,
     ) -> tuple[Array, Array]:
-        """Lower and upper bounds (n,) of v⁺; arguments as of :meth:`~.landing_set.LandingLaw.points`.
+        """Lower and upper bounds (n,) of v⁺; arguments as of :meth:`~.landing_set.LandingLaw.points`, whose answer is
+        ``made``.
 
-        Infinite where M is singular or friction jams redundant contacts so that nothing bounds their impulses.
+        Infinite where M is singular, where friction jams redundant contacts so that nothing bounds their impulses, and
+        where ``made`` has no points.
         """
+        if not len(made.points):
+            return np.full(velocity.size, -np.inf), np.full(velocity.size, np.inf)
         terms, pieces = self._law.terms, self._middles.shape[0]
         duration = np.array([terms.duration_min, terms.duration_max]) if lasting else np.zeros(2)
         left, radius = self._law.left(rows, velocity, hitting)
@@ -68,8 +75,8 @@ class LandingBounds:
             self._friction, references, *self._scratch, lower, upper,
         )  # fmt: skip
         if status != Status.SOLVED:
-            return self._by_energy(mass, bias, rows, velocity, float(duration[1]), left, radius)
-        return lower, upper
+            lower, upper = self._by_energy(mass, bias, rows, velocity, float(duration[1]), left, radius)
+        return lower - made.restless, upper + made.restless
 
     def _by_energy(
         self, mass: Array, bias: Array, rows: Array, velocity: Array, duration: float, left: Array, radius: Array
@@ -112,3 +119,17 @@ class LandingBounds:
         size = (1.0 + _ROOM) * (first + float(np.sqrt(duration * work)))
         most = size * np.sqrt(np.diag(inverse))
         return velocity - most, velocity + most
+
+
+def with_orders(once: tuple[Array, Array], found: Gathered, made: LandingPoints) -> tuple[Array, Array]:
+    """Bounds of a whole set: of the law (``once``), of all orders of impacts, and of what is linearised.
+
+    The set has outcomes of other orders without the terms of a landing, moved, and widened by its generators; so have
+    these bounds, by the fast ones of all orders (:func:`~hybrid_contact_ros.impacts.bounds.outcome_bounds`).
+    """
+    more = np.abs(made.generators).sum(axis=0)
+    lower, upper = found.lower + made.offset, found.upper + made.offset
+    if len(made.points):
+        lower = np.minimum(lower, made.points.min(axis=0))
+        upper = np.maximum(upper, made.points.max(axis=0))
+    return np.minimum(once[0], lower - more), np.maximum(once[1], upper + more)

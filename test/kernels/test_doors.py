@@ -15,7 +15,14 @@ from hybrid_contact_ros.kernels.estimation import told_events as logs
 from hybrid_contact_ros.kernels.estimation import update_records as updates
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
 from hybrid_contact_ros.kernels.estimation.update import update
-from hybrid_contact_ros.kernels.impacts import all_solutions, hull_lp, landing_law, set_gathering, set_plan
+from hybrid_contact_ros.kernels.impacts import (
+    all_solutions,
+    hull_lp,
+    landing_bounds,
+    landing_law,
+    set_gathering,
+    set_plan,
+)
 from hybrid_contact_ros.kernels.impacts import friction_axes as axes
 from hybrid_contact_ros.kernels.impacts import records as impacts
 from hybrid_contact_ros.kernels.impacts.increment import increment
@@ -147,6 +154,13 @@ DOORS = [
         [
             *(set_gathering.GatherSettings, set_gathering.Landing, axes.Response, axes.AxesProblem, "z", "info"),
             *(set_gathering.GatherScratch, set_gathering.GatherOut),
+        ],
+    ),
+    (
+        landing_bounds.landing_bounds,
+        [
+            *("rounds", landing_law.Landing, "duration", "drives", "alone", "driven", "mu_low", "mu_high", "left"),
+            *("radius", "middle_friction", "references", landing_bounds.BoundScratch, "lower", "upper"),
         ],
     ),
     (

@@ -534,7 +534,24 @@ def landing_bounds(
         M-matrix they are those of the energy alone.
     """
     s = BoundScratch(
-        N, L, inverse, R, G, gamma, back, H, own, block, blocks, row, n_vectors, r_vectors, m_vectors, coupling, B, table
+        N,
+        L,
+        inverse,
+        R,
+        G,
+        gamma,
+        back,
+        H,
+        own,
+        block,
+        blocks,
+        row,
+        n_vectors,
+        r_vectors,
+        m_vectors,
+        coupling,
+        B,
+        table,
     )
     n, r, w = velocity.size, rows.shape[0], 1 + d
     for j in range(n):
