@@ -118,13 +118,8 @@ def replace_corners(event: Event) -> Event:
     return replace(event, corners=np.array([event.lowest]))
 
 
-def identify(events: list[Event]) -> tuple[Cube, dict[str, Ends], Ends, Array]:
-    """Cube, e by law and μ (5, 50 and 95 % of the events) and residuals, from single-corner events.
-
-    e and μ of an event are those whose path along the normal impulse ends as observed, as of ``hybrid-contact
-    identify``; an event that sticks to its end bounds μ from below.
-    """
-    alone = [event for event in events if len(event.corners) == 1]
+def fit_body(alone: list[Event]) -> Cube:
+    """The cube with which impulses at the lowest corner explain the jumps of single-corner events best."""
 
     def cube(x: Array) -> Cube:
         return Cube(x[0] * 1e-3, x[1] * 1e-3, tuple(x[2:5] * 1e-3), x[5] * 1e-3, x[6] * 1e-3)
@@ -133,7 +128,17 @@ def identify(events: list[Event]) -> tuple[Cube, dict[str, Ends], Ends, Array]:
         return np.concatenate([single_impulse(cube(x), event)[1] for event in alone])
 
     start = np.array([2.7, 2.7, 0.0, 0.0, 0.0, 2.0, 0.5])
-    found = cube(least_squares(misfit, start, loss="soft_l1", f_scale=0.03, diff_step=1e-3, max_nfev=12).x)
+    return cube(least_squares(misfit, start, loss="soft_l1", f_scale=0.03, diff_step=1e-3, max_nfev=12).x)
+
+
+def identify(events: list[Event]) -> tuple[Cube, dict[str, Ends], Ends, Array]:
+    """Cube, e by law and μ (5, 50 and 95 % of the events) and residuals, from single-corner events.
+
+    e and μ of an event are those whose path along the normal impulse ends as observed, as of ``hybrid-contact
+    identify``; an event that sticks to its end bounds μ from below.
+    """
+    alone = [event for event in events if len(event.corners) == 1]
+    found = fit_body(alone)
     single = []
     for event in alone:
         impulse, _, u = single_impulse(found, event)

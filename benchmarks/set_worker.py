@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hybrid_contact_ros.estimation.impact_sets import ImpactAhead
+from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = 500  # states

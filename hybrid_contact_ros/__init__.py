@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.identification.identify import identify_material
     from hybrid_contact_ros.impacts.bounds import outcome_bounds
     from hybrid_contact_ros.impacts.convex_set import ConvexSet, convex_set
+    from hybrid_contact_ros.impacts.invariant_basis import InvariantBasis, invariant_basis
     from hybrid_contact_ros.impacts.landing_model import LandingTerms
     from hybrid_contact_ros.impacts.landing_outcomes import landing_set
     from hybrid_contact_ros.impacts.outcome import ImpactOutcome, VelocitySet
@@ -76,6 +77,8 @@ _HOMES = {
     "outcome_bounds": "impacts.bounds",
     "ConvexSet": "impacts.convex_set",
     "convex_set": "impacts.convex_set",
+    "InvariantBasis": "impacts.invariant_basis",
+    "invariant_basis": "impacts.invariant_basis",
     "LandingTerms": "impacts.landing_model",
     "landing_set": "impacts.landing_outcomes",
     "ImpactOutcome": "impacts.outcome",

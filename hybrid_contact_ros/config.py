@@ -91,7 +91,13 @@ class ImpactConfig:
     max_steps: int = _leaf(100, "-", 1, 100000, "increments that a draw may take")
     law: str = _leaf("poisson", "-", None, None, "poisson, stronge, or inelastic (restitution is not used)")
     restitution_margin: float = _leaf(0.0, "-", 0.0, 1.0, "the set covers restitution up to this much above and below")
-    friction_margin: float = _leaf(0.0, "-", 0.0, 1.0, "the set covers friction up to this part above and below")
+    friction_margin: float = _leaf(
+        0.45,
+        "-",
+        0.0,
+        1.0,
+        "the set covers friction up to this part above and below, as far as landings did not show more",
+    )
     directions: int = _leaf(4, "-", 2, 32, "edges of the linearised friction cone; even")
     deadline: float = _leaf(0.001, "s", 0.0, 10.0, "longest computation of one set; 0 for any")
     seed: int = _leaf(0, "-", 0, 2**31 - 1, "seed of the draws; the same state and seed give the same set")
@@ -113,6 +119,13 @@ class LandingConfig:
     creep: float = _leaf(0.15, "-", 0.0, 1.0, "part of its tangential speed that a hitting foot may keep")
     settling: float = _leaf(0.6, "-", 0.0, 2.0, "part of its velocity by which a standing, moving foot may change")
     bounce: float = _leaf(0.05, "-", 0.0, 1.0, "part of the fastest approach that such a foot may move, too")
+    damping_min: float = _leaf(1.0, "N m s/rad", 0.0, 1e4, "least gain of drives, between touchdowns of a cluster")
+    damping_max: float = _leaf(3.0, "N m s/rad", 0.0, 1e4, "and greatest; used where duration_max is not 0")
+    each_foot: bool = _leaf(True, "-", None, None, "also the sets after the first feet of a cluster")
+    course: float = _leaf(3.0, "-", 0.0, 100.0, "v- follows the acceleration's course for this many times its past")
+    spread: float = _leaf(0.95, "-", 0.0, 0.999, "share of the errors of v- that the set holds; 0: none are added")
+    load_rate: float = _leaf(12.0, "1/s", 0.0, 1e4, "contacts may lose friction this fast unforeseen, in weights")
+    effort_rate: float = _leaf(20.0, "N m/s", 0.0, 1e5, "standard deviation of how fast efforts change unforeseen")
     margin: float = _leaf(0.0, "-", 0.0, 1.0, "the set is wider by this part of the nominal jump, in any direction")
     level: float = _leaf(0.0, "-", 0.0, 1.0, "share of landings that the set with its margin holds; 0: not calibrated")
     calibration_count: int = _leaf(0, "-", 0, 10**9, "number of landings that the margin was calibrated on")

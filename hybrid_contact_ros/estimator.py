@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.answers import predictions
 from hybrid_contact_ros.estimation.engine import Engine
 from hybrid_contact_ros.estimation.events import EventLog
 from hybrid_contact_ros.estimation.events_ahead import EventsAhead
+from hybrid_contact_ros.estimation.friction_memory import FrictionMemory
 from hybrid_contact_ros.estimation.impact import check_request
-from hybrid_contact_ros.estimation.impact_sets import ImpactAhead, ImpactSets
+from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
+from hybrid_contact_ros.estimation.impact_sets import ImpactSets
 from hybrid_contact_ros.estimation.measurement import StateReader
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.rhythm import StrideRhythm
+from hybrid_contact_ros.estimation.velocity_ahead import Course
 from hybrid_contact_ros.impacts.steps import without_pauses
 from hybrid_contact_ros.kernels.compiling import undisturbed
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.estimation.event_maps import EventMaps
 
 Array = NDArray[np.float64]
+_LONG_AGO = -(2**62)
 
 
 class Parts(IntFlag):
@@ -54,6 +59,9 @@ class Parts(IntFlag):
     SENSITIVITY = 16
 
 
+BESIDE = Parts.IMPACT | Parts.SENSITIVITY
+"""The parts that threads beside the stream of states compute in a node."""
+
 _STABILITY, _IMPACT, _SEQUENCE = int(Parts.STABILITY), int(Parts.IMPACT), int(Parts.SEQUENCE)
 _SENSITIVITY = int(Parts.SENSITIVITY)
 
@@ -67,10 +75,10 @@ class ContactEstimator:
     and a set cut by it is a prefix of the full one.
 
     What is remembered from state to state: which contacts were closed and slid (hysteresis), the recent course of loads
-    and friction margins (liftoff and slip times), the last strides of each contact, the last mode (from which the next
-    is solved), the momentum observer, and the events already told. A stamp earlier than the last one forgets all of it,
-    as :meth:`reset` does; one that is equal adds nothing to what depends on time; a pause longer than ``LONGEST_PAUSE``
-    s starts the observer, the courses and the solver anew.
+    and friction margins (liftoff and slip times), the last strides of each contact, what its last landings said of its
+    friction, the last mode (from which the next is solved), the momentum observer, and the events already told. A stamp
+    earlier than the last one forgets all of it, as :meth:`reset` does; one that is equal adds nothing to what depends
+    on time; a pause longer than ``LONGEST_PAUSE`` s starts the observer, the courses and the solver anew.
 
     Without measured effort (``effort`` None) forces and accelerations are unknown: ``VALID_EFFORT`` is clear, statuses
     come from geometry alone, touchdown times assume locked joints (free fall without contacts, no acceleration with),
@@ -104,8 +112,10 @@ class ContactEstimator:
         self._reader = StateReader(model, self._engine)
         self._log = EventLog(m)
         self._impact_sets = ImpactSets(model, config)
+        self._friction = FrictionMemory(model, config)
         self._event_maps: EventMaps | None = None  # made when it is first asked for
         self._latest: Moment | None = None
+        self._course, self._touched_ns = Course(model.nv), _LONG_AGO
 
     @property
     def stamp_ns(self) -> int | None:
@@ -115,9 +125,12 @@ class ContactEstimator:
     def reset(self) -> None:
         """Forget all earlier states."""
         self._latest = None
+        self._course.reset()
+        self._touched_ns = _LONG_AGO
         self._engine.memory.reset()
         self._rhythm.reset()
         self._log.reset()
+        self._friction.reset()
 
     def warm(self, freeze: bool = False, parts: Parts = Parts.ALL) -> None:
         """Compile every kernel that an update or an impact may need: the first state is then as fast as the thousandth.
@@ -145,7 +158,7 @@ class ContactEstimator:
         normals = model.problem(RobotState(0, q, np.zeros(model.nv))).normal_jacobian
         v = -normals.sum(axis=0) if model.contacts else np.zeros(model.nv)
         efforts = (np.zeros(model.nv), None)
-        in_turn = parts & ~(Parts.IMPACT | Parts.SENSITIVITY)
+        in_turn = parts & ~BESIDE
         if in_turn:
             for stamp in range(3):
                 for effort in efforts:
@@ -154,6 +167,7 @@ class ContactEstimator:
         if parts & Parts.SENSITIVITY and model.contacts:
             self._maps().warm(q)
         if parts & Parts.IMPACT and model.contacts:
+            self._impact_sets.warm()
             for effort in efforts:
                 self.impact(RobotState(0, q, v, effort), contacts=range(model.contacts), samples=16)
 
@@ -176,15 +190,18 @@ class ContactEstimator:
         answer = engine.answer(
             state, last, self._rhythm.elapsed(stamp), wanted & _STABILITY != 0, wanted & _SEQUENCE != 0
         )
-        self._latest = engine.moment(state)
+        self._latest = moment = engine.moment(state)
+        self._course.add(stamp, moment.acceleration, moment.closed, moment.slipping)
         # Put the answers together: the mode, the stability flags, what is new, and the set of the impact that is ahead.
         mode, stability = predictions(stamp, answer, engine.lists)
         events: tuple[Event, ...] = ()
         if answer.told:
             events = self._log.tell(stamp, engine.lists.events[: answer.told], answer.detected, mode.probability)
             self._learn_strides(events)
+            self._note_touches(events)
         else:
             self._log.nothing_new(stamp)
+        self._friction.note(stamp, events, mode)
         impact = self.next_impact() if wanted & _IMPACT else None
         if wanted & _SENSITIVITY:
             return Prediction(mode, stability, impact, events, self.next_sensitivities())
@@ -202,7 +219,11 @@ class ContactEstimator:
         """What :meth:`next_impact` would be computed from: a copy for another thread, which has a model and an
         :class:`~hybrid_contact_ros.estimation.impact_sets.ImpactSets` of its own. None without a touchdown within
         ``impact.horizon``."""
-        return None if self._latest is None else ImpactAhead.of(self._latest, self.config.impact.horizon)
+        latest, config = self._latest, self.config.impact
+        if latest is None:
+            return None
+        landed = latest.stamp_ns - self._touched_ns <= 1e9 * config.window
+        return ImpactAhead.of(latest, config.horizon, self._course, landed, self._friction.learned)
 
     def next_sensitivities(self) -> tuple[SensitivityPrediction, ...]:
         """How each event that is predicted within ``sensitivity.horizon`` changes with the state before it, for the
@@ -258,6 +279,11 @@ class ContactEstimator:
             return None
         self._engine.memory.pause()
         return last_ns
+
+    def _note_touches(self, events: tuple[Event, ...]) -> None:
+        for event in events:
+            if event.detected and event.kind == EventKind.TOUCHDOWN:
+                self._touched_ns = max(self._touched_ns, event.time_ns)
 
     def _learn_strides(self, events: tuple[Event, ...]) -> None:
         if self.config.prediction.rhythm:

@@ -158,6 +158,7 @@ class ImpactPrediction:
             are calibrated. phase: :class:`LandingPhase`.
         order_probability: of the order of touchdowns that the set was made for; NaN where it is not known.
             order_probability_valid: whether it is calibrated for the covariance of the state.
+        after_each: sets after the first touchdowns of the cluster, while others are still to come, in order.
         joint_jump: largest |Δv| (nv,) of each coordinate over the set; None where it was not computed.
     """
 
@@ -200,6 +201,7 @@ class ImpactPrediction:
     mass: Array | None = None
     time_bounds_valid: bool = False
     order_probability_valid: bool = False
+    after_each: tuple[ImpactPrediction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

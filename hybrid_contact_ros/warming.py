@@ -1,10 +1,10 @@
 """The first start on a machine: two processes compile the kernels, and whoever waits is told what is left.
 
 ``ContactEstimator.warm`` compiles everything that a configuration needs, and finds in the cache what was compiled
-before. Where much is missing and the process may use two processors, a helper process begins with the kernels of the
-sensitivities and impact sets meanwhile, and the warming finds them in the cache. A lock for each kernel
-(:mod:`hybrid_contact_ros.kernels.disk_cache`) keeps the two from compiling the same one. Nothing depends on the helper:
-whatever it leaves undone, because it died or never started, is compiled here.
+before. Where much is missing and the process may use two processors, a helper process begins with the kernels of impact
+sets meanwhile, and the warming finds them in the cache. Those of sensitivities are left to a process of their own. A
+lock for each kernel (:mod:`hybrid_contact_ros.kernels.disk_cache`) keeps two processes from compiling the same one.
+Nothing depends on the helper: whatever it leaves undone, because it died or never started, is compiled here.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ import numpy as np
 from hybrid_contact_ros import kernels
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.config import EstimatorConfig, ImpactConfig
-from hybrid_contact_ros.estimation.impact import impact_law, landing_of
+from hybrid_contact_ros.estimation.impact import draws_material, impact_law, landing_of
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
+from hybrid_contact_ros.impacts.landing_model import LandingTerms
 from hybrid_contact_ros.impacts.sampler import Samples
 from hybrid_contact_ros.kernels.compiling import DEFERRED, undisturbed
 from hybrid_contact_ros.kernels.impacts.records import SAMPLE_COLUMNS
@@ -49,8 +50,10 @@ def needed(model: RigidBodyModel, config: EstimatorConfig, parts: Parts, message
     to compile (:mod:`hybrid_contact_ros.kernels.weights`)."""
     steps = [part.name for part in Parts if part in parts and part.name in WEIGHTS]
     if Parts.IMPACT in parts:
-        exact = impact_law(config.impact, model.restitution) == "inelastic" and config.impact.friction_margin == 0.0
-        steps.append("EXACT" if exact else "MATERIAL")  # samples of either kind have a kernel of their own
+        law, terms = impact_law(config.impact, model.restitution), LandingTerms.of(config.landing)
+        steps.append(
+            "MATERIAL" if draws_material(law, config.impact, terms) else "EXACT"
+        )  # samples of either kind have a kernel of their own
     if messages:
         steps.append("MESSAGES")
     return {name: seconds for step in steps for name, seconds in WEIGHTS[step].items()}
@@ -120,19 +123,17 @@ def warm(
     """
     model, config = estimator.model, estimator.config
     left = Left(needed(model, config, parts, messages is not None))
-    beside = parts & (Parts.IMPACT | Parts.SENSITIVITY)
-    theirs = left.among(needed(model, config, beside))
+    theirs = left.among(needed(model, config, parts & Parts.IMPACT))
     shared = _worth_it(theirs, left.total - theirs)
-    with _helped(config, urdf, beside) if shared else nullcontext(), _telling(left, tell):
+    with _helped(config, urdf) if shared else nullcontext(), _telling(left, tell):
         if messages is not None:
             enable_compilation()  # another robot of this process may have frozen them
             with undisturbed():
                 messages()
         if shared:
-            estimator.warm(parts=parts & ~beside)
-            if Parts.IMPACT in parts:
-                with undisturbed():
-                    compile_after_samples(model, config.impact)
+            estimator.warm(parts=parts & ~Parts.IMPACT)
+            with undisturbed():
+                compile_after_samples(model, config.impact)
         estimator.warm(freeze=freeze, parts=parts)
 
 
@@ -246,8 +247,8 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 
 
 def help_out() -> None:
-    """The helper process: compile what sensitivities need, whose largest kernel takes longest, and then what impact
-    sets need. It ends at once with the process that started it, which holds the other end of its standard input."""
+    """The helper process: compile what it is asked for. It ends at once with the process that started it, which holds
+    the other end of its standard input."""
     config, urdf, parts, idle = pickle.load(sys.stdin.buffer)
     if idle:  # also where the process that started it runs before all others
         with suppress(OSError, AttributeError):
@@ -258,8 +259,5 @@ def help_out() -> None:
         os._exit(0)
 
     threading.Thread(target=follow, daemon=True).start()
-    estimator = ContactEstimator(RigidBodyModel.from_urdf(urdf, config), config)
-    for part in (Parts.SENSITIVITY, Parts.IMPACT):
-        if part & parts:
-            estimator.warm(parts=part)
+    ContactEstimator(RigidBodyModel.from_urdf(urdf, config), config).warm(parts=Parts(parts))
     os._exit(0)  # nothing is left to be put in order, and the thread above reads for ever

@@ -72,6 +72,23 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(" | ".join((*row[:3], row[3][:200], *row[4:])))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Only for ``--dist loadfile``, as ``./run test`` has it; another choice is left to pytest-xdist."""
+    from helpers.workers import Scheduling
+
+    return Scheduling(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: object, error: object) -> None:
+    """A process that died without a word is at least told apart from one that was killed."""
+    if error is not None:
+        from helpers.workers import end_of
+
+        print(f"\nthe test process {node.gateway.id} is gone: {end_of(node)}", file=sys.__stderr__, flush=True)
+
+
 @pytest.fixture(autouse=True)
 def compilation_allowed() -> Iterator[None]:
     """A test that configures an estimator freezes the kernels; the next one may need others of them."""

@@ -16,7 +16,6 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
 _FRICTIONS = 7  # from sticking to sliding an outcome bends: the ends alone leave out what lies between
-_AT_REST = 0.01  # of the fastest |u_n⁻|: a contact that stands and is slower is at rest
 Maker = Callable[[Known], LandingSet]
 
 
@@ -47,12 +46,6 @@ class Terms:
         damping: k, kg m² per joint (N m s²/rad): impulse −k Δq̇. slip: ± this part of |u_n⁻|, of hitting contacts.
         order: contacts land one after the other, with the flow between them. inside: k within the law, not linearised.
         shortest: s, lower end of the duration. least_rebound: lower end of the rebound.
-        drive: (low, high) kg m², k that all joints have in common, inside the law; damping is then
-            what a joint has of its own.
-        bounce: of such a contact, too: ± this part of the largest |u_n⁻|. creep: 0 to this part of the tangential speed
-            of a hitting contact is left
-        margin: of the nominal jump, a ball.
-        settling: ± this part of the speed, along each axis, of a contact that stands and is not at rest.
     """
 
     duration: float = 0.0
@@ -64,11 +57,6 @@ class Terms:
     inside: bool = False
     shortest: float = 0.0
     least_rebound: float = 0.0
-    drive: tuple[float, float] = (0.0, 0.0)
-    settling: float = 0.0
-    bounce: float = 0.0
-    creep: float = 0.0
-    margin: float = 0.0
 
 
 def _stacked(known: Known) -> tuple[Array, Array, NDArray[np.bool_], Array, Array]:
@@ -144,54 +132,6 @@ def linear(terms: Terms, joints: slice = slice(6, None)) -> Maker:
                     points = points + pull
         nominal = _nominal(known)
         return LandingSet(nominal, known.velocity, points, np.array(generators).reshape(-1, n), known.mass)
-
-    return make
-
-
-def corners(terms: Terms, joints: slice = slice(6, None)) -> Maker:
-    """Points: the law at all corners of duration, common k and friction (and what is between); generators: rebound and
-    slip of each foot, and each joint's own k, linearised at the middle."""
-
-    def make(known: Known) -> LandingSet:
-        n = known.velocity.size
-        J, _, hitting, _, _ = _stacked(known)
-        e = 0.5 * (terms.least_rebound + terms.rebound)
-
-        def at(s: float, f: float, k: float, e: float | Array = e) -> Array:
-            own = np.zeros(n)
-            own[joints] = k
-            return outcome(known, terms, s, e, f, own)
-
-        durations = sorted({terms.shortest, terms.duration})
-        factors = [1.0] if not terms.friction else np.linspace(1.0 - terms.friction, 1.0 + terms.friction, _FRICTIONS)
-        drives = sorted({*terms.drive, 0.5 * sum(terms.drive)})
-        points = np.array([at(s, f, k) for s in durations for f in factors for k in drives])
-        s, k = 0.5 * (terms.shortest + terms.duration), 0.5 * sum(terms.drive)
-        generators = []
-        if terms.rebound > terms.least_rebound:
-            for i in np.flatnonzero(hitting):
-                high, low = np.full(hitting.size, e), np.full(hitting.size, e)
-                high[i], low[i] = terms.rebound, terms.least_rebound
-                generators.append(0.5 * (at(s, 1.0, k, high) - at(s, 1.0, k, low)))
-        _, back = projector(known)
-        speeds = np.abs(np.minimum(J[::3] @ known.velocity, 0.0))
-        for i in np.flatnonzero(hitting) if terms.slip else ():
-            generators += [terms.slip * speeds[i] * back[:, 3 * i + axis] for axis in (1, 2)]
-        if terms.damping:
-            P, jump = projector(known)[0], at(s, 1.0, k) - known.velocity
-            pulls = P @ np.linalg.inv(known.mass)[:, joints] * (-terms.damping * jump[joints])
-            generators += list(pulls.T)
-        for i in np.flatnonzero(~hitting) if terms.settling else ():
-            speed = np.abs(J[3 * i : 3 * i + 3] @ known.velocity)
-            if speed.max() > _AT_REST * speeds.max():
-                restless = terms.settling * speed + np.array([terms.bounce, 0.0, 0.0]) * speeds.max()
-                generators += [restless[j] * back[:, 3 * i + j] for j in range(3)]
-        for i in np.flatnonzero(hitting) if terms.creep else ():
-            slide = back[:, 3 * i + 1 : 3 * i + 3] @ (J[3 * i + 1 : 3 * i + 3] @ known.velocity)
-            generators.append(0.5 * terms.creep * slide)
-            points = points + 0.5 * terms.creep * slide
-        own = np.array(generators).reshape(-1, n)
-        return LandingSet(_nominal(known), known.velocity, points, own, known.mass, terms.margin)
 
     return make
 

@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 
 from benchmarks.estimator import NOISE, states
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.estimation.impact import impacting_contacts
-from hybrid_contact_ros.estimation.impact_sets import ImpactAhead
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
+from hybrid_contact_ros.impacts.convex_set import convex_set
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.scoring.containment import SetScore, set_score
 
 Array = NDArray[np.float64]
 STEP = 0.001  # s, between samples
 Place = tuple[int, int, dict[int, int]]
-LEADS = (5, 10, 20)  # samples before v⁻
+LEADS = (0, 5, 10, 20)  # samples before v⁻
 _ARRESTED, _LONGEST, _SLOWEST = 0.1, 25, 0.3  # part of the speed of approach; samples; m/s
-_WARM = 40  # samples that the estimator sees before the first that it is asked at
+_WARM = 40  # samples that the estimator sees before it is asked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +32,6 @@ class Known:
         mass (nv, nv), bias = h − Sᵀτ (nv,), rows (m, 3, nv; normal first), gap (m,): before the landing.
         velocity: v⁻ (nv,). standing (m,), hitting (m,): bool. friction (m,).
         delays: (m,) s, from v⁻ to the touch of each hitting contact; 0 for those that stand.
-        lead: s, how long before v⁻ the last measurement was made.
     """
 
     mass: Array
@@ -44,7 +43,6 @@ class Known:
     hitting: NDArray[np.bool_]
     friction: Array
     delays: Array
-    lead: float = 0.0
 
     @property
     def active(self) -> NDArray[np.intp]:
@@ -65,7 +63,7 @@ class Landing:
         efforts: (k, nv) −bias by the true torques of each sample from v⁻ to v⁺: M Δv = Σ efforts · STEP + Jᵀλ.
         configured: friction that the robot believes in, (m,).
         impulses: (m, 3) N s, true, where the recording has them.
-        ahead: what was foreseen (lead in samples, noisy); absent where nothing was.
+        ahead: scores of the sets that the estimator published (lead in samples, noisy); None where there was no set.
     """
 
     source: str
@@ -76,7 +74,7 @@ class Landing:
     efforts: Array
     configured: Array
     impulses: Array | None = None
-    ahead: dict[tuple[int, bool], Known] = field(default_factory=dict)
+    ahead: dict[tuple[int, bool], SetScore | None] = field(default_factory=dict)
 
 
 def find(closed: NDArray[np.bool_], vertical: Array, window: int = 0) -> list[Place]:
@@ -179,31 +177,17 @@ def _look_ahead(
     found: Sequence[Landing],
     noisy: bool,
 ) -> None:
-    """Fill in what the estimator foresees of each landing."""
-    estimator = ContactEstimator(model, config)
-    wanted = [(place[0] - lead, i, lead) for i, place in enumerate(places) for lead in LEADS if place[0] - lead > _WARM]
-    begin = 0
-    for k, i, lead in sorted(wanted):
-        for j in range(max(begin, k - _WARM), k + 1):
-            estimator.update(seen[j], Parts.MODE)
-        begin = k + 1
-        ahead = estimator.impact_ahead()
-        known = None if ahead is None else foreseen(model, config, ahead)
-        if known is not None:
-            found[i].ahead[lead, noisy] = replace(known, lead=lead * STEP)
-
-
-def foreseen(model: RigidBodyModel, config: EstimatorConfig, ahead: ImpactAhead) -> Known | None:
-    """The next landing as the suite predicts it today: its contacts, their times, and v⁻ by the mode's acceleration."""
-    contacts, when = impacting_contacts(config.impact, ahead.closed, ahead.backed, ahead.event_times)
-    if not contacts.size:
-        return None
-    taking = np.zeros(model.contacts, dtype=bool)
-    taking[contacts] = True
-    hitting = taking & (ahead.closed == 0)
-    v = ahead.v + when * ahead.acceleration
-    q = model.integrate(ahead.q, when * (ahead.v + 0.5 * when * ahead.acceleration))
-    state = RobotState(ahead.stamp_ns, q, v, ahead.effort)
-    known = _known(model, state, taking & ~hitting, hitting, model.friction.copy())
-    delays = np.where(hitting, ahead.event_times[:, 0] - when, 0.0)
-    return replace(known, delays=delays)
+    """Score the sets that the estimator publishes ahead of each landing, as it is configured, without a deadline."""
+    estimator = ContactEstimator(model, replace(config, impact=replace(config.impact, deadline=0.0)))
+    asked: dict[int, list[tuple[int, int]]] = {}
+    for i, place in enumerate(places):
+        for lead in LEADS:
+            if place[0] - lead > _WARM:
+                asked.setdefault(place[0] - lead, []).append((i, lead))
+    for k, state in enumerate(seen):
+        answer = estimator.update(state, Parts.MODE | Parts.IMPACT if k in asked else Parts.MODE)
+        for i, lead in asked.get(k, ()):
+            known = answer.impact is not None and answer.impact.jump > 0.0 and len(answer.impact.velocities) > 0
+            made = convex_set(answer.impact) if answer.impact is not None and known else None
+            nominal = answer.impact.nominal if answer.impact is not None else np.zeros(0)
+            found[i].ahead[lead, noisy] = None if made is None else set_score(made, nominal, found[i].after)

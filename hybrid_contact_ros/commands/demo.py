@@ -111,7 +111,7 @@ class _Demo:
         from hybrid_contact_ros.mechanics.example_data import example_urdf
         from hybrid_contact_ros.mechanics.model import RigidBodyModel
         from hybrid_contact_ros.nodes.demo.score import DemoScore
-        from hybrid_contact_ros.warming import Left, needed
+        from hybrid_contact_ros.warming import Left, needed, postponed
 
         self._urdf.write_text(example_urdf("go2_description/urdf/go2.urdf").read_text())
         config = EstimatorConfig.from_file(self._config)
@@ -120,7 +120,8 @@ class _Demo:
             left, suite = Left({}), self._start("demo_echo", "--ros-args")
         else:
             model = RigidBodyModel.from_urdf(self._urdf.read_text(), config)
-            left = Left(needed(model, config, Parts.ALL | Parts.SENSITIVITY))
+            parts = Parts.ALL | Parts.SENSITIVITY  # those of the suite
+            left = Left(needed(model, config, parts & ~postponed(model, config, parts)))
             suite = self._start(
                 *("contact_suite", "--ros-args", "--params-file", str(self._config), "-p", "autostart:=true"),
                 *("--log-level", "contact_suite.compiling:=warn"),  # it is told here

@@ -1,10 +1,11 @@
-"""``hybrid-contact identify``: restitution and friction from a recording of impacts."""
+"""``hybrid-contact identify``: restitution and friction from a recording of impacts, or what landings add to them."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -14,12 +15,16 @@ from hybrid_contact_ros.commands.terminal import console
 
 if TYPE_CHECKING:
     from hybrid_contact_ros.identification.identify import Estimate, Identification
+    from hybrid_contact_ros.identification.landings import LandingIdentification
 
 _MUCH = 0.03  # unexplained part of a jump from which on the model is worth a look
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_recording(parser)
+    parser.add_argument(
+        "more", type=Path, nargs="*", help="with --landings: further recordings of the robot; each is an episode"
+    )
     parser.epilog = (
         "Exit code: 0, identified; 2, a mistake, or too few impacts; 3, the recording is cut or damaged, and it was "
         "identified from what could be read."
@@ -40,6 +45,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--law", choices=("poisson", "stronge"),
         help="impact law that the restitution belongs to (default: impact.law of the configuration)",
     )  # fmt: skip
+    parser.add_argument(
+        "--landings", action="store_true",
+        help="identify the intervals and the margin of the parameters landing.*, from two recordings or more",
+    )  # fmt: skip
+    parser.add_argument(
+        "--level", type=float, default=0.95, metavar="SHARE",
+        help="with --landings: share of landings that sets with the margin are to hold (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--damping", type=float, metavar="GAIN",
+        help="with --landings: damping gain of the drives, N m s/rad; their resistance is told as a time, too",
+    )  # fmt: skip
+    parser.add_argument("--out", type=Path, metavar="FILE", help="with --landings: write them there, as parameter file")
     parser.add_argument("--json", action="store_true", help="print the result as JSON, and nothing else")
 
 
@@ -53,6 +71,12 @@ def run(args: argparse.Namespace) -> int:
     from hybrid_contact_ros.commands.report import show_reading
     from hybrid_contact_ros.identification.identify import identify_material
 
+    if args.landings:
+        return _landings(args)
+    if args.more:
+        raise ValueError("restitution and friction are identified from one recording; several are for --landings")
+    if args.out is not None:
+        raise ValueError("--out writes what --landings identifies; restitution and friction are printed")
     found = identify_material(
         args.bag,
         args.config,
@@ -70,6 +94,53 @@ def run(args: argparse.Namespace) -> int:
         _show(found, console())
     show_reading(found, console(stderr=True))
     return 0 if found.damage is None else 3
+
+
+def _landings(args: argparse.Namespace) -> int:
+    from hybrid_contact_ros.commands.report import show_reading
+    from hybrid_contact_ros.identification.landings import identify_landings, parameter_file
+
+    found = identify_landings(
+        [args.bag, *args.more],
+        args.config,
+        args.urdf,
+        **streams(args),
+        level=args.level,
+        damping=args.damping,
+        reach=args.reach,
+    )
+    if args.out is not None:
+        args.out.write_text(parameter_file(found), encoding="utf-8")
+    if args.json:
+        json.dump(found.to_dict(), sys.stdout, indent=2)
+        print()
+    else:
+        _show_landings(found, console())
+        if args.out is None:
+            console().print(parameter_file(found), highlight=False, soft_wrap=True)
+    show_reading(found, console(stderr=True))
+    return 0 if found.damage is None else 3
+
+
+def _show_landings(found: LandingIdentification, out: Console) -> None:
+    middle, calibration = 1e3 * found.durations[1], found.calibration
+    out.print(f"{found.landings} landings in {found.episodes} episodes; they take {middle:.1f} ms (median)")
+    out.print(
+        f"intervals fitted to {found.fitted} of them; margin {calibration.margin:.3f} of the nominal jump, "
+        f"calibrated on {calibration.count} ({calibration.method})"
+    )
+    out.print(
+        f"sets with the margin hold {100 * calibration.level:.1f} % of landings, on average over calibrations, and of "
+        "episodes like these only"
+    )
+    for name, scores in (("without", found.before), ("with", found.after)):
+        if scores is not None:
+            out.print(
+                f"test, {name} the margin: {scores.count} landings, {100 * scores.inside:.0f} % inside, "
+                f"{100 * scores.within_5:.0f} % within 5 % of the jump, {100 * scores.within_10:.0f} % within 10 %; "
+                f"median radius {scores.radius:.2f}, half-width {scores.half_width:.3f}; a ball of {scores.ball_5:.2f} "
+                "does the same within 5 %"
+            )
 
 
 def _show(found: Identification, out: Console) -> None:

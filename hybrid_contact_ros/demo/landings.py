@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.scoring.containment import Containment, containment
+from hybrid_contact_ros.impacts.convex_set import ConvexSet
 
 Array = NDArray[np.float64]
+
+_EDGES = 181  # directions of an outline
+_BASE = 6  # coordinates of a free base
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,24 +23,62 @@ class HeardSet:
 
     Attributes:
         stamp_ns: stamp of the state that it was predicted from, ns.
-        contacts: names of the contacts that it was predicted for.
+        contacts: names of the contacts that it was predicted for. coordinates: (nv,) names of the velocities.
         time_to_impact: from that state, s.
         velocity_minus, nominal: (nv,) velocity before the impact, and the outcome when all contacts act at once.
-        velocities: (n, nv), the outcomes.
+        velocities: (n, nv), the outcomes. generators: (g, nv). margin: √J. The set is the hull of the outcomes, plus
+            Σ aᵢ generatorsᵢ with |aᵢ| ≤ 1, plus a ball of the margin in the kinetic norm.
         lower, upper: (nv,), their outer bounds.
         coverage, truncated: as of the message.
     """
 
     stamp_ns: int
     contacts: tuple[str, ...]
+    coordinates: tuple[str, ...]
     time_to_impact: float
     velocity_minus: Array
     nominal: Array
     velocities: Array
+    generators: Array
+    margin: float
     lower: Array
     upper: Array
     coverage: float
     truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SetScore:
+    """Where the truth lies in a set, and the set's size: parts of the jump to the nominal outcome, in the kinetic norm.
+
+    Attributes:
+        distance: of the true v⁺ from the set. nominal_distance: of it from the nominal outcome.
+        radius: of the farthest point of the set from its middle. half_width: mean over an M-orthonormal basis.
+        within_bounds: whether v⁺ lies in the componentwise outer bounds, widened by 5 % of their width.
+    """
+
+    distance: float
+    nominal_distance: float
+    radius: float
+    half_width: float
+    within_bounds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shadow:
+    """A set on two axes of the robot: its projection, generators and margin included.
+
+    Attributes:
+        names: of the two axes. outline: (k, 2), along the projection's edge. outcomes: (n, 2).
+        before, nominal, after: (2,), true v⁻, nominal outcome and true v⁺.
+    """
+
+    names: tuple[str, str]
+    outline: Array
+    outcomes: Array
+    before: Array
+    nominal: Array
+    after: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +91,23 @@ class Landing:
         predicted: the last set before it, or None.
         score: where the truth lies in that set.
         normal_minus, normal_plus: (m,) true gap velocities just before and after, m/s.
-        normal_outcomes: (k, m) gap velocities of the outcomes of the set, m/s.
+        normal_range: (2, m) least and greatest gap velocities in the set, m/s.
         normal_nominal: (m,) those of its nominal outcome, m/s.
-        plane_outcomes, plane_nominal: (k, 2) and (2,), the outcomes and the nominal one as seen from the mean of the
-            outcomes, along the two directions in which these differ most, in units of the true jump (kinetic norm).
+        shadows: of the set, on axes of the robot.
     """
 
     time_ns: int
     feet: tuple[str, ...]
     predicted: HeardSet | None
-    score: Containment | None
+    score: SetScore | None
     normal_minus: Array
     normal_plus: Array
-    normal_outcomes: Array
+    normal_range: Array
     normal_nominal: Array
-    plane_outcomes: Array
-    plane_nominal: Array
+    shadows: tuple[Shadow, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for the table and for JSON. Distances are in units of the true jump, in the kinetic norm."""
+        """Plain values for the table and for JSON. Distances are in units of the nominal jump, in the kinetic norm."""
         row: dict[str, Any] = {"stamp": self.time_ns * 1e-9, "feet": list(self.feet)}
         if self.predicted is None or self.score is None:
             return {**row, "outcomes": 0}
@@ -80,6 +119,7 @@ class Landing:
             "truncated": self.predicted.truncated,
             "lead": 1e-9 * (self.time_ns - self.predicted.stamp_ns),
             "radius": float(self.score.radius),
+            "half_width": float(self.score.half_width),
             "distance": float(self.score.distance),
             "nominal_distance": float(self.score.nominal_distance),
             "within_bounds": bool(self.score.within_bounds),
@@ -123,22 +163,61 @@ def landing(
         predicted: the set, or None.
         mass, normals: M (nv, nv) and J_n (m, nv) at the configuration of the impact.
     """
-    score: Containment | None = None
-    outcomes, nominal = np.zeros((0, normals.shape[0])), np.full(normals.shape[0], np.nan)
-    plane = np.zeros((0, 2)), np.full(2, np.nan)
+    score: SetScore | None = None
+    shadows: tuple[Shadow, ...] = ()
+    between, nominal = np.full((2, normals.shape[0]), np.nan), np.full(normals.shape[0], np.nan)
     if predicted is not None and predicted.velocities.shape[0]:
-        score = containment(
-            predicted.velocities, predicted.nominal, predicted.lower, predicted.upper, v_minus, v_plus, mass
+        jump = _length(predicted.nominal - predicted.velocity_minus, mass) or _length(v_plus - v_minus, mass)
+        region = ConvexSet(predicted.velocities, predicted.generators, predicted.margin, mass, jump)
+        slack = 0.05 * (predicted.upper - predicted.lower) + 1e-9
+        score = SetScore(
+            distance=region.distance(v_plus) / jump,
+            nominal_distance=_length(predicted.nominal - v_plus, mass) / jump,
+            radius=region.radius,
+            half_width=region.half_width,
+            within_bounds=bool(np.all((v_plus >= predicted.lower - slack) & (v_plus <= predicted.upper + slack))),
         )
-        outcomes, nominal = predicted.velocities @ normals.T, normals @ predicted.nominal
-        plane = _plane(predicted, v_minus, v_plus, mass)
-    return Landing(time_ns, feet, predicted, score, normals @ v_minus, normals @ v_plus, outcomes, nominal, *plane)
+        farthest = [farthest_points(region, sign * normals) for sign in (-1.0, 1.0)]
+        between = np.array([np.einsum("mn,mn->m", normals, points) for points in farthest])
+        nominal = normals @ predicted.nominal
+        ends = (v_minus, predicted.nominal, v_plus)
+        shadows = tuple(_shadow(region, predicted, axes, ends) for axes in shown_axes(v_plus - v_minus))
+    return Landing(time_ns, feet, predicted, score, normals @ v_minus, normals @ v_plus, between, nominal, shadows)
 
 
-def _plane(predicted: HeardSet, v_minus: Array, v_plus: Array, mass: Array) -> tuple[Array, Array]:
-    """``Landing.plane_*``: principal components of the outcomes, in coordinates in which M is the identity."""
-    factor = np.linalg.cholesky(mass)  # |x @ factor|² = xᵀ M x
-    mean = predicted.velocities.mean(axis=0)
-    scaled = (predicted.velocities - mean) @ factor
-    axes = np.linalg.svd(scaled)[2][:2] / np.linalg.norm((v_plus - v_minus) @ factor)
-    return scaled @ axes.T, axes @ ((predicted.nominal - mean) @ factor)
+def shown_axes(jump: Array) -> list[tuple[int, int]]:
+    """Which coordinates are shown against each other: forward and vertical velocity of the base, and the two joints
+    that jump most; the first two where the robot has no more."""
+    if jump.size < 8:
+        return [(0, min(1, jump.size - 1))]
+    first, second = sorted((np.argsort(-np.abs(jump[_BASE:]), kind="stable")[:2] + _BASE).tolist())
+    return [(0, 2), (first, second)]
+
+
+def farthest_points(region: ConvexSet, directions: Array) -> Array:
+    """The points (k, nv) of a set that are farthest along directions c (k, nv), with c v as the length along them."""
+    points = region.velocities[np.argmax(directions @ region.velocities.T, axis=1)]
+    points = points + np.sign(directions @ region.generators.T) @ region.generators
+    if region.margin > 0.0:
+        back = np.linalg.solve(region.mass, directions.T).T
+        length = np.sqrt(np.einsum("kn,kn->k", directions, back))
+        points = points + region.margin * back / np.maximum(length, 1e-300)[:, None]
+    return np.asarray(points)
+
+
+def _shadow(region: ConvexSet, heard: HeardSet, axes: tuple[int, int], ends: tuple[Array, Array, Array]) -> Shadow:
+    chosen = list(axes)
+    angle = np.linspace(0.0, 2.0 * np.pi, _EDGES)
+    directions = np.zeros((_EDGES, region.mass.shape[0]))
+    # Coordinates have their own units: directions are those in which the set is about as wide both ways.
+    spread = np.ptp(farthest_points(region, np.vstack([np.eye(len(heard.nominal))[chosen] * s for s in (1, -1)])), 0)
+    width = np.maximum(spread[chosen], 1e-9)
+    directions[:, chosen] = np.column_stack((np.cos(angle), np.sin(angle))) / width
+    before, nominal, after = (v[chosen] for v in ends)
+    outline = farthest_points(region, directions)[:, chosen]
+    names = tuple(heard.coordinates[i] if i < len(heard.coordinates) else f"v[{i}]" for i in chosen)
+    return Shadow((names[0], names[1]), outline, heard.velocities[:, chosen], before, nominal, after)
+
+
+def _length(v: Array, mass: Array) -> float:
+    return float(np.sqrt(max(float(v @ mass @ v), 0.0)))

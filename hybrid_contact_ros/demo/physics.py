@@ -31,7 +31,25 @@ def free_robot(urdf: str, root: str, step: float = PHYSICS_STEP, **compiler: str
         step: physics step, s.
         compiler: further attributes of MuJoCo's compiler.
     """
+    # Static links are fused only after the root is freed: before that, they would take the root to the world with them.
+    spec = _bare(ElementTree.fromstring(urdf), step, compiler)
+    spec.body(root).add_freejoint()
+    spec.compiler.fusestatic = True
+    return spec
+
+
+def fixed_robot(urdf: str, locked: tuple[str, ...] = (), step: float = PHYSICS_STEP, **compiler: str) -> mujoco.MjSpec:
+    """The same of a robot that is bolted to the world; the ``locked`` joints are held at zero."""
     robot = ElementTree.fromstring(urdf)
+    for joint in robot.iter("joint"):
+        if joint.get("name") in locked:
+            joint.set("type", "fixed")
+            for element in joint.findall("mimic"):
+                joint.remove(element)
+    return _bare(robot, step, compiler)
+
+
+def _bare(robot: ElementTree.Element, step: float, compiler: dict[str, str]) -> mujoco.MjSpec:
     for link in robot.iter("link"):
         for tag in ("visual", "collision"):
             for element in link.findall(tag):
@@ -39,11 +57,8 @@ def free_robot(urdf: str, root: str, step: float = PHYSICS_STEP, **compiler: str
     for old in robot.findall("mujoco"):
         robot.remove(old)
     options = ElementTree.SubElement(robot, "mujoco")
-    # Static links are fused only after the root is freed: before that, they would take the root to the world with them.
     ElementTree.SubElement(options, "compiler", {"fusestatic": "false", **compiler})
     spec = mujoco.MjSpec.from_string(ElementTree.tostring(robot, encoding="unicode"))
-    spec.body(root).add_freejoint()
-    spec.compiler.fusestatic = True
     spec.option.timestep = step
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC

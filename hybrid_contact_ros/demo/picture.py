@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.demo.landings import Landing
+from hybrid_contact_ros.demo.landings import Landing, Shadow
 from hybrid_contact_ros.demo.record import DemoRecord
 
 _PREDICTED, _TRUE, _NOMINAL = "#1f77b4", "#2b2b2b", "#d62728"
@@ -22,8 +22,8 @@ _PREDICTED, _TRUE, _NOMINAL = "#1f77b4", "#2b2b2b", "#d62728"
 
 def draw(record: DemoRecord, path: Path) -> None:
     """Write the picture of a record to ``path``, whose suffix chooses the format."""
-    figure = plt.figure(figsize=(13, 9), constrained_layout=True)
-    grid = figure.add_gridspec(3, 3, height_ratios=(1.1, 1.1, 1.4))
+    figure = plt.figure(figsize=(16, 9), constrained_layout=True)
+    grid = figure.add_gridspec(3, 4, height_ratios=(1.1, 1.1, 1.4))
     begin = int(record.stamps.rows[0, 0])
     landings = record.landings()
     whole, zoom = figure.add_subplot(grid[0, :]), figure.add_subplot(grid[1, :])
@@ -36,15 +36,20 @@ def draw(record: DemoRecord, path: Path) -> None:
         zoom.set_title("the first landing")
     else:
         zoom.set_xlim(0.0, 1.0)
-    normals, plane, latency = (figure.add_subplot(grid[2, column]) for column in range(3))
-    shown = max((x for x in landings if x.normal_outcomes.shape[0]), key=lambda x: len(x.feet), default=None)
+    normals, *planes, latency = (figure.add_subplot(grid[2, column]) for column in range(4))
+    held = (x for x in landings if x.score is not None)
+    shown = max(held, key=lambda x: len(x.feet), default=None)
     if shown is None:
-        for axes in (normals, plane):
+        for axes in (normals, *planes):
             axes.set_title("post-impact velocity set of a landing")
             axes.text(0.5, 0.5, "no set was predicted for a landing", ha="center", transform=axes.transAxes)
     else:
         _normals(normals, shown, record, 1e-9 * (shown.time_ns - begin))
-        _plane(plane, shown)
+        _titles(planes[0], shown)
+        for axes, shadow in zip(planes, shown.shadows, strict=False):
+            _shadow(axes, shadow)
+        for axes in planes[len(shown.shadows) :]:
+            axes.set_axis_off()
     _latency(latency, record.latency.rows[:, 0])
     figure.savefig(path, dpi=110)
     plt.close(figure)
@@ -81,21 +86,15 @@ def _normals(axes: Axes, shown: Landing, record: DemoRecord, at: float) -> None:
     ahead = 1e-6 * (shown.time_ns - shown.predicted.stamp_ns)
     axes.set_title(f"landing at {at:.2f} s, predicted {ahead:.1f} ms before the first contact", fontsize=10)
     rows = [i for i, name in enumerate(record.contacts) if name in shown.predicted.contacts]
-    outcomes, count = shown.normal_outcomes, shown.normal_outcomes.shape[0]
-    spread = np.linspace(-0.22, 0.22, count)  # outcomes that coincide are drawn beside each other
     for row, i in enumerate(rows):
         first = row == 0
         axes.plot(
             shown.normal_minus[i], row, "o", mfc="none", color=_TRUE, markersize=9, label="before" if first else None
         )
         axes.plot(
-            outcomes[:, i],
-            row + spread,
-            ".",
-            color=_PREDICTED,
-            markersize=3,
-            label=f"{count} outcomes" if first else None,
-        )
+            shown.normal_range[:, i], (row, row), color=_PREDICTED, linewidth=7, alpha=0.5,
+            solid_capstyle="butt", label="the set" if first else None,
+        )  # fmt: skip
         axes.plot(
             shown.normal_nominal[i],
             row,
@@ -114,25 +113,27 @@ def _normals(axes: Axes, shown: Landing, record: DemoRecord, at: float) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _plane(axes: Axes, shown: Landing) -> None:
-    """The set alone, magnified, along the two directions in which it is widest.
-
-    The truth is not drawn. It is away mostly in other directions, so that its projection would look near.
-    """
+def _titles(axes: Axes, shown: Landing) -> None:
     assert shown.score is not None
-    outcomes, nominal = 100.0 * shown.plane_outcomes, 100.0 * shown.plane_nominal
-    axes.plot(*outcomes.T, ".", color=_PREDICTED, markersize=5)
-    axes.plot(*nominal, "s", mfc="none", color=_NOMINAL, markersize=11)
-    reach = 1.25 * max(float(np.abs(outcomes).max()), float(np.abs(nominal).max()), 1e-3)
-    axes.set_xlim(-reach, reach)
-    axes.set_ylim(-reach, reach)
+    score = shown.score
+    truth = "inside it" if score.distance == 0.0 else f"{score.distance:.1%} from it"
     axes.set_title(
-        f"the set magnified: radius {shown.score.radius:.1%} of the jump;\n"
-        f"the truth is {shown.score.distance:.0%} of the jump away (not drawn)",
+        f"the set: radius {score.radius:.1%}, half-width {score.half_width:.1%} of the jump;\n"
+        f"the truth is {truth}, {score.nominal_distance:.0%} from the single outcome",
         fontsize=10,
     )
-    axes.set_xlabel("widest direction [% of the jump]")
-    axes.set_ylabel("second widest [% of the jump]")
+
+
+def _shadow(axes: Axes, shadow: Shadow) -> None:
+    """The set on two axes of the robot, to their scale, with what was before and what really came."""
+    axes.fill(*shadow.outline.T, color=_PREDICTED, alpha=0.25, label="the set")
+    axes.plot(*shadow.outcomes.T, ".", color=_PREDICTED, markersize=3, label="outcomes")
+    axes.plot(*shadow.before, "o", mfc="none", color=_TRUE, markersize=9, label="before")
+    axes.plot(*shadow.nominal, "s", mfc="none", color=_NOMINAL, markersize=11, label="all at once")
+    axes.plot(*shadow.after, "*", color=_TRUE, markersize=12, label="true, after")
+    axes.set_xlabel(f"{shadow.names[0]} [m/s or rad/s]")
+    axes.set_ylabel(f"{shadow.names[1]} [m/s or rad/s]")
+    axes.legend(fontsize=7)
     axes.spines[["top", "right"]].set_visible(False)
 
 

@@ -207,15 +207,18 @@ class DemoRecord:
 
 def _heard_set(view: PostImpactVelocitySetView) -> HeardSet:
     """The set with arrays of its own, because those of a view may be unaligned."""
-    arrays = (view.v_minus, view.v_nominal, view.velocities, view.lower, view.upper)
-    v_minus, nominal, velocities, lower, upper = (each.copy() for each in arrays)
+    arrays = (view.v_minus, view.v_nominal, view.velocities, view.generators, view.lower, view.upper)
+    v_minus, nominal, velocities, generators, lower, upper = (each.copy() for each in arrays)
     return HeardSet(
         view.stamp_ns,
         view.names,
+        view.velocity_names,
         view.time_to_impact,
         v_minus,
         nominal,
         velocities,
+        generators.reshape(-1, velocities.shape[1]),
+        view.margin,
         lower,
         upper,
         view.coverage,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from math import isfinite
+from statistics import median
 from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+_PARTS = (0.05, 0.10)  # of the jump to the nominal outcome
 _STYLE = {
     "open": "cyan",
     "sticking": "green",
@@ -83,6 +85,9 @@ def summary_table(summary: dict[str, Any]) -> RenderableType:
                 f"p95 {_number(timing['error_p95'], '{:.1f} ms', 1e3)}, missed {timing['missed']} of "
                 f"{timing['events']}, false {timing['false']}",
             )
+    told = [landing for landing in summary["landings"] if landing["outcomes"]]
+    if told:
+        table.add_row("landings, truth within 5 % / 10 % of the jump of the set", _contained(told))
     for landing in summary["landings"]:
         table.add_row("landing", _landing(landing).removeprefix("landing, "))
     return table
@@ -92,10 +97,19 @@ def _landing(landing: dict[str, Any]) -> str:
     feet = f"{len(landing['feet'])} feet"
     if not landing["outcomes"]:
         return f"landing, {feet}: no set was predicted"
+    within = next((f"within {part:.0%}" for part in _PARTS if landing["distance"] <= part), "not within 10%")
     return (
-        f"landing, {feet}: {landing['outcomes']} outcomes, radius {landing['radius']:.0%} of the jump, "
-        f"truth {landing['distance']:.0%} from the set, {landing['nominal_distance']:.0%} from the single outcome"
+        f"landing, {feet}: truth {within} of the jump of the set ({landing['distance']:.1%}), which has radius "
+        f"{landing['radius']:.0%}, half-width {landing['half_width']:.1%}; {landing['nominal_distance']:.0%} from the "
+        f"single outcome; {landing['outcomes']} outcomes"
     )
+
+
+def _contained(landings: list[dict[str, Any]]) -> str:
+    """How many of the landings their sets hold, and how large the sets are (medians)."""
+    held = " / ".join(str(sum(landing["distance"] <= part for landing in landings)) for part in _PARTS)
+    radius, width = (median(landing[size] for landing in landings) for size in ("radius", "half_width"))
+    return f"{held} of {len(landings)}; radius {radius:.1%}, half-width {width:.1%} of the jump (medians)"
 
 
 def _word(word: str | None) -> Text:

@@ -205,6 +205,11 @@ def update_settings(model: RigidBodyModel, config: EstimatorConfig) -> UpdateSet
     return UpdateSettings(*(float(x) if name in _FLOATS else x for name, x in settings._asdict().items()))  # type: ignore[arg-type]
 
 
+def weight(model: RigidBodyModel) -> float:
+    """Of all that moves, N."""
+    return float(_GRAVITY * sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:]))
+
+
 def load_thresholds(model: RigidBodyModel, config: ActivationConfig) -> ActivationConfig:
     """The configured thresholds with those of the load lowered for a light robot, which never loads a contact by more.
 
@@ -214,8 +219,7 @@ def load_thresholds(model: RigidBodyModel, config: ActivationConfig) -> Activati
     """
     force_on = config.force_on
     if model.contacts:
-        weight = _GRAVITY * sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:])
-        force_on = min(force_on, 0.25 * weight / model.contacts)
+        force_on = min(force_on, 0.25 * weight(model) / model.contacts)
     part = force_on / config.force_on if config.force_on > 0.0 else 1.0
     return replace(
         config,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.codes import EventKind, Status
+from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.config import ImpactConfig
 from hybrid_contact_ros.estimation.landed import landed
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
@@ -42,6 +42,7 @@ class ImpactRequest:
         bias: h − Sᵀτ (nv,), and hitting: (corners,) bool, those that hit while the others stand. Only the terms of a
             landing (:class:`~hybrid_contact_ros.impacts.landing_model.LandingTerms`) need them: None for none.
         lasting: whether ``bias`` has the torques that act during the impact.
+        friction: (low, high), each (corners,), of μ; None for that of the terms.
     """
 
     stamp_ns: int
@@ -55,27 +56,7 @@ class ImpactRequest:
     bias: Array | None = None
     hitting: NDArray[np.bool_] | None = None
     lasting: bool = True
-
-
-def impacting_contacts(
-    config: ImpactConfig, closed: NDArray[np.uint8], kind: NDArray[np.uint8], times: Array
-) -> tuple[NDArray[np.intp], float]:
-    """Which contacts take part in the next impact, and when (s) it is.
-
-    All contacts that are predicted to touch within ``config.window`` of the first take part, and all that stand. Where
-    no touchdown is predicted within ``config.horizon`` it is none, and infinity.
-
-    Args:
-        closed: (m,) uint8. kind: next event (m,) uint8, EventKind. times: (m, 3) s, first column the event's time.
-    """
-    touching = kind == EventKind.TOUCHDOWN
-    if not touching.any():
-        return np.zeros(0, dtype=np.intp), np.inf
-    when = np.where(touching, times[:, 0], np.inf)
-    first = float(when.min())
-    if first > config.horizon:
-        return np.zeros(0, dtype=np.intp), np.inf
-    return np.flatnonzero((when <= first + config.window) | (closed != 0)), first
+    friction: tuple[Array, Array] | None = None
 
 
 def impact_law(config: ImpactConfig, restitution: Array) -> str:
@@ -127,6 +108,12 @@ def check_config(config: ImpactConfig) -> None:
         raise ValueError(f"impact.directions is {config.directions}; an even number is needed")
 
 
+def draws_material(law: str, config: ImpactConfig, terms: LandingTerms | None) -> bool:
+    """Whether samples draw restitution and friction. An interval of the friction alone is that of the terms where there
+    are any. By the configuration alone, as ``warm`` compiles for it: contacts without friction have no interval."""
+    return law != "inelastic" or (config.friction_margin > 0.0 and (terms is None or terms.off))
+
+
 def landing_of(
     problem: ContactProblem,
     law: str,
@@ -140,8 +127,7 @@ def landing_of(
     restitution = None if law == "inelastic" else around(problem.restitution, config.restitution_margin, 1.0)
     friction = around(problem.friction, config.friction_margin * problem.friction, np.inf)
     material = None
-    # By the configuration alone, as ``warm`` compiles for it: contacts without friction have no interval of friction.
-    if law != "inelastic" or config.friction_margin > 0.0:
+    if draws_material(law, config, terms):
         material = Material(problem, law, restitution, friction, common=True)
     return Landing(problem, config.directions, config.step, config.max_steps, material, terms, driven, feet)
 
@@ -173,7 +159,7 @@ def impact_steps(
     made = None
     if landing.law is not None and request.bias is not None and request.hitting is not None:
         begin += yield from _pause(LONG)
-        made = landing.points(mass, request.bias, request.hitting, request.lasting)
+        made = landing.points(mass, request.bias, request.hitting, request.lasting, request.friction)
     begin += yield from _pause(LONG)
     end_ns = None if limit_ns is None else begin + int(SAMPLING_PART * limit_ns)
     taken = landing.sample(request.samples if unit > 0.0 else 1, end_ns, sampled)
@@ -216,7 +202,7 @@ def impact_steps(
     if made is None or landing.law is None or request.bias is None or request.hitting is None:
         return sampled_set
     yield LONG
-    bounds = landing.bounds(mass, request.bias, request.hitting, request.lasting, made, found)
+    bounds = landing.bounds(mass, request.bias, request.hitting, made, found, request.lasting, request.friction)
     yield SHORT
     return landed(sampled_set, made, landing.law.terms, mass, bounds)
 

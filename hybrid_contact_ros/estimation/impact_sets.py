@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.codes import EventKind
+from hybrid_contact_ros.codes import LandingPhase
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.impact import (
     ImpactRequest,
     check_config,
     impact_law,
     impact_steps,
-    impacting_contacts,
     landing_of,
 )
-from hybrid_contact_ros.estimation.moment import Moment
+from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
+from hybrid_contact_ros.estimation.impact_controls import other_terms, with_controls
+from hybrid_contact_ros.estimation.landing_ahead import LandingAhead
 from hybrid_contact_ros.estimation.vertices import ContactVertices
+from hybrid_contact_ros.impacts.invariant_basis import OtherTerms
 from hybrid_contact_ros.impacts.landing import Landing
 from hybrid_contact_ros.impacts.landing_model import LandingTerms
 from hybrid_contact_ros.impacts.landing_set import hits
@@ -31,50 +33,8 @@ from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import ImpactPrediction
 
 Array = NDArray[np.float64]
-Codes = NDArray[np.uint8]
 
-_TOUCHDOWN = int(EventKind.TOUCHDOWN)
 _LANDINGS_REMEMBERED = 16  # A robot lands on a few sets of corners again and again; a quadruped has 15.
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ImpactAhead:
-    """A touchdown is predicted: all that its set depends on, in arrays that nobody else has.
-
-    Attributes:
-        stamp_ns, q (nq,), v (nv,), effort (nv,) or None: of the state. acceleration: v̇ (nv,) of its mode.
-        closed, backed (m,), event_times (m, 3): of its :class:`~hybrid_contact_ros.estimation.moment.Moment`.
-    """
-
-    stamp_ns: int
-    q: Array
-    v: Array
-    effort: Array | None
-    acceleration: Array
-    closed: Codes
-    backed: Codes
-    event_times: Array
-
-    @classmethod
-    def of(cls, moment: Moment, horizon: float) -> ImpactAhead | None:
-        """None where no touchdown is predicted within ``horizon`` s: there would be no set."""
-        kinds = moment.backed.tobytes()  # a bytes object holds integers
-        if _TOUCHDOWN not in kinds:
-            return None
-        times = moment.event_times[:, 0].tolist()
-        if all(when > horizon for when, kind in zip(times, kinds, strict=True) if kind == _TOUCHDOWN):
-            return None
-        state = moment.state
-        return cls(
-            stamp_ns=state.stamp_ns,
-            q=state.q.copy(),
-            v=state.v.copy(),
-            effort=None if state.effort is None else state.effort.copy(),
-            acceleration=moment.acceleration.copy(),
-            closed=moment.closed.copy(),
-            backed=moment.backed.copy(),
-            event_times=moment.event_times.copy(),
-        )
 
 
 class ImpactSets:
@@ -85,12 +45,18 @@ class ImpactSets:
         self._model, self._config = model, config.impact
         self._terms = LandingTerms.of(config.landing, config.impact.friction_margin)
         self._driven = np.arange(model.nv) >= (6 if model.floating_base else 0)
+        self._landing_config = config.landing
         self._gap_on = config.activation.gap_on
         self._vertices = ContactVertices(config, model.contacts)
         self._law = impact_law(config.impact, model.restitution)
         check_config(config.impact)
+        self._foreseen = LandingAhead(model, config)
         self._contacts = model.problem(RobotState(0, model.neutral(), np.zeros(model.nv)))  # for what is constant
         self._landings: dict[bytes, Landing] = {}
+
+    def warm(self) -> None:
+        """Compile what sets of impacts ahead need beside those of states (:meth:`of_state`)."""
+        self._foreseen.warm()
 
     def _landing(self, corners: NDArray[np.intp]) -> Landing:
         """What draws the sets of these corners."""
@@ -114,22 +80,36 @@ class ImpactSets:
         """Whether the forces are known that act while an impact lasts: all are where nothing is driven."""
         return effort is not None or not self._driven.any()
 
+    def _other(self, lasting: bool) -> OtherTerms:
+        return other_terms(self._landing_config, self._model.floating_base, lasting)
+
     def ahead(self, ahead: ImpactAhead | None, sampled: bool = False) -> Steps[ImpactPrediction | None]:
         """The set of the next impact, extrapolated with the acceleration of the mode, in steps; None when no touchdown
         is predicted within ``impact.horizon``. ``sampled`` is as of
         :func:`~hybrid_contact_ros.estimation.impact.impact_steps`."""
         if ahead is None:
             return None
-        config = self._config
-        contacts, when = impacting_contacts(config, ahead.closed, ahead.backed, ahead.event_times)
+        foreseen = self._foreseen
+        contacts, when = foreseen.contacts(ahead)
         if not contacts.size:
             return None
-        model, corners = self._model, self._vertices.of(contacts)
-        q = model.integrate(ahead.q, when * (ahead.v + 0.5 * when * ahead.acceleration))
-        v = ahead.v + when * ahead.acceleration
+        q, v = foreseen.state(ahead, when)
         yield SHORT
-        if not model.evaluate(RobotState(ahead.stamp_ns, q, v, ahead.effort)):
+        if not self._model.evaluate(RobotState(ahead.stamp_ns, q, v, ahead.effort)):
             return None
+        found = yield from self._at_impact(ahead, contacts, when, v, sampled)
+        after = []
+        for first in foreseen.first_feet(ahead, contacts):
+            yield SHORT
+            part = yield from self._at_impact(ahead, first, when, v, sampled)
+            after.append(replace(part, phase=LandingPhase.INCOMPLETE))
+        return replace(found, after_each=tuple(after)) if after else found
+
+    def _at_impact(
+        self, ahead: ImpactAhead, contacts: NDArray[np.intp], when: float, v: Array, sampled: bool
+    ) -> Steps[ImpactPrediction]:
+        """The set of these contacts at the state that the model has evaluated."""
+        config, model, corners = self._config, self._model, self._vertices.of(contacts)
         request = ImpactRequest(
             stamp_ns=ahead.stamp_ns,
             time_to_impact=when,
@@ -142,9 +122,14 @@ class ImpactSets:
             bias=model.here.bias,
             hitting=ahead.closed[corners] == 0,
             lasting=self._lasting(ahead.effort),
+            friction=None if ahead.friction is None else (ahead.friction[0][corners], ahead.friction[1][corners]),
         )
         landing = self._landing(corners)
-        return (yield from impact_steps(landing, model.here.mass, model.rows.rows, v, request, sampled))
+        found = yield from impact_steps(landing, model.here.mass, model.rows.rows, v, request, sampled)
+        yield SHORT
+        found, spread = self._foreseen.told(found, ahead, corners)
+        terms = self._other(request.lasting)
+        return with_controls(found, model.here.mass, model.rows.rows, model.here.bias, terms, spread)
 
     def of_state(
         self,
@@ -181,4 +166,5 @@ class ImpactSets:
         )
         landing = self._landing(corners)
         rows = problem.jacobian().reshape(problem.contacts, 1 + problem.tangents, problem.nv)
-        return without_pauses(impact_steps(landing, problem.mass, rows, problem.velocity, request))
+        found = without_pauses(impact_steps(landing, problem.mass, rows, problem.velocity, request))
+        return with_controls(found, problem.mass, rows, problem.bias_force, self._other(request.lasting))

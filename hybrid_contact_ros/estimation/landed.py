@@ -19,7 +19,8 @@ def landed(
     sampled: ImpactPrediction, made: LandingPoints, terms: LandingTerms, mass: Array, bounds: tuple[Array, Array]
 ) -> ImpactPrediction:
     """The whole set: the law at the corners of the intervals, then the samples of all orders, moved by what the middle
-    of the intervals moves; generators and margin. ``bounds``: of :meth:`~hybrid_contact_ros.impacts.landing.Landing.bounds`.
+    of the intervals moves; generators and margin. ``bounds``: (lower, upper), of
+    :meth:`~hybrid_contact_ros.impacts.landing.Landing.bounds`.
 
     A set that was stopped in time is a prefix of the whole one, since the corners come first.
     """

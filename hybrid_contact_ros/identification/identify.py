@@ -10,16 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.bags.reader import BagReader
 from hybrid_contact_ros.bags.streams import Streams
-from hybrid_contact_ros.bags.unreadable import BagError
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.identification.material import MIN_IMPACTS, RESOLUTION, material, quantile, tells
 from hybrid_contact_ros.identification.observed_impacts import ObservedImpact, find_impacts
+from hybrid_contact_ros.identification.reading import read_states
 from hybrid_contact_ros.identification.validation import cross_validated
-from hybrid_contact_ros.mechanics.model import RigidBodyModel
-from hybrid_contact_ros.mechanics.state import RobotState
-from hybrid_contact_ros.messages.intake import Intake
 
 Array = NDArray[np.float64]
 
@@ -142,37 +138,11 @@ def identify_material(
     law = config.impact.law if law is None else law
     if law not in LAWS:
         raise ValueError(f"the law is {law!r}, which has no restitution to identify; choose one of {', '.join(LAWS)}")
-    with BagReader(bag) as reader:
-        names = Streams(joint_states, odometry, robot_description, namespace)
-        streams = names.found_in(reader, config.floating_base)
-        model = RigidBodyModel.from_urdf(streams.urdf(reader, urdf), config)
-        wanted = streams.needed(reader, model)
-        intake = Intake(model, config.input, twist_in_world)
-        states: list[RobotState] = []
-        damage = reader.damage
-        try:
-            for topic, time_ns, data in reader.messages(wanted, raw=wanted):
-                of_joints = topic == streams.joint_states
-                state = intake.joint_state(data, time_ns) if of_joints else intake.odometry(data, time_ns)
-                if state is not None:
-                    states.append(state)
-        except BagError as error:  # what came before the damage is as good as ever
-            damage = str(error)
-    if not states:
-        raise BagError(
-            damage or f"{bag} gives no state: {intake.last_fault[1] if intake.last_fault else 'no messages'}"
-        )
-    found = identify(len(states), find_impacts(model, states, speed, reach, together), law, seed)
-    return replace(found, damage=damage or None, warnings=(*reader.warnings, *streams.warnings, *_unread(intake)))
-
-
-def _unread(intake: Intake) -> list[str]:
-    """Warnings on the messages that could not be read."""
-    return [
-        f"{count} messages could not be read; the last: {intake.sentences[fault]}"
-        for fault, count in intake.kinds.items()
-        if fault.reason == "unreadable"
-    ]
+    names = Streams(joint_states, odometry, robot_description, namespace)
+    read = read_states(bag, config, urdf, names, twist_in_world)
+    states = read.states
+    found = identify(len(states), find_impacts(read.model, states, speed, reach, together), law, seed)
+    return replace(found, damage=read.damage, warnings=read.warnings)
 
 
 def identify(states: int, impacts: Sequence[ObservedImpact], law: str = "poisson", seed: int = 0) -> Identification:

@@ -133,21 +133,25 @@ class Landing:
             self._sampler = Sampler.of(self.plan, samples)
         return take_samples(self.plan, samples, end_ns, 1, sampled, self._sampler)
 
-    def points(self, mass: Array, bias: Array, hitting: NDArray[np.bool_], lasting: bool) -> LandingPoints:
+    def points(
+        self, mass: Array, bias: Array, hitting: NDArray[np.bool_], lasting: bool,
+        friction: tuple[Array, Array] | None = None,
+    ) -> LandingPoints:  # fmt: skip
         """What the terms make of the impact that was planned; arguments as of
         :meth:`~hybrid_contact_ros.impacts.landing_set.LandingLaw.points`. Only with a law, and a regular mass."""
         assert self.law is not None
-        return self.law.points(mass, bias, self.rows, self._velocity, hitting, self.nominal, lasting)
+        return self.law.points(mass, bias, self.rows, self._velocity, hitting, self.nominal, lasting, friction)
 
     def bounds(
-        self, mass: Array, bias: Array, hitting: NDArray[np.bool_], lasting: bool, made: LandingPoints, found: Gathered
-    ) -> tuple[Array, Array]:
+        self, mass: Array, bias: Array, hitting: NDArray[np.bool_], made: LandingPoints, found: Gathered, lasting: bool,
+        friction: tuple[Array, Array] | None = None,
+    ) -> tuple[Array, Array]:  # fmt: skip
         """Lower and upper bounds (n,) of every outcome of the landing that was planned
         (:class:`~hybrid_contact_ros.impacts.landing_bounds.LandingBounds`): of the law at once with its terms in their
         intervals, and of all orders of impacts as the set has them. Arguments as of :meth:`points`, and what it and
         :meth:`gather` answered."""
         assert self._bounds is not None
-        once = self._bounds.of(mass, bias, self.rows, self._velocity, hitting, made, lasting)
+        once = self._bounds.of(mass, bias, self.rows, self._velocity, hitting, made, lasting, friction)
         return with_orders(once, found, made)
 
     def gather(self, samples: Samples) -> Gathered:

@@ -35,12 +35,10 @@ class LandingBounds:
     def __init__(self, law: LandingLaw, friction: Array, driven: NDArray[np.bool_]) -> None:
         terms, m, n = law.terms, friction.size, driven.size
         self._law, self._driven = law, driven.astype(np.float64)
-        self._friction, self._low = friction.copy(), friction * (1.0 - terms.friction)
-        self._high = friction * (1.0 + terms.friction)
+        self._friction = friction * (1.0 - terms.friction), friction * (1.0 + terms.friction)
         pieces = _PIECES if terms.drive_max > terms.drive_min else 1
         self._ends = np.linspace(terms.drive_min, terms.drive_max, pieces + 1)
         self._middles = 0.5 * (self._ends[1:] + self._ends[:-1])[:, None] * self._driven
-        self._frictions = np.tile(friction, (pieces, 1))
         self._scratch = bound_scratch(m, law.d, n)
 
     def of(
@@ -52,6 +50,7 @@ class LandingBounds:
         hitting: NDArray[np.bool_],
         made: LandingPoints,
         lasting: bool = True,
+        friction: tuple[Array, Array] | None = None,
     ) -> tuple[Array, Array]:
         """Lower and upper bounds (n,) of v⁺; arguments as of :meth:`~.landing_set.LandingLaw.points`, whose answer is
         ``made``.
@@ -64,28 +63,31 @@ class LandingBounds:
         terms, pieces = self._law.terms, self._middles.shape[0]
         duration = np.array([terms.duration_min, terms.duration_max]) if lasting else np.zeros(2)
         left, radius = self._law.left(rows, velocity, hitting)
+        low, high = self._friction if friction is None else friction
+        middle = 0.5 * (low + high)
         references = self._law.solve(
-            mass, bias, rows, velocity, np.full(pieces, duration.mean()), self._middles, self._frictions,
+            mass, bias, rows, velocity, np.full(pieces, duration.mean()), self._middles, np.tile(middle, (pieces, 1)),
             np.tile(left, (pieces, 1)),
         )[0]  # fmt: skip
         lower, upper = np.empty(velocity.size), np.empty(velocity.size)
         status = landing_bounds(
             _ROUNDS, self._law.d, mass, bias, rows, velocity,
-            duration, self._ends, terms.drive_own, self._driven, self._low, self._high, left, radius,
-            self._friction, references, *self._scratch, lower, upper,
+            duration, self._ends, terms.drive_own, self._driven, low, high, left, radius,
+            middle, references, *self._scratch, lower, upper,
         )  # fmt: skip
         if status != Status.SOLVED:
-            lower, upper = self._by_energy(mass, bias, rows, velocity, float(duration[1]), left, radius)
+            lower, upper = self._by_energy(mass, bias, rows, velocity, float(duration[1]), left, radius, high)
         return lower - made.restless, upper + made.restless
 
     def _by_energy(
-        self, mass: Array, bias: Array, rows: Array, velocity: Array, duration: float, left: Array, radius: Array
-    ) -> tuple[Array, Array]:
+        self, mass: Array, bias: Array, rows: Array, velocity: Array, duration: float, left: Array, radius: Array,
+        friction: Array,
+    ) -> tuple[Array, Array]:  # fmt: skip
         """Bounds for redundant contacts, by energy alone.
 
-        Δ = v⁺ − v⁻ has N Δ + s b = Jᵀλ and, by the law, λᵀ(J v⁺ − w) ≤ 0. Redundant contacts cannot all be left with any
-        w: p is the velocity that nearly does, ρ what it misses. A velocity a that opens all contacts bounds their impulses,
-        m₀ Σλ_n ≤ aᵀJᵀλ with the least m₀ = J_n a − μ‖J_t a‖. Together, in the norm of N,
+        Δ = v⁺ − v⁻ has N Δ + s b = Jᵀλ and, by the law, λᵀ(J v⁺ − w) ≤ 0. Redundant contacts cannot all be left with
+        any w: p is the velocity that nearly does, ρ what it misses. A velocity a that opens all contacts bounds their
+        impulses, m₀ Σλ_n ≤ aᵀJᵀλ with the least m₀ = J_n a − μ‖J_t a‖. Together, in the norm of N,
 
             ‖Δ‖² ≤ ‖Δ‖ (‖p‖ + s‖b‖ + (ζ/m₀) ‖a‖) + s|bᵀp| + (ζ/m₀) s|aᵀb|,    ζ = max(|ρ_n| + μ‖ρ_t‖).
         """
@@ -107,10 +109,10 @@ class LandingBounds:
         apart = float(np.sqrt(p @ heavy @ p) + sizes @ radius)
         missing = np.eye(len(G)) - rows @ back
         rho = (np.abs(missing @ target) + np.abs(missing) @ radius).reshape(-1, w)
-        zeta = float((rho[:, 0] + self._high * np.linalg.norm(rho[:, 1:], axis=1)).max(initial=0.0))
+        zeta = float((rho[:, 0] + friction * np.linalg.norm(rho[:, 1:], axis=1)).max(initial=0.0))
         opening = back[:, ::w].sum(axis=1)
         opened = (rows @ opening).reshape(-1, w)
-        least = float((opened[:, 0] - self._high * np.linalg.norm(opened[:, 1:], axis=1)).min(initial=np.inf))
+        least = float((opened[:, 0] - friction * np.linalg.norm(opened[:, 1:], axis=1)).min(initial=np.inf))
         if not least > 0.0:
             return unbounded
         share, b = zeta / least, float(np.sqrt(max(bias @ inverse @ bias, 0.0)))

@@ -59,7 +59,8 @@ def landing_set(
     Returns:
         The set. Its velocities are those of the law, then the samples; those of the law have 0 ``steps``, and impulses
         without those of linear terms. ``lower`` and ``upper`` are bounds of
-        the model, its terms in their intervals (:class:`~.landing_bounds.LandingBounds`). The coverage is that of samples.
+        the model, its terms in their intervals (:class:`~.landing_bounds.LandingBounds`). The coverage is that of the
+        samples.
         With all terms off it is the set of ``post_impact_set`` in steps of ``step`` largest impulses.
 
     Raises:
@@ -116,7 +117,7 @@ def landing_set(
     made = landing.points(problem.mass, problem.bias_force, hit, True)
     count = len(made.points)
     moved = found.velocities + made.offset
-    lower, upper = landing.bounds(problem.mass, problem.bias_force, hit, True, made, found)
+    lower, upper = landing.bounds(problem.mass, problem.bias_force, hit, made, found, True)
     return replace(
         whole,
         velocities=np.concatenate((made.points, moved)),

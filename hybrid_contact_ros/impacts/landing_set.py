@@ -20,6 +20,7 @@ _FRICTIONS = 7
 between."""
 _STEPS, _TOLERANCE = 400, 1e-3  # where contacts are redundant; otherwise cases are solved to rounding
 _USABLE = 5e-3  # a case with a larger residual is no point of the set
+_NOTHING = 1e-9  # of the largest velocity: a generator that is shorter is rounding of none
 AT_REST = 0.01  # of the fastest |u_n⁻|: a contact that stands and is slower is at rest
 _HITS = 0.1  # of the fastest |u_n⁻|: a contact of which nothing else is known hits if it is faster
 
@@ -39,8 +40,8 @@ class LandingPoints:
 
     Attributes:
         points: (k, n), the first in the middle of all intervals. impulses: (k, m (1 + d)) N s, of these, without those
-            of the linear terms. generators: (g, n). restless: (n,), by how much standing contacts that still move change
-            each coordinate at most.
+            of the linear terms. generators: (g, n). restless: (n,), by how much standing contacts that still move
+            change each coordinate at most.
         offset: (n,), from the outcome of all contacts at once without these terms to the first point: what moves the
             samples of all orders.
         status: SOLVED, INACCURATE where a case could not be solved (it is left out), SINGULAR. residual: largest, of
@@ -163,7 +164,7 @@ class LandingLaw:
 
     def points(
         self, mass: Array, bias: Array, rows: Array, velocity: Array, hitting: Flags, nominal: Array,
-        lasting: bool = True,
+        lasting: bool = True, friction: tuple[Array, Array] | None = None,
     ) -> LandingPoints:  # fmt: skip
         """What the terms make of an impact.
 
@@ -171,6 +172,7 @@ class LandingLaw:
             mass … velocity: as of :meth:`solve`. hitting: (m,), the others stand.
             nominal: v⁺ (n,) of all contacts at once, inelastic, by the law of the samples.
             lasting: False leaves the duration out, where the torques are not known.
+            friction: (low, high), each (m,), of μ; None for that of the terms.
         """
         w, m = 1 + self.d, hitting.size
         u = (rows @ velocity).reshape(m, w)
@@ -187,7 +189,7 @@ class LandingLaw:
         left[alone, :, 0] = np.where(self._on[foot[alone]], ends, left[alone, :, 0])
         found, pushes, residuals, status = self.solve(
             mass, bias, rows, velocity, table.duration[chosen] if lasting else np.zeros(chosen.size),
-            self._drive[chosen], self._friction[chosen], left.reshape(chosen.size, m * w),
+            self._drive[chosen], self._between(friction)[chosen], left.reshape(chosen.size, m * w),
         )  # fmt: skip
         usable = residuals <= _USABLE
         if not (usable[0] and usable[1] and usable[-1]):
@@ -215,16 +217,26 @@ class LandingLaw:
         return LandingPoints(
             points=points,
             impulses=np.concatenate((pushes[-1:], pushes[corners], halves)),
-            generators=every[np.any(every != 0.0, axis=1)],
+            generators=every[np.abs(every).max(axis=1, initial=0.0) > _NOTHING * np.abs(velocity).max(initial=0.0)],
             restless=np.abs(restless).sum(axis=0),
             offset=points[0] - (nominal + found[0] - found[1]),
             status=status,
             residual=float(residuals.max()),
         )
 
+    def _between(self, friction: tuple[Array, Array] | None) -> Array:
+        """μ (c, m) of the cases, with intervals of each contact in the place of those of the terms."""
+        if friction is None:
+            return self._friction
+        part, factor = self.terms.friction, self._table.factor
+        share = 0.5 + 0.5 * (factor - 1.0) / part if part > 0.0 else np.full(factor.size, 0.5)
+        found = friction[0] + share[:, None] * (friction[1] - friction[0])
+        found[:2] = self._friction[:2]  # without these terms
+        return np.asarray(found)
+
     def left(self, rows: Array, velocity: Array, hitting: Flags) -> tuple[Array, Array]:
-        """Middle and half of the intervals (m (1 + d),) of the velocities w, m/s, with which hitting contacts are left:
-        rebound, slip and creep."""
+        """Middle and half of the intervals (m (1 + d),) of the velocities w, m/s, with which hitting contacts are
+        left: rebound, slip and creep."""
         terms, w = self.terms, 1 + self.d
         u = (rows @ velocity).reshape(-1, w)
         approach = np.where(hitting, -np.minimum(u[:, 0], 0.0), 0.0)
@@ -237,9 +249,8 @@ class LandingLaw:
 
     def _slips(self, approach: Array, hitting: Flags, back: Array) -> Array:
         """Slip of hitting contacts: rows (any, n)."""
-        return np.asarray((self.terms.slip * approach[hitting, None, None] * back[hitting, 1:])).reshape(
-            -1, back.shape[2]
-        )
+        slips = self.terms.slip * approach[hitting, None, None] * back[hitting, 1:]
+        return np.asarray(slips).reshape(-1, back.shape[2])
 
     def _restless(self, u: Array, approach: Array, hitting: Flags, back: Array) -> Array:
         """What standing contacts that still move may do: rows (any, n)."""

@@ -11,7 +11,7 @@ Python's lock. Where it computes all the time and is too slow, it is the flags t
 
 from __future__ import annotations
 
-from hybrid_contact_ros.estimator import Parts
+from hybrid_contact_ros.estimator import BESIDE, Parts
 
 OUTPUTS = {
     Parts.SENSITIVITY: "event_sensitivity",
@@ -21,7 +21,6 @@ OUTPUTS = {
 }
 """Parts that may be left out, in this order, and what is then not published."""
 
-_BESIDE = (Parts.SENSITIVITY, Parts.IMPACT)
 _WINDOW = 1_000_000_000  # ns of wall time over which states are counted: about a stride, with all its touchdowns
 _LOSSY_WINDOWS = 2  # windows in a row in which too many states are lost, until a part is left out
 _BUSY = 0.5  # share of its time that a node computes for, above which lost states are for want of time
@@ -104,7 +103,7 @@ class Budget:
 
     def _next_to_go(self, crowded: bool, unheard: int) -> Parts | None:
         for part in self._order:
-            if part not in self._gone and not part & unheard and (crowded or part not in _BESIDE):
+            if part not in self._gone and not part & unheard and (crowded or not part & BESIDE):
                 return part
         return None
 

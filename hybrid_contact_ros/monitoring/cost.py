@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybrid_contact_ros.estimator import ContactEstimator, Parts
+from hybrid_contact_ros.estimator import BESIDE, ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
 
 
@@ -65,7 +65,7 @@ def measure(estimator: ContactEstimator, parts: Parts, states: int = 10, longest
         state = RobotState((k + 1) * 2_000_000, model.integrate(q, step), v, effort)
         try:
             start = time.perf_counter()
-            prediction = estimator.update(state, parts & ~(Parts.IMPACT | Parts.SENSITIVITY))
+            prediction = estimator.update(state, parts & ~BESIDE)
             update.append(time.perf_counter() - start)
             closed = max(closed, int(prediction.mode.closed.sum()))
             if parts & Parts.IMPACT and model.contacts and k < 3:

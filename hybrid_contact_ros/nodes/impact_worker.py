@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from hybrid_contact_ros.estimation.impact_sets import ImpactAhead, ImpactSets
+from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
+from hybrid_contact_ros.estimation.impact_sets import ImpactSets
 from hybrid_contact_ros.impacts.steps import Steps
 from hybrid_contact_ros.monitoring.set_counter import SetCounter
 from hybrid_contact_ros.nodes.host import Host

@@ -97,7 +97,8 @@ class ImpactOutput:
 
     def _publish(self, impact: ImpactPrediction, compute_ns: int) -> None:
         """On the thread of the sets."""
-        self._sets.publish(self._encoder.impact(impact, compute_ns))
+        for found in (*impact.after_each, impact):  # the whole cluster last, for who keeps one set of a stamp
+            self._sets.publish(self._encoder.impact(found, compute_ns))
 
 
 class SensitivityOutput:

@@ -14,6 +14,7 @@ from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.nodes.host import Host
 from hybrid_contact_ros.ros.description import RobotDescription
+from hybrid_contact_ros.ros.diagnostics import NO_DESCRIPTION, NOT_CONFIGURED
 from hybrid_contact_ros.ros.executor import by_hand
 from hybrid_contact_ros.ros.parameters import declare_own
 
@@ -69,8 +70,8 @@ class Startup:
 
     def unconfigured(self) -> str:
         """A sentence on a node that is not configured, with the reason where there is one."""
-        why = self.why or ("" if self._description.there else "no robot description yet")
-        said = f"not configured: {why}" if why else "not configured"
+        why = self.why or ("" if self._description.there else NO_DESCRIPTION)
+        said = f"{NOT_CONFIGURED}: {why}" if why else NOT_CONFIGURED
         if self._asked_for("autostart"):
             return said
         return f"{said}; {by_hand(self._node.get_fully_qualified_name(), 'configure')} configures it"

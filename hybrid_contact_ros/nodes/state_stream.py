@@ -16,7 +16,7 @@ from sensor_msgs.msg import JointState
 from hybrid_contact_ros.codes import Validity
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.answers import MODE_PLACES, blocks
-from hybrid_contact_ros.estimator import ContactEstimator, Parts
+from hybrid_contact_ros.estimator import BESIDE, ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
 from hybrid_contact_ros.messages.encoding import Encoder
@@ -40,7 +40,7 @@ _SUNK = 0.03  # m
 _SUNK_GAPS = 4.0  # times activation.gap_off
 _EFFORT, _FORCES = int(Validity.EFFORT), int(Validity.FORCES)  # slow to compute with
 _IMPACT, _SENSITIVITY = int(Parts.IMPACT), int(Parts.SENSITIVITY)
-_BESIDE = _IMPACT | _SENSITIVITY  # computed by other threads
+_BESIDE = int(BESIDE)
 _TIMED = 4  # of so many states the processor time of one is read, for which the system must be asked twice
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
@@ -37,7 +38,7 @@ class Offer(NamedTuple, Generic[A]):
     generation: int
 
 
-class Worker(Generic[A, R]):
+class Worker(ABC, Generic[A, R]):
     """One thread, which computes one result after another, always of the newest state that was offered.
 
     A state never waits for a result. What that depends on is copied when the state has been answered; of states that
@@ -62,13 +63,13 @@ class Worker(Generic[A, R]):
         assert self._thread.native_id is not None
         node.has_thread(self._thread.native_id, sets=True)
 
+    @abstractmethod
     def steps(self, offer: Offer[A]) -> Steps[R | None]:
         """The computation; None where there is nothing to publish."""
-        raise NotImplementedError
 
+    @abstractmethod
     def publish(self, result: R, offer: Offer[A], begun: int) -> None:
         """Publish a result whose computation began then, by time.perf_counter_ns."""
-        raise NotImplementedError
 
     def prepare(self) -> None:
         """On the thread, before anything else."""

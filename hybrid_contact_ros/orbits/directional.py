@@ -9,10 +9,10 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hybrid_contact_ros.orbits.corners import arriving, landing_corner
 from hybrid_contact_ros.orbits.flow import VariationalFlow, follow_execution
 from hybrid_contact_ros.orbits.instants import instant_saltation
 from hybrid_contact_ros.orbits.variation import Controls, Variation
-from hybrid_contact_ros.sensitivity.bouligand import bouligand_derivative
 from hybrid_contact_ros.sensitivity.bouligand_selection import InadmissibleError
 from hybrid_contact_ros.sensitivity.contact_mode import ContactMode
 from hybrid_contact_ros.sensitivity.gradients import depends_on_time
@@ -22,7 +22,6 @@ from hybrid_contact_ros.simulation.execution import Execution, ExecutionEvent, E
 from hybrid_contact_ros.systems.robot import RobotSystem
 
 Array = NDArray[np.float64]
-_TOUCHING = 1e-6  # m; the events of an execution are found to 1e-9 m
 _SAME = 1e-6  # of the speeds: so near to the execution's velocity a word must lead for the flow to go on
 
 
@@ -140,11 +139,6 @@ def directional_flow(
     return DirectionalFlow(piece, tuple(orders), words[-1] if words else None, whole)
 
 
-def _arriving(events: list[ExecutionEvent]) -> frozenset[int]:
-    touchdowns = (event for event in events if event.kind is ExecutionEventKind.TOUCHDOWN)
-    return frozenset[int]().union(*(event.contacts - event.before.closed for event in touchdowns))
-
-
 def _piece(
     known: object,
     events: list[ExecutionEvent],
@@ -154,18 +148,13 @@ def _piece(
     orders: list[tuple[int, ...]],
 ) -> Saltation:
     """The piece of the Bouligand derivative of an instant that a change belongs to."""
-    first, contacts = events[0], _arriving(events)
+    first, contacts = events[0], arriving(events)
     kind, who = first.kind.value, contacts
-    landing = bouligand_derivative(
-        known, first.q, first.velocity_before, contacts, first.before.closed, time=first.time, touching=_TOUCHING
-    )
+    landing = landing_corner(known, events, after.closed)
     if not landing.valid:
         return refusal(kind, who, landing.validity, landing.why)
     (corner,) = landing.corners
     try:
-        if corner.after.mode != after.closed:
-            why = f"the execution goes on with contacts {sorted(after.closed)} closed, the derivative in another mode"
-            return refusal(kind, who, Validity.UNEXPLAINED, why)
         order = corner.order(change, heights)
         matrix, columns = corner.piece(order)
     except InadmissibleError as error:
@@ -188,7 +177,7 @@ def _word(
         return refused
     system = known.bound(first.time, first.before.closed) if isinstance(known, RobotSystem) else known
     try:
-        found = touchdown_words(system, first.q, first.velocity_before, _arriving(events), first.before.closed)
+        found = touchdown_words(system, first.q, first.velocity_before, arriving(events), first.before.closed)
     except ValueError:
         return refused
     word = found.word_of(change)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.orbits.corners import TOUCHING
 from hybrid_contact_ros.sensitivity.balance import Unsolvable
 from hybrid_contact_ros.sensitivity.contact_mode import RESTING, ContactMode, Direction
 from hybrid_contact_ros.sensitivity.course import explain
@@ -23,7 +24,6 @@ from hybrid_contact_ros.simulation.adapter import AdaptedSystem
 from hybrid_contact_ros.simulation.execution import ExecutionEvent, ExecutionEventKind, ModeInterval
 
 Array = NDArray[np.float64]
-_TOUCHING = 1e-6  # m; the events of an execution are found to 1e-9 m
 
 
 def slip_directions(part: ModeInterval, system: AdaptedSystem, resting: float = RESTING) -> dict[int, Direction]:
@@ -138,7 +138,7 @@ def _impacts(
         return refusal("touchdown", first.contacts, Validity.SIMULTANEOUS, why)
     (contact,) = arriving
     here = limb_gradient(known, q, v, time, before.closed)
-    fault = refuse_touchdown(here.problem, contact, before.closed, RESTING, _TOUCHING)
+    fault = refuse_touchdown(here.problem, contact, before.closed, RESTING, TOUCHING)
     if fault is not None:
         return fault
     reset = np.eye(2 * n)

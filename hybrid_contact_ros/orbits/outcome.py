@@ -9,12 +9,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.orbits.corners import arriving, landing_corner
 from hybrid_contact_ros.orbits.flow import variational_flow
 from hybrid_contact_ros.orbits.instants import followed_mode
 from hybrid_contact_ros.orbits.piecewise import Piece, PiecewiseLinear, unit_rows
 from hybrid_contact_ros.orbits.variation import Controls
 from hybrid_contact_ros.sensitivity.balance import Unsolvable
-from hybrid_contact_ros.sensitivity.bouligand import BouligandDerivative, bouligand_derivative
+from hybrid_contact_ros.sensitivity.bouligand import BouligandDerivative
 from hybrid_contact_ros.sensitivity.bouligand_selection import InadmissibleError
 from hybrid_contact_ros.sensitivity.cones import has_interior
 from hybrid_contact_ros.sensitivity.gradients import asker, problem_gradient
@@ -99,7 +100,10 @@ def outcome_derivative(
             now = [Piece(_driven(flow.matrix, p.matrix, more), p.cone, p.word) for p in now]
         if not instant:
             continue
-        corner = _corner(execution, instant)
+        if instant[0].kind is not ExecutionEventKind.TOUCHDOWN:
+            why = f"touchdowns at {instant[0].time:.6g} s: they are at the instant of another event"
+            return refused(Validity.SIMULTANEOUS, why)
+        corner = landing_corner(known, instant, instant[-1].after.closed)
         if not corner.valid:
             return refused(corner.validity, f"touchdowns at {instant[0].time:.6g} s: {corner.why}")
         try:
@@ -139,16 +143,11 @@ def _stretches(execution: Execution) -> Iterator[tuple[Execution, list[Execution
     begin = 0
     for here, there in pairwise(longer):
         events = moves[here:there]
-        if not _together(events):
+        if len(arriving(events)) <= 1:
             continue
         yield _cut(execution, begin, here, moves, grazes), events
         begin = there
     yield _cut(execution, begin, len(parts) - 1, moves, grazes), []
-
-
-def _together(events: list[ExecutionEvent]) -> bool:
-    arriving = [event.contacts - event.before.closed for event in events if event.kind is ExecutionEventKind.TOUCHDOWN]
-    return len(frozenset[int]().union(*arriving)) > 1
 
 
 def _cut(
@@ -157,22 +156,6 @@ def _cut(
     parts = execution.intervals[begin : end + 1]
     touched = [event for event in grazes if parts[0].start < event.time <= parts[-1].end]
     return replace(execution, intervals=parts, events=(*moves[begin:end], *touched))
-
-
-def _corner(execution: Execution, instant: list[ExecutionEvent]) -> BouligandDerivative:
-    first = instant[0]
-    if first.kind is not ExecutionEventKind.TOUCHDOWN:
-        return BouligandDerivative(Validity.SIMULTANEOUS, "touchdowns at the instant of another event")
-    arriving = [e.contacts - e.before.closed for e in instant if e.kind is ExecutionEventKind.TOUCHDOWN]
-    contacts = frozenset[int]().union(*arriving)
-    known, closed = execution.system.system, first.before.closed
-    corner = bouligand_derivative(
-        known, first.q, first.velocity_before, contacts, closed, time=first.time, touching=1e-6
-    )
-    if corner.valid and corner.corners[0].after.mode != instant[-1].after.closed:
-        why = f"the execution goes on with contacts {sorted(instant[-1].after.closed)} closed"
-        return BouligandDerivative(Validity.UNEXPLAINED, f"{why}, the derivative in another mode")
-    return corner
 
 
 def _branched(pieces: list[Piece], derivative: BouligandDerivative) -> list[Piece]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -115,9 +115,9 @@ class Bounces:
         return now
 
 
-def _runge_kutta(rate: object, now: Array, step: float) -> Array:
-    a = rate(now)  # type: ignore[operator]
-    b = rate(now + 0.5 * step * a)  # type: ignore[operator]
-    c = rate(now + 0.5 * step * b)  # type: ignore[operator]
-    d = rate(now + step * c)  # type: ignore[operator]
+def _runge_kutta(rate: Callable[[Array], Array], now: Array, step: float) -> Array:
+    a = rate(now)
+    b = rate(now + 0.5 * step * a)
+    c = rate(now + 0.5 * step * b)
+    d = rate(now + step * c)
     return np.asarray(now + step / 6.0 * (a + 2.0 * b + 2.0 * c + d))

@@ -118,7 +118,8 @@ class Session:
         writer.write("/contact_mode", time_ns, encoder.mode(prediction.mode, compute_ns, age))
         writer.write("/constraint_stability", time_ns, encoder.stability(prediction.stability, compute_ns))
         if prediction.impact is not None:
-            writer.write("/impact_set", time_ns, encoder.impact(prediction.impact, compute_ns))
+            for found in (*prediction.impact.after_each, prediction.impact):  # as the live node
+                writer.write("/impact_set", time_ns, encoder.impact(found, compute_ns))
         for each in prediction.sensitivity:
             writer.write("/event_sensitivity", time_ns, encoder.sensitivity(each, compute_ns))
         for event in prediction.events:

@@ -23,11 +23,17 @@ _LEVELS = {
 }
 _EVERY = 5.0  # s between two lines about the same kind of fault
 _QUIET = ("odometry_late",)  # happens now and then in any stream; the diagnostics tell when it is frequent
+NOT_CONFIGURED, NO_DESCRIPTION = "not configured", "no robot description yet"
 
 
 def unconfigured(name: str, hardware_id: str, why: str) -> DiagnosticArray:
     """The diagnostics of a node that is not configured."""
     return diagnosis(name, hardware_id, [(Level.WARN, why)], {})
+
+
+def tells_of_failure(said: str) -> bool:
+    """Whether this message of a node that is not configured says that configuring was tried and failed."""
+    return said.startswith(f"{NOT_CONFIGURED}: ") and not said.startswith(f"{NOT_CONFIGURED}: {NO_DESCRIPTION}")
 
 
 def diagnosis(

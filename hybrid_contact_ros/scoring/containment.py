@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from hybrid_contact_ros.impacts.convex_set import ConvexSet
 
 Array = NDArray[np.float64]
 
@@ -61,3 +64,81 @@ def containment(
         float(length(outcomes - outcomes.mean(axis=0)).max()) / jump,
         bool(np.all((v_plus >= lower - margin) & (v_plus <= upper + margin))),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SetScore:
+    """One observed v⁺ against one convex set; all in the kinetic norm, as parts of the jump of the nominal outcome.
+
+    Attributes:
+        distance: of v⁺ from the set; 0 inside. nominal_distance: of v⁺ from the nominal outcome.
+        radius, half_width: of the set (:class:`~hybrid_contact_ros.impacts.convex_set.ConvexSet`).
+    """
+
+    distance: float
+    nominal_distance: float
+    radius: float
+    half_width: float
+
+
+def set_score(found: ConvexSet, nominal: Array, v_plus: Array) -> SetScore:
+    """Score a set. nominal, v_plus: (nv,) the nominal and the observed velocity after the impact.
+
+    Raises:
+        ValueError: the set has no jump to compare with.
+    """
+    if not found.jump > 0.0:
+        raise ValueError("the nominal velocity does not jump: there is nothing to compare distances with")
+    apart = v_plus - nominal
+    return SetScore(
+        found.distance(v_plus) / found.jump,
+        float(np.sqrt(max(float(apart @ found.mass @ apart), 0.0))) / found.jump,
+        found.radius,
+        found.half_width,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SetScores:
+    """Sets of several impacts: ``count``, the shares of v⁺ inside and within 5 and 10 % of the jump, the median radius
+    and half-width, and radii of the smallest balls around the nominal outcomes that do as well within 5 and 10 %."""
+
+    count: int
+    inside: float
+    within_5: float
+    within_10: float
+    radius: float
+    half_width: float
+    ball_5: float
+    ball_10: float
+
+
+def summary(scores: Sequence[SetScore]) -> SetScores:
+    """Of one impact or more."""
+    distance = np.array([score.distance for score in scores])
+    inside, within_5, within_10 = (float(np.mean(distance <= tolerance)) for tolerance in (1e-6, 0.05, 0.10))
+    return SetScores(
+        count=len(scores),
+        inside=inside,
+        within_5=within_5,
+        within_10=within_10,
+        radius=float(np.median([score.radius for score in scores])),
+        half_width=float(np.median([score.half_width for score in scores])),
+        ball_5=smallest_ball(scores, 0.05),
+        ball_10=smallest_ball(scores, 0.10),
+    )
+
+
+def smallest_ball(scores: Sequence[SetScore], tolerance: float) -> float:
+    """Radius, in jumps, of the smallest ball around the nominal outcome that holds, within ``tolerance``, as many of
+    the v⁺ as the sets do. Its half-width is its radius.
+
+    >>> near = [SetScore(0.0, x, 0.1, 0.01) for x in (0.1, 0.2, 0.3)]
+    >>> round(smallest_ball([*near, SetScore(0.5, 0.9, 0.1, 0.01)], 0.05), 3)
+    0.25
+    """
+    share = float(np.mean([score.distance <= tolerance for score in scores]))
+    if share == 0.0:
+        return 0.0
+    far = np.sort([score.nominal_distance for score in scores])
+    return max(0.0, float(far[int(np.ceil(share * len(far) - 1e-9)) - 1]) - tolerance)

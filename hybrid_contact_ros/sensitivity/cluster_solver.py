@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -220,7 +219,7 @@ class _Size:
             return _nothing(model, cluster, resting, ahead, q, v, status, why)
         self._chance[0] = -np.inf
         if covariance is not None:
-            self._mean[:nv] = _difference(model, corner, q)
+            self._mean[:nv] = model.difference(corner, q)
             if self._low > -np.inf:
                 normals = model.rows.rows[list(cluster), 0]
                 self._gap_mean[:] = normals @ self._mean[:nv]
@@ -315,15 +314,6 @@ def _carried(model: RigidBodyModel, q: Array, path: Array, ahead: float, covaria
         by_q, by_path = pin.dIntegrate(model.pinocchio_model, q, path)
         carry[:nv, :nv], carry[:nv, nv:] = by_q, ahead * by_path
     return np.asarray(carry @ covariance @ carry.T)
-
-
-def _difference(model: RigidBodyModel, q: Array, other: Array) -> Array:
-    """The displacement (nv,) from q to another configuration."""
-    coordinates: Any = model.coordinates
-    full = pin.difference(model.pinocchio_model, coordinates.full_position(q), coordinates.full_position(other))
-    if coordinates.reduction is None:
-        return np.asarray(full)
-    return np.asarray(np.linalg.lstsq(coordinates.reduction, full, rcond=None)[0])
 
 
 def _nothing(

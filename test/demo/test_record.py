@@ -2,13 +2,16 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from helpers import heard
-from hybrid_contact_ros.demo.landings import stamp_at
+from hybrid_contact_ros.demo.landings import farthest_points, stamp_at
 from hybrid_contact_ros.demo.picture import draw
 from hybrid_contact_ros.demo.record import DemoRecord
 from hybrid_contact_ros.demo.table import line, live_table, summary_table
+from hybrid_contact_ros.impacts.convex_set import ConvexSet
 
 
 def empty():
@@ -62,7 +65,7 @@ def test_a_landing_is_compared_with_the_last_set_before_it():
     record.impact(heard.impact(1.51, [[0.4, 0.4]]))
     record.true_impact(heard.impact(1.502, [0.0, 0.2], at=1.5), np.zeros(2))
     (landing,) = record.summary()["landings"]
-    jump = np.hypot(1.0, 1.2)
+    jump = np.hypot(1.0, 1.0)  # to the nominal outcome
     assert landing["outcomes"] == 2 and landing["feet"] == list(heard.NAMES)
     assert landing["lead"] == pytest.approx(0.01)
     assert landing["distance"] == pytest.approx(0.1 / jump)
@@ -70,15 +73,46 @@ def test_a_landing_is_compared_with_the_last_set_before_it():
     assert landing["within_bounds"]
 
 
-def test_the_plane_of_a_set_is_in_units_of_the_jump_from_the_mean():
-    """M = 2 I cancels; outcomes differ along (1, -1) only."""
+def test_generators_and_margin_belong_to_the_set_and_to_its_shadow():
+    """M = 2 I: the margin of 0.02 √J is 0.02 / √2 m/s along every axis. The jump to the nominal outcome is 2 √J."""
     record = filled()
-    record.impact(heard.impact(1.49, [[0.0, 0.1], [0.1, 0.0]]))
+    record.impact(heard.impact(1.49, [[0.0, 0.1], [0.1, 0.0]], generators=[[0.0, 0.06]], margin=0.02))
     record.true_impact(heard.impact(1.502, [0.0, 0.2], at=1.5), np.zeros(2))
     (landing,) = record.landings()
-    jump = np.hypot(1.0, 1.2)
-    assert np.abs(landing.plane_outcomes) == pytest.approx(np.array([[0.05, 0.0], [0.05, 0.0]]) * np.sqrt(2) / jump)
-    assert landing.plane_nominal[0] == pytest.approx(0.0, abs=1e-12)  # it is off along (1, 1) only
+    assert landing.score.distance == pytest.approx(np.sqrt(2.0) * (0.2 - 0.16 - 0.02 / np.sqrt(2.0)) / 2.0)
+    ball = 0.02 / np.sqrt(2.0)
+    (shadow,) = landing.shadows
+    assert shadow.outline.min(axis=0) == pytest.approx([-ball, -0.06 - ball], abs=1e-12)
+    assert shadow.outline.max(axis=0) == pytest.approx([0.1 + ball, 0.16 + ball], abs=1e-12)
+    assert landing.normal_range == pytest.approx(np.array([[-ball, -0.06 - ball], [0.1 + ball, 0.16 + ball]]))
+    assert shadow.after == pytest.approx([0.0, 0.2]) and shadow.before == pytest.approx([-1.0, -1.0])
+
+
+def test_a_truth_within_the_generators_is_inside():
+    record = filled()
+    record.impact(heard.impact(1.49, [[0.0, 0.1], [0.1, 0.0]], generators=[[0.0, 0.12]]))
+    record.true_impact(heard.impact(1.502, [0.0, 0.2], at=1.5), np.zeros(2))
+    summary = record.summary()
+    assert summary["landings"][0]["distance"] == 0.0
+    text = printed(summary_table(summary))
+    assert "1 / 1 of 1" in text and "within 5% of the jump" in text
+
+
+@given(seed=st.integers(0, 10**6), margin=st.floats(0.0, 0.5))
+def test_the_farthest_points_are_in_the_set_and_no_other_is_farther(seed, margin):
+    """Against points of the set drawn at random."""
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(4, 4))
+    region = ConvexSet(rng.normal(size=(5, 4)), rng.normal(size=(3, 4)), margin, A @ A.T + np.eye(4), 1.0)
+    directions = rng.normal(size=(6, 4))
+    found = farthest_points(region, directions)
+    for point, direction in zip(found, directions, strict=True):
+        assert region.distance(point) <= 1e-6 * (1.0 + np.linalg.norm(point))
+        shares, parts = rng.dirichlet(np.ones(5), 50), rng.uniform(-1, 1, (50, 3))
+        ball = rng.normal(size=(50, 4))
+        ball *= margin / np.sqrt(np.einsum("kn,nm,km->k", ball, region.mass, ball))[:, None]
+        others = shares @ region.velocities + parts @ region.generators + ball
+        assert (others @ direction).max() <= point @ direction + 1e-9
 
 
 def test_a_bounce_of_more_than_a_few_milliseconds_is_not_hidden():

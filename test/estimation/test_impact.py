@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from hybrid_contact_ros.codes import EventKind, Status
 from hybrid_contact_ros.config import ImpactConfig
-from hybrid_contact_ros.estimation.impact import ImpactRequest, impact_steps, impacting_contacts, landing_of
-from hybrid_contact_ros.estimation.impact_sets import ImpactAhead
+from hybrid_contact_ros.estimation.impact import ImpactRequest, impact_steps, landing_of
+from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
+from hybrid_contact_ros.estimation.landing_clusters import impacting_contacts
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.impacts.steps import without_pauses
 from hybrid_contact_ros.mechanics.problem import ContactProblem

@@ -57,3 +57,46 @@ def test_margins_of_restitution_and_friction_widen_the_set_and_keep_it_bounded()
 def test_an_unknown_impact_law_is_refused_by_name():
     with pytest.raises(ValueError, match=r"impact\.law is 'elastic'; one of inelastic, stronge, poisson"):
         block(impact={"law": "elastic"})
+
+
+def test_a_predicted_impact_says_what_no_impulse_changes_and_how_far_coordinates_jump():
+    thing = block(**NO_DEADLINE, landing=dict.fromkeys(("duration_min", "duration_max", "drive_max", "margin"), 0.0))
+    state = free(0, 0.05, (0.4, 0.1, -1.0))
+    edge = thing.impact(state, contacts=[0, 1])
+    assert edge.basis.shape == (1, 6) and edge.basis_change.shape == (1,) and edge.joint_jump.shape == (6,)
+    problem = thing.model.problem(state)
+    momenta = edge.velocities @ problem.mass @ edge.basis.T
+    np.testing.assert_allclose(momenta, np.tile(edge.basis @ problem.mass @ state.v, (len(momenta), 1)), atol=1e-9)
+    np.testing.assert_allclose(edge.joint_jump, np.abs(edge.velocities - state.v).max(axis=0), rtol=1e-12)
+    flat = thing.impact(state, contacts=range(4))  # four corners leave no motion: the basis is empty, and says so
+    assert flat.basis.shape == (0, 6) and flat.basis_change.shape == (0,)
+    assert thing.impact(state, contacts=[]).basis.shape == (6, 6)
+
+
+def test_the_set_of_a_landing_leaves_its_invariant_components_within_what_is_said():
+    lasting = {"duration_min": 0.001, "duration_max": 0.004, "rebound_max": 0.2, "slip": 0.01}
+    thing = block(**NO_DEADLINE, landing=lasting | {"margin": 0.0})
+    state = free(0, 0.05, (0.4, 0.1, -1.0))
+    edge, problem = thing.impact(state, contacts=[0, 1]), thing.model.problem(state)
+    np.testing.assert_allclose(edge.basis_change, 0.004 * np.abs(edge.basis @ problem.bias_force), rtol=1e-6)
+    moved = np.abs((edge.velocities - state.v) @ problem.mass @ edge.basis.T)
+    widest = moved + np.abs(edge.generators @ problem.mass @ edge.basis.T).sum(axis=0)
+    assert (widest <= edge.basis_change * (1 + 1e-9) + 1e-9).all() and moved.max() > 0.5 * edge.basis_change.max() > 0.0
+
+
+def test_the_basis_of_the_next_impact_has_the_standing_contacts_too():
+    thing = block(**NO_DEADLINE)
+    tilt = 0.1  # rad about y: two corners stand, and the block turns down onto the others
+    state = free(0, 0.05 * (np.cos(tilt) + np.sin(tilt)))
+    q = state.q.copy()
+    q[3:7] = [0.0, np.sin(tilt / 2), 0.0, np.cos(tilt / 2)]
+    gap = thing.model.problem(type(state)(0, q, state.v, state.effort)).gap
+    stands, hangs = np.flatnonzero(gap < 1e-6), np.flatnonzero(gap > 1e-6)
+    assert len(stands) == len(hangs) == 2
+    rows = thing.model.problem(type(state)(0, q, state.v, state.effort)).jacobian().reshape(4, 3, 6)
+    still = np.linalg.svd(rows[stands].reshape(-1, 6))[2][-1]  # the turn about the standing edge
+    falling = still * -np.sign(rows[hangs[0], 0] @ still) * 3.0 / np.linalg.norm(still[3:])
+    for stamp in range(3):
+        found = thing.update(type(state)(stamp * 1_000_000, q, falling, state.effort)).impact
+    assert found is not None and found.contacts.tolist() == [0, 1, 2, 3] and found.basis.shape == (0, 6)
+    assert thing.impact(type(state)(0, q, falling, state.effort), contacts=hangs).basis.shape == (1, 6)

@@ -191,6 +191,21 @@ def test_hop_covariance(example):
     assert example["smooth"].ratio > 100.0
 
 
+def test_impact_invariant_tracking(example):
+    assert example["peak"] > 40.0  # k_d times the planned jump, some 16 rad/s
+    assert example["peak"] > 5.0 * example["projected_peak"]
+    assert example["leaves"] > 2.0 * example["projected_leaves"]
+    ends = [
+        np.abs(rows[-1][0][7:] - example["plan"][-1][0][7:]).max() for rows in (example["plain"], example["invariant"])
+    ]
+    assert max(ends) < 0.1 and sum(row[5] for row in example["invariant"]) < 50  # both stand as planned after it
+
+
+def test_limits_through_an_impact(example):
+    assert example["thrown"].max() > 1.5 and example["kept"].max() < 1.0
+    assert example["speed"] > example["slower"] > 0.3  # and yet it strikes
+
+
 def test_every_example_is_in_the_table_and_has_a_test(root):
     scripts = {path.stem for path in (root / "examples").glob("*.py")}
     table = (root / "examples" / "README.md").read_text(encoding="utf-8")

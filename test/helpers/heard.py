@@ -62,7 +62,7 @@ def stability():
     return viewed("ConstraintStability", contacts=NAMES, **flags, **margins, **pairs)
 
 
-def impact(seconds, velocities, v_minus=(-1.0, -1.0), contacts=NAMES, at=None):
+def impact(seconds, velocities, v_minus=(-1.0, -1.0), contacts=NAMES, at=None, generators=(), margin=0.0):
     """A PostImpactVelocitySet of a robot whose two velocities are its feet's."""
     rows = np.atleast_2d(np.asarray(velocities, float))
     return viewed(
@@ -76,6 +76,9 @@ def impact(seconds, velocities, v_minus=(-1.0, -1.0), contacts=NAMES, at=None):
         count=len(rows),
         dof=2,
         velocities=rows.ravel().tolist(),
+        generator_count=len(generators),
+        generators=np.ravel(generators).astype(float).tolist(),
+        margin=margin,
         lower=[-0.5, -0.5],
         upper=[0.5, 0.5],
         coverage=0.9,

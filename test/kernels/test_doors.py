@@ -19,6 +19,7 @@ from hybrid_contact_ros.kernels.impacts import (
     all_solutions,
     hull_lp,
     landing_bounds,
+    landing_chain,
     landing_law,
     set_gathering,
     set_plan,
@@ -164,6 +165,13 @@ DOORS = [
         ],
     ),
     (
+        landing_chain.landing_chain,
+        [
+            *("steps", "tolerance", landing_law.Landing, landing_chain.ChainLaw, landing_chain.ChainCases),
+            *(landing_law.LandingScratch, landing_chain.ChainScratch, landing_chain.ChainOut),
+        ],
+    ),
+    (
         landing_law.landing_outcomes,
         [
             *("steps", "tolerance", landing_law.Landing, landing_law.LandingCases),
@@ -245,7 +253,14 @@ DOORS = [
 ]
 
 # Doors that use their arguments themselves and hand no group of them on
-WITHOUT_RECORDS = {"impulse_bounds", "maximum", "nearest_point", "joint_state", "write_contact_mode"}
+WITHOUT_RECORDS = {
+    "impulse_bounds",
+    "maximum",
+    "nearest_point",
+    "joint_state",
+    "write_contact_mode",
+    "set_extent",
+}
 
 
 @pytest.mark.parametrize(("door", "records"), DOORS, ids=lambda value: getattr(value, "__name__", ""))

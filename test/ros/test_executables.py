@@ -77,9 +77,14 @@ class Process:
         return self.popen.wait(timeout=120.0)
 
     def close(self):
+        # In order: where a peer was killed, Fast DDS 3.2 may unmap the shared memory of a participant that then ends
+        # with a segmentation fault (SharedMemChannelResource::release), and that is the process of these tests.
         if self.popen.poll() is None:
-            self.popen.kill()
-            self.popen.wait()
+            try:
+                self.interrupt()
+            except subprocess.TimeoutExpired:
+                self.popen.kill()
+                self.popen.wait()
         self.executor.shutdown()
         self.partner.destroy_node()
         self.context.try_shutdown()

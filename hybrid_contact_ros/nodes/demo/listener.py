@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
+from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import State, TransitionEvent
 from lifecycle_msgs.srv import GetState
 from nav_msgs.msg import Odometry
@@ -25,6 +26,7 @@ from sensor_msgs.msg import JointState
 
 from hybrid_contact_msgs.msg import ConstraintStability, ContactEvent, ContactMode, PostImpactVelocitySet
 from hybrid_contact_ros.demo.frames import FAILED, READY, Frame, packed
+from hybrid_contact_ros.ros.diagnostics import tells_of_failure
 from hybrid_contact_ros.ros.executor import run_node
 from hybrid_contact_ros.ros.qos import OUTPUT, STATE_INPUT
 
@@ -45,14 +47,16 @@ _UNCONFIGURED = State.PRIMARY_STATE_UNCONFIGURED
 
 
 class DemoListener(Node):
-    """Hands every message to ``keep``, serialised."""
+    """Hands every message to ``keep``, serialised. ``options`` are those of a node."""
 
-    def __init__(self, keep: Callable[[Frame], None]) -> None:
-        super().__init__("demo_listener")
+    def __init__(self, keep: Callable[[Frame], None], **options: Any) -> None:
+        super().__init__("demo_listener", **options)
         self._keep = keep
         for number, (topic, kind, qos) in enumerate(TOPICS):
             self.create_subscription(kind, topic, self._heard(number), qos, raw=True)
         self.create_subscription(TransitionEvent, "contact_suite/transition_event", self._on_transition, 10)
+        # Its diagnostics say so, too, and more than once: discovery may be slower than the one event.
+        self.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
         self._state: Any = self.create_client(GetState, "contact_suite/get_state")
         self._asked: Any = None
         self._active = False
@@ -67,6 +71,10 @@ class DemoListener(Node):
 
     def _on_transition(self, event: TransitionEvent) -> None:
         if (event.start_state.id, event.goal_state.id) == (State.TRANSITION_STATE_CONFIGURING, _UNCONFIGURED):
+            self._keep(Frame(FAILED, time.time_ns(), b""))
+
+    def _on_diagnostics(self, array: DiagnosticArray) -> None:
+        if not self._active and any(tells_of_failure(status.message) for status in array.status):
             self._keep(Frame(FAILED, time.time_ns(), b""))
 
     def _ask(self) -> None:

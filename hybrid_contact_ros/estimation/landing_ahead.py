@@ -1,0 +1,180 @@
+"""What is foreseen of a landing beside its impact: the state it begins with, its touches one by one, and how uncertain
+the velocity is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.codes import EventKind, LandingPhase, Status
+from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
+from hybrid_contact_ros.estimation.landing_clusters import (
+    Cluster,
+    LandingChain,
+    after_touches,
+    cluster_of,
+    impacting_contacts,
+    shifted,
+)
+from hybrid_contact_ros.estimation.state_covariance import state_covariance
+from hybrid_contact_ros.estimation.velocity_ahead import (
+    Contacts,
+    friction_margins,
+    landing_map,
+    spread_axes,
+    through_sticks,
+)
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.prediction import ImpactPrediction
+
+Array = NDArray[np.float64]
+
+_BASE = 6
+_GRAVITY = 9.81
+_SLIPS = 0.4  # of the standard deviation of a gap's acceleration: that of a contact that may slip, along the ground
+_REMEMBERED = 16
+
+
+class LandingAhead:
+    """Foresees landings of a robot by one configuration. Remembers nothing of the states."""
+
+    def __init__(self, model: RigidBodyModel, config: EstimatorConfig) -> None:
+        self._model, self._config, self._landing = model, config, config.landing
+        self._driven = np.ones(model.nv, dtype=np.bool_)
+        if model.floating_base:
+            self._driven[:_BASE] = False
+        self._weight = _GRAVITY * sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:])
+        self._chains: dict[bytes, LandingChain] = {}
+
+    def warm(self) -> None:
+        """Compile what the answers need."""
+        n = self._model.nv
+        chain = LandingChain(self._landing, np.full(1, 0.5), np.zeros(1), 2, n, self._driven)
+        mass, rows, v = np.eye(n), np.zeros((3, n)), np.zeros(n)
+        rows[:, :3] = np.eye(3, min(n, 3))
+        v[0] = -1.0
+        chain.shifts(mass, np.zeros(n), rows, v, Cluster(np.zeros((1, 1)), 0.0, 0.0, 1.0))
+        chain.impulse(mass, np.zeros(n), rows, v)
+
+    def contacts(self, ahead: ImpactAhead) -> tuple[NDArray[np.intp], float]:
+        """Which contacts take part in the next impact, and when (s) it begins: with a landing that lasts, those whose
+        touches nothing tells apart (:func:`~hybrid_contact_ros.estimation.landing_clusters.impacting_contacts`)."""
+        landing = self._landing
+        lasts = None if landing.duration_max == 0.0 else landing.duration_min
+        return impacting_contacts(self._config.impact, ahead.closed, ahead.backed, ahead.event_times, lasts)
+
+    def first_feet(self, ahead: ImpactAhead, contacts: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+        """The contacts that have landed after the first touch of a cluster, after the second and so on, without the
+        last."""
+        landing = self._landing
+        if landing.duration_max == 0.0 or not landing.each_foot:
+            return []
+        return after_touches(contacts, ahead.closed, ahead.event_times)
+
+    def state(self, ahead: ImpactAhead, when: float) -> tuple[Array, Array]:
+        """q and v⁻ when the first contact touches, ``when`` s after the state."""
+        model, v, acceleration = self._model, ahead.v, ahead.acceleration
+        if self._landing.course > 0.0:
+            sticks = (ahead.backed == EventKind.STICK) & (ahead.event_times[:, 0] < when)
+            if sticks.any() and ahead.effort is not None:
+                later = self._through_sticks(ahead, when)
+                if np.isfinite(later).all():
+                    return model.integrate(ahead.q, when * 0.5 * (v + later)), later
+            elif ahead.course is not None:
+                change, _ = ahead.course.change(when, self._landing.course)  # of q a third of that, times the time
+                q = model.integrate(ahead.q, when * (v + 0.5 * when * acceleration + change / 3.0))
+                return q, v + when * acceleration + change
+        return model.integrate(ahead.q, when * (v + 0.5 * when * acceleration)), v + when * acceleration
+
+    def _through_sticks(self, ahead: ImpactAhead, when: float) -> Array:
+        model = self._model
+        closed = np.flatnonzero(ahead.closed)
+        if not model.evaluate(RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort)):
+            return np.full(model.nv, np.nan)
+        rows = model.rows.rows[closed].reshape(-1, model.nv)
+        now = Contacts(
+            model.here.mass, model.here.bias, rows, model.rows.drift[closed].reshape(-1), model.friction[closed]
+        )
+        return through_sticks(now, ahead.v, when)
+
+    def told(
+        self, found: ImpactPrediction, ahead: ImpactAhead, corners: NDArray[np.intp]
+    ) -> tuple[ImpactPrediction, Array]:
+        """The set with what is known of its touches' times; half-axes (g, nv) of what the spread of v⁻ adds to it.
+
+        The model has been evaluated at the impact. corners: contacts that the set was made for.
+        """
+        model, landing = self._model, self._landing
+        cluster = cluster_of(corners, ahead.closed, ahead.event_times, self._config.prediction.bound_sigmas)
+        found = replace(
+            found,
+            earliest=cluster.earliest,
+            latest=cluster.latest,
+            order_probability=cluster.probability,
+            phase=LandingPhase.INCOMPLETE if ahead.landed else LandingPhase.BEFORE,
+        )
+        none, spread = np.empty((0, model.nv)), landing.spread > 0.0
+        known = ahead.effort is not None or not self._driven.any()  # without efforts nobody knows what flows between
+        apart = known and landing.duration_max > 0.0 and bool(cluster.touch.max(initial=0.0) > 0.0)
+        if found.status == Status.SINGULAR or not len(found.velocities) or not (spread or apart):
+            return found, none
+        mass, bias, v = model.here.mass, model.here.bias, found.velocity_minus
+        rows = model.rows.rows[corners].reshape(-1, model.nv)
+        chain = self._chain(corners)
+        if apart:
+            found = shifted(found, chain.shifts(mass, bias, rows, v, cluster), mass)
+        if not spread:
+            return found, none
+        free = self._may_slip(ahead, corners, found.time_to_impact)
+        impulse = chain.impulse(mass, bias, rows, v)
+        impulse.reshape(-1, 3)[free] = 0.0
+        through = landing_map(mass, rows, model.friction[corners], impulse)
+        sliding = rows.reshape(-1, 3, model.nv)[free, 1:].reshape(-1, model.nv)
+        return found, self._spread(ahead, mass, through, sliding, found.time_to_impact)
+
+    def _may_slip(self, ahead: ImpactAhead, corners: NDArray[np.intp], when: float) -> NDArray[np.bool_]:
+        """Which contacts (k,) stand, but with so little friction to spare that they may slip before the impact: they
+        hold no velocity back."""
+        model, stands = self._model, ahead.closed[corners] != 0
+        free = np.zeros(corners.size, dtype=np.bool_)
+        held = corners[stands]
+        if ahead.effort is not None and held.size and self._landing.load_rate > 0.0:
+            rows = model.rows.rows[held].reshape(-1, model.nv)
+            margins = friction_margins(model.here.mass, model.here.bias, rows, model.friction[held], ahead.acceleration)
+            free[stands] = margins < self._landing.load_rate * self._weight * when
+        return free
+
+    def _spread(self, ahead: ImpactAhead, mass: Array, through: Array, sliding: Array, when: float) -> Array:
+        """Half-axes (g, nv) of the spread of v⁻, after the landing; sliding: tangents (r, nv) of contacts that may
+        slip."""
+        model, landing, n = self._model, self._landing, self._model.nv
+        state = RobotState(ahead.stamp_ns, ahead.q, ahead.v, None, ahead.base_covariance, ahead.base_twist_in_world)
+        known = state_covariance(state, model.floating_base, self._config.sensitivity)
+        covariance = None if known is None else known[n:, n:]
+        # An effort that changes by r t from now on moves v⁻ by ½ r T² M⁻¹.
+        factor = 0.5 * landing.effort_rate * when * when * np.linalg.inv(mass)[:, self._driven]
+        if len(sliding):
+            back = np.linalg.solve(mass, sliding.T)
+            sigma = _SLIPS * self._config.activation.acceleration_sigma * when
+            factor = np.column_stack((factor, sigma * back @ np.linalg.pinv(sliding @ back, hermitian=True)))
+        if landing.course > 0.0 and ahead.course is not None:
+            _, unsure = ahead.course.change(when, landing.course)
+            factor = np.column_stack((factor, unsure))
+        return spread_axes(mass, through, covariance, factor, landing.spread)
+
+    def _chain(self, corners: NDArray[np.intp]) -> LandingChain:
+        key = corners.tobytes()
+        found = self._chains.get(key)
+        if found is None:
+            if len(self._chains) >= _REMEMBERED:
+                self._chains.clear()
+            model = self._model
+            found = LandingChain(
+                self._landing, model.friction[corners], model.restitution[corners], 2, model.nv, self._driven
+            )
+            self._chains[key] = found
+        return found
