@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.impacts.bounds import outcome_bounds
     from hybrid_contact_ros.impacts.convex_set import ConvexSet, convex_set
     from hybrid_contact_ros.impacts.invariant_basis import InvariantBasis, invariant_basis
+    from hybrid_contact_ros.impacts.landing_model import LandingTerms
+    from hybrid_contact_ros.impacts.landing_outcomes import landing_set
     from hybrid_contact_ros.impacts.outcome import ImpactOutcome, VelocitySet
     from hybrid_contact_ros.impacts.plastic import plastic_impact
     from hybrid_contact_ros.impacts.sequential import sequential_impact
@@ -77,6 +79,8 @@ _HOMES = {
     "convex_set": "impacts.convex_set",
     "InvariantBasis": "impacts.invariant_basis",
     "invariant_basis": "impacts.invariant_basis",
+    "LandingTerms": "impacts.landing_model",
+    "landing_set": "impacts.landing_outcomes",
     "ImpactOutcome": "impacts.outcome",
     "VelocitySet": "impacts.outcome",
     "plastic_impact": "impacts.plastic",

@@ -91,7 +91,13 @@ class ImpactConfig:
     max_steps: int = _leaf(100, "-", 1, 100000, "increments that a draw may take")
     law: str = _leaf("poisson", "-", None, None, "poisson, stronge, or inelastic (restitution is not used)")
     restitution_margin: float = _leaf(0.0, "-", 0.0, 1.0, "the set covers restitution up to this much above and below")
-    friction_margin: float = _leaf(0.0, "-", 0.0, 1.0, "the set covers friction up to this part above and below")
+    friction_margin: float = _leaf(
+        0.45,
+        "-",
+        0.0,
+        1.0,
+        "the set covers friction up to this part above and below, as far as landings did not show more",
+    )
     directions: int = _leaf(4, "-", 2, 32, "edges of the linearised friction cone; even")
     deadline: float = _leaf(0.001, "s", 0.0, 10.0, "longest computation of one set; 0 for any")
     seed: int = _leaf(0, "-", 0, 2**31 - 1, "seed of the draws; the same state and seed give the same set")
@@ -102,17 +108,17 @@ class ImpactConfig:
 class LandingConfig:
     """What a robot's landing adds to its impact law, as intervals; each term is off where its numbers are 0."""
 
-    duration_min: float = _leaf(0.0, "s", 0.0, 0.1, "gravity and measured torques act at least this long")
-    duration_max: float = _leaf(0.0, "s", 0.0, 0.1, "and at most this long")
-    rebound_min: float = _leaf(0.0, "-", -1.0, 1.0, "least part of its approach that a hitting foot leaves with")
-    rebound_max: float = _leaf(0.0, "-", -1.0, 1.0, "greatest part; both add to restitution")
+    duration_min: float = _leaf(0.001, "s", 0.0, 0.1, "gravity and measured torques act at least this long")
+    duration_max: float = _leaf(0.004, "s", 0.0, 0.1, "and at most this long")
+    rebound_min: float = _leaf(-0.07, "-", -1.0, 1.0, "least part of its approach that a hitting foot leaves with")
+    rebound_max: float = _leaf(0.18, "-", -1.0, 1.0, "greatest part; both add to restitution")
     drive_min: float = _leaf(0.0, "kg m^2", 0.0, 10.0, "least inertia that drives seem to add to every joint")
-    drive_max: float = _leaf(0.0, "kg m^2", 0.0, 10.0, "greatest: armature, and damping gain times duration")
+    drive_max: float = _leaf(0.0024, "kg m^2", 0.0, 10.0, "greatest: armature, and damping gain times duration")
     drive_own: float = _leaf(0.0, "kg m^2", 0.0, 10.0, "of each joint by itself, above and below; linearised")
-    slip: float = _leaf(0.0, "-", 0.0, 1.0, "part of its approach that a hitting foot may move along the ground")
-    creep: float = _leaf(0.0, "-", 0.0, 1.0, "part of its tangential speed that a hitting foot may keep")
-    settling: float = _leaf(0.0, "-", 0.0, 2.0, "part of its velocity by which a standing, moving foot may change")
-    bounce: float = _leaf(0.0, "-", 0.0, 1.0, "part of the fastest approach that such a foot may move, too")
+    slip: float = _leaf(0.005, "-", 0.0, 1.0, "part of its approach that a hitting foot may move along the ground")
+    creep: float = _leaf(0.15, "-", 0.0, 1.0, "part of its tangential speed that a hitting foot may keep")
+    settling: float = _leaf(0.6, "-", 0.0, 2.0, "part of its velocity by which a standing, moving foot may change")
+    bounce: float = _leaf(0.05, "-", 0.0, 1.0, "part of the fastest approach that such a foot may move, too")
     damping_min: float = _leaf(1.0, "N m s/rad", 0.0, 1e4, "least gain of drives, between touchdowns of a cluster")
     damping_max: float = _leaf(3.0, "N m s/rad", 0.0, 1e4, "and greatest; used where duration_max is not 0")
     each_foot: bool = _leaf(True, "-", None, None, "also the sets after the first feet of a cluster")

@@ -120,15 +120,16 @@ def landing_of(
     config: ImpactConfig,
     terms: LandingTerms | None = None,
     driven: NDArray[np.bool_] | None = None,
+    feet: NDArray[np.intp] | None = None,
 ) -> Landing:
     """What draws the sets of impacts at the contacts of a problem; ``law`` as of :func:`impact_law`. ``terms``,
-    ``driven``: as of :class:`~hybrid_contact_ros.impacts.landing.Landing`."""
+    ``driven``, ``feet``: as of :class:`~hybrid_contact_ros.impacts.landing.Landing`."""
     restitution = None if law == "inelastic" else around(problem.restitution, config.restitution_margin, 1.0)
     friction = around(problem.friction, config.friction_margin * problem.friction, np.inf)
     material = None
     if draws_material(law, config, terms):
         material = Material(problem, law, restitution, friction, common=True)
-    return Landing(problem, config.directions, config.step, config.max_steps, material, terms, driven)
+    return Landing(problem, config.directions, config.step, config.max_steps, material, terms, driven, feet)
 
 
 def impact_steps(

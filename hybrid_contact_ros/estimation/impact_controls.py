@@ -15,35 +15,25 @@ from hybrid_contact_ros.prediction import ImpactPrediction
 Array = NDArray[np.float64]
 
 
-def other_terms(config: LandingConfig, floating_base: bool, lasting: bool, apart: float = 0.0) -> OtherTerms:
-    """The ends of the intervals that move invariant components.
-
-    Args:
-        lasting: whether the forces are known that act while an impact lasts; without them the set has no duration.
-        apart: s, longest time from the first touch of the cluster to its last. What acts between touches acts on top:
-            the same forces, and drives that hold their course with the gain D, −D Δv over that time, which is a k of
-            D times the time.
-    """
-    if not config.duration_max > 0.0:  # touches are at once then
-        apart = 0.0
-    return OtherTerms(
-        duration=(config.duration_max if lasting else 0.0) + apart,
-        drive=config.drive_max + config.damping_max * apart,
-        drive_own=config.drive_own,
-        first_joint=6 if floating_base else 0,
-    )
+def other_terms(config: LandingConfig, floating_base: bool, lasting: bool) -> OtherTerms:
+    """The ends of the intervals that move invariant components. ``lasting``: whether the forces are known that act
+    while an impact lasts; without them the set has no duration."""
+    duration = config.duration_max if lasting else 0.0
+    return OtherTerms(duration, config.drive_max, config.drive_own, 6 if floating_base else 0)
 
 
 def with_controls(
-    found: ImpactPrediction, mass: Array, rows: Array, bias: Array, terms: OtherTerms
+    found: ImpactPrediction, mass: Array, rows: Array, bias: Array, terms: OtherTerms, spread: Array | None = None
 ) -> ImpactPrediction:
-    """``found`` with ``basis``, ``basis_change`` and ``joint_jump``.
+    """``found`` with ``basis``, ``basis_change`` and ``joint_jump``, and widened by the ``spread`` of v⁻.
 
     All contacts of the impact count, not only the corners that its samples push at. Without outcomes there are no
-    changes, and where M is singular there is no basis either.
+    changes, and where M is singular there is no basis either. An error of v⁻ is none of what the impact changes: it is
+    in the jumps from the predicted v⁻, and not in the changes of components.
 
     Args:
         mass: M (nv, nv), rows: J (m, 1 + d, nv) of all contacts, and bias: h − Sᵀτ (nv,), at the impact.
+        spread: half-axes (g, nv), None for none.
     """
     n = len(bias)
     basis = basis_of(mass, rows[found.contacts].reshape(-1, n))
@@ -51,7 +41,9 @@ def with_controls(
         return found
     if not len(found.velocities):
         return replace(found, basis=basis.rows)
-    change, jump = set_changes(
-        basis, terms, bias, found.velocity_minus, found.velocities, found.generators, found.margin
-    )
-    return replace(found, basis=basis.rows, basis_change=change, joint_jump=jump)
+    generators = np.empty((0, n)) if found.generators is None else found.generators
+    change, jump = set_changes(basis, terms, bias, found.velocity_minus, found.velocities, generators, found.margin)
+    if spread is None or not len(spread):
+        return replace(found, basis=basis.rows, basis_change=change, joint_jump=jump)
+    generators, jump = np.concatenate((generators, spread)), jump + np.abs(spread).sum(axis=0)
+    return replace(found, basis=basis.rows, basis_change=change, joint_jump=jump, generators=generators)

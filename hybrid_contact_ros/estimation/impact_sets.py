@@ -45,11 +45,12 @@ class ImpactSets:
         self._model, self._config = model, config.impact
         self._terms = LandingTerms.of(config.landing, config.impact.friction_margin)
         self._driven = np.arange(model.nv) >= (6 if model.floating_base else 0)
+        self._landing_config = config.landing
         self._gap_on = config.activation.gap_on
         self._vertices = ContactVertices(config, model.contacts)
         self._law = impact_law(config.impact, model.restitution)
         check_config(config.impact)
-        self._landing_config, self._foreseen = config.landing, LandingAhead(model, config)
+        self._foreseen = LandingAhead(model, config)
         self._contacts = model.problem(RobotState(0, model.neutral(), np.zeros(model.nv)))  # for what is constant
         self._landings: dict[bytes, Landing] = {}
 
@@ -64,7 +65,14 @@ class ImpactSets:
         if found is None:
             if len(self._landings) >= _LANDINGS_REMEMBERED:
                 self._landings.clear()
-            found = landing_of(self._contacts.select(corners), self._law, self._config, self._terms, self._driven)
+            found = landing_of(
+                self._contacts.select(corners),
+                self._law,
+                self._config,
+                self._terms,
+                self._driven,
+                self._vertices.soles(corners),
+            )
             self._landings[key] = found
         return found
 
@@ -72,8 +80,8 @@ class ImpactSets:
         """Whether the forces are known that act while an impact lasts: all are where nothing is driven."""
         return effort is not None or not self._driven.any()
 
-    def _other(self, lasting: bool, apart: float = 0.0) -> OtherTerms:
-        return other_terms(self._landing_config, self._model.floating_base, lasting, apart)
+    def _other(self, lasting: bool) -> OtherTerms:
+        return other_terms(self._landing_config, self._model.floating_base, lasting)
 
     def ahead(self, ahead: ImpactAhead | None, sampled: bool = False) -> Steps[ImpactPrediction | None]:
         """The set of the next impact, extrapolated with the acceleration of the mode, in steps; None when no touchdown
@@ -119,9 +127,10 @@ class ImpactSets:
         landing = self._landing(corners)
         found = yield from impact_steps(landing, model.here.mass, model.rows.rows, v, request, sampled)
         yield SHORT
-        found = self._foreseen.told(found, ahead, corners)
-        other = self._other(request.lasting, self._foreseen.apart(ahead, corners))
-        return self._stated(with_controls(found, model.here.mass, model.rows.rows, model.here.bias, other))
+        found, spread = self._foreseen.told(found, ahead, corners)
+        terms = self._other(request.lasting)
+        found = with_controls(found, model.here.mass, model.rows.rows, model.here.bias, terms, spread)
+        return self._stated(found)
 
     def of_state(
         self,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.landing_model import LandingTerms
-from hybrid_contact_ros.impacts.landing_set import QUANTILE, LandingPoints, quantile_bounds
+from hybrid_contact_ros.impacts.landing_set import MODEL_ERROR, QUANTILE, LandingPoints, quantile_bounds
 from hybrid_contact_ros.prediction import ImpactPrediction
 
 Array = NDArray[np.float64]
@@ -21,8 +21,9 @@ def landed(sampled: ImpactPrediction, made: LandingPoints, terms: LandingTerms, 
 
     A set that was stopped in time is a prefix of the whole one, since the corners come first.
     """
-    velocities = np.concatenate((made.points, sampled.velocities + made.offset))
-    quantile_lower, quantile_upper = quantile_bounds(velocities, made.generators)
+    moved = sampled.velocities + made.offset
+    velocities = np.concatenate((made.points, moved))
+    quantile_lower, quantile_upper = quantile_bounds(made.points, moved, made.generators)
     energies = 0.5 * np.einsum("ki,ki->k", velocities @ mass, velocities)
     status = sampled.status
     if made.status != Status.SOLVED and status in (Status.SOLVED, Status.DEADLINE):
@@ -37,7 +38,7 @@ def landed(sampled: ImpactPrediction, made: LandingPoints, terms: LandingTerms, 
         residual=max(sampled.residual, made.residual),
         status=status,
         generators=made.generators,
-        margin=terms.margin * sampled.jump,
+        margin=max(terms.margin, MODEL_ERROR) * sampled.jump,
         quantile_lower=quantile_lower,
         quantile_upper=quantile_upper,
         quantile_level=QUANTILE,

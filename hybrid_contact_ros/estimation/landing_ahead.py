@@ -18,7 +18,6 @@ from hybrid_contact_ros.estimation.landing_clusters import (
     cluster_of,
     impacting_contacts,
     shifted,
-    widened,
 )
 from hybrid_contact_ros.estimation.state_covariance import state_covariance
 from hybrid_contact_ros.estimation.velocity_ahead import (
@@ -102,13 +101,15 @@ class LandingAhead:
         )
         return through_sticks(now, ahead.v, when)
 
-    def told(self, found: ImpactPrediction, ahead: ImpactAhead, corners: NDArray[np.intp]) -> ImpactPrediction:
-        """The set with what is known of its touches' times, and with the spread of v⁻.
+    def told(
+        self, found: ImpactPrediction, ahead: ImpactAhead, corners: NDArray[np.intp]
+    ) -> tuple[ImpactPrediction, Array]:
+        """The set with what is known of its touches' times; half-axes (g, nv) of what the spread of v⁻ adds to it.
 
         The model has been evaluated at the impact. corners: contacts that the set was made for.
         """
         model, landing = self._model, self._landing
-        cluster = self._cluster(ahead, corners)
+        cluster = cluster_of(corners, ahead.closed, ahead.event_times, self._config.prediction.bound_sigmas)
         found = replace(
             found,
             earliest=cluster.earliest,
@@ -116,31 +117,24 @@ class LandingAhead:
             order_probability=cluster.probability,
             phase=LandingPhase.INCOMPLETE if ahead.landed else LandingPhase.BEFORE,
         )
-        spread = landing.spread > 0.0
+        none, spread = np.empty((0, model.nv)), landing.spread > 0.0
         known = ahead.effort is not None or not self._driven.any()  # without efforts nobody knows what flows between
         apart = known and landing.duration_max > 0.0 and bool(cluster.touch.max(initial=0.0) > 0.0)
         if found.status == Status.SINGULAR or not len(found.velocities) or not (spread or apart):
-            return found
+            return found, none
         mass, bias, v = model.here.mass, model.here.bias, found.velocity_minus
         rows = model.rows.rows[corners].reshape(-1, model.nv)
         chain = self._chain(corners)
         if apart:
             found = shifted(found, chain.shifts(mass, bias, rows, v, cluster), mass)
-        if spread:
-            free = self._may_slip(ahead, corners, found.time_to_impact)
-            impulse = chain.impulse(mass, bias, rows, v)
-            impulse.reshape(-1, 3)[free] = 0.0
-            through = landing_map(mass, rows, model.friction[corners], impulse)
-            sliding = rows.reshape(-1, 3, model.nv)[free, 1:].reshape(-1, model.nv)
-            found = widened(found, self._spread(ahead, mass, through, sliding, found.time_to_impact))
-        return found
-
-    def apart(self, ahead: ImpactAhead, corners: NDArray[np.intp]) -> float:
-        """The longest time (s) that the set has between the first touch of its cluster and the last."""
-        return max(float(self._cluster(ahead, corners).touch.max(initial=0.0)), 0.0)
-
-    def _cluster(self, ahead: ImpactAhead, corners: NDArray[np.intp]) -> Cluster:
-        return cluster_of(corners, ahead.closed, ahead.event_times, self._config.prediction.bound_sigmas)
+        if not spread:
+            return found, none
+        free = self._may_slip(ahead, corners, found.time_to_impact)
+        impulse = chain.impulse(mass, bias, rows, v)
+        impulse.reshape(-1, 3)[free] = 0.0
+        through = landing_map(mass, rows, model.friction[corners], impulse)
+        sliding = rows.reshape(-1, 3, model.nv)[free, 1:].reshape(-1, model.nv)
+        return found, self._spread(ahead, mass, through, sliding, found.time_to_impact)
 
     def _may_slip(self, ahead: ImpactAhead, corners: NDArray[np.intp], when: float) -> NDArray[np.bool_]:
         """Which contacts (k,) stand, but with so little friction to spare that they may slip before the impact: they

@@ -42,6 +42,10 @@ class ContactVertices:
         self._entry = np.array(entries, dtype=np.intp)
         self._known: dict[bytes, Indices] = {}
 
+    def soles(self, contacts: Indices) -> Indices:
+        """The number of the sole that each of these contacts (k,) is on; of a joint limit one of its own."""
+        return self._entry[contacts]
+
     def of(self, chosen: Indices) -> Indices:
         """Those of the ``chosen`` contacts (k,), in ascending order, that matter."""
         key = chosen.tobytes()

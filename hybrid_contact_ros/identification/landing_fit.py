@@ -98,7 +98,7 @@ class Case:
         landing, n = self.landing, self.landing.velocity.size
         bouncing = landing.restitution, landing.restitution
         law = LandingLaw(terms, landing.tangents, n, landing.friction, bouncing, landing.driven)
-        made = law.points(landing.mass, landing.bias, landing.rows, landing.velocity, landing.hitting)
+        made = law.points(landing.mass, landing.bias, landing.rows, landing.velocity, landing.hitting, self.nominal)
         points = np.vstack([made.points, self.nominal]) if terms.off else made.points
         found = ConvexSet(points, made.generators, terms.margin * self.jump, landing.mass, self.jump)
         return set_score(found, self.nominal, landing.after)

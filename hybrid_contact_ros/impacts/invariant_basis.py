@@ -97,7 +97,7 @@ class OtherTerms:
     """What a landing adds to the impulses of its contacts; each is off at 0.
 
     Attributes:
-        duration: s, the longest for which gravity and joint torques act, from the first touch on.
+        duration: s, the longest for which gravity and joint torques act.
         drive, drive_own: kg m², the largest inertia that drives seem to add to all joints, and to each by itself.
         first_joint: number of the first joint's velocity, 6 with a floating base.
     """
@@ -121,8 +121,8 @@ def set_changes(
 
     The set is the hull of ``velocities``, plus all Σ aᵢ gᵢ with |aᵢ| ≤ 1, plus a ball of ``margin`` in the kinetic
     norm. Impulses leave B M v alone, and what else the landing model has does not:
-    (M + K) Δv = −s (h − Sᵀτ) + Jᵀλ makes B M Δv = −s B (h − Sᵀτ) − B K Δv. The bound of this takes Δv from the set; the
-    terms of K are of each joint by itself.
+    (M + K) Δv = −s (h − Sᵀτ) + Jᵀλ makes B M Δv = −s B (h − Sᵀτ) − B K Δv. The change is the largest of the set, or
+    what this bounds for Δv of the set and any s and K of their intervals, if that is more.
 
     Args:
         basis: at the impact. terms: of the landing model. bias: h − Sᵀτ (nv,). velocity: v⁻ (nv,).
@@ -135,7 +135,7 @@ def set_changes(
     change, jump = np.empty(len(basis.rows)), np.empty(n)
     set_extent(
         *(float(terms.duration), float(terms.drive), float(terms.drive_own), float(margin), int(terms.first_joint)),
-        *(bias, velocity, basis.factor, basis.rows),
+        *(np.ascontiguousarray(basis.mass), bias, velocity, basis.factor, basis.rows),
         *(
             np.ascontiguousarray(velocities),
             np.empty((0, n)) if generators is None else np.ascontiguousarray(generators),

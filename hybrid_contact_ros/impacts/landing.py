@@ -25,7 +25,8 @@ class Landing:
         directions: vertices of the friction polygon. step: bound of an impulse increment, in units of the largest
             impulse of a contact. max_steps: as of :func:`~hybrid_contact_ros.impacts.velocity_set.post_impact_set`.
         material: None for the inelastic law with known friction.
-        terms, driven: what a landing adds to the impact, and which coordinates (n,) have a drive; None: nothing.
+        terms, driven, feet: what a landing adds to the impact, which coordinates (n,) have a drive, and names (m,) of
+            the feet (:class:`~hybrid_contact_ros.impacts.landing_set.LandingLaw`); None: nothing, none, each contact.
 
     Attributes:
         space, search, plan: of the impact that was planned last.
@@ -45,6 +46,7 @@ class Landing:
         material: Material | None,
         terms: LandingTerms | None = None,
         driven: NDArray[np.bool_] | None = None,
+        feet: NDArray[np.intp] | None = None,
     ) -> None:
         m, d, n = problem.tangent_jacobian.shape
         self._friction = problem.friction.copy()
@@ -86,9 +88,8 @@ class Landing:
         if terms is not None and not terms.off:
             none = np.zeros(m)
             bouncing = (none, none) if material is None else (material.e_low, material.e_high)
-            self.law = LandingLaw(
-                terms, d, n, self._friction, bouncing, np.zeros(n, bool) if driven is None else driven
-            )
+            drives = np.zeros(n, dtype=np.bool_) if driven is None else driven
+            self.law = LandingLaw(terms, d, n, self._friction, bouncing, drives, feet)
 
     def prepare(self, mass: Array, rows: Array, velocity: Array, contacts: NDArray[np.int64], seed: int) -> None:
         """Plan the samples of an impact.
@@ -136,7 +137,7 @@ class Landing:
         """What the terms make of the impact that was planned; arguments as of
         :meth:`~hybrid_contact_ros.impacts.landing_set.LandingLaw.points`. Only with a law, and a regular mass."""
         assert self.law is not None
-        return self.law.points(mass, bias, self.rows, self._velocity, hitting, lasting, friction)
+        return self.law.points(mass, bias, self.rows, self._velocity, hitting, self.nominal, lasting, friction)
 
     def gather(self, samples: Samples) -> Gathered:
         """The set that these samples make."""

@@ -18,15 +18,20 @@ Flags = NDArray[np.bool_]
 _FRICTIONS = 7
 """Values of μ between its ends: from sticking to sliding an outcome bends, and the ends alone leave out what lies
 between."""
-_STEPS, _TOLERANCE = 1000, 1e-8
-_USABLE = 1e-4  # a case with a larger residual is no point of the set
-_AT_REST = 0.01  # of the fastest |u_n⁻|: a contact that stands and is slower is at rest
+_STEPS, _TOLERANCE = 400, 1e-3  # where contacts are redundant; otherwise cases are solved to rounding
+_USABLE = 5e-3  # a case with a larger residual is no point of the set
+_NOTHING = 1e-9  # of the largest velocity: a generator that is shorter is rounding of none
+AT_REST = 0.01  # of the fastest |u_n⁻|: a contact that stands and is slower is at rest
 _HITS = 0.1  # of the fastest |u_n⁻|: a contact of which nothing else is known hits if it is faster
 
 QUANTILE = 0.999
 """Share of the model's outcomes within :func:`quantile_bounds`."""
-WIDER = 0.1
-"""Part of the half-width by which the bounds are wider than the set (measured: docs/landings.md)."""
+WIDER, UNSEEN = 0.12, 0.8
+"""Part of the half-width by which the bounds are wider than the set, and than the extent of the samples (measured:
+``./run bench landing_draws``)."""
+MODEL_ERROR = 0.002
+"""The margin is no smaller than this part of the nominal jump: 95 % of the model's outcomes of recorded landings are no
+farther from the set without margin, whose corners are few, and whose rebounds are linearised."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,13 +39,16 @@ class LandingPoints:
     """What the terms of a landing make of its impact: hull(points) ⊕ {Σ aᵢ generatorsᵢ: |aᵢ| ≤ 1}.
 
     Attributes:
-        points: (k, n), the first in the middle of all intervals. generators: (g, n).
-        offset: (n,), from the outcome without these terms to the first point: what moves the samples of all orders.
+        points: (k, n), the first in the middle of all intervals. impulses: (k, m (1 + d)) N s, of these, without those
+            of the linear terms. generators: (g, n).
+        offset: (n,), from the outcome of all contacts at once without these terms to the first point: what moves the
+            samples of all orders.
         status: SOLVED, INACCURATE where a case could not be solved (it is left out), SINGULAR. residual: largest, of
             all cases.
     """
 
     points: Array
+    impulses: Array
     generators: Array
     offset: Array
     status: Status
@@ -55,34 +63,35 @@ def hits(rows: Array, velocity: Array, d: int) -> Flags:
 
 
 class _Cases(NamedTuple):
-    """The cases of the law that make a set: without the terms, corners and rebounds of single contacts, the middle."""
+    """The cases of the law that make a set: without the terms but with restitution, and without that, too; corners and
+    rebounds of single feet; the middle."""
 
     duration: Array  # s (c,)
     drive: Array  # k (c,), kg m²
     factor: Array  # (c,), of μ
-    contact: NDArray[np.intp]  # (c,), whose rebound is at an end; −1: of none
+    foot: NDArray[np.intp]  # (c,), whose rebound is at an end; −1: of none
     high: Flags  # (c,), which end
     groups: tuple[int, int]  # values of k, and of μ, at which rebounds are looked at
 
 
-def _cases(terms: LandingTerms, m: int) -> _Cases:
-    """Cases for m contacts, in the order of k, so that M + diag k is seldom factored anew."""
+def _cases(terms: LandingTerms, feet: int) -> _Cases:
+    """Cases for so many feet, in the order of k, so that M + diag k is seldom factored anew."""
     middle = 0.5 * (terms.duration_min + terms.duration_max), 0.5 * (terms.drive_min + terms.drive_max)
     durations = sorted({terms.duration_min, terms.duration_max})
     factors = np.linspace(1.0 - terms.friction, 1.0 + terms.friction, _FRICTIONS if terms.friction else 1).tolist()
     ends, widths = sorted({terms.drive_min, terms.drive_max}), sorted({factors[0], factors[-1]})
-    rows: list[tuple[float, float, float, int, bool]] = [(0.0, 0.0, 1.0, -1, False)]
+    rows: list[tuple[float, float, float, int, bool]] = [(0.0, 0.0, 1.0, -1, False)] * 2
     for k in (*ends, middle[1]) if len(ends) > 1 else ends:
         rows += [(s, k, f, -1, False) for f in factors for s in durations]
         if k in ends:
-            rows += [(middle[0], k, f, i, high) for f in widths for i in range(m) for high in (False, True)]
+            rows += [(middle[0], k, f, i, high) for f in widths for i in range(feet) for high in (False, True)]
     rows.append((*middle, 1.0, -1, False))
-    duration, drive, factor, contact, high = (np.array(column) for column in zip(*rows, strict=True))
-    return _Cases(duration, drive, factor, contact.astype(np.intp), high, (len(ends), len(widths)))
+    duration, drive, factor, foot, high = (np.array(column) for column in zip(*rows, strict=True))
+    return _Cases(duration, drive, factor, foot.astype(np.intp), high, (len(ends), len(widths)))
 
 
 def _rebound(found: Array) -> tuple[list[Array], Array]:
-    """Generators and points of outcomes (ends of k, ends of μ, contacts, low and high, n): contacts that rebound alone.
+    """Generators and points of outcomes (ends of k, ends of μ, feet, low and high, n) of feet that rebound alone.
 
     What a rebound changes depends on k and μ: the mean of its values at their ends is a generator, and so is what it
     varies by along k, along μ, and along both.
@@ -103,10 +112,18 @@ class LandingLaw:
         terms: what is not known. d, n: tangents, coordinates. friction: μ (m,).
         restitution: (low, high), each (m,), of the contacts' material; ``rebound`` adds to both.
         driven: (n,) bool, coordinates with a drive.
+        feet: (m,) names of the foot that each contact is on: those of one rebound together. None: each is a foot.
     """
 
     def __init__(
-        self, terms: LandingTerms, d: int, n: int, friction: Array, restitution: tuple[Array, Array], driven: Flags
+        self,
+        terms: LandingTerms,
+        d: int,
+        n: int,
+        friction: Array,
+        restitution: tuple[Array, Array],
+        driven: Flags,
+        feet: NDArray[np.intp] | None = None,
     ) -> None:
         self.terms, self.d, self._driven = terms, d, driven
         m = friction.size
@@ -115,7 +132,9 @@ class LandingLaw:
         self._scratch = landing_scratch(m, d, n)
         r = m * (1 + d)
         self._square, self._column = np.empty((r, r)), np.empty(r)
-        self._table = _cases(terms, m)
+        named = np.arange(m) if feet is None else np.unique(feet, return_inverse=True)[1].reshape(m)
+        self._on = named == np.arange(int(named.max(initial=-1)) + 1)[:, None]  # (feet, contacts)
+        self._table = _cases(terms, len(self._on))
         self._friction = self._table.factor[:, None] * friction
         self._drive = self._table.drive[:, None] * driven
 
@@ -142,55 +161,60 @@ class LandingLaw:
         return *out, Status(status)
 
     def points(
-        self, mass: Array, bias: Array, rows: Array, velocity: Array, hitting: Flags, lasting: bool = True,
-        friction: tuple[Array, Array] | None = None,
+        self, mass: Array, bias: Array, rows: Array, velocity: Array, hitting: Flags, nominal: Array,
+        lasting: bool = True, friction: tuple[Array, Array] | None = None,
     ) -> LandingPoints:  # fmt: skip
         """What the terms make of an impact.
 
         Args:
             mass … velocity: as of :meth:`solve`. hitting: (m,), the others stand.
+            nominal: v⁺ (n,) of all contacts at once, inelastic, by the law of the samples.
             lasting: False leaves the duration out, where the torques are not known.
             friction: (low, high), each (m,), of μ; None for that of the terms.
         """
         w, m = 1 + self.d, hitting.size
         u = (rows @ velocity).reshape(m, w)
         approach = np.where(hitting, -np.minimum(u[:, 0], 0.0), 0.0)
-        struck = hitting & (self._low < self._high)
+        struck = (self._on & hitting & (self._low < self._high)).any(axis=1)
         table = self._table
-        chosen = np.flatnonzero((table.contact < 0) | struck[table.contact])
-        contact = table.contact[chosen]
+        chosen = np.flatnonzero((table.foot < 0) | np.append(struck, False)[table.foot])
+        foot = table.foot[chosen]
         left = np.zeros((chosen.size, m, w))
         left[:, :, 0] = 0.5 * (self._low + self._high) * approach
-        left[0, :, 0] = self._usual * approach
-        alone = np.flatnonzero(contact >= 0)
-        ends = np.where(table.high[chosen[alone]], self._high[contact[alone]], self._low[contact[alone]])
-        left[alone, contact[alone], 0] = ends * approach[contact[alone]]
-        found, _, residuals, status = self.solve(
+        left[:2, :, 0] = self._usual * approach, np.zeros(m)
+        alone = np.flatnonzero(foot >= 0)
+        ends = np.where(table.high[chosen[alone], None], self._high, self._low) * approach
+        left[alone, :, 0] = np.where(self._on[foot[alone]], ends, left[alone, :, 0])
+        found, pushes, residuals, status = self.solve(
             mass, bias, rows, velocity, table.duration[chosen] if lasting else np.zeros(chosen.size),
             self._drive[chosen], self._between(friction)[chosen], left.reshape(chosen.size, m * w),
         )  # fmt: skip
         usable = residuals <= _USABLE
-        if not (usable[0] and usable[-1]):
+        if not (usable[0] and usable[1] and usable[-1]):
             status = status if status == Status.SINGULAR else Status.INACCURATE
-            return LandingPoints(found[:0], found[:0], np.zeros(velocity.size), status, float(residuals.max()))
+            none = found[:0]
+            return LandingPoints(none, pushes[:0], none, np.zeros(velocity.size), status, float(residuals.max()))
         shape = *table.groups, -1, 2
         known = usable[alone].reshape(shape).all(axis=(0, 1, 3))
         generators, between = _rebound(found[alone].reshape(*shape, velocity.size)[:, :, known])
+        halves = pushes[alone].reshape(*shape, m * w)[:, :, known].mean(axis=3).reshape(-1, m * w)
         back = np.empty(rows.shape)
         contact_response(*self._scratch[:3], self._square, self._column, back)
         of_contact = back.reshape(m, w, -1)
         generators += self._linear(u, approach, hitting, of_contact)
         if self.terms.drive_own > 0.0:
             generators.append(self._own(found[-1] - velocity, rows, back))
-        creep = 0.5 * self.terms.creep * np.einsum("mt,mtn->mn", u[hitting, 1:], of_contact[hitting, 1:])
+        creep = 0.5 * self.terms.creep * np.einsum("mt,mtn->mn", u[:, 1:], of_contact[:, 1:])
+        creep = (self._on & hitting).astype(np.float64) @ creep
         generators.append(creep)
-        corners = found[1:-1][(contact < 0)[1:-1] & usable[1:-1]]
-        points = np.concatenate((found[-1:], corners, between)) + creep.sum(axis=0)
+        corners = 2 + np.flatnonzero((foot < 0)[2:-1] & usable[2:-1])
+        points = np.concatenate((found[-1:], found[corners], between)) + creep.sum(axis=0)
         every = np.concatenate(generators)
         return LandingPoints(
             points=points,
-            generators=every[np.any(every != 0.0, axis=1)],
-            offset=points[0] - found[0],
+            impulses=np.concatenate((pushes[-1:], pushes[corners], halves)),
+            generators=every[np.abs(every).max(axis=1, initial=0.0) > _NOTHING * np.abs(velocity).max(initial=0.0)],
+            offset=points[0] - (nominal + found[0] - found[1]),
             status=status,
             residual=float(residuals.max()),
         )
@@ -202,8 +226,25 @@ class LandingLaw:
         part, factor = self.terms.friction, self._table.factor
         share = 0.5 + 0.5 * (factor - 1.0) / part if part > 0.0 else np.full(factor.size, 0.5)
         found = friction[0] + share[:, None] * (friction[1] - friction[0])
-        found[0] = self._friction[0]  # without these terms
+        found[:2] = self._friction[:2]  # without these terms
         return np.asarray(found)
+
+    def left(self, rows: Array, velocity: Array, hitting: Flags) -> tuple[Array, Array]:
+        """Middle and half of the intervals (m (1 + d),) of the velocities w, m/s, with which contacts are left: rebound,
+        slip and creep of those that hit, settling and bounce of those that stand and still move."""
+        terms, w = self.terms, 1 + self.d
+        u = (rows @ velocity).reshape(-1, w)
+        approach = np.where(hitting, -np.minimum(u[:, 0], 0.0), 0.0)
+        fastest, speed = approach.max(initial=0.0), np.abs(u)
+        low, high = np.zeros(u.shape), np.zeros(u.shape)
+        low[:, 0], high[:, 0] = self._low * approach, self._high * approach
+        creep = 0.5 * terms.creep * u[:, 1:] * hitting[:, None]
+        slip = np.abs(creep) + terms.slip * approach[:, None]
+        low[:, 1:], high[:, 1:] = creep - slip, creep + slip
+        moving = ~hitting & (speed.max(axis=1) > AT_REST * fastest)
+        restless = terms.settling * speed * moving[:, None]
+        restless[:, 0] += terms.bounce * fastest * moving
+        return (0.5 * (low + high)).reshape(-1), (0.5 * (high - low) + restless).reshape(-1)
 
     def _linear(self, u: Array, approach: Array, hitting: Flags, back: Array) -> list[Array]:
         """Slip of hitting contacts, and what standing ones that still move may do."""
@@ -213,7 +254,7 @@ class LandingLaw:
             found.append((terms.slip * approach[hitting, None, None] * back[hitting, 1:]).reshape(-1, n))
         fastest = approach.max(initial=0.0)
         speed = np.abs(u)
-        moving = ~hitting & (speed.max(axis=1) > _AT_REST * fastest)
+        moving = ~hitting & (speed.max(axis=1) > AT_REST * fastest)
         if (terms.settling > 0.0 or terms.bounce > 0.0) and moving.any():
             restless = terms.settling * speed[moving]
             restless[:, 0] += terms.bounce * fastest
@@ -228,12 +269,19 @@ class LandingLaw:
         return np.asarray(-self.terms.drive_own * jump[self._driven, None] * free)
 
 
-def quantile_bounds(points: Array, generators: Array) -> tuple[Array, Array]:
-    """Bounds (n,) of each coordinate that hold QUANTILE of the model's outcomes: those of the set, wider by WIDER of
-    their half-width, because the generators are linearised. Without points they are infinite."""
+def quantile_bounds(points: Array, samples: Array, generators: Array) -> tuple[Array, Array]:
+    """Bounds (n,) of each coordinate that hold QUANTILE of the model's outcomes. Without points they are infinite.
+
+    They are those of the set, wider by WIDER of their half-width, because the generators are linearised; first the
+    extent of the samples (k, n) is widened by UNSEEN, because more samples would reach farther.
+    """
     if not len(points):
         return np.full(points.shape[1], -np.inf), np.full(points.shape[1], np.inf)
     low, high = points.min(axis=0), points.max(axis=0)
+    if len(samples):
+        least, most = samples.min(axis=0), samples.max(axis=0)
+        more = 0.5 * UNSEEN * (most - least)
+        low, high = np.minimum(low, least - more), np.maximum(high, most + more)
     more = np.abs(generators).sum(axis=0)
     more += WIDER * (0.5 * (high - low) + more)
     return low - more, high + more

@@ -55,7 +55,7 @@ def test_levels_that_are_no_shares_are_refused(level):
 
 
 def test_the_set_of_all_fits_without_one_holds_what_jackknife_states():
-    """A fit that is an interval, mean ± half the range: the hull of those without one landing, wider by the quantile."""
+    """A fit that is an interval around the mean: the hull of those without one landing, wider by the quantile."""
     rng = np.random.default_rng(3)
     n, held, narrow = 12, 0, 0
     trials = 4000

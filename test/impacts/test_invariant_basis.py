@@ -196,23 +196,24 @@ def test_without_other_terms_nothing_is_said_to_change():
     change, jump = set_changes(
         invariant_basis(problem), OtherTerms(), problem.bias_force, problem.velocity, found[None]
     )
-    np.testing.assert_array_equal(change, 0.0)
+    assert change.max() < 1e-9 * kinetic_norm(problem.mass, found - problem.velocity)
     np.testing.assert_allclose(jump, np.abs(found - problem.velocity), rtol=1e-14)
 
 
 @given(SEEDS)
 @settings(max_examples=40)
-def test_the_largest_jump_is_reached_by_a_point_of_the_set_and_by_none_exceeded(seed):
+def test_largest_jumps_and_changes_are_reached_by_points_of_the_set_and_exceeded_by_none(seed):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, "plain")
     n, margin = problem.nv, 0.3
     points, generators = rng.normal(size=(5, n)), 0.2 * rng.normal(size=(3, n))
     basis = invariant_basis(problem)
     change, jump = set_changes(basis, OtherTerms(), problem.bias_force, problem.velocity, points, generators, margin)
-    np.testing.assert_allclose(change, margin)
     signs = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
     corners = (points[:, None] + signs @ generators).reshape(-1, n) - problem.velocity
     # The farthest point of a ball of the kinetic norm along coordinate j is M⁻¹eⱼ / √(M⁻¹)ⱼⱼ
     inverse = np.linalg.inv(problem.mass)
     ball = margin * inverse / np.sqrt(np.diag(inverse))
     np.testing.assert_allclose(jump, np.abs(corners).max(axis=0) + np.diag(ball), rtol=1e-9)
+    momenta = np.abs(basis.components(corners)).max(axis=0)
+    np.testing.assert_allclose(change, momenta + margin, rtol=1e-9)

@@ -288,7 +288,7 @@ def _excess(i, w, mu_low, mu_high, s):
 
 
 @kernel
-def _vary(w, half, duration, driven, bias, mu, mu_high, s):
+def _vary(w, half, alone, duration, driven, bias, mu, mu_high, s):
     """Sum what the parameters change: v⁺ (n_vectors[3]) and along the contacts (m_vectors 4 to 7 and 11: rows 0 to 4 of
     the table), while v⁺ − v⁻ is between n_vectors[1] and n_vectors[2]."""
     n = bias.size
@@ -296,7 +296,7 @@ def _vary(w, half, duration, driven, bias, mu, mu_high, s):
     low, high, spread, size = s.n_vectors[1], s.n_vectors[2], s.n_vectors[3], s.n_vectors[6]
     for j in range(n):
         spread[j] = s.n_vectors[5, j]
-        size[j] = half * driven[j] * 0.5 * (high[j] - low[j])
+        size[j] = driven[j] * (half * 0.5 * (high[j] - low[j]) + alone * max(high[j], -low[j]))
     for which in range(2):  # the duration; the part of the drives that is known
         p, push = s.n_vectors[4], s.r_vectors[5 + which]
         for j in range(n):
@@ -444,7 +444,7 @@ def _slips(w, mu_low, mu_high, s):
 
 
 @kernel
-def _first_bounds(w, half, duration, driven, bias, target, radius, s):
+def _first_bounds(half, duration, driven, bias, target, radius, s):
     """Bound v⁺ − v⁻ (n_vectors[1] and [2]) by energy, for all k of the piece: (N a − p)ᵀ(a − (v_w − v⁻)) ≤ 0 for
     a = v⁺ − v⁻ and J v_w = w. Returns whether that bounds anything."""
     n, r = bias.size, radius.size
@@ -509,7 +509,7 @@ def landing_bounds(
     # landing:
     d, mass, bias, rows, velocity,
     # terms:
-    duration, drives, driven, mu_low, mu_high, left, radius,
+    duration, drives, alone, driven, mu_low, mu_high, left, radius,
     # reference:
     middle_friction, references,
     # scratch:
@@ -522,7 +522,7 @@ def landing_bounds(
     Args:
         rounds: of narrowing, 3 or so. d, mass (n, n), bias (n,), rows (r, n), velocity (n,): as of Landing.
         duration: (least, greatest) s. drives: (pieces + 1,) ends of the pieces of k, kg m², rising; two equal ones for a
-            k that is known. driven: (n,) 1 for coordinates with a drive, else 0. mu_low, mu_high: (m,).
+            k that is known. alone: kg m², by which the k of each drive may be above or below. driven: (n,) 1 for coordinates with a drive, else 0. mu_low, mu_high: (m,).
         left, radius: (r,) m/s, middle and half of the intervals of w.
         middle_friction: (m,), and references: (pieces, n) outcomes of the law with it, ``left``, the middle of the
             durations and of each piece: any solutions, as exact as they may be.
@@ -534,7 +534,24 @@ def landing_bounds(
         M-matrix they are those of the energy alone.
     """
     s = BoundScratch(
-        N, L, inverse, R, G, gamma, back, H, own, block, blocks, row, n_vectors, r_vectors, m_vectors, coupling, B, table
+        N,
+        L,
+        inverse,
+        R,
+        G,
+        gamma,
+        back,
+        H,
+        own,
+        block,
+        blocks,
+        row,
+        n_vectors,
+        r_vectors,
+        m_vectors,
+        coupling,
+        B,
+        table,
     )
     n, r, w = velocity.size, rows.shape[0], 1 + d
     for j in range(n):
@@ -553,7 +570,7 @@ def landing_bounds(
             break
         _own_blocks(w, s)
         _couple(w, mu_high, s)
-        if not _first_bounds(w, half, duration[1], driven, bias, target, radius, s):
+        if not _first_bounds(half + alone, duration[1], driven, bias, target, radius, s):
             status = _NONE
             break
         for a in range(r):
@@ -573,7 +590,7 @@ def landing_bounds(
             s.n_vectors[0, j] = total
         _measure_all(w, driven, middle_friction, mu_high, radius, s)
         for _ in range(rounds):
-            _vary(w, half, 0.5 * (duration[1] - duration[0]), driven, bias, middle_friction, mu_high, s)
+            _vary(w, half, alone, 0.5 * (duration[1] - duration[0]), driven, bias, middle_friction, mu_high, s)
             if not _slips(w, mu_low, mu_high, s):
                 break
             _narrow(w, s)

@@ -29,12 +29,16 @@ from hybrid_contact_ros.kernels.algebra.dense import (
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.modes.friction import solve_modes
 from hybrid_contact_ros.kernels.modes.records import ContactDynamics, ModeIterate, ModeScratch, mode_scratch
+from hybrid_contact_ros.kernels.modes.residual import problem_scale
+from hybrid_contact_ros.kernels.modes.splitting import split_forces
 
 Array = NDArray[np.float64]
 
 _SOLVED, _SINGULAR, _INACCURATE = int(Status.SOLVED), int(Status.SINGULAR), int(Status.INACCURATE)
 _STICK, _SLIP = int(FrictionState.STICK), int(FrictionState.SLIP)
 _MASS_PIVOT = 1e-13  # smallest pivot of M over its largest diagonal entry that is not rounding
+_EXACT = 1e-8  # residual of an active set that holds
+_NO_STEPS, _WHOLE = np.int64(0), np.int64(0)  # without splitting; of the problem itself (not int: see :mod:`.friction`)
 _SHIFT = 1e-9  # of the largest diagonal entry of G: redundant contacts get the least impulses that do
 
 
@@ -155,13 +159,16 @@ def landing_outcomes(
 ):  # fmt: skip
     """Solve the law of this module's heading for every case; each starts from the mode of the one before.
 
+    The active set answers to rounding wherever contacts are not redundant. Of corners of soles it often finds none;
+    after the first such case all others are solved by operator splitting alone, to ``tolerance``.
+
     Args:
-        steps: of operator splitting at most, for redundant contacts. tolerance: of the residuals.
+        steps: of operator splitting at most. tolerance: residual that is good enough, in parts of the fastest contact.
         The members of Landing, LandingCases, LandingScratch and LandingOut.
 
     Returns:
-        (status, largest residual): SOLVED; INACCURATE where a case is off by more than ``tolerance`` (its impulses then
-        violate the conditions by no more than none would); SINGULAR where M + diag k is not positive definite.
+        (status, largest residual): SOLVED; INACCURATE where a case is off by more than ``tolerance``; SINGULAR where
+        M + diag k is not positive definite.
     """
     landing = Landing(d, mass, bias, rows, velocity)
     scratch = LandingScratch(L, half, G, b, drift, slip, state, touching, moving, after, A, work, order)
@@ -171,6 +178,7 @@ def landing_outcomes(
     code = _SOLVED
     worst = 0.0
     anew = True
+    redundant = False
     for case in range(duration.shape[0]):
         if (case == 0 or not _same(drive[case], drive[case - 1])) and not _response(landing, drive[case], scratch):
             for other in range(case, duration.shape[0]):
@@ -191,12 +199,17 @@ def landing_outcomes(
             after[i] = total
         _start(anew, mu, scratch)
         dynamics = ContactDynamics(d, G, b, mu)
-        found, residual, _ = solve_modes(
-            steps, tolerance, dynamics, touching, moving, ModeIterate(slip, state, push, after), memory
-        )
+        iterate = ModeIterate(slip, state, push, after)
+        found, residual = _INACCURATE, math.inf
+        if not redundant:
+            found, residual, _ = solve_modes(_NO_STEPS, _EXACT, dynamics, touching, moving, iterate, memory)
         anew = found != _SOLVED  # what led nowhere is no place to start from
         if anew:
-            code = _INACCURATE
+            redundant = True
+            scale = problem_scale(d, b, touching)
+            residual, _ = split_forces(steps, _WHOLE, tolerance, scale, dynamics, touching, moving, iterate, A)
+            if not residual <= tolerance:
+                code = _INACCURATE
         residuals[case] = residual
         worst = max(worst, residual)
         for j in range(n):

@@ -23,7 +23,7 @@ def set_extent(
     # terms:
     duration, drive, own, margin, first,
     # impact:
-    bias, velocity, L, basis,
+    mass, bias, velocity, L, basis,
     # set:
     velocities, generators,
     # scratch:
@@ -31,18 +31,18 @@ def set_extent(
     # out:
     change, jump,
 ):  # fmt: skip
-    """Largest |Δv| of each coordinate over the set, and the largest change of each component B M v in the model.
+    """Largest |Δv| of each coordinate, and of each component B M v, over a set and in the landing model.
 
-    The set is hull(velocities) + {Σ aᵢ gᵢ, |aᵢ| ≤ 1} + a ball of radius ``margin``. A landing obeys
-    (M + K) Δv = −s b + Jᵀλ with K = diag(k + k_own) on the joints. B takes the impulses out, B M Δv = −s B b − B K Δv,
-    and its largest value for Δv in the set is at most
-    s |Bᵢb| + k max |Bᵢ D Δv| + k_own Σ |Bᵢⱼ| |Δvⱼ|, with D the choice of joints. The margin adds its own size, since a
-    row of B has the norm 1.
+    The set is hull(velocities) + {Σ aᵢ gᵢ, |aᵢ| ≤ 1} + a ball of radius ``margin``; its largest |B M Δv| is exact. A
+    landing on all contacts at once obeys (M + K) Δv = −s b + Jᵀλ with K = diag(k + k_own) on the joints. B takes the
+    impulses out, B M Δv = −s B b − B K Δv, and for any s, k and k_own of their intervals and Δv in the set this is
+    at most s |Bᵢb| + k max |Bᵢ D Δv| + k_own Σ |Bᵢⱼ| |Δvⱼ|, with D the choice of joints. The larger one is told; the
+    margin adds its own size, since a row of B has the norm 1.
 
     Args:
         duration: the largest s, s. drive, own: the largest k of all joints and k_own of each, kg m². margin: √J.
         first: number of the first joint's coordinate.
-        bias: b = h − Sᵀτ (n,). velocity: v⁻ (n,). L: M = L Lᵀ. basis: B (r, n).
+        mass: M (n, n). bias: b = h − Sᵀτ (n,). velocity: v⁻ (n,). L: M = L Lᵀ. basis: B (r, n).
         velocities: (p, n), p ≥ 1. generators: (g, n).
         row: scratch (n,). change: out (r,), √J. jump: out (n,).
     """
@@ -62,13 +62,18 @@ def set_extent(
         pushed = 0.0
         for k in range(n):
             pushed += basis[i, k] * bias[k]
-        total = duration * abs(pushed) + margin
+        total = duration * abs(pushed)
         if drive > 0.0:
             total += drive * _reach(first, margin, velocity, L, basis[i], velocities, generators, row)
         if own > 0.0:
             for j in range(first, n):
                 total += own * abs(basis[i, j]) * jump[j]
-        change[i] = total
+        for k in range(n):
+            pushed = 0.0
+            for j in range(n):
+                pushed += basis[i, j] * mass[j, k]
+            row[k] = pushed
+        change[i] = margin + max(total, _reach(0, 0.0, velocity, L, row, velocities, generators, row))
 
 
 @kernel
