@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.config import LandingConfig
+from hybrid_contact_ros.estimation.landing_clusters import widened
 from hybrid_contact_ros.impacts.invariant_basis import OtherTerms, basis_of, set_changes
 from hybrid_contact_ros.prediction import ImpactPrediction
 
@@ -41,9 +42,10 @@ def with_controls(
         return found
     if not len(found.velocities):
         return replace(found, basis=basis.rows)
-    generators = np.empty((0, n)) if found.generators is None else found.generators
-    change, jump = set_changes(basis, terms, bias, found.velocity_minus, found.velocities, generators, found.margin)
-    if spread is None or not len(spread):
+    change, jump = set_changes(
+        basis, terms, bias, found.velocity_minus, found.velocities, found.generators, found.margin
+    )
+    if spread is None:
         return replace(found, basis=basis.rows, basis_change=change, joint_jump=jump)
-    generators, jump = np.concatenate((generators, spread)), jump + np.abs(spread).sum(axis=0)
-    return replace(found, basis=basis.rows, basis_change=change, joint_jump=jump, generators=generators)
+    jump += np.abs(spread).sum(axis=0)
+    return widened(replace(found, basis=basis.rows, basis_change=change, joint_jump=jump), spread)
