@@ -1,5 +1,7 @@
 """Touchdowns that follow each other closely, and the landings in their order."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -36,7 +38,7 @@ def test_a_touchdown_belongs_to_a_cluster_as_long_as_it_is_not_told_apart_from_t
     order = np.argsort(times[:, 0], kind="stable")
     inside = order[: found.size]
     assert sorted(inside.tolist()) == found.tolist() and first == times[:, 0].min()
-    for i, j in zip(inside, inside[1:], strict=False):
+    for i, j in pairwise(inside):
         before = times[inside[: inside.tolist().index(j)]]
         assert times[j, 0] - times[i, 0] <= 0.001 or times[j, 1] <= before[:, 2].max()
     if found.size < len(times):
@@ -63,7 +65,7 @@ def test_times_of_all_cases_lie_within_what_the_bounds_allow(drawn):
     """Neighbours of the predicted order are as far apart as their bounds allow, or at once in 0.25 ms."""
     times = times_of(drawn)
     cluster = cluster_of(np.arange(len(times)), np.zeros(len(times), np.uint8), times, 2.0)
-    time, early, late = times[np.argsort(times[:, 0], kind="stable")].T
+    _, early, late = times[np.argsort(times[:, 0], kind="stable")].T
     np.testing.assert_allclose(cluster.touch[0], times[:, 0] - times[:, 0].min(), atol=0.00025 + 1e-12)
     ordered = cluster.touch[:, np.argsort(times[:, 0], kind="stable")]
     gaps = np.diff(ordered, axis=1)

@@ -30,7 +30,7 @@ def test_a_steady_course_is_followed_and_what_it_adds_is_its_integral():
     np.testing.assert_allclose(found.rate, jerk, rtol=1e-9)
     added, unsure = found.change(0.01, 3.0)
     np.testing.assert_allclose(added, 0.5 * jerk * 0.01**2, rtol=1e-9)
-    assert (0.0 < np.abs(unsure)).all() and (np.abs(unsure) < np.abs(added)).all()
+    assert (np.abs(unsure) > 0.0).all() and (np.abs(unsure) < np.abs(added)).all()
     # It lasts for a few times what was seen of it: then the acceleration stays as it is.
     far, _ = found.change(1.0, 1.0)
     seen = found.seen
