@@ -28,16 +28,17 @@ def with_controls(
 ) -> ImpactPrediction:
     """``found`` with ``basis``, ``basis_change`` and ``joint_jump``, and widened by the ``spread`` of v⁻.
 
-    All contacts of the impact count, not only the corners that its samples push at. Without outcomes there are no
+    Without outcomes there are no
     changes, and where M is singular there is no basis either. An error of v⁻ is none of what the impact changes: it is
     in the jumps from the predicted v⁻, and not in the changes of components.
 
     Args:
-        mass: M (nv, nv), rows: J (m, 1 + d, nv) of all contacts, and bias: h − Sᵀτ (nv,), at the impact.
+        mass: M (nv, nv), rows: J (k, 1 + d, nv) of all contacts that may act, not only of the corners that samples
+            push at, and bias: h − Sᵀτ (nv,), at the impact.
         spread: half-axes (g, nv), None for none.
     """
     n = len(bias)
-    basis = basis_of(mass, rows[found.contacts].reshape(-1, n))
+    basis = basis_of(mass, rows.reshape(-1, n))
     if basis.status == Status.SINGULAR:
         return found
     if not len(found.velocities):
