@@ -9,10 +9,6 @@ from helpers.bodies import NO_DEADLINE, NO_TERMS, block, body, free, same_bits
 from hybrid_contact_ros import convex_set
 from hybrid_contact_ros.codes import Status
 
-TERMS = ("duration", "rebound", "drive")
-TERMS_OFF = {f"{name}_{end}": 0.0 for name in TERMS for end in ("min", "max")}
-TERMS_OFF |= dict.fromkeys(("drive_own", "slip", "creep", "settling", "bounce", "margin"), 0.0)
-
 
 def test_the_impact_of_a_named_state_keeps_separating_outcomes_only_and_is_a_prefix_under_a_deadline():
     thing = block(**NO_DEADLINE, **NO_TERMS)
@@ -100,7 +96,7 @@ def test_an_unknown_impact_law_is_refused_by_name():
 
 
 def test_a_predicted_impact_says_what_no_impulse_changes_and_how_far_coordinates_jump():
-    thing = block(**NO_DEADLINE, landing=TERMS_OFF)
+    thing = block(**NO_DEADLINE, **NO_TERMS)
     state = free(0, 0.05, (0.4, 0.1, -1.0))
     edge = thing.impact(state, contacts=[0, 1])
     assert edge.basis.shape == (1, 6) and edge.basis_change.shape == (1,) and edge.joint_jump.shape == (6,)
@@ -115,7 +111,7 @@ def test_a_predicted_impact_says_what_no_impulse_changes_and_how_far_coordinates
 
 def test_the_set_of_a_landing_leaves_its_invariant_components_within_what_is_said():
     lasting = {"duration_min": 0.001, "duration_max": 0.004, "rebound_max": 0.2, "slip": 0.01}
-    thing = block(**NO_DEADLINE, landing=TERMS_OFF | lasting)
+    thing = block(**NO_DEADLINE, landing=NO_TERMS["landing"] | lasting)
     state = free(0, 0.05, (0.4, 0.1, -1.0))
     edge, problem = thing.impact(state, contacts=[0, 1]), thing.model.problem(state)
     lasts = 0.004 * np.abs(edge.basis @ problem.bias_force)  # the set is linear around its middle, and wider
