@@ -18,6 +18,7 @@ from hybrid_contact_ros.kernels.estimation.update import update
 from hybrid_contact_ros.kernels.impacts import (
     all_solutions,
     hull_lp,
+    landing_bounds,
     landing_chain,
     landing_law,
     set_gathering,
@@ -154,6 +155,13 @@ DOORS = [
         [
             *(set_gathering.GatherSettings, set_gathering.Landing, axes.Response, axes.AxesProblem, "z", "info"),
             *(set_gathering.GatherScratch, set_gathering.GatherOut),
+        ],
+    ),
+    (
+        landing_bounds.landing_bounds,
+        [
+            *("rounds", landing_law.Landing, "duration", "drives", "alone", "driven", "mu_low", "mu_high", "left"),
+            *("radius", "middle_friction", "references", landing_bounds.BoundScratch, "lower", "upper"),
         ],
     ),
     (
