@@ -132,7 +132,8 @@ class ImpactSets:
         yield SHORT
         found, spread = self._foreseen.told(found, ahead, corners)
         terms = self._other(request.lasting)
-        return with_controls(found, model.here.mass, model.rows.rows, model.here.bias, terms, spread)
+        found = with_controls(found, model.here.mass, model.rows.rows, model.here.bias, terms, spread)
+        return self._stated(found)
 
     def of_state(
         self,
@@ -170,4 +171,16 @@ class ImpactSets:
         landing = self._landing(corners)
         rows = problem.jacobian().reshape(problem.contacts, 1 + problem.tangents, problem.nv)
         found = without_pauses(impact_steps(landing, problem.mass, rows, problem.velocity, request))
-        return with_controls(found, problem.mass, rows, problem.bias_force, self._other(request.lasting))
+        return self._stated(with_controls(found, problem.mass, rows, problem.bias_force, self._other(request.lasting)))
+
+    def _stated(self, found: ImpactPrediction) -> ImpactPrediction:
+        """With the coverage that the configuration states of sets with these terms and this margin, if any."""
+        landing = self._landing_config
+        if found.generators is None or not landing.level > 0.0:
+            return found
+        return replace(
+            found,
+            level=landing.level,
+            calibration_count=landing.calibration_count,
+            calibration_method=landing.calibration_method,
+        )

@@ -156,15 +156,15 @@ class LandingAhead:
         known = state_covariance(state, model.floating_base, self._config.sensitivity)
         covariance = None if known is None else known[n:, n:]
         # An effort that changes by r t from now on moves v⁻ by ½ r T² M⁻¹.
-        factor = 0.5 * landing.effort_rate * when * when * np.linalg.inv(mass)[:, self._driven]
+        columns = [0.5 * landing.effort_rate * when * when * np.linalg.inv(mass)[:, self._driven]]
         if len(sliding):
             back = np.linalg.solve(mass, sliding.T)
             sigma = _SLIPS * self._config.activation.acceleration_sigma * when
-            factor = np.column_stack((factor, sigma * back @ np.linalg.pinv(sliding @ back, hermitian=True)))
+            columns.append(sigma * back @ np.linalg.pinv(sliding @ back, hermitian=True))
         if landing.course > 0.0 and ahead.course is not None:
             _, unsure = ahead.course.change(when, landing.course)
-            factor = np.column_stack((factor, unsure))
-        return spread_axes(mass, through, covariance, factor, landing.spread)
+            columns.append(unsure[:, None])
+        return spread_axes(mass, through, covariance, np.concatenate(columns, axis=1), landing.spread)
 
     def _chain(self, corners: NDArray[np.intp]) -> LandingChain:
         key = corners.tobytes()

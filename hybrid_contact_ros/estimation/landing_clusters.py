@@ -91,8 +91,9 @@ def impacting_contacts(
 def cluster_of(contacts: Contacts, closed: NDArray[np.uint8], times: Array, sigmas: float) -> Cluster:
     """When the touchdowns of a cluster may come.
 
-    Beside the prediction the cases are: all intervals between touches as long as the bounds allow; as short as they
-    allow; and each two neighbours in order whose bounds overlap exchanged, as far apart as that order may be.
+    Beside the prediction the cases are: from the first touch, as early as may be, to the last, as late as may be; the
+    other way round, where feet that would change their order touch at once; and each two neighbours in order whose
+    bounds overlap exchanged, as far apart as that order may be.
 
     Args:
         contacts: (k,), as of :func:`impacting_contacts`. closed: (m,). times: (m, 3) s, time, earliest, latest.
@@ -109,19 +110,19 @@ def cluster_of(contacts: Contacts, closed: NDArray[np.uint8], times: Array, sigm
         touch = np.full((1, contacts.size), _STANDS)
         touch[:, hits] = 0.0
         return Cluster(touch, *_window(early, late), 1.0)
-    gaps = np.diff(time)
-    shortest, longest = np.maximum(early[1:] - late[:-1], 0.0), np.maximum(late[1:] - early[:-1], gaps)
+    # From the first touch to the last: how far bounds let each be late, or early.
+    along = (late - early) * np.linspace(0.0, 1.0, hits.size)
     swapped = late[:-1] - early[1:]  # how long the second may come before the first
-    cases = [_after(gaps)]
-    if (longest > gaps).any():
-        cases += [_after(longest), _after(shortest)]
+    cases = [time]
+    if (late > early).any():
+        cases += [early + along, np.maximum.accumulate(late - along)]
     for i in np.flatnonzero(swapped > 0.0).tolist() if hits.size <= _EXCHANGED else ():
-        other = _after(gaps)
-        other[i] = other[i + 1] + swapped[i]
-        cases.append(other - other.min())
+        other = time.copy()
+        other[i], other[i + 1] = late[i], early[i + 1]
+        cases.append(other)
     touch = np.full((len(cases), contacts.size), _STANDS)
-    touch[:, hits] = [_grouped(case) for case in cases]
-    return Cluster(touch, *_window(early, late), _in_order(gaps, (late - early) / max(2.0 * sigmas, 1e-9)))
+    touch[:, hits] = [_grouped(case - case.min()) for case in cases]
+    return Cluster(touch, *_window(early, late), _in_order(np.diff(time), (late - early) / max(2.0 * sigmas, 1e-9)))
 
 
 def after_touches(contacts: Contacts, closed: NDArray[np.uint8], times: Array) -> list[Contacts]:
@@ -147,11 +148,6 @@ def _grouped(touch: Array) -> Array:
             first = touch[i]
         found[i] = first
     return found
-
-
-def _after(gaps: Array) -> Array:
-    """Times of touches with these gaps between them, the first at 0."""
-    return np.concatenate(([0.0], np.cumsum(gaps)))
 
 
 def _window(early: Array, late: Array) -> tuple[float, float]:
@@ -242,7 +238,7 @@ def shifted(found: ImpactPrediction, shifts: Array, mass: Array) -> ImpactPredic
     low, high = along.min(axis=0, initial=np.inf), along.max(axis=0, initial=-np.inf)
     middle = np.linalg.solve(L.T, centre + 0.5 * (low + high) @ axes)
     half = np.linalg.solve(L.T, (0.5 * (high - low)[:, None] * axes).T).T
-    moved = {name: None if bound is None else bound + middle for name, bound in _bounds(found).items()}
+    moved: dict[str, Any] = {name: None if bound is None else bound + middle for name, bound in _bounds(found).items()}
     velocities = found.velocities + middle
     energies = 0.5 * np.einsum("ki,ki->k", velocities @ mass, velocities)
     found = replace(
@@ -261,7 +257,7 @@ def widened(found: ImpactPrediction, generators: Array) -> ImpactPrediction:
         return found
     reach = np.abs(generators).sum(axis=0)
     known = () if found.generators is None else (found.generators,)
-    wider = {
+    wider: dict[str, Any] = {
         name: None if bound is None else bound - reach if name.endswith("lower") else bound + reach
         for name, bound in _bounds(found).items()
     }

@@ -23,9 +23,9 @@ Codes = NDArray[np.uint8]
 _SEEN = 8  # states that are remembered
 _SPACING = 900_000  # ns between them at least
 _SPAN = 6_000_000  # ns, of those that a course is taken from at most
-_FEWEST = 4
-_YOUNG = 0.25, 0.35  # of the course of a mode that has not settled: what it adds, and how unsure that is
-_UNSURE = 0.2  # of what the course of a settled mode adds
+_FEWEST = 3
+_STEADY, _YOUNG, _BENT = (1.0, 0.2), (0.25, 0.35), (0.0, 0.35)
+"""What is added of a course, and how unsure that is: of a settled mode, of one that began lately, of no line."""
 _SETTLED = 10_000_000  # ns, of a mode: before, drives swing back from what began it, and courses end soon
 _STRAIGHT = 0.25  # a course is one whose points are off its line by no more than this part of its change
 _QUANTILE = NormalDist().inv_cdf
@@ -38,19 +38,20 @@ class CourseAhead(NamedTuple):
 
     Attributes:
         rate: v̈ (nv,), m/s³ or rad/s³. seen: s, for which it was seen.
-        settled: whether the mode is old enough that nothing but its course is left.
+        added: the part of it that v⁻ follows. unsure: standard deviation of that, as a part of the whole.
     """
 
     rate: Array
     seen: float
-    settled: bool
+    added: float
+    unsure: float
 
     def change(self, seconds: float, times: float) -> tuple[Array, Array]:
         """What the course adds to v (nv,) ``seconds`` later, if it lasts ``times`` as long as it was seen, and the
-        standard deviation of that. Of a mode that has not settled a part of it is added: it may end at once."""
+        standard deviation of that."""
         reach = min(seconds, times * self.seen)
         full = reach * (seconds - 0.5 * reach) * self.rate
-        return (full, _UNSURE * full) if self.settled else (_YOUNG[0] * full, _YOUNG[1] * full)
+        return self.added * full, self.unsure * full
 
 
 class Course:
@@ -86,7 +87,7 @@ class Course:
         self._next += 1
 
     def ahead(self) -> CourseAhead | None:
-        """The course at the last state; None where too few states tell of it, or they do not lie on a line."""
+        """The course at the last state; None where too few states tell of it."""
         stamps = self._stamps
         first = next((i for i, stamp in enumerate(stamps) if stamps[-1] - stamp <= _SPAN), 0)
         count = len(stamps) - first
@@ -99,9 +100,9 @@ class Course:
         slope = centred @ values / (centred @ centred)
         off = values - middle - centred[:, None] * slope
         change = np.abs(slope).max() * -t[0]
-        if not np.abs(off).max() <= _STRAIGHT * change:
-            return None
-        return CourseAhead(np.asarray(slope), float(-t[0]), stamps[-1] - self._begun >= _SETTLED)
+        line = np.abs(off).max() <= _STRAIGHT * change
+        trust = _BENT if not line else _STEADY if stamps[-1] - self._begun >= _SETTLED else _YOUNG
+        return CourseAhead(np.asarray(slope), float(-t[0]), *trust)
 
 
 class Contacts(NamedTuple):

@@ -150,7 +150,7 @@ def landing_chain(
             time[0] = duration if later == math.inf else 0.0
             status, size = _step(steps, tolerance, landing, bias, drive, friction, law, scratch)
             left[:] = 0.0
-            pieces = 0 if later == math.inf else int(math.ceil((later - when) / _STEP))
+            pieces = 0 if later == math.inf else math.ceil((later - when) / _STEP)
             for _ in range(pieces):
                 time[0] = (later - when) / pieces
                 for j in range(n):
