@@ -116,7 +116,7 @@ class LandingBounds:
         least = float((opened[:, 0] - friction * np.linalg.norm(opened[:, 1:], axis=1)).min(initial=np.inf))
         if not least > 0.0:
             return unbounded
-        share, b = zeta / least, float(np.sqrt(max(bias @ inverse @ bias, 0.0)))
+        share, b = zeta / least, float(max(float(bias @ inverse @ bias), 0.0) ** 0.5)
         first = apart + duration * b + share * float(np.sqrt(opening @ heavy @ opening))
         work = abs(bias @ p) + np.abs(bias @ back) @ radius + share * abs(opening @ bias)
         size = (1.0 + _ROOM) * (first + float(np.sqrt(duration * work)))
