@@ -194,8 +194,8 @@ def refer(w, mu, rows, reference, middle, s):
             along += push[i * w + t] * u[i * w + t]
         friction, slip = math.sqrt(friction), math.sqrt(slip)
         load = mu[i] * push[i * w]
-        s.m_vectors[2, i] = max(along + load * slip, 0.0)
         s.m_vectors[3, i] = max(friction - load, 0.0)
+        s.m_vectors[2, i] = max(along + load * slip, 0.0) + s.m_vectors[3, i] * slip
         if s.m_vectors[0, i] == 0.0:
             s.m_vectors[3, i] = math.sqrt(friction**2 + push[i * w] ** 2)
 
