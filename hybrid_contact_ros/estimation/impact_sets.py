@@ -22,6 +22,7 @@ from hybrid_contact_ros.estimation.impact_controls import other_terms, with_cont
 from hybrid_contact_ros.estimation.landing_ahead import LandingAhead
 from hybrid_contact_ros.estimation.landing_clusters import impacting_contacts
 from hybrid_contact_ros.estimation.vertices import ContactVertices
+from hybrid_contact_ros.impacts import landing_bounds
 from hybrid_contact_ros.impacts.invariant_basis import OtherTerms
 from hybrid_contact_ros.impacts.landing import Landing
 from hybrid_contact_ros.impacts.landing_model import LandingTerms
@@ -58,6 +59,8 @@ class ImpactSets:
     def warm(self) -> None:
         """Compile what sets of impacts ahead need beside those of states (:meth:`of_state`)."""
         self._foreseen.warm()
+        if not self._terms.off:
+            landing_bounds.warm()
 
     def _landing(self, corners: NDArray[np.intp]) -> Landing:
         """What draws the sets of these corners."""
