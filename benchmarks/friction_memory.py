@@ -100,7 +100,7 @@ def landings(group: str, model: RigidBodyModel, config: EstimatorConfig, data: d
 
 
 def scored(sets: ImpactSets, landing: Found, friction: Interval | None) -> Score | None:
-    state, m = landing.state, landing.hitting.size
+    state = landing.state
     ahead = ImpactAhead(
         stamp_ns=state.stamp_ns, q=state.q, v=state.v.astype(np.float64), effort=state.effort,
         acceleration=np.zeros(state.v.size), closed=landing.standing.astype(np.uint8),

@@ -1,20 +1,29 @@
-"""How much of the model of a landing its set holds: ``./run bench landing_draws [LANDINGS [DRAWS]]``, default 20, 100000.
+"""How much of the model of a landing its set holds, and what the set takes: ``./run bench landing_draws [--landings 20]
+[--draws 2000]``; the issue's brute force is ``--landings 8 --draws 100000``.
 
 Random landings of the Go2 (one to four feet hit, the others stand) and of Talos on two soles of four points. The whole
-model is drawn: every term of ``LandingTerms`` in its interval, half of the draws at an end of each interval and half
-within, and a part of them at ends of all intervals; half of them with the contacts in random orders. Share of the draws in the set,
-distances of those outside over the jump, and the bounds of ``quantile_bounds`` over the extent of the draws. Last, what
-the law and a whole set take, over ``pinocchio.computeAllTerms`` of the Go2.
+model is drawn: every term of ``LandingTerms`` in its interval, half of the numbers at an end (``law``), all of them at
+an end (``corner``), and with the contacts' impulses in random orders (``order``). Printed: share of draws in the set,
+quantiles of the distance of draws over the jump, the width of ``quantile_bounds`` over that of all draws together, the
+share of coordinates in which no draw is outside of them; then times, as multiples of ``pinocchio.computeAllTerms`` of
+the Go2, of the law's part of a set and of a whole set without samples, and how many samples a deadline of 1 ms leaves.
 """
 
 from __future__ import annotations
 
+import argparse
+import time
+from collections.abc import Callable
+
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
 from benchmarks.estimator import go2
 from benchmarks.soles import landing as sole_landing
 from hybrid_contact_ros import ContactProblem, RobotState, VelocitySet, simultaneous_impact
+from hybrid_contact_ros.config import ImpactConfig, LandingConfig
+from hybrid_contact_ros.impacts.landing import Landing
 from hybrid_contact_ros.impacts.landing_model import LandingTerms
 from hybrid_contact_ros.impacts.landing_outcomes import landing_set
 from hybrid_contact_ros.impacts.landing_set import AT_REST, LandingLaw, quantile_bounds
@@ -73,8 +82,8 @@ def parts(rng: np.random.Generator, corners: bool, *shape: int) -> Array:
 
 
 def model_draws(
-    problem: ContactProblem, terms: LandingTerms, hitting: Flags, feet: NDArray[np.intp], rng: np.random.Generator, count: int,
-    corners: bool = False, ordered: bool = False,
+    problem: ContactProblem, terms: LandingTerms, hitting: Flags, feet: NDArray[np.intp], rng: np.random.Generator,
+    count: int, corners: bool = False, ordered: bool = False,
 ) -> Array:  # fmt: skip
     """Outcomes v⁺ (count, n) of the whole model; with ``ordered`` the contacts' impulses come in random orders."""
     m, d, n = problem.tangent_jacobian.shape
@@ -129,9 +138,90 @@ def inside(found: VelocitySet, draws: Array) -> Array:
     return np.array([region.distance(v) for v in draws]) / found.jump
 
 
-def extent_ratio(found: VelocitySet, draws: Array) -> tuple[Array, Array]:
+def extent_ratio(found: VelocitySet, draws: Array) -> tuple[Array, Flags]:
     """Per coordinate: width of the quantile bounds over that of the draws; and whether the draws are within them."""
-    law = found.steps == 0
-    lower, upper = quantile_bounds(found.velocities[law], found.velocities[~law], found.generators)
+    law, none = found.steps == 0, np.empty((0, draws.shape[1]))
+    lower, upper = quantile_bounds(
+        found.velocities[law], found.velocities[~law], none if found.generators is None else found.generators
+    )
     low, high = draws.min(axis=0), draws.max(axis=0)
-    return (upper - lower) / np.maximum(high - low, 1e-12), (draws >= lower).all(axis=0) & (draws <= upper).all(axis=0)
+    held = np.asarray((draws >= lower).all(axis=0) & (draws <= upper).all(axis=0))
+    return (upper - lower) / np.maximum(high - low, 1e-12), held
+
+
+def containment(count: int, draws: int, terms: LandingTerms) -> None:
+    """Print how much of the model the sets hold."""
+    shares: dict[tuple[str, str], list[Array]] = {}
+    bounds: dict[str, list[tuple[Array, Array]]] = {}
+    for robot, problem, hitting, feet in landings(count):
+        found = landing_set(problem, terms, hitting, feet=feet, samples=256)
+        rng = np.random.default_rng(0)
+        kinds = {"law": {}, "corner": {"corners": True}, "order": {"ordered": True}}
+        made = {kind: model_draws(problem, terms, hitting, feet, rng, draws, **how) for kind, how in kinds.items()}
+        for kind, drawn in made.items():
+            some = drawn[:: max(1, len(drawn) // DISTANCES)][:DISTANCES]
+            shares.setdefault((robot, kind), []).append(inside(found, some))
+        bounds.setdefault(robot, []).append(extent_ratio(found, np.concatenate(list(made.values()))))
+    for (robot, kind), parts_of in shares.items():
+        far = np.concatenate(parts_of)
+        quantiles = " / ".join(f"{100.0 * x:.2f}" for x in np.percentile(far, [50, 90, 95, 99, 100]))
+        print(f"{robot:6}{kind:7} in the set {100.0 * np.mean(far <= 1e-9):5.1f} %, distance % of the jump {quantiles}")
+    for robot, found_bounds in bounds.items():
+        ratio, held = (np.concatenate([pair[i] for pair in found_bounds]) for i in (0, 1))
+        quantiles = " / ".join(f"{x:.2f}" for x in np.percentile(ratio, [0, 5, 50, 95, 100]))
+        print(f"{robot:6}bounds over the extent of the draws {quantiles}, nothing outside in {100 * held.mean():.1f} %")
+
+
+def best(call: Callable[[], object], turns: int = 15) -> float:
+    """Least thread time of a call, µs."""
+    times = []
+    for _ in range(turns):
+        begin = time.thread_time_ns()
+        call()
+        times.append(1e-3 * (time.thread_time_ns() - begin))
+    return min(times)
+
+
+def times(terms: LandingTerms) -> None:
+    """Print what sets take."""
+    model = go2()
+    state = model.neutral(), np.zeros(model.nv), np.zeros(model.nv)
+    unit = best(lambda: pin.computeAllTerms(model.pinocchio_model, model.pinocchio_data, *state[:2]))
+    print(f"computeAllTerms {unit:.1f} µs")
+    for name, problem, hitting, feet in (*landings(4)[:4], *landings(8)[-2:]):
+        m, d, n = problem.tangent_jacobian.shape
+        landing = Landing(problem, 4, 1.0, 100, None, terms, np.arange(n) >= 6, feet)
+        rows = problem.jacobian().reshape(m, 1 + d, n)
+        off = Landing(problem, 4, 1.0, 100, None)
+
+        def whole(one: Landing, deadline: int | None = None) -> int:
+            end = time.perf_counter_ns() + deadline if deadline else None
+            one.prepare(problem.mass, rows, problem.velocity, np.arange(m), 0)  # noqa: B023
+            if one.law is not None:
+                one.points(problem.mass, problem.bias_force, hitting, True)  # noqa: B023
+            taken = one.sample(256 if deadline else 1, end, True)
+            one.gather(taken)
+            return len(taken.info)
+
+        law, today = best(lambda: whole(landing)), best(lambda: whole(off))  # noqa: B023
+        within = np.median([whole(landing, 850_000) for _ in range(15)])
+        print(
+            f"{name:6}{hitting.sum()} of {m} hit: with one sample {law:.0f} µs, {law / unit:.0f} × computeAllTerms; "
+            f"without terms {today:.0f} µs; samples within 0.85 ms {within:.0f}"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--landings", type=int, default=20)
+    parser.add_argument("--draws", type=int, default=2000, help="of each kind, of each landing")
+    chosen = parser.parse_args()
+    for friction in (0.0, ImpactConfig().friction_margin):
+        terms = LandingTerms.of(LandingConfig(), friction)
+        print(f"μ ± {100.0 * friction:.0f} %")
+        times(terms)
+        containment(chosen.landings, chosen.draws, terms)
+
+
+if __name__ == "__main__":
+    main()

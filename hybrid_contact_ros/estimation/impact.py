@@ -199,10 +199,12 @@ def impact_steps(
         jump=math.sqrt(max(float(jump @ mass @ jump), 0.0)),
         mass=mass.copy(),
     )
-    if made is None or landing.law is None:
+    if made is None or landing.law is None or request.bias is None or request.hitting is None:
         return sampled_set
+    yield LONG
+    bounds = landing.bounds(mass, request.bias, request.hitting, made, found, request.lasting, request.friction)
     yield SHORT
-    return landed(sampled_set, made, landing.law.terms, mass)
+    return landed(sampled_set, made, landing.law.terms, mass, bounds)
 
 
 def _without_samples(landing: Landing, velocity: Array, mass: Array, request: ImpactRequest) -> ImpactPrediction:

@@ -15,9 +15,12 @@ from hybrid_contact_ros.prediction import ImpactPrediction
 Array = NDArray[np.float64]
 
 
-def landed(sampled: ImpactPrediction, made: LandingPoints, terms: LandingTerms, mass: Array) -> ImpactPrediction:
+def landed(
+    sampled: ImpactPrediction, made: LandingPoints, terms: LandingTerms, mass: Array, bounds: tuple[Array, Array]
+) -> ImpactPrediction:
     """The whole set: the law at the corners of the intervals, then the samples of all orders, moved by what the middle
-    of the intervals moves; generators and margin.
+    of the intervals moves; generators and margin. ``bounds``: (lower, upper), of
+    :meth:`~hybrid_contact_ros.impacts.landing.Landing.bounds`.
 
     A set that was stopped in time is a prefix of the whole one, since the corners come first.
     """
@@ -31,8 +34,8 @@ def landed(sampled: ImpactPrediction, made: LandingPoints, terms: LandingTerms, 
     return replace(
         sampled,
         velocities=velocities,
-        lower=np.minimum(sampled.lower, quantile_lower),
-        upper=np.maximum(sampled.upper, quantile_upper),
+        lower=bounds[0],
+        upper=bounds[1],
         kinetic_energy_min=float(energies.min(initial=np.inf)) if len(energies) else np.nan,
         kinetic_energy_max=float(energies.max(initial=-np.inf)) if len(energies) else np.nan,
         residual=max(sampled.residual, made.residual),

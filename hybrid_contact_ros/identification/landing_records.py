@@ -17,7 +17,7 @@ Flags = NDArray[np.bool_]
 ARRESTED = 0.1  # of its speed of approach: a foot that approaches slower than this has been arrested
 LONGEST = 0.025  # s; what takes longer is no landing
 SLOWEST = 0.3  # m/s, speed of approach
-_ONSET = 25.0  # 1/s; a foot that loses more than this part of its approach per second, at once, has touched
+_ONSET = 60.0  # 1/s; a foot that loses more than this part of its approach per second, at once, has touched
 _SEPARATE = 0.005  # s; a hit foot is not looked at again for so long
 
 
@@ -31,6 +31,7 @@ class RecordedLanding:
         rows: J (m (1 + d), nv), normal first, of the contacts that hit or stand. hitting: (m,).
         velocity, after: v⁻, v⁺ (nv,). friction, restitution: (m,), as configured.
         duration: from v⁻ to v⁺, s. driven: (nv,), coordinates with a drive.
+        friction_part: μ is known but for ± this part of it.
     """
 
     episode: str
@@ -45,6 +46,7 @@ class RecordedLanding:
     restitution: Array
     duration: float
     driven: Flags
+    friction_part: float = 0.0
 
     @property
     def tangents(self) -> int:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.contact_space import SEPARATING, Array, ContactSpace
 from hybrid_contact_ros.impacts.gathering import Gathered, Gathering
+from hybrid_contact_ros.impacts.landing_bounds import LandingBounds, with_orders
 from hybrid_contact_ros.impacts.landing_model import LandingTerms
 from hybrid_contact_ros.impacts.landing_set import LandingLaw, LandingPoints
 from hybrid_contact_ros.impacts.restitution import Material
@@ -85,11 +86,13 @@ class Landing:
         self.nominal, self.nominal_status, self.nominal_residual = np.zeros(n), Status.SINGULAR, 0.0
         self._velocity = np.zeros(n)
         self.law: LandingLaw | None = None
+        self._bounds: LandingBounds | None = None
         if terms is not None and not terms.off:
             none = np.zeros(m)
             bouncing = (none, none) if material is None else (material.e_low, material.e_high)
             drives = np.zeros(n, dtype=np.bool_) if driven is None else driven
             self.law = LandingLaw(terms, d, n, self._friction, bouncing, drives, feet)
+            self._bounds = LandingBounds(self.law, self._friction, drives)
 
     def prepare(self, mass: Array, rows: Array, velocity: Array, contacts: NDArray[np.int64], seed: int) -> None:
         """Plan the samples of an impact.
@@ -138,6 +141,18 @@ class Landing:
         :meth:`~hybrid_contact_ros.impacts.landing_set.LandingLaw.points`. Only with a law, and a regular mass."""
         assert self.law is not None
         return self.law.points(mass, bias, self.rows, self._velocity, hitting, self.nominal, lasting, friction)
+
+    def bounds(
+        self, mass: Array, bias: Array, hitting: NDArray[np.bool_], made: LandingPoints, found: Gathered, lasting: bool,
+        friction: tuple[Array, Array] | None = None,
+    ) -> tuple[Array, Array]:  # fmt: skip
+        """Lower and upper bounds (n,) of every outcome of the landing that was planned
+        (:class:`~hybrid_contact_ros.impacts.landing_bounds.LandingBounds`): of the law at once with its terms in their
+        intervals, and of all orders of impacts as the set has them. Arguments as of :meth:`points`, and what it and
+        :meth:`gather` answered."""
+        assert self._bounds is not None
+        once = self._bounds.of(mass, bias, self.rows, self._velocity, hitting, made, lasting, friction)
+        return with_orders(once, found, made)
 
     def gather(self, samples: Samples) -> Gathered:
         """The set that these samples make."""

@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.impacts.landing_set import LandingLaw
-from hybrid_contact_ros.kernels.impacts.landing_bounds import bound_scratch, landing_bounds
+from hybrid_contact_ros.impacts.gathering import Gathered
+from hybrid_contact_ros.impacts.landing_set import LandingLaw, LandingPoints
+from hybrid_contact_ros.kernels.impacts.bound_maps import bound_scratch
+from hybrid_contact_ros.kernels.impacts.landing_bounds import landing_bounds
 
 Array = NDArray[np.float64]
 
@@ -21,10 +23,11 @@ _ROOM = 1e-9
 class LandingBounds:
     """Bounds of the outcomes of a :class:`~hybrid_contact_ros.impacts.landing_set.LandingLaw`, componentwise.
 
-    They hold for every solution of the law (:mod:`~hybrid_contact_ros.kernels.impacts.landing_law`), all contacts at once,
-    with every s, e of each contact, common k, own k of each drive, μ of each contact, slip, creep, settling and bounce in
-    their intervals, all inside of the law: nothing is linearised, and the margin is not in them. Other orders of impacts
-    are not in them either (:func:`~hybrid_contact_ros.impacts.bounds.outcome_bounds`).
+    They hold for every solution of the law (:mod:`~hybrid_contact_ros.kernels.impacts.landing_law`), all contacts at
+    once, with every s, e, slip and creep of each contact, common k, own k of each drive, and μ of each contact in their
+    intervals, all inside of the law: nothing of these is linearised. Settling and bounce are linear by definition
+    (``landing_set``), and added. Other orders of impacts are not in these bounds, but in those of :func:`with_orders`;
+    the margin is in neither.
 
     Args:
         law: its terms, contacts and drives. friction: μ (m,). driven: (n,) bool.
@@ -33,12 +36,10 @@ class LandingBounds:
     def __init__(self, law: LandingLaw, friction: Array, driven: NDArray[np.bool_]) -> None:
         terms, m, n = law.terms, friction.size, driven.size
         self._law, self._driven = law, driven.astype(np.float64)
-        self._friction, self._low = friction.copy(), friction * (1.0 - terms.friction)
-        self._high = friction * (1.0 + terms.friction)
+        self._friction = friction * (1.0 - terms.friction), friction * (1.0 + terms.friction)
         pieces = _PIECES if terms.drive_max > terms.drive_min else 1
         self._ends = np.linspace(terms.drive_min, terms.drive_max, pieces + 1)
         self._middles = 0.5 * (self._ends[1:] + self._ends[:-1])[:, None] * self._driven
-        self._frictions = np.tile(friction, (pieces, 1))
         self._scratch = bound_scratch(m, law.d, n)
 
     def of(
@@ -48,37 +49,46 @@ class LandingBounds:
         rows: Array,
         velocity: Array,
         hitting: NDArray[np.bool_],
+        made: LandingPoints,
         lasting: bool = True,
+        friction: tuple[Array, Array] | None = None,
     ) -> tuple[Array, Array]:
-        """Lower and upper bounds (n,) of v⁺; arguments as of :meth:`~.landing_set.LandingLaw.points`.
+        """Lower and upper bounds (n,) of v⁺; arguments as of :meth:`~.landing_set.LandingLaw.points`, whose answer is
+        ``made``.
 
-        Infinite where M is singular or friction jams redundant contacts so that nothing bounds their impulses.
+        Infinite where M is singular, where friction jams redundant contacts so that nothing bounds their impulses, and
+        where ``made`` has no points.
         """
+        if not len(made.points):
+            return np.full(velocity.size, -np.inf), np.full(velocity.size, np.inf)
         terms, pieces = self._law.terms, self._middles.shape[0]
         duration = np.array([terms.duration_min, terms.duration_max]) if lasting else np.zeros(2)
         left, radius = self._law.left(rows, velocity, hitting)
+        low, high = self._friction if friction is None else friction
+        middle = 0.5 * (low + high)
         references = self._law.solve(
-            mass, bias, rows, velocity, np.full(pieces, duration.mean()), self._middles, self._frictions,
+            mass, bias, rows, velocity, np.full(pieces, duration.mean()), self._middles, np.tile(middle, (pieces, 1)),
             np.tile(left, (pieces, 1)),
         )[0]  # fmt: skip
         lower, upper = np.empty(velocity.size), np.empty(velocity.size)
         status = landing_bounds(
             _ROUNDS, self._law.d, mass, bias, rows, velocity,
-            duration, self._ends, terms.drive_own, self._driven, self._low, self._high, left, radius,
-            self._friction, references, *self._scratch, lower, upper,
+            duration, self._ends, terms.drive_own, self._driven, low, high, left, radius,
+            middle, references, *self._scratch, lower, upper,
         )  # fmt: skip
         if status != Status.SOLVED:
-            return self._by_energy(mass, bias, rows, velocity, float(duration[1]), left, radius)
-        return lower, upper
+            lower, upper = self._by_energy(mass, bias, rows, velocity, float(duration[1]), left, radius, high)
+        return lower - made.restless, upper + made.restless
 
     def _by_energy(
-        self, mass: Array, bias: Array, rows: Array, velocity: Array, duration: float, left: Array, radius: Array
-    ) -> tuple[Array, Array]:
+        self, mass: Array, bias: Array, rows: Array, velocity: Array, duration: float, left: Array, radius: Array,
+        friction: Array,
+    ) -> tuple[Array, Array]:  # fmt: skip
         """Bounds for redundant contacts, by energy alone.
 
-        Δ = v⁺ − v⁻ has N Δ + s b = Jᵀλ and, by the law, λᵀ(J v⁺ − w) ≤ 0. Redundant contacts cannot all be left with any
-        w: p is the velocity that nearly does, ρ what it misses. A velocity a that opens all contacts bounds their impulses,
-        m₀ Σλ_n ≤ aᵀJᵀλ with the least m₀ = J_n a − μ‖J_t a‖. Together, in the norm of N,
+        Δ = v⁺ − v⁻ has N Δ + s b = Jᵀλ and, by the law, λᵀ(J v⁺ − w) ≤ 0. Redundant contacts cannot all be left with
+        any w: p is the velocity that nearly does, ρ what it misses. A velocity a that opens all contacts bounds their
+        impulses, m₀ Σλ_n ≤ aᵀJᵀλ with the least m₀ = J_n a − μ‖J_t a‖. Together, in the norm of N,
 
             ‖Δ‖² ≤ ‖Δ‖ (‖p‖ + s‖b‖ + (ζ/m₀) ‖a‖) + s|bᵀp| + (ζ/m₀) s|aᵀb|,    ζ = max(|ρ_n| + μ‖ρ_t‖).
         """
@@ -100,15 +110,40 @@ class LandingBounds:
         apart = float(np.sqrt(p @ heavy @ p) + sizes @ radius)
         missing = np.eye(len(G)) - rows @ back
         rho = (np.abs(missing @ target) + np.abs(missing) @ radius).reshape(-1, w)
-        zeta = float((rho[:, 0] + self._high * np.linalg.norm(rho[:, 1:], axis=1)).max(initial=0.0))
+        zeta = float((rho[:, 0] + friction * np.linalg.norm(rho[:, 1:], axis=1)).max(initial=0.0))
         opening = back[:, ::w].sum(axis=1)
         opened = (rows @ opening).reshape(-1, w)
-        least = float((opened[:, 0] - self._high * np.linalg.norm(opened[:, 1:], axis=1)).min(initial=np.inf))
+        least = float((opened[:, 0] - friction * np.linalg.norm(opened[:, 1:], axis=1)).min(initial=np.inf))
         if not least > 0.0:
             return unbounded
-        share, b = zeta / least, float(np.sqrt(max(bias @ inverse @ bias, 0.0)))
+        share, b = zeta / least, float(max(float(bias @ inverse @ bias), 0.0) ** 0.5)
         first = apart + duration * b + share * float(np.sqrt(opening @ heavy @ opening))
         work = abs(bias @ p) + np.abs(bias @ back) @ radius + share * abs(opening @ bias)
         size = (1.0 + _ROOM) * (first + float(np.sqrt(duration * work)))
         most = size * np.sqrt(np.diag(inverse))
         return velocity - most, velocity + most
+
+
+def warm() -> None:
+    """Compile the kernel, whatever the robot."""
+    m, d, n = 1, 2, 3
+    rows, one = np.eye(3), np.ones(m)
+    out = np.empty(n), np.empty(n)
+    landing_bounds(
+        1, d, np.eye(n), np.zeros(n), rows, -one.repeat(n), np.zeros(2), np.zeros(2), 0.0, np.zeros(n), one, one,
+        np.zeros(3), np.zeros(3), one, np.zeros((1, n)), *bound_scratch(m, d, n), *out,
+    )  # fmt: skip
+
+
+def with_orders(once: tuple[Array, Array], found: Gathered, made: LandingPoints) -> tuple[Array, Array]:
+    """Bounds of a whole set: of the law (``once``), of all orders of impacts, and of what is linearised.
+
+    The set has outcomes of other orders without the terms of a landing, moved, and widened by its generators; so have
+    these bounds, by the fast ones of all orders (:func:`~hybrid_contact_ros.impacts.bounds.outcome_bounds`).
+    """
+    more = np.abs(made.generators).sum(axis=0)
+    lower, upper = found.lower + made.offset, found.upper + made.offset
+    if len(made.points):
+        lower = np.minimum(lower, made.points.min(axis=0))
+        upper = np.maximum(upper, made.points.max(axis=0))
+    return np.minimum(once[0], lower - more), np.maximum(once[1], upper + more)

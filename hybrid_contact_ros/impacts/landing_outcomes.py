@@ -12,7 +12,7 @@ from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.coverage import CONFIDENCE
 from hybrid_contact_ros.impacts.landing import Landing
 from hybrid_contact_ros.impacts.landing_model import LandingTerms
-from hybrid_contact_ros.impacts.landing_set import MODEL_ERROR, hits, quantile_bounds
+from hybrid_contact_ros.impacts.landing_set import MODEL_ERROR, hits
 from hybrid_contact_ros.impacts.outcome import VelocitySet
 from hybrid_contact_ros.impacts.restitution import Material
 from hybrid_contact_ros.impacts.velocity_set import empty_set
@@ -40,7 +40,7 @@ def landing_set(
 
     The set is hull(velocities) + {Σ aᵢ generatorsᵢ: |aᵢ| ≤ 1} + a ball of ``margin`` in the kinetic norm. The law is
     that of :mod:`~hybrid_contact_ros.kernels.impacts.landing_law`, inelastic but for the rebound of ``terms``. It is
-    solved at the ends of the duration, at the ends and the middle of k, and at seven values of μ between its ends;
+    solved at the ends of the duration, at the ends and the middle of k, and at five values of μ between its ends;
     the rebound of each hitting foot is linearised, and so is how it changes with k and μ. Slip, creep, settling,
     bounce and each drive's own k are linear by definition: the least velocity, in the norm of M + diag k, that gives a
     contact the velocity in question while all others keep theirs. Samples of Halm's Algorithm 1, which are drawn
@@ -58,7 +58,9 @@ def landing_set(
 
     Returns:
         The set. Its velocities are those of the law, then the samples; those of the law have 0 ``steps``, and impulses
-        without those of linear terms. ``lower`` and ``upper`` are bounds of this set. The coverage is that of samples.
+        without those of linear terms. ``lower`` and ``upper`` are bounds of
+        the model, its terms in their intervals (:class:`~.landing_bounds.LandingBounds`). The coverage is that of the
+        samples.
         With all terms off it is the set of ``post_impact_set`` in steps of ``step`` largest impulses.
 
     Raises:
@@ -115,15 +117,15 @@ def landing_set(
     made = landing.points(problem.mass, problem.bias_force, hit, True)
     count = len(made.points)
     moved = found.velocities + made.offset
-    lower, upper = quantile_bounds(made.points, moved[found.terminated], made.generators)
+    lower, upper = landing.bounds(problem.mass, problem.bias_force, hit, made, found, True)
     return replace(
         whole,
         velocities=np.concatenate((made.points, moved)),
         impulses=np.concatenate((made.impulses.reshape(count, m, 1 + d), found.impulses)),
         steps=np.concatenate((np.zeros(count, dtype=np.int64), whole.steps)),
         terminated=np.concatenate((np.ones(count, dtype=np.bool_), found.terminated)),
-        lower=np.minimum(found.lower, lower),
-        upper=np.maximum(found.upper, upper),
+        lower=lower,
+        upper=upper,
         status=made.status if whole.status == Status.SOLVED else whole.status,
         residual=max(found.residual, made.residual),
         generators=made.generators,

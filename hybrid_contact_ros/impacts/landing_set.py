@@ -15,7 +15,7 @@ from hybrid_contact_ros.kernels.impacts.landing_law import contact_response, lan
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-_FRICTIONS = 7
+_FRICTIONS = 5
 """Values of μ between its ends: from sticking to sliding an outcome bends, and the ends alone leave out what lies
 between."""
 _STEPS, _TOLERANCE = 400, 1e-3  # where contacts are redundant; otherwise cases are solved to rounding
@@ -40,7 +40,8 @@ class LandingPoints:
 
     Attributes:
         points: (k, n), the first in the middle of all intervals. impulses: (k, m (1 + d)) N s, of these, without those
-            of the linear terms. generators: (g, n).
+            of the linear terms. generators: (g, n). restless: (n,), by how much standing contacts that still move
+            change each coordinate at most.
         offset: (n,), from the outcome of all contacts at once without these terms to the first point: what moves the
             samples of all orders.
         status: SOLVED, INACCURATE where a case could not be solved (it is left out), SINGULAR. residual: largest, of
@@ -50,6 +51,7 @@ class LandingPoints:
     points: Array
     impulses: Array
     generators: Array
+    restless: Array
     offset: Array
     status: Status
     residual: float
@@ -82,7 +84,8 @@ def _cases(terms: LandingTerms, feet: int) -> _Cases:
     ends, widths = sorted({terms.drive_min, terms.drive_max}), sorted({factors[0], factors[-1]})
     rows: list[tuple[float, float, float, int, bool]] = [(0.0, 0.0, 1.0, -1, False)] * 2
     for k in (*ends, middle[1]) if len(ends) > 1 else ends:
-        rows += [(s, k, f, -1, False) for f in factors for s in durations]
+        # What k bends is much the same for all μ, and needs a value between its ends at one of them only.
+        rows += [(s, k, f, -1, False) for f in (factors if k in ends else (1.0,)) for s in durations]
         if k in ends:
             rows += [(middle[0], k, f, i, high) for f in widths for i in range(feet) for high in (False, True)]
     rows.append((*middle, 1.0, -1, False))
@@ -193,7 +196,8 @@ class LandingLaw:
         if not (usable[0] and usable[1] and usable[-1]):
             status = status if status == Status.SINGULAR else Status.INACCURATE
             none = found[:0]
-            return LandingPoints(none, pushes[:0], none, np.zeros(velocity.size), status, float(residuals.max()))
+            still = np.zeros(velocity.size)
+            return LandingPoints(none, pushes[:0], none, still, still, status, float(residuals.max()))
         shape = *table.groups, -1, 2
         known = usable[alone].reshape(shape).all(axis=(0, 1, 3))
         generators, between = _rebound(found[alone].reshape(*shape, velocity.size)[:, :, known])
@@ -201,7 +205,8 @@ class LandingLaw:
         back = np.empty(rows.shape)
         contact_response(*self._scratch[:3], self._square, self._column, back)
         of_contact = back.reshape(m, w, -1)
-        generators += self._linear(u, approach, hitting, of_contact)
+        restless = self._restless(u, approach, hitting, of_contact)
+        generators += [self._slips(approach, hitting, of_contact), restless]
         if self.terms.drive_own > 0.0:
             generators.append(self._own(found[-1] - velocity, rows, back))
         creep = 0.5 * self.terms.creep * np.einsum("mt,mtn->mn", u[:, 1:], of_contact[:, 1:])
@@ -214,6 +219,7 @@ class LandingLaw:
             points=points,
             impulses=np.concatenate((pushes[-1:], pushes[corners], halves)),
             generators=every[np.abs(every).max(axis=1, initial=0.0) > _NOTHING * np.abs(velocity).max(initial=0.0)],
+            restless=np.abs(restless).sum(axis=0),
             offset=points[0] - (nominal + found[0] - found[1]),
             status=status,
             residual=float(residuals.max()),
@@ -230,36 +236,30 @@ class LandingLaw:
         return np.asarray(found)
 
     def left(self, rows: Array, velocity: Array, hitting: Flags) -> tuple[Array, Array]:
-        """Middle and half of the intervals (m (1 + d),) of the velocities w, m/s, with which contacts are left: rebound,
-        slip and creep of those that hit, settling and bounce of those that stand and still move."""
+        """Middle and half of the intervals (m (1 + d),) of the velocities w, m/s, with which hitting contacts are
+        left: rebound, slip and creep."""
         terms, w = self.terms, 1 + self.d
         u = (rows @ velocity).reshape(-1, w)
         approach = np.where(hitting, -np.minimum(u[:, 0], 0.0), 0.0)
-        fastest, speed = approach.max(initial=0.0), np.abs(u)
         low, high = np.zeros(u.shape), np.zeros(u.shape)
         low[:, 0], high[:, 0] = self._low * approach, self._high * approach
         creep = 0.5 * terms.creep * u[:, 1:] * hitting[:, None]
         slip = np.abs(creep) + terms.slip * approach[:, None]
         low[:, 1:], high[:, 1:] = creep - slip, creep + slip
-        moving = ~hitting & (speed.max(axis=1) > AT_REST * fastest)
-        restless = terms.settling * speed * moving[:, None]
-        restless[:, 0] += terms.bounce * fastest * moving
-        return (0.5 * (low + high)).reshape(-1), (0.5 * (high - low) + restless).reshape(-1)
+        return (0.5 * (low + high)).reshape(-1), (0.5 * (high - low)).reshape(-1)
 
-    def _linear(self, u: Array, approach: Array, hitting: Flags, back: Array) -> list[Array]:
-        """Slip of hitting contacts, and what standing ones that still move may do."""
-        terms, n = self.terms, back.shape[2]
-        found = []
-        if terms.slip > 0.0:
-            found.append((terms.slip * approach[hitting, None, None] * back[hitting, 1:]).reshape(-1, n))
-        fastest = approach.max(initial=0.0)
-        speed = np.abs(u)
+    def _slips(self, approach: Array, hitting: Flags, back: Array) -> Array:
+        """Slip of hitting contacts: rows (any, n)."""
+        slips = self.terms.slip * approach[hitting, None, None] * back[hitting, 1:]
+        return np.asarray(slips).reshape(-1, back.shape[2])
+
+    def _restless(self, u: Array, approach: Array, hitting: Flags, back: Array) -> Array:
+        """What standing contacts that still move may do: rows (any, n)."""
+        fastest, speed = approach.max(initial=0.0), np.abs(u)
         moving = ~hitting & (speed.max(axis=1) > AT_REST * fastest)
-        if (terms.settling > 0.0 or terms.bounce > 0.0) and moving.any():
-            restless = terms.settling * speed[moving]
-            restless[:, 0] += terms.bounce * fastest
-            found.append((restless[:, :, None] * back[moving]).reshape(-1, n))
-        return found
+        restless = self.terms.settling * speed[moving]
+        restless[:, 0] += self.terms.bounce * fastest
+        return np.asarray(restless[:, :, None] * back[moving]).reshape(-1, back.shape[2])
 
     def _own(self, jump: Array, rows: Array, back: Array) -> Array:
         """The impulse −k_j Δq̇_j of each drive's own k, in what the contacts let move: rows (drives, n)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ class Containment:
     parts of the observed jump ‖v⁺ − v⁻‖.
 
     Attributes:
-        distance: of v⁺ from the nearest outcome of the set.
+        distance: of v⁺ from the nearest outcome of the set; of a landing's set, from the convex set.
         nominal_distance: of v⁺ from the simultaneous outcome.
         radius: greatest distance of an outcome from the mean of the outcomes; it is the size of the set.
         within_bounds: whether v⁺ lies in the componentwise outer bounds, widened by 5 % of their width.
@@ -64,6 +64,14 @@ def containment(
         float(length(outcomes - outcomes.mean(axis=0)).max()) / jump,
         bool(np.all((v_plus >= lower - margin) & (v_plus <= upper + margin))),
     )
+
+
+def in_landing(found: Containment, region: ConvexSet, v_minus: Array, v_plus: Array) -> Containment:
+    """The same of a landing's set, whose velocities are corners of a region: distance from it, and its radius."""
+    apart = v_plus - v_minus
+    jump = float(np.sqrt(apart @ region.mass @ apart))
+    radius = region.radius * region.jump / jump if region.jump > 0.0 else found.radius
+    return replace(found, distance=region.distance(v_plus) / jump, radius=radius)
 
 
 @dataclass(frozen=True, slots=True)

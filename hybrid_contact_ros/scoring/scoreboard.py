@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import EventKind
+from hybrid_contact_ros.impacts.convex_set import convex_set
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import ImpactPrediction, ModePrediction
 from hybrid_contact_ros.scoring import classification, event_timing
-from hybrid_contact_ros.scoring.containment import Containment, containment
+from hybrid_contact_ros.scoring.containment import Containment, containment, in_landing
 from hybrid_contact_ros.scoring.scores import HORIZONS, Scores
 from hybrid_contact_ros.scoring.series import Series
 
@@ -187,8 +188,8 @@ class Scoreboard:
         _, state, impact = before[-1]
         v_minus = np.asarray(msg.v_minus, np.float64)
         v_plus = np.asarray(msg.velocities, np.float64)[:dof]
-        self._sets.append(
-            containment(
-                impact.velocities, impact.nominal, impact.lower, impact.upper, v_minus, v_plus, self._mass(state)
-            )
-        )
+        mass = self._mass(state)
+        found = containment(impact.velocities, impact.nominal, impact.lower, impact.upper, v_minus, v_plus, mass)
+        if impact.generators is not None and len(impact.velocities):
+            found = in_landing(found, convex_set(impact), v_minus, v_plus)
+        self._sets.append(found)

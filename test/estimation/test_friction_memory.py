@@ -30,6 +30,12 @@ CONFIG = EstimatorConfig.from_mapping({
 })  # fmt: skip
 
 
+OFF = dict.fromkeys(
+    (*(f"{name}_{end}" for name in ("duration", "rebound", "drive") for end in ("min", "max")),
+     "drive_own", "slip", "creep", "settling", "bounce", "margin"), 0.0,
+)  # fmt: skip
+
+
 def config(part=PART, **landing):
     return replace(
         CONFIG, impact=replace(CONFIG.impact, friction_margin=part), landing=replace(CONFIG.landing, **landing)
@@ -115,7 +121,7 @@ def test_forces_that_are_unknown_small_or_no_friction_teach_nothing(forces):
     assert ground.memory.learned is None
 
 
-@pytest.mark.parametrize("off", [config(part=0.0), config(duration_max=0.0)], ids=["margin", "terms"])
+@pytest.mark.parametrize("off", [config(part=0.0), config(**OFF)], ids=["margin", "terms"])
 def test_without_an_interval_or_terms_nothing_is_learned(off):
     ground = Ground(off)
     ground.land(0, 0.2, speed=0.4)

@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.config import EstimatorConfig, LandingConfig
 from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
@@ -64,6 +64,10 @@ def landing(dt=0.002, seed=0) -> list[RobotState]:
 
 
 NO_DEADLINE = {"impact": {"deadline": 0.0, "samples": 32}}
+NO_TERMS = {
+    "landing": {f.name: 0.0 for f in fields(LandingConfig) if isinstance(f.default, float) and f.name != "level"}
+}
+"""Impacts to which landing adds nothing."""
 
 
 def arm(effort_known=True) -> tuple[ContactEstimator, list[RobotState]]:

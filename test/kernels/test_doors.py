@@ -17,7 +17,9 @@ from hybrid_contact_ros.kernels.estimation.rollout import rollout
 from hybrid_contact_ros.kernels.estimation.update import update
 from hybrid_contact_ros.kernels.impacts import (
     all_solutions,
+    bound_maps,
     hull_lp,
+    landing_bounds,
     landing_chain,
     landing_law,
     set_gathering,
@@ -154,6 +156,13 @@ DOORS = [
         [
             *(set_gathering.GatherSettings, set_gathering.Landing, axes.Response, axes.AxesProblem, "z", "info"),
             *(set_gathering.GatherScratch, set_gathering.GatherOut),
+        ],
+    ),
+    (
+        landing_bounds.landing_bounds,
+        [
+            *("rounds", landing_law.Landing, "duration", "drives", "alone", "driven", "mu_low", "mu_high", "left"),
+            *("radius", "middle_friction", "references", bound_maps.BoundScratch, "lower", "upper"),
         ],
     ),
     (

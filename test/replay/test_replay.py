@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from helpers.bodies import NO_TERMS
 from hybrid_contact_ros.bags.reader import BagReader
 from hybrid_contact_ros.bags.typestore import message_types
 from hybrid_contact_ros.bags.unreadable import BagError
 from hybrid_contact_ros.bags.writer import BagWriter
 from hybrid_contact_ros.commands.report import show
-from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.config import EstimatorConfig, LandingConfig
 from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.mechanics.joints import BaseMeasurement
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
@@ -124,6 +125,7 @@ def test_two_replays_give_the_same_bits(bag, walker, tmp_path):
 
 def test_a_flat_fall_is_scored_as_the_landing_that_it_is(bag, walker):
     seen = []
+    walker = replace(walker, landing=LandingConfig(**NO_TERMS["landing"]))  # that is how this walker was made to land
     result = replay_bag(bag, walker, truth=TRUTHS, on_prediction=lambda state, p: seen.append(state.stamp_ns))
     scores = result.scores
     assert scores.contacts == ("left", "right") and scores.states == len(seen) == 200
