@@ -99,7 +99,7 @@ class LandingAhead:
         now = Contacts(
             model.here.mass, model.here.bias, rows, model.rows.drift[closed].reshape(-1), model.friction[closed]
         )
-        return through_sticks(now, ahead.v, when)
+        return through_sticks(now, ahead.v.astype(np.float64), when)
 
     def told(
         self, found: ImpactPrediction, ahead: ImpactAhead, corners: NDArray[np.intp]
@@ -160,7 +160,9 @@ class LandingAhead:
         if len(sliding):
             back = np.linalg.solve(mass, sliding.T)
             sigma = _SLIPS * self._config.activation.acceleration_sigma * when
-            columns.append(sigma * back @ np.linalg.pinv(sliding @ back, hermitian=True))
+            square = sliding @ back
+            square[np.diag_indices_from(square)] *= 1.0 + 1e-9
+            columns.append(sigma * np.linalg.solve(square, back.T).T)
         if landing.course > 0.0 and ahead.course is not None:
             _, unsure = ahead.course.change(when, landing.course)
             columns.append(unsure[:, None])

@@ -105,7 +105,10 @@ def two_feet():
 
 
 def chain_of(**landing):
-    config = LandingConfig(**{"damping_min": 0.0, "damping_max": 0.0, "duration_max": 0.0, **landing})
+    """The landings of two feet that have no other terms than these."""
+    off = dict.fromkeys(("damping", "duration", "rebound", "drive"), 0.0)
+    none = {f"{name}_{end}": value for name, value in off.items() for end in ("min", "max")}
+    config = LandingConfig(**{**none, **landing})
     return LandingChain(config, np.array([0.6, 0.6]), np.zeros(2), 2, 5, np.array([0, 0, 0, 0, 1], bool))
 
 
