@@ -46,7 +46,7 @@ CANDIDATES: dict[str, Maker] = {
     "the same, drawn": drawn(DRIVES),
     "the same, in order, drawn": drawn(replace(DRIVES, order=True)),
 }
-PARTS = (0.25, 0.65)  # of the configured μ, to both sides
+PARTS = (0.45, 0.65)  # of the configured μ, to both sides: the default, and what the slippery trot needs
 _BLOCK = 10  # landings; what is that far apart in a gait is taken for another episode
 _SPLITS, _CALIBRATION = 10_000, 19
 Friction = Sequence[tuple[float, float]] | None

@@ -17,7 +17,7 @@ second time linearised where the first one ended.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,6 +96,7 @@ class Case:
     def score(self, terms: LandingTerms) -> SetScore:
         """The recorded v⁺ against the set that these terms make."""
         landing, n = self.landing, self.landing.velocity.size
+        terms = replace(terms, friction=max(terms.friction, landing.friction_part))
         bouncing = landing.restitution, landing.restitution
         law = LandingLaw(terms, landing.tangents, n, landing.friction, bouncing, landing.driven)
         made = law.points(landing.mass, landing.bias, landing.rows, landing.velocity, landing.hitting, self.nominal)

@@ -12,6 +12,7 @@ from hybrid_contact_ros.identification.landing_records import RecordedLanding
 _HIGHEST = 3.0  # a ratio above is none of friction
 _SLIDES, _AGAINST = 0.15, 0.9  # of |u_n⁻|; cosine between the impulse and the direction against the slip
 _NEAR = 0.8  # of the largest ratio; a foot that slid with less was pulled by its leg
+_KNOWN = 0.1  # of μ; what a slide shows is as good as that
 _MAIN = 0.5  # of the largest normal impulse; smaller ones tell little
 
 
@@ -35,9 +36,12 @@ def ratios(landing: RecordedLanding) -> Iterator[tuple[float, bool]]:
             yield ratio, speed > _SLIDES * -float(before[:, 0].min()) and against
 
 
-def with_seen_friction(landings: Sequence[RecordedLanding], all_of_them: bool) -> list[RecordedLanding]:
-    """The landings, in their order, with the μ that landings of their episode showed: those before, as a robot knows
-    it, or all of them. It is the median of those that slid to the end, else the configured one, or what held more."""
+def with_seen_friction(
+    landings: Sequence[RecordedLanding], all_of_them: bool, part: float = 0.0
+) -> list[RecordedLanding]:
+    """The landings, in their order, with the interval of μ that landings of their episode showed: those before, as a
+    robot knows it, or all of them. ``part``: of the configured μ, by which the interval begins to both sides. Where
+    feet slid to the end it is the median of what they showed; what held bounds μ from below."""
     seen = [tuple(ratios(landing)) for landing in landings]
     found = []
     for i, landing in enumerate(landings):
@@ -45,6 +49,13 @@ def with_seen_friction(landings: Sequence[RecordedLanding], all_of_them: bool) -
         shown = [pair for j in of_episode if landings[j].episode == landing.episode for pair in seen[j]]
         least = max((ratio for ratio, _ in shown), default=0.0)
         sliding = [ratio for ratio, slid in shown if slid and ratio >= _NEAR * least]
-        mu = np.full_like(landing.friction, np.median(sliding)) if sliding else np.maximum(landing.friction, least)
-        found.append(replace(landing, friction=mu))
+        low, high = (1.0 - part) * landing.friction, (1.0 + part) * landing.friction
+        if sliding:
+            middle = np.full_like(low, np.median(sliding))
+            low, high = (1.0 - min(part, _KNOWN)) * middle, (1.0 + min(part, _KNOWN)) * middle
+        else:
+            low = np.maximum(low, least)
+            high = np.maximum(high, low)
+        half = float(np.max((high - low) / np.maximum(high + low, 1e-12)))
+        found.append(replace(landing, friction=0.5 * (low + high), friction_part=half))
     return found

@@ -31,6 +31,7 @@ class RecordedLanding:
         rows: J (m (1 + d), nv), normal first, of the contacts that hit or stand. hitting: (m,).
         velocity, after: v⁻, v⁺ (nv,). friction, restitution: (m,), as configured.
         duration: from v⁻ to v⁺, s. driven: (nv,), coordinates with a drive.
+        friction_part: μ is known but for ± this part of it.
     """
 
     episode: str
@@ -45,6 +46,7 @@ class RecordedLanding:
     restitution: Array
     duration: float
     driven: Flags
+    friction_part: float = 0.0
 
     @property
     def tangents(self) -> int:

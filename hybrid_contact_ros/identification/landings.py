@@ -152,7 +152,8 @@ def identify(
     seed: int = 0,
     friction: float = 0.0,
 ) -> LandingIdentification:
-    """Identify from landings that were found. ``friction``: part of μ by which the sets' intervals go to both sides.
+    """Identify from landings that were found. ``friction``: part of the configured μ by which its interval goes to both
+    sides where an episode has not shown more (``impact.friction_margin``).
 
     Raises:
         ValueError: too few episodes or landings.
@@ -170,15 +171,15 @@ def identify(
         raise ValueError(f"there are {len(found)} landings; {_LEAST} are needed. Record more of them")
     fit, calibration, test = divide([landing.episode for landing in found], level, seed)
     # The fit may look at a whole episode; sets know what a robot knows before a landing.
-    seen = [Case(landing) for landing in with_seen_friction(found, all_of_them=True)]
-    known = [Case(landing) for landing in with_seen_friction(found, all_of_them=False)]
+    seen = [Case(landing) for landing in with_seen_friction(found, True)]
+    known = [Case(landing) for landing in with_seen_friction(found, False, friction)]
     names_of = [landing.episode for landing in found]
 
     def some(cases: Sequence[Case], chosen: Sequence[int]) -> list[Case]:
         return [cases[i] for i in chosen]
 
     price = best_price(some(seen, fit), some(known, fit), [names_of[i] for i in fit], level)
-    terms = replace(_fitted(some(seen, fit), price), friction=friction)
+    terms = _fitted(some(seen, fit), price)
     if calibration:
         scores = [case.score(terms).distance for case in some(known, calibration)]
         margin = split(np.array(scores), level)
@@ -269,7 +270,6 @@ def _jackknifed(
     distances: list[float] = []
     for name in sorted(set(episodes)):
         without = _fitted([case for case, own in zip(seen, episodes, strict=True) if own != name], price)
-        without = replace(without, friction=terms.friction)
         distances += [case.score(without).distance for case, own in zip(known, episodes, strict=True) if own == name]
         terms = _both(terms, without)
     return terms, jackknife(np.array(distances), len(set(episodes)), level)

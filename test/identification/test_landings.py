@@ -11,6 +11,7 @@ import pytest
 
 from hybrid_contact_ros.cli import main
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.identification.landing_fit import Case, fit_terms
 from hybrid_contact_ros.identification.landing_friction import ratios, with_seen_friction
 from hybrid_contact_ros.identification.landing_records import RecordedLanding, find_landings
@@ -22,6 +23,7 @@ from hybrid_contact_ros.identification.landings import (
     rounded,
 )
 from hybrid_contact_ros.impacts.landing_model import LandingTerms
+from hybrid_contact_ros.impacts.landing_set import MODEL_ERROR
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.recordings.recording import Recording
@@ -195,7 +197,7 @@ def test_landings_are_found_in_states_with_their_velocities(model):
             recording.dq,
             recording.effort,
             strict=True,
-        )  # fmt: skip
+        )
     ]
     found = find_landings(model, states, "one", 0.003, 0.02)
     assert len(found) == 6
@@ -270,3 +272,13 @@ def test_what_cannot_be_identified_is_refused_saying_why(bags, parameters, model
     slow = hops(model, 0)
     write_recording(replace(slow, time=10.0 * slow.time), tmp_path / "slow.mcap")
     assert "10 ms apart" in refused(one, str(tmp_path / "slow.mcap"), "--landings")
+
+
+def test_predictions_state_the_coverage_of_the_calibration(model):
+    stated = {"level": 0.95, "calibration_count": 19, "calibration_method": "split", "margin": 0.03}
+    state = before_touch(np.random.default_rng(0), model)
+    for landing, level, method in ((stated, 0.95, "split"), ({}, 0.0, "")):
+        config = EstimatorConfig.from_mapping(CONTACTS | {"landing": landing})
+        found = ContactEstimator(model, config).impact(state, contacts=[0])
+        assert (found.level, found.calibration_method) == (level, method)
+        assert found.margin == pytest.approx(max(landing.get("margin", 0.0), MODEL_ERROR) * found.jump)
