@@ -121,14 +121,18 @@ def test_with_all_terms_off_it_is_the_nominal_impact_of_contacts_without_frictio
 @settings(max_examples=60)
 @given(seeds)
 def test_with_all_terms_off_one_contact_with_friction_is_the_nominal_impact(d, seed):
-    """In space up to the polygon of the nominal one, whose 32 edges turn friction by up to 5.6°."""
+    """In space up to the polygon of the nominal one, whose 256 edges turn friction by up to 0.7°; below the friction
+    that would jam the contact, where there may be two outcomes."""
     problem = random_problem(np.random.default_rng(seed), "plain", m=1, d=d)
+    J = problem.jacobian()
+    G = J @ np.linalg.solve(problem.mass, J.T)
+    problem = problem.replace(friction=np.minimum(problem.friction, 0.9 * G[0, 0] / np.linalg.norm(G[0, 1:])))
     v, _, _, status = outcome(problem)
-    nominal = simultaneous_impact(problem, directions=32)
+    nominal = simultaneous_impact(problem, directions=256)
     assert status == Status.SOLVED
     L = np.linalg.cholesky(problem.mass)
     apart, jump = (np.linalg.norm(L.T @ (x - v)) for x in (nominal.velocity, problem.velocity))
-    assert apart <= (1e-6 if d == 1 else 0.15) * jump + 1e-9
+    assert apart <= (1e-6 if d == 1 else 0.05) * jump + 1e-9 * np.linalg.norm(L.T @ problem.velocity)
 
 
 def projected(problem, left, drive, duration, sweeps=4000):
