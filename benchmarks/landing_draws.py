@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from benchmarks.estimator import go2
 from benchmarks.soles import landing as sole_landing
 from hybrid_contact_ros import ContactProblem, RobotState, VelocitySet, simultaneous_impact
-from hybrid_contact_ros.config import LandingConfig
+from hybrid_contact_ros.config import ImpactConfig, LandingConfig
 from hybrid_contact_ros.impacts.landing import Landing
 from hybrid_contact_ros.impacts.landing_model import LandingTerms
 from hybrid_contact_ros.impacts.landing_outcomes import landing_set
@@ -216,9 +216,11 @@ def main() -> None:
     parser.add_argument("--landings", type=int, default=20)
     parser.add_argument("--draws", type=int, default=2000, help="of each kind, of each landing")
     chosen = parser.parse_args()
-    terms = LandingTerms.of(LandingConfig())
-    times(terms)
-    containment(chosen.landings, chosen.draws, terms)
+    for friction in (0.0, ImpactConfig().friction_margin):
+        terms = LandingTerms.of(LandingConfig(), friction)
+        print(f"μ ± {100.0 * friction:.0f} %")
+        times(terms)
+        containment(chosen.landings, chosen.draws, terms)
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ class ImpactConfig:
     """How post-impact velocity sets are drawn."""
 
     horizon: float = _leaf(0.05, "s", 0.0, 10.0, "a set is computed for touchdowns within this time")
-    window: float = _leaf(0.01, "s", 0.0, 1.0, "contacts that touch within this time of each other impact together")
+    window: float = _leaf(0.01, "s", 0.0, 1.0, "no landing takes longer from its first touch to its last")
     samples: int = _leaf(256, "-", 1, 65536, "number of draws")
     step: float = _leaf(1.0, "-", 1e-6, 100.0, "bound of an impulse increment, in largest impulses of a contact")
     max_steps: int = _leaf(100, "-", 1, 100000, "increments that a draw may take")

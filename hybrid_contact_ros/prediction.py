@@ -152,7 +152,7 @@ class ImpactPrediction:
         level, calibration_count, calibration_method: share of landings that the set with its margin holds, the number
             of landings that say so and how; 0, 0 and "" where it is not calibrated.
         quantile_lower, quantile_upper: bounds (nv,) that hold ``quantile_level`` of the outcomes, not all; None: none.
-        basis: rows B (r, nv) with J B = 0 and B M Bᵀ = 1, J of all contacts that may act: B M v keeps its values under
+        basis: rows B (r, nv) with J Bᵀ = 0 and B M Bᵀ = 1, J of all contacts that may act: B M v keeps its values under
             any contact impulse. basis_change: largest change (r,) of each of these by the model's other terms.
         earliest, latest: s after the stamp, of the impact; NaN where it is not known. time_bounds_valid: whether these
             are calibrated. phase: :class:`LandingPhase`.

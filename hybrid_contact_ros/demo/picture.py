@@ -84,7 +84,7 @@ def _normals(axes: Axes, shown: Landing, record: DemoRecord, at: float) -> None:
     """The set in the normal velocities of its contacts, a row for each contact."""
     assert shown.predicted is not None
     ahead = 1e-6 * (shown.time_ns - shown.predicted.stamp_ns)
-    axes.set_title(f"landing at {at:.2f} s, predicted {ahead:.1f} ms before the first contact", fontsize=10)
+    axes.set_title(f"landing at {at:.2f} s, predicted\n{ahead:.1f} ms before the first contact", fontsize=9)
     rows = [i for i, name in enumerate(record.contacts) if name in shown.predicted.contacts]
     for row, i in enumerate(rows):
         first = row == 0
@@ -118,9 +118,9 @@ def _titles(axes: Axes, shown: Landing) -> None:
     score = shown.score
     truth = "inside it" if score.distance == 0.0 else f"{score.distance:.1%} from it"
     axes.set_title(
-        f"the set: radius {score.radius:.1%}, half-width {score.half_width:.1%} of the jump;\n"
-        f"the truth is {truth}, {score.nominal_distance:.0%} from the single outcome",
-        fontsize=10,
+        f"radius {score.radius:.0%}, half-width {score.half_width:.1%} of the jump\n"
+        f"truth {truth}, {score.nominal_distance:.0%} from the single outcome",
+        fontsize=9,
     )
 
 
@@ -131,10 +131,14 @@ def _shadow(axes: Axes, shadow: Shadow) -> None:
     axes.plot(*shadow.before, "o", mfc="none", color=_TRUE, markersize=9, label="before")
     axes.plot(*shadow.nominal, "s", mfc="none", color=_NOMINAL, markersize=11, label="all at once")
     axes.plot(*shadow.after, "*", color=_TRUE, markersize=12, label="true, after")
-    axes.set_xlabel(f"{shadow.names[0]} [m/s or rad/s]")
-    axes.set_ylabel(f"{shadow.names[1]} [m/s or rad/s]")
+    axes.set_xlabel(_with_unit(shadow.names[0]))
+    axes.set_ylabel(_with_unit(shadow.names[1]))
     axes.legend(fontsize=7)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _with_unit(name: str) -> str:
+    return f"{name} [{'m/s' if 'linear' in name else 'rad/s'}]"
 
 
 def _latency(axes: Axes, latency: NDArray[np.float64]) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.config import LandingConfig
+from hybrid_contact_ros.estimation.landing_clusters import widened
 from hybrid_contact_ros.impacts.invariant_basis import OtherTerms, basis_of, set_changes
 from hybrid_contact_ros.prediction import ImpactPrediction
 
@@ -27,23 +28,25 @@ def with_controls(
 ) -> ImpactPrediction:
     """``found`` with ``basis``, ``basis_change`` and ``joint_jump``, and widened by the ``spread`` of v⁻.
 
-    All contacts of the impact count, not only the corners that its samples push at. Without outcomes there are no
+    Without outcomes there are no
     changes, and where M is singular there is no basis either. An error of v⁻ is none of what the impact changes: it is
     in the jumps from the predicted v⁻, and not in the changes of components.
 
     Args:
-        mass: M (nv, nv), rows: J (m, 1 + d, nv) of all contacts, and bias: h − Sᵀτ (nv,), at the impact.
+        mass: M (nv, nv), rows: J (k, 1 + d, nv) of all contacts that may act, not only of the corners that samples
+            push at, and bias: h − Sᵀτ (nv,), at the impact.
         spread: half-axes (g, nv), None for none.
     """
     n = len(bias)
-    basis = basis_of(mass, rows[found.contacts].reshape(-1, n))
+    basis = basis_of(mass, rows.reshape(-1, n))
     if basis.status == Status.SINGULAR:
         return found
     if not len(found.velocities):
         return replace(found, basis=basis.rows)
-    generators = np.empty((0, n)) if found.generators is None else found.generators
-    change, jump = set_changes(basis, terms, bias, found.velocity_minus, found.velocities, generators, found.margin)
-    if spread is None or not len(spread):
+    change, jump = set_changes(
+        basis, terms, bias, found.velocity_minus, found.velocities, found.generators, found.margin
+    )
+    if spread is None:
         return replace(found, basis=basis.rows, basis_change=change, joint_jump=jump)
-    generators, jump = np.concatenate((generators, spread)), jump + np.abs(spread).sum(axis=0)
-    return replace(found, basis=basis.rows, basis_change=change, joint_jump=jump, generators=generators)
+    jump += np.abs(spread).sum(axis=0)
+    return widened(replace(found, basis=basis.rows, basis_change=change, joint_jump=jump), spread)

@@ -20,7 +20,9 @@ from hybrid_contact_ros.estimation.impact import (
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 from hybrid_contact_ros.estimation.impact_controls import other_terms, with_controls
 from hybrid_contact_ros.estimation.landing_ahead import LandingAhead
+from hybrid_contact_ros.estimation.landing_clusters import impacting_contacts
 from hybrid_contact_ros.estimation.vertices import ContactVertices
+from hybrid_contact_ros.impacts import landing_bounds
 from hybrid_contact_ros.impacts.invariant_basis import OtherTerms
 from hybrid_contact_ros.impacts.landing import Landing
 from hybrid_contact_ros.impacts.landing_model import LandingTerms
@@ -57,6 +59,8 @@ class ImpactSets:
     def warm(self) -> None:
         """Compile what sets of impacts ahead need beside those of states (:meth:`of_state`)."""
         self._foreseen.warm()
+        if not self._terms.off:
+            landing_bounds.warm()
 
     def _landing(self, corners: NDArray[np.intp]) -> Landing:
         """What draws the sets of these corners."""
@@ -129,7 +133,9 @@ class ImpactSets:
         yield SHORT
         found, spread = self._foreseen.told(found, ahead, corners)
         terms = self._other(request.lasting)
-        found = with_controls(found, model.here.mass, model.rows.rows, model.here.bias, terms, spread)
+        # Feet that land soon after, in an impact of their own, act while a controller leans on the basis.
+        acting = impacting_contacts(config, ahead.closed, ahead.backed, ahead.event_times)[0]
+        found = with_controls(found, model.here.mass, model.rows.rows[acting], model.here.bias, terms, spread)
         return self._stated(found)
 
     def of_state(
@@ -168,7 +174,8 @@ class ImpactSets:
         landing = self._landing(corners)
         rows = problem.jacobian().reshape(problem.contacts, 1 + problem.tangents, problem.nv)
         found = without_pauses(impact_steps(landing, problem.mass, rows, problem.velocity, request))
-        return self._stated(with_controls(found, problem.mass, rows, problem.bias_force, self._other(request.lasting)))
+        terms = self._other(request.lasting)
+        return self._stated(with_controls(found, problem.mass, rows[chosen], problem.bias_force, terms))
 
     def _stated(self, found: ImpactPrediction) -> ImpactPrediction:
         """With the coverage that the configuration states of sets with these terms and this margin, if any."""

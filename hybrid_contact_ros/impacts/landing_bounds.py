@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.gathering import Gathered
 from hybrid_contact_ros.impacts.landing_set import LandingLaw, LandingPoints
-from hybrid_contact_ros.kernels.impacts.landing_bounds import bound_scratch, landing_bounds
+from hybrid_contact_ros.kernels.impacts.bound_maps import bound_scratch
+from hybrid_contact_ros.kernels.impacts.landing_bounds import landing_bounds
 
 Array = NDArray[np.float64]
 
@@ -115,12 +116,23 @@ class LandingBounds:
         least = float((opened[:, 0] - friction * np.linalg.norm(opened[:, 1:], axis=1)).min(initial=np.inf))
         if not least > 0.0:
             return unbounded
-        share, b = zeta / least, float(np.sqrt(max(bias @ inverse @ bias, 0.0)))
+        share, b = zeta / least, float(max(float(bias @ inverse @ bias), 0.0) ** 0.5)
         first = apart + duration * b + share * float(np.sqrt(opening @ heavy @ opening))
         work = abs(bias @ p) + np.abs(bias @ back) @ radius + share * abs(opening @ bias)
         size = (1.0 + _ROOM) * (first + float(np.sqrt(duration * work)))
         most = size * np.sqrt(np.diag(inverse))
         return velocity - most, velocity + most
+
+
+def warm() -> None:
+    """Compile the kernel, whatever the robot."""
+    m, d, n = 1, 2, 3
+    rows, one = np.eye(3), np.ones(m)
+    out = np.empty(n), np.empty(n)
+    landing_bounds(
+        1, d, np.eye(n), np.zeros(n), rows, -one.repeat(n), np.zeros(2), np.zeros(2), 0.0, np.zeros(n), one, one,
+        np.zeros(3), np.zeros(3), one, np.zeros((1, n)), *bound_scratch(m, d, n), *out,
+    )  # fmt: skip
 
 
 def with_orders(once: tuple[Array, Array], found: Gathered, made: LandingPoints) -> tuple[Array, Array]:

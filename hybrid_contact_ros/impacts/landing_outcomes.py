@@ -40,7 +40,7 @@ def landing_set(
 
     The set is hull(velocities) + {Σ aᵢ generatorsᵢ: |aᵢ| ≤ 1} + a ball of ``margin`` in the kinetic norm. The law is
     that of :mod:`~hybrid_contact_ros.kernels.impacts.landing_law`, inelastic but for the rebound of ``terms``. It is
-    solved at the ends of the duration, at the ends and the middle of k, and at seven values of μ between its ends;
+    solved at the ends of the duration, at the ends and the middle of k, and at five values of μ between its ends;
     the rebound of each hitting foot is linearised, and so is how it changes with k and μ. Slip, creep, settling,
     bounce and each drive's own k are linear by definition: the least velocity, in the norm of M + diag k, that gives a
     contact the velocity in question while all others keep theirs. Samples of Halm's Algorithm 1, which are drawn

@@ -15,7 +15,7 @@ from hybrid_contact_ros.kernels.impacts.landing_law import contact_response, lan
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-_FRICTIONS = 7
+_FRICTIONS = 5
 """Values of μ between its ends: from sticking to sliding an outcome bends, and the ends alone leave out what lies
 between."""
 _STEPS, _TOLERANCE = 400, 1e-3  # where contacts are redundant; otherwise cases are solved to rounding
@@ -84,7 +84,8 @@ def _cases(terms: LandingTerms, feet: int) -> _Cases:
     ends, widths = sorted({terms.drive_min, terms.drive_max}), sorted({factors[0], factors[-1]})
     rows: list[tuple[float, float, float, int, bool]] = [(0.0, 0.0, 1.0, -1, False)] * 2
     for k in (*ends, middle[1]) if len(ends) > 1 else ends:
-        rows += [(s, k, f, -1, False) for f in factors for s in durations]
+        # What k bends is much the same for all μ, and needs a value between its ends at one of them only.
+        rows += [(s, k, f, -1, False) for f in (factors if k in ends else (1.0,)) for s in durations]
         if k in ends:
             rows += [(middle[0], k, f, i, high) for f in widths for i in range(feet) for high in (False, True)]
     rows.append((*middle, 1.0, -1, False))

@@ -12,8 +12,8 @@ from hybrid_contact_ros.impacts.landing_bounds import LandingBounds
 from hybrid_contact_ros.impacts.landing_set import LandingLaw
 
 TERMS = LandingTerms(
-    duration_min=0.001, duration_max=0.004, rebound_min=-0.07, rebound_max=0.18, drive_max=0.01, drive_own=0.002, slip=0.02,
-    creep=0.15, settling=0.6, bounce=0.05, friction=0.2,
+    duration_min=0.001, duration_max=0.004, rebound_min=-0.07, rebound_max=0.18, drive_max=0.01, drive_own=0.002,
+    slip=0.02, creep=0.15, settling=0.6, bounce=0.05, friction=0.2,
 )  # fmt: skip
 STICKING = LandingTerms(duration_min=0.001, duration_max=0.004, rebound_min=-0.07, rebound_max=0.18, drive_max=0.004)
 

@@ -17,6 +17,7 @@ from hybrid_contact_ros.kernels.estimation.rollout import rollout
 from hybrid_contact_ros.kernels.estimation.update import update
 from hybrid_contact_ros.kernels.impacts import (
     all_solutions,
+    bound_maps,
     hull_lp,
     landing_bounds,
     landing_chain,
@@ -161,7 +162,7 @@ DOORS = [
         landing_bounds.landing_bounds,
         [
             *("rounds", landing_law.Landing, "duration", "drives", "alone", "driven", "mu_low", "mu_high", "left"),
-            *("radius", "middle_friction", "references", landing_bounds.BoundScratch, "lower", "upper"),
+            *("radius", "middle_friction", "references", bound_maps.BoundScratch, "lower", "upper"),
         ],
     ),
     (

@@ -1,0 +1,86 @@
+"""Sets of landings whose feet touch one after the other."""
+
+import numpy as np
+import pytest
+
+from helpers.bodies import NO_DEADLINE, block, same_bits
+from hybrid_contact_ros.codes import LandingPhase
+from hybrid_contact_ros.mechanics.state import RobotState
+
+SURE = {"gap_sigma": 1e-5, "velocity_sigma": 1e-4, "acceleration_sigma": 0.1}
+TILT = 0.04  # rad, by which one edge is 4 mm lower
+EFFORT = np.zeros(6)
+
+
+def falling(lower: float, stamp: int = 0) -> RobotState:
+    """The tilted block, its lower edge so high (m), falling with 1 m/s."""
+    height = lower + 0.05 * np.cos(TILT) + 0.05 * np.sin(TILT)
+    q = np.array([0, 0, height, 0, np.sin(TILT / 2), 0, np.cos(TILT / 2)])
+    turned = np.array([np.sin(TILT), 0.0, -np.cos(TILT)])  # of the velocity, in the axes of the body
+    return RobotState(stamp, q, np.r_[turned, 0, 0, 0], EFFORT)
+
+
+def published(state: RobotState, **more):
+    thing = block(**{**NO_DEADLINE, **more})
+    thing.update(state)
+    return thing.next_impact()
+
+
+def test_edges_that_are_told_apart_are_landings_of_their_own():
+    found = published(falling(0.01), activation=SURE)
+    assert found.contacts.tolist() == [2, 3] and found.after_each == ()
+    assert found.time_to_impact == pytest.approx(0.00954, abs=1e-4) and found.order_probability == pytest.approx(0.5)
+    assert found.earliest <= found.time_to_impact <= found.latest
+    assert found.phase == LandingPhase.BEFORE
+
+
+def test_edges_that_are_not_told_apart_are_a_cluster_with_a_set_after_the_first():
+    unsure = SURE | {"gap_sigma": 0.004}
+    found = published(falling(0.01), activation=unsure)
+    assert found.contacts.tolist() == [0, 1, 2, 3] and found.phase == LandingPhase.BEFORE
+    first = found.after_each[0]
+    assert first.contacts.tolist() == [2, 3] and first.phase == LandingPhase.INCOMPLETE
+    assert first.stamp_ns == found.stamp_ns and first.time_to_impact == found.time_to_impact
+    alone = published(falling(0.01), activation=unsure, landing={"each_foot": False})
+    assert alone.after_each == () and same_bits(alone.velocities, found.velocities)
+
+
+def test_a_cluster_holds_what_both_ends_of_its_times_lead_to():
+    """The edge that lands first turns the block; what the other then meets depends on when it lands."""
+    flat = {"duration_min": 0.001, "duration_max": 0.004, "spread": 0.0}
+    found = published(falling(0.01), activation=SURE | {"gap_sigma": 0.004}, landing=flat)
+    sure = published(falling(0.01), activation=SURE, landing=flat, impact={"deadline": 0.0, "samples": 32, "window": 0.0})
+    assert len(found.generators) > len(sure.generators)
+    assert (found.lower <= found.velocities.min(axis=0)).all() and (found.upper >= found.velocities.max(axis=0)).all()
+
+
+def test_without_landings_all_touch_at_once_and_v_minus_is_extrapolated_by_the_acceleration():
+    off = {"duration_min": 0.0, "duration_max": 0.0, "course": 0.0, "spread": 0.0, "drive_max": 0.0, "slip": 0.0}
+    off |= {"rebound_min": 0.0, "rebound_max": 0.0, "settling": 0.0, "bounce": 0.0, "creep": 0.0}
+    state = falling(0.01)
+    found = published(state, landing=off)
+    assert found.contacts.tolist() == [0, 1, 2, 3] and found.after_each == () and found.generators is None
+    gravity = 9.81 * np.array([np.sin(TILT), 0, -np.cos(TILT)])
+    np.testing.assert_allclose(found.velocity_minus[:3], state.v[:3] + found.time_to_impact * gravity, rtol=1e-9)
+
+
+def test_a_foot_that_landed_lately_makes_the_next_landing_incomplete():
+    thing = block(**NO_DEADLINE, activation=SURE)
+    for k in range(14):  # the lower edge comes down after 10 ms, and is held there
+        thing.update(falling(max(0.01 - 0.001 * k, 0.0), 1_000_000 * k) if k < 11 else held(1_000_000 * k))
+    found = thing.next_impact()
+    assert found.contacts.tolist() == [0, 1, 2, 3] and found.phase == LandingPhase.INCOMPLETE
+
+
+def held(stamp: int) -> RobotState:
+    """The lower edge at rest on the ground, the block turning about it."""
+    state = falling(0.0, stamp)
+    rate = -8.0  # rad/s about y: the upper edge comes down with 0.8 m/s
+    corner = np.array([0.05, 0.0, -0.05])
+    linear = -np.cross([0.0, rate, 0.0], corner)
+    return RobotState(stamp, state.q, np.r_[linear, 0.0, rate, 0.0], EFFORT)
+
+
+def test_equal_streams_give_equal_sets():
+    one, two = (published(falling(0.01), activation=SURE | {"gap_sigma": 0.004}) for _ in range(2))
+    assert same_bits(one, two)
