@@ -16,15 +16,17 @@ from numpy.typing import NDArray
 
 from benchmarks.estimator import go2 as go2_model
 from benchmarks.landing_sets import sources
-from benchmarks.landing_sets.candidates import Terms, corners
+from benchmarks.landing_sets.recorded import recorded
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.identification.landing_fit import Case
 from hybrid_contact_ros.impacts.invariant_basis import OtherTerms, basis_of, invariant_basis, set_changes
+from hybrid_contact_ros.impacts.landing_model import LandingTerms
 from hybrid_contact_ros.mechanics.example_data import example_urdf
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 
-_TERMS = Terms(
-    shortest=0.001, duration=0.004, least_rebound=-0.07, rebound=0.18, drive=(0.0, 2.4e-3), damping=0.6e-3,
+_TERMS = LandingTerms(
+    duration_min=0.001, duration_max=0.004, rebound_min=-0.07, rebound_max=0.18, drive_max=2.4e-3, drive_own=0.6e-3,
     settling=0.6, bounce=0.05, creep=0.15, slip=0.005,
 )  # fmt: skip
 _ROBOTS = {
@@ -34,7 +36,7 @@ _ROBOTS = {
     ),
     "panda": ("arm.yaml", "panda_description/urdf/panda.urdf", [0.0, 0.3, 0.0, -2.0, 0.0, 2.3, 0.8, 0.02]),
 }  # fmt: skip
-_OTHER = OtherTerms(_TERMS.duration, _TERMS.drive[1], _TERMS.damping, 6)
+_OTHER = OtherTerms(_TERMS.duration_max, _TERMS.drive_max, _TERMS.drive_own, 6)
 
 
 def truths() -> None:
@@ -43,7 +45,7 @@ def truths() -> None:
     for landing in sources.go2(ahead=False):
         known = landing.truth
         basis = basis_of(known.mass, known.rows[known.active].reshape(-1, known.velocity.size))
-        found = corners(_TERMS)(known)
+        found = Case(recorded(landing)).made(_TERMS)
         change, jump = set_changes(basis, _OTHER, known.bias, known.velocity, found.points, found.generators)
         moved = landing.after - known.velocity
         size = float(np.sqrt(moved @ known.mass @ moved))

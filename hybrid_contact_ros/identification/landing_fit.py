@@ -27,7 +27,7 @@ from scipy.optimize import linprog
 from hybrid_contact_ros.identification.landing_records import RecordedLanding
 from hybrid_contact_ros.impacts.convex_set import ConvexSet
 from hybrid_contact_ros.impacts.landing_model import LandingTerms
-from hybrid_contact_ros.impacts.landing_set import LandingLaw
+from hybrid_contact_ros.impacts.landing_set import LandingLaw, LandingPoints
 from hybrid_contact_ros.scoring.containment import SetScore, set_score
 
 Array = NDArray[np.float64]
@@ -93,16 +93,20 @@ class Case:
         rows = (R @ np.linalg.pinv(J @ R, rcond=1e-9, hermitian=True)).T
         return rows.reshape(self.landing.hitting.size, -1, J.shape[1])
 
-    def score(self, terms: LandingTerms) -> SetScore:
-        """The recorded v⁺ against the set that these terms make."""
+    def made(self, terms: LandingTerms) -> LandingPoints:
+        """What these terms make of the landing."""
         landing, n = self.landing, self.landing.velocity.size
         terms = replace(terms, friction=max(terms.friction, landing.friction_part))
         bouncing = landing.restitution, landing.restitution
         law = LandingLaw(terms, landing.tangents, n, landing.friction, bouncing, landing.driven)
-        made = law.points(landing.mass, landing.bias, landing.rows, landing.velocity, landing.hitting, self.nominal)
+        return law.points(landing.mass, landing.bias, landing.rows, landing.velocity, landing.hitting, self.nominal)
+
+    def score(self, terms: LandingTerms) -> SetScore:
+        """The recorded v⁺ against the set that these terms make."""
+        made = self.made(terms)
         points = np.vstack([made.points, self.nominal]) if terms.off else made.points
-        found = ConvexSet(points, made.generators, terms.margin * self.jump, landing.mass, self.jump)
-        return set_score(found, self.nominal, landing.after)
+        found = ConvexSet(points, made.generators, terms.margin * self.jump, self.landing.mass, self.jump)
+        return set_score(found, self.nominal, self.landing.after)
 
     def linearised(self, middle: dict[str, float]) -> Linearised:
         """The landing around the ``middle`` of the intervals."""
