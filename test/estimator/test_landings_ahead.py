@@ -49,7 +49,9 @@ def test_a_cluster_holds_what_both_ends_of_its_times_lead_to():
     """The edge that lands first turns the block; what the other then meets depends on when it lands."""
     flat = {"duration_min": 0.001, "duration_max": 0.004, "spread": 0.0}
     found = published(falling(0.01), activation=SURE | {"gap_sigma": 0.004}, landing=flat)
-    sure = published(falling(0.01), activation=SURE, landing=flat, impact={"deadline": 0.0, "samples": 32, "window": 0.0})
+    sure = published(
+        falling(0.01), activation=SURE, landing=flat, impact={"deadline": 0.0, "samples": 32, "window": 0.0}
+    )
     assert len(found.generators) > len(sure.generators)
     assert (found.lower <= found.velocities.min(axis=0)).all() and (found.upper >= found.velocities.max(axis=0)).all()
 
