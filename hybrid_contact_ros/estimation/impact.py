@@ -157,7 +157,7 @@ def impact_steps(
     if status != Status.SOLVED:
         return _without_samples(landing, velocity, mass, request)
     made = None
-    if landing.law is not None and request.bias is not None and request.hitting is not None:
+    if unit > 0.0 and landing.law is not None and request.bias is not None and request.hitting is not None:
         begin += yield from _pause(LONG)
         made = landing.points(mass, request.bias, request.hitting, request.lasting, request.friction)
     begin += yield from _pause(LONG)

@@ -24,6 +24,7 @@ from hybrid_contact_ros.estimation.velocity_ahead import (
     Contacts,
     friction_margins,
     landing_map,
+    make_regular,
     spread_axes,
     through_sticks,
 )
@@ -161,7 +162,7 @@ class LandingAhead:
             back = np.linalg.solve(mass, sliding.T)
             sigma = _SLIPS * self._config.activation.acceleration_sigma * when
             square = sliding @ back
-            square[np.diag_indices_from(square)] *= 1.0 + 1e-9
+            make_regular(square)
             columns.append(sigma * np.linalg.solve(square, back.T).T)
         if landing.course > 0.0 and ahead.course is not None:
             _, unsure = ahead.course.change(when, landing.course)

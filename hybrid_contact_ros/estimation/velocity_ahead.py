@@ -138,11 +138,16 @@ def through_sticks(now: Contacts, velocity: Array, seconds: float) -> Array:
     return v
 
 
+def make_regular(square: Array) -> None:
+    """Redundant contacts, and directions in which a mechanism cannot move, are welcome: they get the least forces."""
+    square[np.diag_indices_from(square)] += 1e-9 * np.abs(np.diag(square)).max() or 1.0
+
+
 def friction_margins(mass: Array, bias: Array, rows: Array, friction: Array, acceleration: Array) -> Array:
     """μ λ_n − ‖λ_t‖ (k,), N, of contacts whose forces make this acceleration; rows J (3 k, nv), bias h − Sᵀτ (nv,)."""
     back = np.linalg.solve(mass, rows.T)
     square = rows @ back
-    square[np.diag_indices_from(square)] *= 1.0 + 1e-9  # redundant contacts are welcome
+    make_regular(square)
     forces = np.linalg.solve(square, rows @ (acceleration + np.linalg.solve(mass, bias))).reshape(-1, 3)
     return np.asarray(friction * forces[:, 0] - np.hypot(forces[:, 1], forces[:, 2]))
 
@@ -176,7 +181,7 @@ def landing_map(mass: Array, rows: Array, friction: Array, impulse: Array) -> Ar
     C = np.array(held)
     back = np.linalg.solve(mass, np.array(push).T)
     square = C @ back
-    square[np.diag_indices_from(square)] *= 1.0 + 1e-9  # redundant contacts are welcome
+    make_regular(square)
     return np.asarray(np.eye(n) - back @ np.linalg.solve(square, C))
 
 

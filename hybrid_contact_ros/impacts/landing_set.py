@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -198,7 +199,7 @@ class LandingLaw:
             none = found[:0]
             still = np.zeros(velocity.size)
             return LandingPoints(none, pushes[:0], none, still, still, status, float(residuals.max()))
-        shape = *table.groups, -1, 2
+        shape = *table.groups, alone.size // (2 * math.prod(table.groups)), 2
         known = usable[alone].reshape(shape).all(axis=(0, 1, 3))
         generators, between = _rebound(found[alone].reshape(*shape, velocity.size)[:, :, known])
         halves = pushes[alone].reshape(*shape, m * w)[:, :, known].mean(axis=3).reshape(-1, m * w)

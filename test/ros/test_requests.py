@@ -49,7 +49,7 @@ def test_answers_for_the_given_state_and_seed(bench, node):
     first, again = (bench.call(PredictImpact, NAME, request) for _ in range(2))
     assert first.success, first.message
     assert list(first.set.contacts) == ["foot"]
-    assert first.set.count == 50
+    assert first.set.count > 50  # the draws, and the law at the corners of a landing's intervals
     assert first.set.velocities == again.set.velocities
     assert first.set.v_minus[2] == pytest.approx(-1.0)
     assert first.set.kinetic_energy_max <= first.set.kinetic_energy_minus * (1 + 1e-9)
