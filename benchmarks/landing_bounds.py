@@ -22,7 +22,7 @@ from benchmarks.landing_sets.records import Landing
 from hybrid_contact_ros.config import LandingConfig
 from hybrid_contact_ros.impacts.bounds import outcome_bounds
 from hybrid_contact_ros.impacts.landing_bounds import LandingBounds
-from hybrid_contact_ros.impacts.landing_model import LandingTerms
+from hybrid_contact_ros.impacts.landing_model import LandingTerms, joint_drives
 from hybrid_contact_ros.impacts.landing_set import LandingLaw
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
@@ -41,7 +41,8 @@ def draws(law: LandingLaw, driven: Array, friction: Array, impact: tuple[Array, 
         def between(low: float, high: float, *shape: int, corners: bool = corners) -> Array:
             return np.asarray(low + (high - low) * parts(rng, corners, BATCH, *shape))
 
-        drive = between(terms.drive_min, terms.drive_max, 1) + between(-terms.drive_own, terms.drive_own, n)
+        drive = joint_drives(between(terms.drive_min, terms.drive_max), impact[0], driven > 0.0)
+        drive += between(-terms.drive_own, terms.drive_own, n)
         mu = between(1.0 - terms.friction, 1.0 + terms.friction, 1) * friction
         w = left + radius * between(-1.0, 1.0, left.size)
         duration = between(terms.duration_min, terms.duration_max)

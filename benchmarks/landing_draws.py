@@ -24,7 +24,7 @@ from benchmarks.soles import landing as sole_landing
 from hybrid_contact_ros import ContactProblem, RobotState, VelocitySet, simultaneous_impact
 from hybrid_contact_ros.config import ImpactConfig, LandingConfig
 from hybrid_contact_ros.impacts.landing import Landing
-from hybrid_contact_ros.impacts.landing_model import LandingTerms
+from hybrid_contact_ros.impacts.landing_model import LandingTerms, common_drives, joint_drives
 from hybrid_contact_ros.impacts.landing_outcomes import landing_set
 from hybrid_contact_ros.impacts.landing_set import AT_REST, LandingLaw, quantile_bounds
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
@@ -99,9 +99,8 @@ def model_draws(
     fewer = -(-count // _IN_ORDER) if ordered else count
     again = np.repeat(np.arange(fewer), _IN_ORDER)[:count] if ordered else np.arange(count)
     duration = between(terms.duration_min, terms.duration_max, fewer)[again]
-    drive = np.maximum(
-        between(terms.drive_min, terms.drive_max, fewer, 1) + between(-terms.drive_own, terms.drive_own, fewer, n), 0.0
-    )[again] * driven  # fmt: skip
+    drive = joint_drives(between(terms.drive_min, terms.drive_max, fewer), problem.mass, driven)
+    drive = np.maximum(drive + between(-terms.drive_own, terms.drive_own, fewer, n), 0.0)[again] * driven
     friction = (between(1.0 - terms.friction, 1.0 + terms.friction, fewer, 1) * problem.friction)[again]
     left = np.zeros((count, m, 1 + d))
     left[:, :, 0] = between(terms.rebound_min, terms.rebound_max, count, m)[:, feet] * approach
@@ -119,7 +118,8 @@ def model_draws(
     moving = ~hitting & (speed.max(axis=1) > AT_REST * fastest)
     restless = np.where(moving[:, None], terms.settling * speed, 0.0)
     restless[:, 0] += np.where(moving, terms.bounce * fastest, 0.0)
-    W = np.linalg.solve(problem.mass + np.diag(0.5 * (terms.drive_min + terms.drive_max) * driven), J.T)
+    usual = np.full(1, 0.5 * sum(common_drives(terms, problem.mass, driven)))
+    W = np.linalg.solve(problem.mass + np.diag(joint_drives(usual, problem.mass, driven)[0]), J.T)
     back = W @ np.linalg.pinv(J @ W, rcond=1e-8, hermitian=True)
     found += between(-1.0, 1.0, count, m * (1 + d)) * restless.ravel() @ back.T
     return found[usable]

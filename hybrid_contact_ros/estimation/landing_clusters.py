@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import ImpactConfig, LandingConfig
+from hybrid_contact_ros.impacts.landing_model import common_drives, joint_drives
 from hybrid_contact_ros.kernels.impacts.landing_chain import chain_scratch, landing_chain
 from hybrid_contact_ros.kernels.impacts.landing_law import landing_outcomes, landing_scratch
 from hybrid_contact_ros.prediction import ImpactPrediction
@@ -179,7 +180,7 @@ class LandingChain:
     ) -> None:
         self._d, self._friction = d, np.ascontiguousarray(friction[None])
         self._duration = 0.5 * (config.duration_min + config.duration_max)
-        self._drive = np.ascontiguousarray(0.5 * (config.drive_min + config.drive_max) * driven[None])
+        self._config, self._drives = config, driven
         self._rebound = restitution + 0.5 * (config.rebound_min + config.rebound_max)
         self._ends = sorted({config.damping_min, config.damping_max})
         self._driven = driven.astype(np.float64)
@@ -201,7 +202,7 @@ class LandingChain:
         gains = np.array([gain for _, gain in cases])[:, None] * self._driven
         found, residuals = np.empty(gains.shape), np.empty(len(cases))
         landing_chain(
-            _STEPS, _TOLERANCE, self._d, mass, bias, rows, velocity, self._duration, self._drive, self._friction,
+            _STEPS, _TOLERANCE, self._d, mass, bias, rows, velocity, self._duration, self._drive(mass), self._friction,
             self._rebound, touches, gains, *self._scratch[0], *self._scratch[1], found, residuals,
         )  # fmt: skip
         usable = residuals <= _USABLE
@@ -210,12 +211,18 @@ class LandingChain:
         shifts = found[1:][usable[1:]] - found[0]
         return np.asarray(np.unique(shifts, axis=0))
 
+    def _drive(self, mass: Array) -> Array:
+        """k (1, n) in the middle of its interval."""
+        middle = 0.5 * sum(common_drives(self._config, mass, self._drives))
+        return joint_drives(np.full(1, middle), mass, self._drives)
+
     def impulse(self, mass: Array, bias: Array, rows: Array, velocity: Array) -> Array:
         """λ (k (1 + d),) of the landing of all contacts at once."""
         n, r = velocity.size, rows.shape[0]
         out = np.empty((1, n)), np.zeros((1, r)), np.empty(1)
         landing_outcomes(
-            _STEPS, _TOLERANCE, self._d, mass, bias, rows, velocity, np.full(1, self._duration), self._drive,
+            _STEPS, _TOLERANCE, self._d, mass, bias, rows, velocity, np.full(1, self._duration),
+            self._drive(mass),
             self._friction, np.zeros((1, r)), *self._scratch[0], *out,
         )  # fmt: skip
         return out[1][0] if out[2][0] <= _USABLE else np.zeros(r)

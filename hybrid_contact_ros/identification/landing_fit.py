@@ -26,7 +26,7 @@ from scipy.optimize import linprog
 
 from hybrid_contact_ros.identification.landing_records import RecordedLanding
 from hybrid_contact_ros.impacts.convex_set import ConvexSet
-from hybrid_contact_ros.impacts.landing_model import LandingTerms
+from hybrid_contact_ros.impacts.landing_model import LandingTerms, joint_drives
 from hybrid_contact_ros.impacts.landing_set import LandingLaw, LandingPoints
 from hybrid_contact_ros.scoring.containment import SetScore, set_score
 
@@ -77,7 +77,7 @@ class Case:
         left[:, :, 0] = np.where(landing.hitting, landing.restitution + rebound, 0.0) * self.approach
         found = self._law.solve(
             landing.mass, landing.bias, landing.rows, landing.velocity, duration,
-            np.ascontiguousarray(drive[:, None] * landing.driven),
+            joint_drives(drive, landing.mass, landing.driven),
             np.tile(landing.friction, (duration.size, 1)), left.reshape(duration.size, -1),
         )  # fmt: skip
         return np.asarray(found[0])

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.gathering import Gathered
+from hybrid_contact_ros.impacts.landing_model import common_drives, joint_drives
 from hybrid_contact_ros.impacts.landing_set import LandingLaw, LandingPoints
 from hybrid_contact_ros.kernels.impacts.bound_maps import bound_scratch
 from hybrid_contact_ros.kernels.impacts.landing_bounds import landing_bounds
@@ -35,11 +36,9 @@ class LandingBounds:
 
     def __init__(self, law: LandingLaw, friction: Array, driven: NDArray[np.bool_]) -> None:
         terms, m, n = law.terms, friction.size, driven.size
-        self._law, self._driven = law, driven.astype(np.float64)
+        self._law, self._driven = law, driven
         self._friction = friction * (1.0 - terms.friction), friction * (1.0 + terms.friction)
-        pieces = _PIECES if terms.drive_max > terms.drive_min else 1
-        self._ends = np.linspace(terms.drive_min, terms.drive_max, pieces + 1)
-        self._middles = 0.5 * (self._ends[1:] + self._ends[:-1])[:, None] * self._driven
+        self._pieces = _PIECES if terms.drive_max > terms.drive_min else 1
         self._scratch = bound_scratch(m, law.d, n)
 
     def of(
@@ -61,24 +60,39 @@ class LandingBounds:
         """
         if not len(made.points):
             return np.full(velocity.size, -np.inf), np.full(velocity.size, np.inf)
-        terms, pieces = self._law.terms, self._middles.shape[0]
+        terms, pieces = self._law.terms, self._pieces
         duration = np.array([terms.duration_min, terms.duration_max]) if lasting else np.zeros(2)
         left, radius = self._law.left(rows, velocity, hitting)
         low, high = self._friction if friction is None else friction
         middle = 0.5 * (low + high)
+        drives, halves, alone = self._drives(mass)
         references = self._law.solve(
-            mass, bias, rows, velocity, np.full(pieces, duration.mean()), self._middles, np.tile(middle, (pieces, 1)),
+            mass, bias, rows, velocity, np.full(pieces, duration.mean()), drives, np.tile(middle, (pieces, 1)),
             np.tile(left, (pieces, 1)),
         )[0]  # fmt: skip
         lower, upper = np.empty(velocity.size), np.empty(velocity.size)
         status = landing_bounds(
             _ROUNDS, self._law.d, mass, bias, rows, velocity,
-            duration, self._ends, terms.drive_own, self._driven, low, high, left, radius,
+            duration, drives, halves, alone, self._driven.astype(np.float64), low, high, left, radius,
             middle, references, *self._scratch, lower, upper,
         )  # fmt: skip
         if status != Status.SOLVED:
             lower, upper = self._by_energy(mass, bias, rows, velocity, float(duration[1]), left, radius, high)
         return lower - made.restless, upper + made.restless
+
+    def _drives(self, mass: Array) -> tuple[Array, Array, Array]:
+        """Of the pieces of the interval of k: k in their middle, by how much the common k moves each joint, and by how
+        much each joint may be above or below by itself, each (pieces, n).
+
+        Where the cap of a joint lies within a piece, its k follows the common one only in part: it moves by itself.
+        """
+        terms, driven = self._law.terms, self._driven
+        ends = np.linspace(*common_drives(terms, mass, driven), self._pieces + 1)
+        of_joint = joint_drives(ends, mass, driven)
+        least, most = of_joint[:-1], of_joint[1:]
+        halves = 0.5 * (most - least)
+        free = most == ends[1:, None]
+        return 0.5 * (most + least), halves * free, terms.drive_own * driven + halves * ~free
 
     def _by_energy(
         self, mass: Array, bias: Array, rows: Array, velocity: Array, duration: float, left: Array, radius: Array,
@@ -94,8 +108,10 @@ class LandingBounds:
         """
         terms, w = self._law.terms, 1 + self._law.d
         unbounded = np.full(velocity.size, -np.inf), np.full(velocity.size, np.inf)
-        light = mass + np.diag((terms.drive_min - terms.drive_own) * self._driven)
-        heavy = mass + np.diag((terms.drive_max + terms.drive_own) * self._driven)
+        ends = np.array(common_drives(terms, mass, self._driven))
+        least, most = joint_drives(ends, mass, self._driven)
+        own = terms.drive_own * self._driven
+        light, heavy = mass + np.diag(least - own), mass + np.diag(most + own)
         try:
             np.linalg.cholesky(light)
         except np.linalg.LinAlgError:
@@ -130,7 +146,7 @@ def warm() -> None:
     rows, one = np.eye(3), np.ones(m)
     out = np.empty(n), np.empty(n)
     landing_bounds(
-        1, d, np.eye(n), np.zeros(n), rows, -one.repeat(n), np.zeros(2), np.zeros(2), 0.0, np.zeros(n), one, one,
+        1, d, np.eye(n), np.zeros(n), rows, -one.repeat(n), np.zeros(2), *[np.zeros((1, n))] * 3, np.zeros(n), one, one,
         np.zeros(3), np.zeros(3), one, np.zeros((1, n)), *bound_scratch(m, d, n), *out,
     )  # fmt: skip
 

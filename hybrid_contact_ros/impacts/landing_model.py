@@ -5,8 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hybrid_contact_ros.config import LandingConfig
 
+Array = NDArray[np.float64]
+
+_HEAVIEST = 0.5
+"""Of a joint's own inertia M_jj: no drive adds more than this part of it, or one k would not do for light robots."""
 _LEAST = {"rebound_min": -1.0, "rebound_max": -1.0}  # all others are 0 or more
 _MOST = {"rebound_min": 1.0, "rebound_max": 1.0, "settling": 2.0, "friction": 1.0}
 _INTERVALS = ("duration", "rebound", "drive")
@@ -25,7 +32,8 @@ class LandingTerms:
         rebound_min, rebound_max: of e beside the contact's restitution: a hitting contact leaves with e |u_n⁻|. A
             negative one approaches still, with that part of its speed.
         drive_min, drive_max: kg m², of k, which all joints have in common: drives resist the jump of their joints as
-            inertia does. drive_own: k of each joint by itself, above and below; linearised.
+            inertia does, but by no more than half of the joint's own, M_jj/2 (:func:`joint_drives`).
+        drive_own: kg m², k of each joint by itself, above and below; linearised.
         slip: ± this part of |u_n⁻| is the velocity along the ground of a hitting contact, along each tangent.
         creep: a hitting contact keeps 0 to this part of its tangential velocity.
         settling: a contact that stands and still moves changes its velocity by ± this part, along each axis.
@@ -74,3 +82,22 @@ class LandingTerms:
     def off(self) -> bool:
         """Whether nothing is added: an interval of the friction alone belongs to the impact law."""
         return not any(getattr(self, field.name) for field in fields(self) if field.name != "friction")
+
+
+def joint_drives(k: Array, mass: Array, driven: NDArray[np.bool_]) -> Array:
+    """What each drive adds at common values k (c,), kg m²: min(k, M_jj / 2), and 0 without a drive, (c, n).
+
+    A drive's gain is chosen for the inertia that it moves. k in SI units would lock the joints of a robot of 2 kg
+    that it hardly changes on one of 15 kg; with the cap one interval serves both (docs/landings_identified.md).
+
+    Args:
+        mass: M (n, n) at the impact. driven: (n,).
+    """
+    return np.asarray(np.minimum(k[:, None], _HEAVIEST * mass.diagonal()) * driven)
+
+
+def common_drives(terms: LandingTerms | LandingConfig, mass: Array, driven: NDArray[np.bool_]) -> tuple[float, float]:
+    """The interval of the common k, kg m², less what is above the caps of all joints and changes none of them.
+    Arguments as of :func:`joint_drives`."""
+    top = _HEAVIEST * float(mass.diagonal().max(initial=0.0, where=driven))
+    return min(terms.drive_min, top), min(terms.drive_max, top)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.impacts.landing_model import LandingTerms
+from hybrid_contact_ros.impacts.landing_model import LandingTerms, common_drives, joint_drives
 from hybrid_contact_ros.kernels.impacts.landing_law import contact_response, landing_outcomes, landing_scratch
 
 Array = NDArray[np.float64]
@@ -70,7 +70,7 @@ class _Cases(NamedTuple):
     rebounds of single feet; the middle."""
 
     duration: Array  # s (c,)
-    drive: Array  # k (c,), kg m²
+    drive: Array  # where k is between its ends (c,), 0 to 1; −1: k is 0
     factor: Array  # (c,), of μ
     foot: NDArray[np.intp]  # (c,), whose rebound is at an end; −1: of none
     high: Flags  # (c,), which end
@@ -79,11 +79,11 @@ class _Cases(NamedTuple):
 
 def _cases(terms: LandingTerms, feet: int) -> _Cases:
     """Cases for so many feet, in the order of k, so that M + diag k is seldom factored anew."""
-    middle = 0.5 * (terms.duration_min + terms.duration_max), 0.5 * (terms.drive_min + terms.drive_max)
+    middle = 0.5 * (terms.duration_min + terms.duration_max), 0.5
     durations = sorted({terms.duration_min, terms.duration_max})
     factors = np.linspace(1.0 - terms.friction, 1.0 + terms.friction, _FRICTIONS if terms.friction else 1).tolist()
-    ends, widths = sorted({terms.drive_min, terms.drive_max}), sorted({factors[0], factors[-1]})
-    rows: list[tuple[float, float, float, int, bool]] = [(0.0, 0.0, 1.0, -1, False)] * 2
+    ends, widths = [0.0, 1.0] if terms.drive_min < terms.drive_max else [0.0], sorted({factors[0], factors[-1]})
+    rows: list[tuple[float, float, float, int, bool]] = [(0.0, -1.0, 1.0, -1, False)] * 2
     for k in (*ends, middle[1]) if len(ends) > 1 else ends:
         # What k bends is much the same for all μ, and needs a value between its ends at one of them only.
         rows += [(s, k, f, -1, False) for f in (factors if k in ends else (1.0,)) for s in durations]
@@ -140,7 +140,6 @@ class LandingLaw:
         self._on = named == np.arange(int(named.max(initial=-1)) + 1)[:, None]  # (feet, contacts)
         self._table = _cases(terms, len(self._on))
         self._friction = self._table.factor[:, None] * friction
-        self._drive = self._table.drive[:, None] * driven
 
     def solve(
         self, mass: Array, bias: Array, rows: Array, velocity: Array, duration: Array, drive: Array, friction: Array,
@@ -191,7 +190,7 @@ class LandingLaw:
         left[alone, :, 0] = np.where(self._on[foot[alone]], ends, left[alone, :, 0])
         found, pushes, residuals, status = self.solve(
             mass, bias, rows, velocity, table.duration[chosen] if lasting else np.zeros(chosen.size),
-            self._drive[chosen], self._between(friction)[chosen], left.reshape(chosen.size, m * w),
+            self._drives(mass)[chosen], self._between(friction)[chosen], left.reshape(chosen.size, m * w),
         )  # fmt: skip
         usable = residuals <= _USABLE
         if not (usable[0] and usable[1] and usable[-1]):
@@ -225,6 +224,12 @@ class LandingLaw:
             status=status,
             residual=float(residuals.max()),
         )
+
+    def _drives(self, mass: Array) -> Array:
+        """k (c, n) of the cases."""
+        least, most = common_drives(self.terms, mass, self._driven)
+        part = self._table.drive
+        return joint_drives(np.where(part < 0.0, 0.0, (1.0 - part) * least + part * most), mass, self._driven)
 
     def _between(self, friction: tuple[Array, Array] | None) -> Array:
         """μ (c, m) of the cases, with intervals of each contact in the place of those of the terms."""

@@ -79,14 +79,28 @@ def many(model: RigidBodyModel, count: int, per_episode: int, seed: int = 0) -> 
     return found
 
 
-def test_the_intervals_that_made_landings_are_found(model):
+def test_the_intervals_that_made_landings_are_found():
+    """Of a shank so heavy that its drive adds all of k: M_jj is 5 g m²."""
+    heavier = HOPPER.replace('<mass value="0.2"/>', '<mass value="0.4"/>')
+    model = RigidBodyModel.from_urdf(heavier, EstimatorConfig.from_mapping(CONTACTS))
     cases = [Case(landing) for landing in many(model, 80, 4)]
+    assert min(case.landing.mass.diagonal().min() for case in cases) > 2.0 * TRUE.drive_max
     found = fit_terms(cases, 50.0, own=False, tolerance=1e-3)
     for name, slack in (("duration", 4e-4), ("rebound", 0.02), ("drive", 5e-4)):
         for end in ("min", "max"):
             assert getattr(found, f"{name}_{end}") == pytest.approx(getattr(TRUE, f"{name}_{end}"), abs=slack)
     assert max(found.slip, found.creep, found.settling, found.bounce) < 0.05
     assert np.mean([case.score(found).distance <= 0.02 for case in cases]) >= 0.95
+
+
+def test_where_a_joint_is_too_light_for_k_the_sets_found_hold_the_landings_all_the_same(model):
+    """The drive of the shank adds 1.5 g m² at most. The fit is linear in k, and makes up for that by the duration."""
+    cases = [Case(landing) for landing in many(model, 80, 4)]
+    assert max(case.landing.mass.diagonal().min() for case in cases) < 2.0 * TRUE.drive_max
+    found = fit_terms(cases, 50.0, own=False, tolerance=1e-3)
+    scores, true = ([case.score(terms) for case in cases] for terms in (found, TRUE))
+    assert np.mean([score.distance <= 0.02 for score in scores]) >= 0.95
+    assert np.median([s.half_width for s in scores]) <= 1.2 * np.median([s.half_width for s in true])
 
 
 def test_a_cheaper_fit_is_smaller_and_holds_less(model):

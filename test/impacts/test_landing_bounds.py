@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from hybrid_contact_ros import ContactProblem, LandingTerms, landing_set
 from hybrid_contact_ros.impacts.landing_bounds import LandingBounds
+from hybrid_contact_ros.impacts.landing_model import joint_drives
 from hybrid_contact_ros.impacts.landing_set import LandingLaw
 
 TERMS = LandingTerms(
@@ -19,14 +22,20 @@ STICKING = LandingTerms(duration_min=0.001, duration_max=0.004, rebound_min=-0.0
 
 
 def robot(
-    seed: int, legs: int, d: int, friction: float = 0.6, still: bool = False
+    seed: int, legs: int, d: int, friction: float = 0.6, still: bool = False, light: bool = False
 ) -> tuple[ContactProblem, np.ndarray]:
-    """A body of six coordinates on legs of three joints (two in the plane), and which of their feet hit."""
+    """A body of six coordinates on legs of three joints (two in the plane), and which of their feet hit.
+
+    ``light``: joints whose own inertia is 50 down to 2.5 g m², so that their drives' k ends before the common one."""
     rng = np.random.default_rng(seed)
     w, base = 1 + d, 3 * d
     n = base + legs * w
     M = np.diag(np.r_[np.full(base, 8.0), np.full(n - base, 0.05)])
     M[:base, base:] = 0.05 * rng.normal(size=(base, n - base))
+    if light:
+        part = np.sqrt(rng.permutation(np.geomspace(0.05, 1.0, n - base)))
+        M[base:, base:] *= np.outer(part, part)
+        M[:base, base:] *= part
     M[base:, :base] = M[:base, base:].T
     rows = np.zeros((legs, w, n))
     for i in range(legs):
@@ -68,7 +77,8 @@ def bounds_and_draws(problem, hitting, terms, seed, count=1500, usable=1e-7):
 
     left, radius = law.left(rows, v, hitting)
     duration = terms.duration_min + (terms.duration_max - terms.duration_min) * part()
-    drive = terms.drive_min + (terms.drive_max - terms.drive_min) * part(1) + terms.drive_own * (2 * part(n) - 1)
+    drive = joint_drives(terms.drive_min + (terms.drive_max - terms.drive_min) * part(), problem.mass, driven)
+    drive += terms.drive_own * (2 * part(n) - 1)
     friction = problem.friction * (1.0 + terms.friction * (2.0 * part(1) - 1.0))
     found, impulses, residuals, _ = law.solve(
         problem.mass, problem.bias_force, rows, v, duration, np.maximum(drive, 0.0) * driven, friction,
@@ -84,6 +94,20 @@ def test_no_outcome_of_the_law_is_outside_whatever_its_terms_are_in_their_interv
     lower, upper, found, _ = bounds_and_draws(*robot(seed, legs, d, friction), TERMS, seed)
     room = 1e-6 * np.abs(found).max()
     assert len(found) > 1000
+    assert (found >= lower - room).all() and (found <= upper + room).all()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**31), st.integers(1, 4), st.sampled_from([1, 2]), st.sampled_from([0.1, 0.4, 0.7, 1.0]))
+def test_no_outcome_is_outside_where_some_drives_end_at_half_of_their_joints_inertia(seed, legs, d, friction):
+    """Up to 12 joints, whose caps lie within pieces of the interval of k, below all of it, or above."""
+    problem, hitting = robot(seed, legs, d, friction, light=True)
+    terms = replace(TERMS, drive_min=0.002, drive_own=1e-4)
+    caps = 0.5 * problem.mass.diagonal()[3 * d :]
+    assert caps.min() < terms.drive_min and caps.max() > terms.drive_max
+    lower, upper, found, _ = bounds_and_draws(problem, hitting, terms, seed)
+    room = 1e-6 * np.abs(found).max()
+    assert len(found) > 1000 and np.isfinite(lower).all() and np.isfinite(upper).all()
     assert (found >= lower - room).all() and (found <= upper + room).all()
 
 

@@ -10,12 +10,16 @@ from hypothesis import strategies as st
 from benchmarks.estimator import go2
 from benchmarks.impact_problems import KINDS, random_problem
 from benchmarks.landing_draws import extent_ratio, go2_landing, inside, model_draws
+from benchmarks.simulated_robots import ROBOTS
 from benchmarks.soles import landing as sole_landing
-from hybrid_contact_ros import LandingTerms, landing_set, post_impact_set, simultaneous_impact
+from hybrid_contact_ros import LandingTerms, RobotState, landing_set, post_impact_set, simultaneous_impact
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.config import LandingConfig
 from hybrid_contact_ros.impacts.landing import Landing
+from hybrid_contact_ros.impacts.landing_model import common_drives, joint_drives
 from hybrid_contact_ros.impacts.landing_set import MODEL_ERROR, LandingLaw, hits
+from hybrid_contact_ros.mechanics.example_data import example_urdf
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.slip_axes import along_slip
 
 DEFAULT = LandingTerms.of(LandingConfig())
@@ -113,6 +117,64 @@ def test_a_rebound_and_a_creep_of_one_foot_are_in_the_set_exactly(model):
                 k * (np.arange(problem.nv) >= 6.0)[None], problem.friction[None].copy(), left.reshape(1, -1),
             )  # fmt: skip
             assert found.distance(v[0]) <= 1e-6 * found.jump
+
+
+def solo_landing(seed):
+    """A Solo12 of 2.5 kg that falls on its feet: joints with 0.5 to 3 g m² of inertia."""
+    robot = ROBOTS["solo12"]
+    model = RigidBodyModel.from_urdf(example_urdf(robot.urdf), robot.configuration())
+    rng = np.random.default_rng(seed)
+    q, v = model.neutral(), rng.normal(size=model.nv) * 0.3
+    q[7:], v[2] = np.tile([0.0, 0.7, -1.4], 4) + 0.1 * rng.normal(size=12), -1.0
+    return model.problem(RobotState(0, q, v, np.r_[np.zeros(6), 0.5 * rng.normal(size=12)]))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_set_of_a_light_robot_ends_with_drives_of_half_its_joints_inertia(seed):
+    problem = solo_landing(seed)
+    joints = 0.5 * problem.mass.diagonal()[6:]
+    sets = [
+        landing_set(problem, replace(DEFAULT, drive_max=k), samples=16)
+        for k in (0.25 * joints.min(), DEFAULT.drive_max, 10.0 * joints.max())
+    ]
+    assert joints.max() < DEFAULT.drive_max
+    few, default, many = (found.radius for found in sets)
+    assert sets[1].velocities.tobytes() == sets[2].velocities.tobytes()
+    np.testing.assert_array_equal(sets[1].lower, sets[2].lower)
+    np.testing.assert_array_equal(sets[1].upper, sets[2].upper)
+    assert few < default == many
+
+
+def test_draws_of_the_model_of_a_light_robot_lie_near_its_set_and_within_its_bounds():
+    """Four feet hit and slide at once, and drives add half of each joint's inertia: the corners of k, μ and s leave out
+    more than for a Go2."""
+    far = []
+    for seed in range(6):
+        problem = solo_landing(seed)
+        found = landing_set(problem, DEFAULT, samples=64)
+        hitting = hits(problem.jacobian(), problem.velocity, 2)
+        draws = model_draws(problem, DEFAULT, hitting, FEET, np.random.default_rng(seed), 60)
+        assert (draws >= found.lower).all() and (draws <= found.upper).all()
+        far.append(inside(found, draws))
+    far = np.concatenate(far)
+    assert np.mean(far <= NEAR) >= 0.8 and np.mean(far <= 3.0 * NEAR) >= 0.95, np.percentile(far, [50, 90, 95, 100])
+    assert far.max() <= 4.5 * NEAR
+
+
+def test_drives_add_the_common_inertia_to_each_joint_but_no_more_than_half_of_its_own(model):
+    mass, driven = np.diag([9.0, 0.03, 0.01, 0.001, 0.5]), np.array([False, True, True, True, False])
+    k = np.array([0.0, 0.004, 0.01, 1.0])
+    expected = [[0, 0, 0, 0, 0], [0, 0.004, 0.004, 0.0005, 0], [0, 0.01, 0.005, 0.0005, 0], [0, 0.015, 0.005, 0.0005, 0]]
+    np.testing.assert_array_equal(joint_drives(k, mass, driven), expected)
+    some = LandingTerms(drive_min=0.002, drive_max=0.02)
+    assert common_drives(some, mass, driven) == (0.002, 0.015)
+    assert common_drives(some, mass, np.array([False, False, False, True, False])) == (0.0005, 0.0005)
+    # No joint of a Go2 is as light as that: its landings are what they were without.
+    problem, _ = go2_landing(model, 0)
+    driven = np.arange(problem.nv) >= 6
+    k = np.linspace(DEFAULT.drive_min, DEFAULT.drive_max, 3)
+    assert common_drives(DEFAULT, problem.mass, driven) == (DEFAULT.drive_min, DEFAULT.drive_max)
+    np.testing.assert_array_equal(joint_drives(k, problem.mass, driven), k[:, None] * driven)
 
 
 @settings(max_examples=40)

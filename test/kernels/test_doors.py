@@ -161,8 +161,8 @@ DOORS = [
     (
         landing_bounds.landing_bounds,
         [
-            *("rounds", landing_law.Landing, "duration", "drives", "alone", "driven", "mu_low", "mu_high", "left"),
-            *("radius", "middle_friction", "references", bound_maps.BoundScratch, "lower", "upper"),
+            *("rounds", landing_law.Landing, "duration", "drives", "halves", "alone", "driven", "mu_low", "mu_high"),
+            *("left", "radius", "middle_friction", "references", bound_maps.BoundScratch, "lower", "upper"),
         ],
     ),
     (

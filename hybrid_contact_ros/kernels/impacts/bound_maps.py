@@ -69,13 +69,13 @@ def _inverse(n, tolerance, A, L, column, out):
 
 
 @kernel
-def response_maps(drive, driven, mass, rows, s):
+def response_maps(drive, mass, rows, s):
     """N, its inverse, Γ, back and H at the middle of a piece. Returns whether all of them exist."""
     n, r = mass.shape[0], rows.shape[0]
     for i in range(n):
         for j in range(n):
             s.N[i, j] = mass[i, j]
-        s.N[i, i] += drive * driven[i]
+        s.N[i, i] += drive[i]
     if not _inverse(n, _MASS_PIVOT, s.N, s.L, s.row, s.inverse):
         return False
     for a in range(r):
@@ -239,7 +239,7 @@ def measure_all(w, driven, mu, mu_high, radius, s):
 
 
 @kernel
-def vary(w, half, alone, duration, driven, bias, mu, mu_high, s):
+def vary(w, half, alone, duration, bias, mu, mu_high, s):
     """Sum what the parameters change: v⁺ (n_vectors[3]) and along the contacts (m_vectors 4 to 7 and 11: rows 0 to 4 of
     the table), while v⁺ − v⁻ is between n_vectors[1] and n_vectors[2]."""
     n = bias.size
@@ -247,11 +247,11 @@ def vary(w, half, alone, duration, driven, bias, mu, mu_high, s):
     low, high, spread, size = s.n_vectors[1], s.n_vectors[2], s.n_vectors[3], s.n_vectors[6]
     for j in range(n):
         spread[j] = s.n_vectors[5, j]
-        size[j] = driven[j] * (half * 0.5 * (high[j] - low[j]) + alone * max(high[j], -low[j]))
+        size[j] = half[j] * 0.5 * (high[j] - low[j]) + alone[j] * max(high[j], -low[j])
     for which in range(2):  # the duration; the part of the drives that is known
         p, push = s.n_vectors[4], s.r_vectors[5 + which]
         for j in range(n):
-            p[j] = bias[j] * duration if which == 0 else half * driven[j] * 0.5 * (low[j] + high[j])
+            p[j] = bias[j] * duration if which == 0 else half[j] * 0.5 * (low[j] + high[j])
         for i in range(n):
             total = 0.0
             for j in range(n):

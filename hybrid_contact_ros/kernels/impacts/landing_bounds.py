@@ -5,7 +5,7 @@ middle of a piece of the interval of k, and Γ = (J N⁻¹ Jᵀ)⁻¹, its equat
 
     v⁺ − v⁻ = H p + N⁻¹JᵀΓ (w − J v⁻ + ũ),    λ = λ_s + Γ ũ,    H = N⁻¹ − N⁻¹JᵀΓJN⁻¹
 
-where p = −s (h − Sᵀτ) − κ E (v⁺ − v⁻) is the impulse of what is no contact, κ = k − (middle). Whatever the parameters
+where p = −s (h − Sᵀτ) − κ (v⁺ − v⁻) is the impulse of what is no contact, κ = diag k − (middle). Whatever the parameters
 do, they do linearly through λ_s and v⁺ at ũ = 0, but for κ (v⁺ − v⁻), of which the middle of the bounds is taken out:
 what is left of it is of second order, and lies in the bounds (first those of energy, then narrower ones). Only ũ knows
 of contacts; :mod:`~hybrid_contact_ros.kernels.impacts.slip_bounds` bounds it. Where all contacts stick for all
@@ -33,16 +33,16 @@ _ROOM = 1e-9  # of sizes, for rounding
 
 
 @kernel
-def _first_bounds(half, duration, driven, bias, target, radius, s):
+def _first_bounds(half, alone, duration, driven, bias, target, radius, s):
     """Bound v⁺ − v⁻ (n_vectors[1] and [2]) by energy, for all k of the piece: (N a − p)ᵀ(a − (v_w − v⁻)) ≤ 0 for
     a = v⁺ − v⁻ and J v_w = w. Returns whether that bounds anything."""
     n, r = bias.size, radius.size
-    share = 0.0  # at least the largest eigenvalue of N⁻¹ E, times half the piece
+    share = 0.0  # at least the largest eigenvalue of N⁻¹ κ
     for i in range(n):
         total = 0.0
         for j in range(n):
             total += abs(s.inverse[i, j]) * driven[j]
-        share = max(share, half * driven[i] * total)
+        share = max(share, (half[i] + alone[i]) * total)
     if not share < 0.9:
         return False
     apart, pull, work = 0.0, 0.0, 0.0
@@ -120,7 +120,7 @@ def landing_bounds(
     # landing:
     d, mass, bias, rows, velocity,
     # terms:
-    duration, drives, alone, driven, mu_low, mu_high, left, radius,
+    duration, drives, halves, alone, driven, mu_low, mu_high, left, radius,
     # reference:
     middle_friction, references,
     # scratch:
@@ -132,9 +132,10 @@ def landing_bounds(
 
     Args:
         rounds: of narrowing, 3 or so. d, mass (n, n), bias (n,), rows (r, n), velocity (n,): as of Landing.
-        duration: (least, greatest) s. drives: (pieces + 1,) ends of the pieces of k, kg m², rising; two equal ones for
-            a k that is known. alone: kg m², by which the k of each drive may be above or below. driven: (n,) 1 for
-            coordinates with a drive, else 0. mu_low, mu_high: (m,).
+        duration: (least, greatest) s. drives: k in the middle of the pieces of its interval. halves: by how much all k
+            may be above or below it together, each by its own. alone: and each by itself, beside that. These are
+            (pieces, n), kg m², and 0 without a drive. driven: (n,) 1 for coordinates with a drive, else 0.
+            mu_low, mu_high: (m,).
         left, radius: (r,) m/s, middle and half of the intervals of w.
         middle_friction: (m,), and references: (pieces, n) outcomes of the law with it, ``left``, the middle of the
             durations and of each piece: any solutions, as exact as they may be.
@@ -175,20 +176,19 @@ def landing_bounds(
         for j in range(n):
             total -= rows[a, j] * velocity[j]
         target[a] = total
-    for piece in range(drives.size - 1):
-        half = 0.5 * (drives[piece + 1] - drives[piece])
-        if not response_maps(0.5 * (drives[piece] + drives[piece + 1]), driven, mass, rows, s):
+    for piece in range(drives.shape[0]):
+        if not response_maps(drives[piece], mass, rows, s):
             status = _SINGULAR
             break
         own_blocks(w, s)
         couple(w, mu_high, s)
-        if not _first_bounds(half + alone, duration[1], driven, bias, target, radius, s):
+        if not _first_bounds(halves[piece], alone[piece], duration[1], driven, bias, target, radius, s):
             status = _NONE
             break
         _middle(w, middle_duration, bias, target, middle_friction, rows, references[piece], left, s)
         measure_all(w, driven, middle_friction, mu_high, radius, s)
         for _ in range(rounds):
-            vary(w, half, alone, 0.5 * (duration[1] - duration[0]), driven, bias, middle_friction, mu_high, s)
+            vary(w, halves[piece], alone[piece], 0.5 * (duration[1] - duration[0]), bias, middle_friction, mu_high, s)
             if not slip_bounds(w, mu_low, mu_high, s):
                 break
             _narrow(w, s)
