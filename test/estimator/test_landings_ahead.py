@@ -85,3 +85,38 @@ def held(stamp: int) -> RobotState:
 def test_equal_streams_give_equal_sets():
     one, two = (published(falling(0.01), activation=SURE | {"gap_sigma": 0.004}) for _ in range(2))
     assert same_bits(one, two)
+
+
+NOISE = np.array([0.02, 0.02, 0.02, 0.05, 0.05, 0.05])
+
+
+def after(sigma, covariance=None, reset=False, seed=4):
+    """The set after 80 ms of a fall, whose velocities have noise; all but it is exact."""
+    rigid = {"slip": 0.0, "creep": 0.0, "rebound_min": 0.0, "rebound_max": 0.0, "drive_max": 0.0}
+    thing, rng = block(**NO_DEADLINE, activation=SURE, landing=rigid), np.random.default_rng(seed)
+    for k in range(80):
+        state = falling(0.09 - 0.001 * k, k * 1_000_000)
+        noisy = state.v + sigma * rng.normal(size=6) if k < 79 else state.v
+        if reset and k == 79:
+            thing.reset()
+        thing.update(RobotState(state.stamp_ns, state.q, noisy, EFFORT, covariance))
+    return thing.next_impact()
+
+
+def size(found):
+    return np.sqrt(sum(g @ found.mass @ g for g in found.generators))
+
+
+def test_noise_that_nobody_states_widens_the_set_as_it_would_if_it_were_stated():
+    stated = np.array([np.eye(6) * 1e-12, np.diag(NOISE**2)])
+    exact, alone, told = after(0.0 * NOISE), after(NOISE), after(NOISE, stated)
+    assert size(alone) > 2.0 * size(exact)
+    assert size(alone) == pytest.approx(size(told), rel=0.3)
+    assert same_bits(after(NOISE), alone)
+
+
+def test_what_is_stated_is_believed_and_a_reset_or_a_single_state_has_learned_nothing():
+    stated = np.array([np.eye(6) * 1e-12, np.eye(6) * 1e-12])
+    exact = after(0.0 * NOISE)
+    assert size(after(NOISE, stated)) < 1.1 * size(exact)
+    assert size(after(NOISE, reset=True)) < 1.1 * size(exact)
