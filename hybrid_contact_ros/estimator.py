@@ -76,10 +76,11 @@ class ContactEstimator:
     and a set cut by it is a prefix of the full one.
 
     What is remembered from state to state: which contacts were closed and slid (hysteresis), the recent course of loads
-    and friction margins (liftoff and slip times), the last strides of each contact, what its last landings said of its
-    friction, the last mode (from which the next is solved), the momentum observer, and the events already told. A stamp
-    earlier than the last one forgets all of it, as :meth:`reset` does; one that is equal adds nothing to what depends
-    on time; a pause longer than ``LONGEST_PAUSE`` s starts the observer, the courses and the solver anew.
+    and friction margins (liftoff and slip times), the last velocities (for their noise), the last strides of each
+    contact, what its last landings said of its friction, the last mode (from which the next is solved), the momentum
+    observer, and the events already told. A stamp earlier than the last one forgets all of it, as :meth:`reset` does;
+    one that is equal adds nothing to what depends on time; a pause longer than ``LONGEST_PAUSE`` s starts the observer,
+    the courses and the solver anew.
 
     Without measured effort (``effort`` None) forces and accelerations are unknown: ``VALID_EFFORT`` is clear, statuses
     come from geometry alone, touchdown times assume locked joints (free fall without contacts, no acceleration with),

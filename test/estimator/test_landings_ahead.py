@@ -103,20 +103,22 @@ def after(sigma, covariance=None, reset=False, seed=4):
     return thing.next_impact()
 
 
-def size(found):
-    return np.sqrt(sum(g @ found.mass @ g for g in found.generators))
+def spread(found):
+    """Length of the last generator: the turn about the edge that lands is all that the landing leaves of an error."""
+    assert found.contacts.tolist() == [2, 3]
+    return max((np.sqrt(g @ found.mass @ g) for g in found.generators[-1:]), default=0.0)
 
 
 def test_noise_that_nobody_states_widens_the_set_as_it_would_if_it_were_stated():
     stated = np.array([np.eye(6) * 1e-12, np.diag(NOISE**2)])
     exact, alone, told = after(0.0 * NOISE), after(NOISE), after(NOISE, stated)
-    assert size(alone) > 2.0 * size(exact)
-    assert size(alone) == pytest.approx(size(told), rel=0.3)
+    assert spread(exact) < 1e-3 * spread(told)
+    assert spread(alone) == pytest.approx(spread(told), rel=0.3)
     assert same_bits(after(NOISE), alone)
 
 
 def test_what_is_stated_is_believed_and_a_reset_or_a_single_state_has_learned_nothing():
     stated = np.array([np.eye(6) * 1e-12, np.eye(6) * 1e-12])
-    exact = after(0.0 * NOISE)
-    assert size(after(NOISE, stated)) < 1.1 * size(exact)
-    assert size(after(NOISE, reset=True)) < 1.1 * size(exact)
+    alone = spread(after(NOISE))
+    assert spread(after(NOISE, stated)) < 0.01 * alone
+    assert spread(after(NOISE, reset=True)) < 0.01 * alone
