@@ -1,9 +1,10 @@
 """Sets of landings as they are published, 0 to 20 ms ahead, against what the robot did: ``./run bench landings_ahead``.
 
-``[go2|anymal|solo12 ...] [--off] [--configured]``. A landing is one of ``benchmarks.landing_sets.records.find``; it
+``[go2|anymal|solo12 ...] [--off] [--configured] [--unstated]``. A landing is one of ``benchmarks.landing_sets.records.find``; it
 counts at a lead where the set's first touchdown is one of its feet, within 3 ms of its time. Of the sets of that state
 (the cluster's, and those after its first feet) the one with the landing's contacts is compared with it; where there is
-none the cluster's is. "noisy": states with ``benchmarks.estimator.NOISE``, and covariances that say so.
+none the cluster's is. "noisy": states with ``benchmarks.estimator.NOISE``, and covariances that say so, or with
+``--unstated`` none.
 Columns: as ``benchmarks.landing_sets.sets.row``; share with the landing's contacts; half-width + 5 % over the radius of
 the smallest ball around the nominal outcome that holds as many as the set does within 5 %. ``--off``: v⁻ extrapolated
 by the acceleration held, without a spread. μ is the true one, or with ``--configured`` the configured one.
@@ -72,7 +73,9 @@ def compared(published: ImpactPrediction, landing: Landing) -> tuple[Score, bool
     return score(made, landing.after), bool(same)
 
 
-def of_episode(episode: Episode, changes: dict[str, Any], configured: bool, costs: list[int]) -> Iterator[Found]:
+def of_episode(
+    episode: Episode, changes: dict[str, Any], configured: bool, stated: bool, costs: list[int]
+) -> Iterator[Found]:
     name, model, config, data = episode
     config = replace(
         config, landing=replace(config.landing, **changes), impact=replace(config.impact, deadline=0.0, samples=64)
@@ -82,7 +85,7 @@ def of_episode(episode: Episode, changes: dict[str, Any], configured: bool, cost
     places = find(data["foot_contact"][:n].astype(bool), data["foot_vel"][:n, :, 2])
     for noisy in (False, True):
         seen = states(model, data, NOISE if noisy else None)
-        if noisy:
+        if noisy and stated:
             seen = [replace(state, base_covariance=covariance()) for state in seen]
         estimator = ContactEstimator(model, config)
         wanted = sorted((place[0] - lead, i, lead) for i, place in enumerate(places) for lead in LEADS)
@@ -139,11 +142,16 @@ def main() -> None:
     parser.add_argument("robots", nargs="*", default=["go2"], help="go2, anymal, solo12, hyq")
     parser.add_argument("--off", action="store_true", help="v⁻ by the acceleration held, without a spread")
     parser.add_argument("--configured", action="store_true", help="the configured friction")
+    parser.add_argument("--unstated", action="store_true", help="noisy states without covariances")
     chosen = parser.parse_args()
     changes = {"course": 0.0, "spread": 0.0} if chosen.off else {}
     for robot in chosen.robots:
         costs: list[int] = []
-        found = [one for episode in episodes(robot) for one in of_episode(episode, changes, chosen.configured, costs)]
+        found = [
+            one
+            for episode in episodes(robot)
+            for one in of_episode(episode, changes, chosen.configured, not chosen.unstated, costs)
+        ]
         if not found:
             print(f"{robot}: no landings; recordings are looked for in {SHARED / 'data'}")
             continue

@@ -23,6 +23,7 @@ from hybrid_contact_ros.estimation.measurement import StateReader
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.rhythm import StrideRhythm
 from hybrid_contact_ros.estimation.velocity_ahead import Course
+from hybrid_contact_ros.estimation.velocity_noise import VelocityNoise
 from hybrid_contact_ros.impacts.steps import without_pauses
 from hybrid_contact_ros.kernels.compiling import undisturbed
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
@@ -75,10 +76,11 @@ class ContactEstimator:
     and a set cut by it is a prefix of the full one.
 
     What is remembered from state to state: which contacts were closed and slid (hysteresis), the recent course of loads
-    and friction margins (liftoff and slip times), the last strides of each contact, what its last landings said of its
-    friction, the last mode (from which the next is solved), the momentum observer, and the events already told. A stamp
-    earlier than the last one forgets all of it, as :meth:`reset` does; one that is equal adds nothing to what depends
-    on time; a pause longer than ``LONGEST_PAUSE`` s starts the observer, the courses and the solver anew.
+    and friction margins (liftoff and slip times), the last velocities (for their noise), the last strides of each
+    contact, what its last landings said of its friction, the last mode (from which the next is solved), the momentum
+    observer, and the events already told. A stamp earlier than the last one forgets all of it, as :meth:`reset` does;
+    one that is equal adds nothing to what depends on time; a pause longer than ``LONGEST_PAUSE`` s starts the observer,
+    the courses and the solver anew.
 
     Without measured effort (``effort`` None) forces and accelerations are unknown: ``VALID_EFFORT`` is clear, statuses
     come from geometry alone, touchdown times assume locked joints (free fall without contacts, no acceleration with),
@@ -116,6 +118,7 @@ class ContactEstimator:
         self._event_maps: EventMaps | None = None  # made when it is first asked for
         self._latest: Moment | None = None
         self._course, self._touched_ns = Course(model.nv), _LONG_AGO
+        self._noise = VelocityNoise(model.nv)
 
     @property
     def stamp_ns(self) -> int | None:
@@ -126,6 +129,7 @@ class ContactEstimator:
         """Forget all earlier states."""
         self._latest = None
         self._course.reset()
+        self._noise.reset()
         self._touched_ns = _LONG_AGO
         self._engine.memory.reset()
         self._rhythm.reset()
@@ -192,6 +196,7 @@ class ContactEstimator:
         )
         self._latest = moment = engine.moment(state)
         self._course.add(stamp, moment.acceleration, moment.closed, moment.slipping)
+        self._noise.add(stamp, state.v)
         # Put the answers together: the mode, the stability flags, what is new, and the set of the impact that is ahead.
         mode, stability = predictions(stamp, answer, engine.lists)
         events: tuple[Event, ...] = ()
@@ -223,7 +228,7 @@ class ContactEstimator:
         if latest is None:
             return None
         landed = latest.stamp_ns - self._touched_ns <= 1e9 * config.window
-        return ImpactAhead.of(latest, config.horizon, self._course, landed, self._friction.learned)
+        return ImpactAhead.of(latest, config.horizon, self._course, landed, self._friction.learned, self._noise)
 
     def next_sensitivities(self) -> tuple[SensitivityPrediction, ...]:
         """How each event that is predicted within ``sensitivity.horizon`` changes with the state before it, for the

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.velocity_ahead import Course, CourseAhead
+from hybrid_contact_ros.estimation.velocity_noise import VelocitiesSeen, VelocityNoise
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.uint8]
@@ -29,6 +30,7 @@ class ImpactAhead:
         base_covariance, base_twist_in_world: of the state.
         friction: (low, high), each (m,), of μ, as of
             :class:`~hybrid_contact_ros.estimation.friction_memory.FrictionMemory`; None where nothing was learned.
+        velocities: the last ones, which tell of their noise; None where nobody remembered them.
     """
 
     stamp_ns: int
@@ -44,6 +46,7 @@ class ImpactAhead:
     base_covariance: Array | None = None
     base_twist_in_world: bool = False
     friction: tuple[Array, Array] | None = None
+    velocities: VelocitiesSeen | None = None
 
     @classmethod
     def of(
@@ -53,6 +56,7 @@ class ImpactAhead:
         course: Course | None = None,
         landed: bool = False,
         friction: tuple[Array, Array] | None = None,
+        noise: VelocityNoise | None = None,
     ) -> ImpactAhead | None:
         """None where no touchdown is predicted within ``horizon`` s: there would be no set."""
         kinds = moment.backed.tobytes()  # a bytes object holds integers
@@ -76,4 +80,5 @@ class ImpactAhead:
             base_covariance=None if state.base_covariance is None else state.base_covariance.copy(),
             base_twist_in_world=state.base_twist_in_world,
             friction=friction,
+            velocities=None if noise is None else noise.seen(),
         )

@@ -85,3 +85,40 @@ def held(stamp: int) -> RobotState:
 def test_equal_streams_give_equal_sets():
     one, two = (published(falling(0.01), activation=SURE | {"gap_sigma": 0.004}) for _ in range(2))
     assert same_bits(one, two)
+
+
+NOISE = np.array([0.02, 0.02, 0.02, 0.05, 0.05, 0.05])
+
+
+def after(sigma, covariance=None, reset=False, seed=4):
+    """The set after 80 ms of a fall, whose velocities have noise; all but it is exact."""
+    rigid = {"slip": 0.0, "creep": 0.0, "rebound_min": 0.0, "rebound_max": 0.0, "drive_max": 0.0}
+    thing, rng = block(**NO_DEADLINE, activation=SURE, landing=rigid), np.random.default_rng(seed)
+    for k in range(80):
+        state = falling(0.09 - 0.001 * k, k * 1_000_000)
+        noisy = state.v + sigma * rng.normal(size=6) if k < 79 else state.v
+        if reset and k == 79:
+            thing.reset()
+        thing.update(RobotState(state.stamp_ns, state.q, noisy, EFFORT, covariance))
+    return thing.next_impact()
+
+
+def spread(found):
+    """Length of the last generator: the turn about the edge that lands is all that the landing leaves of an error."""
+    assert found.contacts.tolist() == [2, 3]
+    return max((np.sqrt(g @ found.mass @ g) for g in found.generators[-1:]), default=0.0)
+
+
+def test_noise_that_nobody_states_widens_the_set_as_it_would_if_it_were_stated():
+    stated = np.array([np.eye(6) * 1e-12, np.diag(NOISE**2)])
+    exact, alone, told = after(0.0 * NOISE), after(NOISE), after(NOISE, stated)
+    assert spread(exact) < 1e-3 * spread(told)
+    assert spread(alone) == pytest.approx(spread(told), rel=0.3)
+    assert same_bits(after(NOISE), alone)
+
+
+def test_what_is_stated_is_believed_and_a_reset_or_a_single_state_has_learned_nothing():
+    stated = np.array([np.eye(6) * 1e-12, np.eye(6) * 1e-12])
+    alone = spread(after(NOISE))
+    assert spread(after(NOISE, stated)) < 0.01 * alone
+    assert spread(after(NOISE, reset=True)) < 0.01 * alone
