@@ -113,7 +113,9 @@ class LandingConfig:
     rebound_min: float = _leaf(-0.07, "-", -1.0, 1.0, "least part of its approach that a hitting foot leaves with")
     rebound_max: float = _leaf(0.18, "-", -1.0, 1.0, "greatest part; both add to restitution")
     drive_min: float = _leaf(0.0, "kg m^2", 0.0, 10.0, "least inertia that drives seem to add to every joint")
-    drive_max: float = _leaf(0.0024, "kg m^2", 0.0, 10.0, "greatest, at most half of a joint's own: armature, damping gain times duration")
+    drive_max: float = _leaf(
+        0.0024, "kg m^2", 0.0, 10.0, "greatest, at most half of a joint's own: armature, damping gain times duration"
+    )
     drive_own: float = _leaf(0.0, "kg m^2", 0.0, 10.0, "of each joint by itself, above and below; linearised")
     slip: float = _leaf(0.005, "-", 0.0, 1.0, "part of its approach that a hitting foot may move along the ground")
     creep: float = _leaf(0.15, "-", 0.0, 1.0, "part of its tangential speed that a hitting foot may keep")

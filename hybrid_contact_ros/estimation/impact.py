@@ -43,6 +43,7 @@ class ImpactRequest:
             landing (:class:`~hybrid_contact_ros.impacts.landing_model.LandingTerms`) need them: None for none.
         lasting: whether ``bias`` has the torques that act during the impact.
         friction: (low, high), each (corners,), of μ; None for that of the terms.
+        at_most: samples that there is time for; None for all.
     """
 
     stamp_ns: int
@@ -57,6 +58,7 @@ class ImpactRequest:
     hitting: NDArray[np.bool_] | None = None
     lasting: bool = True
     friction: tuple[Array, Array] | None = None
+    at_most: int | None = None
 
 
 def impact_law(config: ImpactConfig, restitution: Array) -> str:
@@ -162,12 +164,16 @@ def impact_steps(
         made = landing.points(mass, request.bias, request.hitting, request.lasting, request.friction)
     begin += yield from _pause(LONG)
     end_ns = None if limit_ns is None else begin + int(SAMPLING_PART * limit_ns)
-    taken = landing.sample(request.samples if unit > 0.0 else 1, end_ns, sampled)
+    samples = request.samples if unit > 0.0 else 1
+    count = samples if request.at_most is None else min(samples, request.at_most)
+    taken = landing.sample(count, end_ns, sampled)
     yield LONG
     found = landing.gather(taken)
     yield SHORT
     velocities = found.velocities if found.all_terminated else found.velocities[found.terminated]
     status = taken.status
+    if status == Status.SOLVED and count < samples:
+        status = Status.DEADLINE
     if status == Status.SOLVED and not found.all_terminated:
         status = Status.STEP_LIMIT
     truncated = status == Status.DEADLINE

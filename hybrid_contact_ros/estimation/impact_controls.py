@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.config import LandingConfig
-from hybrid_contact_ros.estimation.landing_clusters import widened
-from hybrid_contact_ros.impacts.invariant_basis import OtherTerms, basis_of, set_changes
+from hybrid_contact_ros.estimation.landing_clusters import wider_fields
+from hybrid_contact_ros.impacts.invariant_basis import InvariantBasis, OtherTerms, basis_of, set_changes
 from hybrid_contact_ros.prediction import ImpactPrediction
 
 Array = NDArray[np.float64]
@@ -28,17 +28,21 @@ def with_controls(
 ) -> ImpactPrediction:
     """``found`` with ``basis``, ``basis_change`` and ``joint_jump``, and widened by the ``spread`` of v⁻.
 
-    Without outcomes there are no
-    changes, and where M is singular there is no basis either. An error of v⁻ is none of what the impact changes: it is
-    in the jumps from the predicted v⁻, and not in the changes of components.
+    Without outcomes there are no changes, and where M is singular there is no basis either. An error of v⁻ is none of
+    what the impact changes: it is in the jumps from the predicted v⁻, and not in the changes of components.
 
     Args:
         mass: M (nv, nv), rows: J (k, 1 + d, nv) of all contacts that may act, not only of the corners that samples
             push at, and bias: h − Sᵀτ (nv,), at the impact.
         spread: half-axes (g, nv), None for none.
     """
-    n = len(bias)
-    basis = basis_of(mass, rows.reshape(-1, n))
+    return with_basis(found, basis_of(mass, rows.reshape(-1, len(bias))), bias, terms, spread)
+
+
+def with_basis(
+    found: ImpactPrediction, basis: InvariantBasis, bias: Array, terms: OtherTerms, spread: Array | None = None
+) -> ImpactPrediction:
+    """The same with a basis that is known."""
     if basis.status == Status.SINGULAR:
         return found
     if not len(found.velocities):
@@ -49,4 +53,5 @@ def with_controls(
     if spread is None:
         return replace(found, basis=basis.rows, basis_change=change, joint_jump=jump)
     jump += np.abs(spread).sum(axis=0)
-    return widened(replace(found, basis=basis.rows, basis_change=change, joint_jump=jump), spread)
+    wider = wider_fields(found, spread) if len(spread) else {}
+    return replace(found, basis=basis.rows, basis_change=change, joint_jump=jump, **wider)

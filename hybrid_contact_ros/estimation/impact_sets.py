@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +19,13 @@ from hybrid_contact_ros.estimation.impact import (
     landing_of,
 )
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
-from hybrid_contact_ros.estimation.impact_controls import other_terms, with_controls
+from hybrid_contact_ros.estimation.impact_controls import other_terms, with_basis, with_controls
 from hybrid_contact_ros.estimation.landing_ahead import LandingAhead
 from hybrid_contact_ros.estimation.landing_clusters import impacting_contacts
+from hybrid_contact_ros.estimation.set_costs import Clock, SetCosts
 from hybrid_contact_ros.estimation.vertices import ContactVertices
 from hybrid_contact_ros.impacts import landing_bounds
-from hybrid_contact_ros.impacts.invariant_basis import OtherTerms
+from hybrid_contact_ros.impacts.invariant_basis import InvariantBasis, OtherTerms, basis_of
 from hybrid_contact_ros.impacts.landing import Landing
 from hybrid_contact_ros.impacts.landing_model import LandingTerms
 from hybrid_contact_ros.impacts.landing_set import hits
@@ -39,8 +41,20 @@ Array = NDArray[np.float64]
 _LANDINGS_REMEMBERED = 16  # A robot lands on a few sets of corners again and again; a quadruped has 15.
 
 
+class _AtImpact(NamedTuple):
+    """What the sets of one state have in common."""
+
+    ahead: ImpactAhead
+    when: float  # s
+    v: Array  # v⁻
+    unsure: Array | None  # covariance of v⁻
+    basis: InvariantBasis
+    sampled: bool
+
+
 class ImpactSets:
-    """Post-impact velocity sets of a robot by one configuration. Remembers nothing of the states."""
+    """Post-impact velocity sets of a robot by one configuration. Remembers nothing of the states, but how long their
+    sets took."""
 
     def __init__(self, model: RigidBodyModel, config: EstimatorConfig) -> None:
         """Raises ValueError for an impact law that does not exist, or numbers that no set could be drawn with."""
@@ -55,6 +69,7 @@ class ImpactSets:
         self._foreseen = LandingAhead(model, config)
         self._contacts = model.problem(RobotState(0, model.neutral(), np.zeros(model.nv)))  # for what is constant
         self._landings: dict[bytes, Landing] = {}
+        self._costs = SetCosts()
 
     def warm(self) -> None:
         """Compile what sets of impacts ahead need beside those of states (:meth:`of_state`)."""
@@ -93,49 +108,66 @@ class ImpactSets:
         :func:`~hybrid_contact_ros.estimation.impact.impact_steps`."""
         if ahead is None:
             return None
-        foreseen = self._foreseen
+        clock = Clock()
+        return (yield from clock.over(self._in_time(ahead, clock, sampled)))
+
+    def _in_time(self, ahead: ImpactAhead, clock: Clock, sampled: bool) -> Steps[ImpactPrediction | None]:
+        """The same by a clock that stops for pauses. Each set has ``impact.deadline``, whatever it consists of, and
+        what earlier ones left of theirs; of a cluster, sets after its first feet that do not fit in are left out."""
+        foreseen, model, limit = self._foreseen, self._model, 1e9 * self._config.deadline
         contacts, when = foreseen.contacts(ahead)
         if not contacts.size:
             return None
         q, v = foreseen.state(ahead, when)
         yield SHORT
-        if not self._model.evaluate(RobotState(ahead.stamp_ns, q, v, ahead.effort)):
+        if not model.evaluate(RobotState(ahead.stamp_ns, q, v, ahead.effort)):
             return None
-        found = yield from self._at_impact(ahead, contacts, when, v, sampled)
-        after = []
+        unsure = foreseen.unsure(ahead, when)
+        # Feet that land soon after, in an impact of their own, act while a controller leans on the basis.
+        acting = impacting_contacts(self._config, ahead.closed, ahead.backed, ahead.event_times)[0]
+        basis = basis_of(model.here.mass, model.rows.rows[acting].reshape(-1, model.nv))
+        impact = _AtImpact(ahead, when, v, unsure, basis, sampled)
+        found = yield from self._set(impact, contacts, clock, limit - clock.now())
+        after: list[ImpactPrediction] = []
         for first in foreseen.first_feet(ahead, contacts):
+            left = (2 + len(after)) * limit - clock.now()
+            if limit and self._costs.rest(self._vertices.of(first).tobytes()) > left:
+                break
             yield SHORT
-            part = yield from self._at_impact(ahead, first, when, v, sampled)
+            part = yield from self._set(impact, first, clock, left)
             after.append(replace(part, phase=LandingPhase.INCOMPLETE))
         return replace(found, after_each=tuple(after)) if after else found
 
-    def _at_impact(
-        self, ahead: ImpactAhead, contacts: NDArray[np.intp], when: float, v: Array, sampled: bool
+    def _set(
+        self, impact: _AtImpact, contacts: NDArray[np.intp], clock: Clock, left_ns: float
     ) -> Steps[ImpactPrediction]:
         """The set of these contacts at the state that the model has evaluated."""
         config, model, corners = self._config, self._model, self._vertices.of(contacts)
+        ahead, costs, key, begin = impact.ahead, self._costs, corners.tobytes(), clock.now()
+        limited = config.deadline > 0.0
         request = ImpactRequest(
             stamp_ns=ahead.stamp_ns,
-            time_to_impact=when,
+            time_to_impact=impact.when,
             contacts=contacts,
             corners=corners,
             law=self._law,
             samples=config.samples,
             seed=config.seed,
-            deadline_ns=int(1e9 * config.deadline) or None,
+            deadline_ns=max(int(left_ns), 1) if limited else None,
             bias=model.here.bias,
             hitting=ahead.closed[corners] == 0,
             lasting=self._lasting(ahead.effort),
             friction=None if ahead.friction is None else (ahead.friction[0][corners], ahead.friction[1][corners]),
+            at_most=costs.samples(key, left_ns) if limited else None,
         )
+        first = key not in self._landings  # it lays out its arrays
         landing = self._landing(corners)
-        found = yield from impact_steps(landing, model.here.mass, model.rows.rows, v, request, sampled)
+        found = yield from impact_steps(landing, model.here.mass, model.rows.rows, impact.v, request, impact.sampled)
         yield SHORT
-        found, spread = self._foreseen.told(found, ahead, corners)
-        terms = self._other(request.lasting)
-        # Feet that land soon after, in an impact of their own, act while a controller leans on the basis.
-        acting = impacting_contacts(config, ahead.closed, ahead.backed, ahead.event_times)[0]
-        found = with_controls(found, model.here.mass, model.rows.rows[acting], model.here.bias, terms, spread)
+        found, spread = self._foreseen.told(found, ahead, corners, impact.unsure)
+        found = with_basis(found, impact.basis, model.here.bias, self._other(request.lasting), spread)
+        if limited and not first:
+            costs.learn(key, clock.now() - begin, *landing.sampling)
         return self._stated(found)
 
     def of_state(

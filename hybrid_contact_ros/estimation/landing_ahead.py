@@ -4,6 +4,7 @@ the velocity is."""
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from hybrid_contact_ros.estimation.landing_clusters import (
     impacting_contacts,
     shifted,
 )
+from hybrid_contact_ros.estimation.small_systems import solved
 from hybrid_contact_ros.estimation.state_covariance import state_covariance
 from hybrid_contact_ros.estimation.velocity_ahead import (
     Contacts,
@@ -48,6 +50,7 @@ class LandingAhead:
         self._driven = np.ones(model.nv, dtype=np.bool_)
         if model.floating_base:
             self._driven[:_BASE] = False
+        self._drives = np.eye(model.nv)[:, self._driven]
         self._weight = _GRAVITY * sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:])
         self._chains: dict[bytes, LandingChain] = {}
 
@@ -103,39 +106,43 @@ class LandingAhead:
         return through_sticks(now, ahead.v.astype(np.float64), when)
 
     def told(
-        self, found: ImpactPrediction, ahead: ImpactAhead, corners: NDArray[np.intp]
+        self, found: ImpactPrediction, ahead: ImpactAhead, corners: NDArray[np.intp], unsure: Array | None
     ) -> tuple[ImpactPrediction, Array]:
         """The set with what is known of its touches' times; half-axes (g, nv) of what the spread of v⁻ adds to it.
 
-        The model has been evaluated at the impact. corners: contacts that the set was made for.
+        The model has been evaluated at the impact. corners: contacts that the set was made for. unsure: what
+        :meth:`unsure` says.
         """
         model, landing = self._model, self._landing
         cluster = cluster_of(corners, ahead.closed, ahead.event_times, self._config.prediction.bound_sigmas)
-        found = replace(
-            found,
-            earliest=cluster.earliest,
-            latest=cluster.latest,
-            order_probability=cluster.probability,
-            phase=LandingPhase.INCOMPLETE if ahead.landed else LandingPhase.BEFORE,
-        )
-        none, spread = np.empty((0, model.nv)), landing.spread > 0.0
+        times: dict[str, Any] = {
+            "earliest": cluster.earliest,
+            "latest": cluster.latest,
+            "order_probability": cluster.probability,
+            "phase": LandingPhase.INCOMPLETE if ahead.landed else LandingPhase.BEFORE,
+        }
+        none = np.empty((0, model.nv))
         known = ahead.effort is not None or not self._driven.any()  # without efforts nobody knows what flows between
         apart = known and landing.duration_max > 0.0 and bool(cluster.touch.max(initial=0.0) > 0.0)
-        if found.status == Status.SINGULAR or not len(found.velocities) or not (spread or apart):
-            return found, none
+        if found.status == Status.SINGULAR or not len(found.velocities) or (unsure is None and not apart):
+            return replace(found, **times), none
         mass, bias, v = model.here.mass, model.here.bias, found.velocity_minus
         rows = model.rows.rows[corners].reshape(-1, model.nv)
         chain = self._chain(corners)
         if apart:
-            found = shifted(found, chain.shifts(mass, bias, rows, v, cluster), mass)
-        if not spread:
+            found = shifted(found, chain.shifts(mass, bias, rows, v, cluster), mass, **times)
+        else:
+            found = replace(found, **times)
+        if unsure is None:
             return found, none
         free = self._may_slip(ahead, corners, found.time_to_impact)
         impulse = chain.impulse(mass, bias, rows, v)
-        impulse.reshape(-1, 3)[free] = 0.0
+        if free.any():
+            impulse.reshape(-1, 3)[free] = 0.0
+            sliding = rows.reshape(-1, 3, model.nv)[free, 1:].reshape(-1, model.nv)
+            unsure = unsure + self._slides(mass, sliding, found.time_to_impact)
         through = landing_map(mass, rows, model.friction[corners], impulse)
-        sliding = rows.reshape(-1, 3, model.nv)[free, 1:].reshape(-1, model.nv)
-        return found, self._spread(ahead, mass, through, sliding, found.time_to_impact)
+        return found, spread_axes(mass, through, unsure, np.empty((model.nv, 0)), landing.spread)
 
     def _may_slip(self, ahead: ImpactAhead, corners: NDArray[np.intp], when: float) -> NDArray[np.bool_]:
         """Which contacts (k,) stand, but with so little friction to spare that they may slip before the impact: they
@@ -149,28 +156,34 @@ class LandingAhead:
             free[stands] = margins < self._landing.load_rate * self._weight * when
         return free
 
-    def _spread(self, ahead: ImpactAhead, mass: Array, through: Array, sliding: Array, when: float) -> Array:
-        """Half-axes (g, nv) of the spread of v⁻, after the landing; sliding: tangents (r, nv) of contacts that may
-        slip."""
+    def unsure(self, ahead: ImpactAhead, when: float) -> Array | None:
+        """Covariance (nv, nv) of v⁻, but for contacts that may slip; None where sets are without its spread. The model
+        has been evaluated at the impact."""
         model, landing, n = self._model, self._landing, self._model.nv
+        if not landing.spread > 0.0:
+            return None
+        # An effort that changes by r t from now on moves v⁻ by ½ r T² M⁻¹.
+        moved = 0.5 * landing.effort_rate * when * when * solved(model.here.mass, self._drives)
+        total = moved @ moved.T
         state = RobotState(ahead.stamp_ns, ahead.q, ahead.v, None, ahead.base_covariance, ahead.base_twist_in_world)
         known = state_covariance(state, model.floating_base, self._config.sensitivity)
         if known is not None:
-            covariance = known[n:, n:]
-        else:  # nobody states it: what the states themselves show
-            covariance = None if ahead.velocities is None else np.diag(ahead.velocities.sigma**2)
-        # An effort that changes by r t from now on moves v⁻ by ½ r T² M⁻¹.
-        columns = [0.5 * landing.effort_rate * when * when * np.linalg.inv(mass)[:, self._driven]]
-        if len(sliding):
-            back = np.linalg.solve(mass, sliding.T)
-            sigma = _SLIPS * self._config.activation.acceleration_sigma * when
-            square = sliding @ back
-            make_regular(square)
-            columns.append(sigma * np.linalg.solve(square, back.T).T)
+            total += known[n:, n:]
+        elif ahead.velocities is not None:  # nobody states it: what the states themselves show
+            total += np.diag(ahead.velocities.sigma**2)
         if landing.course > 0.0 and ahead.course is not None:
-            _, unsure = ahead.course.change(when, landing.course)
-            columns.append(unsure[:, None])
-        return spread_axes(mass, through, covariance, np.concatenate(columns, axis=1), landing.spread)
+            _, course = ahead.course.change(when, landing.course)
+            total += np.outer(course, course)
+        return np.asarray(total)
+
+    def _slides(self, mass: Array, sliding: Array, when: float) -> Array:
+        """What contacts that may slip add to the covariance (nv, nv) of v⁻. sliding: their tangents (r, nv)."""
+        back = solved(mass, sliding.T)
+        sigma = _SLIPS * self._config.activation.acceleration_sigma * when
+        square = sliding @ back
+        make_regular(square)
+        moved = sigma * solved(square, back.T)
+        return np.asarray(moved.T @ moved)
 
     def _chain(self, corners: NDArray[np.intp]) -> LandingChain:
         key = corners.tobytes()

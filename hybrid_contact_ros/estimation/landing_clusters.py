@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import ImpactConfig, LandingConfig
+from hybrid_contact_ros.estimation.small_systems import after_transposed, factor_of
 from hybrid_contact_ros.impacts.landing_model import common_drives, joint_drives
 from hybrid_contact_ros.kernels.impacts.landing_chain import chain_scratch, landing_chain
 from hybrid_contact_ros.kernels.impacts.landing_law import landing_outcomes, landing_scratch
@@ -25,6 +27,7 @@ from hybrid_contact_ros.prediction import ImpactPrediction
 Array = NDArray[np.float64]
 Contacts = NDArray[np.intp]
 
+_TOUCHDOWN = int(EventKind.TOUCHDOWN)
 _STANDS = -1.0
 _AT_ONCE = 0.00025  # s: corners of a sole, and feet that no landing tells apart
 _EXCHANGED = 4  # touchdowns; of more, orders of neighbours are not exchanged
@@ -68,25 +71,25 @@ def impacting_contacts(
         closed: (m,) uint8. kind: next event (m,) uint8, EventKind. times: (m, 3) s, time, earliest, latest.
         duration: s, for which a landing lasts at least.
     """
-    touching = kind == EventKind.TOUCHDOWN
-    if not touching.any():
-        return np.zeros(0, dtype=np.intp), np.inf
-    when = np.where(touching, times[:, 0], np.inf)
-    first = float(when.min())
+    when = times[:, 0].tolist()
+    due = [(when[i], i) for i, what in enumerate(kind.tolist()) if what == _TOUCHDOWN]
+    together = closed != 0
+    if any(math.isnan(at) for at, _ in due):
+        return np.flatnonzero(together), math.nan
+    first = min(due)[0] if due else math.inf
     if first > config.horizon:
-        return np.zeros(0, dtype=np.intp), np.inf
-    together = when <= first + config.window
-    if duration is not None:
-        last, latest, open_ = first, -math.inf, True
-        for i in np.argsort(when, kind="stable").tolist():
-            if not together[i]:
-                continue
-            time, early, late = times[i].tolist()
-            open_ = open_ and (time <= last + duration or early <= latest)
-            together[i] = open_
-            if open_:
-                last, latest = time, max(latest, late)
-    return np.flatnonzero(together | (closed != 0)), first
+        return np.zeros(0, dtype=np.intp), math.inf
+    last, latest = first, -math.inf
+    for time, i in sorted(due):
+        if time > first + config.window:
+            break
+        if duration is not None:
+            _, early, late = times[i].tolist()
+            if not (time <= last + duration or early <= latest):
+                break
+            last, latest = time, max(latest, late)
+        together[i] = True
+    return np.flatnonzero(together), first
 
 
 def cluster_of(contacts: Contacts, closed: NDArray[np.uint8], times: Array, sigmas: float) -> Cluster:
@@ -101,29 +104,28 @@ def cluster_of(contacts: Contacts, closed: NDArray[np.uint8], times: Array, sigm
         sigmas: half-width of the bounds, in standard deviations.
     """
     hits = np.flatnonzero(closed[contacts] == 0)
-    own = times[contacts[hits]]
-    order = np.argsort(own[:, 0], kind="stable")
-    hits, own = hits[order], own[order]
-    time, early, late = own.T
-    known = np.isfinite(own).all(axis=1)
-    early, late = np.where(known, early, time), np.where(known, late, time)
-    if hits.size < 2:
-        touch = np.full((1, contacts.size), _STANDS)
-        touch[:, hits] = 0.0
-        return Cluster(touch, *_window(early, late), 1.0)
-    # From the first touch to the last: how far bounds let each be late, or early.
-    along = (late - early) * np.linspace(0.0, 1.0, hits.size)
-    swapped = late[:-1] - early[1:]  # how long the second may come before the first
-    cases = [time]
-    if (late > early).any():
-        cases += [early + along, np.maximum.accumulate(late - along)]
-    for i in np.flatnonzero(swapped > 0.0).tolist() if hits.size <= _EXCHANGED else ():
-        other = time.copy()
-        other[i], other[i + 1] = late[i], early[i + 1]
-        cases.append(other)
-    touch = np.full((len(cases), contacts.size), _STANDS)
-    touch[:, hits] = [_grouped(case - case.min()) for case in cases]
-    return Cluster(touch, *_window(early, late), _in_order(np.diff(time), (late - early) / max(2.0 * sigmas, 1e-9)))
+    known = sorted((*row, i) for row, i in zip(times[contacts[hits]].tolist(), hits.tolist(), strict=True))
+    order = [int(row[3]) for row in known]
+    time = [row[0] for row in known]
+    bounds = [(early, late) if math.isfinite(early + late) else (now, now) for now, early, late, _ in known]
+    touch = np.full((1, contacts.size), _STANDS)
+    touch[:, order] = 0.0
+    earliest, latest = (min(row[end] for row in bounds) for end in (0, 1))  # of the first touch, whichever foot it is
+    if len(time) < 2:
+        return Cluster(touch, earliest, latest, 1.0)
+    cases, last = [time], len(time) - 1
+    if any(late > early for early, late in bounds):
+        # From the first touch to the last: how far bounds let each be late, or early.
+        along = [(late - early) * i / last for i, (early, late) in enumerate(bounds)]
+        cases.append([early + more for (early, _), more in zip(bounds, along, strict=True)])
+        cases.append(list(accumulate((late - less for (_, late), less in zip(bounds, along, strict=True)), max)))
+    for i in range(last if last < _EXCHANGED else 0):
+        if bounds[i][1] > bounds[i + 1][0]:  # the second may come before the first
+            cases.append([*time[:i], bounds[i][1], bounds[i + 1][0], *time[i + 2 :]])
+    touch = np.repeat(touch, len(cases), axis=0)
+    touch[:, order] = [_grouped(case, min(case)) for case in cases]
+    sigma = [(late - early) / max(2.0 * sigmas, 1e-9) for early, late in bounds]
+    return Cluster(touch, earliest, latest, _in_order(time, sigma))
 
 
 def after_touches(contacts: Contacts, closed: NDArray[np.uint8], times: Array) -> list[Contacts]:
@@ -134,34 +136,31 @@ def after_touches(contacts: Contacts, closed: NDArray[np.uint8], times: Array) -
         contacts, closed, times: as of :func:`cluster_of`.
     """
     hits = contacts[closed[contacts] == 0]
-    touch = _grouped(times[hits, 0]) if hits.size else np.zeros(0)
-    touches = np.unique(touch)
+    touch = _grouped(times[hits, 0].tolist())
+    touches = sorted(set(touch))
     if len(touches) > _EXCHANGED:
         return []
-    return [np.setdiff1d(contacts, hits[touch > last]) for last in touches[:-1]]
+    late = [{int(i) for i, time in zip(hits, touch, strict=True) if time > last} for last in touches[:-1]]
+    return [np.array([i for i in contacts.tolist() if i not in later], dtype=np.intp) for later in late]
 
 
-def _grouped(touch: Array) -> Array:
-    """Times (k,) with those that are at once set to the first of them."""
-    found, first = touch.copy(), -math.inf
-    for i in np.argsort(touch, kind="stable").tolist():
-        if touch[i] > first + _AT_ONCE:
-            first = touch[i]
+def _grouped(touch: list[float], zero: float = 0.0) -> list[float]:
+    """Times since ``zero``, those that are at once set to the first of them."""
+    found, first = [time - zero for time in touch], -math.inf
+    for i in sorted(range(len(found)), key=found.__getitem__):
+        if found[i] > first + _AT_ONCE:
+            first = found[i]
         found[i] = first
     return found
 
 
-def _window(early: Array, late: Array) -> tuple[float, float]:
-    """Of the first touch, whichever foot it is."""
-    return float(early.min()), float(late.min())
-
-
-def _in_order(gaps: Array, sigma: Array) -> float:
+def _in_order(time: list[float], sigma: list[float]) -> float:
     """The probability that each touchdown follows its neighbour, taken as if neighbours were independent."""
     probability = 1.0
-    for gap, apart in zip(gaps.tolist(), np.hypot(sigma[1:], sigma[:-1]).tolist(), strict=True):
+    for i in range(len(time) - 1):
+        apart = math.hypot(sigma[i], sigma[i + 1])
         if apart > 0.0:
-            probability *= 0.5 * math.erfc(-gap / (math.sqrt(2.0) * apart))
+            probability *= 0.5 * math.erfc((time[i] - time[i + 1]) / (math.sqrt(2.0) * apart))
     return probability
 
 
@@ -209,7 +208,8 @@ class LandingChain:
         if not usable[0] or not usable[1:].any():
             return np.zeros((1, velocity.size))
         shifts = found[1:][usable[1:]] - found[0]
-        return np.asarray(np.unique(shifts, axis=0))
+        same = {shift.tobytes(): i for i, shift in enumerate(shifts)}
+        return shifts[list(same.values())]
 
     def _drive(self, mass: Array) -> Array:
         """k (1, n) in the middle of its interval."""
@@ -228,49 +228,45 @@ class LandingChain:
         return out[1][0] if out[2][0] <= _USABLE else np.zeros(r)
 
 
-def shifted(found: ImpactPrediction, shifts: Array, mass: Array) -> ImpactPrediction:
-    """The set moved by each of ``shifts`` (c, nv), and what lies between.
+def shifted(found: ImpactPrediction, shifts: Array, mass: Array, **others: Any) -> ImpactPrediction:
+    """The set moved by each of ``shifts`` (c, nv), and what lies between; with other fields as given.
 
     The smallest box around the shifts along their principal axes in the kinetic norm is added: exactly their hull where
     there are two of them, and wider where there are more.
     """
     if not shifts.any():
-        return found
-    L = np.linalg.cholesky(mass)
+        return replace(found, **others)
+    L = factor_of(mass)
     scaled = shifts @ L
     centre = scaled.mean(axis=0)
     _, size, axes = np.linalg.svd(scaled - centre, full_matrices=False)
     axes = axes[size > _FLAT * max(float(size[0]), _FLAT * float(np.abs(scaled).max()))]
     along = (scaled - centre) @ axes.T
     low, high = along.min(axis=0, initial=np.inf), along.max(axis=0, initial=-np.inf)
-    middle = np.linalg.solve(L.T, centre + 0.5 * (low + high) @ axes)
-    half = np.linalg.solve(L.T, (0.5 * (high - low)[:, None] * axes).T).T
-    moved: dict[str, Any] = {name: None if bound is None else bound + middle for name, bound in _bounds(found).items()}
+    moves = np.concatenate(((centre + 0.5 * (low + high) @ axes)[None], 0.5 * (high - low)[:, None] * axes))
+    back = np.ascontiguousarray(after_transposed(L, moves.T).T)
+    middle, half = back[0], back[1:]
     velocities = found.velocities + middle
     energies = 0.5 * np.einsum("ki,ki->k", velocities @ mass, velocities)
-    found = replace(
+    wider = wider_fields(found, half, middle)
+    return replace(
         found,
         velocities=velocities,
         kinetic_energy_min=float(energies.min()),
         kinetic_energy_max=float(energies.max()),
-        **moved,
+        **wider,
+        **others,
     )
-    return widened(found, np.ascontiguousarray(half))
 
 
-def widened(found: ImpactPrediction, generators: Array) -> ImpactPrediction:
-    """The set, and all bounds, with these generators (g, nv) added."""
-    if not len(generators):
-        return found
+def wider_fields(found: ImpactPrediction, generators: Array, middle: Array | float = 0.0) -> dict[str, Any]:
+    """The set's generators, and all its bounds, with these generators (g, nv) added, the bounds moved by ``middle``."""
     reach = np.abs(generators).sum(axis=0)
     known = () if found.generators is None else (found.generators,)
-    wider: dict[str, Any] = {
-        name: None if bound is None else bound - reach if name.endswith("lower") else bound + reach
-        for name, bound in _bounds(found).items()
-    }
-    return replace(found, generators=np.concatenate((*known, generators)), **wider)
-
-
-def _bounds(found: ImpactPrediction) -> dict[str, Any]:
-    names = ("lower", "upper", "quantile_lower", "quantile_upper")
-    return {name: getattr(found, name) for name in names}
+    less, more = middle - reach, middle + reach
+    fields: dict[str, Any] = {"generators": np.concatenate((*known, generators))}
+    for name in ("lower", "upper", "quantile_lower", "quantile_upper"):
+        bound = getattr(found, name)
+        if bound is not None:
+            fields[name] = bound + (less if name.endswith("lower") else more)
+    return fields

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.estimation.small_systems import after_transposed, factor_of, solved
 from hybrid_contact_ros.kernels.impacts.landing_law import landing_outcomes, landing_scratch
 
 Array = NDArray[np.float64]
@@ -145,10 +146,10 @@ def make_regular(square: Array) -> None:
 
 def friction_margins(mass: Array, bias: Array, rows: Array, friction: Array, acceleration: Array) -> Array:
     """μ λ_n − ‖λ_t‖ (k,), N, of contacts whose forces make this acceleration; rows J (3 k, nv), bias h − Sᵀτ (nv,)."""
-    back = np.linalg.solve(mass, rows.T)
-    square = rows @ back
+    back = solved(mass, np.concatenate((rows, bias[None])).T)
+    square = rows @ back[:, :-1]
     make_regular(square)
-    forces = np.linalg.solve(square, rows @ (acceleration + np.linalg.solve(mass, bias))).reshape(-1, 3)
+    forces = solved(square, rows @ (acceleration + back[:, -1])).reshape(-1, 3)
     return np.asarray(friction * forces[:, 0] - np.hypot(forces[:, 1], forces[:, 2]))
 
 
@@ -164,25 +165,28 @@ def landing_map(mass: Array, rows: Array, friction: Array, impulse: Array) -> Ar
     n = mass.shape[0]
     held: list[Array] = []
     push: list[Array] = []
-    unit = 1e-9 * max(float(np.abs(impulse).max(initial=0.0)), 1e-300)
-    for i in range(friction.size):
-        J, z = rows[3 * i : 3 * i + 3], impulse[3 * i : 3 * i + 3]
-        size = math.hypot(z[1], z[2])
-        if z[0] <= unit:
+    pushes = impulse.reshape(-1, 3).tolist()
+    unit = 1e-9 * max((abs(x) for z in pushes for x in z), default=0.0)
+    for i, (mu, (normal, *along)) in enumerate(zip(friction.tolist(), pushes, strict=True)):
+        size = math.hypot(*along)
+        if not normal > unit:
             continue
-        if size < (1.0 - 1e-6) * friction[i] * z[0]:
-            held.extend(J)
-            push.extend(J)
+        J = rows[3 * i : 3 * i + 3]
+        if size < (1.0 - 1e-6) * mu * normal:
+            held.append(J)
+            push.append(J)
         else:
-            held.append(J[0])
-            push.append(J[0] + (friction[i] / size * (z[1:] @ J[1:]) if size > 0.0 else 0.0))
+            held.append(J[:1])
+            push.append(J[:1] + (mu / size * (impulse[3 * i + 1 : 3 * i + 3] @ J[1:]) if size > 0.0 else 0.0))
     if not held:
         return np.eye(n)
-    C = np.array(held)
-    back = np.linalg.solve(mass, np.array(push).T)
+    C = np.concatenate(held)
+    back = solved(mass, np.concatenate(push).T)
     square = C @ back
     make_regular(square)
-    return np.asarray(np.eye(n) - back @ np.linalg.solve(square, C))
+    through = back @ solved(square, -C)
+    through.flat[:: n + 1] += 1.0
+    return np.asarray(through)
 
 
 def spread_axes(mass: Array, through: Array, covariance: Array | None, factor: Array, level: float) -> Array:
@@ -198,7 +202,7 @@ def spread_axes(mass: Array, through: Array, covariance: Array | None, factor: A
     total = factor @ factor.T
     if covariance is not None:
         total += covariance
-    L = np.linalg.cholesky(mass)
+    L = factor_of(mass)
     turned = L.T @ through
     size, axes = np.linalg.eigh(turned @ total @ turned.T)
     kept = size > 1e-8 * max(float(size[-1]), 1e-300)
@@ -206,4 +210,4 @@ def spread_axes(mass: Array, through: Array, covariance: Array | None, factor: A
         return np.zeros((0, n))
     sigmas = _QUANTILE(0.5 * (1.0 + level ** (1.0 / int(kept.sum()))))
     scaled = axes[:, kept] * (sigmas * np.sqrt(size[kept]))
-    return np.ascontiguousarray(np.linalg.solve(L.T, scaled).T)
+    return np.ascontiguousarray(after_transposed(L, scaled).T)

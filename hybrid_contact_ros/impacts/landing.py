@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,6 +38,7 @@ class Landing:
         rows: J (m (1 + d), n) of the contacts, tangents along the slip.
         nominal: v⁺ (n,) of all contacts at once, new for every impact, with nominal_status and nominal_residual.
         law: of the terms; None where they are off.
+        sampling: ns that the last samples took, and how many they were.
     """
 
     def __init__(
@@ -85,6 +88,7 @@ class Landing:
         self.status, self.unit = Status.SINGULAR, 0.0
         self.nominal, self.nominal_status, self.nominal_residual = np.zeros(n), Status.SINGULAR, 0.0
         self._velocity = np.zeros(n)
+        self.sampling = 0, 0
         self.law: LandingLaw | None = None
         self._bounds: LandingBounds | None = None
         if terms is not None and not terms.off:
@@ -131,7 +135,10 @@ class Landing:
         :func:`~hybrid_contact_ros.impacts.sampler.take_samples`. The next call overwrites them."""
         if self._sampler is None or len(self._sampler.info) < samples:
             self._sampler = Sampler.of(self.plan, samples)
-        return take_samples(self.plan, samples, end_ns, 1, sampled, self._sampler)
+        begin = time.perf_counter_ns()
+        taken = take_samples(self.plan, samples, end_ns, 1, sampled, self._sampler)
+        self.sampling = time.perf_counter_ns() - begin, len(taken.info)
+        return taken
 
     def points(
         self, mass: Array, bias: Array, hitting: NDArray[np.bool_], lasting: bool,

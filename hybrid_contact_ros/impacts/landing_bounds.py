@@ -67,8 +67,8 @@ class LandingBounds:
         middle = 0.5 * (low + high)
         drives, halves, alone = self._drives(mass)
         references = self._law.solve(
-            mass, bias, rows, velocity, np.full(pieces, duration.mean()), drives, np.tile(middle, (pieces, 1)),
-            np.tile(left, (pieces, 1)),
+            mass, bias, rows, velocity, np.full(pieces, duration.mean()), drives,
+            np.repeat(middle[None], pieces, axis=0), np.repeat(left[None], pieces, axis=0),
         )[0]  # fmt: skip
         lower, upper = np.empty(velocity.size), np.empty(velocity.size)
         status = landing_bounds(

@@ -20,6 +20,7 @@ _FRICTIONS = 5
 """Values of μ between its ends: from sticking to sliding an outcome bends, and the ends alone leave out what lies
 between."""
 _STEPS, _TOLERANCE = 400, 1e-3  # where contacts are redundant; otherwise cases are solved to rounding
+_PLANS = 64  # combinations of hitting contacts that are remembered
 _USABLE = 5e-3  # a case with a larger residual is no point of the set
 _NOTHING = 1e-9  # of the largest velocity: a generator that is shorter is rounding of none
 AT_REST = 0.01  # of the fastest |u_n⁻|: a contact that stands and is slower is at rest
@@ -77,6 +78,18 @@ class _Cases(NamedTuple):
     groups: tuple[int, int]  # values of k, and of μ, at which rebounds are looked at
 
 
+class _Plan(NamedTuple):
+    """The cases for a choice of hitting contacts."""
+
+    chosen: NDArray[np.intp]  # (c,), of the table
+    duration: Array  # (c,)
+    friction: Array  # (c, m)
+    rebound: Array  # e (c, m)
+    alone: NDArray[np.intp]  # those with the rebound of a foot alone
+    corners: NDArray[np.intp]  # those at the ends of the other intervals
+    hit: Array  # (feet, m (1 + d)), 1 for the rows of hitting contacts
+
+
 def _cases(terms: LandingTerms, feet: int) -> _Cases:
     """Cases for so many feet, in the order of k, so that M + diag k is seldom factored anew."""
     middle = 0.5 * (terms.duration_min + terms.duration_max), 0.5
@@ -103,10 +116,12 @@ def _rebound(found: Array) -> tuple[list[Array], Array]:
     change = 0.5 * (found[:, :, :, 1] - found[:, :, :, 0])
     generators = [change]
     for axis in (0, 1):
-        ends = [np.take(part, (0, -1), axis) for part in generators if part.shape[axis] > 1]
-        generators = [part.mean(axis=axis, keepdims=True) for part in generators]
-        generators += [0.5 * np.diff(part, axis=axis) for part in ends]
-    return [part[0, 0] for part in generators], found.mean(axis=3).reshape(-1, found.shape[-1])
+        if found.shape[axis] > 1:  # two ends
+            ends = [(part[:1], part[-1:]) if axis == 0 else (part[:, :1], part[:, -1:]) for part in generators]
+            generators = [0.5 * (low + high) for low, high in ends] + [0.5 * (high - low) for low, high in ends]
+    return [part[0, 0] for part in generators], (0.5 * (found[:, :, :, 0] + found[:, :, :, 1])).reshape(
+        -1, found.shape[-1]
+    )
 
 
 class LandingLaw:
@@ -140,6 +155,7 @@ class LandingLaw:
         self._on = named == np.arange(int(named.max(initial=-1)) + 1)[:, None]  # (feet, contacts)
         self._table = _cases(terms, len(self._on))
         self._friction = self._table.factor[:, None] * friction
+        self._plans: dict[bytes, _Plan] = {}
 
     def solve(
         self, mass: Array, bias: Array, rows: Array, velocity: Array, duration: Array, drive: Array, friction: Array,
@@ -178,19 +194,13 @@ class LandingLaw:
         w, m = 1 + self.d, hitting.size
         u = (rows @ velocity).reshape(m, w)
         approach = np.where(hitting, -np.minimum(u[:, 0], 0.0), 0.0)
-        struck = (self._on & hitting & (self._low < self._high)).any(axis=1)
-        table = self._table
-        chosen = np.flatnonzero((table.foot < 0) | np.append(struck, False)[table.foot])
-        foot = table.foot[chosen]
-        left = np.zeros((chosen.size, m, w))
-        left[:, :, 0] = 0.5 * (self._low + self._high) * approach
-        left[:2, :, 0] = self._usual * approach, np.zeros(m)
-        alone = np.flatnonzero(foot >= 0)
-        ends = np.where(table.high[chosen[alone], None], self._high, self._low) * approach
-        left[alone, :, 0] = np.where(self._on[foot[alone]], ends, left[alone, :, 0])
+        plan = self._plan(hitting)
+        left = plan.rebound * approach
+        left = np.concatenate((left[:, :, None], np.zeros((len(left), m, self.d))), axis=2)
         found, pushes, residuals, status = self.solve(
-            mass, bias, rows, velocity, table.duration[chosen] if lasting else np.zeros(chosen.size),
-            self._drives(mass)[chosen], self._between(friction)[chosen], left.reshape(chosen.size, m * w),
+            mass, bias, rows, velocity, plan.duration if lasting else np.zeros(len(left)),
+            self._drives(mass)[plan.chosen],
+            plan.friction if friction is None else self._between(friction)[plan.chosen], left.reshape(-1, m * w),
         )  # fmt: skip
         usable = residuals <= _USABLE
         if not (usable[0] and usable[1] and usable[-1]):
@@ -198,10 +208,14 @@ class LandingLaw:
             none = found[:0]
             still = np.zeros(velocity.size)
             return LandingPoints(none, pushes[:0], none, still, still, status, float(residuals.max()))
-        shape = *table.groups, alone.size // (2 * math.prod(table.groups)), 2
-        known = usable[alone].reshape(shape).all(axis=(0, 1, 3))
-        generators, between = _rebound(found[alone].reshape(*shape, velocity.size)[:, :, known])
-        halves = pushes[alone].reshape(*shape, m * w)[:, :, known].mean(axis=3).reshape(-1, m * w)
+        alone, corners = plan.alone, plan.corners
+        shape = *self._table.groups, alone.size // (2 * math.prod(self._table.groups)), 2
+        ends, pushed = found[alone].reshape(*shape, velocity.size), pushes[alone].reshape(*shape, m * w)
+        if not usable.all():
+            known = usable[alone].reshape(shape).all(axis=(0, 1, 3))
+            ends, pushed, corners = ends[:, :, known], pushed[:, :, known], corners[usable[corners]]
+        generators, between = _rebound(ends)
+        halves = (0.5 * (pushed[:, :, :, 0] + pushed[:, :, :, 1])).reshape(-1, m * w)
         back = np.empty(rows.shape)
         contact_response(*self._scratch[:3], self._square, self._column, back)
         of_contact = back.reshape(m, w, -1)
@@ -209,10 +223,10 @@ class LandingLaw:
         generators += [self._slips(approach, hitting, of_contact), restless]
         if self.terms.drive_own > 0.0:
             generators.append(self._own(found[-1] - velocity, rows, back))
-        creep = 0.5 * self.terms.creep * np.einsum("mt,mtn->mn", u[:, 1:], of_contact[:, 1:])
-        creep = (self._on & hitting).astype(np.float64) @ creep
+        kept = 0.5 * self.terms.creep * u
+        kept[:, 0] = 0.0
+        creep = (plan.hit * kept.reshape(-1)) @ back
         generators.append(creep)
-        corners = 2 + np.flatnonzero((foot < 0)[2:-1] & usable[2:-1])
         points = np.concatenate((found[-1:], found[corners], between)) + creep.sum(axis=0)
         every = np.concatenate(generators)
         return LandingPoints(
@@ -230,6 +244,30 @@ class LandingLaw:
         least, most = common_drives(self.terms, mass, self._driven)
         part = self._table.drive
         return joint_drives(np.where(part < 0.0, 0.0, (1.0 - part) * least + part * most), mass, self._driven)
+
+    def _plan(self, hitting: Flags) -> _Plan:
+        """The cases for these hitting contacts; a robot's feet hit in few combinations."""
+        key = hitting.tobytes()
+        plan = self._plans.get(key)
+        if plan is not None:
+            return plan
+        table = self._table
+        struck = (self._on & hitting & (self._low < self._high)).any(axis=1)
+        chosen = np.flatnonzero((table.foot < 0) | np.append(struck, False)[table.foot])
+        foot = table.foot[chosen]
+        rebound = np.tile(0.5 * (self._low + self._high), (chosen.size, 1))
+        rebound[0], rebound[1] = self._usual, 0.0
+        alone = np.flatnonzero(foot >= 0)
+        ends = np.where(table.high[chosen[alone], None], self._high, self._low)
+        rebound[alone] = np.where(self._on[foot[alone]], ends, rebound[alone])
+        plan = _Plan(
+            chosen, table.duration[chosen], self._friction[chosen], rebound, alone,
+            2 + np.flatnonzero((foot < 0)[2:-1]), np.repeat(self._on & hitting, 1 + self.d, axis=1).astype(np.float64),
+        )  # fmt: skip
+        if len(self._plans) >= _PLANS:
+            self._plans.clear()
+        self._plans[key] = plan
+        return plan
 
     def _between(self, friction: tuple[Array, Array] | None) -> Array:
         """μ (c, m) of the cases, with intervals of each contact in the place of those of the terms."""

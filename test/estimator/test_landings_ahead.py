@@ -45,6 +45,24 @@ def test_edges_that_are_not_told_apart_are_a_cluster_with_a_set_after_the_first(
     assert alone.after_each == () and same_bits(alone.velocities, found.velocities)
 
 
+def test_in_a_hurry_a_cluster_is_a_prefix_and_goes_without_the_sets_after_its_first_feet():
+    unsure = SURE | {"gap_sigma": 0.004}
+    whole = published(falling(0.01), activation=unsure)
+    thing = block(activation=unsure, impact={"deadline": 1e-6, "samples": 32})
+    for k in range(3):  # the first lays out its arrays, the second tells what they cost
+        thing.update(falling(0.01 - 1e-5 * k, k))
+        thing.next_impact()
+    thing.reset()
+    thing.update(falling(0.01))
+    found = thing.next_impact()
+    assert found.truncated and found.after_each == ()
+    count = len(found.velocities)
+    assert 0 < count < len(whole.velocities) and same_bits(found.velocities, whole.velocities[:count])
+    ample = published(falling(0.01), activation=unsure, impact={"deadline": 10.0, "samples": 32})
+    assert same_bits(ample.velocities, whole.velocities)
+    assert same_bits(ample.after_each[0].velocities, whole.after_each[0].velocities)
+
+
 def test_a_cluster_holds_what_both_ends_of_its_times_lead_to():
     """The edge that lands first turns the block; what the other then meets depends on when it lands."""
     flat = {"duration_min": 0.001, "duration_max": 0.004, "spread": 0.0}

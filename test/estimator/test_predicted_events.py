@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from helpers.bodies import GRAVITY, MASS, NO_DEADLINE, block, body, free, landing
+from helpers.bodies import GRAVITY, MASS, NO_DEADLINE, NO_TERMS, block, body, free, landing
 from hybrid_contact_ros.codes import ContactStatus, EventKind
 
 
 @pytest.mark.parametrize("height, speed", [(0.02, 0.0), (0.05, -0.7), (0.03, 0.2)])
 def test_a_falling_ball_touches_down_at_the_time_and_speed_of_free_fall(height, speed):
-    ball = body([0, 0, 0], contact={"radius": 0.1}, prediction={"horizon": 1.0}, impact={"horizon": 1.0})
+    ball = body([0, 0, 0], contact={"radius": 0.1}, prediction={"horizon": 1.0}, impact={"horizon": 1.0}, **NO_TERMS)
     answer = ball.update(free(0, height + 0.1, (0, 0, speed)))
     arrival = np.sqrt(speed**2 + 2 * GRAVITY * height)
     time = (speed + arrival) / GRAVITY

@@ -164,7 +164,12 @@ def test_draws_of_the_model_of_a_light_robot_lie_near_its_set_and_within_its_bou
 def test_drives_add_the_common_inertia_to_each_joint_but_no_more_than_half_of_its_own(model):
     mass, driven = np.diag([9.0, 0.03, 0.01, 0.001, 0.5]), np.array([False, True, True, True, False])
     k = np.array([0.0, 0.004, 0.01, 1.0])
-    expected = [[0, 0, 0, 0, 0], [0, 0.004, 0.004, 0.0005, 0], [0, 0.01, 0.005, 0.0005, 0], [0, 0.015, 0.005, 0.0005, 0]]
+    expected = [
+        [0, 0, 0, 0, 0],
+        [0, 0.004, 0.004, 0.0005, 0],
+        [0, 0.01, 0.005, 0.0005, 0],
+        [0, 0.015, 0.005, 0.0005, 0],
+    ]
     np.testing.assert_array_equal(joint_drives(k, mass, driven), expected)
     some = LandingTerms(drive_min=0.002, drive_max=0.02)
     assert common_drives(some, mass, driven) == (0.002, 0.015)

@@ -37,7 +37,7 @@ class BoundScratch(NamedTuple):
     row: Array  # (max(n, r),)
     n_vectors: Array  # (8, n)
     r_vectors: Array  # (8, r)
-    m_vectors: Array  # (12, m)
+    m_vectors: Array  # (20, m)
     coupling: Array  # (4, m, m)
     B: Array  # (m, m)
     table: Array  # (5, m, n + r + 2)
@@ -49,22 +49,55 @@ def bound_scratch(m: int, d: int, n: int) -> BoundScratch:
     square, contacts = (n, n), (r, r)
     shapes = [
         *(square, square, square, (r, n), contacts, contacts, (r, n), square, contacts, (w, w), (r, w)),
-        *((max(n, r, 1),), (8, n), (8, r), (12, m), (4, m, m), (m, m), (5, m, n + r + 2)),
+        *((max(n, r, 1),), (8, n), (8, r), (20, m), (4, m, m), (m, m), (5, m, n + r + 2)),
     ]
     return BoundScratch(*(np.zeros(shape) for shape in shapes))
 
 
 @kernel
-def _inverse(n, tolerance, A, L, column, out):
+def _add(factor, x, y):
+    """y += factor x. Sums of rows are fast, because their entries do not wait for each other."""
+    for j in range(y.shape[0]):
+        y[j] += factor * x[j]
+
+
+@kernel
+def inner(a, b):
+    """Σ aⱼ bⱼ, in four sums that do not wait for each other."""
+    n = a.shape[0]
+    one = two = three = four = 0.0
+    for block in range(n // 4):
+        j = 4 * block
+        one += a[j] * b[j]
+        two += a[j + 1] * b[j + 1]
+        three += a[j + 2] * b[j + 2]
+        four += a[j + 3] * b[j + 3]
+    for j in range(n - n % 4, n):
+        one += a[j] * b[j]
+    return (one + two) + (three + four)
+
+
+@kernel
+def _inverse(n, tolerance, A, L, out):
     """Write A⁻¹ of a symmetric A, whose lower triangle is read. Returns whether A is positive definite."""
     if cholesky_factor(n, tolerance, A, L) < n:
         return False
-    for j in range(n):
-        for i in range(n):
-            column[i] = 1.0 if i == j else 0.0
-        cholesky_solve(n, L, column)
-        for i in range(n):
-            out[i, j] = column[i]
+    for i in range(n):
+        row = out[i]
+        for j in range(n):
+            row[j] = 0.0
+        row[i] = 1.0
+        for k in range(i):
+            _add(-L[i, k], out[k, : k + 1], row[: k + 1])
+        size = 1.0 / L[i, i]
+        for j in range(i + 1):
+            row[j] *= size
+    for i in range(n - 1, -1, -1):
+        row, size = out[i], 1.0 / L[i, i]
+        for j in range(n):
+            row[j] *= size
+        for k in range(i):
+            _add(-L[i, k], row, out[k])
     return True
 
 
@@ -76,35 +109,27 @@ def response_maps(drive, mass, rows, s):
         for j in range(n):
             s.N[i, j] = mass[i, j]
         s.N[i, i] += drive[i]
-    if not _inverse(n, _MASS_PIVOT, s.N, s.L, s.row, s.inverse):
+    if not _inverse(n, _MASS_PIVOT, s.N, s.L, s.inverse):
         return False
+    s.R[:] = 0.0
+    s.back[:] = 0.0
     for a in range(r):
-        for j in range(n):
-            total = 0.0
-            for k in range(n):
-                total += s.inverse[j, k] * rows[a, k]
-            s.R[a, j] = total
-    for a in range(r):
-        for c in range(r):
-            total = 0.0
-            for k in range(n):
-                total += rows[a, k] * s.R[c, k]
-            s.G[a, c] = total
+        for k in range(n):
+            if rows[a, k] != 0.0:
+                _add(rows[a, k], s.inverse[k], s.R[a])
+        for c in range(a + 1):
+            s.G[a, c] = s.G[c, a] = inner(rows[a], s.R[c])
     # The factor of G takes the place of ``own``, which is written later.
-    if not _inverse(r, _CONTACT_PIVOT, s.G, s.own, s.row, s.gamma):
+    if not _inverse(r, _CONTACT_PIVOT, s.G, s.own, s.gamma):
         return False
-    for a in range(r):
-        for j in range(n):
-            total = 0.0
-            for c in range(r):
-                total += s.gamma[a, c] * s.R[c, j]
-            s.back[a, j] = total
     for i in range(n):
         for j in range(n):
-            total = s.inverse[i, j]
-            for a in range(r):
-                total -= s.R[a, i] * s.back[a, j]
-            s.H[i, j] = total
+            s.H[i, j] = s.inverse[i, j]
+    for a in range(r):
+        for c in range(r):
+            _add(s.gamma[a, c], s.R[c], s.back[a])
+        for i in range(n):
+            _add(-s.R[a, i], s.back[a], s.H[i])
     return True
 
 
@@ -249,28 +274,23 @@ def vary(w, half, alone, duration, bias, mu, mu_high, s):
         spread[j] = s.n_vectors[5, j]
         size[j] = half[j] * 0.5 * (high[j] - low[j]) + alone[j] * max(high[j], -low[j])
     for which in range(2):  # the duration; the part of the drives that is known
-        p, push = s.n_vectors[4], s.r_vectors[5 + which]
+        p, push, moved = s.n_vectors[4], s.r_vectors[5 + which], s.n_vectors[7]
         for j in range(n):
             p[j] = bias[j] * duration if which == 0 else half[j] * 0.5 * (low[j] + high[j])
-        for i in range(n):
-            total = 0.0
-            for j in range(n):
-                total += s.H[i, j] * p[j]
-            spread[i] += abs(total)
-        for a in range(push.size):
-            total = 0.0
-            for j in range(n):
-                total += s.back[a, j] * p[j]
-            push[a] = total
-        _measure(w, mu, mu_high, push, q + which, s)
-    for i in range(n):
+            moved[j] = 0.0
         for j in range(n):
-            spread[i] += abs(s.H[i, j]) * size[j]
+            _add(p[j], s.H[j], moved)  # H is symmetric
+        for i in range(n):
+            spread[i] += abs(moved[i])
+        for a in range(push.size):
+            push[a] = inner(s.back[a], p)
+        _measure(w, mu, mu_high, push, q + which, s)
+    for j in range(n):
+        for i in range(n):
+            spread[i] += abs(s.H[j, i]) * size[j]
     for row in range(5):
         for i in range(m):
-            total = 0.0
-            for j in range(n):
-                total += s.table[row, i, j] * size[j]
+            total = inner(s.table[row, i, :n], size)
             for j in range(n, q):
                 total += s.table[row, i, j]
             if row > 0 or slip_speed(i, w, s) > 0.0:  # those that stick look at the corners instead

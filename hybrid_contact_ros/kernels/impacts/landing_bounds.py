@@ -20,6 +20,7 @@ from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.impacts.bound_maps import (
     BoundScratch,
+    inner,
     measure_all,
     own_blocks,
     refer,
@@ -45,28 +46,18 @@ def _first_bounds(half, alone, duration, driven, bias, target, radius, s):
         share = max(share, (half[i] + alone[i]) * total)
     if not share < 0.9:
         return False
-    apart, pull, work = 0.0, 0.0, 0.0
+    apart, pull, work, unsure = 0.0, 0.0, 0.0, 0.0
     for a in range(r):
-        total = 0.0
-        for c in range(r):
-            total += s.gamma[a, c] * target[c]
-        apart += total * target[a]
+        apart += inner(s.gamma[a], target) * target[a]
     apart = math.sqrt(max(apart, 0.0))
     for a in range(r):
         apart += radius[a] * math.sqrt(s.gamma[a, a])
-        total = 0.0
-        for j in range(n):
-            total += s.back[a, j] * bias[j]
-        work += total * target[a]
-    work = abs(work)
-    for a in range(r):
-        total = 0.0
-        for j in range(n):
-            total += s.back[a, j] * bias[j]
-        work += abs(total) * radius[a]
+        pushed = inner(s.back[a], bias)
+        work += pushed * target[a]
+        unsure += abs(pushed) * radius[a]
+    work = abs(work) + unsure
     for i in range(n):
-        for j in range(n):
-            pull += bias[i] * s.inverse[i, j] * bias[j]
+        pull += bias[i] * inner(s.inverse[i], bias)
     size = math.sqrt(1.0 + share) * apart + duration * math.sqrt(max(pull, 0.0) / (1.0 - share))
     size += math.sqrt(duration * work)
     for j in range(n):

@@ -63,52 +63,60 @@ def _excess(i, w, mu_low, mu_high, s):
 
 
 @kernel
-def _closed(i, w, mu_low, mu_high, own, y, s):
-    """Bound of yᵢ where contact i is closed; y (m,) of the others; ``own`` bounds it already. Infinite where nothing
-    follows."""
-    m = y.shape[0]
+def _alone(i, w, mu_low, mu_high, s):
+    """What the bounds of yᵢ have without the others' y, m_vectors: 12 the stiffness, 13 to 15 of a closed contact (the
+    sum, what is added to it by the turn of the slip, and what is added at the end), 16 and 17 of an open one (how much
+    it may open, the sum), 18 and 19 ‖ũ*_t‖ and |ũ*_n|. Returns whether a closed contact is bounded."""
+    slip, opening = slip_speed(i, w, s), abs(s.r_vectors[1, i * w])
+    stiff, turns, size = _least(s.gamma, i, w), 0.0, 0.0
+    for a in range(w):
+        size += of_block(i, a, w, s.r_vectors[2], s) ** 2
+    s.m_vectors[16, i] = s.r_vectors[1, i * w] - of_block(i, 0, w, s.r_vectors[2], s) + s.m_vectors[6, i]
+    s.m_vectors[17, i] = math.sqrt(size) + s.m_vectors[7, i]
     if s.m_vectors[0, i] > 0.0:
-        stiff = _least(s.gamma, i, w) - mu_high[i] * _norm(s.gamma, i, i, w, 0, 0, 1)
-        if not stiff > 0.0:
-            return math.inf
-        slip = slip_speed(i, w, s)
+        stiff -= mu_high[i] * _norm(s.gamma, i, i, w, 0, 0, 1)
         if slip == 0.0:
             total = _excess(i, w, mu_low, mu_high, s)
         else:
             unsure = 0.5 * (mu_high[i] - mu_low[i])
             total = s.m_vectors[4, i] + unsure * (max(s.r_vectors[2, i * w], 0.0) + s.m_vectors[11, i])
-            turn = min(2.0, 0.5 * own / slip)  # how much slower than along ũ* it slips, over yᵢ
-            total += s.m_vectors[3, i] + turn * mu_high[i] * s.m_vectors[11, i]
-        for j in range(m):
-            total += s.coupling[0, i, j] * y[j]
-        return max(total, 0.0) / stiff + math.sqrt(s.m_vectors[2, i] / stiff)
-    stiff = _least(s.gamma, i, w)
-    forced = 0.0
-    for t in range(1, w):
-        total = 0.0
-        for c in range(w):
-            total += s.gamma[i * w + t, i * w + c] * s.r_vectors[1, i * w + c]
-        forced += total * total
-    total = math.sqrt(forced) + s.m_vectors[5, i] + s.m_vectors[3, i]
-    for j in range(m):
-        total += s.coupling[1, i, j] * y[j]
-    return total / stiff + slip_speed(i, w, s) + abs(s.r_vectors[1, i * w])
+            total += s.m_vectors[3, i]
+            turns = mu_high[i] * s.m_vectors[11, i]
+        last = math.sqrt(s.m_vectors[2, i] / max(stiff, 1e-300))
+    else:
+        forced = 0.0
+        for t in range(1, w):
+            total = 0.0
+            for c in range(w):
+                total += s.gamma[i * w + t, i * w + c] * s.r_vectors[1, i * w + c]
+            forced += total * total
+        total = math.sqrt(forced) + s.m_vectors[5, i] + s.m_vectors[3, i]
+        last = slip + opening
+    s.m_vectors[12, i], s.m_vectors[13, i], s.m_vectors[14, i], s.m_vectors[15, i] = stiff, total, turns, last
+    s.m_vectors[18, i], s.m_vectors[19, i] = slip, opening
+    return stiff > 0.0
 
 
 @kernel
-def _open(i, w, y, s):
+def _closed(i, own, y, s):
+    """Bound of yᵢ where contact i is closed; y (m,) of the others; ``own`` bounds it already."""
+    total, which = s.m_vectors[13, i], 0 if s.m_vectors[0, i] > 0.0 else 1
+    if s.m_vectors[14, i] > 0.0:
+        total += min(2.0, 0.5 * own / s.m_vectors[18, i]) * s.m_vectors[14, i]  # how much slower than along ũ* it slips
+    for j in range(y.shape[0]):
+        total += s.coupling[which, i, j] * y[j]
+    return max(total, 0.0) / s.m_vectors[12, i] + s.m_vectors[15, i]
+
+
+@kernel
+def _open(i, y, s):
     """Bound of yᵢ where contact i is open, and whether it may be."""
-    m = y.shape[0]
-    size = 0.0
-    for a in range(w):
-        size += of_block(i, a, w, s.r_vectors[2], s) ** 2
-    most = s.r_vectors[1, i * w] - of_block(i, 0, w, s.r_vectors[2], s) + s.m_vectors[6, i]
-    total = math.sqrt(size) + s.m_vectors[7, i]
-    for j in range(m):
+    most, total = s.m_vectors[16, i], s.m_vectors[17, i]
+    for j in range(y.shape[0]):
         if j != i:
             most += s.coupling[3, i, j] * y[j]
             total += s.coupling[2, i, j] * y[j]
-    return total, most >= -_ROOM * (total + abs(s.r_vectors[1, i * w]))
+    return total, most >= -_ROOM * (total + s.m_vectors[19, i])
 
 
 @kernel
@@ -135,14 +143,14 @@ def slip_bounds(w, mu_low, mu_high, s):
     for i in range(m):
         y[i] = still[i] = 0.0
     for i in range(m):
-        closed = _closed(i, w, mu_low, mu_high, math.inf, still, s)
-        away, _ = _open(i, w, still, s)
+        if not _alone(i, w, mu_low, mu_high, s):
+            return False
+        closed = _closed(i, math.inf, still, s)
+        away, _ = _open(i, still, s)
         if not closed < math.inf:
             return False
         y[i] = max(closed, away)
-        stiff = _least(s.gamma, i, w)
-        if s.m_vectors[0, i] > 0.0:
-            stiff -= mu_high[i] * _norm(s.gamma, i, i, w, 0, 0, 1)
+        stiff = s.m_vectors[12, i]
         for j in range(m):
             of_closed = s.coupling[0, i, j] if s.m_vectors[0, i] > 0.0 else s.coupling[1, i, j]
             s.B[i, j] = -max(of_closed / stiff, s.coupling[2, i, j]) if i != j else 1.0
@@ -159,11 +167,15 @@ def slip_bounds(w, mu_low, mu_high, s):
             y[k] -= s.B[k, j] * y[j]
         y[k] *= (1.0 + _ROOM) / s.B[k, k]
     for _ in range(_NARROWINGS):
+        narrower = False
         for i in range(m):
-            bound = _closed(i, w, mu_low, mu_high, y[i], y, s)
-            away, may = _open(i, w, y, s)
+            bound = _closed(i, y[i], y, s)
+            away, may = _open(i, y, s)
             opens[i] = 1.0 if may or s.m_vectors[0, i] == 0.0 else 0.0
             if may:
                 bound = max(bound, away)
-            y[i] = min(y[i], bound)
+            if bound < y[i]:
+                y[i], narrower = bound, True
+        if not narrower:
+            break
     return True
