@@ -154,10 +154,9 @@ class LandingAhead:
         model, landing, n = self._model, self._landing, self._model.nv
         state = RobotState(ahead.stamp_ns, ahead.q, ahead.v, None, ahead.base_covariance, ahead.base_twist_in_world)
         known = state_covariance(state, model.floating_base, self._config.sensitivity)
-        if known is not None:
-            covariance = known[n:, n:]
-        else:  # nobody states it: what the states themselves show
-            covariance = None if ahead.velocities is None else np.diag(ahead.velocities.sigma**2)
+        covariance = None if known is None else known[n:, n:]
+        if known is None and ahead.velocities is not None:  # nobody states it: what the states themselves show
+            covariance = np.diag(ahead.velocities.sigma**2)
         # An effort that changes by r t from now on moves v⁻ by ½ r T² M⁻¹.
         columns = [0.5 * landing.effort_rate * when * when * np.linalg.inv(mass)[:, self._driven]]
         if len(sliding):
