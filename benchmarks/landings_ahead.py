@@ -1,10 +1,10 @@
 """Sets of landings as they are published, 0 to 20 ms ahead, against what the robot did: ``./run bench landings_ahead``.
 
-``[go2|anymal|solo12 ...] [--off] [--configured] [--unstated]``. A landing is one of ``benchmarks.landing_sets.records.find``; it
-counts at a lead where the set's first touchdown is one of its feet, within 3 ms of its time. Of the sets of that state
-(the cluster's, and those after its first feet) the one with the landing's contacts is compared with it; where there is
-none the cluster's is. "noisy": states with ``benchmarks.estimator.NOISE``, and covariances that say so, or with
-``--unstated`` none.
+``[go2|anymal|solo12 ...] [--off] [--configured] [--unstated]``. A landing is one of
+``benchmarks.landing_sets.records.find``; it counts at a lead where the set's first touchdown is one of its feet, within
+3 ms of its time. Of the sets of that state (the cluster's, and those after its first feet) the one with the landing's
+contacts is compared with it; where there is none the cluster's is. "noisy": states with ``benchmarks.estimator.NOISE``,
+and covariances that say so, or with ``--unstated`` none.
 Columns: as ``benchmarks.landing_sets.sets.row``; share with the landing's contacts; half-width + 5 % over the radius of
 the smallest ball around the nominal outcome that holds as many as the set does within 5 %. ``--off``: v⁻ extrapolated
 by the acceleration held, without a spread. μ is the true one, or with ``--configured`` the configured one.

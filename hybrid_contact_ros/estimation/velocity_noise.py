@@ -50,7 +50,7 @@ class VelocitiesSeen:
             groups.setdefault(fresh[:, j].tobytes(), []).append(j)
         for columns in groups.values():
             rows = np.flatnonzero(fresh[:, columns[0]])
-            sigma[columns] = _sigma(self._times[rows], values[np.ix_(rows, columns)])
+            sigma[columns] = _sigma(self._times[rows], values[rows][:, columns])
         return sigma
 
 
@@ -84,7 +84,7 @@ class VelocityNoise:
         else:
             stamps = np.concatenate((self._stamps[place:], self._stamps[:place]))
             values = np.concatenate((self._values[place:], self._values[:place]))
-        return VelocitiesSeen(1e-9 * (stamps - self._last), values)
+        return VelocitiesSeen(1e-9 * (stamps - self._last).astype(np.float64), values)
 
 
 def _sigma(times: Array, values: Array) -> Array:
