@@ -99,7 +99,7 @@ class ImpactConfig:
         "the set covers friction up to this part above and below, as far as landings did not show more",
     )
     directions: int = _leaf(4, "-", 2, 32, "edges of the linearised friction cone; even")
-    deadline: float = _leaf(0.001, "s", 0.0, 10.0, "longest computation of one set; 0 for any")
+    deadline: float = _leaf(0.001, "s", 0.0, 10.0, "longest computation of one set, all of it; 0 for any")
     seed: int = _leaf(0, "-", 0, 2**31 - 1, "seed of the draws; the same state and seed give the same set")
     request_deadline: float = _leaf(1.0, "s", 0.001, 10.0, "longest computation of a set asked for by ~/predict_impact")
 

@@ -111,7 +111,7 @@ class LandingBounds:
         ends = np.array(common_drives(terms, mass, self._driven))
         least, most = joint_drives(ends, mass, self._driven)
         own = terms.drive_own * self._driven
-        light, heavy = mass + np.diag(least - own), mass + np.diag(most + own)
+        light, heavy = mass + np.diag(np.maximum(least - own, 0.0)), mass + np.diag(most + own)
         try:
             np.linalg.cholesky(light)
         except np.linalg.LinAlgError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ class LandingTerms:
             negative one approaches still, with that part of its speed.
         drive_min, drive_max: kg m², of k, which all joints have in common: drives resist the jump of their joints as
             inertia does, but by no more than half of the joint's own, M_jj/2 (:func:`joint_drives`).
-        drive_own: kg m², k of each joint by itself, above and below; linearised.
+        drive_own: kg m², k of each joint by itself, above and below, but never below 0; linearised.
         slip: ± this part of |u_n⁻| is the velocity along the ground of a hitting contact, along each tangent.
         creep: a hitting contact keeps 0 to this part of its tangential velocity.
         settling: a contact that stands and still moves changes its velocity by ± this part, along each axis.
@@ -62,6 +63,8 @@ class LandingTerms:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
+            if not isinstance(value, Real) or isinstance(value, bool):
+                raise ValueError(f"landing.{field.name} is {value!r}; a number is needed")
             low, high = _LEAST.get(field.name, 0.0), _MOST.get(field.name, math.inf)
             if field.name in _PARTS:
                 high = 1.0

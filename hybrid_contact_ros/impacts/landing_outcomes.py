@@ -61,7 +61,8 @@ def landing_set(
         without those of linear terms. ``lower`` and ``upper`` are bounds of
         the model, its terms in their intervals (:class:`~.landing_bounds.LandingBounds`). The coverage is that of the
         samples.
-        With all terms off it is the set of ``post_impact_set`` in steps of ``step`` largest impulses.
+        With all terms off it is the set of ``post_impact_set`` in steps of ``step`` largest impulses, whose tangents
+        point along the slip in space. Where no contact approaches it is v⁻ alone.
 
     Raises:
         ValueError: an argument out of range or of the wrong size.
@@ -112,7 +113,7 @@ def landing_set(
         mass=problem.mass,
         jump=size,
     )
-    if landing.law is None:
+    if landing.law is None or not landing.unit > 0.0:
         return whole
     made = landing.points(problem.mass, problem.bias_force, hit, True)
     count = len(made.points)
