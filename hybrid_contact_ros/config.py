@@ -133,6 +133,21 @@ class LandingConfig:
     calibration_count: int = _leaf(0, "-", 0, 10**9, "number of landings that the margin was calibrated on")
     calibration_method: str = _leaf("", "-", None, None, "split or jackknife+; empty: not calibrated")
 
+    def check(self) -> None:
+        """Raise ValueError for intervals that are empty, and for half a calibration."""
+        for name in ("duration", "rebound", "drive", "damping"):
+            low, high = getattr(self, f"{name}_min"), getattr(self, f"{name}_max")
+            if low > high:
+                raise ValueError(f"landing.{name}_min is {low:g}, which is more than landing.{name}_max, {high:g}")
+        told = self.level > 0.0, self.calibration_count > 0, self.calibration_method != ""
+        if any(told) and not all(told):
+            raise ValueError(
+                "landing.level, calibration_count and calibration_method come together, as identify writes them: "
+                f"they are {self.level:g}, {self.calibration_count} and {self.calibration_method!r}"
+            )
+        if self.level >= 1.0:
+            raise ValueError("landing.level is 1; no number of landings can tell that")
+
 
 @dataclass(frozen=True, slots=True)
 class SensitivityConfig:
@@ -330,6 +345,7 @@ class EstimatorConfig:
             raise ValueError("activation.slip_off must not be above activation.slip_on")
         if config.impact.directions % 2:
             raise ValueError("impact.directions must be even")
+        config.landing.check()
         config.realtime.check()
         return config
 

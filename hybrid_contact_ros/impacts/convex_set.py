@@ -12,6 +12,7 @@ from hybrid_contact_ros.codes import Status
 
 Array = NDArray[np.float64]
 
+_GREATEST = 1e100  # of a velocity: squares must not overflow
 _TOLERANCE = 1e-9  # of distances, in parts of that of the farthest corner
 _STEPS = 5000  # of the search for the nearest point; a hundred are many
 _CLIMBS, _DIRECTIONS = 12, 16  # of the search for the farthest point
@@ -120,7 +121,9 @@ class ConvexSet:
 
         given, n = np.asarray(v, dtype=np.float64), self.mass.shape[0]
         if given.shape != (n,) or not np.isfinite(given).all():
-            raise ValueError(f"v has shape {given.shape}; ({n},) finite numbers are needed")
+            raise ValueError(f"v is {given} of shape {given.shape}; ({n},) finite numbers are needed")
+        if np.abs(given).max(initial=0.0) > _GREATEST:
+            raise ValueError(f"v has {np.abs(given).max():g}; numbers up to {_GREATEST:g} can be squared")
         k, g = len(self._points), len(self._axes)
         share, part, normal = np.zeros(k), np.zeros(g), np.zeros(n)
         if not k:

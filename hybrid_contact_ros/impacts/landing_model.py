@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +62,7 @@ class LandingTerms:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if not isinstance(value, Real) or isinstance(value, bool):
+            if not isinstance(value, (int, float)) or isinstance(value, bool):
                 raise ValueError(f"landing.{field.name} is {value!r}; a number is needed")
             low, high = _LEAST.get(field.name, 0.0), _MOST.get(field.name, math.inf)
             if field.name in _PARTS:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.impacts.contact_space import check_directions
 from hybrid_contact_ros.impacts.coverage import CONFIDENCE
 from hybrid_contact_ros.impacts.landing import Landing
 from hybrid_contact_ros.impacts.landing_model import LandingTerms
@@ -82,6 +83,9 @@ def landing_set(
     drives = _flags("driven", driven, n) if driven is not None else np.arange(n) >= _FLOATING
     if samples < 1 or max_steps < 1 or not 0.0 < step < math.inf:
         raise ValueError(f"samples ({samples}), max_steps ({max_steps}) and step ({step}) must be positive")
+    if not isinstance(samples, (int, np.integer)) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**63:
+        raise ValueError(f"samples ({samples!r}) and seed ({seed!r}) must be whole numbers, the seed in [0, 2⁶³)")
+    check_directions(directions)
     material = None
     if terms.friction > 0.0:
         ends = (1.0 - terms.friction) * problem.friction, (1.0 + terms.friction) * problem.friction

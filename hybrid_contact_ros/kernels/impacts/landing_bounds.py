@@ -5,11 +5,11 @@ middle of a piece of the interval of k, and Γ = (J N⁻¹ Jᵀ)⁻¹, its equat
 
     v⁺ − v⁻ = H p + N⁻¹JᵀΓ (w − J v⁻ + ũ),    λ = λ_s + Γ ũ,    H = N⁻¹ − N⁻¹JᵀΓJN⁻¹
 
-where p = −s (h − Sᵀτ) − κ (v⁺ − v⁻) is the impulse of what is no contact, κ = diag k − (middle). Whatever the parameters
-do, they do linearly through λ_s and v⁺ at ũ = 0, but for κ (v⁺ − v⁻), of which the middle of the bounds is taken out:
-what is left of it is of second order, and lies in the bounds (first those of energy, then narrower ones). Only ũ knows
-of contacts; :mod:`~hybrid_contact_ros.kernels.impacts.slip_bounds` bounds it. Where all contacts stick for all
-parameters it is 0, and the bounds are exact but for κ.
+where p = −s (h − Sᵀτ) − κ (v⁺ − v⁻) is the impulse of what is no contact, κ = diag k − (middle). Whatever the
+parameters do, they do linearly through λ_s and v⁺ at ũ = 0, but for κ (v⁺ − v⁻), of which the middle of the bounds is
+taken out: what is left of it is of second order, and lies in the bounds (first those of energy, then narrower ones).
+Only ũ knows of contacts; :mod:`~hybrid_contact_ros.kernels.impacts.slip_bounds` bounds it. Where all contacts stick
+for all parameters it is 0, and the bounds are exact but for κ.
 """
 
 from __future__ import annotations
