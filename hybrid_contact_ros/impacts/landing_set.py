@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -201,7 +202,7 @@ class LandingLaw:
         found, pushes, residuals, status = self.solve(
             mass, bias, rows, velocity, plan.duration if lasting else np.zeros(len(left)),
             plan.drive, plan.friction if friction is None else self._between(friction)[plan.chosen],
-            left.reshape(-1, m * w),
+            left.reshape(len(left), m * w),
         )  # fmt: skip
         usable = residuals <= _USABLE
         if not (usable[0] and usable[1] and usable[-1]):
@@ -209,16 +210,17 @@ class LandingLaw:
             none = found[:0]
             still = np.zeros(velocity.size)
             return LandingPoints(none, pushes[:0], none, still, still, status, float(residuals.max()))
-        shape, alone, corners = (*self._table.groups, -1, 2), plan.alone, plan.corners
+        groups, alone, corners = self._table.groups, plan.alone, plan.corners
+        shape = (*groups, alone.size // (2 * math.prod(groups)), 2)
         ends, pushed = found[alone].reshape(*shape, velocity.size), pushes[alone].reshape(*shape, m * w)
         if not usable.all():
             known = usable[alone].reshape(shape).all(axis=(0, 1, 3))
             ends, pushed, corners = ends[:, :, known], pushed[:, :, known], corners[usable[corners]]
         generators, between = _rebound(ends)
-        halves = (0.5 * (pushed[:, :, :, 0] + pushed[:, :, :, 1])).reshape(-1, m * w)
+        halves = (0.5 * (pushed[:, :, :, 0] + pushed[:, :, :, 1])).reshape(len(between), m * w)
         back = np.empty(rows.shape)
         contact_response(*self._scratch[:3], self._square, self._column, back)
-        of_contact = back.reshape(m, w, -1)
+        of_contact = back.reshape(m, w, velocity.size)
         restless = self._restless(u, approach, hitting, of_contact)
         generators += [self._slips(approach, hitting, of_contact), restless]
         if self.terms.drive_own > 0.0:
