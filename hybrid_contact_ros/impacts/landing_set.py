@@ -200,7 +200,7 @@ class LandingLaw:
         found, pushes, residuals, status = self.solve(
             mass, bias, rows, velocity, plan.duration if lasting else np.zeros(len(left)),
             self._drives(mass)[plan.chosen],
-            plan.friction if friction is None else self._between(friction)[plan.chosen], left.reshape(-1, m * w),
+            plan.friction if friction is None else self._between(friction)[plan.chosen], left.reshape(len(left), m * w),
         )  # fmt: skip
         usable = residuals <= _USABLE
         if not (usable[0] and usable[1] and usable[-1]):
@@ -215,10 +215,10 @@ class LandingLaw:
             known = usable[alone].reshape(shape).all(axis=(0, 1, 3))
             ends, pushed, corners = ends[:, :, known], pushed[:, :, known], corners[usable[corners]]
         generators, between = _rebound(ends)
-        halves = (0.5 * (pushed[:, :, :, 0] + pushed[:, :, :, 1])).reshape(-1, m * w)
+        halves = (0.5 * (pushed[:, :, :, 0] + pushed[:, :, :, 1])).reshape(len(between), m * w)
         back = np.empty(rows.shape)
         contact_response(*self._scratch[:3], self._square, self._column, back)
-        of_contact = back.reshape(m, w, -1)
+        of_contact = back.reshape(m, w, velocity.size)
         restless = self._restless(u, approach, hitting, of_contact)
         generators += [self._slips(approach, hitting, of_contact), restless]
         if self.terms.drive_own > 0.0:
