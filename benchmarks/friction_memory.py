@@ -4,7 +4,8 @@ Each landing's set is the suite's own, made at the true v⁻ with the contacts t
 torques measured there; only μ differs: true; configured and taken for certain; configured ± ``--part``; and as the
 memory of an estimator has it that saw the recording up to then, from exact states and from noisy ones. The memory's
 constants were chosen on the Go2; the ANYmal (other contact, gaits and gains) is left out of that but for three which
-docs/landings.md names. Distances, radius, half-width and ball are as of ``benchmarks/landings.py``. The Go2 is the one of the shared data.
+docs/landings.md names. Distances, radius, half-width and ball are as of ``benchmarks/landings.py``. The Go2 is the one
+of the shared data.
 """
 
 from __future__ import annotations
