@@ -117,8 +117,10 @@ def landing_set(
         mass=problem.mass,
         jump=size,
     )
-    if landing.law is None or not landing.unit > 0.0:
+    if landing.law is None:
         return whole
+    if not landing.unit > 0.0:
+        return replace(whole, generators=np.zeros((0, n)))
     made = landing.points(problem.mass, problem.bias_force, hit, True)
     count = len(made.points)
     moved = found.velocities + made.offset
