@@ -137,7 +137,7 @@ def nearest_point(
 
     Args:
         tolerance: allowed difference of the bounds, and distance that counts as none, in parts of the largest distance
-            of a corner; what the target's numbers are rounded by is added. limit: of steps.
+            of a corner; what numbers are rounded by is added, of which little is known near the set. limit: of steps.
         points: (k, n), k ≥ 1. generators: (g, n). target: (n,).
         corners: (n + 2, n). indices: (n + 2,) int64. signs: (n + 2, g). weights, t, u: (n + 2,). Q: (n + 1, n).
             R: (n + 1, n + 1). x: (n,).
@@ -191,7 +191,8 @@ def nearest_point(
             lower = along / upper
             for k in range(n):
                 normal[k] = x[k] / upper
-        if upper - lower <= near:
+        # A plane's place is rounded by some ulps of scale², its distance by that over ``upper``.
+        if upper - lower <= near or (upper - lower) * upper <= _ROUNDING * n * scale * scale:
             status = _SOLVED
             break
         if upper >= before or count > n:  # rounding: nothing gained
