@@ -7,11 +7,12 @@ A configuration file is an ordinary ROS 2 parameter file, so that the same file 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from hybrid_contact_ros.parameter_file import read_parameters
+from hybrid_contact_ros.parameter_values import check_intervals, checked, group, named
 
 
 def _leaf(default: Any, unit: str, low: float | None, high: float | None, text: str) -> Any:
@@ -135,10 +136,7 @@ class LandingConfig:
 
     def check(self) -> None:
         """Raise ValueError for intervals that are empty, and for half a calibration."""
-        for name in ("duration", "rebound", "drive", "damping"):
-            low, high = getattr(self, f"{name}_min"), getattr(self, f"{name}_max")
-            if low > high:
-                raise ValueError(f"landing.{name}_min is {low:g}, which is more than landing.{name}_max, {high:g}")
+        check_intervals("landing", self, ("duration", "rebound", "drive", "damping"))
         told = self.level > 0.0, self.calibration_count > 0, self.calibration_method != ""
         if any(told) and not all(told):
             raise ValueError(
@@ -318,13 +316,13 @@ class EstimatorConfig:
             if key not in known:
                 raise ValueError(f"unknown parameter {key!r}; known are {', '.join(known)}")
             if key == "contacts":
-                values[key] = _named(Contact, key, value, data.get("contact_names"))
+                values[key] = named(Contact, key, value, data.get("contact_names"))
             elif key == "environments":
-                values[key] = _named(Environment, key, value, data.get("environment_names"))
+                values[key] = named(Environment, key, value, data.get("environment_names"))
             elif key in _GROUPS:
-                values[key] = _group(_GROUPS[key], key, value)
+                values[key] = group(_GROUPS[key], key, value)
             else:
-                values[key] = _checked(known[key], key, value)
+                values[key] = checked(known[key], key, value)
         config = cls(**values)
         for name, contact in config.contacts.items():
             if not contact.link:
@@ -377,65 +375,3 @@ _GROUPS: dict[str, type] = {
     "diagnostics": DiagnosticsConfig,
     "realtime": RealtimeConfig,
 }
-
-
-def _named(kind: type, key: str, value: Any, order: Any) -> dict[str, Any]:
-    """Entries by name, in the given order, or in that of the mapping where ``order`` is None."""
-    if not isinstance(value, Mapping):
-        raise ValueError(f"{key} must be a mapping from names to entries")
-    names = list(order) if order is not None else list(value)
-    missing = [n for n in value if n not in names] + [n for n in names if n not in value]
-    if missing:
-        raise ValueError(f"{key[:-1]}_names and {key} do not name the same entries: {', '.join(missing)}")
-    if len(set(names)) != len(names):
-        raise ValueError(f"{key[:-1]}_names holds a name twice: {', '.join(names)}")
-    return {name: _group(kind, f"{key}.{name}", value[name]) for name in names}
-
-
-def _group(kind: type, key: str, value: Any) -> Any:
-    """One dataclass of parameters from a mapping; ``key`` is its dotted name."""
-    if not isinstance(value, Mapping):
-        raise ValueError(f"{key} must be a mapping, got {value!r}")
-    known: dict[str, Field[Any]] = {f.name: f for f in fields(kind)}
-    unknown = [k for k in value if k not in known]
-    if unknown:
-        raise ValueError(f"unknown parameter {key}.{unknown[0]}; known are {', '.join(known)}")
-    return kind(**{k: _checked(known[k], f"{key}.{k}", v) for k, v in value.items()})
-
-
-def _checked(spec: Field[Any], key: str, value: Any) -> Any:
-    """Convert one value to the type of its default, and check its range."""
-    default = spec.default if spec.default is not MISSING else None
-    unit = spec.metadata.get("unit", "-")
-    if isinstance(default, bool):
-        if not isinstance(value, bool):
-            raise ValueError(f"{key} must be true or false, got {value!r}")
-        return value
-    if isinstance(default, str):
-        if not isinstance(value, str):
-            raise ValueError(f"{key} must be a string, got {value!r}")
-        return value
-    if isinstance(default, tuple):
-        if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
-            raise ValueError(f"{key} must be a list, got {value!r}")
-        items = tuple(value)
-        if key in ("joint_limits", "locked_joints"):
-            return tuple(str(item) for item in items)
-        return tuple(_number(key, item, unit) for item in items)
-    number = _number(key, value, unit)
-    if isinstance(default, int):
-        if number != int(number):
-            raise ValueError(f"{key} must be a whole number, got {value!r}")
-        number = int(number)
-    low, high = spec.metadata.get("low"), spec.metadata.get("high")
-    if (low is not None and number < low) or (high is not None and number > high):
-        raise ValueError(f"{key} = {value!r} is outside [{low}, {high}] {unit}")
-    return number
-
-
-def _number(key: str, value: Any, unit: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"{key} must be a number ({unit}), got {value!r}")
-    if value != value or value in (float("inf"), float("-inf")):
-        raise ValueError(f"{key} must be finite, got {value!r}")
-    return float(value)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.impacts.convex_set import ConvexSet
+from hybrid_contact_ros.mechanics.kinetic_norm import kinetic_norm
 
 Array = NDArray[np.float64]
 
@@ -167,12 +168,12 @@ def landing(
     shadows: tuple[Shadow, ...] = ()
     between, nominal = np.full((2, normals.shape[0]), np.nan), np.full(normals.shape[0], np.nan)
     if predicted is not None and predicted.velocities.shape[0]:
-        jump = _length(predicted.nominal - predicted.velocity_minus, mass) or _length(v_plus - v_minus, mass)
+        jump = kinetic_norm(mass, predicted.nominal - predicted.velocity_minus) or kinetic_norm(mass, v_plus - v_minus)
         region = ConvexSet(predicted.velocities, predicted.generators, predicted.margin, mass, jump)
         slack = 0.05 * (predicted.upper - predicted.lower) + 1e-9
         score = SetScore(
             distance=region.distance(v_plus) / jump,
-            nominal_distance=_length(predicted.nominal - v_plus, mass) / jump,
+            nominal_distance=kinetic_norm(mass, predicted.nominal - v_plus) / jump,
             radius=region.radius,
             half_width=region.half_width,
             within_bounds=bool(np.all((v_plus >= predicted.lower - slack) & (v_plus <= predicted.upper + slack))),
@@ -217,7 +218,3 @@ def _shadow(region: ConvexSet, heard: HeardSet, axes: tuple[int, int], ends: tup
     outline = farthest_points(region, directions)[:, chosen]
     names = tuple(heard.coordinates[i] if i < len(heard.coordinates) else f"v[{i}]" for i in chosen)
     return Shadow((names[0], names[1]), outline, heard.velocities[:, chosen], before, nominal, after)
-
-
-def _length(v: Array, mass: Array) -> float:
-    return float(np.sqrt(max(float(v @ mass @ v), 0.0)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass
 
@@ -21,6 +20,7 @@ from hybrid_contact_ros.impacts.restitution import LAWS, Material
 from hybrid_contact_ros.impacts.steps import LONG, SHORT, Steps
 from hybrid_contact_ros.impacts.velocity_set import SAMPLING_PART
 from hybrid_contact_ros.kernels.impacts.set_plan import impulse_unit as largest_impulse
+from hybrid_contact_ros.mechanics.kinetic_norm import kinetic_norm
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.prediction import ImpactPrediction
 
@@ -180,7 +180,6 @@ def impact_steps(
     if status == Status.SOLVED and landing.nominal_status != Status.SOLVED:
         status = landing.nominal_status
     before, least, most = found.energy
-    jump = landing.nominal - velocity
     sampled_set = ImpactPrediction(
         stamp_ns=request.stamp_ns,
         contacts=request.contacts,
@@ -202,7 +201,7 @@ def impact_steps(
         residual=max(found.residual, landing.nominal_residual),
         status=status,
         coverage_valid=len(velocities) > 0 and status in (Status.SOLVED, Status.DEADLINE),
-        jump=math.sqrt(max(float(jump @ mass @ jump), 0.0)),
+        jump=kinetic_norm(mass, landing.nominal - velocity),
         mass=mass.copy(),
     )
     if made is None or landing.law is None or request.bias is None or request.hitting is None:

@@ -60,7 +60,7 @@ class ImpactSets:
         """Raises ValueError for an impact law that does not exist, or numbers that no set could be drawn with."""
         self._model, self._config = model, config.impact
         self._terms = LandingTerms.of(config.landing, config.impact.friction_margin)
-        self._driven = np.arange(model.nv) >= (6 if model.floating_base else 0)
+        self._driven = model.driven
         self._landing_config = config.landing
         self._gap_on = config.activation.gap_on
         self._vertices = ContactVertices(config, model.contacts)

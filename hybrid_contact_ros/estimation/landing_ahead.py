@@ -47,9 +47,7 @@ class LandingAhead:
 
     def __init__(self, model: RigidBodyModel, config: EstimatorConfig) -> None:
         self._model, self._config, self._landing = model, config, config.landing
-        self._driven = np.ones(model.nv, dtype=np.bool_)
-        if model.floating_base:
-            self._driven[:_BASE] = False
+        self._driven = model.driven
         self._drives = np.eye(model.nv)[:, self._driven]
         self._weight = _GRAVITY * sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:])
         self._chains: dict[bytes, LandingChain] = {}
@@ -142,7 +140,7 @@ class LandingAhead:
             sliding = rows.reshape(-1, 3, model.nv)[free, 1:].reshape(-1, model.nv)
             unsure = unsure + self._slides(mass, sliding, found.time_to_impact)
         through = landing_map(mass, rows, model.friction[corners], impulse)
-        return found, spread_axes(mass, through, unsure, np.empty((model.nv, 0)), landing.spread)
+        return found, spread_axes(mass, through, unsure, landing.spread)
 
     def _may_slip(self, ahead: ImpactAhead, corners: NDArray[np.intp], when: float) -> NDArray[np.bool_]:
         """Which contacts (k,) stand, but with so little friction to spare that they may slip before the impact: they

@@ -189,22 +189,18 @@ def landing_map(mass: Array, rows: Array, friction: Array, impulse: Array) -> Ar
     return np.asarray(through)
 
 
-def spread_axes(mass: Array, through: Array, covariance: Array | None, factor: Array, level: float) -> Array:
+def spread_axes(mass: Array, through: Array, covariance: Array, level: float) -> Array:
     """Half-axes (g, nv) of a box that holds ``level`` of a Gaussian error of v⁻ after the landing, to first order.
 
     The axes are the principal ones in the kinetic norm, each as many standard deviations long.
 
     Args:
-        through: ∂v⁺/∂v⁻ (nv, nv). covariance: of v⁻ (nv, nv), None for none. factor: F (nv, k) of a part F Fᵀ to
-            add.
+        through: ∂v⁺/∂v⁻ (nv, nv). covariance: of v⁻ (nv, nv).
     """
     n = mass.shape[0]
-    total = factor @ factor.T
-    if covariance is not None:
-        total += covariance
     L = factor_of(mass)
     turned = L.T @ through
-    size, axes = np.linalg.eigh(turned @ total @ turned.T)
+    size, axes = np.linalg.eigh(turned @ covariance @ turned.T)
     kept = size > 1e-8 * max(float(size[-1]), 1e-300)
     if not (kept.any() and size[-1] > 0.0):
         return np.zeros((0, n))

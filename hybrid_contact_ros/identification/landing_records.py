@@ -102,7 +102,7 @@ def find_landings(
                 friction=problem.friction.copy(),
                 restitution=problem.restitution.copy(),
                 duration=float(time[end] - time[first]),
-                driven=np.arange(model.nv) >= (6 if model.floating_base else 0),
+                driven=model.driven,
             )
         )
     return found

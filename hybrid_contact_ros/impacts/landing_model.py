@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import LandingConfig
+from hybrid_contact_ros.parameter_values import check_intervals
 
 Array = NDArray[np.float64]
 
@@ -69,10 +70,7 @@ class LandingTerms:
                 high = 1.0
             if not (low <= value <= high and math.isfinite(value)):
                 raise ValueError(f"landing.{field.name} is {value!r}; a number in [{low:g}, {high:g}] is needed")
-        for name in _INTERVALS:
-            low, high = getattr(self, f"{name}_min"), getattr(self, f"{name}_max")
-            if low > high:
-                raise ValueError(f"landing.{name}_min is {low:g}, which is more than landing.{name}_max, {high:g}")
+        check_intervals("landing", self, _INTERVALS)
 
     @classmethod
     def of(cls, config: LandingConfig, friction: float = 0.0) -> LandingTerms:

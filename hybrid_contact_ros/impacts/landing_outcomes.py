@@ -18,6 +18,7 @@ from hybrid_contact_ros.impacts.outcome import VelocitySet
 from hybrid_contact_ros.impacts.restitution import Material
 from hybrid_contact_ros.impacts.velocity_set import empty_set
 from hybrid_contact_ros.kernels.impacts.records import STEPS
+from hybrid_contact_ros.mechanics.kinetic_norm import kinetic_norm
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 Array = NDArray[np.float64]
@@ -100,8 +101,7 @@ def landing_set(
         return empty_set(problem, landing.status)
     taken = landing.sample(samples if landing.unit > 0.0 else 1, None, True)
     found = landing.gather(taken)
-    jump = landing.nominal - problem.velocity
-    size = math.sqrt(max(float(jump @ problem.mass @ jump), 0.0))
+    size = kinetic_norm(problem.mass, landing.nominal - problem.velocity)
     whole = VelocitySet(
         velocities=found.velocities,
         impulses=found.impulses,

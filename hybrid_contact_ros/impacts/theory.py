@@ -14,6 +14,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from hybrid_contact_ros.impacts.contact_space import Array, check_directions
+from hybrid_contact_ros.mechanics.kinetic_norm import kinetic_norm
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 
@@ -84,8 +85,7 @@ def sufficient_steps(problem: ContactProblem, step: float, failure: float, direc
     c = termination_constant(problem, step, directions)
     if c is None:
         return None
-    v = problem.velocity
-    energy_norm = sqrt(max(float(v @ problem.mass @ v), 0.0))
+    energy_norm = kinetic_norm(problem.mass, problem.velocity)
     return c * ceil(energy_norm) + max(1, ceil((problem.contacts + 1) ** 2 * log(1.0 / failure)))
 
 

@@ -20,6 +20,7 @@ from hybrid_contact_ros.impacts.simultaneous import outcome_at_once, simultaneou
 from hybrid_contact_ros.impacts.solution_search import SolutionSearch
 from hybrid_contact_ros.kernels.impacts.records import SEARCHED, SEVERAL, STEPS, UNCERTAIN
 from hybrid_contact_ros.kernels.impacts.set_plan import last_cap
+from hybrid_contact_ros.mechanics.kinetic_norm import kinetic_norm
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 SOLUTIONS = ("sampled", "all", "one")
@@ -145,8 +146,7 @@ def post_impact_set(
     together = (
         outcome_at_once(problem, directions, space) if given is problem else simultaneous_impact(given, directions)
     )
-    jump = together.velocity - problem.velocity
-    return replace(found, jump=float(np.sqrt(jump @ problem.mass @ jump)))
+    return replace(found, jump=kinetic_norm(problem.mass, together.velocity - problem.velocity))
 
 
 def plan_samples(

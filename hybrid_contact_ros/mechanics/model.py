@@ -153,6 +153,11 @@ class RigidBodyModel:
         if not all(np.shares_memory(view, array) for view, array in shared):
             raise RuntimeError("Pinocchio's arrays are copies in this build; this suite needs a build that shares them")
 
+    @property
+    def driven(self) -> NDArray[np.bool_]:
+        """(nv,): the joints' coordinates, which have drives; the six of a floating base have none."""
+        return np.arange(self.nv) >= (6 if self.floating_base else 0)
+
     def neutral(self) -> Array:
         """The configuration (nq,) with all joints at zero and the base at the origin."""
         full = pin.neutral(self.pinocchio_model)
@@ -161,8 +166,7 @@ class RigidBodyModel:
     def bent(self) -> Array:
         """A configuration (nq,) near the neutral one in which no joint is straight: up to 0.2 rad (m) from there."""
         step = np.zeros(self.nv)
-        first = 6 if self.floating_base else 0
-        step[first:] = np.random.default_rng(0).uniform(-0.2, 0.2, self.nv - first)
+        step[self.driven] = np.random.default_rng(0).uniform(-0.2, 0.2, np.count_nonzero(self.driven))
         return self.integrate(self.neutral(), step)
 
     def evaluate(self, state: RobotState) -> bool:
