@@ -148,24 +148,32 @@ class StateStream:
     # ------------------------------------------------------------------ messages to states
 
     def on_joint_state(self, msg: JointState | bytes, number: int | None, writer: Any, received: int = 0) -> None:
-        arrived = time.perf_counter_ns()
+        receive, arrived = self._node.now_ns(), time.perf_counter_ns()  # in this order, age and computation add up
         with self.turn:
-            self._take(arrived, JOINTS, self.intake.joint_state, msg, number, writer, received)
+            self._take(receive, arrived, JOINTS, self.intake.joint_state, msg, number, writer, received)
         self._go_on()
 
     def on_odometry(self, msg: Odometry | bytes, number: int | None, writer: Any, received: int = 0) -> None:
-        arrived = time.perf_counter_ns()
+        receive, arrived = self._node.now_ns(), time.perf_counter_ns()  # in this order, age and computation add up
         with self.turn:
-            self._take(arrived, ODOM, self.intake.odometry, msg, number, writer, received)
+            self._take(receive, arrived, ODOM, self.intake.odometry, msg, number, writer, received)
         self._go_on()
 
     def _take(
-        self, arrived: int, topic: str, convert: Any, msg: Any, number: int | None, writer: Any, received: int
+        self,
+        receive: int,
+        arrived: int,
+        topic: str,
+        convert: Any,
+        msg: Any,
+        number: int | None,
+        writer: Any,
+        received: int,
     ) -> None:
         if not (self.enabled and self._node.active):
             self.intake.rates[topic].forget()  # what comes meanwhile is not lost
             return
-        intake, receive = self.intake, self._node.now_ns()
+        intake = self.intake
         state: RobotState | None = None
         with self._protected:
             state = convert(msg, receive, number, writer)

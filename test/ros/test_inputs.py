@@ -1,10 +1,12 @@
 """Every input fault is counted, named in the diagnostics, and leaves the node answering as before."""
 
+import threading
 import time
 
 import pytest
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
+from rclpy.duration import Duration
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 
@@ -148,6 +150,32 @@ def test_use_sim_time_takes_ages_from_the_clock_topic(bench, modes):
     bench.send(stamp=stamp)
     bench.until(lambda: modes)
     assert modes[0].input_age.nanosec == 5_000_000
+
+
+def test_age_and_computation_add_up_where_a_state_waits_for_other_threads(bench, modes):
+    """A wait is part of the computation alone: counted in both, the parts would be more than the whole."""
+    node, has, wait = bench.start(ContactSuiteNode), threading.Event(), 0.3
+
+    def other():
+        with node.stream.turn.last:
+            has.set()
+            time.sleep(wait)
+
+    bench.now = time.time_ns()
+    stamp = bench.stamp(ahead_ns=0)
+    bench.base.publish(leg.odometry(stamp))
+    bench.until(lambda: node.stream.intake.rates["odom"].received)
+    thread = threading.Thread(target=other)
+    thread.start()
+    assert has.wait(10.0)
+    bench.joints.publish(leg.joint_state(stamp))
+    bench.until(lambda: modes)
+    thread.join()
+    (message,) = modes
+    computed = Duration.from_msg(message.compute_time).nanoseconds
+    aged = Duration.from_msg(message.input_age).nanoseconds
+    assert computed > 1e9 * wait / 2
+    assert aged + computed <= time.time_ns() - bench.now
 
 
 def test_before_configuring_the_diagnostics_say_what_is_awaited(bench):
