@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, field, fields
 from typing import Any
+
+
+def leaf(default: Any, unit: str, low: float | None, high: float | None, text: str) -> Any:
+    """A parameter with its unit, its closed range and what it does."""
+    return field(default=default, metadata={"unit": unit, "low": low, "high": high, "text": text})
 
 
 def check_intervals(group: str, record: object, names: Iterable[str]) -> None:
