@@ -21,6 +21,7 @@ from benchmarks.estimation_scores.answers import answers
 from benchmarks.estimation_scores.episodes import Episode, Source, override
 from benchmarks.estimation_scores.faults import noisy
 from benchmarks.estimation_scores.scores import Scores
+from benchmarks.estimation_scores.simulated import simulated_sources
 from benchmarks.estimation_scores.sources import shared_sources
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
 
@@ -66,9 +67,9 @@ def numbers(scores: Scores) -> dict[str, Any]:
 
 
 def main() -> None:
-    sources = shared_sources()
+    sources = shared_sources() | simulated_sources()
     parser = argparse.ArgumentParser(prog="./run bench estimation", description="The estimator on recordings.")
-    parser.add_argument("names", nargs="*", metavar="RECORDING", help=f"of {', '.join(sources)}; without any, all")
+    parser.add_argument("names", nargs="*", metavar="RECORDING", help=f"of {', '.join(sources)}; without any, those of the shared data")
     parser.add_argument("--noise", action="store_true", help="only noisy states; without it Go2 is scored both ways")
     parser.add_argument("--exact", action="store_true", help="only the states as they were recorded")
     parser.add_argument("--set", action="append", default=[], metavar="GROUP.PARAMETER=VALUE", dest="settings")
@@ -80,12 +81,12 @@ def main() -> None:
         parser.error(f"no recording named {', '.join(unknown)}; there are {', '.join(sources)}")
     written: dict[str, dict[str, Any]] = {}
     print(HEAD, flush=True)
-    for name in chosen.names or sources:
+    for name in chosen.names or shared_sources():
         source = sources[name]
         if source.missing:
             print(f"| {name} | skipped: {source.missing} |", flush=True)
             continue
-        simulated = name.startswith(("trot", "drop"))
+        simulated = name.startswith(("trot", "drop", "go2", "anymal"))
         for noise in (False, True):
             if (noise and chosen.exact) or (not noise and chosen.noise):
                 continue
