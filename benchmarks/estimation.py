@@ -1,103 +1,76 @@
-"""The estimator's defaults on recordings with truths: ``./run bench estimation [RECORDING ...]``.
+"""The estimator's defaults on recordings with truths: ``./run bench estimation [RECORDING ...] [--table TABLE]``.
 
-A line for each recording: F1 of closed and of open, balanced accuracy and Brier score where the truth is certain; F1 of
-closed on all samples; and touchdowns and liftoffs as true/missed/false with the error (median, 95 %) of the times told,
-ms. ``--noise`` adds the noise of ``benchmarks/estimator.py``; ``--set activation.gap_on=0.004`` changes a parameter
-(``contacts.*.radius=0.02`` of all contacts); ``--seconds`` takes the beginning of each recording; ``--json OUT`` writes
-the numbers. docs/estimation.md says what the recordings are and what the numbers mean.
+Without names: the recordings of the shared data; ``simulated``: all that are made here, in MuJoCo, and kept outside of
+the checkout. Tables:
+
+- ``scores``: F1 of closed and of open, balanced accuracy and Brier score where the truth is certain, F1 of closed on
+  all samples; touchdowns and liftoffs as true/missed/false with the error (median, 95 %) of the times told, ms.
+- ``baselines``: simple rules that were tuned on one half of a recording and scored on the other, against the defaults.
+- ``ceilings``: a classifier that is given the true gap, velocity and force, fitted on other recordings.
+- ``events``: touchdowns and liftoffs ahead, their bounds, and the reliability of probabilities.
+- ``faults``: each fault of the sensors alone, and all together.
+
+docs/estimation.md says what the recordings are and what the numbers mean.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from benchmarks.estimation_scores.answers import answers
-from benchmarks.estimation_scores.episodes import Episode, Source, override
-from benchmarks.estimation_scores.faults import noisy
-from benchmarks.estimation_scores.scores import Scores
+from benchmarks.estimation_scores import tables
+from benchmarks.estimation_scores.episodes import Source
+from benchmarks.estimation_scores.runs import Options
 from benchmarks.estimation_scores.simulated import simulated_sources
 from benchmarks.estimation_scores.sources import shared_sources
-from hybrid_contact_ros.estimator import ContactEstimator, Parts
 
-HEAD = (
-    "| recording | states | F1 closed | F1 open | balanced | Brier | F1, all | touchdowns | error | liftoffs | error |\n"
-    "|---|---|---|---|---|---|---|---|---|---|---|"
-)
+TABLES = ("scores", "baselines", "ceilings", "events", "faults")
 
 
-def episodes(source: Source, seconds: float | None, noise: bool) -> list[Episode]:
-    found = source.load()
-    if seconds is not None:
-        found = [e.part(e.recording.time <= e.recording.time[0] + seconds) for e in found]
-    return [noisy(e) for e in found] if noise else found
+def wanted(names: list[str], shared: dict[str, Source], simulated: dict[str, Source]) -> list[Source]:
+    """The sources by name; ``shared`` and ``simulated`` stand for all of these.
 
-
-def score(source: Source, found: list[Episode], settings: list[str]) -> Scores:
-    config = override(source.config, settings)
-    estimator = ContactEstimator(source.model(config), config)
-    estimator.warm(parts=Parts.MODE)
-    scores = Scores(source.window)
-    for episode in found:
-        scores.add(episode, answers(source, estimator, episode))
-    return scores
-
-
-def row(name: str, states: str, scores: Scores) -> str:
-    mode, every = scores.mode(), scores.mode(certain=False)
-    cells = [name, states, *(f"{x:.4f}" for x in (mode.closed, mode.open, mode.balanced, mode.brier, every.closed))]
-    for counts in scores.events.values():
-        cells.append(f"{counts.true}/{counts.missed}/{counts.false}")
-        cells.append(f"{1e3 * counts.error(0.5):.1f} ({1e3 * counts.error(0.95):.1f})" if counts.errors else "–")
-    return "| " + " | ".join(cells) + " |"
-
-
-def numbers(scores: Scores) -> dict[str, Any]:
-    """For JSON: times in s, and None for what does not exist."""
-    found: dict[str, Any] = {"certain": asdict(scores.mode()), "all": asdict(scores.mode(certain=False))}
-    for kind, counts in scores.events.items():
-        errors = {"error_median": counts.error(0.5), "error_p95": counts.error(0.95)}
-        found[kind] = {"true": counts.true, "missed": counts.missed, "false": counts.false, **errors}
-    return {k: {n: (x if np.isfinite(x) else None) for n, x in v.items()} for k, v in found.items()}
+    Raises:
+        ValueError: a name that is none.
+    """
+    every = shared | simulated
+    groups = {"shared": list(shared), "simulated": list(simulated)}
+    chosen = [each for name in names or ["shared"] for each in groups.get(name, [name])]
+    unknown = sorted(set(chosen) - set(every))
+    if unknown:
+        raise ValueError(f"no recording named {', '.join(unknown)}; there are shared, simulated, {', '.join(every)}")
+    return [every[name] for name in dict.fromkeys(chosen)]
 
 
 def main() -> None:
-    sources = shared_sources() | simulated_sources()
     parser = argparse.ArgumentParser(prog="./run bench estimation", description="The estimator on recordings.")
-    parser.add_argument("names", nargs="*", metavar="RECORDING", help=f"of {', '.join(sources)}; without any, those of the shared data")
-    parser.add_argument("--noise", action="store_true", help="only noisy states; without it Go2 is scored both ways")
-    parser.add_argument("--exact", action="store_true", help="only the states as they were recorded")
-    parser.add_argument("--set", action="append", default=[], metavar="GROUP.PARAMETER=VALUE", dest="settings")
+    parser.add_argument("names", nargs="*", metavar="RECORDING", help="by default shared; simulated: those made here")
+    parser.add_argument("--table", choices=TABLES, default="scores")
+    parser.add_argument("--noise", action="store_true", help="noise on all states (benchmarks/estimator.py)")
+    parser.add_argument("--exact", action="store_true", help="scores: only the states as they were recorded")
+    parser.add_argument("--all-samples", action="store_true", help="score where truths disagree, too")
+    parser.add_argument("--set", action="append", default=[], metavar="GROUP.PARAMETER=VALUE", dest="settings",
+                        help="change a parameter: activation.gap_on=0.004, contacts.*.radius=0.02")  # fmt: skip
     parser.add_argument("--seconds", type=float, help="of each recording, from its beginning")
     parser.add_argument("--json", type=Path, metavar="OUT")
     chosen = parser.parse_args()
-    unknown = sorted(set(chosen.names) - set(sources))
-    if unknown:
-        parser.error(f"no recording named {', '.join(unknown)}; there are {', '.join(sources)}")
-    written: dict[str, dict[str, Any]] = {}
-    print(HEAD, flush=True)
-    for name in chosen.names or shared_sources():
-        source = sources[name]
-        if source.missing:
-            print(f"| {name} | skipped: {source.missing} |", flush=True)
-            continue
-        simulated = name.startswith(("trot", "drop", "go2", "anymal"))
-        for noise in (False, True):
-            if (noise and chosen.exact) or (not noise and chosen.noise):
-                continue
-            if noise and not (simulated or chosen.noise):  # Real sensors have their own.
-                continue
-            states = "noise" if noise else "exact" if simulated else "real"
-            scores = score(source, episodes(source, chosen.seconds, noise), chosen.settings)
-            print(row(name, states, scores), flush=True)
-            written.setdefault(name, {})[states] = numbers(scores)
+    shared, simulated = shared_sources(), simulated_sources()
+    try:
+        sources = wanted(chosen.names, shared, simulated)
+    except ValueError as error:
+        parser.error(str(error))
+    options = Options(
+        "noise" if chosen.noise else "recorded", chosen.seconds, tuple(chosen.settings), chosen.all_samples
+    )
+    if chosen.table == "scores":
+        written = tables.scores_table(sources, options, both=not (chosen.noise or chosen.exact))
+    elif chosen.table == "ceilings":
+        written = tables.ceilings_table(sources, options, list((shared | simulated).values()))
+    else:
+        written = getattr(tables, f"{chosen.table}_table")(sources, options)
     if chosen.json:
-        chosen.json.write_text(json.dumps(written, indent=1) + "\n")
+        chosen.json.write_text(json.dumps(written, indent=1, default=float) + "\n")
 
 
 if __name__ == "__main__":

@@ -51,7 +51,9 @@ class Episode:
             recording=part(self.recording, chosen),
             certain=self.certain[chosen],
             labels={name: x[chosen] for name, x in self.labels.items()},
-            **{name: None if (x := getattr(self, name)) is None else x[chosen] for name in ("gap", "velocity", "force")},
+            **{
+                name: None if (x := getattr(self, name)) is None else x[chosen] for name in ("gap", "velocity", "force")
+            },
         )
 
 

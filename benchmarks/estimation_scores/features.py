@@ -10,9 +10,12 @@ from hybrid_contact_ros.mechanics.model import RigidBodyModel
 _SMOOTH = 0.005  # s, over which speeds and forces are averaged, as a driver of a robot would
 
 
-def features(source: Source, model: RigidBodyModel, episode: Episode, observer: Array | None = None) -> dict[str, Array]:
-    """Arrays (n, k): ``gap`` (m, to the configured plane, lowest point), ``height`` (m, over the lowest foot), ``speed``
-    (m/s, slowest point), and where efforts are measured ``force`` (N), ``share`` (of all feet's) and ``observer`` (N).
+def features(
+    source: Source, model: RigidBodyModel, episode: Episode, observer: Array | None = None
+) -> dict[str, Array]:
+    """Arrays (n, k): ``gap`` (m, lowest point to the configured plane), ``speed`` (m/s, slowest point); of several feet
+    ``height`` (m, over the lowest); where efforts are measured ``force`` (N), ``share`` (of all feet's), ``observer``
+    (N).
 
     The force of a foot is what holds the torques of its own leg in balance, without accelerations.
     """
@@ -31,11 +34,14 @@ def features(source: Source, model: RigidBodyModel, episode: Episode, observer: 
     time = episode.recording.time
     width = max(1, round(_SMOOTH / float(np.median(np.diff(time)))))
     found = {"gap": np.array(columns["gap"]), "speed": _averaged(np.array(columns["speed"]), width)}
-    found["height"] = found["gap"] - found["gap"].min(axis=1, keepdims=True)
+    several = len(source.members) > 1
+    if several:
+        found["height"] = found["gap"] - found["gap"].min(axis=1, keepdims=True)
     if measured:
         found["force"] = _averaged(np.array(columns["force"]), width)
-        pushes = np.maximum(found["force"], 0.0)
-        found["share"] = pushes / np.maximum(pushes.sum(axis=1, keepdims=True), 1e-9)
+        if several:
+            pushes = np.maximum(found["force"], 0.0)
+            found["share"] = pushes / np.maximum(pushes.sum(axis=1, keepdims=True), 1e-9)
         if observer is not None:
             found["observer"] = np.nan_to_num(observer)
     return found

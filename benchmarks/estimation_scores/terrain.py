@@ -20,7 +20,8 @@ _TILES = (-1.0, 4.0), (-1.5, 1.5)  # m, where tiles lie, along x and y
 @dataclass(frozen=True, slots=True)
 class Terrain:
     """``slope``: rad, rising along x. ``tile``: m, side of square tiles whose tops lie between 0 and ``height``, m, or
-    with ``blocks`` at one of the two. ``yields``: m, by which the ground gives way under a foot with half of the weight."""
+    with ``blocks`` at one of the two. ``yields``: m, by which the ground gives way under a foot with half of the
+    weight."""
 
     slope: float = 0.0
     tile: float = 0.0
