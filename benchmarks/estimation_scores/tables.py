@@ -195,15 +195,19 @@ def ceilings_table(sources: Sequence[Source], options: Options, others: Sequence
 
 def events_table(sources: Sequence[Source], options: Options) -> dict[str, Any]:
     """Predicted events by horizon, what their bounds hold, and the reliability of probabilities."""
-    head("recording", "event", "ms ahead", "error", "missed", "false an event", "bounds hold")
+    print("densities: distance of their transforms from uniform; log score a ms (of the best constant width)")
+    head("recording", "event", "gait", "ms ahead", "error", "missed", "false an event", "bounds hold", "densities")
     written: dict[str, Any] = {}
     runs = [Runner(source, options).run() for source in available(sources)]
     for run in runs:
         for kind in KINDS:
-            for h, found in horizons(run.episodes, run.told, kind, steady=kind == "liftoff").items():
-                line(run.source.name, kind, f"{1e3 * h:.0f}", found.text())
-                written.setdefault(run.source.name, {})[f"{kind} {1e3 * h:.0f} ms"] = asdict(found)
-    print("\nliftoffs: those after the third of their foot\n")
+            for steady in (True, False):
+                for h, found in horizons(run.episodes, run.told, kind, steady).items():
+                    if found.events or found.false:
+                        gait = "steady" if steady else "other"
+                        line(run.source.name, kind, gait, f"{1e3 * h:.0f}", *found.cells())
+                        written.setdefault(run.source.name, {})[f"{kind} {gait} {1e3 * h:.0f} ms"] = asdict(found)
+    print()
     head("recording", "probability said", "samples", "events", "true", "interval", "holds")
     for run in runs:
         columns = zip(*((t.probability, e.truth, e.certain) for t, e in zip(run.told, run.episodes, strict=True)),
