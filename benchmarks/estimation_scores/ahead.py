@@ -70,7 +70,7 @@ def horizons(found: list[Episode], told: list[Answers], kind: str, steady: bool)
     pooled = {h: Horizon() for h in HORIZONS}
     for episode, answers in zip(found, told, strict=True):
         ahead, time = answers.ahead[kind], answers.time
-        for i, (true, _) in enumerate(true_events(episode, kind)):
+        for i, (true, *_) in enumerate(true_events(episode, kind)):
             events, samples = steady_spans(time, true)
             mine, where = (true[events], samples) if steady else (true[~events], ~samples)
             event = np.where(np.isfinite(ahead.time[:, i]), np.uint8(KINDS[kind]), np.uint8(EventKind.NONE))

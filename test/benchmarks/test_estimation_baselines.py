@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.estimation_scores.baselines import RULES, Seen, halves, hysteresis, tuned
+from benchmarks.estimation_scores.baselines import RULES, Seen, gap_histogram, halves, hysteresis, tuned
 from benchmarks.estimation_scores.blocks import counts, macro_f1, stride_blocks
 from benchmarks.estimation_scores.boosting import boost
 from benchmarks.estimation_scores.ceilings import ceiling, history
@@ -66,6 +66,17 @@ def test_hysteresis_is_a_schmitt_trigger(values, on, off):
             says = True if x > on else False if x < off else says
         expected.append(says)
     assert hysteresis(np.array(values)[:, None], on, off).ravel().tolist() == expected
+
+
+def test_a_histogram_of_the_gap_says_how_often_such_a_foot_was_closed_in_the_other_half():
+    one = seen(gait())
+    rng = np.random.default_rng(1)
+    level = rng.integers(0, 3, one.episode.truth.shape)
+    truth = rng.random(level.shape) < np.array([0.1, 0.5, 0.9])[level]
+    recording = replace(one.episode.recording, closed=truth)
+    other = replace(one, episode=replace(one.episode, recording=recording), features={"gap": level.astype(float)})
+    (told,) = gap_histogram([other])
+    assert [told[level == i].mean() for i in range(3)] == pytest.approx([0.1, 0.5, 0.9], abs=0.05)
 
 
 def test_several_episodes_are_halved_by_turns_and_one_by_time():

@@ -45,11 +45,19 @@ def test_events_of_a_foot_that_skims_the_ground_need_not_be_told_but_may_be():
     gap = np.zeros((100, 1))
     gap[20:40], gap[60:80] = 0.0005, 0.02
     episode = gait(closed=closed, gap=gap)
-    ((lasting, every),) = true_events(episode, "touchdown")
+    ((lasting, every, _),) = true_events(episode, "touchdown")
     assert lasting.tolist() == pytest.approx([0.08]) and every.tolist() == pytest.approx([0.08, 0.04, 0.08])
     told = EventCounts()
     told.add(np.array([0.041, 0.06]), lasting, every, 0.01)
     assert (told.true, told.missed, told.false, told.errors) == (1, 1, 1, [])
+
+
+def test_an_event_may_be_told_where_another_truth_has_it():
+    """As a foot that takes its load slowly: but not where an event of the other truth is another event."""
+    true, others = np.array([1.0, 2.0]), np.array([1.08, 2.5])
+    told = EventCounts()
+    told.add(np.array([1.09, 2.51]), true, np.r_[true, others], 0.03, others)
+    assert (told.missed, told.false) == (1, 0) and told.errors == pytest.approx([0.01])
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40))
