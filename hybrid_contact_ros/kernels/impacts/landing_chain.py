@@ -83,14 +83,15 @@ def chain_scratch(r: int, n: int) -> ChainScratch:
 
 
 @kernel
-def _step(steps, tolerance, least, landing, redundant, duration, friction, law, scratch):
+def _step(steps, tolerance, least, landing, duration, friction, law, scratch):
     """One step of the law from ``scratch.now`` to the same, with a response that is known; (whether the active set
     found the answer, residual)."""
     begin(landing.rows, scratch.now, law)
-    return follow(
-        steps, tolerance, least, landing.d, True, redundant, duration, friction, scratch.left, scratch.now, law,
+    exact, residual, _ = follow(
+        steps, tolerance, least, landing.d, True, False, False, duration, friction, scratch.left, scratch.now, law,
         scratch.pushed, scratch.now,
     )  # fmt: skip
+    return exact, residual
 
 
 @kernel
@@ -176,7 +177,6 @@ def landing_chain(
         least = max(least, abs(free[i]))
     for case in range(touch.shape[0]):
         residuals[case] = 0.0
-        redundant = False
         for j in range(n):
             now[j] = velocity[j]
         for i in range(m):
@@ -191,7 +191,7 @@ def landing_chain(
                     _land(landing, touch[case], when, rebound, law, scratch)
                     seconds = duration if later == math.inf else 0.0
                     exact, size = _step(
-                        steps, tolerance, least, landing, redundant, seconds, friction[0], law, scratch
+                        steps, tolerance, least, landing, seconds, friction[0], law, scratch
                     )  # fmt: skip
                 else:
                     seconds = (later - when) / pieces
@@ -199,9 +199,8 @@ def landing_chain(
                     exact, size = True, math.inf
                     if known:
                         exact, size = _step(
-                            steps, tolerance, least, landing, redundant, seconds, friction[0], flowing, scratch
+                            steps, tolerance, least, landing, seconds, friction[0], flowing, scratch
                         )  # fmt: skip
-                redundant |= not exact
                 residuals[case] = max(residuals[case], size)
                 if size == math.inf:
                     code = _SINGULAR

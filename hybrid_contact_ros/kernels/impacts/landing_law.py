@@ -31,7 +31,7 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.modes.friction import solve_modes
 from hybrid_contact_ros.kernels.modes.records import ContactDynamics, ModeIterate, ModeScratch, mode_scratch
 from hybrid_contact_ros.kernels.modes.residual import problem_scale
-from hybrid_contact_ros.kernels.modes.splitting import split_forces
+from hybrid_contact_ros.kernels.modes.splitting import LASTING, split_again, splitting_inverse
 
 Array = NDArray[np.float64]
 
@@ -179,16 +179,17 @@ def _start(anew, friction, scratch):
 
 
 @kernel
-def follow(steps, tolerance, least, d, anew, redundant, duration, friction, left, velocity, scratch, push, found):
+def follow(steps, tolerance, least, d, anew, redundant, known, duration, friction, left, velocity, scratch, push, found):
     """One case, after :func:`respond`, :func:`fall` and :func:`begin`: impulses and velocity after it.
 
     Args:
         least: residuals are over a speed of at least this, m/s. anew: whether to start from sticking contacts and not
-            from the end of the case before. redundant: whether to leave the active set out.
+            from the end of the case before. redundant: whether to leave the active set out. known: whether the last
+            case has left what splitting needs to know of the same response.
         push (r,), found (n,): out.
 
     Returns:
-        (whether the active set found the answer, residual).
+        (whether the active set found the answer, residual, whether splitting has left what it needs to know).
     """
     b, work = scratch.b, scratch.push
     n, r = velocity.shape[0], b.shape[0]
@@ -201,12 +202,16 @@ def follow(steps, tolerance, least, d, anew, redundant, duration, friction, left
     iterate = ModeIterate(scratch.slip, scratch.state, push, scratch.after)
     memory = ModeScratch(scratch.A, scratch.work, scratch.order)
     touching, moving = scratch.touching, scratch.moving
-    status, residual = _INACCURATE, math.inf
+    status, residual, lasts = _INACCURATE, math.inf, False
     if not redundant:
         status, residual, _ = solve_modes(_NO_STEPS, _EXACT, dynamics, touching, moving, iterate, memory)
     if status != _SOLVED:
         scale = max(problem_scale(d, b, touching), least)
-        residual, _ = split_forces(steps, _WHOLE, tolerance, scale, dynamics, touching, moving, iterate, scratch.A)
+        if (known and redundant) or splitting_inverse(d, scratch.G, touching, scratch.A):
+            residual, made = split_again(
+                steps, _WHOLE, tolerance, scale, dynamics, touching, moving, iterate, scratch.A
+            )  # fmt: skip
+            lasts = made < LASTING
     for j in range(n):
         work[j] = 0.0
     for i in range(r):
@@ -216,7 +221,7 @@ def follow(steps, tolerance, least, d, anew, redundant, duration, friction, left
     backward_solve(n, scratch.L, work)
     for j in range(n):
         found[j] = velocity[j] - duration * scratch.drift[j] + work[j]
-    return status == _SOLVED, residual
+    return status == _SOLVED, residual, lasts
 
 
 @kernel
@@ -251,7 +256,7 @@ def landing_outcomes(
     )  # fmt: skip
     begin(rows, velocity, scratch)
     code, worst = _SOLVED, 0.0
-    exact, redundant = False, False
+    exact, redundant, known = False, False, False
     for case in range(duration.shape[0]):
         if case == 0 or not same(drive[case], drive[case - 1]):
             if not respond(landing, drive[case], scratch):
@@ -259,9 +264,10 @@ def landing_outcomes(
                     residuals[other] = math.inf
                 return _SINGULAR, math.inf
             fall(bias, scratch)
+            known = False
         # What led nowhere is no place to start from.
-        exact, residual = follow(
-            steps, tolerance, 0.0, d, not exact, redundant, duration[case], friction[case], left[case], velocity,
+        exact, residual, known = follow(
+            steps, tolerance, 0.0, d, not exact, redundant, known, duration[case], friction[case], left[case], velocity,
             scratch, impulses[case], velocities[case],
         )  # fmt: skip
         redundant |= not exact
