@@ -69,7 +69,7 @@ def true_events(episode: Episode, kind: str) -> list[tuple[Array, Array, Array]]
     """Of each contact, the times of the true events, of all events that some label has, and of those of other truths.
 
     Openings that never reach a millimetre are left out of the true events where the true gap is known: no encoder could
-    see them. An event whose other label comes later (a foot that takes its load slowly) may be told at either.
+    see them. ``raw`` is no other truth: it is the truth with its bounces.
     """
     time, found = episode.recording.time, []
     for i, truth in enumerate(episode.truth.T):
