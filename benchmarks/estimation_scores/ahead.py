@@ -70,7 +70,7 @@ def horizons(found: list[Episode], told: list[Answers], kind: str, steady: bool)
     pooled = {h: Horizon() for h in HORIZONS}
     for episode, answers in zip(found, told, strict=True):
         ahead, time = answers.ahead[kind], answers.time
-        for i, (true, *_) in enumerate(true_events(episode, kind)):
+        for i, (true, every, _) in enumerate(true_events(episode, kind)):
             events, samples = steady_spans(time, true)
             mine, where = (true[events], samples) if steady else (true[~events], ~samples)
             event = np.where(np.isfinite(ahead.time[:, i]), np.uint8(KINDS[kind]), np.uint8(EventKind.NONE))
@@ -79,7 +79,8 @@ def horizons(found: list[Episode], told: list[Answers], kind: str, steady: bool)
                 timing = event_timing(time, event, ahead.time[:, i], mine, KINDS[kind], h)
                 into.events += timing.events
                 into.missed += timing.missed
-                into.false += event_timing(time, here, ahead.time[:, i], true, KINDS[kind], h).false
+                # A bounce that the smoothed truth leaves out is no false event.
+                into.false += event_timing(time, here, ahead.time[:, i], np.unique(every), KINDS[kind], h).false
                 into.errors += timing.errors.tolist()
                 into.feet += 1
                 _bounds(into, time, ahead, i, mine, h)
