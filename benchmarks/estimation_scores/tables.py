@@ -124,9 +124,9 @@ def baselines_table(sources: Sequence[Source], options: Options) -> dict[str, An
     for source in available(sources):
         run = Runner(source, options).run()
         seen, first = [], 0
-        for episode, told, half in zip(run.episodes, run.told, halves(run.episodes), strict=True):
+        for episode, half in zip(run.episodes, halves(run.episodes), strict=True):
             block = np.zeros(half.size, dtype=int) if len(run.episodes) > 1 else stride_blocks(episode)
-            seen.append(Seen(episode, features(source, run.model, episode, told.observer), first + block, half))
+            seen.append(Seen(episode, features(source, run.model, episode), first + block, half))
             first += int(block.max()) + 1
         enough = min(_events(seen, half) for half in (0, 1)) >= ENOUGH
         ours = _tables(seen, [t.closed for t in run.told], first)

@@ -132,7 +132,7 @@ def test_predictions_are_scored_at_their_horizon_and_stops_are_apart():
             when[k, i] = t - time[k]
     when[-80:-40, 0] = 0.005
     ahead = Ahead(when, when - 0.001, when + 0.001)
-    told = Answers(time, truth, truth.astype(float), truth.astype(float), {}, {"touchdown": ahead, "liftoff": ahead})
+    told = Answers(time, truth, truth.astype(float), {}, {"touchdown": ahead, "liftoff": ahead})
     found = {steady: horizons([episode], [told], "touchdown", steady)[0.02] for steady in (True, False)}
     assert found[True].missed == found[False].missed == 0
     assert found[True].events + found[False].events == sum((np.diff(truth.astype(int), axis=0) == 1).sum(axis=0))
