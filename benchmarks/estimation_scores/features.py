@@ -12,14 +12,15 @@ _SMOOTH = 0.005  # s, over which speeds and forces are averaged, as a driver of 
 
 
 def features(source: Source, model: RigidBodyModel, episode: Episode) -> dict[str, Array]:
-    """Arrays (n, k): ``gap`` (m, lowest point to the configured plane), ``speed`` (m/s, slowest point); of several feet
+    """Arrays (n, k): ``gap`` (m, lowest point to the configured plane), ``rate`` (m/s, of the same), ``speed`` (m/s,
+    slowest point); of several feet
     ``height`` (m, over the lowest); where efforts are measured ``force``, ``observer`` (N), and of several feet
     ``share`` (of all feet's).
 
     The force of a foot is what holds the torques of its own leg in balance: without accelerations, or with what a
     momentum observer of 100/s says of them.
     """
-    columns: dict[str, list[list[float]]] = {"gap": [], "speed": [], "force": [], "observer": []}
+    columns: dict[str, list[list[float]]] = {"gap": [], "rate": [], "speed": [], "force": [], "observer": []}
     measured = episode.recording.effort is not None
     base = 6 if model.floating_base else 0
     residual, last = np.zeros(model.nv), None
@@ -28,6 +29,8 @@ def features(source: Source, model: RigidBodyModel, episode: Episode) -> dict[st
         rows = np.concatenate([problem.normal_jacobian[:, None], problem.tangent_jacobian], axis=1)
         speed = np.linalg.norm(rows @ problem.velocity, axis=1)
         columns["gap"].append([float(problem.gap[list(g)].min()) for g in source.members])
+        lowest = [g[int(np.argmin(problem.gap[list(g)]))] for g in source.members]
+        columns["rate"].append((problem.normal_jacobian[lowest] @ problem.velocity).tolist())
         columns["speed"].append([float(speed[list(g)].min()) for g in source.members])
         if not measured:
             continue
@@ -44,7 +47,8 @@ def features(source: Source, model: RigidBodyModel, episode: Episode) -> dict[st
         columns["observer"].append([_leg_force(foot, residual, base) for foot in feet])
     time = episode.recording.time
     width = max(1, round(_SMOOTH / float(np.median(np.diff(time)))))
-    found = {"gap": np.array(columns["gap"]), "speed": _averaged(np.array(columns["speed"]), width)}
+    found = {name: np.array(columns[name]) for name in ("gap", "rate")}
+    found |= {"speed": _averaged(np.array(columns["speed"]), width)}
     several = len(source.members) > 1
     if several:
         found["height"] = found["gap"] - found["gap"].min(axis=1, keepdims=True)

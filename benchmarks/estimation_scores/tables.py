@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.estimation_scores.ahead import horizons, reliability
+from benchmarks.estimation_scores.ahead import extrapolated, horizons, reliability
 from benchmarks.estimation_scores.answers import KINDS
 from benchmarks.estimation_scores.baselines import RULES, Seen, gap_histogram, halves, tuned
 from benchmarks.estimation_scores.blocks import counts, difference, macro_f1, stride_blocks
@@ -208,6 +208,15 @@ def events_table(sources: Sequence[Source], options: Options) -> dict[str, Any]:
     written: dict[str, Any] = {}
     runs = [Runner(source, options).run() for source in available(sources)]
     for run in runs:
+        plain = []
+        for e, t in zip(run.episodes, run.told, strict=True):
+            seen = features(run.source, run.model, e)
+            plain.append(replace(t, ahead={"touchdown": extrapolated(t.time, seen["gap"], seen["rate"])}))
+        for steady in (True, False):
+            for h, found in horizons(run.episodes, plain, "touchdown", steady).items():
+                if found.events:
+                    line(run.source.name, "touchdown, extrapolated", "steady" if steady else "other",
+                         f"{1e3 * h:.0f}", *found.cells()[:3], "", "")  # fmt: skip
         for kind in KINDS:
             for steady in (True, False):
                 for h, found in horizons(run.episodes, run.told, kind, steady).items():

@@ -58,4 +58,4 @@ def test_leg_forces_of_a_robot_that_stands_still_add_up_to_its_weight(tmp_path):
         and np.abs(seen["gap"][-50:] - found.gap[-50:]).max() < 1e-3
     )
     blind = features(source, model, replace(found, recording=replace(found.recording, effort=None)))
-    assert set(blind) == {"gap", "height", "speed"}
+    assert set(blind) == {"gap", "height", "rate", "speed"}
