@@ -21,6 +21,7 @@ from pathlib import Path
 
 from benchmarks.estimation_scores import tables
 from benchmarks.estimation_scores.episodes import Source
+from benchmarks.estimation_scores.faults import FAULTS
 from benchmarks.estimation_scores.runs import Options
 from benchmarks.estimation_scores.simulated import simulated_sources
 from benchmarks.estimation_scores.sources import shared_sources
@@ -49,6 +50,8 @@ def main() -> None:
     parser.add_argument("--table", choices=TABLES, default="scores")
     parser.add_argument("--noise", action="store_true", help="noise on all states (benchmarks/estimator.py)")
     parser.add_argument("--exact", action="store_true", help="scores: only the states as they were recorded")
+    parser.add_argument("--fault", choices=list(FAULTS), default=None, help="of the sensors, for all states")
+    parser.add_argument("--without-efforts", action="store_true", help="no measured efforts are given")
     parser.add_argument("--all-samples", action="store_true", help="score where truths disagree, too")
     parser.add_argument("--set", action="append", default=[], metavar="GROUP.PARAMETER=VALUE", dest="settings",
                         help="change a parameter: activation.gap_on=0.004, contacts.*.radius=0.02")  # fmt: skip
@@ -61,10 +64,14 @@ def main() -> None:
     except ValueError as error:
         parser.error(str(error))
     options = Options(
-        "noise" if chosen.noise else "recorded", chosen.seconds, tuple(chosen.settings), chosen.all_samples
+        chosen.fault or ("noise" if chosen.noise else "recorded"),
+        chosen.seconds,
+        tuple(chosen.settings),
+        uncertain=chosen.all_samples,
+        efforts=not chosen.without_efforts,
     )
     if chosen.table == "scores":
-        written = tables.scores_table(sources, options, both=not (chosen.noise or chosen.exact))
+        written = tables.scores_table(sources, options, both=not (chosen.noise or chosen.exact or chosen.fault))
     elif chosen.table == "ceilings":
         written = tables.ceilings_table(sources, options, list((shared | simulated).values()))
     else:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from benchmarks.estimation_scores.answers import KINDS, Answers
+from benchmarks.estimation_scores.answers import KINDS, Ahead, Answers
 from benchmarks.estimation_scores.blocks import binomial_interval
+from benchmarks.estimation_scores.density import density
 from benchmarks.estimation_scores.episodes import Array, Bools, Episode
 from benchmarks.estimation_scores.scores import true_events
 from hybrid_contact_ros.codes import EventKind
@@ -16,60 +17,85 @@ from hybrid_contact_ros.scoring.event_timing import event_timing
 
 HORIZONS = (0.01, 0.02, 0.05)
 _SAMPLE = 0.001  # s; no true time is known better
-_STRIDES = 3  # events of a foot before it counts as being in a steady gait
+_STRIDES, _CHANGE = 3, 0.15  # strides after which a gait counts as steady, and by how much they may differ
 _BINS, _LEAST = 10, 20  # of probabilities; a bin is told of that many separate events
 _DRAWS = 500
 
 
 @dataclass(slots=True)
 class Horizon:
-    """Predictions that are made a horizon before the true events. ``false``: announcements that nothing follows.
-    ``bounded``: those whose bounds hold the true time, of ``errors.size`` that were made."""
+    """Predictions that are made a horizon before the true events.
+
+    Attributes:
+        events, missed: true ones, and those that are not announced then. false: announcements that nothing follows.
+        feet: number of contacts. errors: s, predicted less true time of the others.
+        held: how many of these lie within their bounds. low, high: (s) the half-widths of these bounds.
+    """
 
     events: int = 0
     missed: int = 0
     false: int = 0
     held: int = 0
+    feet: int = 0
     errors: list[float] = field(default_factory=list)
+    low: list[float] = field(default_factory=list)
+    high: list[float] = field(default_factory=list)
 
-    def text(self) -> str:
-        """Errors, ms, median (95 %); missed of true; false a true event; share of bounds that hold and its interval."""
-        if not self.events:
-            return "–"
+    def cells(self) -> list[str]:
+        """Errors, ms, median (95 %); missed of true; false an event, or a foot where there is none; share of bounds
+        that hold, and its interval; what the densities are worth (:mod:`.density`)."""
         size = np.abs(self.errors)
         told = f"{1e3 * np.median(size):.1f} ({1e3 * np.quantile(size, 0.95):.1f})" if size.size else "–"
+        false = f"{self.false / self.events:.2f}" if self.events else f"{self.false / max(self.feet, 1):.2f} a foot"
         low, high = binomial_interval(self.held, size.size) if size.size else (0.0, 1.0)
         share = f"{self.held / size.size:.2f} [{low:.2f}, {high:.2f}]" if size.size else "–"
-        return f"{told} | {self.missed}/{self.events} | {self.false / self.events:.2f} | {share}"
+        return [told, f"{self.missed}/{self.events}", false, share, density(self.errors, self.low, self.high).text()]
 
 
-def horizons(found: list[Episode], told: list[Answers], kind: str, steady: bool = False) -> dict[float, Horizon]:
-    """Pooled over contacts and episodes; ``steady``: only events after the third of their foot."""
+def steady_spans(time: Array, true: Array) -> tuple[Bools, Bools]:
+    """Which events (k,) of one foot are those of a steady gait, and which samples (n,) lead up to them: from the third
+    stride on, where a stride is within 15 % as long as the one before it."""
+    steady = np.zeros(true.size, dtype=bool)
+    samples = np.zeros(time.size, dtype=bool)
+    for k in range(_STRIDES, true.size):
+        now, before = true[k] - true[k - 1], true[k - 1] - true[k - 2]
+        if abs(now - before) <= _CHANGE * before:
+            steady[k] = True
+            samples |= (time > true[k - 1]) & (time <= true[k])
+    return steady, samples
+
+
+def horizons(found: list[Episode], told: list[Answers], kind: str, steady: bool) -> dict[float, Horizon]:
+    """Pooled over contacts and episodes: of steady gaits, or of all the rest (starts, stops, stumbles, drops)."""
     pooled = {h: Horizon() for h in HORIZONS}
     for episode, answers in zip(found, told, strict=True):
         ahead, time = answers.ahead[kind], answers.time
-        for i, (true, _) in enumerate(true_events(episode, kind)):
+        for i, (true, *_) in enumerate(true_events(episode, kind)):
+            events, samples = steady_spans(time, true)
+            mine, where = (true[events], samples) if steady else (true[~events], ~samples)
             event = np.where(np.isfinite(ahead.time[:, i]), np.uint8(KINDS[kind]), np.uint8(EventKind.NONE))
+            here = np.where(where, event, np.uint8(EventKind.NONE))
             for h, into in pooled.items():
-                wanted = true[_STRIDES:] if steady else true
-                timing = event_timing(time, event, ahead.time[:, i], wanted, KINDS[kind], h)
+                timing = event_timing(time, event, ahead.time[:, i], mine, KINDS[kind], h)
                 into.events += timing.events
                 into.missed += timing.missed
-                into.false += event_timing(time, event, ahead.time[:, i], true, KINDS[kind], h).false
+                into.false += event_timing(time, here, ahead.time[:, i], true, KINDS[kind], h).false
                 into.errors += timing.errors.tolist()
-                into.held += _held(time, ahead.time[:, i], ahead.earliest[:, i], ahead.latest[:, i], wanted, h)
+                into.feet += 1
+                _bounds(into, time, ahead, i, mine, h)
     return pooled
 
 
-def _held(time: Array, when: Array, earliest: Array, latest: Array, true: Array, horizon: float) -> int:
+def _bounds(into: Horizon, time: Array, ahead: Ahead, foot: int, true: Array, horizon: float) -> None:
     """Of the same states as ``event_timing`` takes."""
-    count = 0
+    when, earliest, latest = (x[:, foot] for x in (ahead.time, ahead.earliest, ahead.latest))
     for t in true:
         k = int(np.searchsorted(time, t - horizon + 1e-6, side="right")) - 1
         if k >= 0 and t - horizon - time[k] <= 0.005 and np.isfinite(when[k]):
             left = t - time[k]
-            count += bool(earliest[k] - _SAMPLE <= left <= latest[k] + _SAMPLE)
-    return count
+            into.held += bool(earliest[k] - _SAMPLE <= left <= latest[k] + _SAMPLE)
+            into.low.append(float(when[k] - earliest[k]))
+            into.high.append(float(latest[k] - when[k]))
 
 
 @dataclass(frozen=True, slots=True)

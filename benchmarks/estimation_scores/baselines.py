@@ -129,6 +129,31 @@ def tuned(rule: Rule, seen: list[Seen]) -> list[Bools] | None:
     return said
 
 
+def gap_histogram(seen: list[Seen], bins: int = 60) -> list[Array]:
+    """Probabilities (n, k) of closed, of each episode: how often a foot with such a gap was closed in the other half.
+
+    Bins hold equally many samples; each begins with one closed and one open one.
+    """
+    said = [np.zeros(s.episode.truth.shape) for s in seen]
+    for half in (0, 1):
+        rows = [(s.features["gap"][c], s.episode.truth[c]) for s in seen if (c := _certain(s, half)).any()]
+        if not rows:
+            continue
+        gap, truth = (np.concatenate(x) for x in zip(*rows, strict=True))
+        edges = np.unique(np.quantile(gap, np.linspace(0.0, 1.0, bins + 1)[1:-1]))
+        place = np.searchsorted(edges, gap)
+        all_, closed = (np.bincount(place, w, edges.size + 1) for w in (None, truth.astype(float)))
+        table = (closed + 1.0) / (all_ + 2.0)
+        for s, into in zip(seen, said, strict=True):
+            other = s.half != half
+            into[other] = table[np.searchsorted(edges, s.features["gap"][other])]
+    return said
+
+
+def _certain(s: Seen, half: int) -> Bools:
+    return np.asarray(s.episode.certain & (s.half == half)[:, None])
+
+
 def _table(s: Seen, says: Bools, half: int) -> Array:
     chosen = s.half == half
     if not chosen.any():

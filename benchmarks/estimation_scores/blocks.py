@@ -22,7 +22,7 @@ def stride_blocks(episode: Episode, longest: float = 2.0) -> np.ndarray:
         while t - cuts[-1] > longest:
             cuts.append(cuts[-1] + longest)
         cuts.append(float(t))
-    return np.searchsorted(np.unique(cuts[1:]), time, side="right")
+    return np.searchsorted(np.unique(cuts[1:-1]), time, side="right")
 
 
 def counts(closed: Bools, truth: Bools, certain: Bools, block: np.ndarray) -> Array:

@@ -18,12 +18,13 @@ from hybrid_contact_ros.mechanics.model import RigidBodyModel
 class Options:
     """``states``: "recorded", "noise", or a name of :data:`~benchmarks.estimation_scores.faults.FAULTS`.
     ``seconds``: of each recording. ``settings``: parameters that are changed. ``uncertain``: samples are scored where
-    the truths disagree, too."""
+    the truths disagree, too. ``efforts``: whether they are given."""
 
     states: str = "recorded"
     seconds: float | None = None
     settings: tuple[str, ...] = ()
     uncertain: bool = False
+    efforts: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +56,8 @@ class Runner:
         if options.seconds is not None:
             self.recorded = [e.part(e.recording.time <= e.recording.time[0] + options.seconds) for e in self.recorded]
 
+        if not options.efforts:
+            self.recorded = [replace(e, recording=replace(e.recording, effort=None)) for e in self.recorded]
         if options.uncertain:
             self.recorded = [replace(e, certain=np.ones_like(e.certain)) for e in self.recorded]
 

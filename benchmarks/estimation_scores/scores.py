@@ -11,6 +11,8 @@ from benchmarks.estimation_scores.episodes import Array, Bools, Episode
 from benchmarks.event_scores import skimming
 from hybrid_contact_ros.scoring.classification import brier, classify
 
+_SAME = 0.15  # s: two truths of one event are no further apart (a foot that takes its load slowly)
+
 
 @dataclass(frozen=True, slots=True)
 class ModeScores:
@@ -46,11 +48,13 @@ class EventCounts:
     false: int = 0
     errors: list[float] = field(default_factory=list)
 
-    def add(self, told: Array, true: Array, every: Array, window: float) -> None:
-        """``true``: times that must be told. ``every``: times that may be told, bounces and other truths as well."""
+    def add(self, told: Array, true: Array, every: Array, window: float, others: Array | None = None) -> None:
+        """``true``: times that must be told. ``every``: times that may be told, bounces and other truths as well.
+        ``others``: times of another truth, where the same event may be told as well."""
         self.true += true.size
         for t in true:
-            nearest = min((float(x - t) for x in told), key=abs, default=np.inf)
+            also = [] if others is None else [x for x in others if abs(x - t) <= _SAME]
+            nearest = min((float(x - at) for at in [t, *also] for x in told), key=abs, default=np.inf)
             if abs(nearest) <= window:
                 self.errors.append(nearest)
             else:
@@ -61,18 +65,19 @@ class EventCounts:
         return float(np.quantile(np.abs(self.errors), quantile)) if self.errors else float("nan")
 
 
-def true_events(episode: Episode, kind: str) -> list[tuple[Array, Array]]:
-    """Of each contact, the times of the true events, and of all events that some label has.
+def true_events(episode: Episode, kind: str) -> list[tuple[Array, Array, Array]]:
+    """Of each contact, the times of the true events, of all events that some label has, and of those of other truths.
 
     Openings that never reach a millimetre are left out of the true events where the true gap is known: no encoder could
-    see them. An event whose other label comes later (a foot that takes its load slowly) may be told at either.
+    see them. ``raw`` is no other truth: it is the truth with its bounces.
     """
     time, found = episode.recording.time, []
     for i, truth in enumerate(episode.truth.T):
         smooth = truth | skimming(truth, episode.gap[:, i]) if episode.gap is not None else truth
         series = [smooth, truth, *(label[:, i] for label in episode.labels.values())]
         times = [rises(time, flags if kind == "touchdown" else ~flags) for flags in series]
-        found.append((times[0], np.concatenate(times)))
+        others = [t for t, name in zip(times[2:], episode.labels, strict=True) if name != "raw"]
+        found.append((times[0], np.concatenate(times), np.concatenate([*others, np.empty(0)])))
     return found
 
 
@@ -87,8 +92,8 @@ class Scores:
     def add(self, episode: Episode, told: Answers) -> None:
         self._rows.append((told.closed, told.probability, episode.truth, episode.certain, dict(episode.labels)))
         for kind, counts in self.events.items():
-            for times, (true, every) in zip(told.detected[kind], true_events(episode, kind), strict=True):
-                counts.add(times, true, every, self.window)
+            for times, (true, every, others) in zip(told.detected[kind], true_events(episode, kind), strict=True):
+                counts.add(times, true, every, self.window, others)
 
     def mode(self, certain: bool = True, label: str = "") -> ModeScores:
         """Of the certain samples, or of all; with another label as the truth where one is named."""

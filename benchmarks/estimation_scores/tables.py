@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.estimation_scores.ahead import horizons, reliability
 from benchmarks.estimation_scores.answers import KINDS
-from benchmarks.estimation_scores.baselines import RULES, Seen, halves, tuned
+from benchmarks.estimation_scores.baselines import RULES, Seen, gap_histogram, halves, tuned
 from benchmarks.estimation_scores.blocks import counts, difference, macro_f1, stride_blocks
 from benchmarks.estimation_scores.ceilings import ceiling
 from benchmarks.estimation_scores.episodes import Source
@@ -130,6 +130,9 @@ def baselines_table(sources: Sequence[Source], options: Options) -> dict[str, An
             first += int(block.max()) + 1
         enough = min(_events(seen, half) for half in (0, 1)) >= ENOUGH
         ours = _tables(seen, [t.closed for t in run.told], first)
+        briers = [_brier(seen, p) for p in (gap_histogram(seen), [t.probability for t in run.told])]
+        line(source.name, "histogram of the gap", "Brier", f"{briers[0]:.4f}", "defaults", f"{briers[1]:.4f}", "", "")
+        written[source.name] = {"histogram of the gap": {"brier": briers[0], "ours": briers[1]}}
         for name, rule in RULES.items():
             said = tuned(rule, seen)
             if said is None:
@@ -151,7 +154,7 @@ def _events(seen: list[Seen], half: int) -> int:
         time = s.episode.recording.time[s.half == half]
         if time.size:
             for kind in KINDS:
-                for true, _ in true_events(s.episode, kind):
+                for true, *_ in true_events(s.episode, kind):
                     count += int(((true >= time[0]) & (true <= time[-1])).sum())
     return count
 
@@ -162,6 +165,11 @@ def _tables(seen: list[Seen], closed: list[np.ndarray], blocks: int) -> np.ndarr
         some = counts(c, s.episode.truth, s.episode.certain, s.block)
         found[: len(some)] += some
     return found
+
+
+def _brier(seen: list[Seen], probability: list[np.ndarray]) -> float:
+    errors = [(p - s.episode.truth)[s.episode.certain] for s, p in zip(seen, probability, strict=True)]
+    return float(np.mean(np.concatenate(errors) ** 2))
 
 
 def _compared(recording: str, name: str, ours: np.ndarray, theirs: np.ndarray, enough: bool) -> dict[str, Any]:
@@ -195,15 +203,19 @@ def ceilings_table(sources: Sequence[Source], options: Options, others: Sequence
 
 def events_table(sources: Sequence[Source], options: Options) -> dict[str, Any]:
     """Predicted events by horizon, what their bounds hold, and the reliability of probabilities."""
-    head("recording", "event", "ms ahead", "error", "missed", "false an event", "bounds hold")
+    print("densities: distance of their transforms from uniform; log score a ms (of the best constant width)")
+    head("recording", "event", "gait", "ms ahead", "error", "missed", "false an event", "bounds hold", "densities")
     written: dict[str, Any] = {}
     runs = [Runner(source, options).run() for source in available(sources)]
     for run in runs:
         for kind in KINDS:
-            for h, found in horizons(run.episodes, run.told, kind, steady=kind == "liftoff").items():
-                line(run.source.name, kind, f"{1e3 * h:.0f}", found.text())
-                written.setdefault(run.source.name, {})[f"{kind} {1e3 * h:.0f} ms"] = asdict(found)
-    print("\nliftoffs: those after the third of their foot\n")
+            for steady in (True, False):
+                for h, found in horizons(run.episodes, run.told, kind, steady).items():
+                    if found.events or found.false:
+                        gait = "steady" if steady else "other"
+                        line(run.source.name, kind, gait, f"{1e3 * h:.0f}", *found.cells())
+                        written.setdefault(run.source.name, {})[f"{kind} {gait} {1e3 * h:.0f} ms"] = asdict(found)
+    print()
     head("recording", "probability said", "samples", "events", "true", "interval", "holds")
     for run in runs:
         columns = zip(*((t.probability, e.truth, e.certain) for t, e in zip(run.told, run.episodes, strict=True)),
