@@ -193,13 +193,13 @@ def closed_scores(
     ``velocity_limit``, and, where efforts are ``trusted``, that the load is positive, as if the three were independent.
 
     Args:
-        gap_limit, gap_sigma: m. velocity_limit, velocity_sigma: m/s. force_sigma: N.
+        gap_limit: m; gap_sigma: (m,), m. velocity_limit, velocity_sigma: m/s. force_sigma: N.
         trusted: 0 or 1. gap: φ (m,), m. rate: φ̇ (m,), m/s. load: (m,), N.
         score: out (m,).
     """
     root = math.sqrt(0.5)
     for i in range(gap.shape[0]):
-        p = 0.5 * math.erfc(root * (gap[i] - gap_limit) / gap_sigma)
+        p = 0.5 * math.erfc(root * (gap[i] - gap_limit) / gap_sigma[i])
         p *= 0.5 * math.erfc(root * (rate[i] - velocity_limit) / velocity_sigma)
         if trusted:
             p *= 0.5 * math.erfc(-root * load[i] / force_sigma)

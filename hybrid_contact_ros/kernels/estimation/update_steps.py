@@ -31,6 +31,8 @@ from hybrid_contact_ros.kernels.estimation.update_records import (
     GAP,
     GAP_ACCELERATION,
     GAP_VELOCITY,
+    GROUND_OFFSET,
+    GROUND_SIGMA,
     JAMMED,
     LATEST,
     NEXT_EVENT,
@@ -102,7 +104,7 @@ def decide(settings, given, robot, problem, here, tracker, mode, warm, solver, s
         )  # fmt: skip
         # The middle of the two gaps: a contact there is closed or open depending on where it comes from.
         closed_scores(
-            0.5 * (settings.gap_on + settings.gap_off), settings.velocity_tolerance, settings.gap_sigma,
+            0.5 * (settings.gap_on + settings.gap_off), settings.velocity_tolerance, here.gap_sigmas,
             settings.velocity_sigma, settings.load_sigma, given.trusted, gap, rate, scratch.load,
             out.numbers[PROBABILITY],
         )  # fmt: skip
@@ -207,7 +209,7 @@ def follow(settings, given, robot, problem, here, tracker, solver, scratch, ahea
 
 
 @kernel
-def publish(given, solved, robot, problem, here, mode, scratch, ahead, out):
+def publish(given, solved, robot, problem, here, mode, scratch, ahead, stance, ground, out):
     """Copy to the prediction what is remembered elsewhere, and withdraw forces that no contact law holds for.
 
     The force of a contact is valid where the contact does not touch, or where a mode was found with known actuation.
@@ -236,6 +238,8 @@ def publish(given, solved, robot, problem, here, mode, scratch, ahead, out):
         numbers[TIME, i] = ahead.event_times[i, 0]
         numbers[EARLIEST, i] = ahead.event_times[i, 1]
         numbers[LATEST, i] = ahead.event_times[i, 2]
+        numbers[GROUND_OFFSET, i] = stance.shift[i]
+        numbers[GROUND_SIGMA, i] = math.sqrt(ground.shift_variance[i])
         out.codes[JAMMED, i] = mode.jammed[i]
     validity = _ALWAYS
     if given.trusted:
