@@ -25,7 +25,6 @@ from benchmarks.gaits import SHOWN, record
 from benchmarks.simulated_robots import GROUNDS, ROBOTS, SimulatedRobot
 from hybrid_contact_ros.demo.physics import contact_law, free_robot, robot_geom
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
-from hybrid_contact_ros.mechanics.model import RigidBodyModel
 
 Array = NDArray[np.float64]
 Height = Callable[[Array], Array]
@@ -70,6 +69,7 @@ class TerrainRobot(SimulatedRobot):
         self._softness = _SOFT.get(terrain, GROUNDS["stiff"])
         super().__init__(name)
         self._floors = np.array([self.model.geom(f"floor_{n}").id for n in self.rigid.contact_names])
+        self.model.geom_sameframe[self._floors] = 0  # they do not stay where the world's frame is
 
     def _compile(self, urdf: str, stiffness: float) -> mujoco.MjModel:
         compiler = {"balanceinertia": "true", "boundmass": "1e-6", "boundinertia": "1e-9"}
@@ -138,7 +138,7 @@ def episode(name: str, gait: str, terrain: str) -> tuple[SimulatedRobot, dict[st
 def score(robot: SimulatedRobot, data: dict[str, Array], noisy: bool, learn: bool) -> tuple[Scores, Array]:
     """Scores, and the errors of the learned height under contacts in the last quarter of their swings."""
     config = replace(robot.config, ground=replace(robot.config.ground, learn=learn))
-    model = RigidBodyModel.from_urdf(robot.urdf, config)
+    model = robot.rigid
     estimator = ContactEstimator(model, config)
     answers = [estimator.update(state, Parts.MODE) for state in states(model, data, NOISE if noisy else None)]
     found = Scores()

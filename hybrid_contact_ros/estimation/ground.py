@@ -36,11 +36,15 @@ def stance_memory(m: int) -> StanceMemory:
     """Nothing stands."""
     return StanceMemory(
         point_velocity=np.zeros((m, 3)),
+        point_place=np.zeros((m, 3)),
+        point_height=np.zeros(m),
+        unrest=np.zeros(m),
         standing=np.zeros(m),
         stance_height=np.zeros(m),
         stance_variance=np.zeros(m),
         stance_start=np.zeros((m, 3)),
         pressing=np.zeros(m),
+        pulling=np.zeros(m),
         entry=np.full(m, -1, dtype=np.int64),
         shift=np.zeros(m),
     )
@@ -76,4 +80,6 @@ def ground_scratch(model: RigidBodyModel) -> GroundScratch:
         every=np.arange(m, dtype=np.int64),
         plane_of=plane_of,
         shift_variance=np.zeros(m),
+        velocity_tolerances=np.zeros(m),
+        gap_offs=np.zeros(m),
     )

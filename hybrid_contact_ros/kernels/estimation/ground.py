@@ -43,8 +43,15 @@ _LOAD_PERIOD = 0.002  # s, between two solutions for the loads
 _FIT_PERIOD = 0.01  # s, between two fits of the map while nothing new stands
 _DRIFT_TIME = 0.02  # s, in which the map follows what all standing contacts have in common
 _CREEP = 0.0005**2  # m²/s, by which single footholds move under a foot
-_STRAYED = 0.003  # m: a foot whose load is not known does not stand where it has moved further
-_GATE = 9.0  # squared innovation, in variances, up to which a foot without a known load is believed
+_PLACE_TIME = 0.05  # s, of the positions of the points
+_UNREST_TIME = 0.2  # s
+_RESTLESS = 2.0  # deviations of a rate that speaks for nothing
+_PULL_TIME, _DOUBT = 0.5, 1.5  # s; a load counts where it is this many times what was pulled in that time
+_STRAYED = 0.005  # m: a foot whose load is not known does not stand where it has moved further
+_GATE = 9.0  # squared deviation, in variances, with which a height has changed
+_GATE_ABOVE = 4.0  # the same, with which a foot whose load is not known is believed to stand above the expected ground
+_ALONG = 3.0  # positions along the surface may move by this many times as much as heights
+_CERTAIN = 4.0  # deviations within which a gap is none
 _BEYOND = 1e-6  # m
 _LOWEST, _FURTHEST, _FURTHEST_UNLOADED = 0.005, 0.3, 0.1  # m
 
@@ -53,11 +60,15 @@ class StanceMemory(NamedTuple):
     """What is remembered of each contact."""
 
     point_velocity: Array  # (m, 3), m/s, low-passed; normal first
+    point_place: Array  # (m, 3), m, low-passed place in the plane
+    point_height: Array  # (m,), m, and gap
+    unrest: Array  # (m,), (m/s)², mean square of the gap's rate while the contact stands
     standing: Array  # (m,), s, since the contact has been still
     stance_height: Array  # (m,), m, mean and variance of the height while it is
     stance_variance: Array  # (m,), m²
     stance_start: Array  # (m, 3), m, where that began
     pressing: Array  # (m,), N, normal forces that explain the motion
+    pulling: Array  # (m,), N, how far these were below zero lately, where no ground pulls: their error
     entry: Indices  # (m,), foothold in the map on which the contact stands; −1 where it does not
     shift: Array  # (m,), m, subtracted from the gap
 
@@ -70,6 +81,8 @@ class GroundScratch(NamedTuple):
     every: Indices  # (m,), 0 … m − 1, constant
     plane_of: Indices  # (m,), constant: which plane the contact may touch; −1 for a joint limit
     shift_variance: Array  # (m,), m²
+    velocity_tolerances: Array  # (m,), m/s, of ActivationConfig, or more where a standing contact does not rest
+    gap_offs: Array  # (m,), m, of ActivationConfig, or less where the ground is known and no load is
 
 
 @kernel
@@ -80,34 +93,42 @@ def learn_ground(settings, ground, given, robot, problem, here, tracker, observe
         for i in range(m):
             memory.shift[i] = 0.0
             ahead.shift_variance[i] = 0.0
+            ahead.velocity_tolerances[i] = settings.velocity_tolerance
+            ahead.gap_offs[i] = settings.gap_off
         return
     numbers = map.map_numbers
     if given.first:
         forget(ground, map)
         for i in range(m):
-            memory.entry[i] = -1
-            memory.standing[i] = 0.0
-    if given.first or given.dt > LONGEST_PAUSE:
-        for i in range(m):
-            _leave(i, memory)
-            for k in range(3):
-                memory.point_velocity[i, k] = here.contact_velocity[i, k]
-    numbers[TIME] += given.dt
-    loads = _find_loads(settings, given, problem, here, observer, solver, scratch, memory, numbers, ahead)
-    _note_drift(ground, given.dt, problem, memory, map)
-    changed = False
+            memory.unrest[i] = 0.0
+            memory.pulling[i] = 0.0
     for i in range(m):
         along = 0.0
         for k in range(3):
             along += robot.normals[i, k] * problem.position[i, k]
         for k in range(3):
             ahead.under[i, k] = problem.position[i, k] - along * robot.normals[i, k]
-        if ahead.plane_of[i] >= 0 and _stands(i, loads, ground, given, problem, here, memory, map):
+    if given.first or given.dt > LONGEST_PAUSE:
+        for i in range(m):
+            _leave(i, memory)
+            memory.point_height[i] = problem.gap[i]
+            for k in range(3):
+                memory.point_velocity[i, k] = here.contact_velocity[i, k]
+                memory.point_place[i, k] = ahead.under[i, k]
+    numbers[TIME] += given.dt
+    loads = _find_loads(settings, given, problem, here, observer, solver, scratch, memory, numbers, ahead)
+    _note_drift(ground, given.dt, problem, memory, map)
+    changed = False
+    for i in range(m):
+        if ahead.plane_of[i] >= 0 and _stands(i, loads, ground, given, problem, here, memory, ahead):
             changed = _enter(i, loads, ground, problem, here, memory, map, ahead) or changed
     if changed or numbers[TIME] - numbers[FITTED_AT] >= _FIT_PERIOD:
         fit(ground, ahead.plane_of, map)
     for i in range(m):
+        ahead.velocity_tolerances[i] = settings.velocity_tolerance
+        ahead.gap_offs[i] = settings.gap_off
         if ahead.plane_of[i] >= 0:
+            _note_unrest(i, settings, given.dt, here, memory, ahead)
             _apply(i, settings, ground, given, problem, here, tracker, memory, map, ahead)
 
 
@@ -122,6 +143,7 @@ def _find_loads(settings, given, problem, here, observer, solver, scratch, memor
         return -1
     if numbers[TIME] - numbers[LOADED_AT] < _LOAD_PERIOD:
         return 1
+    keep = math.exp(-(numbers[TIME] - numbers[LOADED_AT]) / _PULL_TIME)
     numbers[LOADED_AT] = numbers[TIME]
     response, shifted = scratch.vectors[0], scratch.vectors[1]
     nv = observer.residual.shape[0]
@@ -137,6 +159,7 @@ def _find_loads(settings, given, problem, here, observer, solver, scratch, memor
     if explaining_forces(3, _REGULARISATION, here.G, response, ahead.every, solver.A, shifted, forces) == _SOLVED:
         for i in range(m):
             memory.pressing[i] = forces[i, 0]
+            memory.pulling[i] = max(keep * memory.pulling[i], -forces[i, 0])
     return 1
 
 
@@ -161,24 +184,32 @@ def _note_drift(ground, dt, problem, memory, map):
 
 
 @kernel
-def _stands(i, loads, ground, given, problem, here, memory, map):
-    """Follow contact i while it is still; whether it has been for long enough."""
-    lag, across, strayed = 1.0 - math.exp(-given.dt / _SMOOTHING), 0.0, 0.0
+def _stands(i, loads, ground, given, problem, here, memory, ahead):
+    """Follow contact i while it stands; whether it has done so for long enough."""
+    lag, slow = 1.0 - math.exp(-given.dt / _SMOOTHING), 1.0 - math.exp(-given.dt / _PLACE_TIME)
+    away, strayed = 0.0, 0.0  # along the surface
     for k in range(3):
         memory.point_velocity[i, k] += lag * (here.contact_velocity[i, k] - memory.point_velocity[i, k])
-        across += memory.point_velocity[i, k] ** 2
-        strayed += (problem.position[i, k] - memory.stance_start[i, k]) ** 2
+        memory.point_place[i, k] += slow * (ahead.under[i, k] - memory.point_place[i, k])
+        away += (ahead.under[i, k] - memory.point_place[i, k]) ** 2
+        strayed += (ahead.under[i, k] - memory.stance_start[i, k]) ** 2
+    memory.point_height[i] += slow * (problem.gap[i] - memory.point_height[i])
     noise = here.gap_sigmas[i] * here.gap_sigmas[i]
     begun = memory.standing[i] > 0.0
     apart = problem.gap[i] - memory.stance_height[i]
     far = begun and apart * apart > _GATE * (memory.stance_variance[i] + noise)
     if loads > 0:
-        least = 0.5 * ground.least_load if begun else ground.least_load
-        still = memory.pressing[i] > least and abs(memory.point_velocity[i, 0]) < 2.0 * ground.still_speed
+        least = max(ground.least_load, _DOUBT * memory.pulling[i])
+        stands = memory.pressing[i] > (0.5 if begun else 1.0) * least
+        rests = abs(memory.point_velocity[i, 0]) < 2.0 * ground.still_speed
     else:
-        still = loads == 0 and across < ground.still_speed * ground.still_speed and not far
-        still = still and (not begun or strayed < _STRAYED * _STRAYED)
-    if not still:
+        rise = abs(problem.gap[i] - memory.point_height[i])
+        stands = loads == 0 and rise < ground.still_speed * _PLACE_TIME
+        stands = stands and away < (_ALONG * ground.still_speed * _PLACE_TIME) ** 2
+        stands = stands and (not begun or abs(apart) < _STRAYED)
+        stands = stands and (not begun or memory.entry[i] >= 0 or strayed < (_ALONG * _STRAYED) ** 2)
+        rests = True
+    if not stands:
         _leave(i, memory)
         return False
     if not begun:
@@ -186,10 +217,10 @@ def _stands(i, loads, ground, given, problem, here, memory, map):
         memory.stance_height[i] = problem.gap[i]
         memory.stance_variance[i] = noise
         for k in range(3):
-            memory.stance_start[i, k] = problem.position[i, k]
+            memory.stance_start[i, k] = ahead.under[i, k]
         return False
     memory.standing[i] += given.dt
-    if given.dt > 0.0:
+    if given.dt > 0.0 and rests:
         memory.stance_variance[i] += _CREEP * given.dt
         if far:  # the ground gives way
             memory.stance_variance[i] += apart * apart
@@ -197,6 +228,17 @@ def _stands(i, loads, ground, given, problem, here, memory, map):
         memory.stance_height[i] += weight * apart
         memory.stance_variance[i] *= 1.0 - weight
     return memory.standing[i] >= (ground.still_time if loads > 0 else ground.still_time_unloaded)
+
+
+@kernel
+def _note_unrest(i, settings, dt, here, memory, ahead):
+    """Learn how much the gap of contact i moves while it stands, where it should not: by noise of the velocities, or on
+    soft ground. A rate of that size speaks for nothing."""
+    if memory.entry[i] >= 0:
+        lag = 1.0 - math.exp(-dt / _UNREST_TIME)
+        memory.unrest[i] += lag * (here.gap_velocity[i] ** 2 - memory.unrest[i])
+    here.velocity_sigmas[i] = math.sqrt(here.velocity_sigmas[i] ** 2 + memory.unrest[i])
+    ahead.velocity_tolerances[i] = max(settings.velocity_tolerance, _RESTLESS * math.sqrt(memory.unrest[i]))
 
 
 @kernel
@@ -217,7 +259,9 @@ def _enter(i, loads, ground, problem, here, memory, map, ahead):
     if loads > 0:
         believed = abs(surprise) <= _FURTHEST
     else:
-        believed = surprise * surprise <= _GATE * (spread + here.gap_sigmas[i] ** 2)
+        # A foot may hang still above the ground, and cannot be below it.
+        believed = surprise <= 0.0 and surprise >= -_FURTHEST_UNLOADED
+        believed = believed or surprise * surprise <= _GATE_ABOVE * (spread + here.gap_sigmas[i] ** 2)
         if not believed and map.map_numbers[CLOCKS_UNSUPPORTED] >= ground.still_time_unloaded:
             believed = abs(surprise) <= _FURTHEST_UNLOADED and _is_lowest(i, ground, problem, memory, ahead)
     if not believed:
@@ -254,14 +298,16 @@ def _apply(i, settings, ground, given, problem, here, tracker, memory, map, ahea
         wanted, variance = memory.stance_height[i], memory.stance_variance[i]
     else:
         wanted, variance = predict(ground, ahead.plane_of, map, i, ahead.under[i], ahead.map_row)
+    here.gap_sigmas[i] = math.sqrt(here.gap_sigmas[i] ** 2 + variance)
+    if not given.trusted and map.map_size[0] > 0:
+        ahead.gap_offs[i] = min(settings.gap_off, max(settings.gap_on, _CERTAIN * here.gap_sigmas[i]))
     gap = measured - wanted
     if memory.entry[i] < 0 and not given.first:
         before = measured - memory.shift[i]
         if tracker.closed[i]:
             gap = min(gap, max(before, settings.gap_on))
         else:
-            gap = max(gap, min(before, settings.gap_off + _BEYOND))
+            gap = max(gap, min(before, ahead.gap_offs[i] + _BEYOND))
     memory.shift[i] = measured - gap
     problem.gap[i] = gap
     ahead.shift_variance[i] = variance
-    here.gap_sigmas[i] = math.sqrt(here.gap_sigmas[i] ** 2 + variance)

@@ -58,7 +58,8 @@ def update(
     # log memory:
     last_status, calm, calm_gap, begun, begun_gap, agreed, told,
     # stance memory:
-    point_velocity, standing, stance_height, stance_variance, stance_start, pressing, entry, shift,
+    point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance, stance_start, pressing,
+    pulling, entry, shift,
     # ground map:
     map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
     map_numbers,
@@ -69,7 +70,7 @@ def update(
     integers, directions, phi, flats, chain, chain_matrix,
     chain_bytes,
     # ground scratch:
-    map_row, under, every, plane_of, shift_variance,
+    map_row, under, every, plane_of, shift_variance, velocity_tolerances, gap_offs,
     # engine out:
     backed, event_times,
     # lists:
@@ -112,8 +113,9 @@ def update(
     observer = ObserverMemory(residual, integral, known, age)
     log = LogMemory(last_status, calm, calm_gap, begun, begun_gap, agreed, told)
     stance = StanceMemory(
-        point_velocity, standing, stance_height, stance_variance, stance_start, pressing, entry, shift
-    )
+        point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance, stance_start,
+        pressing, pulling, entry, shift,
+    )  # fmt: skip
     footholds = GroundMap(
         map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
         map_numbers,
@@ -124,7 +126,7 @@ def update(
         integers, directions, phi, flats, chain, chain_matrix,
         chain_bytes,
     )  # fmt: skip
-    ground = GroundScratch(map_row, under, every, plane_of, shift_variance)
+    ground = GroundScratch(map_row, under, every, plane_of, shift_variance, velocity_tolerances, gap_offs)
     ahead = EngineOut(backed, event_times)
     lists = ListsOut(
         sequence_contacts, sequence_kinds, sequence_times, sequence_modes, events, pair_contacts, pair_couplings,
@@ -138,7 +140,7 @@ def update(
         ground,
     )  # fmt: skip
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
-    code, mode_residual = decide(settings, given, robot, problem, here, tracker, mode, warm, solver, scratch, out)
+    code, mode_residual = decide(settings, given, robot, problem, here, tracker, mode, warm, solver, scratch, ground, out)
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
     weigh(settings, given, robot, problem, here, tracker, mode, scratch, out)
     # Estimate the forces a second time, from the momentum.

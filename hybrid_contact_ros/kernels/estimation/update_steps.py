@@ -65,7 +65,7 @@ _EFFORT, _UNIQUE, _FORCES = int(Validity.EFFORT), int(Validity.MODE_UNIQUE), int
 
 
 @kernel
-def decide(settings, given, robot, problem, here, tracker, mode, warm, solver, scratch, out):
+def decide(settings, given, robot, problem, here, tracker, mode, warm, solver, scratch, ground, out):
     """Solve for the mode of the contacts that may carry force, and decide which of them are closed.
 
     The rows of some contacts depend on each other, and their drifts must then agree (:mod:`.contact_drift`). What does
@@ -75,7 +75,7 @@ def decide(settings, given, robot, problem, here, tracker, mode, warm, solver, s
         Status and residual of the mode.
     """
     gap, rate, touching, closed = problem.gap, here.gap_velocity, scratch.touching, tracker.closed
-    candidates(settings.gap_on, settings.gap_off, settings.velocity_tolerance, closed, gap, rate, touching)
+    candidates(settings.gap_on, ground.gap_offs, ground.velocity_tolerances, closed, gap, rate, touching)
     slips(
         settings.slip_on, settings.slip_off, SLIP_TIME_CONSTANT, settings.velocity_sigma, robot.tangents, given.dt,
         closed, here.tangential, tracker.slipping, tracker.seen, tracker.smooth, tracker.spread, scratch.sliding,
@@ -98,14 +98,13 @@ def decide(settings, given, robot, problem, here, tracker, mode, warm, solver, s
         if attempt == 1:
             break
         contact_statuses(
-            settings.gap_on, settings.velocity_tolerance, settings.force_on, settings.force_off, settings.load_sigma,
-            settings.velocity_sigma, given.trusted, touching, gap, rate, scratch.load, tracker.slipping, closed,
+            settings.gap_on, ground.velocity_tolerances, settings.force_on, settings.force_off, settings.load_sigma,
+            here.velocity_sigmas, given.trusted, touching, gap, rate, scratch.load, tracker.slipping, closed,
             tracker.evidence, out.codes[STATUS],
         )  # fmt: skip
-        # The middle of the two gaps: a contact there is closed or open depending on where it comes from.
         closed_scores(
-            0.5 * (settings.gap_on + settings.gap_off), settings.velocity_tolerance, here.gap_sigmas,
-            settings.velocity_sigma, settings.load_sigma, given.trusted, gap, rate, scratch.load,
+            settings.gap_on, ground.gap_offs, ground.velocity_tolerances, here.gap_sigmas,
+            here.velocity_sigmas, settings.load_sigma, given.trusted, gap, rate, scratch.load,
             out.numbers[PROBABILITY],
         )  # fmt: skip
         pushed = False
