@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from hybrid_contact_ros.config_belief import BeliefConfig
 from hybrid_contact_ros.config_engine import (
     ActivationConfig,
     ObserverConfig,
@@ -25,6 +26,7 @@ from hybrid_contact_ros.parameter_values import checked, group, leaf, named
 
 __all__ = [
     "ActivationConfig",
+    "BeliefConfig",
     "Contact",
     "DiagnosticsConfig",
     "Environment",
@@ -72,6 +74,7 @@ class EstimatorConfig:
         joint_limits: names of the joints whose position limits are contacts.
         locked_joints: names of the joints that no message has; these are held at zero.
         activation: :class:`ActivationConfig`: when a measured gap counts as closed, and the noise of the sensors.
+        belief: :class:`BeliefConfig`: densities and rates of the filter over open, sticking and slipping.
         prediction: :class:`PredictionConfig`: how far ahead events and modes are predicted.
         stability: :class:`StabilityConfig`: the dead bands of the flags.
         impact: :class:`ImpactConfig`: the impact law, and how the set of velocities after an impact is drawn.
@@ -94,6 +97,7 @@ class EstimatorConfig:
     joint_limits: tuple[str, ...] = leaf((), "-", None, None, "joints whose position limits are contacts")
     locked_joints: tuple[str, ...] = leaf((), "-", None, None, "joints that no message has; they are held at zero")
     activation: ActivationConfig = field(default_factory=ActivationConfig)
+    belief: BeliefConfig = field(default_factory=BeliefConfig)
     prediction: PredictionConfig = field(default_factory=PredictionConfig)
     stability: StabilityConfig = field(default_factory=StabilityConfig)
     impact: ImpactConfig = field(default_factory=ImpactConfig)
@@ -200,6 +204,7 @@ IGNORED = (
 
 _GROUPS: dict[str, type] = {
     "activation": ActivationConfig,
+    "belief": BeliefConfig,
     "prediction": PredictionConfig,
     "stability": StabilityConfig,
     "impact": ImpactConfig,

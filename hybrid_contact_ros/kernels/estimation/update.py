@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from hybrid_contact_ros.codes import Status, Validity
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.belief_likelihoods import BeliefSettings
+from hybrid_contact_ros.kernels.estimation.belief_step import BeliefRecord, BeliefUse, believe, remember
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
 from hybrid_contact_ros.kernels.estimation.told_events import LogMemory, tell_events
@@ -21,7 +23,15 @@ from hybrid_contact_ros.kernels.estimation.update_records import (
     UpdateScratch,
     UpdateSettings,
 )
-from hybrid_contact_ros.kernels.estimation.update_steps import decide, follow, foretell, observe, publish, weigh
+from hybrid_contact_ros.kernels.estimation.update_steps import (
+    decide,
+    follow,
+    follow_momentum,
+    foretell,
+    observe,
+    publish,
+    weigh,
+)
 from hybrid_contact_ros.kernels.modes.records import StateOut, StateScratch
 
 _SOLVED = int(Status.SOLVED)
@@ -35,6 +45,12 @@ def update(
     load_sigma, gap_sigma, velocity_sigma, acceleration_sigma, force_sigma, sigmas, horizon, rollout_horizon, gain,
     force_tolerance, acceleration_tolerance, grazing_speed, duration, coupling_tolerance, restitution_margin,
     mode_tolerance, flag_tolerance, floating_base,
+    # belief settings:
+    belief_lead, belief_close_above, belief_open_below, belief_decides, belief_gap_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide,
+    belief_slip_speed, belief_rest_speed, belief_load_sigma, belief_load_limit, belief_force_part, belief_share,
+    belief_outliers, belief_gap_correlation, belief_velocity_correlation, belief_load_correlation,
+    belief_force_correlation, belief_touchdown_rate, belief_liftoff_rate, belief_slip_rate, belief_stick_rate,
+    belief_foresight, belief_foresight_sigma, belief_sigmas,
     # robot:
     normals, tangents, friction, restitution,
     # problem:
@@ -52,6 +68,10 @@ def update(
     residual, integral, known, age,
     # log memory:
     last_status, calm, calm_gap, begun, begun_gap, agreed, told,
+    # belief:
+    belief_members, belief_belief, belief_kind, belief_times, belief_load, belief_touching, belief_weight,
+    belief_probability, belief_last, belief_noise, belief_force, belief_covariance, belief_inverse, belief_transition,
+    belief_single, belief_joint, belief_L, belief_x,
     # mode scratch:
     A, work, order, intended, other_slip, found, other_forces,
     # scratch:
@@ -72,7 +92,7 @@ def update(
 
     Args: the members of UpdateSettings, RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with
         ``warm``, (1,) uint8, whether the last mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory,
-        StateScratch, UpdateScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix ``out_``.
+        BeliefUse, BeliefSettings and BeliefRecord (all with the prefix ``belief_``), StateScratch, UpdateScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix ``out_``.
 
     Returns:
         The residual of the mode, validity bits, and how much was written of the lists: events of the sequence, events
@@ -95,6 +115,19 @@ def update(
     mode = StateOut(critical, jammed, moving, slip, state, forces, accelerations, acceleration, status)
     observer = ObserverMemory(residual, integral, known, age)
     log = LogMemory(last_status, calm, calm_gap, begun, begun_gap, agreed, told)
+    use = BeliefUse(belief_lead, belief_close_above, belief_open_below, belief_decides)
+    belief_settings = BeliefSettings(
+        belief_gap_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed,
+        belief_rest_speed, belief_load_sigma, belief_load_limit, belief_force_part, belief_share, belief_outliers,
+        belief_gap_correlation, belief_velocity_correlation, belief_load_correlation, belief_force_correlation,
+        belief_touchdown_rate, belief_liftoff_rate, belief_slip_rate, belief_stick_rate, belief_foresight,
+        belief_foresight_sigma, belief_sigmas,
+    )  # fmt: skip
+    belief = BeliefRecord(
+        belief_members, belief_belief, belief_kind, belief_times, belief_load, belief_touching, belief_weight,
+        belief_probability, belief_last, belief_noise, belief_force, belief_covariance, belief_inverse,
+        belief_transition, belief_single, belief_joint, belief_L, belief_x,
+    )  # fmt: skip
     solver = StateScratch(A, work, order, intended, other_slip, found, other_forces)
     scratch = UpdateScratch(
         basis, values, touching, sliding, load, b, weighed, slip_acceleration, expected, estimates, vectors, bytes,
@@ -108,14 +141,22 @@ def update(
     )  # fmt: skip
     out = PredictionOut(out_vectors, out_numbers, out_codes, out_truths)
 
+    # Follow the momentum, and believe in each contact as far as this state and those before it agree with it.
+    settled = follow_momentum(settings, given, problem, here, observer)
+    decided = believe(
+        use, belief_settings, settings, given, problem, here, tracker, observer, solver, scratch, belief, out
+    )
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
-    code, mode_residual = decide(settings, given, robot, problem, here, tracker, mode, warm, solver, scratch, out)
+    code, mode_residual = decide(
+        settings, given, decided, robot, problem, here, tracker, mode, warm, solver, scratch, out
+    )
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
     weigh(settings, given, robot, problem, here, tracker, mode, scratch, out)
     # Estimate the forces a second time, from the momentum.
-    settled = observe(settings, given, robot, problem, here, tracker, observer, solver, scratch, out)
+    observe(settled, robot, here, tracker, observer, solver, scratch, out)
     # Foretell each contact's next event, from the extrapolated state and the rhythm of the gait.
     foretell(settings, given, robot, problem, here, tracker, lines, scratch, ahead, out)
+    remember(scratch, ahead, belief, out)
     # Follow the hybrid model through the modes after that.
     steps, complete = follow(settings, given, robot, problem, here, tracker, solver, scratch, ahead, lists)
     # Tell what is new.
