@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from hybrid_contact_ros.config_belief import BeliefConfig
 from hybrid_contact_ros.config_engine import (
     ActivationConfig,
     ObserverConfig,
@@ -26,6 +27,7 @@ from hybrid_contact_ros.parameter_values import checked, group, leaf, named
 
 __all__ = [
     "ActivationConfig",
+    "BeliefConfig",
     "Contact",
     "DiagnosticsConfig",
     "Environment",
@@ -75,6 +77,7 @@ class EstimatorConfig:
         locked_joints: names of the joints that no message has; these are held at zero.
         activation: :class:`ActivationConfig`: when a measured gap counts as closed, and the noise of the sensors.
         ground: :class:`GroundConfig`: how the ground is learned from contact.
+        belief: :class:`BeliefConfig`: densities and rates of the filter over open, sticking and slipping.
         prediction: :class:`PredictionConfig`: how far ahead events and modes are predicted.
         stability: :class:`StabilityConfig`: the dead bands of the flags.
         impact: :class:`ImpactConfig`: the impact law, and how the set of velocities after an impact is drawn.
@@ -98,6 +101,7 @@ class EstimatorConfig:
     locked_joints: tuple[str, ...] = leaf((), "-", None, None, "joints that no message has; they are held at zero")
     activation: ActivationConfig = field(default_factory=ActivationConfig)
     ground: GroundConfig = field(default_factory=GroundConfig)
+    belief: BeliefConfig = field(default_factory=BeliefConfig)
     prediction: PredictionConfig = field(default_factory=PredictionConfig)
     stability: StabilityConfig = field(default_factory=StabilityConfig)
     impact: ImpactConfig = field(default_factory=ImpactConfig)
@@ -205,6 +209,7 @@ IGNORED = (
 _GROUPS: dict[str, type] = {
     "activation": ActivationConfig,
     "ground": GroundConfig,
+    "belief": BeliefConfig,
     "prediction": PredictionConfig,
     "stability": StabilityConfig,
     "impact": ImpactConfig,

@@ -151,7 +151,9 @@ def contact_statuses(
                 gain = ENOUGH
             elif fast > 0.0:
                 gain = 2.0 * fast * velocity_tolerance[i] / (velocity_sigma[i] * velocity_sigma[i])
-            elif trusted and rate[i] >= -velocity_tolerance[i]:  # the forces of a mode are not those that stop a contact
+            elif (
+                trusted and rate[i] >= -velocity_tolerance[i]
+            ):  # the forces of a mode are not those that stop a contact
                 gain = -ENOUGH if idle else 2.0 * (force_off - load[i]) * push
         elif not touching[i]:
             gain = -ENOUGH
@@ -171,11 +173,18 @@ def contact_statuses(
             evidence[i] = min(max(evidence[i] + gain, 0.0), ENOUGH)
             if evidence[i] >= ENOUGH:
                 closed[i] = 0 if closed[i] else 1
-        if not closed[i]:
+    told_statuses(closed, slipping, status)
+
+
+@kernel
+def told_statuses(closed, slipping, status):
+    """Write the status (m,) of contacts that are known to be ``closed`` or not; clear ``slipping`` of open ones."""
+    for i in range(status.shape[0]):
+        if closed[i]:
+            status[i] = _SLIPPING if slipping[i] else _STICKING
+        else:
             slipping[i] = 0
             status[i] = _OPEN
-        else:
-            status[i] = _SLIPPING if slipping[i] else _STICKING
 
 
 @kernel
