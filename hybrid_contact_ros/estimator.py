@@ -120,7 +120,7 @@ class ContactEstimator:
         self._latest: Moment | None = None
         self._course, self._touched_ns = Course(model.nv), _LONG_AGO
         self._noise = VelocityNoise(model.nv)
-        self._commands = CommandCourse()
+        self._commands = CommandCourse(model.drives)
 
     @property
     def stamp_ns(self) -> int | None:
@@ -200,7 +200,7 @@ class ContactEstimator:
         self._latest = moment = engine.moment(state)
         self._course.add(stamp, moment.acceleration, moment.closed, moment.slipping)
         self._noise.add(stamp, state.v)
-        self._commands.add(state.command)
+        self._commands.see(state)
         # Put the answers together: the mode, the stability flags, what is new, and the set of the impact that is ahead.
         mode, stability = predictions(stamp, answer, engine.lists)
         events: tuple[Event, ...] = ()
@@ -215,6 +215,13 @@ class ContactEstimator:
         if wanted & _SENSITIVITY:
             return Prediction(mode, stability, impact, events, self.next_sensitivities())
         return Prediction(mode, stability, impact, events)
+
+    @property
+    def disobeyed(self) -> tuple[str, ...]:
+        """The joints that are told what to do (``RobotState.command``) and give another effort: their commands are not
+        used."""
+        found = self._commands.disobeyed
+        return () if found is None else tuple(np.array(self.model.velocity_names)[found].tolist())
 
     def next_impact(self) -> ImpactPrediction | None:
         """The set of the next impact after the state last updated, extrapolated with the mode's acceleration.

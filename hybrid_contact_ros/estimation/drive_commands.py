@@ -8,6 +8,9 @@ its limits changes its torque with the motion, and with its command. Both are fo
 with τ' of a state that moves on with v, the velocity-implicit step of the drive, so that stiff gains do not oscillate,
 and Coulomb's law at the contacts that are closed. Drives at their limits give these. What nobody commands holds its
 effort. M, h and J are computed anew in each step.
+
+Gains may be wrong, and drives may do something else. Where efforts are measured, a command is believed of a drive as
+long as it explains its effort better than the effort of 8 ms before does, or to 5 % of what the drive can give.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.impacts.landing_law import landing_outcomes, landing_scratch
-from hybrid_contact_ros.mechanics.commands import JointCommand
+from hybrid_contact_ros.mechanics.commands import DriveLimits, JointCommand
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 
@@ -31,6 +34,9 @@ _STEPS, _TOLERANCE, _USABLE = 200, 1e-8, 1e-4
 _KEPT = 16  # commands that are remembered
 _SPAN = 8_000_000  # ns, over which the course of commands is taken
 _FEWEST = 3
+_PAUSE = 100_000_000  # ns; a longer one makes efforts of before worthless
+_REMEMBERED = 1e8  # ns, over which what drives do is remembered
+_EXPLAINED = 0.05  # of what a drive can give: an effort that a command explains
 _STEADY = 0.5  # a course is one whose two halves differ by no more than this part of the larger
 
 
@@ -56,15 +62,72 @@ class CommandAhead(NamedTuple):
         )
 
 
-class CommandCourse:
-    """The last commands. A pause, or a stamp of the past, starts them anew."""
+class Obedience:
+    """Whether drives do what they are told, by the efforts that are measured.
 
-    def __init__(self) -> None:
+    Args:
+        limit: (nv,) N m or N, of the drives; infinite where nobody knows, and the largest effort seen counts.
+    """
+
+    def __init__(self, limit: Array) -> None:
+        self._limit = limit
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all efforts: drives are believed to do what they are told."""
+        nv = self._limit.size
+        self._largest, self._off, self._changed = np.zeros(nv), np.zeros(nv), np.zeros(nv)
+        self._efforts: list[tuple[int, Array]] = []
+        self.disobeyed = np.zeros(nv, dtype=np.bool_)
+
+    def add(self, stamp_ns: int, effort: Array, told: Array) -> None:
+        """A state's measured effort (nv,) and the one that its command makes (nv,)."""
+        kept = self._efforts
+        if kept and not 0 < stamp_ns - kept[-1][0] <= _PAUSE:
+            self.reset()
+            kept = self._efforts
+        share = 1.0 - math.exp(-(stamp_ns - kept[-1][0]) / _REMEMBERED) if kept else 0.0
+        kept.append((stamp_ns, effort))
+        while len(kept) > 2 and stamp_ns - kept[1][0] >= _SPAN:
+            del kept[0]
+        self._off += share * ((effort - told) ** 2 - self._off)
+        self._changed += share * ((effort - kept[0][1]) ** 2 - self._changed)
+        np.maximum(self._largest, np.abs(effort), out=self._largest)
+        small = _EXPLAINED * np.minimum(self._limit, self._largest if np.isinf(self._limit).any() else self._limit)
+        self.disobeyed = self._off > np.maximum(self._changed, small**2)
+
+
+class CommandCourse:
+    """The last commands, as far as the drives do what they are told. A pause, or a stamp of the past, starts them anew.
+
+    Args:
+        drives: the robot's; without them nothing is checked.
+    """
+
+    def __init__(self, drives: DriveLimits | None = None) -> None:
         self._commands: list[JointCommand] = []
+        self._drives = drives
+        self._obedience = None if drives is None else Obedience(drives.limit)
 
     def reset(self) -> None:
         """Forget all of them."""
         self._commands.clear()
+        if self._obedience is not None:
+            self._obedience.reset()
+
+    @property
+    def disobeyed(self) -> NDArray[np.bool_] | None:
+        """(nv,): the drives that are told what to do and do something else; None where nothing is commanded."""
+        if self._obedience is None or not self._commands:
+            return None
+        return self._obedience.disobeyed & self._commands[-1].known
+
+    def see(self, state: RobotState) -> None:
+        """A state, the next in time."""
+        self.add(state.command)
+        if state.command is not None and state.effort is not None and self._drives is not None and self._obedience:
+            told = self._drives.torque(state.command, state.q, state.v, state.effort)
+            self._obedience.add(state.stamp_ns, state.effort, told)
 
     def add(self, command: JointCommand | None) -> None:
         """The command of a state, the next in time."""
@@ -81,9 +144,13 @@ class CommandCourse:
 
     def ahead(self) -> CommandAhead | None:
         """The last command with its course; None where nothing is commanded."""
-        if not self._commands or not self._commands[-1].known.any():
+        if not self._commands:
             return None
         last = self._commands[-1]
+        if self._obedience is not None and self._obedience.disobeyed.any():
+            last = replace(last, known=last.known & ~self._obedience.disobeyed)
+        if not last.known.any():
+            return None
         known = [one for one in self._commands if last.stamp_ns - one.stamp_ns <= _SPAN]
         still = np.zeros(last.position.size)
         if len(known) < _FEWEST:

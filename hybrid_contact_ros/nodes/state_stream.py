@@ -291,6 +291,11 @@ class StateStream:
                 if events is not None:
                     self.maps.offer(events, arrived)
             self._note(prediction.mode)
+            if state.command is not None and (names := estimator.disobeyed):
+                said = (
+                    f"{', '.join(names[:6])}; look at the gains of joint_command and input.command_stiffness, _damping"
+                )
+                monitor.note("disobeyed", said)
             done = time.perf_counter_ns()
             cost = done - begun
             monitor.spent(cost)

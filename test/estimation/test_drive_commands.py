@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.estimation.drive_commands import CommandCourse, followed
+from hybrid_contact_ros.estimation.drive_commands import CommandCourse, Obedience, followed
 from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.mechanics.commands import JointCommand
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
@@ -146,6 +146,25 @@ def test_a_pause_or_a_state_without_command_starts_the_course_anew():
     assert course.ahead().position_rate.tolist() == [0.0]
     course.add(None)
     assert course.ahead() is None
+
+
+def test_a_command_that_does_not_explain_the_effort_is_not_used_and_the_joint_is_named():
+    model, config = leg()
+    for factor, names in ((1.0, ()), (3.0, ("knee",))):  # the drive has a third of the gain that is told
+        estimator = ContactEstimator(model, config)
+        for k in range(20):
+            state = falling(k * MS, 0.5, command(k * MS, position=-0.5 + 0.1 * factor, stiffness=200.0, nv=7))
+            effort = np.r_[np.zeros(6), 20.0 + 0.1 * k]
+            estimator.update(replace(state, effort=effort))
+        assert estimator.disobeyed == names
+
+
+def test_a_drive_that_is_believed_again_obeys():
+    found = Obedience(np.full(1, 100.0))
+    for k in range(600):
+        found.add(k * MS, np.full(1, 20.0), np.full(1, 20.0 if k >= 50 else 60.0))
+        assert k != 49 or found.disobeyed.all()
+    assert not found.disobeyed.any()
 
 
 def falling(stamp: int, height: float, told: JointCommand | None) -> RobotState:
