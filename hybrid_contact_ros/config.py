@@ -188,6 +188,7 @@ class EstimatorConfig:
             raise ValueError("impact.directions must be even")
         config.landing.check()
         config.realtime.check()
+        config.input.check()
         return config
 
 
