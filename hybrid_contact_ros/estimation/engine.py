@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import ActivationConfig, EstimatorConfig
+from hybrid_contact_ros.estimation.contact_belief import belief_settings, belief_use
+from hybrid_contact_ros.estimation.ground import ground_scratch, ground_settings
 from hybrid_contact_ros.estimation.memory import Memory, engine_out, lists_out, measurement, update_scratch
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.kernels.bound import Bound
@@ -81,7 +83,11 @@ class Engine:
             truths=self._bytes[codes:].view(np.bool_).reshape(2, m),
         )
         self._passive = model.floating_base and nv == 6
-        self.memory, self.measured, self.scratch = Memory(m, nv), measurement(m, nv), update_scratch(m, nv)
+        self.memory, self.measured, self.scratch = (
+            Memory(m, nv, model.contact_frames),
+            measurement(m, nv),
+            update_scratch(m, nv),
+        )
         self.ahead, self.lists = engine_out(m), lists_out(m, config.prediction.rollout_events)
         self._no_covariance = np.zeros((2, 6, 6))
         # Own copies: a read-only array would be another type for the kernels.
@@ -123,10 +129,14 @@ class Engine:
             backed=self.ahead.backed,
             event_times=self.ahead.event_times,
         )
+        self.ground = ground_scratch(model)
         self._update = Bound(
-            update, *update_settings(model, config), *robot, *problem, *self.measured, *memory.tracker, *memory.mode,
-            memory.warm, memory.lines, *memory.observer, *memory.log, *state_scratch(m, TANGENTS), *self.scratch,
-            *self.ahead, *self.lists,
+            update, *update_settings(model, config), *ground_settings(config.ground, weight(model), m),
+            *belief_use(config.belief),
+            *belief_settings(config.belief, config.prediction.bound_sigmas, weight(model), m), *robot, *problem,
+            *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer, *memory.log,
+            *memory.stance, *memory.footholds, *memory.belief, *state_scratch(m, TANGENTS), *self.scratch,
+            *self.ground, *self.ahead, *self.lists,
         )  # fmt: skip
 
     def measure(self, state: RobotState) -> int:

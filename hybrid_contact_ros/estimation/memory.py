@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from hybrid_contact_ros.estimation.contact_belief import belief_record, forget
+from hybrid_contact_ros.estimation.ground import ground_map, stance_memory
 from hybrid_contact_ros.kernels.estimation.contact_tracking import UNKNOWN
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
@@ -29,7 +33,7 @@ class Memory:
     The members are records of the kernels, which write them.
     """
 
-    def __init__(self, contacts: int, nv: int) -> None:
+    def __init__(self, contacts: int, nv: int, links: Sequence[str]) -> None:
         m = contacts
         self.tracker = tracker_memory(m)
         self.mode = state_out(nv, m, TANGENTS)
@@ -37,6 +41,8 @@ class Memory:
         self.lines = np.full((m, 2, 3), -1.0)
         self.observer = observer_memory(nv)
         self.log = log_memory(m)
+        self.stance, self.footholds = stance_memory(m), ground_map()  # both are forgotten at the first state
+        self.belief = belief_record(links, nv)
 
     def reset(self) -> None:
         """Forget all earlier states."""
@@ -45,6 +51,7 @@ class Memory:
                 array.fill(0)
         self.tracker.evidence.fill(UNKNOWN)
         self.log.begun.fill(-1)
+        forget(self.belief)
         self.pause()
 
     def pause(self) -> None:

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.house import MANY_ARGUMENTS, functions
+from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
+from hybrid_contact_ros.kernels.estimation import belief_step as believing
+from hybrid_contact_ros.kernels.estimation import contact_belief as beliefs
 from hybrid_contact_ros.kernels.estimation import event_times as events
 from hybrid_contact_ros.kernels.estimation import measure as measures
 from hybrid_contact_ros.kernels.estimation import momentum_observer as observers
@@ -67,10 +70,20 @@ DOORS = [
     (
         update,
         [
-            *(updates.UpdateSettings, updates.RobotContacts, updates.UpdateProblem, measures.Measurement),
+            *(updates.UpdateSettings, *prefixed("belief", believing.BeliefUse)),
+            *prefixed("belief", likelihoods.BeliefSettings),
+            *(updates.RobotContacts, updates.UpdateProblem, measures.Measurement),
             *(updates.TrackerMemory, modes.StateOut, "warm", "lines", observers.ObserverMemory, logs.LogMemory),
+            *prefixed("belief", believing.BeliefRecord),
             *(modes.StateScratch, updates.UpdateScratch, updates.EngineOut, updates.ListsOut, updates.UpdateInput),
             *("out_vectors", "out_numbers", "out_codes", "out_truths"),
+        ],
+    ),
+    (
+        beliefs.contact_belief,
+        [
+            *(likelihoods.BeliefSettings, "members", likelihoods.BeliefInput, beliefs.BeliefMemory),
+            *(beliefs.BeliefScratch, "probability"),
         ],
     ),
     (events.next_events, [rollouts.TimeBounds, events.EventProblem, events.EventScratch, events.EventOut]),

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from hybrid_contact_ros.codes import Status, Validity
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.belief_likelihoods import BeliefSettings
+from hybrid_contact_ros.kernels.estimation.belief_step import BeliefRecord, BeliefUse, believe, remember
+from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, StanceMemory, learn_ground
+from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
 from hybrid_contact_ros.kernels.estimation.told_events import LogMemory, tell_events
@@ -21,7 +25,15 @@ from hybrid_contact_ros.kernels.estimation.update_records import (
     UpdateScratch,
     UpdateSettings,
 )
-from hybrid_contact_ros.kernels.estimation.update_steps import decide, follow, foretell, observe, publish, weigh
+from hybrid_contact_ros.kernels.estimation.update_steps import (
+    decide,
+    follow,
+    follow_momentum,
+    foretell,
+    observe,
+    publish,
+    weigh,
+)
 from hybrid_contact_ros.kernels.modes.records import StateOut, StateScratch
 
 _SOLVED = int(Status.SOLVED)
@@ -35,6 +47,15 @@ def update(
     load_sigma, gap_sigma, velocity_sigma, acceleration_sigma, force_sigma, sigmas, horizon, rollout_horizon, gain,
     force_tolerance, acceleration_tolerance, grazing_speed, duration, coupling_tolerance, restitution_margin,
     mode_tolerance, flag_tolerance, floating_base,
+    # ground settings:
+    learn, plane_sigma, slope_sigma, step_sigma, foot_sigma, correlation_length, base_drift, fading, still_speed,
+    still_time, still_time_unloaded, least_load,
+    # belief settings:
+    belief_lead, belief_close_above, belief_open_below, belief_decides, belief_gap_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide,
+    belief_slip_speed, belief_rest_speed, belief_load_sigma, belief_load_limit, belief_force_part, belief_share,
+    belief_outliers, belief_gap_correlation, belief_velocity_correlation, belief_load_correlation,
+    belief_force_correlation, belief_touchdown_rate, belief_liftoff_rate, belief_slip_rate, belief_stick_rate,
+    belief_foresight, belief_foresight_sigma, belief_sigmas,
     # robot:
     normals, tangents, friction, restitution,
     # problem:
@@ -52,12 +73,24 @@ def update(
     residual, integral, known, age,
     # log memory:
     last_status, calm, calm_gap, begun, begun_gap, agreed, told,
+    # stance memory:
+    point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance, stance_start, pressing,
+    pulling, entry, shift,
+    # ground map:
+    map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
+    map_numbers,
+    # belief:
+    belief_members, belief_belief, belief_kind, belief_times, belief_load, belief_touching, belief_weight,
+    belief_probability, belief_last, belief_noise, belief_force, belief_covariance, belief_inverse, belief_transition,
+    belief_single, belief_joint, belief_L, belief_x,
     # mode scratch:
     A, work, order, intended, other_slip, found, other_forces,
     # scratch:
     basis, values, touching, sliding, load, b, weighed, slip_acceleration, expected, estimates, vectors, bytes,
     integers, directions, phi, flats, chain, chain_matrix,
     chain_bytes,
+    # ground scratch:
+    map_row, under, every, plane_of, shift_variance, velocity_tolerances, gap_offs,
     # engine out:
     backed, event_times,
     # lists:
@@ -70,9 +103,11 @@ def update(
 ):  # fmt: skip
     """Answer for one state whose measurement is there (:func:`~.measure.measure`); nothing in here can refuse it.
 
-    Args: the members of UpdateSettings, RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with
+    Args: the members of UpdateSettings, GroundSettings, RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with
         ``warm``, (1,) uint8, whether the last mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory,
-        StateScratch, UpdateScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix ``out_``.
+        StanceMemory, GroundMap, BeliefUse, BeliefSettings and BeliefRecord (all three with the prefix ``belief_``),
+        StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix
+        ``out_``.
 
     Returns:
         The residual of the mode, validity bits, and how much was written of the lists: events of the sequence, events
@@ -83,6 +118,10 @@ def update(
         force_off, load_sigma, gap_sigma, velocity_sigma, acceleration_sigma, force_sigma, sigmas, horizon,
         rollout_horizon, gain, force_tolerance, acceleration_tolerance, grazing_speed, duration, coupling_tolerance,
         restitution_margin, mode_tolerance, flag_tolerance, floating_base,
+    )  # fmt: skip
+    ground_settings = GroundSettings(
+        learn, plane_sigma, slope_sigma, step_sigma, foot_sigma, correlation_length, base_drift, fading, still_speed,
+        still_time, still_time_unloaded, least_load,
     )  # fmt: skip
     given = UpdateInput(dt, trusted, stamp, last_stamp, first, elapsed, flags_wanted, sequence_wanted)
     robot = RobotContacts(normals, tangents, friction, restitution)
@@ -95,12 +134,34 @@ def update(
     mode = StateOut(critical, jammed, moving, slip, state, forces, accelerations, acceleration, status)
     observer = ObserverMemory(residual, integral, known, age)
     log = LogMemory(last_status, calm, calm_gap, begun, begun_gap, agreed, told)
+    stance = StanceMemory(
+        point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance, stance_start,
+        pressing, pulling, entry, shift,
+    )  # fmt: skip
+    footholds = GroundMap(
+        map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
+        map_numbers,
+    )  # fmt: skip
+    use = BeliefUse(belief_lead, belief_close_above, belief_open_below, belief_decides)
+    belief_settings = BeliefSettings(
+        belief_gap_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed,
+        belief_rest_speed, belief_load_sigma, belief_load_limit, belief_force_part, belief_share, belief_outliers,
+        belief_gap_correlation, belief_velocity_correlation, belief_load_correlation, belief_force_correlation,
+        belief_touchdown_rate, belief_liftoff_rate, belief_slip_rate, belief_stick_rate, belief_foresight,
+        belief_foresight_sigma, belief_sigmas,
+    )  # fmt: skip
+    belief = BeliefRecord(
+        belief_members, belief_belief, belief_kind, belief_times, belief_load, belief_touching, belief_weight,
+        belief_probability, belief_last, belief_noise, belief_force, belief_covariance, belief_inverse,
+        belief_transition, belief_single, belief_joint, belief_L, belief_x,
+    )  # fmt: skip
     solver = StateScratch(A, work, order, intended, other_slip, found, other_forces)
     scratch = UpdateScratch(
         basis, values, touching, sliding, load, b, weighed, slip_acceleration, expected, estimates, vectors, bytes,
         integers, directions, phi, flats, chain, chain_matrix,
         chain_bytes,
     )  # fmt: skip
+    ground = GroundScratch(map_row, under, every, plane_of, shift_variance, velocity_tolerances, gap_offs)
     ahead = EngineOut(backed, event_times)
     lists = ListsOut(
         sequence_contacts, sequence_kinds, sequence_times, sequence_modes, events, pair_contacts, pair_couplings,
@@ -108,14 +169,27 @@ def update(
     )  # fmt: skip
     out = PredictionOut(out_vectors, out_numbers, out_codes, out_truths)
 
+    # Learn where the ground is; gaps are over that ground from here on.
+    learn_ground(
+        settings, ground_settings, given, robot, problem, here, tracker, observer, solver, scratch, stance, footholds,
+        ground,
+    )  # fmt: skip
+    # Follow the momentum, and believe in each contact as far as this state and those before it agree with it.
+    settled = follow_momentum(settings, given, problem, here, observer)
+    decided = believe(
+        use, belief_settings, settings, given, problem, here, tracker, observer, solver, scratch, belief, out
+    )
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
-    code, mode_residual = decide(settings, given, robot, problem, here, tracker, mode, warm, solver, scratch, out)
+    code, mode_residual = decide(
+        settings, given, decided, robot, problem, here, tracker, mode, warm, solver, scratch, ground, out
+    )
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
     weigh(settings, given, robot, problem, here, tracker, mode, scratch, out)
     # Estimate the forces a second time, from the momentum.
-    settled = observe(settings, given, robot, problem, here, tracker, observer, solver, scratch, out)
+    observe(settled, robot, here, tracker, observer, solver, scratch, out)
     # Foretell each contact's next event, from the extrapolated state and the rhythm of the gait.
     foretell(settings, given, robot, problem, here, tracker, lines, scratch, ahead, out)
+    remember(scratch, ahead, belief, out)
     # Follow the hybrid model through the modes after that.
     steps, complete = follow(settings, given, robot, problem, here, tracker, solver, scratch, ahead, lists)
     # Tell what is new.
@@ -126,7 +200,7 @@ def update(
     solved = trusted and code == _SOLVED
     pairs = flag(settings, given, solved, robot, problem, here, tracker, mode, solver, scratch, ahead, lists, out)
     # Copy what else is published, and say what of it is valid.
-    validity = publish(given, solved, robot, problem, here, mode, scratch, ahead, out)
+    validity = publish(given, solved, robot, problem, here, mode, scratch, ahead, stance, ground, out)
     if settled:
         validity |= _ESTIMATE
     if complete:

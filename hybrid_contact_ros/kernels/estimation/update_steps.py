@@ -13,9 +13,9 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_quantities import contact_quantities, model_loads
 from hybrid_contact_ros.kernels.estimation.contact_tracking import (
     candidates,
-    closed_scores,
     contact_statuses,
     slips,
+    told_statuses,
 )
 from hybrid_contact_ros.kernels.estimation.event_times import next_events
 from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled, observe_momentum, observed_forces
@@ -31,12 +31,13 @@ from hybrid_contact_ros.kernels.estimation.update_records import (
     GAP,
     GAP_ACCELERATION,
     GAP_VELOCITY,
+    GROUND_OFFSET,
+    GROUND_SIGMA,
     JAMMED,
     LATEST,
     NEXT_EVENT,
     NORMAL,
     POSITION,
-    PROBABILITY,
     STATUS,
     TANGENTIAL,
     TIME,
@@ -63,17 +64,22 @@ _EFFORT, _UNIQUE, _FORCES = int(Validity.EFFORT), int(Validity.MODE_UNIQUE), int
 
 
 @kernel
-def decide(settings, given, robot, problem, here, tracker, mode, warm, solver, scratch, out):
+def decide(settings, given, decided, robot, problem, here, tracker, mode, warm, solver, scratch, ground, out):
     """Solve for the mode of the contacts that may carry force, and decide which of them are closed.
 
     The rows of some contacts depend on each other, and their drifts must then agree (:mod:`.contact_drift`). What does
-    not hold, although the mode gives it a force, carries nothing: the mode is solved again without it.
+    not hold, although the mode gives it a force, carries nothing: the mode is solved again without it. Where the belief
+    has ``decided`` which contacts are closed, the mode is theirs.
 
     Returns:
         Status and residual of the mode.
     """
     gap, rate, touching, closed = problem.gap, here.gap_velocity, scratch.touching, tracker.closed
-    candidates(settings.gap_on, settings.gap_off, settings.velocity_tolerance, closed, gap, rate, touching)
+    if decided:
+        for i in range(touching.shape[0]):
+            touching[i] = closed[i]
+    else:
+        candidates(settings.gap_on, ground.gap_offs, ground.velocity_tolerances, closed, gap, rate, touching)
     slips(
         settings.slip_on, settings.slip_off, SLIP_TIME_CONSTANT, settings.velocity_sigma, robot.tangents, given.dt,
         closed, here.tangential, tracker.slipping, tracker.seen, tracker.smooth, tracker.spread, scratch.sliding,
@@ -93,18 +99,14 @@ def decide(settings, given, robot, problem, here, tracker, mode, warm, solver, s
         )  # fmt: skip
         warm[0] = 1 if code == _SOLVED else 0
         model_loads(_WIDTH, _IMMOVABLE, here.G, mode.forces, mode.accelerations, scratch.load)
-        if attempt == 1:
+        if decided:
+            told_statuses(closed, tracker.slipping, out.codes[STATUS])
+        if decided or attempt == 1:
             break
         contact_statuses(
-            settings.gap_on, settings.velocity_tolerance, settings.force_on, settings.force_off, settings.load_sigma,
-            settings.velocity_sigma, given.trusted, touching, gap, rate, scratch.load, tracker.slipping, closed,
+            settings.gap_on, ground.velocity_tolerances, settings.force_on, settings.force_off, settings.load_sigma,
+            here.velocity_sigmas, given.trusted, touching, gap, rate, scratch.load, tracker.slipping, closed,
             tracker.evidence, out.codes[STATUS],
-        )  # fmt: skip
-        # The middle of the two gaps: a contact there is closed or open depending on where it comes from.
-        closed_scores(
-            0.5 * (settings.gap_on + settings.gap_off), settings.velocity_tolerance, settings.gap_sigma,
-            settings.velocity_sigma, settings.load_sigma, given.trusted, gap, rate, scratch.load,
-            out.numbers[PROBABILITY],
         )  # fmt: skip
         pushed = False
         for i in range(touching.shape[0]):
@@ -147,15 +149,21 @@ def weigh(settings, given, robot, problem, here, tracker, mode, scratch, out):
 
 
 @kernel
-def observe(settings, given, robot, problem, here, tracker, observer, solver, scratch, out):
-    """Write the forces that the momentum observer lays to the closed contacts; NaN without known actuation, for open
-    contacts, and until the observer has settled. Returns whether it has."""
-    estimate = out.vectors[FORCE_ESTIMATE]
+def follow_momentum(settings, given, problem, here, observer):
+    """Let the momentum observer take this state; it starts anew without known actuation. Returns whether it has
+    settled."""
     if settings.gain <= 0.0 or not given.trusted:
         observer.age[0] = -1.0
     else:
         observe_momentum(settings.gain, given.dt, here.momentum, here.rate, problem.effort, observer)
-    settled = has_settled(settings.gain, observer)
+    return has_settled(settings.gain, observer)
+
+
+@kernel
+def observe(settled, robot, here, tracker, observer, solver, scratch, out):
+    """Write the forces that the momentum observer lays to the closed contacts; NaN without known actuation, for open
+    contacts, and until the observer has settled."""
+    estimate = out.vectors[FORCE_ESTIMATE]
     if settled:
         observed_forces(
             robot.normals, robot.tangents, tracker.closed, here.L, here.half, here.G, observer, scratch.integers[0],
@@ -165,7 +173,6 @@ def observe(settings, given, robot, problem, here, tracker, observer, solver, sc
         for i in range(estimate.shape[0]):
             for k in range(3):
                 estimate[i, k] = math.nan
-    return settled
 
 
 @kernel
@@ -207,7 +214,7 @@ def follow(settings, given, robot, problem, here, tracker, solver, scratch, ahea
 
 
 @kernel
-def publish(given, solved, robot, problem, here, mode, scratch, ahead, out):
+def publish(given, solved, robot, problem, here, mode, scratch, ahead, stance, ground, out):
     """Copy to the prediction what is remembered elsewhere, and withdraw forces that no contact law holds for.
 
     The force of a contact is valid where the contact does not touch, or where a mode was found with known actuation.
@@ -236,6 +243,8 @@ def publish(given, solved, robot, problem, here, mode, scratch, ahead, out):
         numbers[TIME, i] = ahead.event_times[i, 0]
         numbers[EARLIEST, i] = ahead.event_times[i, 1]
         numbers[LATEST, i] = ahead.event_times[i, 2]
+        numbers[GROUND_OFFSET, i] = stance.shift[i]
+        numbers[GROUND_SIGMA, i] = math.sqrt(ground.shift_variance[i])
         out.codes[JAMMED, i] = mode.jammed[i]
     validity = _ALWAYS
     if given.trusted:
