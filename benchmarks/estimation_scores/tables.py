@@ -216,7 +216,7 @@ def events_table(sources: Sequence[Source], options: Options) -> dict[str, Any]:
             for h, found in horizons(run.episodes, plain, "touchdown", steady).items():
                 if found.events:
                     line(run.source.name, "touchdown, extrapolated", "steady" if steady else "other",
-                         f"{1e3 * h:.0f}", *found.cells()[:3], "", "")  # fmt: skip
+                         f"{1e3 * h:.0f}", *found.cells()[:2], "", "", "")  # fmt: skip
         for kind in KINDS:
             for steady in (True, False):
                 for h, found in horizons(run.episodes, run.told, kind, steady).items():
