@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -176,3 +179,10 @@ def test_the_shared_recordings_make_states_that_their_models_take(shared, monkey
         assert isinstance(episode, Episode) and sum(map(len, source.members)) == model.contacts
         gaps = [model.problem(s).gap for s in states(model, episode.part(slice(0, None, 50)).recording)]
         assert low < np.min(gaps) and np.max(gaps) < high
+
+
+@pytest.mark.parametrize("name", ["baselines", "blocks", "boosting", "density", "episodes", "scores"])
+def test_the_examples_in_docstrings_are_right(name):
+    module = importlib.import_module(f"benchmarks.estimation_scores.{name}")
+    found = doctest.testmod(module)
+    assert found.attempted > 0 and found.failed == 0
