@@ -21,6 +21,7 @@ from benchmarks.estimation_scores.runs import Options, Run, Runner
 from benchmarks.estimation_scores.scores import Scores, true_events
 
 ENOUGH = 10  # true events in each half; recordings with fewer are reported only
+WORSE = 0.002  # of an F1 or a Brier score: less is no difference to speak of
 SHIFTS = (-0.002, 0.0, 0.002)  # s, by which an inferred truth may be wrong
 
 
@@ -100,6 +101,37 @@ def numbers(scores: Scores) -> dict[str, Any]:
         errors = {"error_median": events.error(0.5), "error_p95": events.error(0.95)}
         found[kind] = {"true": events.true, "missed": events.missed, "false": events.false, **errors}
     return {k: {n: (x if np.isfinite(x) else None) for n, x in v.items()} for k, v in found.items()}
+
+
+def compare(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """Print scores beside those of another revision (both as ``--json`` of the table of scores writes them), where both
+    have them.
+
+    Returns:
+        what is worse: an F1 or a Brier score by more than ``WORSE``, or more events missed or false.
+    """
+    print("\nbefore → now")
+    head("recording", "states", "F1 closed", "F1 open", "Brier", "touchdowns missed/false", "liftoffs missed/false")
+    worse = []
+    for name, states in now.items():
+        for state, new in states.items():
+            old = before.get(name, {}).get(state)
+            if not old or "certain" not in new or "certain" not in old:
+                continue
+            cells = []
+            for key, sign in (("closed", 1.0), ("open", 1.0), ("brier", -1.0)):
+                a, b = old["certain"][key], new["certain"][key]
+                cells.append("–" if a is None or b is None else f"{a:.4f} → {b:.4f}")
+                if a is not None and b is not None and sign * (b - a) < -WORSE:
+                    worse.append(f"{name}, {state}: {key} {a:.4f} → {b:.4f}")
+            for kind in KINDS:
+                a, b = ([x[kind][k] for k in ("missed", "false")] for x in (old, new))
+                cells.append(f"{a[0]}/{a[1]} → {b[0]}/{b[1]}")
+                if sum(b) > sum(a):
+                    worse.append(f"{name}, {state}: {kind}s missed/false {cells[-1]}")
+            line(name, state, *cells)
+    print("\nworse: " + ("; ".join(worse) or "nothing"))
+    return worse
 
 
 def faults_table(sources: Sequence[Source], options: Options) -> dict[str, Any]:
