@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.estimation_scores.ahead import horizons, reliability
+from benchmarks.estimation_scores.ahead import extrapolated, horizons, reliability
 from benchmarks.estimation_scores.answers import KINDS
 from benchmarks.estimation_scores.baselines import RULES, Seen, gap_histogram, halves, tuned
 from benchmarks.estimation_scores.blocks import counts, difference, macro_f1, stride_blocks
@@ -124,9 +124,9 @@ def baselines_table(sources: Sequence[Source], options: Options) -> dict[str, An
     for source in available(sources):
         run = Runner(source, options).run()
         seen, first = [], 0
-        for episode, told, half in zip(run.episodes, run.told, halves(run.episodes), strict=True):
+        for episode, half in zip(run.episodes, halves(run.episodes), strict=True):
             block = np.zeros(half.size, dtype=int) if len(run.episodes) > 1 else stride_blocks(episode)
-            seen.append(Seen(episode, features(source, run.model, episode, told.observer), first + block, half))
+            seen.append(Seen(episode, features(source, run.model, episode), first + block, half))
             first += int(block.max()) + 1
         enough = min(_events(seen, half) for half in (0, 1)) >= ENOUGH
         ours = _tables(seen, [t.closed for t in run.told], first)
@@ -208,6 +208,15 @@ def events_table(sources: Sequence[Source], options: Options) -> dict[str, Any]:
     written: dict[str, Any] = {}
     runs = [Runner(source, options).run() for source in available(sources)]
     for run in runs:
+        plain = []
+        for e, t in zip(run.episodes, run.told, strict=True):
+            seen = features(run.source, run.model, e)
+            plain.append(replace(t, ahead={"touchdown": extrapolated(t.time, seen["gap"], seen["rate"])}))
+        for steady in (True, False):
+            for h, found in horizons(run.episodes, plain, "touchdown", steady).items():
+                if found.events:
+                    line(run.source.name, "touchdown, extrapolated", "steady" if steady else "other",
+                         f"{1e3 * h:.0f}", *found.cells()[:2], "", "", "")  # fmt: skip
         for kind in KINDS:
             for steady in (True, False):
                 for h, found in horizons(run.episodes, run.told, kind, steady).items():
