@@ -11,7 +11,6 @@ from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 from hybrid_contact_ros.kernels.estimation.update_records import NEXT_EVENT, PROBABILITY
 
-
 # A belief against the status by more than this is when an event may have begun.
 _DOUBT = 0.1
 
@@ -50,11 +49,11 @@ class BeliefRecord(NamedTuple):
 
 
 @kernel
-def believe(thresholds, belief_settings, settings, given, problem, here, tracker, observer, solver, scratch, belief, out):
+def believe(use, belief_settings, settings, given, problem, here, tracker, observer, solver, scratch, belief, out):
     """Form the belief of this state, before a mode is solved for: nothing here depends on which contacts are thought to
     be closed, except the load of the last state's mode.
 
-    Args: thresholds: BeliefUse. belief_settings: BeliefSettings. belief: in and out, BeliefRecord.
+    Args: use: BeliefUse. belief_settings: BeliefSettings. belief: in and out, BeliefRecord.
 
     Returns:
         Whether the belief decided which contacts are closed, which it does once there are observed forces.
@@ -63,7 +62,7 @@ def believe(thresholds, belief_settings, settings, given, problem, here, tracker
     observed = has_settled(settings.gain, observer)
     if observed:
         observed = free_forces(
-            thresholds.lead, settings.gain, settings.velocity_sigma, given.dt, here.L, here.half, here.G, observer.residual,
+            use.lead, settings.gain, settings.velocity_sigma, given.dt, here.L, here.half, here.G, observer.residual,
             FreeForces(b.last, b.noise, b.force, b.covariance, b.inverse), solver.A, scratch.vectors,
         )  # fmt: skip
     else:
@@ -78,8 +77,8 @@ def believe(thresholds, belief_settings, settings, given, problem, here, tracker
     )  # fmt: skip
     for i in range(b.load.shape[0]):
         out.numbers[PROBABILITY, i] = b.probability[i, 0]
-    if thresholds.decides and observed and given.trusted:
-        decide_closed(thresholds.close_above, thresholds.open_below, b.probability, tracker.closed, tracker.evidence)
+    if use.decides and observed and given.trusted:
+        decide_closed(use.close_above, use.open_below, b.probability, tracker.closed, tracker.evidence)
         return True
     return False
 

@@ -17,7 +17,7 @@ from hybrid_contact_ros.kernels.estimation.belief_likelihoods import (
     joint_likelihoods,
     single_likelihoods,
 )
-from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
+from hybrid_contact_ros.kernels.estimation.records import Array, Codes
 
 _TOUCHDOWN, _LIFTOFF = int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
 _SLIP, _STICK = int(EventKind.SLIP), int(EventKind.STICK)

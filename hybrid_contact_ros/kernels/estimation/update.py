@@ -46,11 +46,11 @@ def update(
     force_tolerance, acceleration_tolerance, grazing_speed, duration, coupling_tolerance, restitution_margin,
     mode_tolerance, flag_tolerance, floating_base,
     # belief settings:
-    belief_lead, belief_close_above, belief_open_below, belief_decides, belief_gap_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide,
-    belief_slip_speed, belief_rest_speed, belief_load_sigma, belief_load_limit, belief_force_part, belief_share,
-    belief_outliers, belief_gap_correlation, belief_velocity_correlation, belief_load_correlation,
-    belief_force_correlation, belief_touchdown_rate, belief_liftoff_rate, belief_slip_rate, belief_stick_rate,
-    belief_foresight, belief_foresight_sigma, belief_sigmas,
+    belief_lead, belief_close_above, belief_open_below, belief_decides, belief_gap_sigma, belief_swing_height,
+    belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed, belief_rest_speed, belief_load_sigma,
+    belief_load_limit, belief_force_part, belief_share, belief_outliers, belief_gap_correlation,
+    belief_velocity_correlation, belief_load_correlation, belief_force_correlation, belief_touchdown_rate,
+    belief_liftoff_rate, belief_slip_rate, belief_stick_rate, belief_foresight, belief_foresight_sigma, belief_sigmas,
     # robot:
     normals, tangents, friction, restitution,
     # problem:
@@ -90,9 +90,10 @@ def update(
 ):  # fmt: skip
     """Answer for one state whose measurement is there (:func:`~.measure.measure`); nothing in here can refuse it.
 
-    Args: the members of UpdateSettings, RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with
-        ``warm``, (1,) uint8, whether the last mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory,
-        BeliefUse, BeliefSettings and BeliefRecord (all with the prefix ``belief_``), StateScratch, UpdateScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix ``out_``.
+    Args: the members of UpdateSettings, BeliefUse and BeliefSettings (both with the prefix ``belief_``), RobotContacts,
+        UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last mode was
+        solved), ``lines`` of EventOut, ObserverMemory, LogMemory, BeliefRecord (with the prefix), StateScratch,
+        UpdateScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix ``out_``.
 
     Returns:
         The residual of the mode, validity bits, and how much was written of the lists: events of the sequence, events
