@@ -46,7 +46,8 @@ def update(
     force_tolerance, acceleration_tolerance, grazing_speed, duration, coupling_tolerance, restitution_margin,
     mode_tolerance, flag_tolerance, floating_base,
     # belief settings:
-    belief_lead, belief_close_above, belief_open_below, belief_decides, belief_gap_sigma, belief_swing_height,
+    belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes, belief_gap_sigma,
+    belief_swing_height,
     belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed, belief_rest_speed, belief_load_sigma,
     belief_load_limit, belief_force_part, belief_share, belief_outliers, belief_gap_correlation,
     belief_velocity_correlation, belief_load_correlation, belief_force_correlation, belief_touchdown_rate,
@@ -116,7 +117,7 @@ def update(
     mode = StateOut(critical, jammed, moving, slip, state, forces, accelerations, acceleration, status)
     observer = ObserverMemory(residual, integral, known, age)
     log = LogMemory(last_status, calm, calm_gap, begun, begun_gap, agreed, told)
-    use = BeliefUse(belief_lead, belief_close_above, belief_open_below, belief_decides)
+    use = BeliefUse(belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes)
     belief_settings = BeliefSettings(
         belief_gap_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed,
         belief_rest_speed, belief_load_sigma, belief_load_limit, belief_force_part, belief_share, belief_outliers,
