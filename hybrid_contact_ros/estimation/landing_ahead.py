@@ -165,8 +165,7 @@ class LandingAhead:
         rows = model.rows.rows[corners].reshape(-1, model.nv)
         chain = self._chain(corners)
         if apart:
-            command = None if ahead.commanded is None else ahead.commanded.command
-            found = shifted(found, chain.shifts(mass, bias, rows, v, cluster, command), mass, **times)
+            found = shifted(found, chain.shifts(mass, bias, rows, v, cluster), mass, **times)
         else:
             found = replace(found, **times)
         if unsure is None:
@@ -201,14 +200,14 @@ class LandingAhead:
         landing = self._landing
         if not landing.spread > 0.0:
             return None
-        # An effort that changes by r t from now on moves v⁻ by ½ r T² M⁻¹. One that is commanded is foreseen.
-        drives = self._drives
-        if ahead.commanded is not None:
-            drives = drives * ~ahead.commanded.command.known[self._driven]
+        # An effort that changes by r t from now on moves v⁻ by ½ r T² M⁻¹. One that follows a
+        # position is foreseen; one that is commanded itself may be commanded anew at any time.
+        foreseen = self._driven & False if ahead.commanded is None else ahead.commanded.follows
+        drives = self._drives * ~foreseen[self._driven]
         moved = 0.5 * landing.effort_rate * when * when * solved(self._model.here.mass, drives)
         total = moved @ moved.T
         total += self._noise(ahead)
-        if landing.course > 0.0 and ahead.course is not None and ahead.commanded is None:
+        if landing.course > 0.0 and ahead.course is not None and not foreseen[self._driven].all():
             _, course = ahead.course.change(when, landing.course)
             total += np.outer(course, course)
         return np.asarray(total)
