@@ -110,6 +110,8 @@ def test_a_density_that_is_true_has_uniform_transforms_and_beats_one_of_constant
     assert late.distance > 0.5 and late.score < late.constant
     wide = density(errors, 20 * width, 20 * width)
     assert wide.distance > 0.3 and wide.score < true.score
+    endless = density([0.001, -0.001], [np.inf, np.inf], [np.inf, np.inf])  # says nothing, but no impossible event
+    assert np.isfinite(endless.score) and endless.score < endless.constant - 2.0
     assert transforms(np.array([0.002]), np.array([0.002]), np.array([0.1])) == pytest.approx([0.0228], abs=1e-3)
 
 
