@@ -1,7 +1,7 @@
 """Bounds of a landing on redundant contacts, as the corners of soles, whose impulses are not unique.
 
-They are those of :mod:`~hybrid_contact_ros.kernels.impacts.cap_bounds` with pseudo-inverses in the place of Γ and K, and
-with what redundancy adds: such contacts cannot all be left with any w. What w misses, ρ, is in the law's inequality,
+They are those of :mod:`~hybrid_contact_ros.kernels.impacts.cap_bounds` with pseudo-inverses in the place of Γ and K,
+and with what redundancy adds: such contacts cannot all be left with any w. What w misses, ρ, is in the law's inequality,
 
     λᵀ(J v⁺ − w) ≤ 0:    (c + e)·e ≤ λᵀρ ≤ ζ Σλ_n ≤ (ζ/m₀) o·(c + e),    ζ = max(|ρ_n| + μ‖ρ_t‖),
 
@@ -111,9 +111,7 @@ def _missed(at: Leaving, response: _Response, target: Array) -> tuple[Array, Arr
     return normal, zeta / least * opened if least > 0.0 else None
 
 
-def _of_piece(
-    at: Leaving, of: _Response, half: Array, own: Array, first: tuple[Array, Array]
-) -> tuple[Array, Array]:
+def _of_piece(at: Leaving, of: _Response, half: Array, own: Array, first: tuple[Array, Array]) -> tuple[Array, Array]:
     w, back = at.w, of.back
     target = at.left - at.rows @ at.velocity
     missed, opened = _missed(at, of, target)
@@ -130,7 +128,7 @@ def _of_piece(
     unsure = np.concatenate((at.common, [part * fallen, opened]))
     across, of_eta = of.changes(unsure, w)
     impulse = of.gamma @ opened
-    gained = abs(float(impulse @ sticking)) + at.radius @ np.abs(impulse)  # (ζ/m₀) o·c, but for k
+    gained = abs(float(impulse @ sticking)) + float(at.radius @ np.abs(impulse))  # (ζ/m₀) o·c, but for k
     gained += float(np.abs(unsure[:-1] @ impulse).sum())
     of_drives = impulse @ of.R
     own_size = of.gamma.diagonal().copy()
