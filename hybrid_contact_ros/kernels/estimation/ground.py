@@ -42,9 +42,11 @@ _SMOOTHING = 0.01  # s, of the velocities of the points
 _LOAD_PERIOD = 0.002  # s, between two solutions for the loads
 _FIT_PERIOD = 0.01  # s, between two fits of the map while nothing new stands
 _DRIFT_TIME = 0.02  # s, in which the map follows what all standing contacts have in common
+_DRIFT_SPEED = 0.03  # m/s, of a base at most
 _CREEP = 0.0005**2  # m²/s, by which single footholds move under a foot
 _PLACE_TIME = 0.05  # s, of the positions of the points
 _UNREST_TIME = 0.2  # s
+_LANDED = 0.05  # s, after which the ringing of an impact is over
 _RESTLESS = 2.0  # deviations of a rate that speaks for nothing
 _PULL_TIME, _DOUBT = 0.5, 1.5  # s; a load counts where it is this many times what was pulled in that time
 _STRAYED = 0.005  # m: a foot whose load is not known does not stand where it has moved further
@@ -170,6 +172,8 @@ def _note_drift(ground, dt, problem, memory, map):
     for i in range(problem.gap.shape[0]):
         if memory.entry[i] >= 0:
             supported = True
+            if abs(memory.point_velocity[i, 0]) > ground.still_speed:
+                up, down = 0.0, 0.0
             rise = problem.gap[i] - memory.stance_height[i]
             up, down = min(up, max(rise, 0.0)), min(down, max(-rise, 0.0))
     if not supported:
@@ -178,6 +182,7 @@ def _note_drift(ground, dt, problem, memory, map):
         return
     map.map_numbers[CLOCKS_UNSUPPORTED] = 0.0
     step = (1.0 - math.exp(-dt / _DRIFT_TIME)) * (up - down)  # one of them is zero
+    step = min(max(step, -_DRIFT_SPEED * dt), _DRIFT_SPEED * dt)
     shift_all(map, step)
     for i in range(problem.gap.shape[0]):
         memory.stance_height[i] += step
@@ -212,8 +217,8 @@ def _stands(i, loads, ground, given, problem, here, memory, ahead):
     if not stands:
         _leave(i, memory)
         return False
-    if not begun:
-        memory.standing[i] = 1e-9
+    if not begun or (memory.entry[i] < 0 and not rests):
+        memory.standing[i] = max(memory.standing[i] + given.dt, 1e-9) if begun else 1e-9
         memory.stance_height[i] = problem.gap[i]
         memory.stance_variance[i] = noise
         for k in range(3):
@@ -234,7 +239,7 @@ def _stands(i, loads, ground, given, problem, here, memory, ahead):
 def _note_unrest(i, settings, dt, here, memory, ahead):
     """Learn how much the gap of contact i moves while it stands, where it should not: by noise of the velocities, or on
     soft ground. A rate of that size speaks for nothing."""
-    if memory.entry[i] >= 0:
+    if memory.entry[i] >= 0 and memory.standing[i] > _LANDED:
         lag = 1.0 - math.exp(-dt / _UNREST_TIME)
         memory.unrest[i] += lag * (here.gap_velocity[i] ** 2 - memory.unrest[i])
     here.velocity_sigmas[i] = math.sqrt(here.velocity_sigmas[i] ** 2 + memory.unrest[i])
