@@ -42,15 +42,14 @@ _SMOOTHING = 0.01  # s, of the velocities of the points
 _LOAD_PERIOD = 0.002  # s, between two solutions for the loads
 _FIT_PERIOD = 0.01  # s, between two fits of the map while nothing new stands
 _DRIFT_TIME = 0.02  # s, in which the map follows what all standing contacts have in common
-_DRIFT_SPEED = 0.03  # m/s, of a base at most
-_CREEP = 0.0005**2  # m²/s, by which single footholds move under a foot
+_DRIFT_SPEED = 0.015  # m/s, of a base at most
+_CREEP = 0.001**2  # m²/s, by which single footholds move under a foot
 _PLACE_TIME = 0.05  # s, of the positions of the points
 _UNREST_TIME = 0.2  # s
 _LANDED = 0.05  # s, after which the ringing of an impact is over
 _RESTLESS = 2.0  # deviations of a rate that speaks for nothing
 _PULL_TIME, _DOUBT = 0.5, 1.5  # s; a load counts where it is this many times what was pulled in that time
 _STRAYED = 0.005  # m: a foot whose load is not known does not stand where it has moved further
-_GATE = 9.0  # squared deviation, in variances, with which a height has changed
 _GATE_ABOVE = 4.0  # the same, with which a foot whose load is not known is believed to stand above the expected ground
 _ALONG = 3.0  # positions along the surface may move by this many times as much as heights
 _CERTAIN = 4.0  # deviations within which a gap is none
@@ -202,11 +201,10 @@ def _stands(i, loads, ground, given, problem, here, memory, ahead):
     noise = here.gap_sigmas[i] * here.gap_sigmas[i]
     begun = memory.standing[i] > 0.0
     apart = problem.gap[i] - memory.stance_height[i]
-    far = begun and apart * apart > _GATE * (memory.stance_variance[i] + noise)
     if loads > 0:
         least = max(ground.least_load, _DOUBT * memory.pulling[i])
         stands = memory.pressing[i] > (0.5 if begun else 1.0) * least
-        rests = abs(memory.point_velocity[i, 0]) < 2.0 * ground.still_speed
+        rests = abs(memory.point_velocity[i, 0]) < ground.still_speed
     else:
         rise = abs(problem.gap[i] - memory.point_height[i])
         stands = loads == 0 and rise < ground.still_speed * _PLACE_TIME
@@ -227,8 +225,6 @@ def _stands(i, loads, ground, given, problem, here, memory, ahead):
     memory.standing[i] += given.dt
     if given.dt > 0.0 and rests:
         memory.stance_variance[i] += _CREEP * given.dt
-        if far:  # the ground gives way
-            memory.stance_variance[i] += apart * apart
         weight = memory.stance_variance[i] / (memory.stance_variance[i] + noise)
         memory.stance_height[i] += weight * apart
         memory.stance_variance[i] *= 1.0 - weight
