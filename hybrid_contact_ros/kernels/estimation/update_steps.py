@@ -75,7 +75,9 @@ def decide(settings, given, robot, problem, here, tracker, mode, warm, solver, s
         Status and residual of the mode.
     """
     gap, rate, touching, closed = problem.gap, here.gap_velocity, scratch.touching, tracker.closed
-    candidates(settings.gap_on, ground.gap_offs, ground.velocity_tolerances, closed, gap, rate, touching)
+    candidates(
+        settings.gap_on, ground.gap_offs, settings.velocity_tolerance, ground.rate_offs, closed, gap, rate, touching
+    )  # fmt: skip
     slips(
         settings.slip_on, settings.slip_off, SLIP_TIME_CONSTANT, settings.velocity_sigma, robot.tangents, given.dt,
         closed, here.tangential, tracker.slipping, tracker.seen, tracker.smooth, tracker.spread, scratch.sliding,
@@ -98,12 +100,12 @@ def decide(settings, given, robot, problem, here, tracker, mode, warm, solver, s
         if attempt == 1:
             break
         contact_statuses(
-            settings.gap_on, ground.velocity_tolerances, settings.force_on, settings.force_off, settings.load_sigma,
+            settings.gap_on, settings.velocity_tolerance, ground.rate_offs, settings.force_on, settings.force_off, settings.load_sigma,
             here.velocity_sigmas, given.trusted, touching, gap, rate, scratch.load, tracker.slipping, closed,
             tracker.evidence, out.codes[STATUS],
         )  # fmt: skip
         closed_scores(
-            settings.gap_on, ground.gap_offs, ground.velocity_tolerances, here.gap_sigmas,
+            settings.gap_on, ground.gap_offs, ground.rate_offs, here.gap_sigmas,
             here.velocity_sigmas, settings.load_sigma, given.trusted, gap, rate, scratch.load,
             out.numbers[PROBABILITY],
         )  # fmt: skip
