@@ -38,8 +38,8 @@ def read_episodes(
     twist_in_world: bool,
     reach: float,
 ) -> Episodes:
-    """Read recordings of one robot. A recording of the states of another one counts once, with it, whatever its name and
-    format; files of predictions without states, as replays leave them beside recordings, are none. Warnings say so.
+    """Read recordings of one robot. A recording of the states of another one counts once, with it, whatever its name
+    and format; files of predictions without states, as replays leave them beside recordings, are none. Warnings say so.
 
     Raises:
         BagError: a recording or its topics cannot be used.
