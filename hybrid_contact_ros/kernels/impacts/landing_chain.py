@@ -161,8 +161,8 @@ def landing_chain(
     landing = Landing(d, mass, bias, rows, velocity)
     law = LandingScratch(L, half, G, drift, pull, free, b, push, slip, state, touching, moving, after, A, work, order)
     flowing = LandingScratch(
-        flow_factor, flow_half, flow_response, flow_drift, flow_pull, free, b, push, slip, state, touching, moving, after, A, work,
-        order,
+        flow_factor, flow_half, flow_response, flow_drift, flow_pull, free, b, push, slip, state, touching, moving,
+        after, A, work, order,
     )  # fmt: skip
     scratch = ChainScratch(
         flow, course, now, left, pushed, flow_factor, flow_half, flow_response, flow_drift, flow_pull
