@@ -104,7 +104,7 @@ class StateStream:
         self.budget = Budget(node.parts, node.kept, config.input.lost_before_less)
         self.log = FaultLog(node.get_logger())
         self._protected = protected(node.get_logger(), self._failed)
-        self.inputs = ([JOINTS] if model.joint_names else []) + ([ODOM] if model.floating_base else [])
+        self.inputs = ([JOINTS] if model.joint_names else []) + ([ODOM] if self.intake.needs_odometry else [])
         self.beside = {topic: message_class(side.kind) for topic, side in self.intake.side.items()}
         self.enabled = False
         self.turn = Turn()
@@ -121,7 +121,7 @@ class StateStream:
     def subscribe(self) -> None:
         """Listen from now on, until the node is cleaned up."""
         self._subscribe(JointState, "joint_states", self.on_joint_state)
-        if self.estimator.model.floating_base:
+        if self.intake.needs_odometry:
             self._subscribe(Odometry, "odom", self.on_odometry)
         for topic, kind in self.beside.items():
             self._subscribe(kind, topic, partial(self.on_side_input, topic))
