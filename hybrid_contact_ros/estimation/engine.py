@@ -126,7 +126,8 @@ class Engine:
             event_times=self.ahead.event_times,
         )
         self._update = Bound(
-            update, *update_settings(model, config), *belief_use(config.belief, len(model.joint_names)),
+            update, *update_settings(model, config),
+            *belief_use(config.belief, model.contact_frames, len(model.joint_names)),
             *belief_settings(config.belief, config.prediction.bound_sigmas, weight(model), m), *robot, *problem,
             *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer, *memory.log,
             *memory.belief, *state_scratch(m, TANGENTS), *self.scratch, *self.ahead, *self.lists,

@@ -46,8 +46,8 @@ def update(
     force_tolerance, acceleration_tolerance, grazing_speed, duration, coupling_tolerance, restitution_margin,
     mode_tolerance, flag_tolerance, floating_base,
     # belief settings:
-    belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes, belief_gap_sigma,
-    belief_swing_height,
+    belief_lead, belief_close_above, belief_open_below, belief_certain, belief_decides, belief_observes,
+    belief_gap_sigma, belief_swing_height,
     belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed, belief_rest_speed, belief_load_sigma,
     belief_load_limit, belief_force_part, belief_share, belief_outliers, belief_gap_correlation,
     belief_velocity_correlation, belief_load_correlation, belief_force_correlation, belief_touchdown_rate,
@@ -117,7 +117,7 @@ def update(
     mode = StateOut(critical, jammed, moving, slip, state, forces, accelerations, acceleration, status)
     observer = ObserverMemory(residual, integral, known, age)
     log = LogMemory(last_status, calm, calm_gap, begun, begun_gap, agreed, told)
-    use = BeliefUse(belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes)
+    use = BeliefUse(belief_lead, belief_close_above, belief_open_below, belief_certain, belief_decides, belief_observes)
     belief_settings = BeliefSettings(
         belief_gap_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed,
         belief_rest_speed, belief_load_sigma, belief_load_limit, belief_force_part, belief_share, belief_outliers,
@@ -150,7 +150,7 @@ def update(
     )
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     code, mode_residual = decide(
-        settings, given, decided, robot, problem, here, tracker, mode, warm, solver, scratch, out
+        settings, given, use, decided, belief.touching, robot, problem, here, tracker, mode, warm, solver, scratch, out
     )
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
     weigh(settings, given, robot, problem, here, tracker, mode, scratch, out)

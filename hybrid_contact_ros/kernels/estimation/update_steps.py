@@ -14,6 +14,7 @@ from hybrid_contact_ros.kernels.estimation.contact_quantities import contact_qua
 from hybrid_contact_ros.kernels.estimation.contact_tracking import (
     candidates,
     contact_statuses,
+    overrule,
     slips,
     told_statuses,
 )
@@ -36,6 +37,7 @@ from hybrid_contact_ros.kernels.estimation.update_records import (
     NEXT_EVENT,
     NORMAL,
     POSITION,
+    PROBABILITY,
     STATUS,
     TANGENTIAL,
     TIME,
@@ -62,12 +64,13 @@ _EFFORT, _UNIQUE, _FORCES = int(Validity.EFFORT), int(Validity.MODE_UNIQUE), int
 
 
 @kernel
-def decide(settings, given, decided, robot, problem, here, tracker, mode, warm, solver, scratch, out):
+def decide(settings, given, use, decided, held, robot, problem, here, tracker, mode, warm, solver, scratch, out):
     """Solve for the mode of the contacts that may carry force, and decide which of them are closed.
 
     The rows of some contacts depend on each other, and their drifts must then agree (:mod:`.contact_drift`). What does
     not hold, although the mode gives it a force, carries nothing: the mode is solved again without it. Where the belief
-    has ``decided`` which contacts are closed, the mode is theirs.
+    has ``decided`` which contacts are closed, the mode is theirs. Elsewhere it overrules the tracker where it is
+    certain (``use``: BeliefUse); ``held`` (m,): the contacts that the last mode was solved for.
 
     Returns:
         Status and residual of the mode.
@@ -106,7 +109,12 @@ def decide(settings, given, decided, robot, problem, here, tracker, mode, warm, 
             settings.velocity_sigma, given.trusted, touching, gap, rate, scratch.load, tracker.slipping, closed,
             tracker.evidence, out.codes[STATUS],
         )  # fmt: skip
-        pushed = False
+        pushed = overrule(
+            use.certain, use.open_below, settings.gap_off, settings.velocity_tolerance, held, gap, rate,
+            out.numbers[PROBABILITY], closed, tracker.evidence,
+        )  # fmt: skip
+        if pushed:
+            told_statuses(closed, tracker.slipping, out.codes[STATUS])
         for i in range(touching.shape[0]):
             pushed = pushed or (touching[i] and not closed[i] and mode.forces[i * _WIDTH] > 0.0)
         if not pushed:
