@@ -31,6 +31,7 @@ class Gait:
         rest: the robot stands this long (s) after as many seconds of gait; 0: never.
         lead: part by which the trunk leaves a foot before the foot lifts.
         pull: bandwidth with which the trunk goes to the middle of the other feet, relative to that of its fall.
+        change: strides by which the gait is ahead and behind of a steady one, in turns of eight strides.
     """
 
     offsets: tuple[float, ...]
@@ -42,6 +43,7 @@ class Gait:
     rest: float = 0.0
     lead: float = 0.0
     pull: float = 0.9
+    change: float = 0.0
 
 
 GAITS = {
@@ -49,6 +51,9 @@ GAITS = {
     "trot": Gait((0.0, 0.5, 0.5, 0.0), 0.4, 0.6),
     "pace": Gait((0.0, 0.5, 0.0, 0.5), 0.42, 0.36, speed=0.1, lift=0.08),
     "bound": Gait((0.0, 0.0, 0.5, 0.5), 0.42, 0.36, speed=0.1, lift=0.08),
+    "fast": Gait((0.0, 0.5, 0.5, 0.0), 0.4, 0.45, speed=0.35),
+    "high": Gait((0.0, 0.5, 0.5, 0.0), 0.4, 0.6, lift=0.3),  # for ground with steps
+    "change": Gait((0.0, 0.5, 0.5, 0.0), 0.4, 0.6, change=0.35),  # its period is 0.8 to 1.4 of the trot's
     "stop": Gait((0.0, 0.5, 0.5, 0.0), 0.4, 0.6, rest=1.2),
     "step": Gait((0.25, 0.75), 0.12, 3.0, ramp=0.05, lift=0.03, speed=0.0, lead=0.17, pull=1.2),
 }
@@ -62,7 +67,7 @@ class GaitController:
         self.robot, self.gait, self.begin = robot, gait, begin
         robot.place(np.zeros(3), 0.0)
         data, model = robot.data, robot.model
-        self._height = float(data.subtree_com[1, 2])
+        self._height = float(data.subtree_com[1, 2] - robot.ground(data.geom_xpos[robot.geoms]).mean())
         self._pace = math.sqrt(_GRAVITY / self._height)  # 1/s, what the trunk's gains scale with
         self._scale = math.sqrt(self._height / 0.5)
         self._bodies = [int(model.geom_bodyid[robot.geoms[foot[0]]]) for foot in robot.feet]
@@ -73,6 +78,8 @@ class GaitController:
         mass = np.zeros((model.nv, model.nv))
         mujoco.mj_fullM(model, data, mass)
         self._inertia, self._diagonal = mass[3:6, 3:6].copy(), np.diagonal(mass).copy()
+        # What the drives are told beside a torque: gains in MuJoCo's order, of a posture and of rest.
+        self.stiffness, self.damping = np.zeros(model.nv), np.zeros(model.nv)
         self._lifted: list[Array | None] = [None] * len(robot.feet)
         self._landed = [False] * len(robot.feet)
 
@@ -99,6 +106,7 @@ class GaitController:
         if gait is None or not walking:
             return [-1.0] * feet, [1.0] * feet, [1.0] * feet, 0.0
         stride = (time - self.begin) / (gait.period * self._scale)
+        stride += gait.change * math.sin(0.25 * math.pi * stride)
         swings, shares, soon = [], [], []
         for offset in gait.offsets:
             phase = (stride - offset) % 1.0
@@ -132,6 +140,7 @@ class GaitController:
         heading = np.array([[forward[0], -forward[1]], [forward[1], forward[0]]])
         qvel = data.qvel
         tau = data.qfrc_bias.copy()
+        self.stiffness[:] = self.damping[:] = 0.0
         # Joints that belong to no leg hold the posture.
         error = robot.posture - data.qpos[robot.joints + 1]
         gain = self._diagonal[robot.joints] * 20.0**2
@@ -148,7 +157,8 @@ class GaitController:
                 for i in robot.feet[foot]:
                     tau[chain] -= jacobians[i][:, chain].T @ force[i]
                 # A gentle damping of the joints, as in the control of any drive.
-                tau[chain] -= 2.0 * 3.0 * self._diagonal[chain] * qvel[chain]
+                self.damping[chain] = 2.0 * 3.0 * self._diagonal[chain]
+                tau[chain] -= self.damping[chain] * qvel[chain]
             else:
                 tau[chain] += self._swing(foot, chain, swing, heading, forward * speed, jacobians)
         tau[:6] = 0.0
@@ -161,7 +171,9 @@ class GaitController:
         omega = 12.0 * self._pace / 4.5
         gain = self._diagonal[robot.joints] * (3.0 * omega) ** 2
         error = robot.posture - robot.data.qpos[robot.joints + 1]
-        tau[robot.joints] = gain * error - 1.4 * gain / (3.0 * omega) * robot.data.qvel[robot.joints]
+        self.stiffness[:] = self.damping[:] = 0.0
+        self.stiffness[robot.joints], self.damping[robot.joints] = gain, 1.4 * gain / (3.0 * omega)
+        tau[robot.joints] = gain * error - self.damping[robot.joints] * robot.data.qvel[robot.joints]
         return tau
 
     def _share(self, standing: Array, soon: Array, heading: Array, velocity: Array, rotation: Array) -> Array:
@@ -239,10 +251,13 @@ class GaitController:
         # Down to a little below the ground, so that it touches with speed.
         deep = -0.03 * self._height
         wave = math.sin(math.pi * phase)
-        target = np.r_[(1.0 - s) * lifted[:2] + s * landing, lift * wave + phase**3 * deep]
+        left_at, lands_at = (float(x) for x in robot.ground(np.array([lifted[:2], landing])))
+        floor = (1.0 - s) * left_at + s * lands_at
+        target = np.r_[(1.0 - s) * lifted[:2] + s * landing, floor + lift * wave + phase**3 * deep]
         speed3 = np.r_[
             rate * (landing - lifted[:2]),
-            (lift * math.pi * math.cos(math.pi * phase) + 3.0 * phase**2 * deep) / duration,
+            (lift * math.pi * math.cos(math.pi * phase) + 3.0 * phase**2 * deep) / duration
+            + rate * (lands_at - left_at),
         ]
         jacobian = jacobians[members].mean(axis=0)
         error, drift = target - here, speed3 - jacobian @ data.qvel

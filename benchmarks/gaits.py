@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import zlib
+from collections.abc import Sequence
 from itertools import pairwise
 
 import mujoco
@@ -31,6 +32,7 @@ _LOADED = 0.002  # A force of the ground below this part of the weight counts as
 _SHORTEST_OPENING, _SHORTEST_CONTACT = 0.025, 0.005
 _UPRIGHT = 0.5  # Cosine of the tilt at which a robot has fallen.
 DURATION = {"drop": 0.8, "step": 10.0, "walk": 8.0}
+_PUSH = 0.1  # s
 _STAND = 0.5  # s, before a gait begins
 # The gaits in which each robot stays upright.
 SHOWN = {
@@ -42,10 +44,17 @@ SHOWN = {
 }
 
 
-def record(robot: SimulatedRobot, gait: str, seed: int = 0, duration: float | None = None) -> dict[str, Array]:
+def record(
+    robot: SimulatedRobot,
+    gait: str,
+    seed: int = 0,
+    duration: float | None = None,
+    pushes: Sequence[tuple[float, Array]] = (),
+) -> dict[str, Array]:
     """One episode, in n samples; the same for the same seed, which draws the tilt at its beginning.
 
-    ``gait``: a name of :data:`~benchmarks.gait_controller.GAITS`, or ``drop``.
+    ``gait``: a name of :data:`~benchmarks.gait_controller.GAITS`, or ``drop``. ``pushes``: times, s, and forces on the
+    trunk (3,), N, world axes, that act for 0.1 s.
 
     Returns:
         time (n,), s; valid_until, s. q (n, nq), v (n, nv), in the estimator's order.
@@ -53,7 +62,7 @@ def record(robot: SimulatedRobot, gait: str, seed: int = 0, duration: float | No
         foot_force (n, m, 3), N, the mean over the millisecond before. foot_contact_raw (n, m), whether the contact is
         loaded in any physics step of that millisecond; foot_contact, the same without short openings and contacts.
         foot_pos (n, m, 3), m, centres of the spheres; foot_vel (n, m, 3), m/s, of their lowest points; foot_radius, m.
-        mu, the friction coefficient.
+        mu, the friction coefficient. q_des (joints,), kp, kd (n, joints), tau_ff (n, joints): what the drives are told.
     """
     rng = np.random.default_rng([seed, zlib.crc32(gait.encode())])
     drop = gait == "drop"
@@ -64,7 +73,7 @@ def record(robot: SimulatedRobot, gait: str, seed: int = 0, duration: float | No
     data, model = robot.data, robot.model
     least = _LOADED * robot.mass * 9.81
     substeps = round(STEP / PHYSICS_STEP)
-    rows: dict[str, list[Array]] = {k: [] for k in ("time", "q", "v", "tau", "force", "raw", "pos", "vel")}
+    rows: dict[str, list[Array]] = {k: [] for k in ("time", "q", "v", "tau", "force", "raw", "pos", "vel", "kp", "kd")}
     raw, force = np.zeros(robot.geoms.size, dtype=bool), np.zeros((robot.geoms.size, 3))
     landed = None
     for _ in range(round((duration or DURATION.get(gait, 6.0)) / STEP)):
@@ -78,13 +87,14 @@ def record(robot: SimulatedRobot, gait: str, seed: int = 0, duration: float | No
         for name, value in zip(
             rows,
             (np.float64(data.time), q, v, tau[robot.joints], force, raw, data.geom_xpos[robot.geoms].copy(),
-             jacobians @ data.qvel),
+             jacobians @ data.qvel, controller.stiffness[robot.joints], controller.damping[robot.joints]),
             strict=True,
         ):  # fmt: skip
             rows[name].append(value)
         if robot.rotation[2, 2] < _UPRIGHT:
             break
         data.qfrc_applied[:] = tau
+        data.xfrc_applied[1, :3] = sum((f for t, f in pushes if t <= data.time < t + _PUSH), np.zeros(3))
         raw, force = np.zeros(robot.geoms.size, dtype=bool), np.zeros((robot.geoms.size, 3))
         for _ in range(substeps):
             mujoco.mj_step(model, data)
@@ -106,6 +116,12 @@ def record(robot: SimulatedRobot, gait: str, seed: int = 0, duration: float | No
         "foot_radius": np.float64(robot.radius),
         "valid_until": arrays["time"][-1],
         "mu": np.float64(robot.friction),
+        "q_des": robot.posture,
+        "kp": arrays["kp"],
+        "kd": arrays["kd"],
+        "tau_ff": arrays["tau"]
+        - arrays["kp"] * (robot.posture - arrays["q"][:, 7:])
+        + arrays["kd"] * arrays["v"][:, 6:],
     }
 
 

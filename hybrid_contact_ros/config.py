@@ -19,6 +19,7 @@ from hybrid_contact_ros.config_engine import (
     SensitivityConfig,
     StabilityConfig,
 )
+from hybrid_contact_ros.config_ground import GroundConfig
 from hybrid_contact_ros.config_impacts import ImpactConfig, LandingConfig
 from hybrid_contact_ros.config_node import DiagnosticsConfig, InputConfig, RealtimeConfig
 from hybrid_contact_ros.parameter_file import read_parameters
@@ -31,6 +32,7 @@ __all__ = [
     "DiagnosticsConfig",
     "Environment",
     "EstimatorConfig",
+    "GroundConfig",
     "ImpactConfig",
     "InputConfig",
     "LandingConfig",
@@ -74,6 +76,7 @@ class EstimatorConfig:
         joint_limits: names of the joints whose position limits are contacts.
         locked_joints: names of the joints that no message has; these are held at zero.
         activation: :class:`ActivationConfig`: when a measured gap counts as closed, and the noise of the sensors.
+        ground: :class:`GroundConfig`: how the ground is learned from contact.
         belief: :class:`BeliefConfig`: densities and rates of the filter over open, sticking and slipping.
         prediction: :class:`PredictionConfig`: how far ahead events and modes are predicted.
         stability: :class:`StabilityConfig`: the dead bands of the flags.
@@ -97,6 +100,7 @@ class EstimatorConfig:
     joint_limits: tuple[str, ...] = leaf((), "-", None, None, "joints whose position limits are contacts")
     locked_joints: tuple[str, ...] = leaf((), "-", None, None, "joints that no message has; they are held at zero")
     activation: ActivationConfig = field(default_factory=ActivationConfig)
+    ground: GroundConfig = field(default_factory=GroundConfig)
     belief: BeliefConfig = field(default_factory=BeliefConfig)
     prediction: PredictionConfig = field(default_factory=PredictionConfig)
     stability: StabilityConfig = field(default_factory=StabilityConfig)
@@ -184,6 +188,7 @@ class EstimatorConfig:
             raise ValueError("impact.directions must be even")
         config.landing.check()
         config.realtime.check()
+        config.input.check()
         return config
 
 
@@ -204,6 +209,7 @@ IGNORED = (
 
 _GROUPS: dict[str, type] = {
     "activation": ActivationConfig,
+    "ground": GroundConfig,
     "belief": BeliefConfig,
     "prediction": PredictionConfig,
     "stability": StabilityConfig,

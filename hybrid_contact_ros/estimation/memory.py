@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hybrid_contact_ros.estimation.contact_belief import belief_record, forget
+from hybrid_contact_ros.estimation.ground import ground_map, stance_memory
 from hybrid_contact_ros.kernels.estimation.contact_tracking import UNKNOWN
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
@@ -40,6 +41,7 @@ class Memory:
         self.lines = np.full((m, 2, 3), -1.0)
         self.observer = observer_memory(nv)
         self.log = log_memory(m)
+        self.stance, self.footholds = stance_memory(m), ground_map()  # both are forgotten at the first state
         self.belief = belief_record(links, nv)
 
     def reset(self) -> None:

@@ -19,6 +19,8 @@ REASONS: dict[str, str] = {
     "quaternion_norm": "the orientation is not a unit quaternion",
     "no_odometry": "no odometry that can be used has arrived, and the model has a floating base",
     "odometry_timeout": "the newest odometry that can be used is too far from the joint state",
+    "sensor_frame": "the frame of the message is not where the sensor has to be",
+    "contact_names": "no name is that of a contact or of its link",
     "state": "the estimator cannot compute with the state",
     # used, and reported
     "stale": "the message is older than input.stale_after",
@@ -27,6 +29,9 @@ REASONS: dict[str, str] = {
     "effort_implausible": "an effort is far beyond what the joint can give: the state is used without effort",
     "covariance": "a covariance is not finite or beyond 1e12: it counts as none",
     "child_frame": "the pose is that of a link that is not the root link",
+    "sensor_stuck": "a sensor reads the same number while others go up and down: it is not used",
+    "sensor_dead": "a sensor shows nothing while others go up and down: it is not used",
+    "side_late": "the newest message is too far from the state, which goes without it",
     "odometry_late": "the odometry of the same stamp did not come before the next joint state, which took its place",
     "clock_set_back": "the stamps went back and stayed: the streams start anew",
     "clock_set_ahead": "the stamps jumped ahead and stayed: the streams start anew",
@@ -47,6 +52,8 @@ ADVICE: dict[str, str] = {
     "quaternion_norm": "look at the estimator that publishes it; four zeros mean that the orientation was never set",
     "no_odometry": "publish odom, or set floating_base to false for a robot that is bolted down",
     "odometry_timeout": "publish odom more often, look at both clocks, or raise input.odometry_timeout",
+    "sensor_frame": "put the sensor's link into the URDF, and its name into header.frame_id",
+    "contact_names": "name the contacts as the configuration does, or as the URDF names their links",
     "state": "look at the values of that state",
     "stale": "compare the clocks of the machines, or raise input.stale_after",
     "future": "compare the clocks of the machines, and use_sim_time with the source of the stamps",
@@ -54,6 +61,9 @@ ADVICE: dict[str, str] = {
     "effort_implausible": "check the unit and the sensor; else correct the URDF's limits or raise input.limit_factor",
     "covariance": "publish zeros, or -1 in the first entry, where a covariance is unknown",
     "child_frame": "publish the odometry of the root link, with its name in child_frame_id",
+    "sensor_stuck": "look at that sensor and its cable",
+    "sensor_dead": "look at that sensor and its cable",
+    "side_late": "nothing to do where its publisher has stopped; else look at both clocks, or raise its timeout",
     "odometry_late": "publish odom before or right after the joint state of its stamp",
     "clock_set_back": "nothing to do after a restart of a recording or a simulator",
     "clock_set_ahead": "nothing to do after a jump in a recording or a simulator",
@@ -69,8 +79,8 @@ CONSEQUENCES = frozenset({"no_odometry", "odometry_timeout", "odometry_late"})
 
 
 class Fault(NamedTuple):
-    """A kind of fault: the input that shows it (``joint_states`` or ``odom``), and the reason, a key of
-    :data:`REASONS`."""
+    """A kind of fault: the input that shows it (``joint_states``, ``odom``, ``joint_command`` …), and the reason, a key
+    of :data:`REASONS`."""
 
     topic: str
     reason: str

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Imu, JointState
 from std_srvs.srv import SetBool, Trigger
 
 from helpers import leg
@@ -95,6 +97,48 @@ def zero_stamp(bench: Any, node: Any) -> None:
 def rubbish(topic: str) -> Act:
     """Bytes that are no message, among good ones."""
     return lambda bench, node: getattr(bench, topic).publish(b"\0\1\0\0" + bytes(range(32)))
+
+
+def command(ahead: int = 1, **changes: Any) -> Act:
+    """A command, stamped ``ahead`` ns after the last state, or rubbish in its place."""
+
+    def act(bench: Any, node: Any) -> None:
+        now = bench.now + ahead
+        stamp = Time(sec=now // 10**9, nanosec=now % 10**9)
+        bench.beside("joint_command").publish(leg.joint_state(stamp, **{"velocity": (), **changes}))
+
+    return act
+
+
+def command_rubbish(bench: Any, node: Any) -> None:
+    bench.beside("joint_command").publish(b"\0\1\0\0" + bytes(range(32)))
+
+
+def no_command(bench: Any, node: Any) -> None:
+    bench.silence("joint_command")
+
+
+def sensor(topic: str, kind: type, change: Callable[[Any], None] = lambda msg: None, frame: str = "") -> Act:
+    """A measurement of what the robot may have or not, stamped after the last state."""
+
+    def act(bench: Any, node: Any) -> None:
+        now = bench.now + 1
+        msg = kind()
+        msg.header.stamp, msg.header.frame_id = Time(sec=now // 10**9, nanosec=now % 10**9), frame
+        if kind is JointState:
+            msg.name, msg.effort = ["foot"], [100.0]
+        change(msg)
+        bench.beside(topic, kind).publish(msg)
+
+    return act
+
+
+def silence_of(*topics: str) -> Act:
+    def act(bench: Any, node: Any) -> None:
+        for topic in topics:
+            bench.silence(topic)
+
+    return act
 
 
 def second_publisher(bench: Any, node: Any) -> None:
@@ -220,6 +264,41 @@ FAULTS = {
         "a joint state alone", lambda bench, node: bench.joints.publish(leg.joint_state(bench.stamp())), ""
     ),
     "odometry gone": Fault("ten joint states alone, 60 ms apart", without_odometry, "odometry", answered=0.0),
+    # --- commands of the joints: no state is lost for any of it
+    "command": Fault("positions and efforts", command(), "", "joint_command"),  # as good as any
+    "command infinite": Fault("effort inf", command(effort=(INF, 0.0)), "joint_command: a value is NaN or infinite"),
+    "command absurd": Fault("position 1e300", command(position=(0.0, 1e300)), "position of joint 'knee' is 1e+300"),
+    "command of strangers": Fault(
+        "joints elbow, wrist", command(names=("elbow", "wrist")), "none of elbow, wrist is a joint of the model"
+    ),
+    "command short": Fault("1 effort of 2", command(effort=(0.0,)), "joint_command: position, velocity or effort"),
+    "command unreadable": Fault("bytes that are no message", command_rubbish, "joint_command: the bytes are no"),
+    "command old": Fault(
+        "stamped 60 ms before the state", command(-60 * MS), "too far from the state", mend=no_command
+    ),
+    # --- sensors that a robot may have or not
+    "inertial unit": Fault("a measurement", sensor("imu", Imu), "", "imu"),
+    "turn NaN": Fault("rate NaN", sensor("imu", Imu, put("angular_velocity.x", NAN)), "imu: a value is NaN"),
+    "turn absurd": Fault("rate 1e6 rad/s", sensor("imu", Imu, put("angular_velocity.x", 1e6)), "imu: a value is far"),
+    "unit's orientation long": Fault(
+        "quaternion of 2", sensor("imu", Imu, put("orientation.w", 2.0)), "imu: the orientation is not a unit"
+    ),
+    "unit on the shank": Fault("frame shank", sensor("imu", Imu, frame="shank"), "imu: the frame of the message"),
+    "force": Fault("a wrench", sensor("wrench", WrenchStamped), "", "wrench"),
+    "force NaN": Fault(
+        "force NaN", sensor("wrench", WrenchStamped, put("wrench.force.z", NAN)), "wrench: a value is NaN"
+    ),
+    "force of the body": Fault("frame body", sensor("wrench", WrenchStamped, frame="body"), "wrench: the frame"),
+    "reading": Fault("100 counts", sensor("contact_sensors", JointState), "", "contact_sensors"),
+    "reading infinite": Fault(
+        "reading inf", sensor("contact_sensors", JointState, put("effort", [INF])), "contact_sensors: a value is NaN"
+    ),
+    "reading of a stranger": Fault(
+        "contact hand",
+        sensor("contact_sensors", JointState, put("name", ["hand"])),
+        "none of hand",
+        mend=silence_of("imu", "wrench", "contact_sensors"),
+    ),
     # --- robot description
     "description bad": Fault("a URDF that is cut", describe(BAD_URDF), "robot description", mend=describe(leg.URDF)),
     "description empty": Fault("an empty URDF", describe(""), "", mend=describe(leg.URDF)),

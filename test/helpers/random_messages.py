@@ -20,13 +20,15 @@ PACKAGES = {
     "std_msgs": ("Header",),
     "geometry_msgs": (
         *("Point", "Vector3", "Quaternion", "Pose", "PoseWithCovariance", "Twist", "TwistWithCovariance"),
+        *("Wrench", "WrenchStamped"),
     ),
-    "sensor_msgs": ("JointState",),
+    "sensor_msgs": ("JointState", "Imu"),
     "nav_msgs": ("Odometry",),
     "hybrid_contact_msgs": (
         *("ContactState", "ModeTransition", "ContactMode", "ContactEvent", "ConstraintStability"),
-        *("PostImpactVelocitySet", "EventWord", "EventSensitivity"),
+        *("PostImpactVelocitySet", "EventWord", "EventSensitivity", "JointCommand"),
     ),
+    "trajectory_msgs": ("JointTrajectory", "JointTrajectoryPoint"),
 }
 FULL = {kind: f"{package}/msg/{kind}" for package, kinds in PACKAGES.items() for kind in kinds}
 assert set(FULL) == set(DEFINITIONS) - {"ContactModeHead", "ContactModeTail"}

@@ -111,11 +111,9 @@ def decide_closed(close_above, open_below, velocity_tolerance, gap, rate, probab
 
 
 @kernel
-def remember(scratch, ahead, belief, out):
-    """Keep of this state what the next belief starts from: the loads of its mode, and the events that it foretells."""
+def remember(ahead, belief, out):
+    """Keep the events that this state foretells: the next belief starts from them."""
     for i in range(belief.load.shape[0]):
-        belief.load[i] = scratch.load[i]
-        belief.touching[i] = scratch.touching[i]
         belief.kind[i] = out.codes[NEXT_EVENT, i]
         for k in range(3):
             belief.times[i, k] = ahead.event_times[i, k]

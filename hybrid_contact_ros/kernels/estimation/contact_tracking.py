@@ -35,14 +35,14 @@ def candidates(
     stopped it yet.)
 
     Args:
-        gap_on, gap_off: m. velocity_tolerance: m/s.
+        gap_on: m. gap_off: (m,), m. velocity_tolerance: (m,), m/s.
         closed: (m,) uint8, of the state before.
         gap: φ (m,), m. rate: φ̇ (m,), m/s.
         touching: out (m,) uint8.
     """
     for i in range(gap.shape[0]):
-        near = gap[i] <= gap_off and (closed[i] or rate[i] <= velocity_tolerance)
-        if near and not closed[i] and rate[i] < -velocity_tolerance:
+        near = gap[i] <= gap_off[i] and (closed[i] or rate[i] <= velocity_tolerance[i])
+        if near and not closed[i] and rate[i] < -velocity_tolerance[i]:
             near = gap[i] <= min(gap_on, 0.0)
         touching[i] = 1 if near else 0
 
@@ -129,8 +129,8 @@ def contact_statuses(
       closed, and one that is open closes below ``gap_on``, where no sensor could tell it from those that hold its body.
 
     Args:
-        gap_on: m. velocity_tolerance: m/s. force_on, force_off: N.
-        force_sigma: N, velocity_sigma: m/s; standard deviations of one state.
+        gap_on: m. velocity_tolerance: (m,), m/s. force_on, force_off: N.
+        force_sigma: N, velocity_sigma: (m,), m/s; standard deviations of one state.
         trusted: 0 or 1, whether efforts were measured.
         touching: (m,) uint8, of :func:`candidates`. gap: φ (m,), m. rate: φ̇ (m,), m/s.
         load: (m,), N; the model's normal force, or, where that is zero, minus the force that would have to pull to keep
@@ -142,7 +142,7 @@ def contact_statuses(
         status: out (m,) uint8, values of ContactStatus.
     """
     for i in range(load.shape[0]):
-        fast = rate[i] - velocity_tolerance
+        fast = rate[i] - velocity_tolerance[i]
         push = max(force_on, force_sigma) / (force_sigma * force_sigma)
         idle = abs(load[i]) < _IDLE * force_on
         if closed[i]:
@@ -150,12 +150,14 @@ def contact_statuses(
             if not touching[i]:
                 gain = ENOUGH
             elif fast > 0.0:
-                gain = 2.0 * fast * velocity_tolerance / (velocity_sigma * velocity_sigma)
-            elif trusted and rate[i] >= -velocity_tolerance:  # the forces of a mode are not those that stop a contact
+                gain = 2.0 * fast * velocity_tolerance[i] / (velocity_sigma[i] * velocity_sigma[i])
+            elif (
+                trusted and rate[i] >= -velocity_tolerance[i]
+            ):  # the forces of a mode are not those that stop a contact
                 gain = -ENOUGH if idle else 2.0 * (force_off - load[i]) * push
         elif not touching[i]:
             gain = -ENOUGH
-        elif not trusted or rate[i] < -velocity_tolerance:
+        elif not trusted or rate[i] < -velocity_tolerance[i]:
             gain = ENOUGH
         elif idle:
             gain = ENOUGH if gap[i] <= gap_on else 0.0
@@ -223,7 +225,7 @@ def overrule(
 @kernel
 def closed_scores(
     # constants:
-    gap_limit, velocity_limit, gap_sigma, velocity_sigma, force_sigma,
+    gap_on, gap_off, velocity_limit, gap_sigma, velocity_sigma, force_sigma,
     # problem:
     trusted, gap, rate, load,
     # out:
@@ -231,18 +233,19 @@ def closed_scores(
 ):  # fmt: skip
     """A score in [0, 1] that a contact is closed, falling in gap and gap velocity, rising in load.
 
-    The score is the product of the normal probabilities that the gap is below ``gap_limit``, that its rate is below
+    The score is the product of the normal probabilities that the gap is below the middle of ``gap_on`` and
+    ``gap_off`` (a contact there is closed or open depending on where it comes from), that its rate is below
     ``velocity_limit``, and, where efforts are ``trusted``, that the load is positive, as if the three were independent.
 
     Args:
-        gap_limit, gap_sigma: m. velocity_limit, velocity_sigma: m/s. force_sigma: N.
+        gap_on: m. gap_off, gap_sigma: (m,), m. velocity_limit, velocity_sigma: (m,), m/s. force_sigma: N.
         trusted: 0 or 1. gap: φ (m,), m. rate: φ̇ (m,), m/s. load: (m,), N.
         score: out (m,).
     """
     root = math.sqrt(0.5)
     for i in range(gap.shape[0]):
-        p = 0.5 * math.erfc(root * (gap[i] - gap_limit) / gap_sigma)
-        p *= 0.5 * math.erfc(root * (rate[i] - velocity_limit) / velocity_sigma)
+        p = 0.5 * math.erfc(root * (gap[i] - 0.5 * (gap_on + gap_off[i])) / gap_sigma[i])
+        p *= 0.5 * math.erfc(root * (rate[i] - velocity_limit[i]) / velocity_sigma[i])
         if trusted:
             p *= 0.5 * math.erfc(-root * load[i] / force_sigma)
         score[i] = p

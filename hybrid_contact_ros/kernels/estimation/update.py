@@ -6,6 +6,8 @@ from hybrid_contact_ros.codes import Status, Validity
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.belief_likelihoods import BeliefSettings
 from hybrid_contact_ros.kernels.estimation.belief_step import BeliefRecord, BeliefUse, believe, remember
+from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, StanceMemory, learn_ground
+from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
 from hybrid_contact_ros.kernels.estimation.told_events import LogMemory, tell_events
@@ -45,6 +47,9 @@ def update(
     load_sigma, gap_sigma, velocity_sigma, acceleration_sigma, force_sigma, sigmas, horizon, rollout_horizon, gain,
     force_tolerance, acceleration_tolerance, grazing_speed, duration, coupling_tolerance, restitution_margin,
     mode_tolerance, flag_tolerance, floating_base,
+    # ground settings:
+    learn, plane_sigma, slope_sigma, step_sigma, foot_sigma, correlation_length, base_drift, fading, still_speed,
+    still_time, still_time_unloaded, least_load,
     # belief settings:
     belief_lead, belief_close_above, belief_open_below, belief_certain, belief_decides, belief_observes,
     belief_gap_sigma, belief_swing_height,
@@ -69,6 +74,12 @@ def update(
     residual, integral, known, age,
     # log memory:
     last_status, calm, calm_gap, begun, begun_gap, agreed, told,
+    # stance memory:
+    point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance, stance_start, pressing,
+    pulling, entry, shift,
+    # ground map:
+    map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
+    map_numbers,
     # belief:
     belief_members, belief_belief, belief_kind, belief_times, belief_load, belief_touching, belief_weight,
     belief_probability, belief_last, belief_noise, belief_force, belief_covariance, belief_inverse, belief_transition,
@@ -79,6 +90,8 @@ def update(
     basis, values, touching, sliding, load, b, weighed, slip_acceleration, expected, estimates, vectors, bytes,
     integers, directions, phi, flats, chain, chain_matrix,
     chain_bytes,
+    # ground scratch:
+    map_row, under, every, plane_of, shift_variance, velocity_tolerances, gap_offs,
     # engine out:
     backed, event_times,
     # lists:
@@ -91,10 +104,11 @@ def update(
 ):  # fmt: skip
     """Answer for one state whose measurement is there (:func:`~.measure.measure`); nothing in here can refuse it.
 
-    Args: the members of UpdateSettings, BeliefUse and BeliefSettings (both with the prefix ``belief_``), RobotContacts,
-        UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last mode was
-        solved), ``lines`` of EventOut, ObserverMemory, LogMemory, BeliefRecord (with the prefix), StateScratch,
-        UpdateScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix ``out_``.
+    Args: the members of UpdateSettings, GroundSettings, BeliefUse and BeliefSettings (both with the prefix ``belief_``),
+        RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last
+        mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory, StanceMemory, GroundMap, BeliefRecord (with
+        the prefix), StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut
+        with the prefix ``out_``.
 
     Returns:
         The residual of the mode, validity bits, and how much was written of the lists: events of the sequence, events
@@ -105,6 +119,10 @@ def update(
         force_off, load_sigma, gap_sigma, velocity_sigma, acceleration_sigma, force_sigma, sigmas, horizon,
         rollout_horizon, gain, force_tolerance, acceleration_tolerance, grazing_speed, duration, coupling_tolerance,
         restitution_margin, mode_tolerance, flag_tolerance, floating_base,
+    )  # fmt: skip
+    ground_settings = GroundSettings(
+        learn, plane_sigma, slope_sigma, step_sigma, foot_sigma, correlation_length, base_drift, fading, still_speed,
+        still_time, still_time_unloaded, least_load,
     )  # fmt: skip
     given = UpdateInput(dt, trusted, stamp, last_stamp, first, elapsed, flags_wanted, sequence_wanted)
     robot = RobotContacts(normals, tangents, friction, restitution)
@@ -117,6 +135,14 @@ def update(
     mode = StateOut(critical, jammed, moving, slip, state, forces, accelerations, acceleration, status)
     observer = ObserverMemory(residual, integral, known, age)
     log = LogMemory(last_status, calm, calm_gap, begun, begun_gap, agreed, told)
+    stance = StanceMemory(
+        point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance, stance_start,
+        pressing, pulling, entry, shift,
+    )  # fmt: skip
+    footholds = GroundMap(
+        map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
+        map_numbers,
+    )  # fmt: skip
     use = BeliefUse(belief_lead, belief_close_above, belief_open_below, belief_certain, belief_decides, belief_observes)
     belief_settings = BeliefSettings(
         belief_gap_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed,
@@ -136,6 +162,7 @@ def update(
         integers, directions, phi, flats, chain, chain_matrix,
         chain_bytes,
     )  # fmt: skip
+    ground = GroundScratch(map_row, under, every, plane_of, shift_variance, velocity_tolerances, gap_offs)
     ahead = EngineOut(backed, event_times)
     lists = ListsOut(
         sequence_contacts, sequence_kinds, sequence_times, sequence_modes, events, pair_contacts, pair_couplings,
@@ -143,6 +170,11 @@ def update(
     )  # fmt: skip
     out = PredictionOut(out_vectors, out_numbers, out_codes, out_truths)
 
+    # Learn where the ground is; gaps are over that ground from here on.
+    learn_ground(
+        settings, ground_settings, given, robot, problem, here, tracker, observer, solver, scratch, stance, footholds,
+        ground,
+    )  # fmt: skip
     # Follow the momentum, and believe in each contact as far as this state and those before it agree with it.
     settled = follow_momentum(settings, given, problem, here, observer)
     decided = believe(
@@ -150,7 +182,7 @@ def update(
     )
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     code, mode_residual = decide(
-        settings, given, use, decided, belief.touching, robot, problem, here, tracker, mode, warm, solver, scratch, out
+        settings, given, use, decided, belief, robot, problem, here, tracker, mode, warm, solver, scratch, ground, out
     )
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
     weigh(settings, given, robot, problem, here, tracker, mode, scratch, out)
@@ -158,7 +190,7 @@ def update(
     observe(settled, robot, here, tracker, observer, solver, scratch, out)
     # Foretell each contact's next event, from the extrapolated state and the rhythm of the gait.
     foretell(settings, given, robot, problem, here, tracker, lines, scratch, ahead, out)
-    remember(scratch, ahead, belief, out)
+    remember(ahead, belief, out)
     # Follow the hybrid model through the modes after that.
     steps, complete = follow(settings, given, robot, problem, here, tracker, solver, scratch, ahead, lists)
     # Tell what is new.
@@ -169,7 +201,7 @@ def update(
     solved = trusted and code == _SOLVED
     pairs = flag(settings, given, solved, robot, problem, here, tracker, mode, solver, scratch, ahead, lists, out)
     # Copy what else is published, and say what of it is valid.
-    validity = publish(given, solved, robot, problem, here, mode, scratch, ahead, out)
+    validity = publish(given, solved, robot, problem, here, mode, scratch, ahead, stance, ground, out)
     if settled:
         validity |= _ESTIMATE
     if complete:

@@ -32,6 +32,8 @@ from hybrid_contact_ros.kernels.estimation.update_records import (
     GAP,
     GAP_ACCELERATION,
     GAP_VELOCITY,
+    GROUND_OFFSET,
+    GROUND_SIGMA,
     JAMMED,
     LATEST,
     NEXT_EVENT,
@@ -64,23 +66,24 @@ _EFFORT, _UNIQUE, _FORCES = int(Validity.EFFORT), int(Validity.MODE_UNIQUE), int
 
 
 @kernel
-def decide(settings, given, use, decided, held, robot, problem, here, tracker, mode, warm, solver, scratch, out):
+def decide(
+    settings, given, use, decided, belief, robot, problem, here, tracker, mode, warm, solver, scratch, ground, out,
+):  # fmt: skip
     """Solve for the mode of the contacts that may carry force, and decide which of them are closed.
 
     The rows of some contacts depend on each other, and their drifts must then agree (:mod:`.contact_drift`). What does
     not hold, although the mode gives it a force, carries nothing: the mode is solved again without it. Where the belief
     has ``decided`` which contacts are closed, the mode is theirs. Elsewhere it overrules the tracker where it is
-    certain (``use``: BeliefUse); ``held`` (m,): the contacts that the last mode was solved for.
+    certain (``use``: BeliefUse). ``belief`` keeps the loads for the next state.
 
     Returns:
         Status and residual of the mode.
     """
     gap, rate, touching, closed = problem.gap, here.gap_velocity, scratch.touching, tracker.closed
-    if decided:
-        for i in range(touching.shape[0]):
-            touching[i] = closed[i]
-    else:
-        candidates(settings.gap_on, settings.gap_off, settings.velocity_tolerance, closed, gap, rate, touching)
+    candidates(settings.gap_on, ground.gap_offs, ground.velocity_tolerances, closed, gap, rate, touching)
+    for i in range(touching.shape[0]):
+        if decided and closed[i]:
+            touching[i] = 1
     slips(
         settings.slip_on, settings.slip_off, SLIP_TIME_CONSTANT, settings.velocity_sigma, robot.tangents, given.dt,
         closed, here.tangential, tracker.slipping, tracker.seen, tracker.smooth, tracker.spread, scratch.sliding,
@@ -100,13 +103,23 @@ def decide(settings, given, use, decided, held, robot, problem, here, tracker, m
         )  # fmt: skip
         warm[0] = 1 if code == _SOLVED else 0
         model_loads(_WIDTH, _IMMOVABLE, here.G, mode.forces, mode.accelerations, scratch.load)
+        if attempt == 1:
+            break
+        held = scratch.bytes[0]
+        for i in range(touching.shape[0]):
+            belief.load[i] = scratch.load[i]
+            belief.touching[i] = touching[i]
+            held[i] = closed[i]
         if decided:
             told_statuses(closed, tracker.slipping, out.codes[STATUS])
-        if decided or attempt == 1:
-            break
+            if not _pushed(touching, closed, mode):
+                break
+            for i in range(touching.shape[0]):
+                touching[i] = closed[i]
+            continue
         contact_statuses(
-            settings.gap_on, settings.velocity_tolerance, settings.force_on, settings.force_off, settings.load_sigma,
-            settings.velocity_sigma, given.trusted, touching, gap, rate, scratch.load, tracker.slipping, closed,
+            settings.gap_on, ground.velocity_tolerances, settings.force_on, settings.force_off, settings.load_sigma,
+            here.velocity_sigmas, given.trusted, touching, gap, rate, scratch.load, tracker.slipping, closed,
             tracker.evidence, out.codes[STATUS],
         )  # fmt: skip
         pushed = overrule(
@@ -115,13 +128,21 @@ def decide(settings, given, use, decided, held, robot, problem, here, tracker, m
         )  # fmt: skip
         if pushed:
             told_statuses(closed, tracker.slipping, out.codes[STATUS])
-        for i in range(touching.shape[0]):
-            pushed = pushed or (touching[i] and not closed[i] and mode.forces[i * _WIDTH] > 0.0)
+        pushed = pushed or _pushed(touching, closed, mode)
         if not pushed:
             break
         for i in range(touching.shape[0]):
             touching[i] = closed[i]
     return code, residual
+
+
+@kernel
+def _pushed(touching, closed, mode):
+    """Whether the mode gives a force to a contact that is open."""
+    found = False
+    for i in range(touching.shape[0]):
+        found = found or (touching[i] and not closed[i] and mode.forces[i * _WIDTH] > 0.0)
+    return found
 
 
 @kernel
@@ -220,7 +241,7 @@ def follow(settings, given, robot, problem, here, tracker, solver, scratch, ahea
 
 
 @kernel
-def publish(given, solved, robot, problem, here, mode, scratch, ahead, out):
+def publish(given, solved, robot, problem, here, mode, scratch, ahead, stance, ground, out):
     """Copy to the prediction what is remembered elsewhere, and withdraw forces that no contact law holds for.
 
     The force of a contact is valid where the contact does not touch, or where a mode was found with known actuation.
@@ -249,6 +270,8 @@ def publish(given, solved, robot, problem, here, mode, scratch, ahead, out):
         numbers[TIME, i] = ahead.event_times[i, 0]
         numbers[EARLIEST, i] = ahead.event_times[i, 1]
         numbers[LATEST, i] = ahead.event_times[i, 2]
+        numbers[GROUND_OFFSET, i] = stance.shift[i]
+        numbers[GROUND_SIGMA, i] = math.sqrt(ground.shift_variance[i])
         out.codes[JAMMED, i] = mode.jammed[i]
     validity = _ALWAYS
     if given.trusted:
