@@ -41,7 +41,7 @@ class ModePrediction:
     Attributes:
         status: :class:`ContactStatus` (m,) uint8.
         probability: (m,), in [0, 1], that the contact is closed. probability_valid: whether this probability is
-            calibrated (False: it is a monotone score from gap, gap velocity and load).
+            calibrated (always False: docs/contact_belief.md says how far it is).
         position, normal: contact point (m) and unit normal, world frame, (m, 3).
         gap, gap_velocity, gap_acceleration: φ, φ̇, φ̈ (m,), m, m/s, m/s²; φ̈ under the forces of the predicted mode.
         tangential_velocity: (m, 3) m/s, world frame.
