@@ -8,6 +8,8 @@ import pytest
 
 from benchmarks.house import MANY_ARGUMENTS, functions
 from hybrid_contact_ros.kernels.estimation import event_times as events
+from hybrid_contact_ros.kernels.estimation import ground as grounds
+from hybrid_contact_ros.kernels.estimation import ground_map as maps
 from hybrid_contact_ros.kernels.estimation import measure as measures
 from hybrid_contact_ros.kernels.estimation import momentum_observer as observers
 from hybrid_contact_ros.kernels.estimation import records as rollouts
@@ -67,9 +69,11 @@ DOORS = [
     (
         update,
         [
-            *(updates.UpdateSettings, updates.RobotContacts, updates.UpdateProblem, measures.Measurement),
+            *(updates.UpdateSettings, maps.GroundSettings, updates.RobotContacts, updates.UpdateProblem),
+            measures.Measurement,
             *(updates.TrackerMemory, modes.StateOut, "warm", "lines", observers.ObserverMemory, logs.LogMemory),
-            *(modes.StateScratch, updates.UpdateScratch, updates.EngineOut, updates.ListsOut, updates.UpdateInput),
+            *(grounds.StanceMemory, maps.GroundMap, modes.StateScratch, updates.UpdateScratch),
+            *(grounds.GroundScratch, updates.EngineOut, updates.ListsOut, updates.UpdateInput),
             *("out_vectors", "out_numbers", "out_codes", "out_truths"),
         ],
     ),

@@ -121,7 +121,7 @@ def learn_ground(settings, ground, given, robot, problem, here, tracker, observe
                 memory.point_place[i, k] = ahead.under[i, k]
     numbers[TIME] += given.dt
     loads = _find_loads(settings, given, problem, here, observer, solver, scratch, memory, numbers, ahead)
-    _note_drift(ground, given.dt, problem, memory, map)
+    _note_drift(loads, ground, given.dt, problem, memory, map)
     changed = False
     for i in range(m):
         if ahead.plane_of[i] >= 0 and _stands(i, loads, settings.gain, ground, given, problem, here, memory, ahead):
@@ -168,14 +168,15 @@ def _find_loads(settings, given, problem, here, observer, solver, scratch, memor
 
 
 @kernel
-def _note_drift(ground, dt, problem, memory, map):
+def _note_drift(loads, ground, dt, problem, memory, map):
     """Shift the map by what all standing contacts have in common; without any the base's height drifts unseen."""
     supported, up, down = False, math.inf, math.inf
     for i in range(problem.gap.shape[0]):
         if memory.entry[i] >= 0:
             supported = True
-            if abs(memory.point_velocity[i, 0]) > ground.still_speed:
-                up, down = 0.0, 0.0
+            soft = loads > 0 and memory.touched_height[i] - memory.stance_height[i] > _GIVES_WAY
+            if soft or abs(memory.point_velocity[i, 0]) > ground.still_speed:
+                up, down = 0.0, 0.0  # what moves here is not the base alone
             rise = problem.gap[i] - memory.stance_height[i]
             up, down = min(up, max(rise, 0.0)), min(down, max(-rise, 0.0))
     if not supported:
