@@ -43,7 +43,8 @@ _LOAD_PERIOD = 0.002  # s, between two solutions for the loads
 _FIT_PERIOD = 0.01  # s, between two fits of the map while nothing new stands
 _DRIFT_TIME = 0.02  # s, in which the map follows what all standing contacts have in common
 _DRIFT_SPEED = 0.015  # m/s, of a base at most
-_CREEP = 0.001**2  # m²/s, by which single footholds move under a foot
+_CREEP, _CREEP_UNLOADED = 0.001**2, 0.0001**2  # m²/s, by which single footholds move under a foot; where its load is
+# not known it may be the foot that moves
 _PLACE_TIME = 0.05  # s, of the positions of the points
 _UNREST_TIME = 0.2  # s
 _LANDED = 0.05  # s, after which the ringing of an impact is over
@@ -232,7 +233,7 @@ def _stands(i, loads, gain, ground, given, problem, here, memory, ahead):
         return False
     memory.standing[i] += given.dt
     if given.dt > 0.0 and rests:
-        memory.stance_variance[i] += _CREEP * given.dt
+        memory.stance_variance[i] += (_CREEP if loads > 0 else _CREEP_UNLOADED) * given.dt
         weight = memory.stance_variance[i] / (memory.stance_variance[i] + noise)
         memory.stance_height[i] += weight * apart
         memory.stance_variance[i] *= 1.0 - weight
