@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.estimation.event_maps import EventMaps
 
 Array = NDArray[np.float64]
+_GAPS_SEEN = 64  # states whose gaps tell of their noise
 
 
 class Parts(IntFlag):
@@ -120,6 +121,7 @@ class ContactEstimator:
         self._event_maps: EventMaps | None = None  # made when it is first asked for
         self._latest: Moment | None = None
         self._course, self._noise = Course(model.nv), VelocityNoise(model.nv)
+        self._gaps = VelocityNoise(2 * m, _GAPS_SEEN)
         self._errors = VelocityErrors(model.nv, config.landing.remembered)
         self._phases = LandingPhases(m, config)
 
@@ -133,6 +135,7 @@ class ContactEstimator:
         self._latest = None
         self._course.reset()
         self._noise.reset()
+        self._gaps.reset()
         self._errors.reset()
         self._phases.reset()
         self._engine.memory.reset()
@@ -212,6 +215,7 @@ class ContactEstimator:
         # Remember it for what is foreseen of the next landing.
         self._course.add(stamp, moment.acceleration, moment.closed, moment.slipping)
         self._noise.add(stamp, state.v)
+        self._gaps.add(stamp, np.concatenate((moment.gap, moment.gap_velocity)))
         self._errors.add(stamp, state.v, moment.acceleration, moment.closed)
         self._phases.keep(moment)
         impact = self.next_impact() if wanted & _IMPACT else None
@@ -248,6 +252,7 @@ class ContactEstimator:
             course=self._course.ahead(),
             friction=self._friction.learned,
             velocities=self._noise.seen(),
+            gaps=self._gaps.seen(),
             errors=self._errors.seen(),
         )
 

@@ -122,6 +122,8 @@ class Engine:
             acceleration=memory.mode.acceleration,
             backed=self.ahead.backed,
             event_times=self.ahead.event_times,
+            gap=contacts.gap,
+            gap_velocity=self.measured.gap_velocity,
         )
         self._update = Bound(
             update, *update_settings(model, config), *robot, *problem, *self.measured, *memory.tracker, *memory.mode,

@@ -153,6 +153,7 @@ class ImpactSets:
         """The set of the touches that come next. Each set has ``impact.deadline``, whatever it consists of, and what
         earlier ones left of theirs; of a cluster, sets after its first feet that do not fit in are left out."""
         foreseen, model, limit = self._foreseen, self._model, 1e9 * self._config.deadline
+        ahead = foreseen.with_noise(ahead)
         contacts, when = foreseen.contacts(ahead)
         if not contacts.size:
             return None
