@@ -80,6 +80,10 @@ class ImpactSets:
         if not self._terms.off:
             landing_bounds.warm()
 
+    def touch_times(self, ahead: ImpactAhead) -> Array:
+        """(m, 3) s: time, earliest, latest of each next event, as sets are made for them."""
+        return self._foreseen.with_noise(ahead).event_times
+
     def _landing(self, corners: NDArray[np.intp]) -> Landing:
         """What draws the sets of these corners."""
         key = corners.tobytes()

@@ -120,7 +120,7 @@ class LandingAhead:
 
     def _missed(self, ahead: ImpactAhead, when: float) -> Missed | None:
         """What such extrapolations to the touch of the contact that is due first missed before."""
-        if ahead.errors is None:
+        if ahead.errors is None or self._landing.course == 0.0:
             return None
         known, missed = self._asked
         if known is not ahead:  # the sets of one state ask for the same
