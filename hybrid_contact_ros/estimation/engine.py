@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import ActivationConfig, EstimatorConfig
+from hybrid_contact_ros.estimation.effort_trust import EffortTrust
 from hybrid_contact_ros.estimation.memory import Memory, engine_out, lists_out, measurement, update_scratch
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.kernels.bound import Bound
@@ -81,7 +82,11 @@ class Engine:
             truths=self._bytes[codes:].view(np.bool_).reshape(2, m),
         )
         self._passive = model.floating_base and nv == 6
-        self.memory, self.measured, self.scratch = Memory(m, nv), measurement(m, nv), update_scratch(m, nv)
+        self.memory, self.measured, self.scratch = (
+            Memory(m, nv, EffortTrust(model, config.trust)),
+            measurement(m, nv),
+            update_scratch(m, nv),
+        )
         self.ahead, self.lists = engine_out(m), lists_out(m, config.prediction.rollout_events)
         self._no_covariance = np.zeros((2, 6, 6))
         # Own copies: a read-only array would be another type for the kernels.
@@ -94,8 +99,8 @@ class Engine:
         flat_rows = model.rows.rows.reshape(m * (1 + TANGENTS), nv)
         activation = config.activation
         settings = MeasureSettings(
-            float(activation.gap_sigma), float(activation.velocity_sigma), config.observer.gain > 0.0,
-            model.floating_base,
+            float(activation.gap_sigma), float(activation.velocity_sigma),
+            config.observer.gain > 0.0 or config.trust.bandwidth > 0.0, model.floating_base,
         )  # fmt: skip
         self._measure = Bound(
             measure, *settings, robot.tangents, *model.tree, *model.bodies, model.joints.columns,
@@ -125,7 +130,8 @@ class Engine:
         )
         self._update = Bound(
             update, *update_settings(model, config), *robot, *problem, *self.measured, *memory.tracker, *memory.mode,
-            memory.warm, memory.lines, *memory.observer, *memory.log, *state_scratch(m, TANGENTS), *self.scratch,
+            memory.warm, memory.lines, *memory.observer, *memory.log, *memory.trust.table, *memory.trust.memory,
+            *memory.trust.scratch, *state_scratch(m, TANGENTS), *self.scratch,
             *self.ahead, *self.lists,
         )  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hybrid_contact_ros.estimation.effort_trust import EffortTrust
 from hybrid_contact_ros.kernels.estimation.contact_tracking import UNKNOWN
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
@@ -24,13 +25,15 @@ _CODES, _INDICES = np.uint8, np.int64
 
 class Memory:
     """What is remembered of m contacts and nv coordinates: which contacts were closed and slid, the last mode, the
-    recent course of loads and friction margins, the momentum observer, and the events already told.
+    recent course of loads and friction margins, the momentum observer, the events already told, and how far efforts can
+    be trusted.
 
     The members are records of the kernels, which write them.
     """
 
-    def __init__(self, contacts: int, nv: int) -> None:
+    def __init__(self, contacts: int, nv: int, trust: EffortTrust) -> None:
         m = contacts
+        self.trust = trust
         self.tracker = tracker_memory(m)
         self.mode = state_out(nv, m, TANGENTS)
         self.warm = np.zeros(1, dtype=_CODES)  # whether the last mode was solved
@@ -45,6 +48,7 @@ class Memory:
                 array.fill(0)
         self.tracker.evidence.fill(UNKNOWN)
         self.log.begun.fill(-1)
+        self.trust.reset()
         self.pause()
 
     def pause(self) -> None:
@@ -52,6 +56,7 @@ class Memory:
         self.lines.fill(-1.0)
         self.observer.age.fill(-1.0)
         self.warm.fill(0)
+        self.trust.pause()
 
 
 def tracker_memory(m: int) -> TrackerMemory:

@@ -20,6 +20,7 @@ _SATURATED = 0.95  # the same share, above which states may be lost where they c
 NOTES = {
     "unsolved": "no contact mode in {:.0f} % of states, whose forces and flags are unknown",
     "sunk": "contacts lie far inside their planes in {:.0f} % of states",
+    "distrusted": "forces count little in {:.0f} % of states",
 }
 """What can be odd about states that were answered, and how their share of a period is told."""
 

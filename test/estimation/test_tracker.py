@@ -155,7 +155,16 @@ def test_the_score_falls_with_gap_and_rate_and_rises_with_load():
         n, c = max(np.size(gap), np.size(rate), np.size(load)), CONFIG
         arrays = [np.ascontiguousarray(np.broadcast_to(x, (n,)), dtype=float) for x in (gap, rate, load)]
         found, limit = np.zeros(n), 0.5 * (c.gap_on + c.gap_off)
-        closed_scores(limit, c.velocity_tolerance, c.gap_sigma, c.velocity_sigma, c.force_sigma, True, *arrays, found)
+        closed_scores(
+            limit,
+            c.velocity_tolerance,
+            c.gap_sigma,
+            c.velocity_sigma,
+            c.force_sigma,
+            np.ones(len(arrays[0])),
+            *arrays,
+            found,
+        )
         return found
 
     fall = [scores(np.linspace(-0.01, 0.02, 50), 0.0, 20.0), scores(0.0, np.linspace(-0.5, 0.5, 50), 20.0)]

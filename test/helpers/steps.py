@@ -48,7 +48,8 @@ class Tracker:
     def decide(self, gap: Array, rate: Array, load: Array, trusted: bool) -> NDArray[np.uint8]:
         c, memory = self.config, self.memory
         contact_statuses(
-            c.gap_on, c.velocity_tolerance, c.force_on, c.force_off, c.force_sigma, c.velocity_sigma, trusted,
+            c.gap_on, c.velocity_tolerance, c.force_on, c.force_off, c.force_sigma, c.velocity_sigma,
+            np.full(len(gap), float(trusted)),
             self.touching, gap, rate, load, memory.slipping, memory.closed, memory.evidence, self.status,
         )  # fmt: skip
         return self.status
@@ -75,7 +76,7 @@ class Predictor:
 
         next_events(
             config.bound_sigmas, one(tolerances.gap_sigma), one(tolerances.velocity_sigma),
-            tolerances.acceleration_sigma, tolerances.force_sigma, config.horizon, LINE_TIME_CONSTANT, trusted, dt,
+            tolerances.acceleration_sigma, tolerances.force_sigma, config.horizon, LINE_TIME_CONSTANT, one(trusted), dt,
             np.array([closed], np.uint8), np.array([slipping], np.uint8), one(0.7), one(gap), one(rate), one(speed),
             one(load), one(margin), np.array([[acceleration, 0.0, 0.0]]), one(slip_acceleration), expected,
             *self._estimates, self._lines, kind, backed, times,

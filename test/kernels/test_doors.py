@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.house import MANY_ARGUMENTS, functions
+from hybrid_contact_ros.kernels.estimation import effort_trust as trusts
 from hybrid_contact_ros.kernels.estimation import event_times as events
 from hybrid_contact_ros.kernels.estimation import measure as measures
 from hybrid_contact_ros.kernels.estimation import momentum_observer as observers
@@ -69,6 +70,7 @@ DOORS = [
         [
             *(updates.UpdateSettings, updates.RobotContacts, updates.UpdateProblem, measures.Measurement),
             *(updates.TrackerMemory, modes.StateOut, "warm", "lines", observers.ObserverMemory, logs.LogMemory),
+            *(trusts.TrustTable, *prefixed("trust", trusts.TrustMemory), *prefixed("trust", trusts.TrustScratch)),
             *(modes.StateScratch, updates.UpdateScratch, updates.EngineOut, updates.ListsOut, updates.UpdateInput),
             *("out_vectors", "out_numbers", "out_codes", "out_truths"),
         ],

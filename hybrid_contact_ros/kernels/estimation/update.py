@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hybrid_contact_ros.codes import Status, Validity
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable, check_efforts
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
 from hybrid_contact_ros.kernels.estimation.told_events import LogMemory, tell_events
@@ -21,7 +22,15 @@ from hybrid_contact_ros.kernels.estimation.update_records import (
     UpdateScratch,
     UpdateSettings,
 )
-from hybrid_contact_ros.kernels.estimation.update_steps import decide, follow, foretell, observe, publish, weigh
+from hybrid_contact_ros.kernels.estimation.update_steps import (
+    believes,
+    decide,
+    follow,
+    foretell,
+    observe,
+    publish,
+    weigh,
+)
 from hybrid_contact_ros.kernels.modes.records import StateOut, StateScratch
 
 _SOLVED = int(Status.SOLVED)
@@ -52,6 +61,14 @@ def update(
     residual, integral, known, age,
     # log memory:
     last_status, calm, calm_gap, begun, begun_gap, agreed, told,
+    # trust table:
+    bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit,
+    fixed,
+    # trust memory:
+    trust_begun, trust_last, trust_first, trust_second, trust_rough, trust_swing, trust_energy, trust_time,
+    trust_normal, trust_cross, trust_bias, trust_weight, trust_force_weight,
+    # trust scratch:
+    trust_basis, trust_triangle, trust_part, trust_kept, trust_left, trust_root, trust_load,
     # mode scratch:
     A, work, order, intended, other_slip, found, other_forces,
     # scratch:
@@ -72,7 +89,8 @@ def update(
 
     Args: the members of UpdateSettings, RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with
         ``warm``, (1,) uint8, whether the last mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory,
-        StateScratch, UpdateScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix ``out_``.
+        TrustTable, TrustMemory and TrustScratch (both with the prefix ``trust_``), StateScratch, UpdateScratch,
+        EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix ``out_``.
 
     Returns:
         The residual of the mode, validity bits, and how much was written of the lists: events of the sequence, events
@@ -95,6 +113,16 @@ def update(
     mode = StateOut(critical, jammed, moving, slip, state, forces, accelerations, acceleration, status)
     observer = ObserverMemory(residual, integral, known, age)
     log = LogMemory(last_status, calm, calm_gap, begun, begun_gap, agreed, told)
+    table = TrustTable(
+        bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit, fixed
+    )  # fmt: skip
+    trust = TrustMemory(
+        trust_begun, trust_last, trust_first, trust_second, trust_rough, trust_swing, trust_energy, trust_time,
+        trust_normal, trust_cross, trust_bias, trust_weight, trust_force_weight,
+    )  # fmt: skip
+    check = TrustScratch(
+        trust_basis, trust_triangle, trust_part, trust_kept, trust_left, trust_root, trust_load
+    )  # fmt: skip
     solver = StateScratch(A, work, order, intended, other_slip, found, other_forces)
     scratch = UpdateScratch(
         basis, values, touching, sliding, load, b, weighed, slip_acceleration, expected, estimates, vectors, bytes,
@@ -107,26 +135,34 @@ def update(
         pair_flags, pair_margins,
     )  # fmt: skip
     out = PredictionOut(out_vectors, out_numbers, out_codes, out_truths)
+    weight = trust.force_weight
 
+    # Ask how far the efforts of each limb explain its motion: trust.force_weight.
+    check_efforts(given, problem, here, table, trust, check)
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
-    code, mode_residual = decide(settings, given, robot, problem, here, tracker, mode, warm, solver, scratch, out)
+    code, mode_residual = decide(
+        settings, given, weight, robot, problem, here, tracker, mode, warm, solver, scratch, out
+    )
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
-    weigh(settings, given, robot, problem, here, tracker, mode, scratch, out)
+    weigh(settings, given, weight, robot, problem, here, tracker, mode, scratch, out)
     # Estimate the forces a second time, from the momentum.
     settled = observe(settings, given, robot, problem, here, tracker, observer, solver, scratch, out)
     # Foretell each contact's next event, from the extrapolated state and the rhythm of the gait.
-    foretell(settings, given, robot, problem, here, tracker, lines, scratch, ahead, out)
+    foretell(settings, given, weight, robot, problem, here, tracker, lines, scratch, ahead, out)
+    believed = believes(given, weight)
     # Follow the hybrid model through the modes after that.
-    steps, complete = follow(settings, given, robot, problem, here, tracker, solver, scratch, ahead, lists)
+    steps, complete = follow(settings, given, believed, robot, problem, here, tracker, solver, scratch, ahead, lists)
     # Tell what is new.
     detected, told_events = tell_events(
         stamp, last_stamp, first, out.codes[STATUS], evidence, gap, out.codes[NEXT_EVENT], event_times, log, events
     )
     # Decide the stability flags, and which pairs of contacts are sensitive to the order of their impacts.
     solved = trusted and code == _SOLVED
-    pairs = flag(settings, given, solved, robot, problem, here, tracker, mode, solver, scratch, ahead, lists, out)
+    pairs = flag(
+        settings, given, solved and believed, robot, problem, here, tracker, mode, solver, scratch, ahead, lists, out
+    )
     # Copy what else is published, and say what of it is valid.
-    validity = publish(given, solved, robot, problem, here, mode, scratch, ahead, out)
+    validity = publish(given, solved, weight, robot, problem, here, mode, scratch, ahead, out)
     if settled:
         validity |= _ESTIMATE
     if complete:

@@ -147,10 +147,10 @@ class ListsOut(NamedTuple):
 
 VECTORS = 5
 POSITION, NORMAL, TANGENTIAL, FORCE_MODEL, FORCE_ESTIMATE = range(5)
-NUMBERS = 18
+NUMBERS = 19
 (PROBABILITY, GAP, GAP_VELOCITY, GAP_ACCELERATION, FRICTION, FRICTION_MARGIN, CRITICAL, TIME, EARLIEST, LATEST,
- MARGINS) = range(11)  # fmt: skip
-ENDS = 16  # six margins, then the two ends of chatter
+ FORCE_WEIGHT, MARGINS) = range(12)  # fmt: skip
+ENDS = 17  # six margins, then the two ends of chatter
 CODES = 9
 STATUS, JAMMED, NEXT_EVENT, FLAGS = range(4)  # six rows of flags
 FORCE_VALID, STANDS = range(2)
