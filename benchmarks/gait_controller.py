@@ -49,6 +49,8 @@ GAITS = {
     "trot": Gait((0.0, 0.5, 0.5, 0.0), 0.4, 0.6),
     "pace": Gait((0.0, 0.5, 0.0, 0.5), 0.42, 0.36, speed=0.1, lift=0.08),
     "bound": Gait((0.0, 0.0, 0.5, 0.5), 0.42, 0.36, speed=0.1, lift=0.08),
+    "fast": Gait((0.0, 0.5, 0.5, 0.0), 0.4, 0.45, speed=0.35),
+    "high": Gait((0.0, 0.5, 0.5, 0.0), 0.4, 0.6, lift=0.3),  # for ground with steps
     "stop": Gait((0.0, 0.5, 0.5, 0.0), 0.4, 0.6, rest=1.2),
     "step": Gait((0.25, 0.75), 0.12, 3.0, ramp=0.05, lift=0.03, speed=0.0, lead=0.17, pull=1.2),
 }
@@ -62,7 +64,7 @@ class GaitController:
         self.robot, self.gait, self.begin = robot, gait, begin
         robot.place(np.zeros(3), 0.0)
         data, model = robot.data, robot.model
-        self._height = float(data.subtree_com[1, 2])
+        self._height = float(data.subtree_com[1, 2] - robot.ground(data.geom_xpos[robot.geoms]).mean())
         self._pace = math.sqrt(_GRAVITY / self._height)  # 1/s, what the trunk's gains scale with
         self._scale = math.sqrt(self._height / 0.5)
         self._bodies = [int(model.geom_bodyid[robot.geoms[foot[0]]]) for foot in robot.feet]
@@ -239,10 +241,13 @@ class GaitController:
         # Down to a little below the ground, so that it touches with speed.
         deep = -0.03 * self._height
         wave = math.sin(math.pi * phase)
-        target = np.r_[(1.0 - s) * lifted[:2] + s * landing, lift * wave + phase**3 * deep]
+        left_at, lands_at = (float(x) for x in robot.ground(np.array([lifted[:2], landing])))
+        floor = (1.0 - s) * left_at + s * lands_at
+        target = np.r_[(1.0 - s) * lifted[:2] + s * landing, floor + lift * wave + phase**3 * deep]
         speed3 = np.r_[
             rate * (landing - lifted[:2]),
-            (lift * math.pi * math.cos(math.pi * phase) + 3.0 * phase**2 * deep) / duration,
+            (lift * math.pi * math.cos(math.pi * phase) + 3.0 * phase**2 * deep) / duration
+            + rate * (lands_at - left_at),
         ]
         jacobian = jacobians[members].mean(axis=0)
         error, drift = target - here, speed3 - jacobian @ data.qvel

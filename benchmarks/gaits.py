@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import zlib
+from collections.abc import Sequence
 from itertools import pairwise
 
 import mujoco
@@ -31,6 +32,7 @@ _LOADED = 0.002  # A force of the ground below this part of the weight counts as
 _SHORTEST_OPENING, _SHORTEST_CONTACT = 0.025, 0.005
 _UPRIGHT = 0.5  # Cosine of the tilt at which a robot has fallen.
 DURATION = {"drop": 0.8, "step": 10.0, "walk": 8.0}
+_PUSH = 0.1  # s
 _STAND = 0.5  # s, before a gait begins
 # The gaits in which each robot stays upright.
 SHOWN = {
@@ -42,10 +44,17 @@ SHOWN = {
 }
 
 
-def record(robot: SimulatedRobot, gait: str, seed: int = 0, duration: float | None = None) -> dict[str, Array]:
+def record(
+    robot: SimulatedRobot,
+    gait: str,
+    seed: int = 0,
+    duration: float | None = None,
+    pushes: Sequence[tuple[float, Array]] = (),
+) -> dict[str, Array]:
     """One episode, in n samples; the same for the same seed, which draws the tilt at its beginning.
 
-    ``gait``: a name of :data:`~benchmarks.gait_controller.GAITS`, or ``drop``.
+    ``gait``: a name of :data:`~benchmarks.gait_controller.GAITS`, or ``drop``. ``pushes``: times, s, and forces on the
+    trunk (3,), N, world axes, that act for 0.1 s.
 
     Returns:
         time (n,), s; valid_until, s. q (n, nq), v (n, nv), in the estimator's order.
@@ -85,6 +94,7 @@ def record(robot: SimulatedRobot, gait: str, seed: int = 0, duration: float | No
         if robot.rotation[2, 2] < _UPRIGHT:
             break
         data.qfrc_applied[:] = tau
+        data.xfrc_applied[1, :3] = sum((f for t, f in pushes if t <= data.time < t + _PUSH), np.zeros(3))
         raw, force = np.zeros(robot.geoms.size, dtype=bool), np.zeros((robot.geoms.size, 3))
         for _ in range(substeps):
             mujoco.mj_step(model, data)

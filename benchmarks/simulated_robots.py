@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -125,7 +126,7 @@ class SimulatedRobot:
         # Dummy links of 1e-6 kg have inertias that no body can have: MuJoCo balances these.
         compiler = {"balanceinertia": "true", "boundmass": "1e-6", "boundinertia": "1e-9"}
         spec = free_robot(urdf, self.rigid.root_link, **compiler)
-        add_floor(spec, contact_law(0.0, stiffness))
+        self.add_ground(spec, contact_law(0.0, stiffness))
         geom = robot_geom(contact_law(self.friction, stiffness))
         sphere = mujoco.mjtGeom.mjGEOM_SPHERE
         names = iter(self.rigid.contact_names)
@@ -139,6 +140,14 @@ class SimulatedRobot:
         model.dof_damping[:] = model.dof_frictionloss[:] = 0.0  # the estimator's equations have neither
         model.jnt_limited[:] = 0
         return model
+
+    def add_ground(self, spec: mujoco.MjSpec, law: dict[str, Any]) -> None:
+        """What the robot stands on: here a level floor."""
+        add_floor(spec, law)
+
+    def ground(self, points: Array) -> Array:
+        """Heights (k,), m, of the ground below points (k, 2 or 3)."""
+        return np.zeros(len(points))
 
     def state(self) -> tuple[Array, Array]:
         """``q`` and ``v`` in the estimator's order (base: position, quaternion x, y, z, w; velocities in its axes)."""
@@ -156,7 +165,7 @@ class SimulatedRobot:
 
     def place(self, tilt: Array, height: float) -> None:
         """Put the robot in its posture, turned by the rotation vector ``tilt`` (3,), rad, its lowest point ``height`` m
-        above the floor."""
+        above the ground."""
         data = self.data
         mujoco.mj_resetData(self.model, data)
         angle = float(np.linalg.norm(tilt))
@@ -165,7 +174,8 @@ class SimulatedRobot:
             mujoco.mju_axisAngle2Quat(data.qpos[3:7], tilt / angle, angle)
         data.qpos[self.joints + 1] = self.posture
         mujoco.mj_kinematics(self.model, data)
-        data.qpos[2] = height + self.radius - data.geom_xpos[self.geoms, 2].min()
+        points = data.geom_xpos[self.geoms]
+        data.qpos[2] = height + self.radius - (points[:, 2] - self.ground(points)).min()
         mujoco.mj_forward(self.model, data)
 
     def forces(self) -> Array:

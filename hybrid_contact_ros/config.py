@@ -19,6 +19,7 @@ from hybrid_contact_ros.config_engine import (
     StabilityConfig,
     TrustConfig,
 )
+from hybrid_contact_ros.config_ground import GroundConfig
 from hybrid_contact_ros.config_impacts import ImpactConfig, LandingConfig
 from hybrid_contact_ros.config_node import DiagnosticsConfig, InputConfig, RealtimeConfig
 from hybrid_contact_ros.parameter_file import read_parameters
@@ -30,6 +31,7 @@ __all__ = [
     "DiagnosticsConfig",
     "Environment",
     "EstimatorConfig",
+    "GroundConfig",
     "ImpactConfig",
     "InputConfig",
     "LandingConfig",
@@ -74,6 +76,7 @@ class EstimatorConfig:
         joint_limits: names of the joints whose position limits are contacts.
         locked_joints: names of the joints that no message has; these are held at zero.
         activation: :class:`ActivationConfig`: when a measured gap counts as closed, and the noise of the sensors.
+        ground: :class:`GroundConfig`: how the ground is learned from contact.
         prediction: :class:`PredictionConfig`: how far ahead events and modes are predicted.
         stability: :class:`StabilityConfig`: the dead bands of the flags.
         impact: :class:`ImpactConfig`: the impact law, and how the set of velocities after an impact is drawn.
@@ -97,6 +100,7 @@ class EstimatorConfig:
     joint_limits: tuple[str, ...] = leaf((), "-", None, None, "joints whose position limits are contacts")
     locked_joints: tuple[str, ...] = leaf((), "-", None, None, "joints that no message has; they are held at zero")
     activation: ActivationConfig = field(default_factory=ActivationConfig)
+    ground: GroundConfig = field(default_factory=GroundConfig)
     prediction: PredictionConfig = field(default_factory=PredictionConfig)
     stability: StabilityConfig = field(default_factory=StabilityConfig)
     impact: ImpactConfig = field(default_factory=ImpactConfig)
@@ -204,6 +208,7 @@ IGNORED = (
 
 _GROUPS: dict[str, type] = {
     "activation": ActivationConfig,
+    "ground": GroundConfig,
     "prediction": PredictionConfig,
     "stability": StabilityConfig,
     "impact": ImpactConfig,

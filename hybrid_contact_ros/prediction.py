@@ -58,6 +58,8 @@ class ModePrediction:
             found.
         next_event: :class:`EventKind` (m,) uint8; time_to_event, earliest, latest: (m,) s, NaN for NONE.
             time_bounds_valid: whether the bounds are calibrated.
+        ground_offset: (m,) m, height of the ground under the contact over its configured plane, as learned; subtracted
+            from the measured gap. ground_sigma: (m,) m, its standard deviation, which is in all bounds and scores.
         sequence: what follows in the next ``prediction.rollout`` seconds; empty without measured effort.
         validity: :class:`Validity` bits. residual: scaled violation of the complementarity conditions.
     """
@@ -87,6 +89,8 @@ class ModePrediction:
     sequence: ModeSequence
     validity: int
     residual: float
+    ground_offset: Array
+    ground_sigma: Array
     time_bounds_valid: bool = False
 
     @property

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import ActivationConfig, EstimatorConfig
 from hybrid_contact_ros.estimation.effort_trust import EffortTrust
+from hybrid_contact_ros.estimation.ground import ground_scratch, ground_settings
 from hybrid_contact_ros.estimation.memory import Memory, engine_out, lists_out, measurement, update_scratch
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.kernels.bound import Bound
@@ -128,11 +129,12 @@ class Engine:
             backed=self.ahead.backed,
             event_times=self.ahead.event_times,
         )
+        self.ground = ground_scratch(model)
         self._update = Bound(
-            update, *update_settings(model, config), *robot, *problem, *self.measured, *memory.tracker, *memory.mode,
-            memory.warm, memory.lines, *memory.observer, *memory.log, *memory.trust.table, *memory.trust.memory,
-            *memory.trust.scratch, *state_scratch(m, TANGENTS), *self.scratch,
-            *self.ahead, *self.lists,
+            update, *update_settings(model, config), *ground_settings(config.ground, weight(model), m), *robot,
+            *problem, *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer,
+            *memory.log, *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.stance,
+            *memory.footholds, *state_scratch(m, TANGENTS), *self.scratch, *self.ground, *self.ahead, *self.lists,
         )  # fmt: skip
 
     def measure(self, state: RobotState) -> int:

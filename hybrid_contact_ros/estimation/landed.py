@@ -27,7 +27,7 @@ def landed(
     moved = sampled.velocities + made.offset
     velocities = np.concatenate((made.points, moved))
     quantile_lower, quantile_upper = quantile_bounds(made.points, moved, made.generators)
-    energies = 0.5 * np.einsum("ki,ki->k", velocities @ mass, velocities)
+    energies = 0.5 * ((velocities @ mass) * velocities).sum(axis=1)
     status = sampled.status
     if made.status != Status.SOLVED and status in (Status.SOLVED, Status.DEADLINE):
         status = made.status

@@ -32,7 +32,7 @@ _STANDS = -1.0
 _AT_ONCE = 0.00025  # s: corners of a sole, and feet that no landing tells apart
 _EXCHANGED = 4  # touchdowns; of more, orders of neighbours are not exchanged
 _FLAT = 1e-6  # of the widest extent: shifts are flat in directions of less
-_STEPS, _TOLERANCE, _USABLE = 200, 1e-8, 1e-4
+_STEPS, _TOLERANCE, _USABLE = 200, 1e-4, 1e-3  # of corners of soles; other contacts are solved to rounding
 
 
 class Cluster(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hybrid_contact_ros.estimation.effort_trust import EffortTrust
+from hybrid_contact_ros.estimation.ground import ground_map, stance_memory
 from hybrid_contact_ros.kernels.estimation.contact_tracking import UNKNOWN
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
@@ -40,6 +41,7 @@ class Memory:
         self.lines = np.full((m, 2, 3), -1.0)
         self.observer = observer_memory(nv)
         self.log = log_memory(m)
+        self.stance, self.footholds = stance_memory(m), ground_map()  # both are forgotten at the first state
 
     def reset(self) -> None:
         """Forget all earlier states."""

@@ -141,7 +141,8 @@ def through_sticks(now: Contacts, velocity: Array, seconds: float) -> Array:
 
 def make_regular(square: Array) -> None:
     """Redundant contacts, and directions in which a mechanism cannot move, are welcome: they get the least forces."""
-    square[np.diag_indices_from(square)] += 1e-9 * np.abs(np.diag(square)).max() or 1.0
+    diagonal = square.flat[:: len(square) + 1]  # a copy
+    square.flat[:: len(square) + 1] = diagonal + (1e-9 * np.abs(diagonal).max() or 1.0)
 
 
 def friction_margins(mass: Array, bias: Array, rows: Array, friction: Array, acceleration: Array) -> Array:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.gathering import Gathered
-from hybrid_contact_ros.impacts.landing_model import common_drives, joint_drives
+from hybrid_contact_ros.impacts.landing_model import common_drives, joint_drives, own_drives
 from hybrid_contact_ros.impacts.landing_set import LandingLaw, LandingPoints
 from hybrid_contact_ros.kernels.impacts.bound_maps import bound_scratch
 from hybrid_contact_ros.kernels.impacts.landing_bounds import landing_bounds
@@ -40,6 +40,8 @@ class LandingBounds:
         self._friction = friction * (1.0 - terms.friction), friction * (1.0 + terms.friction)
         self._pieces = _PIECES if terms.drive_max > terms.drive_min else 1
         self._scratch = bound_scratch(m, law.d, n)
+        self._parts = np.linspace(0.0, 1.0, self._pieces + 1)
+        self._with_drive = driven.astype(np.float64)
 
     def of(
         self,
@@ -73,7 +75,7 @@ class LandingBounds:
         lower, upper = np.empty(velocity.size), np.empty(velocity.size)
         status = landing_bounds(
             _ROUNDS, self._law.d, mass, bias, rows, velocity,
-            duration, drives, halves, alone, self._driven.astype(np.float64), low, high, left, radius,
+            duration, drives, halves, alone, self._with_drive, low, high, left, radius,
             middle, references, *self._scratch, lower, upper,
         )  # fmt: skip
         if status != Status.SOLVED:
@@ -87,12 +89,13 @@ class LandingBounds:
         Where the cap of a joint lies within a piece, its k follows the common one only in part: it moves by itself.
         """
         terms, driven = self._law.terms, self._driven
-        ends = np.linspace(*common_drives(terms, mass, driven), self._pieces + 1)
+        first, last = common_drives(terms, mass, driven)
+        ends = first + (last - first) * self._parts
         of_joint = joint_drives(ends, mass, driven)
         least, most = of_joint[:-1], of_joint[1:]
         halves = 0.5 * (most - least)
         free = most == ends[1:, None]
-        return 0.5 * (most + least), halves * free, terms.drive_own * driven + halves * ~free
+        return 0.5 * (most + least), halves * free, own_drives(terms, mass, driven) + halves * ~free
 
     def _by_energy(
         self, mass: Array, bias: Array, rows: Array, velocity: Array, duration: float, left: Array, radius: Array,
@@ -110,7 +113,7 @@ class LandingBounds:
         unbounded = np.full(velocity.size, -np.inf), np.full(velocity.size, np.inf)
         ends = np.array(common_drives(terms, mass, self._driven))
         least, most = joint_drives(ends, mass, self._driven)
-        own = terms.drive_own * self._driven
+        own = own_drives(terms, mass, self._driven)
         light, heavy = mass + np.diag(np.maximum(least - own, 0.0)), mass + np.diag(most + own)
         try:
             np.linalg.cholesky(light)
@@ -121,7 +124,7 @@ class LandingBounds:
         G = rows @ R
         back = R @ np.linalg.inv(G + _SHIFT * np.diag(G).max(initial=0.0) * np.eye(len(G)))
         target = left - rows @ velocity
-        sizes = np.sqrt(np.einsum("ir,ij,jr->r", back, heavy, back))
+        sizes = np.sqrt(((heavy @ back) * back).sum(axis=0))
         p = back @ target
         apart = float(np.sqrt(p @ heavy @ p) + sizes @ radius)
         missing = np.eye(len(G)) - rows @ back

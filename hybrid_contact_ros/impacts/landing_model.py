@@ -34,7 +34,8 @@ class LandingTerms:
             negative one approaches still, with that part of its speed.
         drive_min, drive_max: kg m², of k, which all joints have in common: drives resist the jump of their joints as
             inertia does, but by no more than half of the joint's own, M_jj/2 (:func:`joint_drives`).
-        drive_own: kg m², k of each joint by itself, above and below, but never below 0; linearised.
+        drive_own: kg m², k of each joint by itself, above and below, but never below 0, and no more than M_jj/2
+            either (:func:`own_drives`); linearised.
         slip: ± this part of |u_n⁻| is the velocity along the ground of a hitting contact, along each tangent.
         creep: a hitting contact keeps 0 to this part of its tangential velocity.
         settling: a contact that stands and still moves changes its velocity by ± this part, along each axis.
@@ -101,3 +102,9 @@ def common_drives(terms: LandingTerms | LandingConfig, mass: Array, driven: NDAr
     Arguments as of :func:`joint_drives`."""
     top = _HEAVIEST * float(mass.diagonal().max(initial=0.0, where=driven))
     return min(terms.drive_min, top), min(terms.drive_max, top)
+
+
+def own_drives(terms: LandingTerms | LandingConfig, mass: Array, driven: NDArray[np.bool_]) -> Array:
+    """The most that each drive adds by itself, above and below the common k, kg m² (n,): min(``drive_own``, M_jj / 2),
+    and 0 without a drive. Arguments as of :func:`joint_drives`."""
+    return np.asarray(np.minimum(terms.drive_own, _HEAVIEST * mass.diagonal()) * driven)

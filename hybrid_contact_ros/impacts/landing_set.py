@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.impacts.landing_model import LandingTerms, common_drives, joint_drives
+from hybrid_contact_ros.impacts.landing_model import LandingTerms, common_drives, joint_drives, own_drives
 from hybrid_contact_ros.kernels.impacts.landing_law import contact_response, landing_outcomes, landing_scratch
 
 Array = NDArray[np.float64]
@@ -79,15 +79,19 @@ class _Cases(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """The cases for a choice of hitting contacts."""
+    """The c cases for a choice of hitting contacts."""
 
-    chosen: NDArray[np.intp]  # (c,), of the table
     duration: Array  # (c,)
+    least: Array  # (c,) parts of the ends of k
+    most: Array
     friction: Array  # (c, m)
+    share: Array  # where μ is between its ends (c, 1), 0 to 1
     rebound: Array  # e (c, m)
     alone: NDArray[np.intp]  # those with the rebound of a foot alone
     corners: NDArray[np.intp]  # those at the ends of the other intervals
     hit: Array  # (feet, m (1 + d)), 1 for the rows of hitting contacts
+    points: Array  # (any, c), what points are made of (LandingLaw._made)
+    rebounds: Array  # (any, c), and generators of rebounds
 
 
 def _cases(terms: LandingTerms, feet: int) -> _Cases:
@@ -132,6 +136,9 @@ class LandingLaw:
         restitution: (low, high), each (m,), of the contacts' material; ``rebound`` adds to both.
         driven: (n,) bool, coordinates with a drive.
         feet: (m,) names of the foot that each contact is on: those of one rebound together. None: each is a foot.
+
+    Attributes:
+        grouped: whether a foot has several contacts.
     """
 
     def __init__(
@@ -153,6 +160,7 @@ class LandingLaw:
         self._square, self._column = np.empty((r, r)), np.empty(r)
         named = np.arange(m) if feet is None else np.unique(feet, return_inverse=True)[1].reshape(m)
         self._on = named == np.arange(int(named.max(initial=-1)) + 1)[:, None]  # (feet, contacts)
+        self.grouped = bool((self._on.sum(axis=1) > 1).any())
         self._table = _cases(terms, len(self._on))
         self._friction = self._table.factor[:, None] * friction
         self._plans: dict[bytes, _Plan] = {}
@@ -193,14 +201,13 @@ class LandingLaw:
         """
         w, m = 1 + self.d, hitting.size
         u = (rows @ velocity).reshape(m, w)
-        approach = np.where(hitting, -np.minimum(u[:, 0], 0.0), 0.0)
+        approach = -np.minimum(u[:, 0], 0.0) * hitting
         plan = self._plan(hitting)
-        left = plan.rebound * approach
-        left = np.concatenate((left[:, :, None], np.zeros((len(left), m, self.d))), axis=2)
+        left = np.zeros((plan.duration.size, m * w))
+        left[:, ::w] = plan.rebound * approach
         found, pushes, residuals, status = self.solve(
-            mass, bias, rows, velocity, plan.duration if lasting else np.zeros(len(left)),
-            self._drives(mass)[plan.chosen],
-            plan.friction if friction is None else self._between(friction)[plan.chosen], left.reshape(len(left), m * w),
+            mass, bias, rows, velocity, plan.duration if lasting else np.zeros(len(left)), self._drives(mass, plan),
+            plan.friction if friction is None else self._between(friction, plan), left,
         )  # fmt: skip
         usable = residuals <= _USABLE
         if not (usable[0] and usable[1] and usable[-1]):
@@ -208,42 +215,46 @@ class LandingLaw:
             none = found[:0]
             still = np.zeros(velocity.size)
             return LandingPoints(none, pushes[:0], none, still, still, status, float(residuals.max()))
-        alone, corners = plan.alone, plan.corners
-        shape = *self._table.groups, alone.size // (2 * math.prod(self._table.groups)), 2
-        ends, pushed = found[alone].reshape(*shape, velocity.size), pushes[alone].reshape(*shape, m * w)
+        of_points, of_rebounds = plan.points, plan.rebounds
         if not usable.all():
-            known = usable[alone].reshape(shape).all(axis=(0, 1, 3))
-            ends, pushed, corners = ends[:, :, known], pushed[:, :, known], corners[usable[corners]]
-        generators, between = _rebound(ends)
-        halves = (0.5 * (pushed[:, :, :, 0] + pushed[:, :, :, 1])).reshape(len(between), m * w)
+            of_points, of_rebounds = self._made(plan.alone, plan.corners, usable)
+            found[~usable], pushes[~usable] = 0.0, 0.0
         back = np.empty(rows.shape)
         contact_response(*self._scratch[:3], self._square, self._column, back)
-        of_contact = back.reshape(m, w, velocity.size)
-        restless = self._restless(u, approach, hitting, of_contact)
-        generators += [self._slips(approach, hitting, of_contact), restless]
+        moved, moving = self._moved(u, approach, hitting)
+        moves = moved.reshape(-1, 1) * back
+        generators = [of_rebounds @ found, moves]
         if self.terms.drive_own > 0.0:
-            generators.append(self._own(found[-1] - velocity, rows, back))
+            generators.append(self._own(found[-1] - velocity, mass, rows, back))
         kept = 0.5 * self.terms.creep * u
         kept[:, 0] = 0.0
         creep = (plan.hit * kept.reshape(-1)) @ back
         generators.append(creep)
-        points = np.concatenate((found[-1:], found[corners], between)) + creep.sum(axis=0)
+        points = of_points @ found + creep.sum(axis=0)
         every = np.concatenate(generators)
         return LandingPoints(
             points=points,
-            impulses=np.concatenate((pushes[-1:], pushes[corners], halves)),
+            impulses=of_points @ pushes,
             generators=every[np.abs(every).max(axis=1, initial=0.0) > _NOTHING * np.abs(velocity).max(initial=0.0)],
-            restless=np.abs(restless).sum(axis=0),
+            restless=np.abs(moves[moving.repeat(w)]).sum(axis=0),
             offset=points[0] - (nominal + found[0] - found[1]),
             status=status,
             residual=float(residuals.max()),
         )
 
-    def _drives(self, mass: Array) -> Array:
+    def _made(self, alone: NDArray[np.intp], corners: NDArray[np.intp], usable: Flags) -> tuple[Array, Array]:
+        """What points and the generators of rebounds are made of: (any, c) each, to be multiplied by the outcomes of
+        the c cases. Those of cases that are not usable are left out."""
+        each, ends_of = np.eye(usable.size), self._table.groups
+        shape = *ends_of, alone.size // (2 * math.prod(ends_of)), 2
+        known = usable[alone].reshape(shape).all(axis=(0, 1, 3))
+        generators, between = _rebound(each[alone].reshape(*shape, usable.size)[:, :, known])
+        return np.concatenate((each[-1:], each[corners[usable[corners]]], between)), np.concatenate(generators)
+
+    def _drives(self, mass: Array, plan: _Plan) -> Array:
         """k (c, n) of the cases."""
         least, most = common_drives(self.terms, mass, self._driven)
-        part = self._table.drive
-        return joint_drives(np.where(part < 0.0, 0.0, (1.0 - part) * least + part * most), mass, self._driven)
+        return joint_drives(least * plan.least + most * plan.most, mass, self._driven)
 
     def _plan(self, hitting: Flags) -> _Plan:
         """The cases for these hitting contacts; a robot's feet hit in few combinations."""
@@ -260,22 +271,31 @@ class LandingLaw:
         alone = np.flatnonzero(foot >= 0)
         ends = np.where(table.high[chosen[alone], None], self._high, self._low)
         rebound[alone] = np.where(self._on[foot[alone]], ends, rebound[alone])
+        corners, drive = 2 + np.flatnonzero((foot < 0)[2:-1]), table.drive[chosen]
+        part, factor = self.terms.friction, table.factor[chosen, None]
         plan = _Plan(
-            chosen, table.duration[chosen], self._friction[chosen], rebound, alone,
-            2 + np.flatnonzero((foot < 0)[2:-1]), np.repeat(self._on & hitting, 1 + self.d, axis=1).astype(np.float64),
-        )  # fmt: skip
+            duration=table.duration[chosen],
+            least=np.where(drive < 0.0, 0.0, 1.0 - drive),
+            most=np.maximum(drive, 0.0),
+            friction=self._friction[chosen],
+            share=0.5 + 0.5 * (factor - 1.0) / part if part > 0.0 else np.full(factor.shape, 0.5),
+            rebound=rebound,
+            alone=alone,
+            corners=corners,
+            hit=np.repeat(self._on & hitting, 1 + self.d, axis=1).astype(np.float64),
+            points=np.empty((0, 0)),
+            rebounds=np.empty((0, 0)),
+        )
+        made = self._made(alone, corners, np.ones(chosen.size, dtype=np.bool_))
+        plan = plan._replace(points=made[0], rebounds=made[1])
         if len(self._plans) >= _PLANS:
             self._plans.clear()
         self._plans[key] = plan
         return plan
 
-    def _between(self, friction: tuple[Array, Array] | None) -> Array:
+    def _between(self, friction: tuple[Array, Array], plan: _Plan) -> Array:
         """μ (c, m) of the cases, with intervals of each contact in the place of those of the terms."""
-        if friction is None:
-            return self._friction
-        part, factor = self.terms.friction, self._table.factor
-        share = 0.5 + 0.5 * (factor - 1.0) / part if part > 0.0 else np.full(factor.size, 0.5)
-        found = friction[0] + share[:, None] * (friction[1] - friction[0])
+        found = friction[0] + plan.share * (friction[1] - friction[0])
         found[:2] = self._friction[:2]  # without these terms
         return np.asarray(found)
 
@@ -284,33 +304,30 @@ class LandingLaw:
         left: rebound, slip and creep."""
         terms, w = self.terms, 1 + self.d
         u = (rows @ velocity).reshape(-1, w)
-        approach = np.where(hitting, -np.minimum(u[:, 0], 0.0), 0.0)
-        low, high = np.zeros(u.shape), np.zeros(u.shape)
-        low[:, 0], high[:, 0] = self._low * approach, self._high * approach
+        approach = -np.minimum(u[:, 0], 0.0) * hitting
+        middle, half = np.empty(u.shape), np.empty(u.shape)
+        middle[:, 0], half[:, 0] = 0.5 * (self._low + self._high) * approach, 0.5 * (self._high - self._low) * approach
         creep = 0.5 * terms.creep * u[:, 1:] * hitting[:, None]
-        slip = np.abs(creep) + terms.slip * approach[:, None]
-        low[:, 1:], high[:, 1:] = creep - slip, creep + slip
-        return (0.5 * (low + high)).reshape(-1), (0.5 * (high - low)).reshape(-1)
+        middle[:, 1:], half[:, 1:] = creep, np.abs(creep) + (terms.slip * approach)[:, None]
+        return middle.reshape(-1), half.reshape(-1)
 
-    def _slips(self, approach: Array, hitting: Flags, back: Array) -> Array:
-        """Slip of hitting contacts: rows (any, n)."""
-        slips = self.terms.slip * approach[hitting, None, None] * back[hitting, 1:]
-        return np.asarray(slips).reshape(-1, back.shape[2])
-
-    def _restless(self, u: Array, approach: Array, hitting: Flags, back: Array) -> Array:
-        """What standing contacts that still move may do: rows (any, n)."""
+    def _moved(self, u: Array, approach: Array, hitting: Flags) -> tuple[Array, Flags]:
+        """By how much (m, 1 + d) m/s each contact's velocity may differ along each axis, by slip where it hits, by
+        settling and bounce where it stands and still moves; and which contacts (m,) do the latter."""
         fastest, speed = approach.max(initial=0.0), np.abs(u)
         moving = ~hitting & (speed.max(axis=1) > AT_REST * fastest)
-        restless = self.terms.settling * speed[moving]
-        restless[:, 0] += self.terms.bounce * fastest
-        return np.asarray(restless[:, :, None] * back[moving]).reshape(-1, back.shape[2])
+        moved = self.terms.settling * speed * moving[:, None]
+        moved[:, 0] += self.terms.bounce * fastest * moving
+        moved[:, 1:] += (self.terms.slip * approach)[:, None]
+        return moved, moving
 
-    def _own(self, jump: Array, rows: Array, back: Array) -> Array:
+    def _own(self, jump: Array, mass: Array, rows: Array, back: Array) -> Array:
         """The impulse −k_j Δq̇_j of each drive's own k, in what the contacts let move: rows (drives, n)."""
         half = np.linalg.inv(np.tril(self._scratch.L))[:, self._driven]
         inverse = half.T @ np.linalg.inv(np.tril(self._scratch.L))
         free = inverse - inverse @ rows.T @ back
-        return np.asarray(-self.terms.drive_own * jump[self._driven, None] * free)
+        own = own_drives(self.terms, mass, self._driven)[self._driven]
+        return np.asarray(-(own * jump[self._driven])[:, None] * free)
 
 
 def quantile_bounds(points: Array, samples: Array, generators: Array) -> tuple[Array, Array]:

@@ -154,17 +154,9 @@ def test_the_score_falls_with_gap_and_rate_and_rises_with_load():
     def scores(gap, rate, load):
         n, c = max(np.size(gap), np.size(rate), np.size(load)), CONFIG
         arrays = [np.ascontiguousarray(np.broadcast_to(x, (n,)), dtype=float) for x in (gap, rate, load)]
-        found, limit = np.zeros(n), 0.5 * (c.gap_on + c.gap_off)
-        closed_scores(
-            limit,
-            c.velocity_tolerance,
-            c.gap_sigma,
-            c.velocity_sigma,
-            c.force_sigma,
-            np.ones(len(arrays[0])),
-            *arrays,
-            found,
-        )
+        found, off = np.zeros(n), np.full(n, c.gap_off)
+        speed, gaps, rates = (np.full(n, x) for x in (c.velocity_tolerance, c.gap_sigma, c.velocity_sigma))
+        closed_scores(c.gap_on, off, speed, gaps, rates, c.force_sigma, np.ones(n), *arrays, found)
         return found
 
     fall = [scores(np.linspace(-0.01, 0.02, 50), 0.0, 20.0), scores(0.0, np.linspace(-0.5, 0.5, 50), 20.0)]

@@ -38,7 +38,8 @@ class Tracker:
 
     def near(self, dt: float, gap: Array, rate: Array, tangential: Array) -> NDArray[np.uint8]:
         c, memory = self.config, self.memory
-        candidates(c.gap_on, c.gap_off, c.velocity_tolerance, memory.closed, gap, rate, self.touching)
+        off, tolerance = np.full(len(gap), c.gap_off), np.full(len(gap), c.velocity_tolerance)
+        candidates(c.gap_on, off, tolerance, memory.closed, gap, rate, self.touching)
         slips(
             c.slip_on, c.slip_off, SLIP_TIME_CONSTANT, c.velocity_sigma, self._tangents, dt, memory.closed, tangential,
             memory.slipping, memory.seen, memory.smooth, memory.spread, self.sliding,
@@ -47,9 +48,9 @@ class Tracker:
 
     def decide(self, gap: Array, rate: Array, load: Array, trusted: bool) -> NDArray[np.uint8]:
         c, memory = self.config, self.memory
+        tolerance, sigma = np.full(len(gap), c.velocity_tolerance), np.full(len(gap), c.velocity_sigma)
         contact_statuses(
-            c.gap_on, c.velocity_tolerance, c.force_on, c.force_off, c.force_sigma, c.velocity_sigma,
-            np.full(len(gap), float(trusted)),
+            c.gap_on, tolerance, c.force_on, c.force_off, c.force_sigma, sigma, np.full(len(gap), float(trusted)),
             self.touching, gap, rate, load, memory.slipping, memory.closed, memory.evidence, self.status,
         )  # fmt: skip
         return self.status

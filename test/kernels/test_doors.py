@@ -9,6 +9,8 @@ import pytest
 from benchmarks.house import MANY_ARGUMENTS, functions
 from hybrid_contact_ros.kernels.estimation import effort_trust as trusts
 from hybrid_contact_ros.kernels.estimation import event_times as events
+from hybrid_contact_ros.kernels.estimation import ground as grounds
+from hybrid_contact_ros.kernels.estimation import ground_map as heights
 from hybrid_contact_ros.kernels.estimation import measure as measures
 from hybrid_contact_ros.kernels.estimation import momentum_observer as observers
 from hybrid_contact_ros.kernels.estimation import records as rollouts
@@ -68,10 +70,12 @@ DOORS = [
     (
         update,
         [
-            *(updates.UpdateSettings, updates.RobotContacts, updates.UpdateProblem, measures.Measurement),
+            *(updates.UpdateSettings, heights.GroundSettings, updates.RobotContacts, updates.UpdateProblem),
+            measures.Measurement,
             *(updates.TrackerMemory, modes.StateOut, "warm", "lines", observers.ObserverMemory, logs.LogMemory),
             *(trusts.TrustTable, *prefixed("trust", trusts.TrustMemory), *prefixed("trust", trusts.TrustScratch)),
-            *(modes.StateScratch, updates.UpdateScratch, updates.EngineOut, updates.ListsOut, updates.UpdateInput),
+            *(grounds.StanceMemory, heights.GroundMap, modes.StateScratch, updates.UpdateScratch),
+            *(grounds.GroundScratch, updates.EngineOut, updates.ListsOut, updates.UpdateInput),
             *("out_vectors", "out_numbers", "out_codes", "out_truths"),
         ],
     ),

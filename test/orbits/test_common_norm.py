@@ -8,19 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from helpers.rational import positive_definite
 from hybrid_contact_ros.orbits.common_norm import common_norm, induced_norm
-
-
-def positive_definite(matrix):
-    """Whether all pivots of Gauss' elimination are positive, in rational numbers."""
-    rows = [list(row) for row in matrix]
-    for k in range(len(rows)):
-        if rows[k][k] <= 0:
-            return False
-        for i in range(k + 1, len(rows)):
-            share = rows[i][k] / rows[k][k]
-            rows[i] = [a - share * b for a, b in zip(rows[i], rows[k], strict=True)]
-    return True
 
 
 def rational(matrix):

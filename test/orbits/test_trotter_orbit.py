@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from helpers.rational import positive_definite
 from hybrid_contact_ros import (
     PoincareMap,
     Section,
@@ -96,17 +97,6 @@ def test_pace_6_2_the_orbit_is_stable_by_a_common_norm_that_rational_numbers_con
     for word in rows[1:]:
         assert positive_definite(rows[0] - word.T.dot(rows[0]).dot(word))
     assert positive_definite(rows[0])
-
-
-def positive_definite(matrix):
-    rows = [list(row) for row in matrix]
-    for k in range(len(rows)):
-        if rows[k][k] <= 0:
-            return False
-        for i in range(k + 1, len(rows)):
-            share = rows[i][k] / rows[k][k]
-            rows[i] = [a - share * b for a, b in zip(rows[i], rows[k], strict=True)]
-    return True
 
 
 def test_a_deviation_dies_out_as_the_norm_says(trot, derivative):

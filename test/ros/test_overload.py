@@ -98,7 +98,7 @@ def test_what_comes_while_a_node_is_disabled_is_not_lost(bench):
     node = bench.start(ContactSuiteNode, parameters=FIXED)
     bench.answer(modes)
     take, taken = node.stream._take, []
-    node.stream._take = lambda *given: (taken.append(given[1]), take(*given))
+    node.stream._take = lambda *given: (taken.append(given[2]), take(*given))
     node.stream.enabled = False
     for k in range(20):
         bench.send()

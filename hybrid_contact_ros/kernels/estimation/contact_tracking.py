@@ -37,14 +37,14 @@ def candidates(
     stopped it yet.)
 
     Args:
-        gap_on, gap_off: m. velocity_tolerance: m/s.
+        gap_on: m. gap_off: (m,), m. velocity_tolerance: (m,), m/s.
         closed: (m,) uint8, of the state before.
         gap: φ (m,), m. rate: φ̇ (m,), m/s.
         touching: out (m,) uint8.
     """
     for i in range(gap.shape[0]):
-        near = gap[i] <= gap_off and (closed[i] or rate[i] <= velocity_tolerance)
-        if near and not closed[i] and rate[i] < -velocity_tolerance:
+        near = gap[i] <= gap_off[i] and (closed[i] or rate[i] <= velocity_tolerance[i])
+        if near and not closed[i] and rate[i] < -velocity_tolerance[i]:
             near = gap[i] <= min(gap_on, 0.0)
         touching[i] = 1 if near else 0
 
@@ -131,8 +131,8 @@ def contact_statuses(
       closed, and one that is open closes below ``gap_on``, where no sensor could tell it from those that hold its body.
 
     Args:
-        gap_on: m. velocity_tolerance: m/s. force_on, force_off: N.
-        force_sigma: N, velocity_sigma: m/s; standard deviations of one state.
+        gap_on: m. velocity_tolerance: (m,), m/s. force_on, force_off: N.
+        force_sigma: N, velocity_sigma: (m,), m/s; standard deviations of one state.
         weight: (m,), from 1, efforts are trusted, to 0, they were not measured or are ignored.
         touching: (m,) uint8, of :func:`candidates`. gap: φ (m,), m. rate: φ̇ (m,), m/s.
         load: (m,), N; the model's normal force, or, where that is zero, minus the force that would have to pull to keep
@@ -144,7 +144,7 @@ def contact_statuses(
         status: out (m,) uint8, values of ContactStatus.
     """
     for i in range(load.shape[0]):
-        fast = rate[i] - velocity_tolerance
+        fast = rate[i] - velocity_tolerance[i]
         push = max(force_on, force_sigma) / (force_sigma * force_sigma)
         idle = abs(load[i]) < _IDLE * force_on
         if closed[i]:
@@ -152,12 +152,12 @@ def contact_statuses(
             if not touching[i]:
                 gain = ENOUGH
             elif fast > 0.0:
-                gain = 2.0 * fast * velocity_tolerance / (velocity_sigma * velocity_sigma)
-            elif weight[i] > 0.0 and rate[i] >= -velocity_tolerance:  # other forces than a mode's stop a contact
+                gain = 2.0 * fast * velocity_tolerance[i] / (velocity_sigma[i] * velocity_sigma[i])
+            elif weight[i] > 0.0 and rate[i] >= -velocity_tolerance[i]:  # other forces than a mode's stop a contact
                 gain = weight[i] * (-ENOUGH if idle else 2.0 * (force_off - load[i]) * push)
         elif not touching[i]:
             gain = -ENOUGH
-        elif weight[i] <= 0.0 or rate[i] < -velocity_tolerance:
+        elif weight[i] <= 0.0 or rate[i] < -velocity_tolerance[i]:
             gain = ENOUGH
         else:
             told = 2.0 * (load[i] - force_off) * push
@@ -184,7 +184,7 @@ def contact_statuses(
 @kernel
 def closed_scores(
     # constants:
-    gap_limit, velocity_limit, gap_sigma, velocity_sigma, force_sigma,
+    gap_on, gap_off, velocity_limit, gap_sigma, velocity_sigma, force_sigma,
     # problem:
     weight, gap, rate, load,
     # out:
@@ -192,19 +192,20 @@ def closed_scores(
 ):  # fmt: skip
     """A score in [0, 1] that a contact is closed, falling in gap and gap velocity, rising in load.
 
-    The score is the product of the normal probabilities that the gap is below ``gap_limit``, that its rate is below
-    ``velocity_limit``, and, as far as efforts have a ``weight``, that the load is positive, as if the three were
-    independent.
+    The score is the product of the normal probabilities that the gap is below the middle of ``gap_on`` and
+    ``gap_off`` (a contact there is closed or open depending on where it comes from), that its rate is below
+    ``velocity_limit``, and, as far as efforts have a ``weight``, that the load is positive, as if the
+    three were independent.
 
     Args:
-        gap_limit, gap_sigma: m. velocity_limit, velocity_sigma: m/s. force_sigma: N.
+        gap_on: m. gap_off, gap_sigma: (m,), m. velocity_limit, velocity_sigma: (m,), m/s. force_sigma: N.
         weight: (m,), as of :func:`contact_statuses`. gap: φ (m,), m. rate: φ̇ (m,), m/s. load: (m,), N.
         score: out (m,).
     """
     root = math.sqrt(0.5)
     for i in range(gap.shape[0]):
-        p = 0.5 * math.erfc(root * (gap[i] - gap_limit) / gap_sigma)
-        p *= 0.5 * math.erfc(root * (rate[i] - velocity_limit) / velocity_sigma)
+        p = 0.5 * math.erfc(root * (gap[i] - 0.5 * (gap_on + gap_off[i])) / gap_sigma[i])
+        p *= 0.5 * math.erfc(root * (rate[i] - velocity_limit[i]) / velocity_sigma[i])
         if weight[i] > 0.0:
             p *= weight[i] * (0.5 * math.erfc(-root * load[i] / force_sigma)) + (1.0 - weight[i])
         score[i] = p

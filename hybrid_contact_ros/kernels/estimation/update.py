@@ -5,6 +5,8 @@ from __future__ import annotations
 from hybrid_contact_ros.codes import Status, Validity
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable, check_efforts
+from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, StanceMemory, learn_ground
+from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
 from hybrid_contact_ros.kernels.estimation.told_events import LogMemory, tell_events
@@ -44,6 +46,9 @@ def update(
     load_sigma, gap_sigma, velocity_sigma, acceleration_sigma, force_sigma, sigmas, horizon, rollout_horizon, gain,
     force_tolerance, acceleration_tolerance, grazing_speed, duration, coupling_tolerance, restitution_margin,
     mode_tolerance, flag_tolerance, floating_base,
+    # ground settings:
+    learn, plane_sigma, slope_sigma, step_sigma, foot_sigma, correlation_length, base_drift, fading, still_speed,
+    still_time, still_time_unloaded, least_load,
     # robot:
     normals, tangents, friction, restitution,
     # problem:
@@ -69,12 +74,20 @@ def update(
     trust_normal, trust_cross, trust_bias, trust_weight, trust_force_weight,
     # trust scratch:
     trust_basis, trust_triangle, trust_part, trust_kept, trust_left, trust_root, trust_load,
+    # stance memory:
+    point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance, stance_start, pressing,
+    pulling, entry, shift,
+    # ground map:
+    map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
+    map_numbers,
     # mode scratch:
     A, work, order, intended, other_slip, found, other_forces,
     # scratch:
     basis, values, touching, sliding, load, b, weighed, slip_acceleration, expected, estimates, vectors, bytes,
     integers, directions, phi, flats, chain, chain_matrix,
     chain_bytes,
+    # ground scratch:
+    map_row, under, every, plane_of, shift_variance, velocity_tolerances, gap_offs,
     # engine out:
     backed, event_times,
     # lists:
@@ -87,10 +100,12 @@ def update(
 ):  # fmt: skip
     """Answer for one state whose measurement is there (:func:`~.measure.measure`); nothing in here can refuse it.
 
-    Args: the members of UpdateSettings, RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with
-        ``warm``, (1,) uint8, whether the last mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory,
-        TrustTable, TrustMemory and TrustScratch (both with the prefix ``trust_``), StateScratch, UpdateScratch,
-        EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix ``out_``.
+    Args: the members of UpdateSettings, GroundSettings, RobotContacts, UpdateProblem, Measurement, TrackerMemory,
+        StateOut (with ``warm``, (1,) uint8, whether the last mode was solved), ``lines`` of EventOut, ObserverMemory,
+        LogMemory,
+        TrustTable, TrustMemory and TrustScratch (both with the prefix ``trust_``), StanceMemory, GroundMap,
+        StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix
+        ``out_``.
 
     Returns:
         The residual of the mode, validity bits, and how much was written of the lists: events of the sequence, events
@@ -101,6 +116,10 @@ def update(
         force_off, load_sigma, gap_sigma, velocity_sigma, acceleration_sigma, force_sigma, sigmas, horizon,
         rollout_horizon, gain, force_tolerance, acceleration_tolerance, grazing_speed, duration, coupling_tolerance,
         restitution_margin, mode_tolerance, flag_tolerance, floating_base,
+    )  # fmt: skip
+    ground_settings = GroundSettings(
+        learn, plane_sigma, slope_sigma, step_sigma, foot_sigma, correlation_length, base_drift, fading, still_speed,
+        still_time, still_time_unloaded, least_load,
     )  # fmt: skip
     given = UpdateInput(dt, trusted, stamp, last_stamp, first, elapsed, flags_wanted, sequence_wanted)
     robot = RobotContacts(normals, tangents, friction, restitution)
@@ -123,12 +142,21 @@ def update(
     check = TrustScratch(
         trust_basis, trust_triangle, trust_part, trust_kept, trust_left, trust_root, trust_load
     )  # fmt: skip
+    stance = StanceMemory(
+        point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance, stance_start,
+        pressing, pulling, entry, shift,
+    )  # fmt: skip
+    footholds = GroundMap(
+        map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
+        map_numbers,
+    )  # fmt: skip
     solver = StateScratch(A, work, order, intended, other_slip, found, other_forces)
     scratch = UpdateScratch(
         basis, values, touching, sliding, load, b, weighed, slip_acceleration, expected, estimates, vectors, bytes,
         integers, directions, phi, flats, chain, chain_matrix,
         chain_bytes,
     )  # fmt: skip
+    ground = GroundScratch(map_row, under, every, plane_of, shift_variance, velocity_tolerances, gap_offs)
     ahead = EngineOut(backed, event_times)
     lists = ListsOut(
         sequence_contacts, sequence_kinds, sequence_times, sequence_modes, events, pair_contacts, pair_couplings,
@@ -139,9 +167,15 @@ def update(
 
     # Ask how far the efforts of each limb explain its motion: trust.force_weight.
     check_efforts(given, problem, here, table, trust, check)
+    believed = believes(given, weight)
+    # Learn where the ground is; gaps are over that ground from here on.
+    learn_ground(
+        settings, ground_settings, given, believed, robot, problem, here, tracker, observer, solver, scratch, stance,
+        footholds, ground,
+    )  # fmt: skip
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     code, mode_residual = decide(
-        settings, given, weight, robot, problem, here, tracker, mode, warm, solver, scratch, out
+        settings, given, weight, robot, problem, here, tracker, mode, warm, solver, scratch, ground, out
     )
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
     weigh(settings, given, weight, robot, problem, here, tracker, mode, scratch, out)
@@ -149,7 +183,6 @@ def update(
     settled = observe(settings, given, robot, problem, here, tracker, observer, solver, scratch, out)
     # Foretell each contact's next event, from the extrapolated state and the rhythm of the gait.
     foretell(settings, given, weight, robot, problem, here, tracker, lines, scratch, ahead, out)
-    believed = believes(given, weight)
     # Follow the hybrid model through the modes after that.
     steps, complete = follow(settings, given, believed, robot, problem, here, tracker, solver, scratch, ahead, lists)
     # Tell what is new.
@@ -162,7 +195,7 @@ def update(
         settings, given, solved and believed, robot, problem, here, tracker, mode, solver, scratch, ahead, lists, out
     )
     # Copy what else is published, and say what of it is valid.
-    validity = publish(given, solved, weight, robot, problem, here, mode, scratch, ahead, out)
+    validity = publish(given, solved, weight, robot, problem, here, mode, scratch, ahead, stance, ground, out)
     if settled:
         validity |= _ESTIMATE
     if complete:

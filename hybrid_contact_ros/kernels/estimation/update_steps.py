@@ -33,6 +33,8 @@ from hybrid_contact_ros.kernels.estimation.update_records import (
     GAP,
     GAP_ACCELERATION,
     GAP_VELOCITY,
+    GROUND_OFFSET,
+    GROUND_SIGMA,
     JAMMED,
     LATEST,
     NEXT_EVENT,
@@ -65,7 +67,7 @@ _EFFORT, _UNIQUE, _FORCES = int(Validity.EFFORT), int(Validity.MODE_UNIQUE), int
 
 
 @kernel
-def decide(settings, given, weight, robot, problem, here, tracker, mode, warm, solver, scratch, out):
+def decide(settings, given, weight, robot, problem, here, tracker, mode, warm, solver, scratch, ground, out):
     """Solve for the mode of the contacts that may carry force, and decide which of them are closed.
 
     The rows of some contacts depend on each other, and their drifts must then agree (:mod:`.contact_drift`). What does
@@ -75,7 +77,7 @@ def decide(settings, given, weight, robot, problem, here, tracker, mode, warm, s
         Status and residual of the mode.
     """
     gap, rate, touching, closed = problem.gap, here.gap_velocity, scratch.touching, tracker.closed
-    candidates(settings.gap_on, settings.gap_off, settings.velocity_tolerance, closed, gap, rate, touching)
+    candidates(settings.gap_on, ground.gap_offs, ground.velocity_tolerances, closed, gap, rate, touching)
     slips(
         settings.slip_on, settings.slip_off, SLIP_TIME_CONSTANT, settings.velocity_sigma, robot.tangents, given.dt,
         closed, here.tangential, tracker.slipping, tracker.seen, tracker.smooth, tracker.spread, scratch.sliding,
@@ -98,14 +100,13 @@ def decide(settings, given, weight, robot, problem, here, tracker, mode, warm, s
         if attempt == 1:
             break
         contact_statuses(
-            settings.gap_on, settings.velocity_tolerance, settings.force_on, settings.force_off, settings.load_sigma,
-            settings.velocity_sigma, weight, touching, gap, rate, scratch.load, tracker.slipping, closed,
+            settings.gap_on, ground.velocity_tolerances, settings.force_on, settings.force_off, settings.load_sigma,
+            here.velocity_sigmas, weight, touching, gap, rate, scratch.load, tracker.slipping, closed,
             tracker.evidence, out.codes[STATUS],
         )  # fmt: skip
-        # The middle of the two gaps: a contact there is closed or open depending on where it comes from.
         closed_scores(
-            0.5 * (settings.gap_on + settings.gap_off), settings.velocity_tolerance, settings.gap_sigma,
-            settings.velocity_sigma, settings.load_sigma, weight, gap, rate, scratch.load,
+            settings.gap_on, ground.gap_offs, ground.velocity_tolerances, here.gap_sigmas,
+            here.velocity_sigmas, settings.load_sigma, weight, gap, rate, scratch.load,
             out.numbers[PROBABILITY],
         )  # fmt: skip
         pushed = False
@@ -233,7 +234,7 @@ def believes(given, weight):
 
 
 @kernel
-def publish(given, solved, weight, robot, problem, here, mode, scratch, ahead, out):
+def publish(given, solved, weight, robot, problem, here, mode, scratch, ahead, stance, ground, out):
     """Copy to the prediction what is remembered elsewhere, and withdraw forces that no contact law holds for.
 
     The force of a contact is valid where the contact does not touch, or where a mode was found with known actuation.
@@ -263,6 +264,8 @@ def publish(given, solved, weight, robot, problem, here, mode, scratch, ahead, o
         numbers[EARLIEST, i] = ahead.event_times[i, 1]
         numbers[LATEST, i] = ahead.event_times[i, 2]
         numbers[FORCE_WEIGHT, i] = weight[i]
+        numbers[GROUND_OFFSET, i] = stance.shift[i]
+        numbers[GROUND_SIGMA, i] = math.sqrt(ground.shift_variance[i])
         out.codes[JAMMED, i] = mode.jammed[i]
     validity = _ALWAYS
     if given.trusted:

@@ -35,12 +35,16 @@ class BoundScratch(NamedTuple):
     block: Array  # (1 + d, 1 + d)
     blocks: Array  # (Γ_ii)⁻¹ (r, 1 + d)
     row: Array  # (max(n, r),)
-    n_vectors: Array  # (8, n)
-    r_vectors: Array  # (8, r)
+    n_vectors: Array  # (9, n)
+    r_vectors: Array  # (10, r)
     m_vectors: Array  # (20, m)
     coupling: Array  # (4, m, m)
     B: Array  # (m, m)
     table: Array  # (5, m, n + r + 2)
+    K: Array  # G_nn⁻¹ (m, m)
+    cap_square: Array  # (m, m)
+    cap_rows: Array  # K J_n N⁻¹ (m, n)
+    cap_m: Array  # (5, m)
 
 
 def bound_scratch(m: int, d: int, n: int) -> BoundScratch:
@@ -49,7 +53,8 @@ def bound_scratch(m: int, d: int, n: int) -> BoundScratch:
     square, contacts = (n, n), (r, r)
     shapes = [
         *(square, square, square, (r, n), contacts, contacts, (r, n), square, contacts, (w, w), (r, w)),
-        *((max(n, r, 1),), (8, n), (8, r), (20, m), (4, m, m), (m, m), (5, m, n + r + 2)),
+        *((max(n, r, 1),), (9, n), (10, r), (20, m), (4, m, m), (m, m), (5, m, n + r + 2)),
+        *((m, m), (m, m), (m, n), (5, m)),
     ]
     return BoundScratch(*(np.zeros(shape) for shape in shapes))
 
@@ -78,7 +83,7 @@ def inner(a, b):
 
 
 @kernel
-def _inverse(n, tolerance, A, L, out):
+def invert(n, tolerance, A, L, out):
     """Write A⁻¹ of a symmetric A, whose lower triangle is read. Returns whether A is positive definite."""
     if cholesky_factor(n, tolerance, A, L) < n:
         return False
@@ -109,7 +114,7 @@ def response_maps(drive, mass, rows, s):
         for j in range(n):
             s.N[i, j] = mass[i, j]
         s.N[i, i] += drive[i]
-    if not _inverse(n, _MASS_PIVOT, s.N, s.L, s.inverse):
+    if not invert(n, _MASS_PIVOT, s.N, s.L, s.inverse):
         return False
     s.R[:] = 0.0
     s.back[:] = 0.0
@@ -120,7 +125,7 @@ def response_maps(drive, mass, rows, s):
         for c in range(a + 1):
             s.G[a, c] = s.G[c, a] = inner(rows[a], s.R[c])
     # The factor of G takes the place of ``own``, which is written later.
-    if not _inverse(r, _CONTACT_PIVOT, s.G, s.own, s.gamma):
+    if not invert(r, _CONTACT_PIVOT, s.G, s.own, s.gamma):
         return False
     for i in range(n):
         for j in range(n):

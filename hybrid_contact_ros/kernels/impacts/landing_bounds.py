@@ -27,6 +27,7 @@ from hybrid_contact_ros.kernels.impacts.bound_maps import (
     response_maps,
     vary,
 )
+from hybrid_contact_ros.kernels.impacts.cap_bounds import narrow_by_cap, prepare_cap
 from hybrid_contact_ros.kernels.impacts.slip_bounds import couple, slip_bounds
 
 _SOLVED, _SINGULAR, _NONE = int(Status.SOLVED), int(Status.SINGULAR), int(Status.NONE_FOUND)
@@ -116,6 +117,7 @@ def landing_bounds(
     middle_friction, references,
     # scratch:
     N, L, inverse, R, G, gamma, back, H, own, block, blocks, row, n_vectors, r_vectors, m_vectors, coupling, B, table,
+    K, cap_square, cap_rows, cap_m,
     # out:
     lower, upper,
 ):  # fmt: skip
@@ -156,6 +158,10 @@ def landing_bounds(
         coupling,
         B,
         table,
+        K,
+        cap_square,
+        cap_rows,
+        cap_m,
     )
     n, r, w = velocity.size, rows.shape[0], 1 + d
     for j in range(n):
@@ -178,11 +184,14 @@ def landing_bounds(
             break
         _middle(w, middle_duration, bias, target, middle_friction, rows, references[piece], left, s)
         measure_all(w, driven, middle_friction, mu_high, radius, s)
+        duration_half = 0.5 * (duration[1] - duration[0])
+        rest, changes = prepare_cap(w, duration_half, bias, radius, s)
         for _ in range(rounds):
-            vary(w, halves[piece], alone[piece], 0.5 * (duration[1] - duration[0]), bias, middle_friction, mu_high, s)
-            if not slip_bounds(w, mu_low, mu_high, s):
-                break
-            _narrow(w, s)
+            vary(w, halves[piece], alone[piece], duration_half, bias, middle_friction, mu_high, s)
+            if rest < math.inf:
+                narrow_by_cap(w, halves[piece], rest, changes, s)
+            if slip_bounds(w, mu_low, mu_high, s):
+                _narrow(w, s)
         for j in range(n):
             lower[j] = min(lower[j], velocity[j] + s.n_vectors[1, j])
             upper[j] = max(upper[j], velocity[j] + s.n_vectors[2, j])

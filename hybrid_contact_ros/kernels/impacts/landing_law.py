@@ -24,13 +24,14 @@ from hybrid_contact_ros.kernels.algebra.dense import (
     cholesky_factor,
     cholesky_solve,
     forward_rows,
+    forward_solve,
     row_products,
 )
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.modes.friction import solve_modes
 from hybrid_contact_ros.kernels.modes.records import ContactDynamics, ModeIterate, ModeScratch, mode_scratch
 from hybrid_contact_ros.kernels.modes.residual import problem_scale
-from hybrid_contact_ros.kernels.modes.splitting import split_forces
+from hybrid_contact_ros.kernels.modes.splitting import LASTING, split_again, splitting_inverse
 
 Array = NDArray[np.float64]
 
@@ -67,8 +68,11 @@ class LandingScratch(NamedTuple):
     L: Array  # (n, n)
     half: Array  # (r, n), L⁻¹ Jᵀ as rows
     G: Array  # (r, r)
+    drift: Array  # (M + diag k)⁻¹ (h − Sᵀτ) (n,)
+    pull: Array  # J drift (r,)
+    free: Array  # J v (r,), of the velocity that cases begin with
     b: Array  # (r,)
-    drift: Array  # (n,)
+    push: Array  # (n,)
     slip: Array  # (m, d)
     state: NDArray[np.int64]  # (m,)
     touching: NDArray[np.uint8]  # (m,), ones
@@ -94,6 +98,9 @@ def landing_scratch(m: int, d: int, n: int) -> LandingScratch:
         np.zeros((n, n)),
         np.zeros((r, n)),
         np.zeros((r, r)),
+        np.zeros(n),
+        np.zeros(r),
+        np.zeros(r),
         np.zeros(r),
         np.zeros(n),
         np.zeros((m, d)),
@@ -106,8 +113,8 @@ def landing_scratch(m: int, d: int, n: int) -> LandingScratch:
 
 
 @kernel
-def _response(landing, drive, scratch):
-    """Write the factor of M + diag k, G and L⁻¹ Jᵀ; whether M + diag k is positive definite."""
+def respond(landing, drive, scratch):
+    """Write the factor of M + diag k, L⁻¹ Jᵀ and G; whether M + diag k is positive definite."""
     L, half, rows = scratch.L, scratch.half, landing.rows
     n = landing.velocity.shape[0]
     for i in range(n):
@@ -125,11 +132,38 @@ def _response(landing, drive, scratch):
 
 
 @kernel
-def _same(a, b):
-    same = True
+def fall(bias, scratch):
+    """Write what a second of the bias makes of the velocities, of coordinates and of contacts, after :func:`respond`."""
+    drift, half = scratch.drift, scratch.half
+    n = bias.shape[0]
+    for j in range(n):
+        drift[j] = bias[j]
+    forward_solve(n, scratch.L, drift)
+    for i in range(half.shape[0]):
+        total = 0.0
+        for j in range(n):
+            total += half[i, j] * drift[j]
+        scratch.pull[i] = total
+    backward_solve(n, scratch.L, drift)
+
+
+@kernel
+def begin(rows, velocity, scratch):
+    """Write the contacts' velocities before cases that begin with ``velocity``."""
+    for i in range(rows.shape[0]):
+        total = 0.0
+        for j in range(velocity.shape[0]):
+            total += rows[i, j] * velocity[j]
+        scratch.free[i] = total
+
+
+@kernel
+def same(a, b):
+    """Whether two vectors are equal."""
+    equal = True
     for i in range(a.shape[0]):
-        same &= a[i] == b[i]
-    return same
+        equal &= a[i] == b[i]
+    return equal
 
 
 @kernel
@@ -145,6 +179,52 @@ def _start(anew, friction, scratch):
 
 
 @kernel
+def follow(steps, tolerance, least, d, anew, redundant, known, duration, friction, left, velocity, scratch, push, found):
+    """One case, after :func:`respond`, :func:`fall` and :func:`begin`: impulses and velocity after it.
+
+    Args:
+        least: residuals are over a speed of at least this, m/s. anew: whether to start from sticking contacts and not
+            from the end of the case before. redundant: whether to leave the active set out. known: whether the last
+            case has left what splitting needs to know of the same response.
+        push (r,), found (n,): out.
+
+    Returns:
+        (whether the active set found the answer, residual, whether splitting has left what it needs to know).
+    """
+    b, work = scratch.b, scratch.push
+    n, r = velocity.shape[0], b.shape[0]
+    for i in range(r):
+        b[i] = scratch.free[i] - duration * scratch.pull[i] - left[i]
+        push[i] = 0.0
+        scratch.after[i] = b[i]
+    _start(anew, friction, scratch)
+    dynamics = ContactDynamics(d, scratch.G, b, friction)
+    iterate = ModeIterate(scratch.slip, scratch.state, push, scratch.after)
+    memory = ModeScratch(scratch.A, scratch.work, scratch.order)
+    touching, moving = scratch.touching, scratch.moving
+    status, residual, lasts = _INACCURATE, math.inf, False
+    if not redundant:
+        status, residual, _ = solve_modes(_NO_STEPS, _EXACT, dynamics, touching, moving, iterate, memory)
+    if status != _SOLVED:
+        scale = max(problem_scale(d, b, touching), least)
+        if (known and redundant) or splitting_inverse(d, scratch.G, touching, scratch.A):
+            residual, made = split_again(
+                steps, _WHOLE, tolerance, scale, dynamics, touching, moving, iterate, scratch.A
+            )  # fmt: skip
+            lasts = made < LASTING
+    for j in range(n):
+        work[j] = 0.0
+    for i in range(r):
+        if push[i] != 0.0:
+            for j in range(n):
+                work[j] += scratch.half[i, j] * push[i]
+    backward_solve(n, scratch.L, work)
+    for j in range(n):
+        found[j] = velocity[j] - duration * scratch.drift[j] + work[j]
+    return status == _SOLVED, residual, lasts
+
+
+@kernel
 def landing_outcomes(
     # constants:
     steps, tolerance,
@@ -153,7 +233,7 @@ def landing_outcomes(
     # cases:
     duration, drive, friction, left,
     # scratch:
-    L, half, G, b, drift, slip, state, touching, moving, after, A, work, order,
+    L, half, G, drift, pull, free, b, push, slip, state, touching, moving, after, A, work, order,
     # out:
     velocities, impulses, residuals,
 ):  # fmt: skip
@@ -171,56 +251,30 @@ def landing_outcomes(
         M + diag k is not positive definite.
     """
     landing = Landing(d, mass, bias, rows, velocity)
-    scratch = LandingScratch(L, half, G, b, drift, slip, state, touching, moving, after, A, work, order)
-    memory = ModeScratch(A, work, order)
-    n = velocity.shape[0]
-    r = rows.shape[0]
-    code = _SOLVED
-    worst = 0.0
-    anew = True
-    redundant = False
+    scratch = LandingScratch(
+        L, half, G, drift, pull, free, b, push, slip, state, touching, moving, after, A, work, order
+    )  # fmt: skip
+    begin(rows, velocity, scratch)
+    code, worst = _SOLVED, 0.0
+    exact, redundant, known = False, False, False
     for case in range(duration.shape[0]):
-        if (case == 0 or not _same(drive[case], drive[case - 1])) and not _response(landing, drive[case], scratch):
-            for other in range(case, duration.shape[0]):
-                residuals[other] = math.inf
-            return _SINGULAR, math.inf
-        v, push, mu = velocities[case], impulses[case], friction[case]
-        for j in range(n):
-            drift[j] = bias[j]
-        cholesky_solve(n, L, drift)
-        for j in range(n):
-            v[j] = velocity[j] - duration[case] * drift[j]
-        for i in range(r):
-            total = -left[case, i]
-            for j in range(n):
-                total += rows[i, j] * v[j]
-            b[i] = total
-            push[i] = 0.0
-            after[i] = total
-        _start(anew, mu, scratch)
-        dynamics = ContactDynamics(d, G, b, mu)
-        iterate = ModeIterate(slip, state, push, after)
-        found, residual = _INACCURATE, math.inf
-        if not redundant:
-            found, residual, _ = solve_modes(_NO_STEPS, _EXACT, dynamics, touching, moving, iterate, memory)
-        anew = found != _SOLVED  # what led nowhere is no place to start from
-        if anew:
-            redundant = True
-            scale = problem_scale(d, b, touching)
-            residual, _ = split_forces(steps, _WHOLE, tolerance, scale, dynamics, touching, moving, iterate, A)
-            if not residual <= tolerance:
-                code = _INACCURATE
+        if case == 0 or not same(drive[case], drive[case - 1]):
+            if not respond(landing, drive[case], scratch):
+                for other in range(case, duration.shape[0]):
+                    residuals[other] = math.inf
+                return _SINGULAR, math.inf
+            fall(bias, scratch)
+            known = False
+        # What led nowhere is no place to start from.
+        exact, residual, known = follow(
+            steps, tolerance, 0.0, d, not exact, redundant, known, duration[case], friction[case], left[case], velocity,
+            scratch, impulses[case], velocities[case],
+        )  # fmt: skip
+        redundant |= not exact
+        if not exact and not residual <= tolerance:
+            code = _INACCURATE
         residuals[case] = residual
         worst = max(worst, residual)
-        for j in range(n):
-            drift[j] = 0.0
-        for i in range(r):
-            if push[i] != 0.0:
-                for j in range(n):
-                    drift[j] += half[i, j] * push[i]
-        backward_solve(n, L, drift)
-        for j in range(n):
-            v[j] += drift[j]
     return code, worst
 
 

@@ -21,6 +21,7 @@ _BALANCE = 10.0  # the penalty changes where one of the primal and the dual resi
 _FIRST_PENALTY = 0.1  # times a contact's own inverse mass
 _STEPS_BETWEEN_LOOKS = 10  # at the residual; at every second look the penalty may change
 _RELAXED_TOLERANCE = 1e-6  # of the relaxed problem, whose answer is a guess: nobody needs more digits of it
+LASTING = 2 * _STEPS_BETWEEN_LOOKS  # steps: fewer change no penalty
 _PENALTY_CHANGES = 12  # at most, so that the method becomes one that converges
 _PIVOT = 1e-16  # a pivot below this part of the largest diagonal entry is rounding
 
@@ -41,6 +42,30 @@ def split_forces(steps, relaxed, tolerance, scale, dynamics, touching, moving, i
     Returns:
         (residual, steps made).
     """
+    forces = iterate.forces
+    if not splitting_inverse(dynamics.d, dynamics.G, touching, A):
+        for j in range(forces.shape[0]):
+            forces[j] = 0.0
+        return math.inf, 0
+    return split_again(steps, relaxed, tolerance, scale, dynamics, touching, moving, iterate, A)
+
+
+@kernel
+def splitting_inverse(d, G, touching, A):
+    """What :func:`split_again` needs of G and ``touching``. Returns whether rounding leaves G definite enough."""
+    n = G.shape[0]
+    w = 1 + d
+    size = A[2 * n]
+    for i in range(n // w):
+        for k in range(w):
+            size[i * w + k] = 1.0 / math.sqrt(contact_scale(d, i * w, G)) if touching[i] else 0.0
+    return _invert(n, _FIRST_PENALTY, G, size, A[n : 2 * n], A[:n])
+
+
+@kernel
+def split_again(steps, relaxed, tolerance, scale, dynamics, touching, moving, iterate, A):
+    """:func:`split_forces` after :func:`splitting_inverse`, or after another problem with the same G and ``touching``
+    that took fewer than LASTING steps, which leave it as it was."""
     d, G, b, friction = dynamics.d, dynamics.G, dynamics.b, dynamics.friction
     slip, forces, accelerations = iterate.slip, iterate.forces, iterate.accelerations
     m = friction.shape[0]
@@ -50,9 +75,6 @@ def split_forces(steps, relaxed, tolerance, scale, dynamics, touching, moving, i
     # size: diagonal of S. x: forces over S that solve the linear system. z: those in the cones. y: multipliers.
     size, x, z, y = A[2 * n], A[2 * n + 1], A[2 * n + 2], A[2 * n + 3]
     right, before, load = A[2 * n + 4], A[2 * n + 5], A[2 * n + 6]
-    for i in range(m):
-        for k in range(w):
-            size[i * w + k] = 1.0 / math.sqrt(contact_scale(d, i * w, G)) if touching[i] else 0.0
     largest_load = 0.0
     for j in range(n):
         z[j] = 0.0
@@ -63,8 +85,6 @@ def split_forces(steps, relaxed, tolerance, scale, dynamics, touching, moving, i
     penalty = _FIRST_PENALTY
     changes = 0
     residual = math.inf
-    if not _invert(n, penalty, G, size, work, inverse):
-        return residual, 0
     for step in range(1, steps + 1):
         _right_side(relaxed, penalty, load, friction, moving, slip, z, y, right)
         for j in range(n):
@@ -95,7 +115,7 @@ def split_forces(steps, relaxed, tolerance, scale, dynamics, touching, moving, i
         residual = mode_residual(scale, dynamics, touching, moving, slip, forces, accelerations)
         if residual <= tolerance or (relaxed and max(primal, dual) <= _RELAXED_TOLERANCE * largest_load):
             return residual, step
-        if step % (2 * _STEPS_BETWEEN_LOOKS) == 0 and changes < _PENALTY_CHANGES:
+        if step % LASTING == 0 and changes < _PENALTY_CHANGES:
             factor = 1.0
             if primal > _BALANCE * dual:
                 factor = math.sqrt(_BALANCE)

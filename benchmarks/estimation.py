@@ -1,0 +1,84 @@
+"""The estimator's defaults on recordings with truths: ``./run bench estimation [RECORDING ...] [--table TABLE]``.
+
+Without names: the recordings of the shared data; ``simulated``: all that are made here, in MuJoCo, and kept outside of
+the checkout. Tables:
+
+- ``scores``: F1 of closed and of open, balanced accuracy and Brier score where the truth is certain, F1 of closed on
+  all samples; touchdowns and liftoffs as true/missed/false with the error (median, 95 %) of the times told, ms.
+- ``baselines``: simple rules that were tuned on one half of a recording and scored on the other, against the defaults.
+- ``ceilings``: a classifier that is given the true gap, velocity and force, fitted on other recordings.
+- ``events``: touchdowns and liftoffs ahead, their bounds, and the reliability of probabilities.
+- ``faults``: each fault of the sensors alone, and all together.
+
+docs/estimation.md says what the recordings are and what the numbers mean.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from benchmarks.estimation_scores import tables
+from benchmarks.estimation_scores.episodes import Source
+from benchmarks.estimation_scores.faults import FAULTS
+from benchmarks.estimation_scores.runs import Options
+from benchmarks.estimation_scores.simulated import simulated_sources
+from benchmarks.estimation_scores.sources import shared_sources
+
+TABLES = ("scores", "baselines", "ceilings", "events", "faults")
+
+
+def wanted(names: list[str], shared: dict[str, Source], simulated: dict[str, Source]) -> list[Source]:
+    """The sources by name; ``shared`` and ``simulated`` stand for all of these.
+
+    Raises:
+        ValueError: a name that is none.
+    """
+    every = shared | simulated
+    groups = {"shared": list(shared), "simulated": list(simulated)}
+    chosen = [each for name in names or ["shared"] for each in groups.get(name, [name])]
+    unknown = sorted(set(chosen) - set(every))
+    if unknown:
+        raise ValueError(f"no recording named {', '.join(unknown)}; there are shared, simulated, {', '.join(every)}")
+    return [every[name] for name in dict.fromkeys(chosen)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="./run bench estimation", description="The estimator on recordings.")
+    parser.add_argument("names", nargs="*", metavar="RECORDING", help="by default shared; simulated: those made here")
+    parser.add_argument("--table", choices=TABLES, default="scores")
+    parser.add_argument("--noise", action="store_true", help="noise on all states (benchmarks/estimator.py)")
+    parser.add_argument("--exact", action="store_true", help="scores: only the states as they were recorded")
+    parser.add_argument("--fault", choices=list(FAULTS), default=None, help="of the sensors, for all states")
+    parser.add_argument("--without-efforts", action="store_true", help="no measured efforts are given")
+    parser.add_argument("--all-samples", action="store_true", help="score where truths disagree, too")
+    parser.add_argument("--set", action="append", default=[], metavar="GROUP.PARAMETER=VALUE", dest="settings",
+                        help="change a parameter: activation.gap_on=0.004, contacts.*.radius=0.02")  # fmt: skip
+    parser.add_argument("--seconds", type=float, help="of each recording, from its beginning")
+    parser.add_argument("--json", type=Path, metavar="OUT")
+    chosen = parser.parse_args()
+    shared, simulated = shared_sources(), simulated_sources()
+    try:
+        sources = wanted(chosen.names, shared, simulated)
+    except ValueError as error:
+        parser.error(str(error))
+    options = Options(
+        chosen.fault or ("noise" if chosen.noise else "recorded"),
+        chosen.seconds,
+        tuple(chosen.settings),
+        uncertain=chosen.all_samples,
+        efforts=not chosen.without_efforts,
+    )
+    if chosen.table == "scores":
+        written = tables.scores_table(sources, options, both=not (chosen.noise or chosen.exact or chosen.fault))
+    elif chosen.table == "ceilings":
+        written = tables.ceilings_table(sources, options, list((shared | simulated).values()))
+    else:
+        written = getattr(tables, f"{chosen.table}_table")(sources, options)
+    if chosen.json:
+        chosen.json.write_text(json.dumps(written, indent=1, default=float) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""Events before they happen: how near the predicted times are, what is missed and what is invented, whether bounds hold
+and whether probabilities are frequencies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from benchmarks.estimation_scores.answers import KINDS, Ahead, Answers
+from benchmarks.estimation_scores.blocks import binomial_interval
+from benchmarks.estimation_scores.density import density
+from benchmarks.estimation_scores.episodes import Array, Bools, Episode
+from benchmarks.estimation_scores.scores import true_events
+from hybrid_contact_ros.codes import EventKind
+from hybrid_contact_ros.scoring.event_timing import event_timing
+
+HORIZONS = (0.01, 0.02, 0.05)
+_SAMPLE = 0.001  # s; no true time is known better
+_STRIDES, _CHANGE = 3, 0.15  # strides after which a gait counts as steady, and by how much they may differ
+_BINS, _LEAST = 10, 20  # of probabilities; a bin is told of that many separate events
+_DRAWS = 500
+
+
+@dataclass(slots=True)
+class Horizon:
+    """Predictions that are made a horizon before the true events.
+
+    Attributes:
+        events, missed: true ones, and those that are not announced then. false: announcements that nothing follows.
+        feet: number of contacts. errors: s, predicted less true time of the others.
+        held: how many of these lie within their bounds. low, high: (s) the half-widths of these bounds.
+    """
+
+    events: int = 0
+    missed: int = 0
+    false: int = 0
+    held: int = 0
+    feet: int = 0
+    errors: list[float] = field(default_factory=list)
+    low: list[float] = field(default_factory=list)
+    high: list[float] = field(default_factory=list)
+
+    def cells(self) -> list[str]:
+        """Errors, ms, median (95 %); missed of true; false an event, or a foot where there is none; share of bounds
+        that hold, and its interval; what the densities are worth (:mod:`.density`)."""
+        size = np.abs(self.errors)
+        told = f"{1e3 * np.median(size):.1f} ({1e3 * np.quantile(size, 0.95):.1f})" if size.size else "–"
+        false = f"{self.false / self.events:.2f}" if self.events else f"{self.false / max(self.feet, 1):.2f} a foot"
+        low, high = binomial_interval(self.held, size.size) if size.size else (0.0, 1.0)
+        share = f"{self.held / size.size:.2f} [{low:.2f}, {high:.2f}]" if size.size else "–"
+        return [told, f"{self.missed}/{self.events}", false, share, density(self.errors, self.low, self.high).text()]
+
+
+def steady_spans(time: Array, true: Array) -> tuple[Bools, Bools]:
+    """Which events (k,) of one foot are those of a steady gait, and which samples (n,) lead up to them: from the third
+    stride on, where a stride is within 15 % as long as the one before it."""
+    steady = np.zeros(true.size, dtype=bool)
+    samples = np.zeros(time.size, dtype=bool)
+    for k in range(_STRIDES, true.size):
+        now, before = true[k] - true[k - 1], true[k - 1] - true[k - 2]
+        if abs(now - before) <= _CHANGE * before:
+            steady[k] = True
+            samples |= (time > true[k - 1]) & (time <= true[k])
+    return steady, samples
+
+
+def horizons(found: list[Episode], told: list[Answers], kind: str, steady: bool) -> dict[float, Horizon]:
+    """Pooled over contacts and episodes: of steady gaits, or of all the rest (starts, stops, stumbles, drops)."""
+    pooled = {h: Horizon() for h in HORIZONS}
+    for episode, answers in zip(found, told, strict=True):
+        ahead, time = answers.ahead[kind], answers.time
+        for i, (true, *_) in enumerate(true_events(episode, kind)):
+            events, samples = steady_spans(time, true)
+            mine, where = (true[events], samples) if steady else (true[~events], ~samples)
+            event = np.where(np.isfinite(ahead.time[:, i]), np.uint8(KINDS[kind]), np.uint8(EventKind.NONE))
+            here = np.where(where, event, np.uint8(EventKind.NONE))
+            for h, into in pooled.items():
+                timing = event_timing(time, event, ahead.time[:, i], mine, KINDS[kind], h)
+                into.events += timing.events
+                into.missed += timing.missed
+                into.false += event_timing(time, here, ahead.time[:, i], true, KINDS[kind], h).false
+                into.errors += timing.errors.tolist()
+                into.feet += 1
+                _bounds(into, time, ahead, i, mine, h)
+    return pooled
+
+
+def _bounds(into: Horizon, time: Array, ahead: Ahead, foot: int, true: Array, horizon: float) -> None:
+    """Of the same states as ``event_timing`` takes."""
+    when, earliest, latest = (x[:, foot] for x in (ahead.time, ahead.earliest, ahead.latest))
+    for t in true:
+        k = int(np.searchsorted(time, t - horizon + 1e-6, side="right")) - 1
+        if k >= 0 and t - horizon - time[k] <= 0.005 and np.isfinite(when[k]):
+            left = t - time[k]
+            into.held += bool(earliest[k] - _SAMPLE <= left <= latest[k] + _SAMPLE)
+            into.low.append(float(when[k] - earliest[k]))
+            into.high.append(float(latest[k] - when[k]))
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """One bin of probabilities: how many samples of how many stretches between events, what was said, how often it was
+    true, with a 95 % interval from drawing the stretches again."""
+
+    samples: int
+    events: int
+    said: float
+    true: float
+    low: float
+    high: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the interval meets the probability ± 0.1."""
+        return self.low <= self.said + 0.1 and self.high >= self.said - 0.1
+
+
+def reliability(probability: list[Array], truth: list[Bools], certain: list[Bools]) -> list[Reliability]:
+    """Of columns (n, k), one array an episode. Bins with fewer than 20 separate events are left out: probabilities
+    between 0 and 1 come in runs around touchdowns and liftoffs, and the samples of a run are one observation."""
+    rows = []
+    event = 0
+    for p, y, c in zip(probability, truth, certain, strict=True):
+        for i in range(p.shape[1]):
+            # A stretch reaches from the middle between two events to the next one: one event, and what is said of it.
+            edges = np.flatnonzero(np.diff(y[:, i].astype(int))) + 1
+            middles = (edges[1:] + edges[:-1]) // 2
+            stretch = event + np.searchsorted(middles, np.arange(len(p)), side="right")
+            event = int(stretch[-1]) + 1
+            rows.append(np.column_stack([p[:, i], y[:, i], stretch])[c[:, i]])
+    table = np.concatenate(rows)
+    place = np.clip((table[:, 0] * _BINS).astype(int), 0, _BINS - 1)
+    rng, found = np.random.default_rng(2), []
+    for b in range(_BINS):
+        mine = table[place == b]
+        stretches, index = np.unique(mine[:, 2], return_inverse=True)
+        if stretches.size < _LEAST:
+            continue
+        n, hits = np.bincount(index), np.bincount(index, mine[:, 1])
+        draws = rng.multinomial(n.size, np.full(n.size, 1.0 / n.size), size=_DRAWS)
+        low, high = np.quantile((draws @ hits) / (draws @ n), [0.025, 0.975])
+        found.append(Reliability(len(mine), stretches.size, float(mine[:, 0].mean()), float(mine[:, 1].mean()),
+                                 float(low), float(high)))  # fmt: skip
+    return found

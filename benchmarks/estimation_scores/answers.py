@@ -1,0 +1,92 @@
+"""What the estimator says of a recording, as arrays along its n samples and the k contacts of the truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.estimation_scores.episodes import Array, Bools, Episode, Source, states
+from hybrid_contact_ros.codes import EventKind
+from hybrid_contact_ros.estimator import ContactEstimator, Parts
+
+KINDS = {"touchdown": EventKind.TOUCHDOWN, "liftoff": EventKind.LIFTOFF}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ahead:
+    """The events of one kind that are predicted: (n, k) s after the sample, NaN where none is; with its bounds."""
+
+    time: Array
+    earliest: Array
+    latest: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers:
+    """closed, probability: (n, k). detected: times, s, of the events of each kind and contact that were told as having
+    happened. ahead: the predicted events by kind. observer: (n, k) N, normal force by the momentum observer, NaN where
+    there is none."""
+
+    time: Array
+    closed: Bools
+    probability: Array
+    observer: Array
+    detected: dict[str, list[Array]]
+    ahead: dict[str, Ahead]
+
+
+def answers(source: Source, estimator: ContactEstimator, episode: Episode) -> Answers:
+    """Run the estimator over an episode, from nothing remembered."""
+    estimator.reset()
+    rows: dict[str, list[NDArray]] = {}
+    events = []
+    for state in states(estimator.model, episode.recording):
+        told = estimator.update(state, Parts.MODE)
+        mode = told.mode
+        for name in ("closed", "probability", "next_event", "time_to_event", "earliest", "latest"):
+            rows.setdefault(name, []).append(np.array(getattr(mode, name)))
+        rows.setdefault("observer", []).append(np.einsum("ij,ij->i", mode.force_estimate, mode.normal))
+        events += [(e.contact, e.kind, 1e-9 * e.time_ns) for e in told.events if e.detected]
+    each = {name: np.array(x) for name, x in rows.items()}
+    groups = source.members
+    closed = np.stack([each["closed"][:, g].any(axis=1) for g in groups], axis=1)
+    probability = np.stack([each["probability"][:, g].max(axis=1) for g in groups], axis=1)
+    observer = np.stack([each["observer"][:, g].sum(axis=1) for g in groups], axis=1)
+    time = episode.recording.time
+    detected: dict[str, list[Array]] = {}
+    for name, kind in KINDS.items():
+        detected[name] = []
+        for i, group in enumerate(groups):
+            if len(group) == 1:
+                detected[name].append(np.array([t for c, k, t in events if (c, k) == (group[0], kind)]))
+            else:  # A sole touches with its first point, and leaves with its last one.
+                detected[name].append(rises(time, closed[:, i] if name == "touchdown" else ~closed[:, i]))
+    ahead = {name: _ahead(each, groups, k) for name, k in KINDS.items()}
+    return Answers(time, closed, probability, observer, detected, ahead)
+
+
+def rises(time: Array, flags: Bools) -> Array:
+    """Stamps of the first samples of each stretch of True but one that begins with the series."""
+    return time[1:][flags[1:] & ~flags[:-1]]
+
+
+def _ahead(each: dict[str, NDArray], groups: tuple[tuple[int, ...], ...], kind: EventKind) -> Ahead:
+    """A group touches down with the first of its points, and lifts off with the last that is closed."""
+    columns: dict[str, list[Array]] = {"time_to_event": [], "earliest": [], "latest": []}
+    for group in groups:
+        members = list(group)
+        closed, says = each["closed"][:, members], each["next_event"][:, members] == kind
+        if kind == EventKind.TOUCHDOWN:
+            yes, chosen = says.any(axis=1) & ~closed.any(axis=1), says
+        else:
+            yes, chosen = (says | ~closed).all(axis=1) & closed.any(axis=1), says & closed
+        for name, column in columns.items():
+            value = each[name][:, members].astype(float)
+            if kind == EventKind.TOUCHDOWN:
+                when = np.where(chosen, value, np.inf).min(axis=1)
+            else:
+                when = np.where(chosen, value, -np.inf).max(axis=1)
+            column.append(np.where(yes, when, np.nan))
+    return Ahead(*(np.stack(columns[name], axis=1) for name in columns))

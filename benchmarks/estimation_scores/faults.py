@@ -1,0 +1,112 @@
+"""Faults of sensors, as functions from an episode to an episode. The truth stays what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from benchmarks.estimation_scores.episodes import Array, Episode
+from benchmarks.estimator import NOISE
+from hybrid_contact_ros.recordings.recording import Recording
+
+GYRO, TILT = 0.02, 0.005  # rad/s, rad
+SCALE, FRICTION = 0.1, 0.03
+
+
+def noisy(episode: Episode, seed: int = 1, **changes: float) -> Episode:
+    """Gaussian noise on every measured position and velocity, ``NOISE`` of benchmarks/estimator.py with changes."""
+    sigma, rng = {**NOISE, **changes}, np.random.default_rng(seed)
+    r = episode.recording
+    assert r.q is not None and r.dq is not None
+    moved = {"q": r.q + sigma["joint"] * rng.normal(size=r.q.shape),
+             "dq": r.dq + sigma["rate"] * rng.normal(size=r.dq.shape)}  # fmt: skip
+    if r.position is not None and r.linear is not None and r.angular is not None:
+        moved["position"] = r.position + sigma["base"] * rng.normal(size=r.position.shape) + [0.0, 0.0, sigma["offset"]]
+        moved["quaternion"] = _turned(r, sigma["angle"] * rng.normal(size=r.position.shape))
+        moved["linear"] = r.linear + sigma["velocity"] * rng.normal(size=r.linear.shape)
+        moved["angular"] = r.angular + sigma["rate"] * rng.normal(size=r.angular.shape)
+    return replace(episode, recording=replace(r, **moved))
+
+
+def _turned(recording: Recording, by: Array) -> Array:
+    """Quaternions x, y, z, w turned by rotation vectors (n, 3) in the axes of the base."""
+    return np.asarray((Rotation.from_quat(recording.quaternion) * Rotation.from_rotvec(by)).as_quat())
+
+
+def encoder_noise(episode: Episode, seed: int = 2) -> Episode:
+    """Noise of the joints alone, 2 mrad and 0.05 rad/s."""
+    rng, r = np.random.default_rng(seed), episode.recording
+    assert r.q is not None and r.dq is not None
+    moved = r.q + NOISE["joint"] * rng.normal(size=r.q.shape), r.dq + NOISE["rate"] * rng.normal(size=r.dq.shape)
+    return replace(episode, recording=replace(r, q=moved[0], dq=moved[1]))
+
+
+def imu_bias(episode: Episode, seed: int = 3) -> Episode:
+    """0.02 rad/s in the base's rates, and 5 mrad in its attitude, which 0.05 m/s² in an accelerometer make, along axes
+    that are drawn."""
+    r = episode.recording
+    if r.angular is None:
+        return episode
+    axes = np.random.default_rng(seed).normal(size=(2, 3))
+    axes /= np.linalg.norm(axes, axis=1, keepdims=True)
+    turned = _turned(r, np.tile(TILT * axes[1], (r.time.size, 1)))
+    return replace(episode, recording=replace(r, angular=r.angular + GYRO * axes[0], quaternion=turned))
+
+
+def efforts(episode: Episode, seed: int = 4) -> Episode:
+    """Efforts of each joint scaled by 0.9 to 1.1, and with dry friction of the gears in them, 3 % of the joint's
+    largest."""
+    r = episode.recording
+    if r.effort is None or r.dq is None:
+        return episode
+    scale = np.random.default_rng(seed).uniform(1.0 - SCALE, 1.0 + SCALE, r.effort.shape[1])
+    dry = FRICTION * np.quantile(np.abs(r.effort), 0.99, axis=0) * np.tanh(r.dq / 0.1)
+    return replace(episode, recording=replace(r, effort=scale * r.effort + dry))
+
+
+def raised(episode: Episode, height: float = 0.0, rate: float = 0.0) -> Episode:
+    """The measured base is too high by ``height`` (m) and ``rate`` (m/s) times the time."""
+    r = episode.recording
+    if r.position is None:
+        return episode
+    z = height + rate * (r.time - r.time[0])
+    return replace(episode, recording=replace(r, position=r.position + np.outer(z, [0.0, 0.0, 1.0])))
+
+
+def lost(episode: Episode, share: float = 0.05, seed: int = 5) -> Episode:
+    """Some messages never come: the estimator is given what the others say, and scored there."""
+    kept = np.random.default_rng(seed).random(episode.recording.time.size) >= share
+    return episode.part(np.flatnonzero(kept))
+
+
+def late_base(episode: Episode, by: float = 0.003) -> Episode:
+    """The base's pose and velocity are those of ``by`` seconds before."""
+    r = episode.recording
+    if r.position is None or r.quaternion is None or r.linear is None or r.angular is None:
+        return episode
+    k = np.maximum(np.searchsorted(r.time, r.time - by + 1e-9, side="right") - 1, 0)
+    moved = {name: getattr(r, name)[k] for name in ("position", "quaternion", "linear", "angular")}
+    return replace(episode, recording=replace(r, **moved))
+
+
+def everything(episode: Episode) -> Episode:
+    """All faults at once, the loss last."""
+    for fault in (encoder_noise, imu_bias, efforts, FAULTS["drift 1 cm/s"], FAULTS["plane 5 mm off"], late_base, lost):
+        episode = fault(episode)
+    return episode
+
+
+FAULTS: dict[str, Callable[[Episode], Episode]] = {
+    "none": lambda episode: episode,
+    "encoder noise": encoder_noise,
+    "IMU bias": imu_bias,
+    "effort scale and friction": efforts,
+    "drift 1 cm/s": lambda episode: raised(episode, rate=0.01),
+    "plane 5 mm off": lambda episode: raised(episode, height=0.005),
+    "5 % lost": lost,
+    "3 ms offset": late_base,
+    "all together": everything,
+}

@@ -1,0 +1,93 @@
+"""Recordings that are made here, in MuJoCo: gaits and ground that the shared recordings do not have.
+
+They are made when they are first asked for, and kept in ``CACHE`` of ``sources.py``, outside of the checkout.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.estimation_scores.episodes import Array, Episode, Source
+from benchmarks.estimation_scores.sources import CACHE
+from benchmarks.simulated_robots import ROBOTS
+from hybrid_contact_ros.mechanics.example_data import example_urdf
+from hybrid_contact_ros.recordings.recording import Recording
+
+VERSION = 1  # of what is made: files of another one are made anew
+DURATION, SEED = 6.0, 3
+_PUSHED = 0.25  # of the weight
+_PUSHES = ((1.8, (0.0, 1.0)), (2.7, (1.0, 0.0)), (3.6, (0.0, -1.0)), (4.5, (-1.0, 0.0)))  # s, direction
+# Gait and ground; a slope in degrees, lengths in m.
+CASES: dict[str, tuple[str, dict[str, float | bool]]] = {
+    "walk": ("walk", {}),
+    "pace": ("pace", {}),
+    "bound": ("bound", {}),
+    "fast": ("fast", {}),
+    "stop": ("stop", {}),
+    "push": ("trot", {}),
+    "tiles": ("trot", {"tile": 0.25, "height": 0.015}),
+    "blocks": ("high", {"tile": 0.4, "height": 0.05, "blocks": True}),
+    "slope6": ("trot", {"slope": 6.0}),
+    "slope10": ("trot", {"slope": 10.0}),
+    "soft8": ("trot", {"yields": 0.008}),
+    "soft15": ("trot", {"yields": 0.015}),
+}
+FALLS = {("go2", "pace"), ("anymal", "bound")}
+"""The plain controller does not keep these up."""
+
+
+def simulated_sources() -> dict[str, Source]:
+    """By name, ``ROBOT_CASE``."""
+    found = {}
+    for robot in ("go2", "anymal"):
+        config, urdf = ROBOTS[robot].configuration(), example_urdf(ROBOTS[robot].urdf)
+        for case in CASES:
+            if (robot, case) not in FALLS:
+                name = f"{robot}_{case}"
+                found[name] = Source(name, urdf, config, tuple((i,) for i in range(4)), _loader(robot, case))
+    return found
+
+
+def _loader(robot: str, case: str) -> Callable[[], list[Episode]]:
+    return lambda: [episode(f"{robot}_{case}", made(robot, case))]
+
+
+def made(robot: str, case: str, duration: float = DURATION, cache: Path = CACHE) -> dict[str, Array]:
+    """The arrays of one recording, as of ``benchmarks.gaits.record``, with the true ``gap`` (n, m) and the names of the
+    joints; from the cache if it is there."""
+    path = cache / f"{robot}_{case}_{duration:g}s_{VERSION}.npz"
+    if path.is_file():
+        return dict(np.load(path))
+    from benchmarks.estimation_scores.terrain import Terrain, TerrainRobot
+    from benchmarks.gaits import record
+
+    gait, ground = CASES[case]
+    terrain = Terrain(**{k: math.radians(x) if k == "slope" else x for k, x in ground.items()})  # type: ignore[arg-type]
+    body = TerrainRobot(robot, terrain)
+    force = _PUSHED * body.mass * 9.81
+    pushes = [(t, force * np.array([x, y, 0.0])) for t, (x, y) in _PUSHES] if case == "push" else []
+    data = record(body, gait, SEED, duration, pushes)
+    data |= {"gap": body.gaps(data["foot_pos"]), "joint_names": np.array(body.rigid.joint_names)}
+    data["foot_names"] = np.array(body.rigid.contact_names)
+    cache.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial.npz")
+    np.savez_compressed(partial, **data)
+    partial.rename(path)  # so that a run that is stopped leaves no half of a file
+    return data
+
+
+def episode(name: str, data: dict[str, Array]) -> Episode:
+    """The arrays as an episode: sensors, and truths beside them."""
+    raw, closed = (data[k].astype(bool) for k in ("foot_contact_raw", "foot_contact"))
+    q, v = data["q"], data["v"]
+    feet = tuple(str(x) for x in data["foot_names"])
+    recording = Recording(
+        time=data["time"], position=q[:, :3], quaternion=q[:, 3:7], linear=v[:, :3], angular=v[:, 3:6],
+        joints=tuple(str(x) for x in data["joint_names"]), q=q[:, 7:], dq=v[:, 6:], effort=data["tau"],
+        contacts=feet, frames=feet, closed=closed, force=data["foot_force"],
+    )  # fmt: skip
+    return Episode(name, recording, raw == closed, {"raw": raw}, data["gap"], data["foot_vel"], data["foot_force"])

@@ -1,0 +1,85 @@
+"""The memory of the ground that is learned from contact (``kernels/estimation/ground.py``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hybrid_contact_ros.config_ground import GroundConfig
+from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, StanceMemory
+from hybrid_contact_ros.kernels.estimation.ground_map import FOOTHOLDS, NUMBERS, GroundMap, GroundSettings
+
+if TYPE_CHECKING:
+    from hybrid_contact_ros.mechanics.model import RigidBodyModel
+
+
+def ground_settings(config: GroundConfig, weight: float, contacts: int) -> GroundSettings:
+    """The configuration as the update reads it; ``weight`` of all that moves, N."""
+    return GroundSettings(
+        learn=bool(config.learn),
+        plane_sigma=float(config.plane_sigma),
+        slope_sigma=float(config.slope_sigma),
+        step_sigma=float(config.step_sigma),
+        foot_sigma=float(config.foot_sigma),
+        correlation_length=float(config.length),
+        base_drift=float(config.drift),
+        fading=float(config.fading),
+        still_speed=float(config.still_speed),
+        still_time=float(config.still_time),
+        still_time_unloaded=float(config.still_time_unloaded),
+        least_load=float(config.load_share * weight / max(contacts, 1)),
+    )
+
+
+def stance_memory(m: int) -> StanceMemory:
+    """Nothing stands."""
+    return StanceMemory(
+        point_velocity=np.zeros((m, 3)),
+        point_place=np.zeros((m, 3)),
+        point_height=np.zeros(m),
+        unrest=np.zeros(m),
+        standing=np.zeros(m),
+        stance_height=np.zeros(m),
+        stance_variance=np.zeros(m),
+        stance_start=np.zeros((m, 3)),
+        pressing=np.zeros(m),
+        pulling=np.zeros(m),
+        entry=np.full(m, -1, dtype=np.int64),
+        shift=np.zeros(m),
+    )
+
+
+def ground_map(footholds: int = FOOTHOLDS) -> GroundMap:
+    """Room for footholds; the first state makes it a map without any."""
+    n = footholds
+    return GroundMap(
+        map_place=np.zeros((n, 3)),
+        map_height=np.zeros(n),
+        map_variance=np.zeros(n),
+        map_seen=np.zeros(n),
+        map_contact=np.zeros(n, dtype=np.int64),
+        map_size=np.zeros(1, dtype=np.int64),
+        map_factor=np.zeros((n, n)),
+        map_weights=np.zeros(n),
+        map_centre=np.zeros(3),
+        map_numbers=np.zeros(NUMBERS),
+    )
+
+
+def ground_scratch(model: RigidBodyModel) -> GroundScratch:
+    """Scratch of a robot, with the constants of its contacts: those with the same plane learn from one another."""
+    m, spheres = model.contacts, model.spheres
+    plane_of = np.full(m, -1, dtype=np.int64)
+    if len(spheres.offset):
+        planes = np.column_stack((spheres.normal, spheres.offset))
+        plane_of[: len(planes)] = np.unique(planes, axis=0, return_inverse=True)[1].reshape(-1)
+    return GroundScratch(
+        map_row=np.zeros(FOOTHOLDS),
+        under=np.zeros((m, 3)),
+        every=np.arange(m, dtype=np.int64),
+        plane_of=plane_of,
+        shift_variance=np.zeros(m),
+        velocity_tolerances=np.zeros(m),
+        gap_offs=np.zeros(m),
+    )

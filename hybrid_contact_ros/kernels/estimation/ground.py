@@ -1,0 +1,315 @@
+"""The ground under each contact, learned from stance: which contacts stand, at which height, and what that changes.
+
+A contact *stands* once it has been still for ``still_time`` while the forces that explain the robot's motion press on
+it. Where forces are not known, it must be still for longer, and near to where the ground is expected; what is nearest
+to the ground stands where nothing else holds the robot. Neither asks the mode, which comes of the gap that is learned
+here. A contact that stands measures the height of the ground: a scalar filter whose mean enters the map of footholds
+(:mod:`.ground_map`) with its variance. What all contacts that stand have in common is the drift of the base, and shifts the
+whole map.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.kernels.algebra.dense import forward_solve
+from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.ground_map import (
+    BASE_VARIANCE,
+    CLOCKS_UNSUPPORTED,
+    FITTED_AT,
+    LOADED_AT,
+    TIME,
+    add_foothold,
+    fit,
+    forget,
+    keep_foothold,
+    note_surprise,
+    predict,
+    shift_all,
+)
+from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE, has_settled
+from hybrid_contact_ros.kernels.estimation.observed_forces import explaining_forces
+from hybrid_contact_ros.kernels.estimation.records import Array, Indices
+
+MOST_LOADED = 16
+"""Contacts of a robot with more have no loads here: their forces would take too long to tell apart."""
+_SOLVED = int(Status.SOLVED)
+_REGULARISATION = 1e-6  # as in observed_forces, where redundant contacts share a force evenly
+_SMOOTHING = 0.01  # s, of the velocities of the points
+_LOAD_PERIOD = 0.002  # s, between two solutions for the loads
+_FIT_PERIOD = 0.01  # s, between two fits of the map while nothing new stands
+_DRIFT_TIME = 0.02  # s, in which the map follows what all standing contacts have in common
+_CREEP = 0.0005**2  # m²/s, by which single footholds move under a foot
+_PLACE_TIME = 0.05  # s, of the positions of the points
+_UNREST_TIME = 0.2  # s
+_RESTLESS = 2.0  # deviations of a rate that speaks for nothing
+_PULL_TIME, _DOUBT = 0.5, 1.5  # s; a load counts where it is this many times what was pulled in that time
+_STRAYED = 0.005  # m: a foot whose load is not known does not stand where it has moved further
+_GATE = 9.0  # squared deviation, in variances, with which a height has changed
+_GATE_ABOVE = 4.0  # the same, with which a foot whose load is not known is believed to stand above the expected ground
+_ALONG = 3.0  # positions along the surface may move by this many times as much as heights
+_CERTAIN = 4.0  # deviations within which a gap is none
+_BEYOND = 1e-6  # m
+_LOWEST, _FURTHEST, _FURTHEST_UNLOADED = 0.005, 0.3, 0.1  # m
+
+
+class StanceMemory(NamedTuple):
+    """What is remembered of each contact."""
+
+    point_velocity: Array  # (m, 3), m/s, low-passed; normal first
+    point_place: Array  # (m, 3), m, low-passed place in the plane
+    point_height: Array  # (m,), m, and gap
+    unrest: Array  # (m,), (m/s)², mean square of the gap's rate while the contact stands
+    standing: Array  # (m,), s, since the contact has been still
+    stance_height: Array  # (m,), m, mean and variance of the height while it is
+    stance_variance: Array  # (m,), m²
+    stance_start: Array  # (m, 3), m, where that began
+    pressing: Array  # (m,), N, normal forces that explain the motion
+    pulling: Array  # (m,), N, how far these were below zero lately, where no ground pulls: their error
+    entry: Indices  # (m,), foothold in the map on which the contact stands; −1 where it does not
+    shift: Array  # (m,), m, subtracted from the gap
+
+
+class GroundScratch(NamedTuple):
+    """Scratch, and what the step says of the ground."""
+
+    map_row: Array  # (FOOTHOLDS,)
+    under: Array  # (m, 3), m, places of the contacts in their planes, world frame
+    every: Indices  # (m,), 0 … m − 1, constant
+    plane_of: Indices  # (m,), constant: which plane the contact may touch; −1 for a joint limit
+    shift_variance: Array  # (m,), m²
+    velocity_tolerances: Array  # (m,), m/s, of ActivationConfig, or more where a standing contact does not rest
+    gap_offs: Array  # (m,), m, of ActivationConfig, or less where the ground is known and no load is
+
+
+@kernel
+def learn_ground(
+    settings, ground, given, believed, robot, problem, here, tracker, observer, solver, scratch, memory, map, ahead
+):
+    """Learn from this state where the ground is, subtract the offset from the gaps, and widen their deviations."""
+    m = problem.gap.shape[0]
+    if not ground.learn or m == 0:
+        for i in range(m):
+            memory.shift[i] = 0.0
+            ahead.shift_variance[i] = 0.0
+            ahead.velocity_tolerances[i] = settings.velocity_tolerance
+            ahead.gap_offs[i] = settings.gap_off
+        return
+    numbers = map.map_numbers
+    if given.first:
+        forget(ground, map)
+        for i in range(m):
+            memory.unrest[i] = 0.0
+            memory.pulling[i] = 0.0
+    for i in range(m):
+        along = 0.0
+        for k in range(3):
+            along += robot.normals[i, k] * problem.position[i, k]
+        for k in range(3):
+            ahead.under[i, k] = problem.position[i, k] - along * robot.normals[i, k]
+    if given.first or given.dt > LONGEST_PAUSE:
+        for i in range(m):
+            _leave(i, memory)
+            memory.point_height[i] = problem.gap[i]
+            for k in range(3):
+                memory.point_velocity[i, k] = here.contact_velocity[i, k]
+                memory.point_place[i, k] = ahead.under[i, k]
+    numbers[TIME] += given.dt
+    loads = _find_loads(settings, believed, problem, here, observer, solver, scratch, memory, numbers, ahead)
+    _note_drift(ground, given.dt, problem, memory, map)
+    changed = False
+    for i in range(m):
+        if ahead.plane_of[i] >= 0 and _stands(i, loads, ground, given, problem, here, memory, ahead):
+            changed = _enter(i, loads, ground, problem, here, memory, map, ahead) or changed
+    if changed or numbers[TIME] - numbers[FITTED_AT] >= _FIT_PERIOD:
+        fit(ground, ahead.plane_of, map)
+    for i in range(m):
+        ahead.velocity_tolerances[i] = settings.velocity_tolerance
+        ahead.gap_offs[i] = settings.gap_off
+        if ahead.plane_of[i] >= 0:
+            _note_unrest(i, settings, given.dt, here, memory, ahead)
+            _apply(i, settings, ground, given, problem, here, tracker, memory, map, ahead)
+
+
+@kernel
+def _find_loads(settings, believed, problem, here, observer, solver, scratch, memory, numbers, ahead):
+    """Write the normal forces at all contacts, closed or not, that explain the observed momentum best. Returns
+    1 where they are known, 0 where the kinematics must do, and −1 where they will be known soon."""
+    m = problem.gap.shape[0]
+    if not believed or settings.gain <= 0.0 or m > MOST_LOADED:
+        return 0
+    if not has_settled(settings.gain, observer):
+        return -1
+    if numbers[TIME] - numbers[LOADED_AT] < _LOAD_PERIOD:
+        return 1
+    keep = math.exp(-(numbers[TIME] - numbers[LOADED_AT]) / _PULL_TIME)
+    numbers[LOADED_AT] = numbers[TIME]
+    response, shifted = scratch.vectors[0], scratch.vectors[1]
+    nv = observer.residual.shape[0]
+    for k in range(nv):
+        shifted[k] = observer.residual[k]
+    forward_solve(nv, here.L, shifted)
+    for i in range(3 * m):
+        total = 0.0
+        for k in range(nv):
+            total += here.half[i, k] * shifted[k]
+        response[i] = total
+    forces = scratch.weighed[0]
+    if explaining_forces(3, _REGULARISATION, here.G, response, ahead.every, solver.A, shifted, forces) == _SOLVED:
+        for i in range(m):
+            memory.pressing[i] = forces[i, 0]
+            memory.pulling[i] = max(keep * memory.pulling[i], -forces[i, 0])
+    return 1
+
+
+@kernel
+def _note_drift(ground, dt, problem, memory, map):
+    """Shift the map by what all standing contacts have in common; without any the base's height drifts unseen."""
+    supported, up, down = False, math.inf, math.inf
+    for i in range(problem.gap.shape[0]):
+        if memory.entry[i] >= 0:
+            supported = True
+            rise = problem.gap[i] - memory.stance_height[i]
+            up, down = min(up, max(rise, 0.0)), min(down, max(-rise, 0.0))
+    if not supported:
+        map.map_numbers[BASE_VARIANCE] += ground.base_drift * ground.base_drift * dt
+        map.map_numbers[CLOCKS_UNSUPPORTED] += dt
+        return
+    map.map_numbers[CLOCKS_UNSUPPORTED] = 0.0
+    step = (1.0 - math.exp(-dt / _DRIFT_TIME)) * (up - down)  # one of them is zero
+    shift_all(map, step)
+    for i in range(problem.gap.shape[0]):
+        memory.stance_height[i] += step
+
+
+@kernel
+def _stands(i, loads, ground, given, problem, here, memory, ahead):
+    """Follow contact i while it stands; whether it has done so for long enough."""
+    lag, slow = 1.0 - math.exp(-given.dt / _SMOOTHING), 1.0 - math.exp(-given.dt / _PLACE_TIME)
+    away, strayed = 0.0, 0.0  # along the surface
+    for k in range(3):
+        memory.point_velocity[i, k] += lag * (here.contact_velocity[i, k] - memory.point_velocity[i, k])
+        memory.point_place[i, k] += slow * (ahead.under[i, k] - memory.point_place[i, k])
+        away += (ahead.under[i, k] - memory.point_place[i, k]) ** 2
+        strayed += (ahead.under[i, k] - memory.stance_start[i, k]) ** 2
+    memory.point_height[i] += slow * (problem.gap[i] - memory.point_height[i])
+    noise = here.gap_sigmas[i] * here.gap_sigmas[i]
+    begun = memory.standing[i] > 0.0
+    apart = problem.gap[i] - memory.stance_height[i]
+    far = begun and apart * apart > _GATE * (memory.stance_variance[i] + noise)
+    if loads > 0:
+        least = max(ground.least_load, _DOUBT * memory.pulling[i])
+        stands = memory.pressing[i] > (0.5 if begun else 1.0) * least
+        rests = abs(memory.point_velocity[i, 0]) < 2.0 * ground.still_speed
+    else:
+        rise = abs(problem.gap[i] - memory.point_height[i])
+        stands = loads == 0 and rise < ground.still_speed * _PLACE_TIME
+        stands = stands and away < (_ALONG * ground.still_speed * _PLACE_TIME) ** 2
+        stands = stands and (not begun or abs(apart) < _STRAYED)
+        stands = stands and (not begun or memory.entry[i] >= 0 or strayed < (_ALONG * _STRAYED) ** 2)
+        rests = True
+    if not stands:
+        _leave(i, memory)
+        return False
+    if not begun:
+        memory.standing[i] = 1e-9
+        memory.stance_height[i] = problem.gap[i]
+        memory.stance_variance[i] = noise
+        for k in range(3):
+            memory.stance_start[i, k] = ahead.under[i, k]
+        return False
+    memory.standing[i] += given.dt
+    if given.dt > 0.0 and rests:
+        memory.stance_variance[i] += _CREEP * given.dt
+        if far:  # the ground gives way
+            memory.stance_variance[i] += apart * apart
+        weight = memory.stance_variance[i] / (memory.stance_variance[i] + noise)
+        memory.stance_height[i] += weight * apart
+        memory.stance_variance[i] *= 1.0 - weight
+    return memory.standing[i] >= (ground.still_time if loads > 0 else ground.still_time_unloaded)
+
+
+@kernel
+def _note_unrest(i, settings, dt, here, memory, ahead):
+    """Learn how much the gap of contact i moves while it stands, where it should not: by noise of the velocities, or on
+    soft ground. A rate of that size speaks for nothing."""
+    if memory.entry[i] >= 0:
+        lag = 1.0 - math.exp(-dt / _UNREST_TIME)
+        memory.unrest[i] += lag * (here.gap_velocity[i] ** 2 - memory.unrest[i])
+    here.velocity_sigmas[i] = math.sqrt(here.velocity_sigmas[i] ** 2 + memory.unrest[i])
+    ahead.velocity_tolerances[i] = max(settings.velocity_tolerance, _RESTLESS * math.sqrt(memory.unrest[i]))
+
+
+@kernel
+def _leave(i, memory):
+    memory.standing[i] = 0.0
+    memory.entry[i] = -1
+
+
+@kernel
+def _enter(i, loads, ground, problem, here, memory, map, ahead):
+    """Write contact i, which has been still for long enough, into the map; whether that adds a foothold."""
+    height, variance, place = memory.stance_height[i], memory.stance_variance[i], ahead.under[i]
+    if memory.entry[i] >= 0:
+        keep_foothold(map, memory.entry[i], place, height, variance)
+        return False
+    expected, spread = predict(ground, ahead.plane_of, map, i, place, ahead.map_row)
+    surprise = height - expected
+    if loads > 0:
+        believed = abs(surprise) <= _FURTHEST
+    else:
+        # A foot may hang still above the ground, and cannot be below it.
+        believed = surprise <= 0.0 and surprise >= -_FURTHEST_UNLOADED
+        believed = believed or surprise * surprise <= _GATE_ABOVE * (spread + here.gap_sigmas[i] ** 2)
+        if not believed and map.map_numbers[CLOCKS_UNSUPPORTED] >= ground.still_time_unloaded:
+            believed = abs(surprise) <= _FURTHEST_UNLOADED and _is_lowest(i, ground, problem, memory, ahead)
+    if not believed:
+        return False
+    base = map.map_numbers[BASE_VARIANCE]
+    if map.map_size[0] > 0:
+        note_surprise(ground, map, surprise, spread + variance)
+        if base > 0.0:
+            shift_all(map, base / (spread + variance) * surprise)
+    map.map_numbers[BASE_VARIANCE] = base * (1.0 - base / (spread + variance))
+    add_foothold(ahead.plane_of, map, memory.entry, i, place, height, variance)
+    fit(ground, ahead.plane_of, map)
+    return True
+
+
+@kernel
+def _is_lowest(i, ground, problem, memory, ahead):
+    """Whether no other contact that is as still may stand lower on the same plane."""
+    for j in range(problem.gap.shape[0]):
+        if ahead.plane_of[j] == ahead.plane_of[i] and problem.gap[j] < problem.gap[i] - _LOWEST:
+            return False
+    return True
+
+
+@kernel
+def _apply(i, settings, ground, given, problem, here, tracker, memory, map, ahead):
+    """Subtract the offset of contact i from its gap, so that a jump of the estimate flips nothing by itself.
+
+    The offset of a contact that does not stand moves a closed one no higher than ``gap_on``, and an open one no lower
+    than ``gap_off``; the rest waits for the contact to move.
+    """
+    measured = problem.gap[i]
+    if memory.entry[i] >= 0:
+        wanted, variance = memory.stance_height[i], memory.stance_variance[i]
+    else:
+        wanted, variance = predict(ground, ahead.plane_of, map, i, ahead.under[i], ahead.map_row)
+    here.gap_sigmas[i] = math.sqrt(here.gap_sigmas[i] ** 2 + variance)
+    if not given.trusted and map.map_size[0] > 0:
+        ahead.gap_offs[i] = min(settings.gap_off, max(settings.gap_on, _CERTAIN * here.gap_sigmas[i]))
+    gap = measured - wanted
+    if memory.entry[i] < 0 and not given.first:
+        before = measured - memory.shift[i]
+        if tracker.closed[i]:
+            gap = min(gap, max(before, settings.gap_on))
+        else:
+            gap = max(gap, min(before, ahead.gap_offs[i] + _BEYOND))
+    memory.shift[i] = measured - gap
+    problem.gap[i] = gap
+    ahead.shift_variance[i] = variance

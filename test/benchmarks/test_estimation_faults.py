@@ -1,0 +1,66 @@
+"""Faults of sensors change what they name, by as much as they say, and never the truth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from benchmarks.estimation_scores.faults import FAULTS, FRICTION, GYRO, SCALE, TILT, noisy
+from helpers.estimation import gait
+
+FIELDS = ("position", "quaternion", "linear", "angular", "q", "dq", "effort")
+CHANGED = {
+    "none": (),
+    "encoder noise": ("q", "dq"),
+    "IMU bias": ("quaternion", "angular"),
+    "effort scale and friction": ("effort",),
+    "drift 1 cm/s": ("position",),
+    "plane 5 mm off": ("position",),
+    "3 ms offset": ("position", "linear", "angular"),
+}
+
+
+@pytest.mark.parametrize("name", [name for name in FAULTS if name not in ("5 % lost", "all together")])
+def test_a_fault_changes_its_own_sensors_and_no_others(name):
+    before, after = gait(), FAULTS[name](gait())
+    changed = {f for f in FIELDS if not np.array_equal(getattr(before.recording, f), getattr(after.recording, f))}
+    assert changed == set(CHANGED[name])
+    assert np.array_equal(before.truth, after.truth) and np.array_equal(before.recording.time, after.recording.time)
+
+
+def test_faults_are_as_large_as_they_say():
+    before = gait().recording
+
+    def after(name):
+        return FAULTS[name](gait()).recording
+
+    assert (after("drift 1 cm/s").position - before.position)[-1] == pytest.approx([0, 0, 0.01 * before.time[-1]])
+    assert np.ptp(after("plane 5 mm off").position - before.position, axis=0) == pytest.approx(0.0, abs=1e-12)
+    assert (after("plane 5 mm off").position - before.position)[0, 2] == pytest.approx(0.005)
+    turned = Rotation.from_quat(before.quaternion).inv() * Rotation.from_quat(after("IMU bias").quaternion)
+    assert np.linalg.norm(turned.as_rotvec(), axis=1) == pytest.approx(TILT)
+    assert np.linalg.norm(after("IMU bias").angular - before.angular, axis=1) == pytest.approx(GYRO)
+    most = np.abs(before.effort).max(axis=0)
+    off = np.abs(after("effort scale and friction").effort - before.effort)
+    assert (off <= SCALE * np.abs(before.effort) + FRICTION * most + 1e-12).all() and off.max() > 0.01 * most.max()
+    assert np.array_equal(after("3 ms offset").linear[3:], before.linear[:-3])
+    assert np.std(after("encoder noise").q - before.q) == pytest.approx(0.002, rel=0.05)
+    assert np.std(noisy(gait()).recording.linear - before.linear) == pytest.approx(0.02, rel=0.05)
+
+
+def test_a_lost_message_takes_its_truth_along():
+    before, after = gait(), FAULTS["5 % lost"](gait())
+    kept = np.searchsorted(before.recording.time, after.recording.time)
+    assert np.array_equal(before.truth[kept], after.truth) and np.array_equal(before.gap[kept], after.gap)
+    assert 1.0 - kept.size / before.recording.time.size == pytest.approx(0.05, abs=0.015)
+
+
+def test_all_faults_together_are_in_it():
+    """The drift, the height of the plane and the loss can be read off."""
+    before, after = gait(), FAULTS["all together"](gait())
+    at = np.maximum(np.searchsorted(before.recording.time, after.recording.time) - 3, 0)
+    rise = after.recording.position[:, 2] - before.recording.position[at, 2]
+    assert rise == pytest.approx(0.005 + 0.01 * before.recording.time[at], abs=1e-9)
+    assert after.recording.time.size < before.recording.time.size
+    assert not np.array_equal(after.recording.q, before.part(at + 3).recording.q)

@@ -1,0 +1,41 @@
+"""Recordings that are made on ground that is no level floor."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from benchmarks.estimation_scores.simulated import CASES, FALLS, episode, made, simulated_sources
+from benchmarks.estimation_scores.terrain import Terrain, TerrainRobot
+
+
+def test_tiles_are_no_higher_than_they_say_and_blocks_are_of_one_height():
+    grid = np.stack(np.meshgrid(np.linspace(-2, 5, 57), np.linspace(-2, 2, 33)), axis=-1).reshape(-1, 2)
+    tiles, blocks = Terrain(tile=0.25, height=0.015), Terrain(tile=0.4, height=0.05, blocks=True)
+    assert tiles.below(grid).min() >= 0.0 and 0.01 < tiles.below(grid).max() <= 0.015
+    assert set(np.unique(blocks.below(grid))) == {0.0, 0.05}
+    assert Terrain(slope=0.1).below(np.array([[2.0, 1.0]])) == pytest.approx([2.0 * math.tan(0.1)])
+
+
+@pytest.mark.parametrize("terrain", [Terrain(slope=math.radians(10)), Terrain(tile=0.25, height=0.015)])
+def test_forces_of_a_robot_that_stands_carry_its_weight_and_its_gaps_are_closed(terrain):
+    from benchmarks.gaits import record
+
+    robot = TerrainRobot("go2", terrain)
+    data = record(robot, "trot", duration=0.45)
+    force = data["foot_force"][-100:].sum(axis=1).mean(axis=0)
+    assert force[2] == pytest.approx(9.81 * robot.mass, rel=0.02)
+    assert np.abs(force[:2]).max() < 0.05 * force[2]
+    closed = data["foot_contact"][-100:]
+    assert closed.any(axis=1).all() and np.abs(robot.gaps(data["foot_pos"])[-100:][closed]).max() < 0.001
+
+
+def test_what_is_made_is_kept_and_read_again(tmp_path):
+    first, again = (made("go2", "push", 0.05, tmp_path) for _ in range(2))
+    assert [p.suffix for p in tmp_path.iterdir()] == [".npz"]
+    assert all(np.array_equal(first[k], again[k]) for k in first)
+    found = episode("go2_push", again)
+    assert found.truth.shape == found.gap.shape == (50, 4) and found.recording.effort.shape == (50, 12)
+    assert set(simulated_sources()) == {f"{r}_{c}" for r in ("go2", "anymal") for c in CASES if (r, c) not in FALLS}
