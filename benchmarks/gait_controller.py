@@ -75,6 +75,8 @@ class GaitController:
         mass = np.zeros((model.nv, model.nv))
         mujoco.mj_fullM(model, data, mass)
         self._inertia, self._diagonal = mass[3:6, 3:6].copy(), np.diagonal(mass).copy()
+        # What the drives are told beside a torque: gains in MuJoCo's order, of a posture and of rest.
+        self.stiffness, self.damping = np.zeros(model.nv), np.zeros(model.nv)
         self._lifted: list[Array | None] = [None] * len(robot.feet)
         self._landed = [False] * len(robot.feet)
 
@@ -134,6 +136,7 @@ class GaitController:
         heading = np.array([[forward[0], -forward[1]], [forward[1], forward[0]]])
         qvel = data.qvel
         tau = data.qfrc_bias.copy()
+        self.stiffness[:] = self.damping[:] = 0.0
         # Joints that belong to no leg hold the posture.
         error = robot.posture - data.qpos[robot.joints + 1]
         gain = self._diagonal[robot.joints] * 20.0**2
@@ -150,7 +153,8 @@ class GaitController:
                 for i in robot.feet[foot]:
                     tau[chain] -= jacobians[i][:, chain].T @ force[i]
                 # A gentle damping of the joints, as in the control of any drive.
-                tau[chain] -= 2.0 * 3.0 * self._diagonal[chain] * qvel[chain]
+                self.damping[chain] = 2.0 * 3.0 * self._diagonal[chain]
+                tau[chain] -= self.damping[chain] * qvel[chain]
             else:
                 tau[chain] += self._swing(foot, chain, swing, heading, forward * speed, jacobians)
         tau[:6] = 0.0
@@ -163,7 +167,9 @@ class GaitController:
         omega = 12.0 * self._pace / 4.5
         gain = self._diagonal[robot.joints] * (3.0 * omega) ** 2
         error = robot.posture - robot.data.qpos[robot.joints + 1]
-        tau[robot.joints] = gain * error - 1.4 * gain / (3.0 * omega) * robot.data.qvel[robot.joints]
+        self.stiffness[:] = self.damping[:] = 0.0
+        self.stiffness[robot.joints], self.damping[robot.joints] = gain, 1.4 * gain / (3.0 * omega)
+        tau[robot.joints] = gain * error - self.damping[robot.joints] * robot.data.qvel[robot.joints]
         return tau
 
     def _share(self, standing: Array, soon: Array, heading: Array, velocity: Array, rotation: Array) -> Array:

@@ -62,7 +62,7 @@ def record(
         foot_force (n, m, 3), N, the mean over the millisecond before. foot_contact_raw (n, m), whether the contact is
         loaded in any physics step of that millisecond; foot_contact, the same without short openings and contacts.
         foot_pos (n, m, 3), m, centres of the spheres; foot_vel (n, m, 3), m/s, of their lowest points; foot_radius, m.
-        mu, the friction coefficient.
+        mu, the friction coefficient. q_des (joints,), kp, kd (n, joints), tau_ff (n, joints): what the drives are told.
     """
     rng = np.random.default_rng([seed, zlib.crc32(gait.encode())])
     drop = gait == "drop"
@@ -73,7 +73,7 @@ def record(
     data, model = robot.data, robot.model
     least = _LOADED * robot.mass * 9.81
     substeps = round(STEP / PHYSICS_STEP)
-    rows: dict[str, list[Array]] = {k: [] for k in ("time", "q", "v", "tau", "force", "raw", "pos", "vel")}
+    rows: dict[str, list[Array]] = {k: [] for k in ("time", "q", "v", "tau", "force", "raw", "pos", "vel", "kp", "kd")}
     raw, force = np.zeros(robot.geoms.size, dtype=bool), np.zeros((robot.geoms.size, 3))
     landed = None
     for _ in range(round((duration or DURATION.get(gait, 6.0)) / STEP)):
@@ -87,7 +87,7 @@ def record(
         for name, value in zip(
             rows,
             (np.float64(data.time), q, v, tau[robot.joints], force, raw, data.geom_xpos[robot.geoms].copy(),
-             jacobians @ data.qvel),
+             jacobians @ data.qvel, controller.stiffness[robot.joints], controller.damping[robot.joints]),
             strict=True,
         ):  # fmt: skip
             rows[name].append(value)
@@ -116,6 +116,12 @@ def record(
         "foot_radius": np.float64(robot.radius),
         "valid_until": arrays["time"][-1],
         "mu": np.float64(robot.friction),
+        "q_des": robot.posture,
+        "kp": arrays["kp"],
+        "kd": arrays["kd"],
+        "tau_ff": arrays["tau"]
+        - arrays["kp"] * (robot.posture - arrays["q"][:, 7:])
+        + arrays["kd"] * arrays["v"][:, 6:],
     }
 
 

@@ -1,6 +1,6 @@
 """Sets of landings as they are published, 0 to 20 ms ahead, against what the robot did: ``./run bench landings_ahead``.
 
-``[go2|anymal|solo12 ...] [--off] [--configured] [--unstated]``. A landing is one of
+``[go2|anymal|solo12 ...] [--off] [--configured] [--unstated] [--commands]``. A landing is one of
 ``benchmarks.landing_sets.records.find``; it counts at a lead where the set's first touchdown is one of its feet, within
 3 ms of its time. Of the sets of that state (the cluster's, and those after its first feet) the one with the landing's
 contacts is compared with it; where there is none the cluster's is. "noisy": states with ``benchmarks.estimator.NOISE``,
@@ -8,6 +8,7 @@ and covariances that say so, or with ``--unstated`` none.
 Columns: as ``benchmarks.landing_sets.sets.row``; share with the landing's contacts; half-width + 5 % over the radius of
 the smallest ball around the nominal outcome that holds as many as the set does within 5 %. ``--off``: v⁻ extrapolated
 by the acceleration held, without a spread. μ is the true one, or with ``--configured`` the configured one.
+``--commands``: states have the commands of their drives, each a sample old (``benchmarks.landing_sets.commands``).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import pinocchio as pin
 
 from benchmarks.estimator import NOISE, go2, states
 from benchmarks.gaits import record
+from benchmarks.landing_sets.commands import with_commands
 from benchmarks.landing_sets.records import STEP, Array, Landing, find, landings
 from benchmarks.landing_sets.sets import HEAD, LandingSet, Score, row, score
 from benchmarks.landing_sets.sources import ROOT, SHARED
@@ -74,7 +76,7 @@ def compared(published: ImpactPrediction, landing: Landing) -> tuple[Score, bool
 
 
 def of_episode(
-    episode: Episode, changes: dict[str, Any], configured: bool, stated: bool, costs: list[int]
+    episode: Episode, changes: dict[str, Any], configured: bool, stated: bool, costs: list[int], commanded: bool = False
 ) -> Iterator[Found]:
     name, model, config, data = episode
     config = replace(
@@ -85,6 +87,8 @@ def of_episode(
     places = find(data["foot_contact"][:n].astype(bool), data["foot_vel"][:n, :, 2])
     for noisy in (False, True):
         seen = states(model, data, NOISE if noisy else None)
+        if commanded:
+            seen = with_commands(model, data, seen)
         if noisy and stated:
             seen = [replace(state, base_covariance=covariance()) for state in seen]
         estimator = ContactEstimator(model, config)
@@ -143,6 +147,7 @@ def main() -> None:
     parser.add_argument("--off", action="store_true", help="v⁻ by the acceleration held, without a spread")
     parser.add_argument("--configured", action="store_true", help="the configured friction")
     parser.add_argument("--unstated", action="store_true", help="noisy states without covariances")
+    parser.add_argument("--commands", action="store_true", help="what the drives are told is known")
     chosen = parser.parse_args()
     changes = {"course": 0.0, "spread": 0.0} if chosen.off else {}
     for robot in chosen.robots:
@@ -150,7 +155,7 @@ def main() -> None:
         found = [
             one
             for episode in episodes(robot)
-            for one in of_episode(episode, changes, chosen.configured, not chosen.unstated, costs)
+            for one in of_episode(episode, changes, chosen.configured, not chosen.unstated, costs, chosen.commands)
         ]
         if not found:
             print(f"{robot}: no landings; recordings are looked for in {SHARED / 'data'}")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from hybrid_contact_ros.config_belief import BeliefConfig
 from hybrid_contact_ros.config_engine import (
     ActivationConfig,
     ObserverConfig,
@@ -27,6 +28,7 @@ from hybrid_contact_ros.parameter_values import checked, group, leaf, named
 
 __all__ = [
     "ActivationConfig",
+    "BeliefConfig",
     "Contact",
     "DiagnosticsConfig",
     "Environment",
@@ -77,6 +79,7 @@ class EstimatorConfig:
         locked_joints: names of the joints that no message has; these are held at zero.
         activation: :class:`ActivationConfig`: when a measured gap counts as closed, and the noise of the sensors.
         ground: :class:`GroundConfig`: how the ground is learned from contact.
+        belief: :class:`BeliefConfig`: densities and rates of the filter over open, sticking and slipping.
         prediction: :class:`PredictionConfig`: how far ahead events and modes are predicted.
         stability: :class:`StabilityConfig`: the dead bands of the flags.
         impact: :class:`ImpactConfig`: the impact law, and how the set of velocities after an impact is drawn.
@@ -101,6 +104,7 @@ class EstimatorConfig:
     locked_joints: tuple[str, ...] = leaf((), "-", None, None, "joints that no message has; they are held at zero")
     activation: ActivationConfig = field(default_factory=ActivationConfig)
     ground: GroundConfig = field(default_factory=GroundConfig)
+    belief: BeliefConfig = field(default_factory=BeliefConfig)
     prediction: PredictionConfig = field(default_factory=PredictionConfig)
     stability: StabilityConfig = field(default_factory=StabilityConfig)
     impact: ImpactConfig = field(default_factory=ImpactConfig)
@@ -188,6 +192,7 @@ class EstimatorConfig:
             raise ValueError("impact.directions must be even")
         config.landing.check()
         config.realtime.check()
+        config.input.check()
         return config
 
 
@@ -209,6 +214,7 @@ IGNORED = (
 _GROUPS: dict[str, type] = {
     "activation": ActivationConfig,
     "ground": GroundConfig,
+    "belief": BeliefConfig,
     "prediction": PredictionConfig,
     "stability": StabilityConfig,
     "impact": ImpactConfig,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from hybrid_contact_ros.parameter_values import leaf
 
+COMMANDS = ("joint_state", "joint_trajectory", "joint_command")
 GARBAGE = ("automatic", "idle", "off")
 _CORES = 1024  # as many as a set of the C library holds
 
@@ -21,6 +22,20 @@ class InputConfig:
     )
     lost_before_less: float = leaf(0.25, "-", 0.0, 1.0, "share of states lost above which less is computed; 1: never")
     use_covariance: bool = leaf(True, "-", None, None, "covariances of the odometry, if any, widen the time bounds")
+    command: str = leaf("joint_state", "-", None, None, "type on joint_command: joint_state, _trajectory or _command")
+    command_timeout: float = leaf(0.05, "s", 0.0, 1e6, "a command further than this from the state is not used")
+    command_stiffness: tuple[float, ...] = leaf(
+        (), "N m/rad", None, None, "of drives, where messages have none: one for all joints or one each; empty: unknown"
+    )
+    command_damping: tuple[float, ...] = leaf((), "N m s/rad", None, None, "the same of damping")
+
+    def check(self) -> None:
+        """Raise ValueError for a type of commands that there is not, and for gains below zero."""
+        if self.command not in COMMANDS:
+            raise ValueError(f"input.command is {self.command!r}; one of {', '.join(COMMANDS)} is needed")
+        for name in ("command_stiffness", "command_damping"):
+            if any(gain < 0.0 for gain in getattr(self, name)):
+                raise ValueError(f"input.{name} has {min(getattr(self, name)):g}; gains are not below zero")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.answers import predictions
+from hybrid_contact_ros.estimation.drive_commands import CommandCourse
 from hybrid_contact_ros.estimation.effort_trust import LimbEfforts, LimbWeight
 from hybrid_contact_ros.estimation.engine import Engine
 from hybrid_contact_ros.estimation.events import EventLog
@@ -120,6 +121,7 @@ class ContactEstimator:
         self._latest: Moment | None = None
         self._course, self._touched_ns = Course(model.nv), _LONG_AGO
         self._noise = VelocityNoise(model.nv)
+        self._commands = CommandCourse(model.drives)
 
     @property
     def stamp_ns(self) -> int | None:
@@ -131,6 +133,7 @@ class ContactEstimator:
         self._latest = None
         self._course.reset()
         self._noise.reset()
+        self._commands.reset()
         self._touched_ns = _LONG_AGO
         self._engine.memory.reset()
         self._rhythm.reset()
@@ -198,6 +201,7 @@ class ContactEstimator:
         self._latest = moment = engine.moment(state)
         self._course.add(stamp, moment.acceleration, moment.closed, moment.slipping)
         self._noise.add(stamp, state.v)
+        self._commands.see(state)
         # Put the answers together: the mode, the stability flags, what is new, and the set of the impact that is ahead.
         mode, stability = predictions(stamp, answer, engine.lists)
         events: tuple[Event, ...] = ()
@@ -212,6 +216,13 @@ class ContactEstimator:
         if wanted & _SENSITIVITY:
             return Prediction(mode, stability, impact, events, self.next_sensitivities())
         return Prediction(mode, stability, impact, events)
+
+    @property
+    def disobeyed(self) -> tuple[str, ...]:
+        """The joints that are told what to do (``RobotState.command``) and give another effort: their commands are not
+        used."""
+        found = self._commands.disobeyed
+        return () if found is None else tuple(np.array(self.model.velocity_names)[found].tolist())
 
     def next_impact(self) -> ImpactPrediction | None:
         """The set of the next impact after the state last updated, extrapolated with the mode's acceleration.
@@ -229,7 +240,9 @@ class ContactEstimator:
         if latest is None:
             return None
         landed = latest.stamp_ns - self._touched_ns <= 1e9 * config.window
-        return ImpactAhead.of(latest, config.horizon, self._course, landed, self._friction.learned, self._noise)
+        return ImpactAhead.of(
+            latest, config.horizon, self._course, landed, self._friction.learned, self._noise, self._commands
+        )
 
     def next_sensitivities(self) -> tuple[SensitivityPrediction, ...]:
         """How each event that is predicted within ``sensitivity.horizon`` changes with the state before it, for the

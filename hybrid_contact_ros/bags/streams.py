@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -71,6 +72,12 @@ class Streams:
                 hint = f"\nOf that type {'is' if len(others) == 1 else 'are'} {', '.join(others)}: name it by {option}"
                 raise BagError(f"{error}{hint if others else ''}") from None
         return [topic for topic, _, _ in wanted]
+
+    def beside(self, reader: BagReader, wanted: Mapping[str, str]) -> dict[str, str]:
+        """The whole names of those of ``wanted`` (names and types) that the recording holds, to their names in
+        ``wanted``. One of another type is passed over, as by a node that listens to it."""
+        whole = {self.absolute(topic): topic for topic in wanted}
+        return {name: topic for name, topic in whole.items() if reader.topics.get(name) == wanted[topic]}
 
     def urdf(self, reader: BagReader, given: str | Path | None) -> str | Path:
         """The URDF that was given, or else the first one that was recorded.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.config import TrustConfig
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable
+from hybrid_contact_ros.kernels.estimation.rate_noise import KEPT, RateNoise
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 
@@ -115,6 +116,10 @@ class EffortTrust:
             is_limit=is_limit,
             fixed=not model.floating_base,
         )
+        self.noise = RateNoise(
+            noise_rates=np.zeros((KEPT, m)), noise_times=np.zeros(KEPT), noise_count=np.zeros(2, np.int64),
+            noise_sigma=np.zeros(m),
+        )  # fmt: skip
         self.memory, self.scratch = _memory(m, nv, len(groups)), _scratch(m, nv, len(groups))
         self.reset()
 
@@ -122,6 +127,8 @@ class EffortTrust:
         """Forget all states, and trust every limb."""
         for array in self.memory:
             array.fill(0.0)
+        self.noise.noise_count.fill(0)
+        self.noise.noise_sigma.fill(0.0)
         self.memory.weight.fill(1.0)
         self.memory.force_weight.fill(1.0)
         self.pause()

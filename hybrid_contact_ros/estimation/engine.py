@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import ActivationConfig, EstimatorConfig
+from hybrid_contact_ros.estimation.contact_belief import belief_settings, belief_use
 from hybrid_contact_ros.estimation.effort_trust import EffortTrust
 from hybrid_contact_ros.estimation.ground import ground_scratch, ground_settings
 from hybrid_contact_ros.estimation.memory import Memory, engine_out, lists_out, measurement, update_scratch
@@ -84,7 +85,7 @@ class Engine:
         )
         self._passive = model.floating_base and nv == 6
         self.memory, self.measured, self.scratch = (
-            Memory(m, nv, EffortTrust(model, config.trust)),
+            Memory(m, nv, model.contact_frames, EffortTrust(model, config.trust)),
             measurement(m, nv),
             update_scratch(m, nv),
         )
@@ -131,10 +132,12 @@ class Engine:
         )
         self.ground = ground_scratch(model)
         self._update = Bound(
-            update, *update_settings(model, config), *ground_settings(config.ground, weight(model), m), *robot,
-            *problem, *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer,
-            *memory.log, *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.stance,
-            *memory.footholds, *state_scratch(m, TANGENTS), *self.scratch, *self.ground, *self.ahead, *self.lists,
+            update, *update_settings(model, config), *ground_settings(config.ground, weight(model), m),
+            *belief_use(config.belief),
+            *belief_settings(config.belief, config.prediction.bound_sigmas, weight(model), m), *robot, *problem,
+            *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer, *memory.log,
+            *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.noise, *memory.stance,
+            *memory.footholds, *memory.belief, *state_scratch(m, TANGENTS), *self.scratch, *self.ground, *self.ahead, *self.lists,
         )  # fmt: skip
 
     def measure(self, state: RobotState) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import EventKind
+from hybrid_contact_ros.estimation.drive_commands import CommandAhead, CommandCourse
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.velocity_ahead import Course, CourseAhead
 from hybrid_contact_ros.estimation.velocity_noise import VelocitiesSeen, VelocityNoise
@@ -30,6 +31,7 @@ class ImpactAhead:
         base_covariance, base_twist_in_world: of the state.
         friction: (low, high), each (m,), of μ, as of
             :class:`~hybrid_contact_ros.estimation.friction_memory.FrictionMemory`; None where nothing was learned.
+        commanded: what the drives are told to do; None where nobody tells.
         velocities: the last ones, which tell of their noise; None where nobody remembered them.
     """
 
@@ -47,6 +49,7 @@ class ImpactAhead:
     base_twist_in_world: bool = False
     friction: tuple[Array, Array] | None = None
     velocities: VelocitiesSeen | None = None
+    commanded: CommandAhead | None = None
 
     @classmethod
     def of(
@@ -57,6 +60,7 @@ class ImpactAhead:
         landed: bool = False,
         friction: tuple[Array, Array] | None = None,
         noise: VelocityNoise | None = None,
+        commands: CommandCourse | None = None,
     ) -> ImpactAhead | None:
         """None where no touchdown is predicted within ``horizon`` s: there would be no set."""
         kinds = moment.backed.tobytes()  # a bytes object holds integers
@@ -81,4 +85,5 @@ class ImpactAhead:
             base_twist_in_world=state.base_twist_in_world,
             friction=friction,
             velocities=None if noise is None else noise.seen(),
+            commanded=None if commands is None else commands.ahead(),
         )

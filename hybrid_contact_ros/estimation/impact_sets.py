@@ -118,7 +118,11 @@ class ImpactSets:
         contacts, when = foreseen.contacts(ahead)
         if not contacts.size:
             return None
-        q, v = foreseen.state(ahead, when)
+        reached = foreseen.commanded(ahead, when)
+        if reached is not None:
+            q, v, ahead = reached.q, reached.v, replace(ahead, effort=reached.effort)
+        else:
+            q, v = foreseen.state(ahead, when)
         yield SHORT
         if not model.evaluate(RobotState(ahead.stamp_ns, q, v, ahead.effort)):
             return None

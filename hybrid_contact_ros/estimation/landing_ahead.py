@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import EventKind, LandingPhase, Status
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimation.drive_commands import Reached, followed
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 from hybrid_contact_ros.estimation.landing_clusters import (
     Cluster,
@@ -77,6 +78,14 @@ class LandingAhead:
             return []
         return after_touches(contacts, ahead.closed, ahead.event_times)
 
+    def commanded(self, ahead: ImpactAhead, when: float) -> Reached | None:
+        """The same as :meth:`state`, with the effort there, where the drives are told what to do."""
+        if ahead.commanded is None or not when > 0.0:
+            return None
+        state = RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort)
+        closed = np.flatnonzero(ahead.closed)
+        return followed(self._model, state, ahead.commanded, closed, when, self._landing.course)
+
     def state(self, ahead: ImpactAhead, when: float) -> tuple[Array, Array]:
         """q and v⁻ when the first contact touches, ``when`` s after the state."""
         model, v, acceleration = self._model, ahead.v, ahead.acceleration
@@ -128,7 +137,8 @@ class LandingAhead:
         rows = model.rows.rows[corners].reshape(-1, model.nv)
         chain = self._chain(corners)
         if apart:
-            found = shifted(found, chain.shifts(mass, bias, rows, v, cluster), mass, **times)
+            command = None if ahead.commanded is None else ahead.commanded.command
+            found = shifted(found, chain.shifts(mass, bias, rows, v, cluster, command), mass, **times)
         else:
             found = replace(found, **times)
         if unsure is None:
@@ -160,8 +170,11 @@ class LandingAhead:
         model, landing, n = self._model, self._landing, self._model.nv
         if not landing.spread > 0.0:
             return None
-        # An effort that changes by r t from now on moves v⁻ by ½ r T² M⁻¹.
-        moved = 0.5 * landing.effort_rate * when * when * solved(model.here.mass, self._drives)
+        # An effort that changes by r t from now on moves v⁻ by ½ r T² M⁻¹. One that is commanded is foreseen.
+        drives = self._drives
+        if ahead.commanded is not None:
+            drives = drives * ~ahead.commanded.command.known[self._driven]
+        moved = 0.5 * landing.effort_rate * when * when * solved(model.here.mass, drives)
         total = moved @ moved.T
         state = RobotState(ahead.stamp_ns, ahead.q, ahead.v, None, ahead.base_covariance, ahead.base_twist_in_world)
         known = state_covariance(state, model.floating_base, self._config.sensitivity)
@@ -169,7 +182,7 @@ class LandingAhead:
             total += known[n:, n:]
         elif ahead.velocities is not None:  # nobody states it: what the states themselves show
             total += np.diag(ahead.velocities.sigma**2)
-        if landing.course > 0.0 and ahead.course is not None:
+        if landing.course > 0.0 and ahead.course is not None and ahead.commanded is None:
             _, course = ahead.course.change(when, landing.course)
             total += np.outer(course, course)
         return np.asarray(total)

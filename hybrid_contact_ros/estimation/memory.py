@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from hybrid_contact_ros.estimation.contact_belief import belief_record, forget
 from hybrid_contact_ros.estimation.effort_trust import EffortTrust
 from hybrid_contact_ros.estimation.ground import ground_map, stance_memory
 from hybrid_contact_ros.kernels.estimation.contact_tracking import UNKNOWN
@@ -32,7 +35,7 @@ class Memory:
     The members are records of the kernels, which write them.
     """
 
-    def __init__(self, contacts: int, nv: int, trust: EffortTrust) -> None:
+    def __init__(self, contacts: int, nv: int, links: Sequence[str], trust: EffortTrust) -> None:
         m = contacts
         self.trust = trust
         self.tracker = tracker_memory(m)
@@ -42,6 +45,8 @@ class Memory:
         self.observer = observer_memory(nv)
         self.log = log_memory(m)
         self.stance, self.footholds = stance_memory(m), ground_map()  # both are forgotten at the first state
+        # The belief reads the weights that the check of efforts has written.
+        self.belief = belief_record(links, nv)._replace(weight=trust.memory.force_weight)
 
     def reset(self) -> None:
         """Forget all earlier states."""
@@ -50,6 +55,7 @@ class Memory:
                 array.fill(0)
         self.tracker.evidence.fill(UNKNOWN)
         self.log.begun.fill(-1)
+        forget(self.belief)
         self.trust.reset()
         self.pause()
 

@@ -17,6 +17,7 @@ from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.kernels.mechanics.contact_problem import Measured, ProblemOut, contact_problem
 from hybrid_contact_ros.kernels.mechanics.contact_rows import JointLimits, RowsOut, Spheres
 from hybrid_contact_ros.kernels.mechanics.joint_motion import BodyInertia, JointState, JointTree, momentum_rate
+from hybrid_contact_ros.mechanics.commands import DriveLimits
 from hybrid_contact_ros.mechanics.contact_points import contact_table
 from hybrid_contact_ros.mechanics.coordinates import Coordinates
 from hybrid_contact_ros.mechanics.inertia import check_inertia
@@ -63,6 +64,7 @@ class RigidBodyModel:
             nearest to its plane, or the origin of the joint, for a limit.
         tree, bodies, spheres: constants of the robot; joints, measured, velocity, here, rows: what :meth:`evaluate`
             overwrites. These are records of the kernels, and v (nv,).
+        drives: :class:`~hybrid_contact_ros.mechanics.commands.DriveLimits`: what drives can give.
         pinocchio_model, pinocchio_data: the full model, in which mimic joints have coordinates of their own (see
             :attr:`coordinates`).
     """
@@ -90,6 +92,7 @@ class RigidBodyModel:
         self.friction, self.restitution = self._table.friction, self._table.restitution
         self.contact_normals, self.contact_tangents = self._table.normal, self._table.tangent
         self.contact_positions = np.zeros((self.contacts, 3))
+        self.drives = DriveLimits(model, self.coordinates)
         self.hash = _hash(urdf, config)
         self._prepare()
 

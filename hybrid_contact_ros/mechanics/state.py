@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.mechanics.commands import JointCommand
+
 Vector = NDArray[np.float64]
 
 
@@ -47,6 +49,7 @@ class RobotState:
             frame: linear, angular); ``None`` where none is known.
         base_twist_in_world: whether the free-flyer's velocity was measured in the axes of the world, so that errors of
             its orientation turn v.
+        command: what the drives were told to do last; ``None`` where nobody told it lately.
 
     The arrays are read and never written. The constructor checks nothing, because it runs for every message; use
     :meth:`fault` at the boundary where data comes in.
@@ -58,6 +61,7 @@ class RobotState:
     effort: Vector | None = None
     base_covariance: Vector | None = None
     base_twist_in_world: bool = False
+    command: JointCommand | None = None
 
     def fault(self, nq: int, nv: int) -> str | None:
         """Say what is wrong with this state for a model of sizes ``nq`` and ``nv``, or ``None`` if nothing is.

@@ -33,6 +33,14 @@ DEFINITIONS = {
     "Twist": "Vector3 linear, Vector3 angular",
     "TwistWithCovariance": "Twist twist, float64[36] covariance",
     "JointState": "Header header, string[] name, float64[] position, float64[] velocity, float64[] effort",
+    "JointCommand": (
+        "Header header, string[] name, float64[] position, float64[] velocity, float64[] effort, float64[] stiffness, "
+        "float64[] damping"
+    ),
+    "JointTrajectory": "Header header, string[] joint_names, JointTrajectoryPoint[] points",
+    "JointTrajectoryPoint": (
+        "float64[] positions, float64[] velocities, float64[] accelerations, float64[] effort, Duration time_from_start"
+    ),
     "Odometry": "Header header, string child_frame_id, PoseWithCovariance pose, TwistWithCovariance twist",
     "ContactState": (
         "string name, string frame, uint8 status, float64 probability, bool probability_valid, Point position, "

@@ -4,6 +4,9 @@ Live nodes and replay share this code, so that both refuse the same inputs and p
 ``sensor_msgs/JointState`` and ``nav_msgs/Odometry`` as their bytes, or as messages, of which it reads the attributes
 alone, whoever made them: rclpy or ``rosbags``.
 
+What else a robot may have (:data:`SIDE`) becomes part of the states near it, and keeps none of them waiting
+(:mod:`.side_inputs`).
+
 Joint states set the pace. A joint state is answered at once when the odometry of its stamp is here. If the two streams
 run in step (the last joint states had an odometry of their own stamp each), a joint state waits for its odometry, which
 may arrive just after it, unless a newer one is here; the next joint state ends that wait. If the streams do not run in
@@ -14,14 +17,18 @@ state. A body without joints needs its odometry only.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 from hybrid_contact_ros.config import InputConfig
 from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.messages.joint_commands import COMMAND, JointCommandReader
 from hybrid_contact_ros.messages.joint_states import JOINTS, JointReading, JointStateReader, Model
 from hybrid_contact_ros.messages.odometry import Base, OdometryReader
+from hybrid_contact_ros.messages.parts import PartsReader
 from hybrid_contact_ros.messages.refusals import DoubtedError, Fault, RefusedError, sentence
 from hybrid_contact_ros.messages.serialized import Deserialize, as_message
+from hybrid_contact_ros.messages.side_inputs import SideInput
 from hybrid_contact_ros.messages.stamps import StampOrder, StreamRate, stamp_of
 
 _IN_STEP = 2
@@ -30,7 +37,7 @@ stream of 1 kHz."""
 _SAME_PLACE = 1e-4  # m and rad; the frame of the odometry may be this far from the root link
 ODOM = "odom"
 
-__all__ = ["JOINTS", "ODOM", "Intake"]
+__all__ = ["COMMAND", "JOINTS", "ODOM", "Intake"]
 
 
 class Intake:
@@ -51,6 +58,7 @@ class Intake:
         last_fault: reason and sentence of the last message that was refused or reported.
         received: number of messages of each stream.
         states: number of states returned.
+        side: the inputs that the robot may have or not, by their topics.
         rates: period and losses of each stream.
         frame_id: frame of positions and velocities: the odometry's ``header.frame_id`` (empty before the first one), or
             the root link of a fixed base.
@@ -78,7 +86,13 @@ class Intake:
         self.sentences: dict[Fault, str] = {}
         self.last_fault: tuple[str, str] | None = None
         self.states = 0
-        self.rates = {JOINTS: StreamRate(), ODOM: StreamRate()}
+        self.side: dict[str, SideInput] = {}
+        if model.joint_names:
+            command = JointCommandReader.of(model, config)
+            parts = PartsReader(command.kind, deserialize, objects)
+            self.side[COMMAND] = SideInput(COMMAND, command.kind, parts, command.read, config.command_timeout)
+        self._beside = [("command", self.side[COMMAND])] if COMMAND in self.side else []  # attributes of states
+        self.rates = {JOINTS: StreamRate(), ODOM: StreamRate(), **{name: side.rate for name, side in self.side.items()}}
         self.frame_id = "" if model.floating_base else model.root_link
         self._child: tuple[str, str] = ("", "")  # the odometry's child_frame_id and what is wrong with it
         self.set_back = False
@@ -87,6 +101,8 @@ class Intake:
     def reset(self) -> None:
         """Forget the streams so far; counts stay."""
         self._joint_order, self._base_order = StampOrder(), StampOrder()
+        for side in self.side.values():
+            side.reset()
         for rate in self.rates.values():
             rate.forget()
         self._bases: list[tuple[int, Base]] = []  # newest last, two at most
@@ -168,6 +184,11 @@ class Intake:
             self._count(fault.topic or ODOM, fault.reason, fault.detail)
             return None
 
+    def side_input(self, topic: str, msg: Any, receive_ns: int, number: int | None = None, writer: Any = None) -> None:
+        """A message of one of :attr:`side` has come; see :meth:`joint_state`. It answers no state."""
+        self.received[topic] += 1
+        self.side[topic].take(msg, receive_ns, number, writer, self._beside_in_order, self._count)
+
     def refuse(self, why: str) -> None:
         """The estimator could not compute with the state that was returned last; ``why`` says why."""
         self._count(self.pace, "state", why)
@@ -190,22 +211,33 @@ class Intake:
         Raises:
             RefusedError, DoubtedError: as of :meth:`StampOrder.check`.
         """
+        if self._beside_in_order(topic, order, stamp, receive_ns):  # what is kept from before belongs to the past
+            self._held = None
+            self._bases = [entry for entry in self._bases if entry[0] <= stamp]
+            other = self._base_order if order is self._joint_order else self._joint_order
+            other.set(stamp)
+            for side in self.side.values():
+                side.order.set(stamp)
+            self._was_set_back = True
+
+    def _beside_in_order(self, topic: str, order: StampOrder, stamp: int, receive_ns: int) -> bool:
+        """Look at the order of stamps and at their age; whether the clock was set.
+
+        Raises:
+            RefusedError, DoubtedError: as of :meth:`StampOrder.check`.
+        """
         try:
             was_set = order.check(stamp, receive_ns)
         finally:
             for stray in order.strays():
                 self._count(topic, stray.reason, stray.detail)
-        if was_set is not None:  # what is kept from the other side of the jump belongs to the past
+        if was_set is not None:
             self._count(topic, was_set, f"to {stamp * 1e-9:.3f} s")
-            self._held = None
-            self._bases = [entry for entry in self._bases if entry[0] <= stamp]
-            other = self._base_order if order is self._joint_order else self._joint_order
-            other.set(stamp)
-            self._was_set_back = True
         if self._stale_ns and receive_ns - stamp > self._stale_ns:
             self._count(topic, "stale", f"it is {(receive_ns - stamp) * 1e-9:.3f} s old")
         elif self._stale_ns and stamp - receive_ns > self._stale_ns:
             self._count(topic, "future", f"it is {(stamp - receive_ns) * 1e-9:.3f} s ahead")
+        return was_set is not None
 
     def _look_at_frames(self, frame_id: str, child: str, odd_covariance: bool) -> None:
         """Take the world frame from an odometry, and report a child frame or a covariance that cannot be right."""
@@ -250,7 +282,8 @@ class Intake:
     def _found(self, state: RobotState) -> RobotState:
         self.states += 1
         self.set_back, self._was_set_back = self._was_set_back, False
-        return state
+        beside = {name: side.at(state.stamp_ns, self._count) for name, side in self._beside if side.there}
+        return replace(state, **beside) if beside else state
 
     def _count(self, topic: str, reason: str, detail: str = "") -> None:
         kind = Fault(topic, reason)

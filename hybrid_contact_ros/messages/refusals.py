@@ -27,6 +27,7 @@ REASONS: dict[str, str] = {
     "effort_implausible": "an effort is far beyond what the joint can give: the state is used without effort",
     "covariance": "a covariance is not finite or beyond 1e12: it counts as none",
     "child_frame": "the pose is that of a link that is not the root link",
+    "side_late": "the newest message is too far from the state, which goes without it",
     "odometry_late": "the odometry of the same stamp did not come before the next joint state, which took its place",
     "clock_set_back": "the stamps went back and stayed: the streams start anew",
     "clock_set_ahead": "the stamps jumped ahead and stayed: the streams start anew",
@@ -54,6 +55,7 @@ ADVICE: dict[str, str] = {
     "effort_implausible": "check the unit and the sensor; else correct the URDF's limits or raise input.limit_factor",
     "covariance": "publish zeros, or -1 in the first entry, where a covariance is unknown",
     "child_frame": "publish the odometry of the root link, with its name in child_frame_id",
+    "side_late": "nothing to do where its publisher has stopped; else look at both clocks, or raise its timeout",
     "odometry_late": "publish odom before or right after the joint state of its stamp",
     "clock_set_back": "nothing to do after a restart of a recording or a simulator",
     "clock_set_ahead": "nothing to do after a jump in a recording or a simulator",
@@ -69,8 +71,8 @@ CONSEQUENCES = frozenset({"no_odometry", "odometry_timeout", "odometry_late"})
 
 
 class Fault(NamedTuple):
-    """A kind of fault: the input that shows it (``joint_states`` or ``odom``), and the reason, a key of
-    :data:`REASONS`."""
+    """A kind of fault: the input that shows it (``joint_states``, ``odom``, ``joint_command`` …), and the reason, a key
+    of :data:`REASONS`."""
 
     topic: str
     reason: str

@@ -46,6 +46,7 @@ class Monitor:
         self._seen: Counter[Fault] = Counter()
         self._received: Counter[str] = Counter()
         self._lost: Counter[str] = Counter()
+        self._used: Counter[str] = Counter()  # states that had an input that is not needed
 
     def answered(self, latency_ns: int, compute_ns: int) -> None:
         """A state was answered."""
@@ -91,18 +92,18 @@ class Monitor:
             seconds: length of the period, s.
             idle: why nothing is to be predicted, or an empty text.
             intake: the counts of the inputs.
-            publishers: number of publishers on each input that the node needs.
+            publishers: number of publishers on each input that the node needs or may use.
             left_out: names of the outputs that are not computed, so that the node keeps up.
             outdated: a sentence where the model is not that of the robot any more, or an empty text.
         """
-        received = Counter({topic: intake.received[key] for topic, key in _RECEIVED.items() if topic in publishers})
+        received = Counter({topic: intake.received[_RECEIVED.get(topic, topic)] for topic in publishers})
         lost = Counter({topic: intake.rates[topic].lost for topic in publishers})
         sets = self.sets or SetCounter()
         failed = self.failures.total() + sets.failures
         period = Period(
             seconds=seconds,
             pace=intake.pace,
-            inputs=tuple(publishers),
+            inputs=tuple(topic for topic in publishers if topic not in intake.side),
             answered=self._count,
             overtaken=self._overtaken,
             arrived=received - self._received,
@@ -133,6 +134,14 @@ class Monitor:
             f"{_RECEIVED[topic]} rate [Hz]": f"{period.arrived.get(topic, 0) / period.seconds:.1f}"
             for topic in period.inputs
         }
+        for topic in period.publishers:
+            side = intake.side.get(topic)
+            if side is not None and (period.publishers[topic] or side.rate.received):
+                used = side.used - self._used[topic]
+                values[f"{topic} rate [Hz]"] = f"{period.arrived.get(topic, 0) / period.seconds:.1f}"
+                values[f"{topic} lost"] = str(period.lost.get(topic, 0))
+                values[f"states with {topic}"] = str(used)
+                self._used[topic] = side.used
         values["predictions rate [Hz]"] = f"{period.answered / period.seconds:.1f}"
         values["predictions"] = str(self._total)
         stream = intake.rates[period.pace].period_ns
@@ -159,7 +168,8 @@ class Monitor:
             values.update(self.sets.values(period.seconds))
         values["left out"] = ", ".join(period.left_out) or "nothing"
         values["frame"] = intake.frame_id
-        values.update({f"publishers on {topic}": str(count) for topic, count in period.publishers.items()})
+        shown = {topic: count for topic, count in period.publishers.items() if topic in period.inputs or count}
+        values.update({f"publishers on {topic}": str(count) for topic, count in shown.items()})
         counts = intake.faults + self.failures
         values.update({f"input fault: {reason}": str(count) for reason, count in sorted(counts.items())})
         for fault in period.faults:

@@ -19,6 +19,7 @@ _BUSY = 0.5  # share of its time that a node computes for, above which lost stat
 _SATURATED = 0.95  # the same share, above which states may be lost where they cannot be counted exactly
 NOTES = {
     "unsolved": "no contact mode in {:.0f} % of states, whose forces and flags are unknown",
+    "disobeyed": "efforts are not those that joint_command makes in {:.0f} % of states, whose commands are not used",
     "sunk": "contacts lie far inside their planes in {:.0f} % of states",
     "distrusted": "forces count little in {:.0f} % of states",
 }

@@ -56,7 +56,9 @@ class Reports:
             self._publish(unconfigured(name, node.get_name(), self._startup.unconfigured()))
             return
         now = time.perf_counter()
-        publishers = {topic: node.count_publishers(node.resolve_topic_name(topic)) for topic in stream.inputs}
+        publishers = {
+            topic: node.count_publishers(node.resolve_topic_name(topic)) for topic in (*stream.inputs, *stream.beside)
+        }
         idle = "" if stream.enabled else "disabled by ~/enable"
         if not node.active:
             idle = f"inactive; {by_hand(name, 'activate')} activates it"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from copy import copy
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ from hybrid_contact_ros.nodes.turn import Turn
 from hybrid_contact_ros.prediction import ModePrediction
 from hybrid_contact_ros.ros.boundary import protected
 from hybrid_contact_ros.ros.diagnostics import FaultLog
-from hybrid_contact_ros.ros.message_types import deserialize, message_types
+from hybrid_contact_ros.ros.message_types import deserialize, message_class, message_types
 from hybrid_contact_ros.ros.qos import STATE_INPUT, overridable
 from hybrid_contact_ros.ros.subscription import Numbered
 
@@ -72,7 +73,8 @@ class StateStream:
         serialized: messages are read and published as bytes; else objects are made of all, which takes longer.
 
     Attributes:
-        inputs: the topics that the model needs.
+        inputs: the topics that the model needs. beside: those that it may have or not, with the
+            classes of their messages.
         enabled: while the node is active: messages are taken, or else ignored.
         turn: held while a state is answered; other threads that run Python do so in between.
         sets: who computes the impact sets, where the node publishes them. maps: the same of sensitivities.
@@ -106,6 +108,7 @@ class StateStream:
         self.log = FaultLog(node.get_logger())
         self._protected = protected(node.get_logger(), self._failed)
         self.inputs = ([JOINTS] if model.joint_names else []) + ([ODOM] if model.floating_base else [])
+        self.beside = {topic: message_class(side.kind) for topic, side in self.intake.side.items()}
         self.enabled = False
         self.turn = Turn()
         self.sets: ImpactWorker | None = None
@@ -123,6 +126,8 @@ class StateStream:
         self._subscribe(JointState, "joint_states", self.on_joint_state)
         if self.estimator.model.floating_base:
             self._subscribe(Odometry, "odom", self.on_odometry)
+        for topic, kind in self.beside.items():
+            self._subscribe(kind, topic, partial(self.on_side_input, topic))
 
     def forget(self) -> None:
         """Forget earlier states: what comes next has nothing to do with them."""
@@ -162,6 +167,23 @@ class StateStream:
             self._take(receive, arrived, ODOM, self.intake.odometry, msg, number, writer, received)
         self._go_on()
 
+    def on_side_input(self, topic: str, msg: Any, number: int | None, writer: Any, received: int = 0) -> None:
+        """A message that answers no state, and becomes part of later ones."""
+        with self.turn:
+            if not (self.enabled and self._node.active):
+                self.intake.rates[topic].forget()
+                return
+            with self._protected:
+                self.intake.side_input(topic, msg, self._node.now_ns(), number, writer)
+            self._tell_faults()
+        self._go_on()
+
+    def _tell_faults(self) -> None:
+        intake = self.intake
+        if intake.last_fault is not self._told:
+            self._told = intake.last_fault
+            self.log.tell(intake)
+
     def _take(
         self,
         receive: int,
@@ -180,9 +202,7 @@ class StateStream:
         state: RobotState | None = None
         with self._protected:
             state = convert(msg, receive, number, writer)
-        if intake.last_fault is not self._told:
-            self._told = intake.last_fault
-            self.log.tell(intake)
+        self._tell_faults()
         if state is None:
             return
         frame_id = intake.frame_id
@@ -274,6 +294,11 @@ class StateStream:
                 if events is not None:
                     self.maps.offer(events, arrived)
             self._note(prediction.mode)
+            if state.command is not None and (names := estimator.disobeyed):
+                said = (
+                    f"{', '.join(names[:6])}; look at the gains of joint_command and input.command_stiffness, _damping"
+                )
+                monitor.note("disobeyed", said)
             done = time.perf_counter_ns()
             cost = done - begun
             monitor.spent(cost)

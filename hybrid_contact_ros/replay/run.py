@@ -17,6 +17,7 @@ from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.messages.intake import Intake
+from hybrid_contact_ros.messages.side_inputs import SIDE_TYPES
 from hybrid_contact_ros.messages.warming import warm as warm_messages
 from hybrid_contact_ros.prediction import Prediction
 from hybrid_contact_ros.replay.result import ReplayResult
@@ -56,7 +57,7 @@ def replay_bag(
         urdf: text or file of the robot model; without it the recording's ``robot_description`` is used.
         out: recording to write predictions to: ``NAME.mcap``, ``NAME.db3`` or a folder. ``None`` writes nothing.
         joint_states, odometry, robot_description: topics, relative to the namespace. Odometry is read for a floating
-            base only.
+            base only. Of what a robot may have or not (``joint_command``) all that was recorded is read.
         namespace: namespace of the topics, also of those in ``truth``. Where none is given and the root namespace does
             not have the topics, the only namespace that has them is taken, and the result's ``warnings`` say so.
         truth: topics to score against (see :mod:`~hybrid_contact_ros.scoring.scoreboard`).
@@ -99,7 +100,8 @@ def replay_bag(
         session = Session(estimator, intake, on_prediction, bool(truths), sensitivity)
         setup = time.perf_counter() - begin
         base = streams.odometry if config.floating_base else None
-        feed = Feed(reader, streams.joint_states, base, [*topics, *truths], progress)
+        beside = streams.beside(reader, {topic: SIDE_TYPES[side.kind] for topic, side in intake.side.items()})
+        feed = Feed(reader, streams.joint_states, base, [*topics, *beside, *truths], progress, beside)
         begin = time.perf_counter()
         damage = _played(feed, session, out, force, OUTPUTS | SENSITIVITY if sensitivity else OUTPUTS)
         scores = session.board.scores() if session.board is not None else None

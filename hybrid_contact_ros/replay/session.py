@@ -133,6 +133,7 @@ class Feed:
     Attributes:
         joint_states, odometry: the topics of the state; ``odometry`` is ``None`` for a fixed base.
         topics: all topics to read. Those that are not of the state are truths.
+        beside: topics of what a robot may have or not, to the names that the intake knows them by.
         progress: called about 100 times with the number of messages read, and how many there are.
         read: number of messages read so far.
         unreadable: how many messages of each truth could not be read, and why the last could not.
@@ -143,6 +144,7 @@ class Feed:
     odometry: str | None
     topics: list[str]
     progress: Callable[[int, int], None] | None
+    beside: dict[str, str] = field(default_factory=dict)
     read: int = 0
     unreadable: dict[str, tuple[int, str]] = field(default_factory=dict)
 
@@ -169,6 +171,9 @@ class Feed:
             self.read += 1
             if self.progress is not None and self.read % every == 0:
                 self.progress(self.read, total)
+            if topic in self.beside:
+                session.intake.side_input(self.beside[topic], data, time_ns)
+                continue
             if topic not in (self.joint_states, self.odometry):
                 self._truth(session, topic, data)
                 continue

@@ -17,6 +17,7 @@ from hybrid_contact_msgs.msg import (
     ContactState,
     EventSensitivity,
     EventWord,
+    JointCommand,
     ModeTransition,
     PostImpactVelocitySet,
 )
@@ -38,7 +39,7 @@ _CLASSES = (
     EventSensitivity,
     EventWord,
 )
-_INPUTS = {"JointState": JointState, "Odometry": Odometry}
+_INPUTS = {"JointState": JointState, "Odometry": Odometry, "JointCommand": JointCommand}
 
 
 def message_types() -> MessageTypes:
@@ -47,14 +48,29 @@ def message_types() -> MessageTypes:
     return MessageTypes.rclpy(classes.__getitem__)
 
 
+def message_class(kind: str) -> Any:
+    """The class of an input, by the name of its type.
+
+    Raises:
+        ValueError: its package is not installed.
+    """
+    if kind == "JointTrajectory":  # the one package that not every installation has
+        try:
+            from trajectory_msgs.msg import JointTrajectory
+        except ImportError:
+            raise ValueError("input.command is joint_trajectory, and trajectory_msgs is not installed") from None
+        return JointTrajectory
+    return _INPUTS[kind]
+
+
 def deserialize(kind: str, data: bytes) -> Any:
-    """The message of an input, ``"JointState"`` or ``"Odometry"``, from its bytes.
+    """The message of an input, by the name of its type, from its bytes.
 
     Raises:
         UnreadableMessageError: it is none.
     """
     try:
-        return deserialize_message(data, _INPUTS[kind])
+        return deserialize_message(data, message_class(kind))
     except (rclpy_implementation.RMWError, UnicodeDecodeError) as error:
         raise UnreadableMessageError(str(error)) from None
 

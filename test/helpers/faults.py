@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from builtin_interfaces.msg import Time
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
@@ -95,6 +96,25 @@ def zero_stamp(bench: Any, node: Any) -> None:
 def rubbish(topic: str) -> Act:
     """Bytes that are no message, among good ones."""
     return lambda bench, node: getattr(bench, topic).publish(b"\0\1\0\0" + bytes(range(32)))
+
+
+def command(ahead: int = 1, **changes: Any) -> Act:
+    """A command, stamped ``ahead`` ns after the last state, or rubbish in its place."""
+
+    def act(bench: Any, node: Any) -> None:
+        now = bench.now + ahead
+        stamp = Time(sec=now // 10**9, nanosec=now % 10**9)
+        bench.beside("joint_command").publish(leg.joint_state(stamp, **{"velocity": (), **changes}))
+
+    return act
+
+
+def command_rubbish(bench: Any, node: Any) -> None:
+    bench.beside("joint_command").publish(b"\0\1\0\0" + bytes(range(32)))
+
+
+def no_command(bench: Any, node: Any) -> None:
+    bench.silence("joint_command")
 
 
 def second_publisher(bench: Any, node: Any) -> None:
@@ -220,6 +240,18 @@ FAULTS = {
         "a joint state alone", lambda bench, node: bench.joints.publish(leg.joint_state(bench.stamp())), ""
     ),
     "odometry gone": Fault("ten joint states alone, 60 ms apart", without_odometry, "odometry", answered=0.0),
+    # --- commands of the joints: no state is lost for any of it
+    "command": Fault("positions and efforts", command(), "", "joint_command"),  # as good as any
+    "command infinite": Fault("effort inf", command(effort=(INF, 0.0)), "joint_command: a value is NaN or infinite"),
+    "command absurd": Fault("position 1e300", command(position=(0.0, 1e300)), "position of joint 'knee' is 1e+300"),
+    "command of strangers": Fault(
+        "joints elbow, wrist", command(names=("elbow", "wrist")), "none of elbow, wrist is a joint of the model"
+    ),
+    "command short": Fault("1 effort of 2", command(effort=(0.0,)), "joint_command: position, velocity or effort"),
+    "command unreadable": Fault("bytes that are no message", command_rubbish, "joint_command: the bytes are no"),
+    "command old": Fault(
+        "stamped 60 ms before the state", command(-60 * MS), "too far from the state", mend=no_command
+    ),
     # --- robot description
     "description bad": Fault("a URDF that is cut", describe(BAD_URDF), "robot description", mend=describe(leg.URDF)),
     "description empty": Fault("an empty URDF", describe(""), "", mend=describe(leg.URDF)),

@@ -35,7 +35,19 @@ class Bench:
         self.now = START
         self.joints = self.partner.create_publisher(JointState, "joint_states", 10)
         self.base = self.partner.create_publisher(Odometry, "odom", 10)
+        self._beside = {}  # publishers of what a robot may have or not
         self.diagnostics = self.listen(DiagnosticArray, "/diagnostics")
+
+    def beside(self, topic, kind=JointState):
+        """The publisher of an input that the node may have or not, there from the first call on."""
+        if topic not in self._beside:
+            made = self._beside[topic] = self.partner.create_publisher(kind, topic, 10)
+            self.until(lambda: made.get_subscription_count())
+        return self._beside[topic]
+
+    def silence(self, topic):
+        """Take that publisher away."""
+        self.partner.destroy_publisher(self._beside.pop(topic))
 
     def start(self, make, configure=True, activate=True, arguments=(), parameters=leg.PARAMETERS, **overrides):
         """The node ``make`` with the leg's parameters, configured and active unless told otherwise."""

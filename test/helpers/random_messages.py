@@ -25,8 +25,9 @@ PACKAGES = {
     "nav_msgs": ("Odometry",),
     "hybrid_contact_msgs": (
         *("ContactState", "ModeTransition", "ContactMode", "ContactEvent", "ConstraintStability"),
-        *("PostImpactVelocitySet", "EventWord", "EventSensitivity"),
+        *("PostImpactVelocitySet", "EventWord", "EventSensitivity", "JointCommand"),
     ),
+    "trajectory_msgs": ("JointTrajectory", "JointTrajectoryPoint"),
 }
 FULL = {kind: f"{package}/msg/{kind}" for package, kinds in PACKAGES.items() for kind in kinds}
 assert set(FULL) == set(DEFINITIONS) - {"ContactModeHead", "ContactModeTail"}

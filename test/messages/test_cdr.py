@@ -15,7 +15,15 @@ from hybrid_contact_ros.bags.typestore import typestore
 from hybrid_contact_ros.messages.cdr import Layout, serialize
 from hybrid_contact_ros.messages.definitions import DEFINITIONS, PRIMITIVES, blank, fields
 
-KINDS = ["JointState", "Odometry", "ContactMode", "ContactEvent", "ConstraintStability", "PostImpactVelocitySet"]
+KINDS = [
+    "JointState",
+    "Odometry",
+    "ContactMode",
+    "ContactEvent",
+    "ConstraintStability",
+    "PostImpactVelocitySet",
+    "JointCommand",
+]
 
 
 @pytest.mark.parametrize("kind", FULL)

@@ -74,6 +74,8 @@ def mode(stamp_ns: int = 1_500_000_000) -> ModePrediction:
         friction_margin=rng.normal(size=2),
         critical_friction=np.array([0.9, np.inf]),
         force_weight=np.array([1.0, 0.25]),
+        ground_offset=np.array([0.001, 0.0]),
+        ground_sigma=np.array([0.002, 0.01]),
         jammed=np.zeros(2, np.uint8),
         next_event=np.array([EventKind.TOUCHDOWN, EventKind.NONE], np.uint8),
         time_to_event=np.array([0.02, np.nan]),

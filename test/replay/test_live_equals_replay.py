@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from types import SimpleNamespace as Message
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from helpers.random_messages import masked
 from hybrid_contact_ros.bags.reader import BagReader
 from hybrid_contact_ros.bags.writer import BagWriter
-from hybrid_contact_ros.messages.cdr import Layout
+from hybrid_contact_ros.messages.cdr import Layout, serialize
 from hybrid_contact_ros.recordings.write import write_recording
 from hybrid_contact_ros.replay.run import replay_bag
 from hybrid_contact_ros.replay.session import OUTPUTS, SENSITIVITY
@@ -52,6 +54,8 @@ def ros():
 
 
 KINDS = {"/odom": "nav_msgs/msg/Odometry", "/joint_states": "sensor_msgs/msg/JointState"}
+BESIDE = {"/joint_command": "hybrid_contact_msgs/msg/JointCommand"}
+"""What a robot may have or not; none of it is in most recordings here."""
 
 
 def heard(recording, fall, walker, serialized, expected):
@@ -64,6 +68,7 @@ def heard(recording, fall, walker, serialized, expected):
     from hybrid_contact_ros.ros.executor import make_executor
 
     overrides = {"robot_description": fall.urdf, "contact_names": list(walker.contacts), "serialized_io": serialized}
+    overrides["input.command"] = walker.input.command
     overrides["impact.deadline"] = 0.0  # none: it would cut sets short by the clock
     overrides |= {f"contacts.{name}.link": contact.link for name, contact in walker.contacts.items()}
     node = ContactSuiteNode(parameter_overrides=[Parameter(name, value=value) for name, value in overrides.items()])
@@ -86,7 +91,9 @@ def heard(recording, fall, walker, serialized, expected):
                 QoSProfile(depth=1000),
                 raw=True,
             )
-        publishers = {topic: driver.create_publisher(generated(kind), topic, 10) for topic, kind in KINDS.items()}
+        with BagReader(recording) as reader:
+            kinds = {topic: kind for topic, kind in (KINDS | BESIDE).items() if topic in reader.topics}
+        publishers = {topic: driver.create_publisher(generated(kind), topic, 10) for topic, kind in kinds.items()}
 
         def until(done, seconds: float) -> bool:
             end = time.monotonic() + seconds
@@ -102,7 +109,7 @@ def heard(recording, fall, walker, serialized, expected):
             30.0,
         )
         with BagReader(recording) as reader:
-            for topic, _, data in reader.messages(list(KINDS), raw=KINDS):
+            for topic, _, data in reader.messages(list(kinds), raw=kinds):
                 publishers[topic].publish(data)
                 name, before = topic.lstrip("/").replace("odom", "odometry"), intake.received.copy()
                 # Nothing may be lost: each message is taken, and each state answered, before the next one is sent.
@@ -180,3 +187,41 @@ def test_both_go_on_after_messages_that_cannot_be_read_and_count_them_alike(ros,
     assert_same(received, expected)
     replay_bag(tmp_path / "whole.mcap", walker, out=tmp_path / "of_whole.mcap", **asked)
     assert written(tmp_path / "of_whole.mcap") == expected
+
+
+def commanded(source, target, walker):
+    """The recording with a command after each second joint state, which pulls the legs in more and more; every tenth
+    one cannot be used."""
+    with BagReader(source) as reader, BagWriter(target) as bag:
+        for topic, kind in (KINDS | BESIDE).items():
+            bag.add(topic, kind)
+        number = 0
+        for topic, time_ns, data in reader.messages(list(KINDS), raw=KINDS):
+            bag.write(topic, time_ns, data)
+            number += topic == "/joint_states"
+            if topic == "/joint_states" and number % 2:
+                pull = float("inf") if number % 20 == 11 else 0.1 * number
+                arrays = {"position": [0.001 * number] * 2, "velocity": [], "effort": [pull, 0.0]}
+                gains = {"stiffness": [300.0, 200.0], "damping": [5.0, 4.0]}
+                stamp = Message(sec=time_ns // 10**9, nanosec=time_ns % 10**9)
+                header = Message(stamp=stamp, frame_id="")
+                told = Message(header=header, name=["left_knee", "right_knee"], **arrays, **gains)
+                bag.write("/joint_command", time_ns, serialize("JointCommand", told))
+
+
+@pytest.mark.parametrize("serialized", [True, False], ids=["bytes", "objects"])
+def test_commands_are_taken_alike_and_change_sets_alone(ros, fall, walker, tmp_path, serialized):
+    write_recording(fall, tmp_path / "plain.mcap")
+    commanded(tmp_path / "plain.mcap", tmp_path / "fall.mcap", walker)
+    walker = replace(walker, input=replace(walker.input, command="joint_command"))
+    asked = {"complete_sets": True, "sensitivity": True}
+    result = replay_bag(tmp_path / "fall.mcap", walker, fall.urdf, tmp_path / "out.mcap", **asked)
+    assert result.faults == {"not_finite": 10}
+    expected = written(tmp_path / "out.mcap")
+    received, intake = heard(tmp_path / "fall.mcap", fall, walker, serialized, expected)
+    assert intake.faults["not_finite"] == 10 and intake.side["joint_command"].used == fall.time.size - 1
+    assert_same(received, expected)
+    replay_bag(tmp_path / "plain.mcap", walker, fall.urdf, tmp_path / "of_plain.mcap", **asked)
+    plain = written(tmp_path / "of_plain.mcap")
+    assert all(plain[topic] == expected[topic] for topic in COMPARED)
+    assert plain[SETS] != expected[SETS]

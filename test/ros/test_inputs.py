@@ -123,6 +123,41 @@ def test_two_publishers_on_one_input_are_named(bench, node, modes):
     assert "joint_states" in text
 
 
+def test_a_command_becomes_part_of_the_states_that_follow_and_is_counted(bench, modes):
+    node = bench.start(ContactSuiteNode, **{"input.command_stiffness": [60.0], "input.command_damping": [2.0]})
+    plain = bench.answer(modes)
+    assert not any("joint_command" in key for key in bench.diagnosis(node)[2])
+
+    def commanded():
+        bench.beside("joint_command").publish(leg.joint_state(bench.stamp(1), position=(0.1, -0.2), velocity=()))
+        bench.until(lambda: node.stream.intake.received["joint_command"])
+        return bench.answer(modes)
+
+    told = commanded()
+    assert told.contacts[0].gap == plain.contacts[0].gap
+    assert node.stream.estimator._latest.state.command.position.tolist()[6:] == [0.1, -0.2]
+    _, _, values = bench.diagnosis_after(
+        commanded, node, lambda level, _, values: level == DiagnosticStatus.OK and "joint_command rate [Hz]" in values
+    )
+    assert int(values["states with joint_command"]) >= 1
+    assert values["publishers on joint_command"] == "1"
+
+
+def test_two_publishers_of_commands_are_named(bench, node, modes):
+    bench.beside("joint_command")
+    second = bench.partner.create_publisher(type(leg.joint_state(Time())), "joint_command", 10)
+    bench.until(lambda: second.get_subscription_count() == 1)
+    bench.diagnosis_after(
+        lambda: bench.answer(modes), node, lambda level, text, _: "joint_command: 2 publishers" in text
+    )
+
+
+def test_gains_that_are_not_as_many_as_joints_are_refused_at_configure(bench):
+    node = bench.start(ContactSuiteNode, configure=False, **{"input.command_stiffness": [1.0, 2.0, 3.0]})
+    assert node.trigger_configure().name == "FAILURE"
+    assert "command_stiffness has 3 numbers" in bench.told(node, "not configured")[1]
+
+
 def test_good_input_is_diagnosed_ok_with_rate_and_latency(bench, node, modes):
     good = DiagnosticStatus.OK, "predicting"
     _, _, values = bench.diagnosis_after(

@@ -174,11 +174,18 @@ def contact_statuses(
             evidence[i] = min(max(evidence[i] + gain, 0.0), ENOUGH)
             if evidence[i] >= ENOUGH:
                 closed[i] = 0 if closed[i] else 1
-        if not closed[i]:
+    told_statuses(closed, slipping, status)
+
+
+@kernel
+def told_statuses(closed, slipping, status):
+    """Write the status (m,) of contacts that are known to be ``closed`` or not; clear ``slipping`` of open ones."""
+    for i in range(status.shape[0]):
+        if closed[i]:
+            status[i] = _SLIPPING if slipping[i] else _STICKING
+        else:
             slipping[i] = 0
             status[i] = _OPEN
-        else:
-            status[i] = _SLIPPING if slipping[i] else _STICKING
 
 
 @kernel

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from hybrid_contact_ros.codes import Status, Validity
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.belief_likelihoods import BeliefSettings
+from hybrid_contact_ros.kernels.estimation.belief_step import BeliefRecord, BeliefUse, believe, remember
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable, check_efforts
 from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, StanceMemory, learn_ground
 from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
+from hybrid_contact_ros.kernels.estimation.rate_noise import RateNoise, learn_rate_noise, tolerate_rate_noise
 from hybrid_contact_ros.kernels.estimation.told_events import LogMemory, tell_events
 from hybrid_contact_ros.kernels.estimation.update_flags import flag
 from hybrid_contact_ros.kernels.estimation.update_records import (
@@ -28,6 +31,7 @@ from hybrid_contact_ros.kernels.estimation.update_steps import (
     believes,
     decide,
     follow,
+    follow_momentum,
     foretell,
     observe,
     publish,
@@ -49,6 +53,13 @@ def update(
     # ground settings:
     learn, plane_sigma, slope_sigma, step_sigma, foot_sigma, correlation_length, base_drift, fading, still_speed,
     still_time, still_time_unloaded, least_load,
+    # belief settings:
+    belief_lead, belief_close_above, belief_open_below, belief_decides, belief_gap_sigma, belief_swing_height,
+    belief_sunk, belief_swing_speed, belief_swing_slide,
+    belief_slip_speed, belief_rest_speed, belief_load_sigma, belief_load_limit, belief_force_part, belief_share,
+    belief_outliers, belief_gap_correlation, belief_velocity_correlation, belief_load_correlation,
+    belief_force_correlation, belief_touchdown_rate, belief_liftoff_rate, belief_slip_rate, belief_stick_rate,
+    belief_foresight, belief_foresight_sigma, belief_sigmas,
     # robot:
     normals, tangents, friction, restitution,
     # problem:
@@ -74,12 +85,18 @@ def update(
     trust_normal, trust_cross, trust_bias, trust_weight, trust_force_weight,
     # trust scratch:
     trust_basis, trust_triangle, trust_part, trust_kept, trust_left, trust_root, trust_load,
+    # rate noise:
+    noise_rates, noise_times, noise_count, noise_sigma,
     # stance memory:
     point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance, stance_start, pressing,
     pulling, entry, shift,
     # ground map:
     map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
     map_numbers,
+    # belief:
+    belief_members, belief_belief, belief_kind, belief_times, belief_load, belief_touching, belief_weight,
+    belief_probability, belief_last, belief_noise, belief_force, belief_covariance, belief_inverse, belief_transition,
+    belief_single, belief_joint, belief_L, belief_x,
     # mode scratch:
     A, work, order, intended, other_slip, found, other_forces,
     # scratch:
@@ -102,8 +119,8 @@ def update(
 
     Args: the members of UpdateSettings, GroundSettings, RobotContacts, UpdateProblem, Measurement, TrackerMemory,
         StateOut (with ``warm``, (1,) uint8, whether the last mode was solved), ``lines`` of EventOut, ObserverMemory,
-        LogMemory,
-        TrustTable, TrustMemory and TrustScratch (both with the prefix ``trust_``), StanceMemory, GroundMap,
+        LogMemory, TrustTable, TrustMemory and TrustScratch (both with the prefix ``trust_``), RateNoise, StanceMemory,
+        GroundMap, BeliefUse, BeliefSettings and BeliefRecord (all three with the prefix ``belief_``),
         StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix
         ``out_``.
 
@@ -150,6 +167,19 @@ def update(
         map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
         map_numbers,
     )  # fmt: skip
+    use = BeliefUse(belief_lead, belief_close_above, belief_open_below, belief_decides)
+    belief_settings = BeliefSettings(
+        belief_gap_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed,
+        belief_rest_speed, belief_load_sigma, belief_load_limit, belief_force_part, belief_share, belief_outliers,
+        belief_gap_correlation, belief_velocity_correlation, belief_load_correlation, belief_force_correlation,
+        belief_touchdown_rate, belief_liftoff_rate, belief_slip_rate, belief_stick_rate, belief_foresight,
+        belief_foresight_sigma, belief_sigmas,
+    )  # fmt: skip
+    belief = BeliefRecord(
+        belief_members, belief_belief, belief_kind, belief_times, belief_load, belief_touching, belief_weight,
+        belief_probability, belief_last, belief_noise, belief_force, belief_covariance, belief_inverse,
+        belief_transition, belief_single, belief_joint, belief_L, belief_x,
+    )  # fmt: skip
     solver = StateScratch(A, work, order, intended, other_slip, found, other_forces)
     scratch = UpdateScratch(
         basis, values, touching, sliding, load, b, weighed, slip_acceleration, expected, estimates, vectors, bytes,
@@ -173,16 +203,26 @@ def update(
         settings, ground_settings, given, believed, robot, problem, here, tracker, observer, solver, scratch, stance,
         footholds, ground,
     )  # fmt: skip
+    # Widen the tolerance of rates by their noise, for contacts whose forces are not known.
+    rate_noise = RateNoise(noise_rates, noise_times, noise_count, noise_sigma)
+    learn_rate_noise(dt, gap_velocity, rate_noise)
+    tolerate_rate_noise(weight, rate_noise, velocity_tolerances, velocity_sigmas)
+    # Follow the momentum, and believe in each contact as far as this state and those before it agree with it.
+    settled = follow_momentum(settings, given, problem, here, observer)
+    decided = believe(
+        use, belief_settings, settings, given, believed, problem, here, tracker, observer, solver, scratch, belief, out
+    )
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     code, mode_residual = decide(
-        settings, given, weight, robot, problem, here, tracker, mode, warm, solver, scratch, ground, out
+        settings, given, decided, weight, robot, problem, here, tracker, mode, warm, solver, scratch, ground, out
     )
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
     weigh(settings, given, weight, robot, problem, here, tracker, mode, scratch, out)
     # Estimate the forces a second time, from the momentum.
-    settled = observe(settings, given, robot, problem, here, tracker, observer, solver, scratch, out)
+    observe(settled, robot, here, tracker, observer, solver, scratch, out)
     # Foretell each contact's next event, from the extrapolated state and the rhythm of the gait.
     foretell(settings, given, weight, robot, problem, here, tracker, lines, scratch, ahead, out)
+    remember(scratch, ahead, belief, out)
     # Follow the hybrid model through the modes after that.
     steps, complete = follow(settings, given, believed, robot, problem, here, tracker, solver, scratch, ahead, lists)
     # Tell what is new.

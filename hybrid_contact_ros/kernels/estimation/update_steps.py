@@ -14,9 +14,9 @@ from hybrid_contact_ros.kernels.estimation.contact_quantities import contact_qua
 from hybrid_contact_ros.kernels.estimation.contact_tracking import (
     BELIEVED,
     candidates,
-    closed_scores,
     contact_statuses,
     slips,
+    told_statuses,
 )
 from hybrid_contact_ros.kernels.estimation.event_times import next_events
 from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled, observe_momentum, observed_forces
@@ -40,7 +40,6 @@ from hybrid_contact_ros.kernels.estimation.update_records import (
     NEXT_EVENT,
     NORMAL,
     POSITION,
-    PROBABILITY,
     STATUS,
     TANGENTIAL,
     TIME,
@@ -67,17 +66,22 @@ _EFFORT, _UNIQUE, _FORCES = int(Validity.EFFORT), int(Validity.MODE_UNIQUE), int
 
 
 @kernel
-def decide(settings, given, weight, robot, problem, here, tracker, mode, warm, solver, scratch, ground, out):
+def decide(settings, given, decided, weight, robot, problem, here, tracker, mode, warm, solver, scratch, ground, out):
     """Solve for the mode of the contacts that may carry force, and decide which of them are closed.
 
     The rows of some contacts depend on each other, and their drifts must then agree (:mod:`.contact_drift`). What does
-    not hold, although the mode gives it a force, carries nothing: the mode is solved again without it.
+    not hold, although the mode gives it a force, carries nothing: the mode is solved again without it. Where the belief
+    has ``decided`` which contacts are closed, the mode is theirs.
 
     Returns:
         Status and residual of the mode.
     """
     gap, rate, touching, closed = problem.gap, here.gap_velocity, scratch.touching, tracker.closed
-    candidates(settings.gap_on, ground.gap_offs, ground.velocity_tolerances, closed, gap, rate, touching)
+    if decided:
+        for i in range(touching.shape[0]):
+            touching[i] = closed[i]
+    else:
+        candidates(settings.gap_on, ground.gap_offs, ground.velocity_tolerances, closed, gap, rate, touching)
     slips(
         settings.slip_on, settings.slip_off, SLIP_TIME_CONSTANT, settings.velocity_sigma, robot.tangents, given.dt,
         closed, here.tangential, tracker.slipping, tracker.seen, tracker.smooth, tracker.spread, scratch.sliding,
@@ -97,17 +101,14 @@ def decide(settings, given, weight, robot, problem, here, tracker, mode, warm, s
         )  # fmt: skip
         warm[0] = 1 if code == _SOLVED else 0
         model_loads(_WIDTH, _IMMOVABLE, here.G, mode.forces, mode.accelerations, scratch.load)
-        if attempt == 1:
+        if decided:
+            told_statuses(closed, tracker.slipping, out.codes[STATUS])
+        if decided or attempt == 1:
             break
         contact_statuses(
             settings.gap_on, ground.velocity_tolerances, settings.force_on, settings.force_off, settings.load_sigma,
             here.velocity_sigmas, weight, touching, gap, rate, scratch.load, tracker.slipping, closed,
             tracker.evidence, out.codes[STATUS],
-        )  # fmt: skip
-        closed_scores(
-            settings.gap_on, ground.gap_offs, ground.velocity_tolerances, here.gap_sigmas,
-            here.velocity_sigmas, settings.load_sigma, weight, gap, rate, scratch.load,
-            out.numbers[PROBABILITY],
         )  # fmt: skip
         pushed = False
         for i in range(touching.shape[0]):
@@ -165,15 +166,21 @@ def _withdraw(settings, weight, least, problem, here, tracker, mode, scratch):
 
 
 @kernel
-def observe(settings, given, robot, problem, here, tracker, observer, solver, scratch, out):
-    """Write the forces that the momentum observer lays to the closed contacts; NaN without known actuation, for open
-    contacts, and until the observer has settled. Returns whether it has."""
-    estimate = out.vectors[FORCE_ESTIMATE]
+def follow_momentum(settings, given, problem, here, observer):
+    """Let the momentum observer take this state; it starts anew without known actuation. Returns whether it has
+    settled."""
     if settings.gain <= 0.0 or not given.trusted:
         observer.age[0] = -1.0
     else:
         observe_momentum(settings.gain, given.dt, here.momentum, here.rate, problem.effort, observer)
-    settled = has_settled(settings.gain, observer)
+    return has_settled(settings.gain, observer)
+
+
+@kernel
+def observe(settled, robot, here, tracker, observer, solver, scratch, out):
+    """Write the forces that the momentum observer lays to the closed contacts; NaN without known actuation, for open
+    contacts, and until the observer has settled."""
+    estimate = out.vectors[FORCE_ESTIMATE]
     if settled:
         observed_forces(
             robot.normals, robot.tangents, tracker.closed, here.L, here.half, here.G, observer, scratch.integers[0],
@@ -183,7 +190,6 @@ def observe(settings, given, robot, problem, here, tracker, observer, solver, sc
         for i in range(estimate.shape[0]):
             for k in range(3):
                 estimate[i, k] = math.nan
-    return settled
 
 
 @kernel

@@ -179,7 +179,9 @@ def _start(anew, friction, scratch):
 
 
 @kernel
-def follow(steps, tolerance, least, d, anew, redundant, known, duration, friction, left, velocity, scratch, push, found):
+def follow(
+    steps, tolerance, least, d, anew, redundant, known, duration, friction, left, velocity, scratch, push, found
+):
     """One case, after :func:`respond`, :func:`fall` and :func:`begin`: impulses and velocity after it.
 
     Args:

@@ -1,0 +1,43 @@
+"""Parameters of what is believed of the contacts (``docs/contact_belief.md``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hybrid_contact_ros.parameter_values import leaf
+
+
+@dataclass(frozen=True, slots=True)
+class BeliefConfig:
+    """The densities and rates of the filter over open, sticking and slipping. Its noise beside these is that of
+    ``activation`` and what the filter measures itself. A part of the load is one of the weight over all contacts."""
+
+    gap_sigma: float = leaf(0.0083, "m", 1e-6, 0.5, "standard deviation of the surface's height at a contact")
+    swing_height: float = leaf(0.058, "m", 1e-4, 10.0, "mean gap of an open contact")
+    sunk: float = leaf(0.031, "-", 0.0, 1.0, "share of closed contacts that are below the surface")
+    swing_speed: float = leaf(0.55, "m/s", 1e-3, 100.0, "standard deviation of an open contact's gap velocity")
+    swing_slide: float = leaf(0.24, "m/s", 1e-3, 100.0, "the same along the surface, per direction")
+    slip_speed: float = leaf(0.17, "m/s", 1e-3, 100.0, "the same of a slipping contact")
+    rest_speed: float = leaf(0.043, "m/s", 1e-6, 10.0, "the same of a sticking one, beside the noise")
+    load_part: float = leaf(0.052, "-", 1e-3, 10.0, "standard deviation of the model's load, as a part of the load")
+    load_level: float = leaf(0.024, "-", -1.0, 1.0, "a load that is as likely open as closed, as a part of the load")
+    force_part: float = leaf(
+        0.5, "-", 1e-3, 10.0, "standard deviation of an observed force beside its noise, as a part"
+    )
+    outliers: float = leaf(0.001, "-", 1e-6, 0.5, "share of states that no density explains")
+    gap_correlation: float = leaf(0.0036, "s", 0.0, 10.0, "time over which errors of the gap are correlated")
+    velocity_correlation: float = leaf(0.0043, "s", 0.0, 10.0, "the same of velocities")
+    load_correlation: float = leaf(0.001, "s", 0.0, 10.0, "the same of the model's load")
+    force_correlation: float = leaf(0.001, "s", 0.0, 10.0, "the same of observed forces")
+    force_lead: float = leaf(1.0, "-", 0.0, 1.0, "part of the observer's lag that is made up for")
+    touchdown_rate: float = leaf(28.0, "1/s", 1e-6, 1e3, "touchdowns of an open contact that nothing foretells")
+    liftoff_rate: float = leaf(18.0, "1/s", 1e-6, 1e3, "the same of liftoffs of a closed one")
+    slip_rate: float = leaf(2.0, "1/s", 1e-6, 1e3, "the same of slips of a sticking one")
+    stick_rate: float = leaf(20.0, "1/s", 1e-6, 1e3, "the same of sticks of a slipping one")
+    foresight: float = leaf(0.99, "-", 0.0, 1.0, "share of foretold events that come")
+    foresight_sigma: float = leaf(0.0045, "s", 1e-6, 1.0, "standard deviation of their times beside their bounds")
+    decides: bool = leaf(
+        True, "-", None, None, "the belief decides which contacts are closed, where forces are observed"
+    )
+    close_above: float = leaf(0.6, "-", 0.0, 1.0, "a contact closes above this probability")
+    open_below: float = leaf(0.4, "-", 0.0, 1.0, "and opens below this one")

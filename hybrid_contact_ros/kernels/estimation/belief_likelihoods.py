@@ -1,0 +1,187 @@
+"""How well one state agrees with each contact being open, sticking or slipping.
+
+Every likelihood is a ratio to the density of the same measurement at an open contact, so that units cancel and a
+measurement that is far off every density says nothing. Each density has a share of outliers, which bounds what a single
+state can say, however extreme it is. A noise that is correlated in time does not average out over states that follow
+each other quickly: a logarithm counts dt/τ, at most 1, where τ is the time over which its errors are correlated.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.records import Array, Codes
+
+_ROOT = math.sqrt(0.5)
+# A standard deviation is at most this part of the width of the broader density that it is compared with.
+_NARROWER = 0.7
+# A log ratio of densities is at most this: neither a width near zero nor an outlier share of zero makes it infinite.
+_MOST = 50.0
+_IDLE = 1e-9  # A load below this part of a contact's share of the weight is the rounding of none.
+
+
+class BeliefSettings(NamedTuple):
+    """``BeliefConfig`` and what comes of the robot; lengths in m, times in s, rates in 1/s."""
+
+    gap_sigma: float  # m, of the surface, beside the gap's own
+    swing_height: float  # m, mean gap of an open contact
+    sunk: float  # share of closed contacts below the surface by more than noise
+    swing_speed: float  # m/s, standard deviation of an open contact's gap velocity
+    swing_slide: float  # m/s, the same along the surface, per direction
+    slip_speed: float  # m/s, the same of a slipping one
+    rest_speed: float  # m/s, of a closed contact, beside the noise
+    load_sigma: float  # N, of the model's load
+    load_limit: float  # N, a load that is as likely open as closed
+    force_part: float  # standard deviation of an observed force beside its noise, as a part of the share of the weight
+    share: float  # N, of the weight that each contact carries when all do
+    outliers: float  # share of states that nothing explains
+    gap_correlation: float  # s
+    velocity_correlation: float
+    load_correlation: float
+    force_correlation: float
+    touchdown_rate: float  # 1/s, without any prediction
+    liftoff_rate: float
+    slip_rate: float
+    stick_rate: float
+    foresight: float  # share of predictions that come true
+    foresight_sigma: float  # s, of a predicted time, beside its bounds
+    sigmas: float  # half-width of those bounds in standard deviations
+
+
+class BeliefInput(NamedTuple):
+    """What a state says of m contacts."""
+
+    dt: float  # s since the state before
+    first: bool  # whether there is none
+    trusted: bool  # whether the actuation is known
+    observed: bool  # whether ``force`` is there
+    touching: Codes  # (m,) uint8, contacts that the model's mode was solved for
+    gap: Array  # (m,), m
+    gap_sigmas: Array  # (m,), m
+    rate: Array  # (m,), m/s, of the gap
+    rate_sigmas: Array  # (m,), m/s
+    spread: Array  # (m,), (m/s)², measured noise of the velocity of closed contacts
+    slide: Array  # (m,), m/s, speed along the surface
+    load: Array  # (m,), N, of the model's mode
+    force: Array  # (m,), N, observed normal forces if all contacts could push
+    force_covariance: Array  # (m, m), N²
+    force_weight: Array  # (m,), in [0, 1], of load and force
+
+
+@kernel
+def effective(dt, first, correlation):
+    """The weight of a state's logarithm: dt/τ, at most 1; the first state counts whole."""
+    if first or dt >= correlation:
+        return 1.0
+    return max(dt, 0.0) / correlation
+
+
+@kernel
+def bounded_log(ratio):
+    """The logarithm of a ratio of densities, within ± ``_MOST``; 0 where the ratio is not a number."""
+    if not ratio >= 0.0:
+        return 0.0
+    return min(max(math.log(max(ratio, 1e-300)), -_MOST), _MOST)
+
+
+@kernel
+def gap_ratio(gap, sigma, height, sunk, outliers):
+    """Density of a gap (1/m) at a closed contact by that at an open one.
+
+    Closed: normal with ``sigma``, or sunk by an exponential depth. Open: exponential with the mean ``height``, above
+    the surface but for the noise. Both have outliers of the same width on both sides.
+    """
+    z = gap / sigma
+    shape = math.exp(-min(abs(gap) / height, 600.0)) / height
+    closed = math.exp(-min(0.5 * z * z, 700.0)) * 0.3989422804014327 / sigma
+    below = 0.5 * math.erfc(_ROOT * z)
+    odd = 0.5 * outliers
+    closed = (1.0 - outliers) * ((1.0 - sunk) * closed / shape + sunk * below) + odd
+    return closed / ((1.0 - outliers) * (1.0 - below) + odd)
+
+
+@kernel
+def normal_ratio(square, narrow, wide, dimensions, outliers):
+    """Density of a velocity with this ``square`` at a closed contact, normal with the variance ``narrow`` per
+    direction, by that at an open one, normal with ``wide``."""
+    narrow = min(narrow, _NARROWER * _NARROWER * wide)
+    scale = wide / narrow
+    if dimensions == 1:
+        scale = math.sqrt(scale)
+    exponent = 0.5 * square * (1.0 / narrow - 1.0 / wide)
+    return (1.0 - outliers) * scale * math.exp(-min(exponent, 700.0)) + outliers
+
+
+@kernel
+def load_ratio(load, sigma, outliers):
+    """Probability that the true load behind a measured one pushes, by that it does not."""
+    push = 0.5 * math.erfc(-_ROOT * load / sigma)
+    return ((1.0 - outliers) * push + outliers) / ((1.0 - outliers) * (1.0 - push) + outliers)
+
+
+@kernel
+def single_likelihoods(i, settings, given, out):
+    """Write the log-likelihoods of contact i open, sticking and slipping: out (3,)."""
+    s = settings
+    variance = given.gap_sigmas[i] * given.gap_sigmas[i] + s.gap_sigma * s.gap_sigma
+    sigma = min(math.sqrt(variance), _NARROWER * s.swing_height)
+    gap = effective(given.dt, given.first, s.gap_correlation)
+    closed = gap * bounded_log(gap_ratio(given.gap[i], sigma, s.swing_height, s.sunk, s.outliers))
+    quick = effective(given.dt, given.first, s.velocity_correlation)
+    noise = max(given.rate_sigmas[i] * given.rate_sigmas[i], given.spread[i]) + s.rest_speed * s.rest_speed
+    rate, slide = given.rate[i] * given.rate[i], given.slide[i] * given.slide[i]
+    wide, along, slip = s.swing_speed * s.swing_speed, s.swing_slide * s.swing_slide, s.slip_speed * s.slip_speed
+    closed += quick * bounded_log(normal_ratio(rate, noise, wide, 1, s.outliers))
+    # The forces of a mode are not those that stop a contact, and an idle contact may hold as well as not.
+    stopping = given.rate[i] < -3.0 * math.sqrt(noise)
+    idle = abs(given.load[i]) <= _IDLE * s.share
+    if given.trusted and given.touching[i] and not stopping and not idle:
+        weight = given.force_weight[i] * effective(given.dt, given.first, s.load_correlation)
+        closed += weight * bounded_log(load_ratio(given.load[i] - s.load_limit, s.load_sigma, s.outliers))
+    out[0] = 0.0
+    out[1] = closed + quick * bounded_log(normal_ratio(slide, noise, along, 2, s.outliers))
+    out[2] = closed + quick * bounded_log(normal_ratio(slide, max(slip, noise), along, 2, s.outliers))
+
+
+@kernel
+def joint_likelihoods(members, k, settings, given, L, x, out):
+    """Write the log-likelihoods of each set of closed contacts among the ``k`` members of a group: out (2^k,).
+
+    The observed normal forces of the group are normal with their covariance; a closed contact adds to it a force of its
+    own, with mean and standard deviation of one share of the weight. Bit j of a set is member j.
+
+    Args:
+        members: (k,) int64. L: (4, 4), x: (4,), scratch.
+    """
+    s = settings
+    weight = effective(given.dt, given.first, s.force_correlation)
+    count = 1 << k
+    best = -math.inf
+    for chosen in range(count):
+        log = 0.0
+        for a in range(k):
+            i = members[a]
+            closed = (chosen >> a) & 1
+            x[a] = given.force[i] - s.share * closed
+            for b in range(a + 1):
+                L[a, b] = given.force_covariance[i, members[b]]
+            trust = min(max(given.force_weight[i], 1e-6), 1.0)
+            doubt = s.force_part * s.force_part + 100.0 * (1.0 - trust) / trust
+            L[a, a] += s.share * s.share * (doubt + closed)
+            # Cholesky by rows, and the forward substitution with it
+            for b in range(a + 1):
+                total = L[a, b]
+                for c in range(b):
+                    total -= L[a, c] * L[b, c]
+                L[a, b] = math.sqrt(max(total, 1e-300)) if b == a else total / L[b, b]
+            for b in range(a):
+                x[a] -= L[a, b] * x[b]
+            x[a] /= L[a, a]
+            log -= 0.5 * x[a] * x[a] + math.log(L[a, a])
+        out[chosen] = log if log > -1e300 else -1e300
+        best = max(best, out[chosen])
+    for chosen in range(count):
+        ratio = math.exp(max(out[chosen] - best, -700.0))
+        out[chosen] = weight * bounded_log((1.0 - s.outliers) * ratio + s.outliers)

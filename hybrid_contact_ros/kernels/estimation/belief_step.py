@@ -1,0 +1,115 @@
+"""The two steps of an update that form the belief of the contacts, and remember what the next one starts from."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.contact_belief import contact_belief
+from hybrid_contact_ros.kernels.estimation.free_forces import FreeForces, free_forces
+from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled
+from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
+from hybrid_contact_ros.kernels.estimation.update_records import NEXT_EVENT, PROBABILITY
+
+# A belief against the status by more than this is when an event may have begun.
+_DOUBT = 0.1
+
+
+class BeliefUse(NamedTuple):
+    """What is made of the belief."""
+
+    lead: float  # of :func:`~.free_forces.free_forces`
+    close_above: float  # a contact closes above this probability
+    open_below: float  # and opens below this one
+    decides: bool  # whether the belief decides which contacts are closed
+
+
+class BeliefRecord(NamedTuple):
+    """What belongs to the belief of m contacts in g groups: the members of BeliefMemory, FreeForces and BeliefScratch,
+    and what is carried from one state to the next."""
+
+    members: Indices  # (g, GROUP), contacts of each group, −1 where there is none
+    belief: Array  # (g, STATES)
+    kind: Codes  # (m,), next event by the last state
+    times: Array  # (m, 3), s
+    load: Array  # (m,), N, of the last state's mode, and touching (m,), what that was solved for
+    touching: Codes
+    weight: Array  # (m,), of forces and loads, in [0, 1]
+    probability: Array  # (m, 2), closed and slipping
+    last: Array  # (nv,)
+    noise: Array  # (1,)
+    force: Array  # (m,)
+    covariance: Array  # (m, m)
+    inverse: Array  # (m, n)
+    transition: Array  # (GROUP, 3, 3)
+    single: Array  # (GROUP, 3)
+    joint: Array  # (2^GROUP,)
+    L: Array  # (GROUP, GROUP)
+    x: Array  # (GROUP,)
+
+
+@kernel
+def believe(
+    thresholds, belief_settings, settings, given, believed, problem, here, tracker, observer, solver, scratch, belief,
+    out,
+):  # fmt: skip
+    """Form the belief of this state, before a mode is solved for: nothing here depends on which contacts are thought to
+    be closed, except the load of the last state's mode.
+
+    Args: thresholds: BeliefUse. belief_settings: BeliefSettings. belief: in and out, BeliefRecord.
+
+    Returns:
+        Whether the belief decided which contacts are closed, which it does once there are observed forces, of efforts
+        that are ``believed``.
+    """
+    s, b = belief_settings, belief
+    observed = has_settled(settings.gain, observer)
+    if observed:
+        observed = free_forces(
+            thresholds.lead, settings.gain, settings.velocity_sigma, given.dt, here.L, here.half, here.G, observer.residual,
+            FreeForces(b.last, b.noise, b.force, b.covariance, b.inverse), solver.A, scratch.vectors,
+        )  # fmt: skip
+    else:
+        b.noise[0] = -1.0
+    contact_belief(
+        s.gap_sigma, s.swing_height, s.sunk, s.swing_speed, s.swing_slide, s.slip_speed, s.rest_speed, s.load_sigma,
+        s.load_limit, s.force_part, s.share, s.outliers, s.gap_correlation, s.velocity_correlation, s.load_correlation,
+        s.force_correlation, s.touchdown_rate, s.liftoff_rate, s.slip_rate, s.stick_rate, s.foresight,
+        s.foresight_sigma, s.sigmas, b.members, given.dt, given.first, given.trusted, observed, b.touching, problem.gap,
+        here.gap_sigmas, here.gap_velocity, here.velocity_sigmas, tracker.spread, here.slip_speed, b.load, b.force,
+        b.covariance, b.weight, b.belief, b.kind, b.times, b.transition, b.single, b.joint, b.L, b.x, b.probability,
+    )  # fmt: skip
+    for i in range(b.load.shape[0]):
+        out.numbers[PROBABILITY, i] = b.probability[i, 0]
+    if thresholds.decides and observed and believed:
+        decide_closed(thresholds.close_above, thresholds.open_below, b.probability, tracker.closed, tracker.evidence)
+        return True
+    return False
+
+
+@kernel
+def decide_closed(close_above, open_below, probability, closed, evidence):
+    """Close contacts that are believed to be closed with more than ``close_above``, open them below ``open_below``.
+
+    Args:
+        probability: (m, 2), its first column. closed: in and out (m,) uint8. evidence: out (m,), positive where the
+            belief is against the status that the contact had before this state.
+    """
+    for i in range(closed.shape[0]):
+        p = probability[i, 0]
+        evidence[i] = max((1.0 - p if closed[i] else p) - _DOUBT, 0.0)
+        if closed[i]:
+            closed[i] = 0 if p < open_below else 1
+        else:
+            closed[i] = 1 if p > close_above else 0
+
+
+@kernel
+def remember(scratch, ahead, belief, out):
+    """Keep of this state what the next belief starts from: the loads of its mode, and the events that it foretells."""
+    for i in range(belief.load.shape[0]):
+        belief.load[i] = scratch.load[i]
+        belief.touching[i] = scratch.touching[i]
+        belief.kind[i] = out.codes[NEXT_EVENT, i]
+        for k in range(3):
+            belief.times[i, k] = ahead.event_times[i, k]

@@ -1,0 +1,98 @@
+"""The normal forces that the momentum observer would lay to the contacts if all of them could push, and how certain
+they are. Unlike the forces of a mode they do not presuppose which contacts touch."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve, forward_solve
+from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.records import Array
+
+MOST_CONTACTS = 16
+"""The forces of more contacts are not looked for: the work grows with the cube of their number."""
+_WIDTH = 3
+_MIN_DIAGONAL = 1e-300  # 1/kg
+_REGULARISATION = 1e-6  # relative to the mean of the diagonal of G
+_NOISE_TIME = 0.1  # s, over which the noise is averaged
+# The noise of one state counts for this part of itself where it is above the average: an impact shows at once.
+_PRESENT = 0.5
+
+
+class FreeForces(NamedTuple):
+    """Memory and result for m contacts, n = 3 m rows and nv coordinates."""
+
+    last: Array  # (nv,), the observer's residual of the last state, N or N m
+    noise: Array  # (1,), N²/kg, mean square of what no contact force explains; negative before the first
+    force: Array  # (m,), N
+    covariance: Array  # (m, m), N²
+    inverse: Array  # (m, n), scratch: rows of the inverse factor of G
+
+
+@kernel
+def free_forces(lead, gain, velocity_sigma, dt, L, half, G, residual, memory, A, work):
+    """Solve G f = J M⁻¹ r for all contacts, and write the normal parts of f with their covariance.
+
+    The residual r of the observer lags behind the forces by 1/``gain``. What is solved for is r + ``lead`` ṙ/gain: the
+    observer's own equation makes this the force of the moment for a lead of 1, at the price of more noise. The noise
+    is measured: the part of r that no contact force explains has nv − n directions, and its mean square in M⁻¹ is that
+    of all others. The covariance of f is G⁻¹ times this. Where contacts leave no direction free, the noise is taken as
+    ``gain`` times ``velocity_sigma`` (m/s).
+
+    Args:
+        dt: s since the last state. L, half, G: of Measurement. residual: r (nv,).
+        memory: in and out, FreeForces. A: (≥ n, ≥ n), work: (2, ≥ max(n, nv)); scratch.
+
+    Returns:
+        Whether there are forces.
+    """
+    m, nv = memory.force.shape[0], residual.shape[0]
+    n = _WIDTH * m
+    if m == 0 or m > MOST_CONTACTS:
+        return False
+    response, shifted = work[0], work[1]
+    ahead = lead / (gain * dt) if dt > 0.0 and memory.noise[0] >= 0.0 else 0.0
+    for k in range(nv):
+        shifted[k] = residual[k] + ahead * (residual[k] - memory.last[k])
+        memory.last[k] = residual[k]
+    forward_solve(nv, L, shifted)
+    energy = 0.0
+    for k in range(nv):
+        energy += shifted[k] * shifted[k]
+    diagonal = 0.0
+    for i in range(n):
+        total = 0.0
+        for k in range(nv):
+            total += half[i, k] * shifted[k]
+        response[i] = total
+        diagonal += G[i, i]
+    shift = _REGULARISATION * max(diagonal / n, _MIN_DIAGONAL)
+    for i in range(n):
+        for j in range(i + 1):
+            A[i, j] = G[i, j]
+        A[i, i] += shift
+        shifted[i] = response[i]
+    if cholesky_factor(n, 0.0, A, A) < n:
+        return False
+    cholesky_solve(n, A, shifted)
+    for i in range(n):
+        energy -= response[i] * shifted[i]
+    free = nv - n
+    noise = max(energy, 0.0) / free if free > 0 else (gain * velocity_sigma) ** 2
+    if memory.noise[0] < 0.0:
+        memory.noise[0] = noise
+    memory.noise[0] += min(1.0, max(dt, 0.0) / _NOISE_TIME) * (noise - memory.noise[0])
+    noise = max(memory.noise[0], _PRESENT * noise)
+    inverse = memory.inverse
+    for i in range(m):
+        memory.force[i] = shifted[_WIDTH * i]
+        for c in range(n):
+            inverse[i, c] = 1.0 if c == _WIDTH * i else 0.0
+        forward_solve(n, A, inverse[i])
+        for j in range(i + 1):
+            total = 0.0
+            for c in range(_WIDTH * i, n):
+                total += inverse[i, c] * inverse[j, c]
+            memory.covariance[i, j] = noise * total
+            memory.covariance[j, i] = noise * total
+    return True

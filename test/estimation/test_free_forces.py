@@ -1,0 +1,80 @@
+"""Forces that the momentum observer lays to all contacts, with the noise that it measures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hybrid_contact_ros.kernels.estimation.free_forces import MOST_CONTACTS, FreeForces, free_forces
+
+GAIN, DT = 100.0, 1e-3
+
+
+class Forces:
+    """m contacts of a body with nv coordinates, mass matrix M and rows J."""
+
+    def __init__(self, m: int, nv: int, seed: int = 0) -> None:
+        rng, n = np.random.default_rng(seed), 3 * m
+        half = rng.normal(size=(nv, nv))
+        self.mass, self.J, self.nv, self.m = half @ half.T + nv * np.eye(nv), rng.normal(size=(n, nv)), nv, m
+        self.L = np.linalg.cholesky(self.mass)
+        self.half = np.vstack([np.linalg.solve(self.L, self.J.T).T, np.zeros(nv)])
+        self.G = self.half[:-1] @ self.half[:-1].T
+        self.memory = FreeForces(np.zeros(nv), np.full(1, -1.0), np.zeros(m), np.zeros((m, m)), np.zeros((m, n)))
+        self._A, self._work = np.zeros((2 * n, n)), np.zeros((2, max(n, nv)))
+
+    def step(self, residual: np.ndarray, lead: float = 0.0) -> bool:
+        return bool(
+            free_forces(
+                lead, GAIN, 0.02, DT, self.L, self.half, self.G, residual, self.memory, self._A, self._work
+            )
+        )  # fmt: skip
+
+
+def test_forces_that_explain_the_residual_are_found_without_noise():
+    body = Forces(4, 18)
+    force = np.random.default_rng(1).normal(size=12)
+    assert body.step(body.J.T @ force)
+    assert body.memory.force == pytest.approx(force[::3], rel=1e-4, abs=1e-4)
+    assert body.memory.noise[0] < 1e-6
+
+
+def test_a_full_lead_undoes_the_lag_of_the_observer():
+    body, force = Forces(4, 18), np.random.default_rng(1).normal(size=12)
+    r = np.zeros(18)
+    body.step(r, 1.0)
+    lagging = Forces(4, 18)
+    lagging.step(r, 0.0)
+    for _ in range(3):
+        r = (r + GAIN * DT * body.J.T @ force) / (1.0 + GAIN * DT)  # the observer's own equation
+        body.step(r, 1.0)
+        lagging.step(r, 0.0)
+        assert body.memory.force == pytest.approx(force[::3], rel=1e-4, abs=1e-4)
+    assert np.abs(lagging.memory.force).max() < 0.3 * np.abs(force[::3]).max()
+
+
+def test_noise_and_covariance_are_those_of_the_errors():
+    body, rng, sigma = Forces(3, 15, 2), np.random.default_rng(3), 0.7
+    found = []
+    for _ in range(4000):
+        body.step(sigma * body.L @ rng.normal(size=15))
+        found.append(body.memory.force.copy())
+    assert body.memory.noise[0] == pytest.approx(sigma**2, rel=0.25)
+    wanted = sigma**2 * np.linalg.inv(body.G)[::3, ::3]
+    assert np.cov(np.array(found).T) == pytest.approx(wanted, rel=0.2, abs=0.1 * np.abs(wanted).max())
+    assert body.memory.covariance / body.memory.noise[0] == pytest.approx(
+        wanted / sigma**2 * max(1.0, body.memory.covariance[0, 0] / body.memory.noise[0] / wanted[0, 0] * sigma**2),
+        rel=1e-3, abs=1e-6,
+    )  # fmt: skip
+
+
+def test_contacts_that_leave_no_direction_free_have_the_configured_noise():
+    body = Forces(4, 6)
+    assert body.step(body.J.T @ np.ones(12))
+    assert body.memory.noise[0] == pytest.approx((GAIN * 0.02) ** 2)
+    assert np.isfinite(body.memory.covariance).all()
+    assert np.linalg.eigvalsh(body.memory.covariance).min() > 0.0
+
+
+def test_more_contacts_than_the_limit_have_none():
+    assert not Forces(MOST_CONTACTS + 1, 60).step(np.ones(60))
