@@ -31,6 +31,7 @@ class Gait:
         rest: the robot stands this long (s) after as many seconds of gait; 0: never.
         lead: part by which the trunk leaves a foot before the foot lifts.
         pull: bandwidth with which the trunk goes to the middle of the other feet, relative to that of its fall.
+        change: strides by which the gait is ahead and behind of a steady one, in turns of eight strides.
     """
 
     offsets: tuple[float, ...]
@@ -42,6 +43,7 @@ class Gait:
     rest: float = 0.0
     lead: float = 0.0
     pull: float = 0.9
+    change: float = 0.0
 
 
 GAITS = {
@@ -51,6 +53,7 @@ GAITS = {
     "bound": Gait((0.0, 0.0, 0.5, 0.5), 0.42, 0.36, speed=0.1, lift=0.08),
     "fast": Gait((0.0, 0.5, 0.5, 0.0), 0.4, 0.45, speed=0.35),
     "high": Gait((0.0, 0.5, 0.5, 0.0), 0.4, 0.6, lift=0.3),  # for ground with steps
+    "change": Gait((0.0, 0.5, 0.5, 0.0), 0.4, 0.6, change=0.35),  # its period is 0.8 to 1.4 of the trot's
     "stop": Gait((0.0, 0.5, 0.5, 0.0), 0.4, 0.6, rest=1.2),
     "step": Gait((0.25, 0.75), 0.12, 3.0, ramp=0.05, lift=0.03, speed=0.0, lead=0.17, pull=1.2),
 }
@@ -103,6 +106,7 @@ class GaitController:
         if gait is None or not walking:
             return [-1.0] * feet, [1.0] * feet, [1.0] * feet, 0.0
         stride = (time - self.begin) / (gait.period * self._scale)
+        stride += gait.change * math.sin(0.25 * math.pi * stride)
         swings, shares, soon = [], [], []
         for offset in gait.offsets:
             phase = (stride - offset) % 1.0

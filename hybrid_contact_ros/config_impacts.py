@@ -55,6 +55,7 @@ class LandingConfig:
     spread: float = leaf(0.95, "-", 0.0, 0.999, "share of the errors of v- that the set holds; 0: none are added")
     load_rate: float = leaf(12.0, "1/s", 0.0, 1e4, "contacts may lose friction this fast unforeseen, in weights")
     effort_rate: float = leaf(20.0, "N m/s", 0.0, 1e5, "standard deviation of how fast efforts change unforeseen")
+    remembered: int = leaf(16, "-", 0, 64, "landings of a contact whose v- teaches what extrapolations miss; 0: none")
     margin: float = leaf(0.0, "-", 0.0, 1.0, "the set is wider by this part of the nominal jump, in any direction")
     level: float = leaf(0.0, "-", 0.0, 1.0, "share of landings that the set with its margin holds; 0: not calibrated")
     calibration_count: int = leaf(0, "-", 0, 10**9, "number of landings that the margin was calibrated on")

@@ -29,6 +29,15 @@ class InputConfig:
     )
     command_damping: tuple[float, ...] = leaf((), "N m s/rad", None, None, "the same of damping")
 
+    imu: bool = leaf(False, "-", None, None, "take inertial measurements on the topic imu into states")
+    contact_sensors: bool = leaf(False, "-", None, None, "the same of readings of foot sensors on contact_sensors")
+    wrench_topics: tuple[str, ...] = leaf(
+        (), "text", None, None, "of force sensors, one for each link with contacts, in their order; empty text: none"
+    )
+    sensor_timeout: float = leaf(
+        0.05, "s", 0.0, 1e6, "measurements of these further than this from the state are not used"
+    )
+
     def check(self) -> None:
         """Raise ValueError for a type of commands that there is not, and for gains below zero."""
         if self.command not in COMMANDS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from enum import IntFlag
 from typing import TYPE_CHECKING
 
@@ -21,10 +22,12 @@ from hybrid_contact_ros.estimation.friction_memory import FrictionMemory
 from hybrid_contact_ros.estimation.impact import check_request
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 from hybrid_contact_ros.estimation.impact_sets import ImpactSets
+from hybrid_contact_ros.estimation.landing_phases import LandingPhases
 from hybrid_contact_ros.estimation.measurement import StateReader
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.rhythm import StrideRhythm
 from hybrid_contact_ros.estimation.velocity_ahead import Course
+from hybrid_contact_ros.estimation.velocity_errors import VelocityErrors
 from hybrid_contact_ros.estimation.velocity_noise import VelocityNoise
 from hybrid_contact_ros.impacts.steps import without_pauses
 from hybrid_contact_ros.kernels.compiling import undisturbed
@@ -38,7 +41,6 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.estimation.event_maps import EventMaps
 
 Array = NDArray[np.float64]
-_LONG_AGO = -(2**62)
 
 
 class Parts(IntFlag):
@@ -79,10 +81,10 @@ class ContactEstimator:
 
     What is remembered from state to state: which contacts were closed and slid (hysteresis), the recent course of loads
     and friction margins (liftoff and slip times), the last velocities (for their noise), the last strides of each
-    contact, what its last landings said of its friction, the last mode (from which the next is solved), the momentum
-    observer, and the events already told. A stamp earlier than the last one forgets all of it, as :meth:`reset` does;
-    one that is equal adds nothing to what depends on time; a pause longer than ``LONGEST_PAUSE`` s starts the observer,
-    the courses and the solver anew.
+    contact, what its last landings said of its friction and of how velocities were extrapolated, the landing that is
+    under way, the last mode (from which the next is solved), the momentum observer, and the events already told. A
+    stamp earlier than the last one forgets all of it, as :meth:`reset` does; one that is equal adds nothing to what
+    depends on time; a pause longer than ``LONGEST_PAUSE`` s starts the observer, the courses and the solver anew.
 
     Without measured effort (``effort`` None) forces and accelerations are unknown: ``VALID_EFFORT`` is clear, statuses
     come from geometry alone, touchdown times assume locked joints (free fall without contacts, no acceleration with),
@@ -119,9 +121,10 @@ class ContactEstimator:
         self._friction = FrictionMemory(model, config)
         self._event_maps: EventMaps | None = None  # made when it is first asked for
         self._latest: Moment | None = None
-        self._course, self._touched_ns = Course(model.nv), _LONG_AGO
-        self._noise = VelocityNoise(model.nv)
+        self._course, self._noise = Course(model.nv), VelocityNoise(model.nv)
         self._commands = CommandCourse(model.drives)
+        self._errors = VelocityErrors(model.nv, config.landing.remembered)
+        self._phases = LandingPhases(m, config)
 
     @property
     def stamp_ns(self) -> int | None:
@@ -134,7 +137,8 @@ class ContactEstimator:
         self._course.reset()
         self._noise.reset()
         self._commands.reset()
-        self._touched_ns = _LONG_AGO
+        self._errors.reset()
+        self._phases.reset()
         self._engine.memory.reset()
         self._rhythm.reset()
         self._log.reset()
@@ -199,9 +203,6 @@ class ContactEstimator:
             state, last, self._rhythm.elapsed(stamp), wanted & _STABILITY != 0, wanted & _SEQUENCE != 0
         )
         self._latest = moment = engine.moment(state)
-        self._course.add(stamp, moment.acceleration, moment.closed, moment.slipping)
-        self._noise.add(stamp, state.v)
-        self._commands.see(state)
         # Put the answers together: the mode, the stability flags, what is new, and the set of the impact that is ahead.
         mode, stability = predictions(stamp, answer, engine.lists)
         events: tuple[Event, ...] = ()
@@ -212,6 +213,12 @@ class ContactEstimator:
         else:
             self._log.nothing_new(stamp)
         self._friction.note(stamp, events, mode)
+        # Remember it for what is foreseen of the next landing.
+        self._course.add(stamp, moment.acceleration, moment.closed, moment.slipping)
+        self._noise.add(stamp, state.v)
+        self._commands.see(state)
+        self._errors.add(stamp, state.v, moment.acceleration, moment.closed)
+        self._phases.keep(moment)
         impact = self.next_impact() if wanted & _IMPACT else None
         if wanted & _SENSITIVITY:
             return Prediction(mode, stability, impact, events, self.next_sensitivities())
@@ -236,12 +243,25 @@ class ContactEstimator:
         """What :meth:`next_impact` would be computed from: a copy for another thread, which has a model and an
         :class:`~hybrid_contact_ros.estimation.impact_sets.ImpactSets` of its own. None without a touchdown within
         ``impact.horizon``."""
-        latest, config = self._latest, self.config.impact
+        latest, phases = self._latest, self._phases
         if latest is None:
             return None
-        landed = latest.stamp_ns - self._touched_ns <= 1e9 * config.window
-        return ImpactAhead.of(
-            latest, config.horizon, self._course, landed, self._friction.learned, self._noise, self._commands
+        begun = phases.begun(latest)
+        ahead = ImpactAhead.of(latest, self.config.impact.horizon, begun is not None)
+        if ahead is None:
+            return None
+        since = phases.since_touch(latest.stamp_ns)
+        return replace(phases.settled(self._remembered(ahead)), begun=begun, since_touch=since)
+
+    def _remembered(self, ahead: ImpactAhead) -> ImpactAhead:
+        """The state last added to what is remembered, with all of that."""
+        return replace(
+            ahead,
+            course=self._course.ahead(),
+            friction=self._friction.learned,
+            velocities=self._noise.seen(),
+            errors=self._errors.seen(),
+            commanded=self._commands.ahead(),
         )
 
     def next_sensitivities(self) -> tuple[SensitivityPrediction, ...]:
@@ -305,12 +325,18 @@ class ContactEstimator:
             self.reset()
             return None
         self._engine.memory.pause()
+        self._errors.pause()
         return last_ns
 
     def _note_touches(self, events: tuple[Event, ...]) -> None:
-        for event in events:
-            if event.detected and event.kind == EventKind.TOUCHDOWN:
-                self._touched_ns = max(self._touched_ns, event.time_ns)
+        """Called before the state that tells of them is remembered: what was foreseen is what was known before."""
+        told = [
+            (event.contact, event.time_ns, event.earliest_ns)
+            for event in events
+            if event.detected and event.kind == EventKind.TOUCHDOWN
+        ]
+        if told:
+            self._errors.touched(self._phases.touch(told, self._remembered))
 
     def _learn_strides(self, events: tuple[Event, ...]) -> None:
         if self.config.prediction.rhythm:

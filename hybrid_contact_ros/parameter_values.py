@@ -60,7 +60,7 @@ def checked(spec: Field[Any], key: str, value: Any) -> Any:
         if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
             raise ValueError(f"{key} must be a list, got {value!r}")
         items = tuple(value)
-        if key in ("joint_limits", "locked_joints"):
+        if key in ("joint_limits", "locked_joints") or unit == "text":
             return tuple(str(item) for item in items)
         return tuple(_number(key, item, unit) for item in items)
     number = _number(key, value, unit)

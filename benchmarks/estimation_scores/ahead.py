@@ -16,6 +16,7 @@ from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.scoring.event_timing import event_timing
 
 HORIZONS = (0.01, 0.02, 0.05)
+LONGEST = 0.1  # s; events later than this are not extrapolated
 _SAMPLE = 0.001  # s; no true time is known better
 _STRIDES, _CHANGE = 3, 0.15  # strides after which a gait counts as steady, and by how much they may differ
 _BINS, _LEAST = 10, 20  # of probabilities; a bin is told of that many separate events
@@ -44,7 +45,7 @@ class Horizon:
     def cells(self) -> list[str]:
         """Errors, ms, median (95 %); missed of true; false an event, or a foot where there is none; share of bounds
         that hold, and its interval; what the densities are worth (:mod:`.density`)."""
-        size = np.abs(self.errors)
+        size = np.abs(np.array(self.errors))
         told = f"{1e3 * np.median(size):.1f} ({1e3 * np.quantile(size, 0.95):.1f})" if size.size else "–"
         false = f"{self.false / self.events:.2f}" if self.events else f"{self.false / max(self.feet, 1):.2f} a foot"
         low, high = binomial_interval(self.held, size.size) if size.size else (0.0, 1.0)
@@ -70,7 +71,7 @@ def horizons(found: list[Episode], told: list[Answers], kind: str, steady: bool)
     pooled = {h: Horizon() for h in HORIZONS}
     for episode, answers in zip(found, told, strict=True):
         ahead, time = answers.ahead[kind], answers.time
-        for i, (true, *_) in enumerate(true_events(episode, kind)):
+        for i, (true, every, _) in enumerate(true_events(episode, kind)):
             events, samples = steady_spans(time, true)
             mine, where = (true[events], samples) if steady else (true[~events], ~samples)
             event = np.where(np.isfinite(ahead.time[:, i]), np.uint8(KINDS[kind]), np.uint8(EventKind.NONE))
@@ -79,7 +80,8 @@ def horizons(found: list[Episode], told: list[Answers], kind: str, steady: bool)
                 timing = event_timing(time, event, ahead.time[:, i], mine, KINDS[kind], h)
                 into.events += timing.events
                 into.missed += timing.missed
-                into.false += event_timing(time, here, ahead.time[:, i], true, KINDS[kind], h).false
+                # A bounce that the smoothed truth leaves out is no false event.
+                into.false += event_timing(time, here, ahead.time[:, i], np.unique(every), KINDS[kind], h).false
                 into.errors += timing.errors.tolist()
                 into.feet += 1
                 _bounds(into, time, ahead, i, mine, h)
@@ -96,6 +98,24 @@ def _bounds(into: Horizon, time: Array, ahead: Ahead, foot: int, true: Array, ho
             into.held += bool(earliest[k] - _SAMPLE <= left <= latest[k] + _SAMPLE)
             into.low.append(float(when[k] - earliest[k]))
             into.high.append(float(latest[k] - when[k]))
+
+
+def extrapolated(time: Array, gap: Array, rate: Array) -> Ahead:
+    """Touchdowns by plain extrapolation of the gap (n, k), m, with its rate and the slope of the rate over 20 ms; what
+    any prediction has to be better than. It has no bounds."""
+    lag = np.maximum(np.searchsorted(time, time - 0.02 + 1e-6, side="right") - 1, 0)
+    past = np.maximum(time - time[lag], 1e-3)[:, None]
+    slope = (rate - rate[lag]) / past
+    with np.errstate(invalid="ignore", divide="ignore"):
+        root = np.sqrt(rate**2 - 2.0 * slope * gap)
+        # The smaller positive root of gap + rate t + slope t² / 2, in the form that no small slope spoils.
+        when = -2.0 * gap / (rate - root)
+        other = -2.0 * gap / (rate + root)
+    roots = np.stack([when, other])
+    roots[~(roots > 0.0)] = np.inf
+    first = roots.min(axis=0)
+    first[(first > LONGEST) | (gap <= 0.0)] = np.nan
+    return Ahead(first, np.full_like(first, np.nan), np.full_like(first, np.nan))
 
 
 @dataclass(frozen=True, slots=True)

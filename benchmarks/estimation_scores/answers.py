@@ -26,13 +26,11 @@ class Ahead:
 @dataclass(frozen=True, slots=True, eq=False)
 class Answers:
     """closed, probability: (n, k). detected: times, s, of the events of each kind and contact that were told as having
-    happened. ahead: the predicted events by kind. observer: (n, k) N, normal force by the momentum observer, NaN where
-    there is none."""
+    happened. ahead: the predicted events by kind."""
 
     time: Array
     closed: Bools
     probability: Array
-    observer: Array
     detected: dict[str, list[Array]]
     ahead: dict[str, Ahead]
 
@@ -47,13 +45,11 @@ def answers(source: Source, estimator: ContactEstimator, episode: Episode) -> An
         mode = told.mode
         for name in ("closed", "probability", "next_event", "time_to_event", "earliest", "latest"):
             rows.setdefault(name, []).append(np.array(getattr(mode, name)))
-        rows.setdefault("observer", []).append(np.einsum("ij,ij->i", mode.force_estimate, mode.normal))
         events += [(e.contact, e.kind, 1e-9 * e.time_ns) for e in told.events if e.detected]
     each = {name: np.array(x) for name, x in rows.items()}
     groups = source.members
     closed = np.stack([each["closed"][:, g].any(axis=1) for g in groups], axis=1)
     probability = np.stack([each["probability"][:, g].max(axis=1) for g in groups], axis=1)
-    observer = np.stack([each["observer"][:, g].sum(axis=1) for g in groups], axis=1)
     time = episode.recording.time
     detected: dict[str, list[Array]] = {}
     for name, kind in KINDS.items():
@@ -64,7 +60,7 @@ def answers(source: Source, estimator: ContactEstimator, episode: Episode) -> An
             else:  # A sole touches with its first point, and leaves with its last one.
                 detected[name].append(rises(time, closed[:, i] if name == "touchdown" else ~closed[:, i]))
     ahead = {name: _ahead(each, groups, k) for name, k in KINDS.items()}
-    return Answers(time, closed, probability, observer, detected, ahead)
+    return Answers(time, closed, probability, detected, ahead)
 
 
 def rises(time: Array, flags: Bools) -> Array:

@@ -17,6 +17,7 @@ from benchmarks.estimation_scores.blocks import counts, macro_f1
 from benchmarks.estimation_scores.episodes import Array, Bools, Episode
 
 _STEPS = 40
+_EVERY = 0.005  # s, between the samples that a gait schedule is fitted to
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,28 +75,28 @@ def _schmitt_tries(seen: list[Seen], half: int) -> Iterator[tuple[float, float]]
 
 
 def _schedule_tries(seen: list[Seen], half: int) -> Iterator[tuple[float, float, Array]]:
-    """Period, part of it that a foot stands, and when each foot touches; from the true touchdowns of the half."""
+    """Period, part of it that a foot stands, and middle of the stance of each foot: of the strongest waves of the true
+    contacts in the half, over frequencies fine enough to be carried on to the other half."""
     if len(seen) > 1:
         return
     s = seen[0]
+    chosen = np.flatnonzero(s.half == half)
     time, truth = s.episode.recording.time, s.episode.truth
-    chosen = s.half == half
-    downs = [rises(time[chosen], truth[chosen, i]) for i in range(truth.shape[1])]
-    if min(map(len, downs)) < 3:
+    if min(len(rises(time[chosen], column[chosen])) for column in truth.T) < 3:
         return
-    rough = float(np.median(np.concatenate([np.diff(d) for d in downs])))
-    for period in rough * np.linspace(0.97, 1.03, 25):
-        turns = np.exp(2j * np.pi / period * np.concatenate([d - time[0] for d in downs]))
-        sizes = np.cumsum([len(d) for d in downs])[:-1]
-        starts = np.array([np.angle(part.mean()) for part in np.split(turns, sizes)]) / (2 * np.pi) * period
+    chosen = chosen[:: max(1, round(_EVERY / float(np.median(np.diff(time)))))]
+    at, closed = time[chosen] - time[0], truth[chosen].astype(float)
+    rate = np.arange(0.4, 6.0, 0.015 / float(np.ptp(at)))
+    waves = np.exp(2j * np.pi * np.outer(rate, at)) @ (closed - closed.mean(axis=0))
+    for k in np.argsort(-np.abs(waves).sum(axis=1))[:40]:
         for duty in np.linspace(0.3, 0.95, 27):
-            yield float(period), float(duty), starts
+            yield float(1.0 / rate[k]), float(duty), np.angle(waves[k]) / (2 * np.pi * rate[k])
 
 
 def _schedule(s: Seen, a: tuple[float, float, Array]) -> Bools:
-    period, duty, starts = a
+    period, duty, middles = a
     time = s.episode.recording.time
-    return np.asarray(((time[:, None] - time[0] - starts) / period) % 1.0 < duty)
+    return np.asarray(((time[:, None] - time[0] - middles) / period + 0.5 * duty) % 1.0 < duty)
 
 
 RULES = {

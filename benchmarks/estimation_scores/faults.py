@@ -106,6 +106,7 @@ FAULTS: dict[str, Callable[[Episode], Episode]] = {
     "effort scale and friction": efforts,
     "drift 1 cm/s": lambda episode: raised(episode, rate=0.01),
     "plane 5 mm off": lambda episode: raised(episode, height=0.005),
+    "plane 5 mm off, the other way": lambda episode: raised(episode, height=-0.005),
     "5 % lost": lost,
     "3 ms offset": late_base,
     "all together": everything,

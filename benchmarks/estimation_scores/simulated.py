@@ -28,6 +28,7 @@ CASES: dict[str, tuple[str, dict[str, float | bool]]] = {
     "bound": ("bound", {}),
     "fast": ("fast", {}),
     "stop": ("stop", {}),
+    "change": ("change", {}),
     "push": ("trot", {}),
     "tiles": ("trot", {"tile": 0.25, "height": 0.015}),
     "blocks": ("high", {"tile": 0.4, "height": 0.05, "blocks": True}),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.estimation_scores.ahead import horizons, reliability
+from benchmarks.estimation_scores.ahead import Horizon, Reliability, extrapolated, horizons, reliability
 from benchmarks.estimation_scores.answers import KINDS
 from benchmarks.estimation_scores.baselines import RULES, Seen, gap_histogram, halves, tuned
 from benchmarks.estimation_scores.blocks import counts, difference, macro_f1, stride_blocks
@@ -124,9 +125,9 @@ def baselines_table(sources: Sequence[Source], options: Options) -> dict[str, An
     for source in available(sources):
         run = Runner(source, options).run()
         seen, first = [], 0
-        for episode, told, half in zip(run.episodes, run.told, halves(run.episodes), strict=True):
+        for episode, half in zip(run.episodes, halves(run.episodes), strict=True):
             block = np.zeros(half.size, dtype=int) if len(run.episodes) > 1 else stride_blocks(episode)
-            seen.append(Seen(episode, features(source, run.model, episode, told.observer), first + block, half))
+            seen.append(Seen(episode, features(source, run.model, episode), first + block, half))
             first += int(block.max()) + 1
         enough = min(_events(seen, half) for half in (0, 1)) >= ENOUGH
         ours = _tables(seen, [t.closed for t in run.told], first)
@@ -201,16 +202,30 @@ def ceilings_table(sources: Sequence[Source], options: Options, others: Sequence
     return written
 
 
-def events_table(sources: Sequence[Source], options: Options) -> dict[str, Any]:
-    """Predicted events by horizon, what their bounds hold, and the reliability of probabilities."""
+def events_table(sources: Sequence[Source], options: Options, picture: Path | None = None) -> dict[str, Any]:
+    """Predicted events by horizon, what their bounds hold, and the reliability of probabilities; drawn, too."""
+    pooled: dict[str, Horizon] = {}
+    bins: dict[str, list[Reliability]] = {}
     print("densities: distance of their transforms from uniform; log score a ms (of the best constant width)")
     head("recording", "event", "gait", "ms ahead", "error", "missed", "false an event", "bounds hold", "densities")
     written: dict[str, Any] = {}
     runs = [Runner(source, options).run() for source in available(sources)]
     for run in runs:
+        plain = []
+        for e, t in zip(run.episodes, run.told, strict=True):
+            seen = features(run.source, run.model, e)
+            plain.append(replace(t, ahead={"touchdown": extrapolated(t.time, seen["gap"], seen["rate"])}))
+        for steady in (True, False):
+            for h, found in horizons(run.episodes, plain, "touchdown", steady).items():
+                if found.events:
+                    line(run.source.name, "touchdown, extrapolated", "steady" if steady else "other",
+                         f"{1e3 * h:.0f}", *found.cells()[:2], "", "", "")  # fmt: skip
         for kind in KINDS:
             for steady in (True, False):
                 for h, found in horizons(run.episodes, run.told, kind, steady).items():
+                    into = pooled.setdefault(f"{kind}, {'steady' if steady else 'other'}, {1e3 * h:.0f} ms", Horizon())
+                    for name in ("errors", "low", "high"):
+                        getattr(into, name).extend(getattr(found, name))
                     if found.events or found.false:
                         gait = "steady" if steady else "other"
                         line(run.source.name, kind, gait, f"{1e3 * h:.0f}", *found.cells())
@@ -220,8 +235,13 @@ def events_table(sources: Sequence[Source], options: Options) -> dict[str, Any]:
     for run in runs:
         columns = zip(*((t.probability, e.truth, e.certain) for t, e in zip(run.told, run.episodes, strict=True)),
                       strict=True)  # fmt: skip
-        for b in reliability(*(list(c) for c in columns)):
+        bins[run.source.name] = reliability(*(list(c) for c in columns))
+        for b in bins[run.source.name]:
             line(run.source.name, f"{b.said:.3f}", b.samples, b.events, f"{b.true:.3f}",
                  f"[{b.low:.2f}, {b.high:.2f}]", "yes" if b.holds else "no")  # fmt: skip
             written.setdefault(run.source.name, {}).setdefault("reliability", []).append(asdict(b))
+    if picture is not None:
+        from benchmarks.estimation_scores.plots import plot
+
+        plot(picture, pooled, bins)
     return written

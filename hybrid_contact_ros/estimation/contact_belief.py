@@ -49,13 +49,14 @@ def belief_settings(config: BeliefConfig, sigmas: float, weight: float, contacts
     )  # type: ignore[arg-type]  # fmt: skip
 
 
-def belief_use(config: BeliefConfig) -> BeliefUse:
-    """What is made of the belief."""
+def belief_use(config: BeliefConfig, joints: int) -> BeliefUse:
+    """What is made of the belief, for a robot with so many joints."""
     return BeliefUse(
         lead=float(config.force_lead),
         close_above=float(config.close_above),
         open_below=float(config.open_below),
         decides=bool(config.decides),
+        observes=joints > 0,
     )
 
 

@@ -53,6 +53,11 @@ class CommandAhead(NamedTuple):
     effort_rate: Array
     seen: float
 
+    @property
+    def follows(self) -> NDArray[np.bool_]:
+        """(nv,): the drives that are told to follow a position."""
+        return np.asarray(self.command.known & (self.command.stiffness > 0.0))
+
     def after(self, seconds: float, most: float) -> JointCommand:
         """The command that will act ``seconds`` later, if it goes on for ``most`` s at most."""
         reach = min(seconds, most)
@@ -93,7 +98,7 @@ class Obedience:
         self._off += share * ((effort - told) ** 2 - self._off)
         self._changed += share * ((effort - kept[0][1]) ** 2 - self._changed)
         np.maximum(self._largest, np.abs(effort), out=self._largest)
-        small = _EXPLAINED * np.minimum(self._limit, self._largest if np.isinf(self._limit).any() else self._limit)
+        small = _EXPLAINED * np.where(np.isinf(self._limit), self._largest, self._limit)
         self.disobeyed = self._off > np.maximum(self._changed, small**2)
 
 

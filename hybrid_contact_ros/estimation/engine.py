@@ -84,11 +84,8 @@ class Engine:
             truths=self._bytes[codes:].view(np.bool_).reshape(2, m),
         )
         self._passive = model.floating_base and nv == 6
-        self.memory, self.measured, self.scratch = (
-            Memory(m, nv, model.contact_frames, EffortTrust(model, config.trust)),
-            measurement(m, nv),
-            update_scratch(m, nv),
-        )
+        self.memory = Memory(m, nv, model.contact_frames, EffortTrust(model, config.trust))
+        self.measured, self.scratch = measurement(m, nv), update_scratch(m, nv)
         self.ahead, self.lists = engine_out(m), lists_out(m, config.prediction.rollout_events)
         self._no_covariance = np.zeros((2, 6, 6))
         # Own copies: a read-only array would be another type for the kernels.
@@ -133,11 +130,12 @@ class Engine:
         self.ground = ground_scratch(model)
         self._update = Bound(
             update, *update_settings(model, config), *ground_settings(config.ground, weight(model), m),
-            *belief_use(config.belief),
+            *belief_use(config.belief, len(model.joint_names)),
             *belief_settings(config.belief, config.prediction.bound_sigmas, weight(model), m), *robot, *problem,
             *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer, *memory.log,
             *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.noise, *memory.stance,
-            *memory.footholds, *memory.belief, *state_scratch(m, TANGENTS), *self.scratch, *self.ground, *self.ahead, *self.lists,
+            *memory.footholds, *memory.belief, *state_scratch(m, TANGENTS), *self.scratch, *self.ground, *self.ahead,
+            *self.lists,
         )  # fmt: skip
 
     def measure(self, state: RobotState) -> int:

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import EventKind
-from hybrid_contact_ros.estimation.drive_commands import CommandAhead, CommandCourse
+from hybrid_contact_ros.estimation.drive_commands import CommandAhead
 from hybrid_contact_ros.estimation.moment import Moment
-from hybrid_contact_ros.estimation.velocity_ahead import Course, CourseAhead
-from hybrid_contact_ros.estimation.velocity_noise import VelocitiesSeen, VelocityNoise
+from hybrid_contact_ros.estimation.velocity_ahead import CourseAhead
+from hybrid_contact_ros.estimation.velocity_errors import ErrorsSeen
+from hybrid_contact_ros.estimation.velocity_noise import VelocitiesSeen
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.uint8]
 
 _TOUCHDOWN = int(EventKind.TOUCHDOWN)
+
+
+class LandingBegun(NamedTuple):
+    """A landing whose first contacts have touched lately.
+
+    Attributes:
+        foreseen: what the last state before it knew. since: s since its last touch. coming: whether contacts of its
+            cluster are still to come.
+    """
+
+    foreseen: ImpactAhead
+    since: float
+    coming: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -27,12 +43,14 @@ class ImpactAhead:
         stamp_ns, q (nq,), v (nv,), effort (nv,) or None: of the state. acceleration: v̇ (nv,) of its mode.
         closed, backed (m,), event_times (m, 3): of its :class:`~hybrid_contact_ros.estimation.moment.Moment`.
         course: of the acceleration, or None where it has none.
-        landed: whether another contact touched less than ``impact.window`` before the state.
+        since_touch: s since the last touch of a contact. begun: the landing that it belongs to, as long as it may be
+            under way (:class:`~hybrid_contact_ros.estimation.landing_phases.LandingPhases`).
         base_covariance, base_twist_in_world: of the state.
         friction: (low, high), each (m,), of μ, as of
             :class:`~hybrid_contact_ros.estimation.friction_memory.FrictionMemory`; None where nothing was learned.
         commanded: what the drives are told to do; None where nobody tells.
         velocities: the last ones, which tell of their noise; None where nobody remembered them.
+        errors: of the last extrapolations of v; None where nobody remembered them.
     """
 
     stamp_ns: int
@@ -44,31 +62,26 @@ class ImpactAhead:
     backed: Codes
     event_times: Array
     course: CourseAhead | None = None
-    landed: bool = False
+    since_touch: float = math.inf
+    begun: LandingBegun | None = None
     base_covariance: Array | None = None
     base_twist_in_world: bool = False
     friction: tuple[Array, Array] | None = None
     velocities: VelocitiesSeen | None = None
     commanded: CommandAhead | None = None
+    errors: ErrorsSeen | None = None
 
     @classmethod
-    def of(
-        cls,
-        moment: Moment,
-        horizon: float,
-        course: Course | None = None,
-        landed: bool = False,
-        friction: tuple[Array, Array] | None = None,
-        noise: VelocityNoise | None = None,
-        commands: CommandCourse | None = None,
-    ) -> ImpactAhead | None:
-        """None where no touchdown is predicted within ``horizon`` s: there would be no set."""
-        kinds = moment.backed.tobytes()  # a bytes object holds integers
-        if _TOUCHDOWN not in kinds:
-            return None
-        times = moment.event_times[:, 0].tolist()
-        if all(when > horizon for when, kind in zip(times, kinds, strict=True) if kind == _TOUCHDOWN):
-            return None
+    def of(cls, moment: Moment, horizon: float, anyway: bool = False) -> ImpactAhead | None:
+        """A copy of a state, without what others remember of the states before it. None where no touchdown is predicted
+        within ``horizon`` s, for there would be no set, unless one is wanted ``anyway``."""
+        if not anyway:
+            kinds = moment.backed.tobytes()  # a bytes object holds integers
+            if _TOUCHDOWN not in kinds:
+                return None
+            times = moment.event_times[:, 0].tolist()
+            if all(when > horizon for when, kind in zip(times, kinds, strict=True) if kind == _TOUCHDOWN):
+                return None
         state = moment.state
         return cls(
             stamp_ns=state.stamp_ns,
@@ -79,11 +92,6 @@ class ImpactAhead:
             closed=moment.closed.copy(),
             backed=moment.backed.copy(),
             event_times=moment.event_times.copy(),
-            course=None if course is None else course.ahead(),
-            landed=landed,
             base_covariance=None if state.base_covariance is None else state.base_covariance.copy(),
             base_twist_in_world=state.base_twist_in_world,
-            friction=friction,
-            velocities=None if noise is None else noise.seen(),
-            commanded=None if commands is None else commands.ahead(),
         )

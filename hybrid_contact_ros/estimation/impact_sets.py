@@ -18,7 +18,7 @@ from hybrid_contact_ros.estimation.impact import (
     impact_steps,
     landing_of,
 )
-from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
+from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead, LandingBegun
 from hybrid_contact_ros.estimation.impact_controls import other_terms, with_basis, with_controls
 from hybrid_contact_ros.estimation.landing_ahead import LandingAhead
 from hybrid_contact_ros.estimation.landing_clusters import impacting_contacts
@@ -70,6 +70,9 @@ class ImpactSets:
         self._contacts = model.problem(RobotState(0, model.neutral(), np.zeros(model.nv)))  # for what is constant
         self._landings: dict[bytes, Landing] = {}
         self._costs = SetCosts()
+        landing = config.landing
+        self._lasts = 0.5 * (landing.duration_min + landing.duration_max)
+        self._kept: tuple[ImpactAhead | None, ImpactPrediction | None] = None, None
 
     def warm(self) -> None:
         """Compile what sets of impacts ahead need beside those of states (:meth:`of_state`)."""
@@ -112,8 +115,43 @@ class ImpactSets:
         return (yield from clock.over(self._in_time(ahead, clock, sampled)))
 
     def _in_time(self, ahead: ImpactAhead, clock: Clock, sampled: bool) -> Steps[ImpactPrediction | None]:
-        """The same by a clock that stops for pauses. Each set has ``impact.deadline``, whatever it consists of, and
-        what earlier ones left of theirs; of a cluster, sets after its first feet that do not fit in are left out."""
+        """The same by a clock that stops for pauses: of what comes next, and of a landing under way. As long as an
+        impact lasts, the one that is nearer in time is the main one, which is alone where there is no time for both."""
+        begun = ahead.begun
+        if begun is None:
+            return (yield from self._cluster(ahead, clock, sampled))
+        when = self._foreseen.contacts(ahead)[1]
+        first = begun.since <= self._lasts and not when <= begun.since
+        limit = 1e9 * self._config.deadline
+        known = self._kept[0] is begun.foreseen  # it costs nothing
+        steps = [self._cluster(ahead, clock, sampled), self._under_way(ahead, begun, clock, sampled)]
+        found = yield from steps.pop(first)
+        if found is not None and limit and clock.now() > 0.5 * limit and (first or not known):
+            return found
+        beside = yield from steps.pop()
+        if found is None or beside is None:
+            return found or beside
+        others = (*beside.after_each, replace(beside, after_each=()))
+        return replace(found, after_each=(*others, *found.after_each))
+
+    def _under_way(
+        self, ahead: ImpactAhead, begun: LandingBegun, clock: Clock, sampled: bool
+    ) -> Steps[ImpactPrediction | None]:
+        """The set that the last state before the landing foresaw, made once."""
+        foreseen, found = begun.foreseen, self._kept[1]
+        if self._kept[0] is not foreseen:
+            found = yield from self._cluster(foreseen, clock, sampled)
+            self._kept = foreseen, found
+        if found is None:
+            return None
+        passed = 1e-9 * (ahead.stamp_ns - foreseen.stamp_ns)
+        phase = LandingPhase.INCOMPLETE if begun.coming else LandingPhase.COMPLETE
+        after = tuple(_later(one, ahead.stamp_ns, passed, LandingPhase.INCOMPLETE) for one in found.after_each)
+        return replace(_later(found, ahead.stamp_ns, passed, phase), after_each=after if begun.coming else ())
+
+    def _cluster(self, ahead: ImpactAhead, clock: Clock, sampled: bool) -> Steps[ImpactPrediction | None]:
+        """The set of the touches that come next. Each set has ``impact.deadline``, whatever it consists of, and what
+        earlier ones left of theirs; of a cluster, sets after its first feet that do not fit in are left out."""
         foreseen, model, limit = self._foreseen, self._model, 1e9 * self._config.deadline
         contacts, when = foreseen.contacts(ahead)
         if not contacts.size:
@@ -224,3 +262,15 @@ class ImpactSets:
             calibration_count=landing.calibration_count,
             calibration_method=landing.calibration_method,
         )
+
+
+def _later(found: ImpactPrediction, stamp_ns: int, passed: float, phase: LandingPhase) -> ImpactPrediction:
+    """The same set, told ``passed`` s later."""
+    return replace(
+        found,
+        stamp_ns=stamp_ns,
+        time_to_impact=found.time_to_impact - passed,
+        earliest=found.earliest - passed,
+        latest=found.latest - passed,
+        phase=phase,
+    )

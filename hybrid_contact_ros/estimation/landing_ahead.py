@@ -31,6 +31,7 @@ from hybrid_contact_ros.estimation.velocity_ahead import (
     spread_axes,
     through_sticks,
 )
+from hybrid_contact_ros.estimation.velocity_errors import Missed
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import ImpactPrediction
@@ -52,6 +53,7 @@ class LandingAhead:
         self._drives = np.eye(model.nv)[:, self._driven]
         self._weight = _GRAVITY * sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:])
         self._chains: dict[bytes, LandingChain] = {}
+        self._asked: tuple[ImpactAhead | None, Missed | None] = None, None
 
     def warm(self) -> None:
         """Compile what the answers need."""
@@ -89,6 +91,10 @@ class LandingAhead:
     def state(self, ahead: ImpactAhead, when: float) -> tuple[Array, Array]:
         """q and v⁻ when the first contact touches, ``when`` s after the state."""
         model, v, acceleration = self._model, ahead.v, ahead.acceleration
+        missed = self._missed(ahead, when)
+        if missed is not None:
+            later = v + when * acceleration + missed.middle(np.sqrt(np.diag(self._noise(ahead))))
+            return model.integrate(ahead.q, when * 0.5 * (v + later)), later
         if self._landing.course > 0.0:
             sticks = (ahead.backed == EventKind.STICK) & (ahead.event_times[:, 0] < when)
             if sticks.any() and ahead.effort is not None:
@@ -100,6 +106,26 @@ class LandingAhead:
                 q = model.integrate(ahead.q, when * (v + 0.5 * when * acceleration + change / 3.0))
                 return q, v + when * acceleration + change
         return model.integrate(ahead.q, when * (v + 0.5 * when * acceleration)), v + when * acceleration
+
+    def _missed(self, ahead: ImpactAhead, when: float) -> Missed | None:
+        """What such extrapolations to the touch of the contact that is due first missed before."""
+        if ahead.errors is None or ahead.commanded is not None:  # where commands are known, nothing is extrapolated
+            return None
+        known, missed = self._asked
+        if known is not ahead:  # the sets of one state ask for the same
+            due = np.where(ahead.backed == EventKind.TOUCHDOWN, ahead.event_times[:, 0], np.inf)
+            missed = ahead.errors.before(int(due.argmin()), when)
+            self._asked = ahead, missed
+        return missed
+
+    def _noise(self, ahead: ImpactAhead) -> Array:
+        """Covariance (nv, nv) of the measured v: stated, or learned from the last states."""
+        model, n = self._model, self._model.nv
+        state = RobotState(ahead.stamp_ns, ahead.q, ahead.v, None, ahead.base_covariance, ahead.base_twist_in_world)
+        known = state_covariance(state, model.floating_base, self._config.sensitivity)
+        if known is not None:
+            return np.asarray(known[n:, n:])
+        return np.zeros((n, n)) if ahead.velocities is None else np.diag(ahead.velocities.sigma**2)
 
     def _through_sticks(self, ahead: ImpactAhead, when: float) -> Array:
         model = self._model
@@ -122,11 +148,13 @@ class LandingAhead:
         """
         model, landing = self._model, self._landing
         cluster = cluster_of(corners, ahead.closed, ahead.event_times, self._config.prediction.bound_sigmas)
+        # A foot that comes so soon after another one belongs to the same landing, though to no cluster of it.
+        continues = ahead.since_touch + found.time_to_impact <= self._config.impact.window
         times: dict[str, Any] = {
             "earliest": cluster.earliest,
             "latest": cluster.latest,
             "order_probability": cluster.probability,
-            "phase": LandingPhase.INCOMPLETE if ahead.landed else LandingPhase.BEFORE,
+            "phase": LandingPhase.INCOMPLETE if continues else LandingPhase.BEFORE,
         }
         none = np.empty((0, model.nv))
         known = ahead.effort is not None or not self._driven.any()  # without efforts nobody knows what flows between
@@ -137,8 +165,7 @@ class LandingAhead:
         rows = model.rows.rows[corners].reshape(-1, model.nv)
         chain = self._chain(corners)
         if apart:
-            command = None if ahead.commanded is None else ahead.commanded.command
-            found = shifted(found, chain.shifts(mass, bias, rows, v, cluster, command), mass, **times)
+            found = shifted(found, chain.shifts(mass, bias, rows, v, cluster), mass, **times)
         else:
             found = replace(found, **times)
         if unsure is None:
@@ -149,6 +176,9 @@ class LandingAhead:
             impulse.reshape(-1, 3)[free] = 0.0
             sliding = rows.reshape(-1, 3, model.nv)[free, 1:].reshape(-1, model.nv)
             unsure = unsure + self._slides(mass, sliding, found.time_to_impact)
+        missed = self._missed(ahead, found.time_to_impact)
+        if missed is not None:
+            unsure = missed.covariance(unsure, self._noise(ahead), mass)
         through = landing_map(mass, rows, model.friction[corners], impulse)
         return found, spread_axes(mass, through, unsure, landing.spread)
 
@@ -167,22 +197,17 @@ class LandingAhead:
     def unsure(self, ahead: ImpactAhead, when: float) -> Array | None:
         """Covariance (nv, nv) of v⁻, but for contacts that may slip; None where sets are without its spread. The model
         has been evaluated at the impact."""
-        model, landing, n = self._model, self._landing, self._model.nv
+        landing = self._landing
         if not landing.spread > 0.0:
             return None
-        # An effort that changes by r t from now on moves v⁻ by ½ r T² M⁻¹. One that is commanded is foreseen.
-        drives = self._drives
-        if ahead.commanded is not None:
-            drives = drives * ~ahead.commanded.command.known[self._driven]
-        moved = 0.5 * landing.effort_rate * when * when * solved(model.here.mass, drives)
+        # An effort that changes by r t from now on moves v⁻ by ½ r T² M⁻¹. One that follows a
+        # position is foreseen; one that is commanded itself may be commanded anew at any time.
+        foreseen = self._driven & False if ahead.commanded is None else ahead.commanded.follows
+        drives = self._drives * ~foreseen[self._driven]
+        moved = 0.5 * landing.effort_rate * when * when * solved(self._model.here.mass, drives)
         total = moved @ moved.T
-        state = RobotState(ahead.stamp_ns, ahead.q, ahead.v, None, ahead.base_covariance, ahead.base_twist_in_world)
-        known = state_covariance(state, model.floating_base, self._config.sensitivity)
-        if known is not None:
-            total += known[n:, n:]
-        elif ahead.velocities is not None:  # nobody states it: what the states themselves show
-            total += np.diag(ahead.velocities.sigma**2)
-        if landing.course > 0.0 and ahead.course is not None and ahead.commanded is None:
+        total += self._noise(ahead)
+        if landing.course > 0.0 and ahead.course is not None and not foreseen[self._driven].all():
             _, course = ahead.course.change(when, landing.course)
             total += np.outer(course, course)
         return np.asarray(total)

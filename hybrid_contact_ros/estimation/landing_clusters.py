@@ -22,7 +22,6 @@ from hybrid_contact_ros.estimation.small_systems import after_transposed, factor
 from hybrid_contact_ros.impacts.landing_model import common_drives, joint_drives
 from hybrid_contact_ros.kernels.impacts.landing_chain import chain_scratch, landing_chain
 from hybrid_contact_ros.kernels.impacts.landing_law import landing_outcomes, landing_scratch
-from hybrid_contact_ros.mechanics.commands import JointCommand
 from hybrid_contact_ros.prediction import ImpactPrediction
 
 Array = NDArray[np.float64]
@@ -187,15 +186,11 @@ class LandingChain:
         r = friction.size * (1 + d)
         self._scratch = landing_scratch(friction.size, d, n), chain_scratch(r, n)
 
-    def shifts(
-        self, mass: Array, bias: Array, rows: Array, velocity: Array, cluster: Cluster,
-        command: JointCommand | None = None,
-    ) -> Array:  # fmt: skip
+    def shifts(self, mass: Array, bias: Array, rows: Array, velocity: Array, cluster: Cluster) -> Array:
         """By how much (c, n) outcomes in these orders and at these times differ from that of all touches at once.
 
         Args:
             mass (n, n), bias = h − Sᵀτ (n,), rows J (k (1 + d), n), velocity v⁻ (n,), at the first touch.
-            command: of the drives, where they are told what to do; its damping is then the gain of those it names.
         """
         middle = 0.5 * (self._ends[0] + self._ends[-1])
         cases = [(np.minimum(cluster.touch[0], 0.0), 0.0)]
@@ -204,8 +199,6 @@ class LandingChain:
             cases += [(touch, gain) for gain in (ends if touch.max() > 0.0 else [0.0])]
         touches = np.array([touch for touch, _ in cases])
         gains = np.array([gain for _, gain in cases])[:, None] * self._driven
-        if command is not None:
-            gains[:, command.known] = command.damping[command.known]
         found, residuals = np.empty(gains.shape), np.empty(len(cases))
         landing_chain(
             _STEPS, _TOLERANCE, self._d, mass, bias, rows, velocity, self._duration, self._drive(mass), self._friction,

@@ -9,6 +9,7 @@ from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.gathering import Gathered
 from hybrid_contact_ros.impacts.landing_model import common_drives, joint_drives, own_drives
 from hybrid_contact_ros.impacts.landing_set import LandingLaw, LandingPoints
+from hybrid_contact_ros.impacts.redundant_bounds import Leaving, redundant_bounds
 from hybrid_contact_ros.kernels.impacts.bound_maps import bound_scratch
 from hybrid_contact_ros.kernels.impacts.landing_bounds import landing_bounds
 
@@ -67,6 +68,10 @@ class LandingBounds:
         left, radius = self._law.left(rows, velocity, hitting)
         low, high = self._friction if friction is None else friction
         middle = 0.5 * (low + high)
+        if self._law.grouped:
+            found = self._of_soles(mass, bias, rows, velocity, hitting, duration, left, radius, high)
+            if found is not None:
+                return found[0] - made.restless, found[1] + made.restless
         drives, halves, alone = self._drives(mass)
         references = self._law.solve(
             mass, bias, rows, velocity, np.full(pieces, duration.mean()), drives,
@@ -81,6 +86,22 @@ class LandingBounds:
         if status != Status.SOLVED:
             lower, upper = self._by_energy(mass, bias, rows, velocity, float(duration[1]), left, radius, high)
         return lower - made.restless, upper + made.restless
+
+    def _of_soles(
+        self, mass: Array, bias: Array, rows: Array, velocity: Array, hitting: NDArray[np.bool_], duration: Array,
+        left: Array, radius: Array, friction: Array,
+    ) -> tuple[Array, Array] | None:  # fmt: skip
+        """Bounds where feet have several contacts that are redundant; None where they are not. ``friction``: the
+        largest."""
+        first = self._by_energy(mass, bias, rows, velocity, float(duration[1]), left, radius, friction)
+        if not np.isfinite(first[0]).all():
+            return first
+        common = self._law.common(radius, hitting)
+        own = radius.copy()
+        own[:: 1 + self._law.d] = 0.0  # rebounds are those of feet
+        at = Leaving(1 + self._law.d, mass, bias, rows, velocity, duration, friction, left, own, common)
+        found = redundant_bounds(self._law.terms, self._driven, at, (first[0] - velocity, first[1] - velocity))
+        return None if found is None else (velocity + found[0], velocity + found[1])
 
     def _drives(self, mass: Array) -> tuple[Array, Array, Array]:
         """Of the pieces of the interval of k: k in their middle, by how much the common k moves each joint, and by how

@@ -311,6 +311,13 @@ class LandingLaw:
         middle[:, 1:], half[:, 1:] = creep, np.abs(creep) + (terms.slip * approach)[:, None]
         return middle.reshape(-1), half.reshape(-1)
 
+    def common(self, radius: Array, hitting: Flags) -> Array:
+        """Of the intervals ± ``radius`` (m (1 + d),) of :meth:`left` those of rebounds, one row (feet, m (1 + d)) for
+        each foot that hits: its contacts rebound together."""
+        found = np.zeros((len(self._on), radius.size))
+        found[:, :: 1 + self.d] = self._on * radius[:: 1 + self.d]
+        return found[(self._on & hitting).any(axis=1)]
+
     def _moved(self, u: Array, approach: Array, hitting: Flags) -> tuple[Array, Flags]:
         """By how much (m, 1 + d) m/s each contact's velocity may differ along each axis, by slip where it hits, by
         settling and bounce where it stands and still moves; and which contacts (m,) do the latter."""

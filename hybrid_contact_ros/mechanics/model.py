@@ -266,6 +266,15 @@ class RigidBodyModel:
         """The bounds of what the joints can measure at all: ``factor`` times the limits of the URDF."""
         return Plausibility(self.pinocchio_model, self.coordinates, self._joint_types, factor)
 
+    def frame_of(self, link: str) -> tuple[int, Array, Array] | None:
+        """Pinocchio's joint that carries a link, and the link's axes (3, 3) and origin (3,), m, in the frame of that
+        joint; None where there is no such link."""
+        model = self.pinocchio_model
+        if not model.existFrame(link, pin.FrameType.BODY):
+            return None
+        frame = model.frames[model.getFrameId(link, pin.FrameType.BODY)]
+        return int(frame.parentJoint), frame.placement.rotation.copy(), frame.placement.translation.copy()
+
     def base_offset(self, link: str) -> float | None:
         """Distance (m) between the frames of a link and of the root link plus the angle between them (rad), where the
         two are bolted to each other; infinity where joints lie between them, None where there is no such link."""

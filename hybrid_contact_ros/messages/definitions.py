@@ -33,6 +33,12 @@ DEFINITIONS = {
     "Twist": "Vector3 linear, Vector3 angular",
     "TwistWithCovariance": "Twist twist, float64[36] covariance",
     "JointState": "Header header, string[] name, float64[] position, float64[] velocity, float64[] effort",
+    "Imu": (
+        "Header header, Quaternion orientation, float64[9] orientation_covariance, Vector3 angular_velocity, "
+        "float64[9] angular_velocity_covariance, Vector3 linear_acceleration, float64[9] linear_acceleration_covariance"
+    ),
+    "Wrench": "Vector3 force, Vector3 torque",
+    "WrenchStamped": "Header header, Wrench wrench",
     "JointCommand": (
         "Header header, string[] name, float64[] position, float64[] velocity, float64[] effort, float64[] stiffness, "
         "float64[] damping"

@@ -22,13 +22,13 @@ from typing import Any
 
 from hybrid_contact_ros.config import InputConfig
 from hybrid_contact_ros.mechanics.state import RobotState
-from hybrid_contact_ros.messages.joint_commands import COMMAND, JointCommandReader
+from hybrid_contact_ros.messages.beside import side_inputs
+from hybrid_contact_ros.messages.joint_commands import COMMAND
 from hybrid_contact_ros.messages.joint_states import JOINTS, JointReading, JointStateReader, Model
 from hybrid_contact_ros.messages.odometry import Base, OdometryReader
 from hybrid_contact_ros.messages.parts import PartsReader
 from hybrid_contact_ros.messages.refusals import DoubtedError, Fault, RefusedError, sentence
 from hybrid_contact_ros.messages.serialized import Deserialize, as_message
-from hybrid_contact_ros.messages.side_inputs import SideInput
 from hybrid_contact_ros.messages.stamps import StampOrder, StreamRate, stamp_of
 
 _IN_STEP = 2
@@ -86,12 +86,9 @@ class Intake:
         self.sentences: dict[Fault, str] = {}
         self.last_fault: tuple[str, str] | None = None
         self.states = 0
-        self.side: dict[str, SideInput] = {}
-        if model.joint_names:
-            command = JointCommandReader.of(model, config)
-            parts = PartsReader(command.kind, deserialize, objects)
-            self.side[COMMAND] = SideInput(COMMAND, command.kind, parts, command.read, config.command_timeout)
-        self._beside = [("command", self.side[COMMAND])] if COMMAND in self.side else []  # attributes of states
+        self.side, self._beside = side_inputs(
+            model, config, lambda kind: PartsReader(kind, deserialize, objects), self._count, lambda: self.frame_id
+        )
         self.rates = {JOINTS: StreamRate(), ODOM: StreamRate(), **{name: side.rate for name, side in self.side.items()}}
         self.frame_id = "" if model.floating_base else model.root_link
         self._child: tuple[str, str] = ("", "")  # the odometry's child_frame_id and what is wrong with it

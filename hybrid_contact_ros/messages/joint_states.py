@@ -40,6 +40,9 @@ class Model(Protocol):
     nv: int
     floating_base: bool
     root_link: str
+    contact_names: tuple[str, ...]
+    contact_frames: tuple[str, ...]
+    spheres: Any
 
     @property
     def joint_names(self) -> Sequence[str]: ...
@@ -49,6 +52,8 @@ class Model(Protocol):
     def plausibility(self, factor: float) -> Plausibility: ...
 
     def base_offset(self, link: str) -> float | None: ...
+
+    def frame_of(self, link: str) -> tuple[int, NDArray[np.float64], NDArray[np.float64]] | None: ...
 
 
 class _JointLayout(Layout):

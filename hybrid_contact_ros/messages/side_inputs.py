@@ -17,6 +17,8 @@ SIDE_TYPES = {
     "JointState": "sensor_msgs/msg/JointState",
     "JointTrajectory": "trajectory_msgs/msg/JointTrajectory",
     "JointCommand": "hybrid_contact_msgs/msg/JointCommand",
+    "Imu": "sensor_msgs/msg/Imu",
+    "WrenchStamped": "geometry_msgs/msg/WrenchStamped",
 }
 """Types of messages of these inputs, by the names that the rest of this room knows them by."""
 Count = Callable[[str, str, str], None]
@@ -63,13 +65,18 @@ class SideInput:
                 stamp = stamp_of(parts.sec, parts.nanosec)
             finally:
                 self.rate.note(stamp, number, writer)  # one that is refused did come, too
-            made = self._convert(parts, stamp)
             in_order(self.topic, self.order, stamp, receive_ns)
+            made = self._convert(parts, stamp)
             self._newest, self._late = (stamp, made), False
         except DoubtedError:
             return
         except RefusedError as fault:
             count(self.topic, fault.reason, fault.detail)
+
+    @property
+    def stamp_ns(self) -> int:
+        """Stamp of the newest message that can be used; 0 before the first."""
+        return 0 if self._newest is None else self._newest[0]
 
     @property
     def there(self) -> bool:

@@ -3,11 +3,11 @@
 from typing import Any
 
 from builtin_interfaces.msg import Duration, Time
-from geometry_msgs.msg import Point, Vector3
+from geometry_msgs.msg import Point, Vector3, WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.serialization import deserialize_message
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Imu, JointState
 from std_msgs.msg import Header
 
 from hybrid_contact_msgs.msg import (
@@ -39,7 +39,13 @@ _CLASSES = (
     EventSensitivity,
     EventWord,
 )
-_INPUTS = {"JointState": JointState, "Odometry": Odometry, "JointCommand": JointCommand}
+_INPUTS = {
+    "JointState": JointState,
+    "Odometry": Odometry,
+    "JointCommand": JointCommand,
+    "Imu": Imu,
+    "WrenchStamped": WrenchStamped,
+}
 
 
 def message_types() -> MessageTypes:

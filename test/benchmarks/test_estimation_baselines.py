@@ -34,7 +34,7 @@ def macro(one, said):
 
 @pytest.mark.parametrize("name", list(RULES))
 def test_a_rule_finds_the_feet_that_what_it_looks_at_shows(name):
-    one = seen(gait())
+    one = seen(gait(seconds=8.0))
     said = tuned(RULES[name], [one])
     assert said is not None and macro(one, said[0]) > (0.8 if name == "load share" else 0.98)
 

@@ -17,6 +17,7 @@ CHANGED = {
     "effort scale and friction": ("effort",),
     "drift 1 cm/s": ("position",),
     "plane 5 mm off": ("position",),
+    "plane 5 mm off, the other way": ("position",),
     "3 ms offset": ("position", "linear", "angular"),
 }
 

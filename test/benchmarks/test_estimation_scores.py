@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.estimation_scores.ahead import horizons, reliability, steady_spans
+from benchmarks.estimation_scores.ahead import extrapolated, horizons, reliability, steady_spans
 from benchmarks.estimation_scores.answers import Ahead, Answers
 from benchmarks.estimation_scores.blocks import binomial_interval, counts, difference, macro_f1, stride_blocks
 from benchmarks.estimation_scores.density import density, transforms
@@ -110,6 +110,8 @@ def test_a_density_that_is_true_has_uniform_transforms_and_beats_one_of_constant
     assert late.distance > 0.5 and late.score < late.constant
     wide = density(errors, 20 * width, 20 * width)
     assert wide.distance > 0.3 and wide.score < true.score
+    endless = density([0.001, -0.001], [np.inf, np.inf], [np.inf, np.inf])  # says nothing, but no impossible event
+    assert np.isfinite(endless.score) and endless.score < endless.constant - 2.0
     assert transforms(np.array([0.002]), np.array([0.002]), np.array([0.1])) == pytest.approx([0.0228], abs=1e-3)
 
 
@@ -132,12 +134,22 @@ def test_predictions_are_scored_at_their_horizon_and_stops_are_apart():
             when[k, i] = t - time[k]
     when[-80:-40, 0] = 0.005
     ahead = Ahead(when, when - 0.001, when + 0.001)
-    told = Answers(time, truth, truth.astype(float), truth.astype(float), {}, {"touchdown": ahead, "liftoff": ahead})
+    told = Answers(time, truth, truth.astype(float), {}, {"touchdown": ahead, "liftoff": ahead})
     found = {steady: horizons([episode], [told], "touchdown", steady)[0.02] for steady in (True, False)}
     assert found[True].missed == found[False].missed == 0
     assert found[True].events + found[False].events == sum((np.diff(truth.astype(int), axis=0) == 1).sum(axis=0))
     assert max(map(abs, found[True].errors)) < 1e-9 and found[True].held == found[True].events
     assert (found[True].false, found[False].false) == (0, 1)
+
+
+def test_plain_extrapolation_is_exact_for_a_foot_that_falls():
+    time = 0.001 * np.arange(100)
+    gap = (0.04 - 0.3 * time - 0.5 * 9.81 * time**2)[:, None]
+    found = extrapolated(time, gap, (-0.3 - 9.81 * time)[:, None])
+    lands = (-0.3 + np.sqrt(0.09 + 2 * 9.81 * 0.04)) / 9.81
+    early = (time > 0.003) & (time < lands - 1e-6)
+    assert (time + found.time[:, 0])[early] == pytest.approx(lands, abs=1e-9)
+    assert np.isnan(found.time[time > lands]).all()
 
 
 def test_a_bin_of_probabilities_needs_twenty_separate_events():

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from benchmarks.estimation_scores.features import features
 from benchmarks.estimation_scores.simulated import CASES, FALLS, episode, made, simulated_sources
 from benchmarks.estimation_scores.terrain import Terrain, TerrainRobot
 
@@ -39,3 +41,21 @@ def test_what_is_made_is_kept_and_read_again(tmp_path):
     found = episode("go2_push", again)
     assert found.truth.shape == found.gap.shape == (50, 4) and found.recording.effort.shape == (50, 12)
     assert set(simulated_sources()) == {f"{r}_{c}" for r in ("go2", "anymal") for c in CASES if (r, c) not in FALLS}
+
+
+def test_leg_forces_of_a_robot_that_stands_still_add_up_to_its_weight(tmp_path):
+    """Both with and without accelerations, and each foot's is the force of the ground."""
+    source = simulated_sources()["anymal_stop"]
+    found = episode("anymal_stop", made("anymal", "stop", 0.45, tmp_path))
+    model = source.model(source.config)
+    seen = features(source, model, found)
+    true = found.force[-50:, :, 2]
+    for name in ("force", "observer"):
+        assert seen[name][-50:].sum(axis=1).mean() == pytest.approx(true.sum(axis=1).mean(), rel=0.03)
+        assert np.abs(seen[name][-50:].mean(axis=0) - true.mean(axis=0)).max() < 0.1 * true.mean()
+    assert (
+        seen["share"][-50:].sum(axis=1) == pytest.approx(1.0)
+        and np.abs(seen["gap"][-50:] - found.gap[-50:]).max() < 1e-3
+    )
+    blind = features(source, model, replace(found, recording=replace(found.recording, effort=None)))
+    assert set(blind) == {"gap", "height", "rate", "speed"}

@@ -167,6 +167,13 @@ def test_a_drive_that_is_believed_again_obeys():
     assert not found.disobeyed.any()
 
 
+def test_a_drive_is_believed_that_is_off_by_less_than_five_percent_of_its_limit_whatever_the_base_has():
+    found = Obedience(np.array([np.inf, 100.0]))
+    for k in range(100):
+        found.add(k * MS, np.array([0.0, 2.0]), np.array([0.0, 6.0]))
+    assert not found.disobeyed.any()
+
+
 def falling(stamp: int, height: float, told: JointCommand | None) -> RobotState:
     q = np.r_[0.0, 0.0, height + 0.5, 0.0, 0.0, 0.0, 1.0, -0.5]
     v = np.r_[0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0]

@@ -4,20 +4,9 @@ import numpy as np
 import pytest
 
 from helpers.bodies import NO_DEADLINE, block, same_bits
+from helpers.landing_blocks import EFFORT, SURE, TILT, falling, held
 from hybrid_contact_ros.codes import LandingPhase
 from hybrid_contact_ros.mechanics.state import RobotState
-
-SURE = {"gap_sigma": 1e-5, "velocity_sigma": 1e-4, "acceleration_sigma": 0.1}
-TILT = 0.04  # rad, by which one edge is 4 mm lower
-EFFORT = np.zeros(6)
-
-
-def falling(lower: float, stamp: int = 0) -> RobotState:
-    """The tilted block, its lower edge so high (m), falling with 1 m/s."""
-    height = lower + 0.05 * np.cos(TILT) + 0.05 * np.sin(TILT)
-    q = np.array([0, 0, height, 0, np.sin(TILT / 2), 0, np.cos(TILT / 2)])
-    turned = np.array([np.sin(TILT), 0.0, -np.cos(TILT)])  # of the velocity, in the axes of the body
-    return RobotState(stamp, q, np.r_[turned, 0, 0, 0], EFFORT)
 
 
 def published(state: RobotState, **more):
@@ -89,15 +78,6 @@ def test_a_foot_that_landed_lately_makes_the_next_landing_incomplete():
         thing.update(falling(max(0.01 - 0.001 * k, 0.0), 1_000_000 * k) if k < 11 else held(1_000_000 * k))
     found = thing.next_impact()
     assert found.contacts.tolist() == [0, 1, 2, 3] and found.phase == LandingPhase.INCOMPLETE
-
-
-def held(stamp: int) -> RobotState:
-    """The lower edge at rest on the ground, the block turning about it."""
-    state = falling(0.0, stamp)
-    rate = -8.0  # rad/s about y: the upper edge comes down with 0.8 m/s
-    corner = np.array([0.05, 0.0, -0.05])
-    linear = -np.cross([0.0, rate, 0.0], corner)
-    return RobotState(stamp, state.q, np.r_[linear, 0.0, rate, 0.0], EFFORT)
 
 
 def test_equal_streams_give_equal_sets():

@@ -11,7 +11,10 @@ from scipy.optimize import brentq
 from scipy.stats import chi2
 
 GRAVITY = 9.81
-WITH_ROS = {"controller_side": "test/ros/test_example.py"}  # tested beside a running node
+WITH_ROS = {
+    "controller_side": "test/ros/test_example.py",
+    "low_command": "test/ros/test_low_command.py",
+}  # tested beside a running node
 
 
 @pytest.fixture

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from builtin_interfaces.msg import Time
+from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import Imu, JointState
 from std_srvs.srv import SetBool, Trigger
 
 from helpers import leg
@@ -115,6 +116,29 @@ def command_rubbish(bench: Any, node: Any) -> None:
 
 def no_command(bench: Any, node: Any) -> None:
     bench.silence("joint_command")
+
+
+def sensor(topic: str, kind: type, change: Callable[[Any], None] = lambda msg: None, frame: str = "") -> Act:
+    """A measurement of what the robot may have or not, stamped after the last state."""
+
+    def act(bench: Any, node: Any) -> None:
+        now = bench.now + 1
+        msg = kind()
+        msg.header.stamp, msg.header.frame_id = Time(sec=now // 10**9, nanosec=now % 10**9), frame
+        if kind is JointState:
+            msg.name, msg.effort = ["foot"], [100.0]
+        change(msg)
+        bench.beside(topic, kind).publish(msg)
+
+    return act
+
+
+def silence_of(*topics: str) -> Act:
+    def act(bench: Any, node: Any) -> None:
+        for topic in topics:
+            bench.silence(topic)
+
+    return act
 
 
 def second_publisher(bench: Any, node: Any) -> None:
@@ -251,6 +275,29 @@ FAULTS = {
     "command unreadable": Fault("bytes that are no message", command_rubbish, "joint_command: the bytes are no"),
     "command old": Fault(
         "stamped 60 ms before the state", command(-60 * MS), "too far from the state", mend=no_command
+    ),
+    # --- sensors that a robot may have or not
+    "inertial unit": Fault("a measurement", sensor("imu", Imu), "", "imu"),
+    "turn NaN": Fault("rate NaN", sensor("imu", Imu, put("angular_velocity.x", NAN)), "imu: a value is NaN"),
+    "turn absurd": Fault("rate 1e6 rad/s", sensor("imu", Imu, put("angular_velocity.x", 1e6)), "imu: a value is far"),
+    "unit's orientation long": Fault(
+        "quaternion of 2", sensor("imu", Imu, put("orientation.w", 2.0)), "imu: the orientation is not a unit"
+    ),
+    "unit on the shank": Fault("frame shank", sensor("imu", Imu, frame="shank"), "imu: the frame of the message"),
+    "force": Fault("a wrench", sensor("wrench", WrenchStamped), "", "wrench"),
+    "force NaN": Fault(
+        "force NaN", sensor("wrench", WrenchStamped, put("wrench.force.z", NAN)), "wrench: a value is NaN"
+    ),
+    "force of the body": Fault("frame body", sensor("wrench", WrenchStamped, frame="body"), "wrench: the frame"),
+    "reading": Fault("100 counts", sensor("contact_sensors", JointState), "", "contact_sensors"),
+    "reading infinite": Fault(
+        "reading inf", sensor("contact_sensors", JointState, put("effort", [INF])), "contact_sensors: a value is NaN"
+    ),
+    "reading of a stranger": Fault(
+        "contact hand",
+        sensor("contact_sensors", JointState, put("name", ["hand"])),
+        "none of hand",
+        mend=silence_of("imu", "wrench", "contact_sensors"),
     ),
     # --- robot description
     "description bad": Fault("a URDF that is cut", describe(BAD_URDF), "robot description", mend=describe(leg.URDF)),

@@ -20,8 +20,9 @@ PACKAGES = {
     "std_msgs": ("Header",),
     "geometry_msgs": (
         *("Point", "Vector3", "Quaternion", "Pose", "PoseWithCovariance", "Twist", "TwistWithCovariance"),
+        *("Wrench", "WrenchStamped"),
     ),
-    "sensor_msgs": ("JointState",),
+    "sensor_msgs": ("JointState", "Imu"),
     "nav_msgs": ("Odometry",),
     "hybrid_contact_msgs": (
         *("ContactState", "ModeTransition", "ContactMode", "ContactEvent", "ConstraintStability"),

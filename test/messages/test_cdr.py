@@ -23,6 +23,8 @@ KINDS = [
     "ConstraintStability",
     "PostImpactVelocitySet",
     "JointCommand",
+    "Imu",
+    "WrenchStamped",
 ]
 
 

@@ -12,7 +12,10 @@ import pytest
 from helpers.random_messages import masked
 from hybrid_contact_ros.bags.reader import BagReader
 from hybrid_contact_ros.bags.writer import BagWriter
+from hybrid_contact_ros.config import InputConfig
+from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.messages.cdr import Layout, serialize
+from hybrid_contact_ros.messages.definitions import blank
 from hybrid_contact_ros.recordings.write import write_recording
 from hybrid_contact_ros.replay.run import replay_bag
 from hybrid_contact_ros.replay.session import OUTPUTS, SENSITIVITY
@@ -54,7 +57,12 @@ def ros():
 
 
 KINDS = {"/odom": "nav_msgs/msg/Odometry", "/joint_states": "sensor_msgs/msg/JointState"}
-BESIDE = {"/joint_command": "hybrid_contact_msgs/msg/JointCommand"}
+BESIDE = {
+    "/joint_command": "hybrid_contact_msgs/msg/JointCommand",
+    "/imu": "sensor_msgs/msg/Imu",
+    "/left": "geometry_msgs/msg/WrenchStamped",
+    "/contact_sensors": "sensor_msgs/msg/JointState",
+}
 """What a robot may have or not; none of it is in most recordings here."""
 
 
@@ -68,7 +76,9 @@ def heard(recording, fall, walker, serialized, expected):
     from hybrid_contact_ros.ros.executor import make_executor
 
     overrides = {"robot_description": fall.urdf, "contact_names": list(walker.contacts), "serialized_io": serialized}
-    overrides["input.command"] = walker.input.command
+    for name in ("command", "imu", "contact_sensors", "wrench_topics"):
+        value = getattr(walker.input, name)
+        overrides[f"input.{name}"] = list(value) if isinstance(value, tuple) else value
     overrides["impact.deadline"] = 0.0  # none: it would cut sets short by the clock
     overrides |= {f"contacts.{name}.link": contact.link for name, contact in walker.contacts.items()}
     node = ContactSuiteNode(parameter_overrides=[Parameter(name, value=value) for name, value in overrides.items()])
@@ -193,8 +203,8 @@ def commanded(source, target, walker):
     """The recording with a command after each second joint state, which pulls the legs in more and more; every tenth
     one cannot be used."""
     with BagReader(source) as reader, BagWriter(target) as bag:
-        for topic, kind in (KINDS | BESIDE).items():
-            bag.add(topic, kind)
+        for topic in (*KINDS, "/joint_command"):
+            bag.add(topic, (KINDS | BESIDE)[topic])
         number = 0
         for topic, time_ns, data in reader.messages(list(KINDS), raw=KINDS):
             bag.write(topic, time_ns, data)
@@ -225,3 +235,62 @@ def test_commands_are_taken_alike_and_change_sets_alone(ros, fall, walker, tmp_p
     plain = written(tmp_path / "of_plain.mcap")
     assert all(plain[topic] == expected[topic] for topic in COMPARED)
     assert plain[SETS] != expected[SETS]
+
+
+def sensed(source, target):
+    """The recording with an inertial measurement, a wrench and readings after each joint state; every tenth of them
+    cannot be used."""
+    with BagReader(source) as reader, BagWriter(target) as bag:
+        for topic, kind in (KINDS | BESIDE).items():
+            if topic != "/joint_command":
+                bag.add(topic, kind)
+        number = 0
+        for topic, time_ns, data in reader.messages(list(KINDS), raw=KINDS):
+            bag.write(topic, time_ns, data)
+            number += topic == "/joint_states"
+            if topic != "/joint_states":
+                continue
+            value = float("nan") if number % 10 == 5 else 0.1 * number
+            header = Message(stamp=Message(sec=time_ns // 10**9, nanosec=time_ns % 10**9), frame_id="")
+            bag.write("/imu", time_ns, serialize("Imu", blank("Imu", header=header, angular_velocity=xyz(value))))
+            wrench = blank("Wrench", force=xyz(value))
+            bag.write(
+                "/left", time_ns, serialize("WrenchStamped", blank("WrenchStamped", header=header, wrench=wrench))
+            )
+            names = {"name": ["left", "right"], "effort": [value, number % 50]}
+            readings = serialize("JointState", blank("JointState", header=header, **names))
+            bag.write("/contact_sensors", time_ns, readings if number % 10 != 7 else readings[:-9])
+
+
+def xyz(value):
+    return blank("Vector3", x=value)
+
+
+def told(state):
+    """What a state has of sensors, as bytes."""
+    imu, force, reading = state.imu, state.contact_force, state.contact_reading
+    parts = [state.stamp_ns, imu and (imu.stamp_ns, imu.angular_velocity.tobytes())]
+    parts.append(force and (force.stamp_ns.tobytes(), force.force.tobytes(), force.valid.tobytes()))
+    parts.append(reading and (reading.stamp_ns, reading.load.tobytes(), reading.valid.tobytes()))
+    return parts
+
+
+@pytest.mark.parametrize("serialized", [True, False], ids=["bytes", "objects"])
+def test_sensors_are_taken_alike(ros, fall, walker, tmp_path, serialized, monkeypatch):
+    write_recording(fall, tmp_path / "plain.mcap")
+    sensed(tmp_path / "plain.mcap", tmp_path / "fall.mcap")
+    walker = replace(walker, input=InputConfig(imu=True, contact_sensors=True, wrench_topics=("left", "")))
+    states = []
+    result = replay_bag(
+        tmp_path / "fall.mcap", walker, fall.urdf, tmp_path / "out.mcap", complete_sets=True, sensitivity=True,
+        on_prediction=lambda state, _: states.append(told(state)),
+    )  # fmt: skip
+    assert result.faults == {"not_finite": 40, "unreadable": 20} and states[-1][1:] != [None] * 3
+    expected = written(tmp_path / "out.mcap")
+    live, update = [], ContactEstimator.update
+    watched = lambda self, state, *given: live.append(told(state)) or update(self, state, *given)  # noqa: E731
+    monkeypatch.setattr(ContactEstimator, "update", watched)
+    received, intake = heard(tmp_path / "fall.mcap", fall, walker, serialized, expected)
+    assert_same(received, expected)
+    assert [one for one in live if one[0] >= 10**9] == states
+    assert {reason: intake.faults[reason] for reason in result.faults} == dict(result.faults)

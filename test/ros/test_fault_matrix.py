@@ -8,6 +8,7 @@ import time
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 
+from helpers import leg
 from helpers.faults import FAULTS
 from hybrid_contact_msgs.msg import ContactMode
 from hybrid_contact_ros.nodes.contact_suite import ContactSuiteNode
@@ -24,7 +25,9 @@ def survivor(lasting_bench):
     bench = lasting_bench
     modes = bench.listen(ContactMode, "contact_mode")
     bench.describe()
-    node = bench.start(ContactSuiteNode, configure=False, robot_description="", autostart=True)
+    sensors = "stale_after: 0.0, imu: true, contact_sensors: true, wrench_topics: [wrench]"
+    parameters = leg.PARAMETERS.replace("stale_after: 0.0", sensors)
+    node = bench.start(ContactSuiteNode, configure=False, robot_description="", autostart=True, parameters=parameters)
     bench.until(lambda: node.active and bench.joints.get_subscription_count() == 1)
     bench.spin(0.2)
     return bench, node, modes, bench.answer(modes)

@@ -11,8 +11,8 @@ from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 from hybrid_contact_ros.kernels.estimation.update_records import NEXT_EVENT, PROBABILITY
 
-# A belief against the status by more than this is when an event may have begun.
-_DOUBT = 0.1
+# A belief against the status by more than this is when an event has begun.
+_DOUBT = 0.5
 
 
 class BeliefUse(NamedTuple):
@@ -22,6 +22,7 @@ class BeliefUse(NamedTuple):
     close_above: float  # a contact closes above this probability
     open_below: float  # and opens below this one
     decides: bool  # whether the belief decides which contacts are closed
+    observes: bool  # whether forces are observed: a single body has no joints whose efforts could be wrong or right
 
 
 class BeliefRecord(NamedTuple):
@@ -50,23 +51,23 @@ class BeliefRecord(NamedTuple):
 
 @kernel
 def believe(
-    thresholds, belief_settings, settings, given, believed, problem, here, tracker, observer, solver, scratch, belief,
+    use, belief_settings, settings, given, believed, problem, here, tracker, observer, solver, scratch, belief,
     out,
 ):  # fmt: skip
     """Form the belief of this state, before a mode is solved for: nothing here depends on which contacts are thought to
     be closed, except the load of the last state's mode.
 
-    Args: thresholds: BeliefUse. belief_settings: BeliefSettings. belief: in and out, BeliefRecord.
+    Args: use: BeliefUse. belief_settings: BeliefSettings. belief: in and out, BeliefRecord.
 
     Returns:
         Whether the belief decided which contacts are closed, which it does once there are observed forces, of efforts
         that are ``believed``.
     """
     s, b = belief_settings, belief
-    observed = has_settled(settings.gain, observer)
+    observed = use.observes and has_settled(settings.gain, observer)
     if observed:
         observed = free_forces(
-            thresholds.lead, settings.gain, settings.velocity_sigma, given.dt, here.L, here.half, here.G, observer.residual,
+            use.lead, settings.gain, given.dt, here.L, here.half, here.G, observer.residual,
             FreeForces(b.last, b.noise, b.force, b.covariance, b.inverse), solver.A, scratch.vectors,
         )  # fmt: skip
     else:
@@ -81,27 +82,35 @@ def believe(
     )  # fmt: skip
     for i in range(b.load.shape[0]):
         out.numbers[PROBABILITY, i] = b.probability[i, 0]
-    if thresholds.decides and observed and believed:
-        decide_closed(thresholds.close_above, thresholds.open_below, b.probability, tracker.closed, tracker.evidence)
+    if use.decides and observed and believed:
+        decide_closed(
+            use.close_above, use.open_below, settings.velocity_tolerance, problem.gap, here.gap_velocity, b.probability,
+            tracker.closed, tracker.evidence,
+        )  # fmt: skip
         return True
     return False
 
 
 @kernel
-def decide_closed(close_above, open_below, probability, closed, evidence):
+def decide_closed(close_above, open_below, velocity_tolerance, gap, rate, probability, closed, evidence):
     """Close contacts that are believed to be closed with more than ``close_above``, open them below ``open_below``.
 
+    A contact that has a gap and approaches faster than ``velocity_tolerance`` (m/s) stays open: nothing has stopped it
+    yet, however certain it is that something will.
+
     Args:
-        probability: (m, 2), its first column. closed: in and out (m,) uint8. evidence: out (m,), positive where the
-            belief is against the status that the contact had before this state.
+        gap: φ (m,), m. rate: φ̇ (m,), m/s. probability: (m, 2), its first column. closed: in and out (m,) uint8.
+        evidence: out (m,), positive where the belief is against the status that the contact had before this state.
     """
     for i in range(closed.shape[0]):
         p = probability[i, 0]
-        evidence[i] = max((1.0 - p if closed[i] else p) - _DOUBT, 0.0)
         if closed[i]:
+            evidence[i] = max(1.0 - p - _DOUBT, 0.0)
             closed[i] = 0 if p < open_below else 1
         else:
-            closed[i] = 1 if p > close_above else 0
+            arriving = gap[i] > 0.0 and rate[i] < -velocity_tolerance
+            evidence[i] = 0.0 if arriving else max(p - _DOUBT, 0.0)
+            closed[i] = 1 if p > close_above and not arriving else 0
 
 
 @kernel

@@ -30,14 +30,14 @@ class FreeForces(NamedTuple):
 
 
 @kernel
-def free_forces(lead, gain, velocity_sigma, dt, L, half, G, residual, memory, A, work):
+def free_forces(lead, gain, dt, L, half, G, residual, memory, A, work):
     """Solve G f = J M⁻¹ r for all contacts, and write the normal parts of f with their covariance.
 
     The residual r of the observer lags behind the forces by 1/``gain``. What is solved for is r + ``lead`` ṙ/gain: the
     observer's own equation makes this the force of the moment for a lead of 1, at the price of more noise. The noise
     is measured: the part of r that no contact force explains has nv − n directions, and its mean square in M⁻¹ is that
-    of all others. The covariance of f is G⁻¹ times this. Where contacts leave no direction free, the noise is taken as
-    ``gain`` times ``velocity_sigma`` (m/s).
+    of all others. The covariance of f is G⁻¹ times this. Where n ≥ nv, contact forces explain everything and nothing
+    tells how wrong they are: there are none then.
 
     Args:
         dt: s since the last state. L, half, G: of Measurement. residual: r (nv,).
@@ -48,7 +48,8 @@ def free_forces(lead, gain, velocity_sigma, dt, L, half, G, residual, memory, A,
     """
     m, nv = memory.force.shape[0], residual.shape[0]
     n = _WIDTH * m
-    if m == 0 or m > MOST_CONTACTS:
+    free = nv - n
+    if m == 0 or m > MOST_CONTACTS or free <= 0:
         return False
     response, shifted = work[0], work[1]
     ahead = lead / (gain * dt) if dt > 0.0 and memory.noise[0] >= 0.0 else 0.0
@@ -77,8 +78,7 @@ def free_forces(lead, gain, velocity_sigma, dt, L, half, G, residual, memory, A,
     cholesky_solve(n, A, shifted)
     for i in range(n):
         energy -= response[i] * shifted[i]
-    free = nv - n
-    noise = max(energy, 0.0) / free if free > 0 else (gain * velocity_sigma) ** 2
+    noise = max(energy, 0.0) / free
     if memory.noise[0] < 0.0:
         memory.noise[0] = noise
     memory.noise[0] += min(1.0, max(dt, 0.0) / _NOISE_TIME) * (noise - memory.noise[0])

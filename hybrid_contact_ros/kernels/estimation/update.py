@@ -54,12 +54,12 @@ def update(
     learn, plane_sigma, slope_sigma, step_sigma, foot_sigma, correlation_length, base_drift, fading, still_speed,
     still_time, still_time_unloaded, least_load,
     # belief settings:
-    belief_lead, belief_close_above, belief_open_below, belief_decides, belief_gap_sigma, belief_swing_height,
-    belief_sunk, belief_swing_speed, belief_swing_slide,
-    belief_slip_speed, belief_rest_speed, belief_load_sigma, belief_load_limit, belief_force_part, belief_share,
-    belief_outliers, belief_gap_correlation, belief_velocity_correlation, belief_load_correlation,
-    belief_force_correlation, belief_touchdown_rate, belief_liftoff_rate, belief_slip_rate, belief_stick_rate,
-    belief_foresight, belief_foresight_sigma, belief_sigmas,
+    belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes, belief_gap_sigma,
+    belief_swing_height,
+    belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed, belief_rest_speed, belief_load_sigma,
+    belief_load_limit, belief_force_part, belief_share, belief_outliers, belief_gap_correlation,
+    belief_velocity_correlation, belief_load_correlation, belief_force_correlation, belief_touchdown_rate,
+    belief_liftoff_rate, belief_slip_rate, belief_stick_rate, belief_foresight, belief_foresight_sigma, belief_sigmas,
     # robot:
     normals, tangents, friction, restitution,
     # problem:
@@ -88,8 +88,8 @@ def update(
     # rate noise:
     noise_rates, noise_times, noise_count, noise_sigma,
     # stance memory:
-    point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance, stance_start, pressing,
-    pulling, entry, shift,
+    point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance, touched_height,
+    touched_lead, stance_start, pressing, pulling, entry, shift,
     # ground map:
     map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
     map_numbers,
@@ -104,7 +104,7 @@ def update(
     integers, directions, phi, flats, chain, chain_matrix,
     chain_bytes,
     # ground scratch:
-    map_row, under, every, plane_of, shift_variance, velocity_tolerances, gap_offs,
+    map_row, under, every, plane_of, shift_variance, rate_offs, gap_offs,
     # engine out:
     backed, event_times,
     # lists:
@@ -117,10 +117,10 @@ def update(
 ):  # fmt: skip
     """Answer for one state whose measurement is there (:func:`~.measure.measure`); nothing in here can refuse it.
 
-    Args: the members of UpdateSettings, GroundSettings, RobotContacts, UpdateProblem, Measurement, TrackerMemory,
-        StateOut (with ``warm``, (1,) uint8, whether the last mode was solved), ``lines`` of EventOut, ObserverMemory,
-        LogMemory, TrustTable, TrustMemory and TrustScratch (both with the prefix ``trust_``), RateNoise, StanceMemory,
-        GroundMap, BeliefUse, BeliefSettings and BeliefRecord (all three with the prefix ``belief_``),
+    Args: the members of UpdateSettings, GroundSettings, BeliefUse and BeliefSettings (both prefixed with ``belief_``),
+        RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last
+        mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory, TrustTable, TrustMemory and TrustScratch
+        (both with the prefix ``trust_``), RateNoise, StanceMemory, GroundMap, BeliefRecord (with the prefix),
         StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix
         ``out_``.
 
@@ -160,14 +160,14 @@ def update(
         trust_basis, trust_triangle, trust_part, trust_kept, trust_left, trust_root, trust_load
     )  # fmt: skip
     stance = StanceMemory(
-        point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance, stance_start,
-        pressing, pulling, entry, shift,
+        point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance,
+        touched_height, touched_lead, stance_start, pressing, pulling, entry, shift,
     )  # fmt: skip
     footholds = GroundMap(
         map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
         map_numbers,
     )  # fmt: skip
-    use = BeliefUse(belief_lead, belief_close_above, belief_open_below, belief_decides)
+    use = BeliefUse(belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes)
     belief_settings = BeliefSettings(
         belief_gap_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed,
         belief_rest_speed, belief_load_sigma, belief_load_limit, belief_force_part, belief_share, belief_outliers,
@@ -186,7 +186,7 @@ def update(
         integers, directions, phi, flats, chain, chain_matrix,
         chain_bytes,
     )  # fmt: skip
-    ground = GroundScratch(map_row, under, every, plane_of, shift_variance, velocity_tolerances, gap_offs)
+    ground = GroundScratch(map_row, under, every, plane_of, shift_variance, rate_offs, gap_offs)
     ahead = EngineOut(backed, event_times)
     lists = ListsOut(
         sequence_contacts, sequence_kinds, sequence_times, sequence_modes, events, pair_contacts, pair_couplings,
@@ -206,7 +206,7 @@ def update(
     # Widen the tolerance of rates by their noise, for contacts whose forces are not known.
     rate_noise = RateNoise(noise_rates, noise_times, noise_count, noise_sigma)
     learn_rate_noise(dt, gap_velocity, rate_noise)
-    tolerate_rate_noise(weight, rate_noise, velocity_tolerances, velocity_sigmas)
+    tolerate_rate_noise(weight, rate_noise, rate_offs, velocity_sigmas)
     # Follow the momentum, and believe in each contact as far as this state and those before it agree with it.
     settled = follow_momentum(settings, given, problem, here, observer)
     decided = believe(

@@ -81,7 +81,10 @@ def decide(settings, given, decided, weight, robot, problem, here, tracker, mode
         for i in range(touching.shape[0]):
             touching[i] = closed[i]
     else:
-        candidates(settings.gap_on, ground.gap_offs, ground.velocity_tolerances, closed, gap, rate, touching)
+        candidates(
+            settings.gap_on, ground.gap_offs, settings.velocity_tolerance, ground.rate_offs, closed, gap, rate,
+            touching,
+        )  # fmt: skip
     slips(
         settings.slip_on, settings.slip_off, SLIP_TIME_CONSTANT, settings.velocity_sigma, robot.tangents, given.dt,
         closed, here.tangential, tracker.slipping, tracker.seen, tracker.smooth, tracker.spread, scratch.sliding,
@@ -106,8 +109,9 @@ def decide(settings, given, decided, weight, robot, problem, here, tracker, mode
         if decided or attempt == 1:
             break
         contact_statuses(
-            settings.gap_on, ground.velocity_tolerances, settings.force_on, settings.force_off, settings.load_sigma,
-            here.velocity_sigmas, weight, touching, gap, rate, scratch.load, tracker.slipping, closed,
+            settings.gap_on, settings.velocity_tolerance, ground.rate_offs, settings.force_on, settings.force_off,
+            settings.load_sigma, here.velocity_sigmas, weight, touching, gap, rate, scratch.load, tracker.slipping,
+            closed,
             tracker.evidence, out.codes[STATUS],
         )  # fmt: skip
         pushed = False

@@ -1,0 +1,184 @@
+"""What extrapolations of the velocity missed before the last landings, learned from landing to landing.
+
+How the efforts will change before a touchdown is in a controller's mind: the acceleration held, v + T v̇, misses it,
+and misses it in much the same way before each landing of a gait. When a contact touches, what came is compared with
+what each of the states before it had extrapolated. Before its next landing, those errors count that were made as long
+before the touch, in the same mode, as long after the touch before that: their median moves v⁻, and their scatter is how
+uncertain it is. No constant says how large errors are: a robot that moves as its accelerations say has small ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.estimation.small_systems import factor_of
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.uint8]
+
+_SEEN = 40  # states that are remembered
+_SPACING = 900_000  # ns between them at least
+_LONGEST, _SHORTEST = 0.03, 0.0015  # s, of extrapolations that are compared
+_BEFORE = 1_000_000  # ns: what is told late of a touch has changed v already
+_ALIKE = 0.003  # s: that far apart in time to go and time since the last touch, situations are no longer alike
+_LONG_AGO = 0.015  # s after a touch nothing swings any more
+_STEADY = 0.3  # what a difference in time to go counts within _ALIKE, of one in time since the last touch
+_OUTLIER = 2.0  # medians: errors of more are taken to be as large as that
+_SURELY = 2.0  # standard deviations of what noise makes of a median: less is no bias
+_PRIOR = 1.0  # landings that the spread counts for that is foreseen without errors
+_NO_BIAS = 0.3  # landings that it counts for that nothing is missed
+
+
+class Touches(NamedTuple):
+    """The extrapolations, of k states in all, that the last touches of a contact ended."""
+
+    ends: tuple[int, ...]  # of the states of each touch, the earliest first
+    seconds: Array  # (k,) that they reached
+    mode: NDArray[np.uint64]  # (k,) bits of the closed contacts
+    since: Array  # (k,) s since another touch
+    errors: Array  # (k, nv) what came, less v + T v̇
+
+    def followed_by(self, other: Touches, most: int) -> Touches:
+        """The last ``most`` touches of these, and of another one."""
+        first = self.ends[-most - 1] if len(self.ends) > most else 0
+        arrays = (np.concatenate((old[first:], new)) for old, new in zip(self[1:], other[1:], strict=True))
+        kept = tuple(end - first for end in self.ends if end > first)
+        return Touches((*kept, self.ends[-1] - first + other.ends[0]), *arrays)
+
+
+class Missed(NamedTuple):
+    """What extrapolations missed in situations like this one."""
+
+    errors: Array  # (n, nv), n ≥ 1
+
+    def middle(self, sigma: Array) -> Array:
+        """The bias (nv,): median, less what noise of sigma (nv,) in velocities would make of it."""
+        n = len(self.errors)
+        found = np.median(self.errors, axis=0) * (n / (_NO_BIAS + n))
+        return np.where(np.abs(found) > _SURELY * np.sqrt(2.0 / n) * sigma, found, 0.0)
+
+    def covariance(self, foreseen: Array, noise: Array, mass: Array) -> Array:
+        """Of v⁻ (nv, nv), when it is moved by the bias: of a Gaussian whose covariance is unknown, with the one that
+        was foreseen as that of ``_PRIOR`` landings.
+
+        Errors are told by noisy velocities, twice: a scatter that this alone would make is taken for none.
+
+        Args:
+            foreseen: covariance of v⁻ without these errors, noise in it. noise: covariance of the measured v.
+            mass: M, of the kinetic norm in which errors are outliers.
+        """
+        errors, n = self.errors, len(self.errors)
+        sigma = np.sqrt(np.diag(noise))
+        bias, middle = self.middle(sigma), np.median(errors, axis=0)
+        apart = errors - middle
+        size = np.linalg.norm(apart @ factor_of(mass), axis=1)
+        apart *= np.minimum(1.0, _OUTLIER * np.median(size) / np.maximum(size, 1e-12))[:, None]
+        apart += middle - bias
+        scatter = apart.T @ apart + _NO_BIAS * np.outer(bias, bias)
+        if sigma.any():
+            unit = np.sqrt(2.0 * n) * sigma + 1e-9
+            much, axes = np.linalg.eigh(scatter / unit[:, None] / unit)
+            least = (1.0 + np.sqrt(sigma.size / n)) ** 2  # noise alone stays below it: Marchenko and Pastur
+            axes *= unit[:, None]
+            scatter = (axes * np.where(much > least, much - 1.0, 0.0)) @ axes.T
+        known = (_PRIOR * (foreseen - noise) + scatter) / (_PRIOR + n)
+        return np.asarray(noise + known * (1.0 + 1.0 / (_NO_BIAS + n)))
+
+
+class ErrorsSeen:
+    """A copy of what :class:`VelocityErrors` remembers, at the state last added."""
+
+    def __init__(self, touches: dict[int, Touches], mode: int, since: float) -> None:
+        self._touches, self._mode, self._since = touches, np.uint64(mode), since
+
+    def before(self, contact: int, seconds: float) -> Missed | None:
+        """What was missed this long before touches of a contact, in situations like that of the state."""
+        touches = self._touches.get(contact)
+        if touches is None or not _SHORTEST <= seconds <= _LONGEST:
+            return None
+        apart = np.abs(touches.seconds - seconds)
+        swings = np.minimum(touches.since, _LONG_AGO) - min(self._since, _LONG_AGO)
+        unlike = _STEADY * np.minimum(apart, _ALIKE) + np.maximum(apart - _ALIKE, 0.0) + np.abs(swings)
+        unlike[touches.mode != self._mode] = np.inf
+        nearest, begin = [], 0
+        for end in touches.ends:  # of each touch the situation most alike
+            best = begin + int(unlike[begin:end].argmin())
+            if unlike[best] <= _ALIKE:
+                nearest.append(best)
+            begin = end
+        if not nearest:
+            return None
+        return Missed(touches.errors[nearest] * (seconds / touches.seconds[nearest])[:, None])
+
+
+class VelocityErrors:
+    """The last states of a stream, and what extrapolations from them missed at the last touches of each contact."""
+
+    def __init__(self, nv: int, remembered: int) -> None:
+        """remembered: touches of each contact; 0 for no memory."""
+        self._kept = remembered
+        self._stamps = np.zeros(_SEEN, dtype=np.int64)
+        self._touched = np.zeros(_SEEN, dtype=np.int64)
+        self._modes = np.zeros(_SEEN, dtype=np.uint64)
+        self._values = np.zeros((_SEEN, 2, nv))
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all states."""
+        self._touches: dict[int, Touches] = {}
+        self._last_touch = -(10**12)
+        self._count = self._mode = self._last = 0
+
+    def pause(self) -> None:
+        """Forget the states, but not what was learned."""
+        self._count = 0
+
+    def add(self, stamp_ns: int, v: NDArray[np.floating], acceleration: Array, closed: Codes) -> None:
+        """The next state: its v and v̇ (nv,), and its closed contacts (m,). After the touches that it told."""
+        if not self._kept:
+            return
+        self._mode = int.from_bytes(np.packbits(closed[:64]).tobytes(), "big")
+        count = self._count
+        if count and stamp_ns - self._last < _SPACING:
+            return
+        place, self._last, self._count = count % _SEEN, stamp_ns, count + 1
+        self._stamps[place], self._touched[place], self._modes[place] = stamp_ns, self._last_touch, self._mode
+        row = self._values[place]
+        row[0], row[1] = v, acceleration
+
+    def touched(self, contacts: Iterable[tuple[int, int]]) -> None:
+        """The state that is about to be added told that these contacts touched: (index, earliest time in ns)."""
+        told = list(contacts)
+        if not (told and self._kept):
+            return
+        for contact, earliest in told:
+            if (made := self._ended(earliest)) is not None:
+                known = self._touches.get(contact)
+                self._touches[contact] = made if known is None else known.followed_by(made, self._kept - 1)
+        self._last_touch = max(earliest for _, earliest in told)
+
+    def _ended(self, earliest: int) -> Touches | None:
+        """The extrapolations from states since the touch before, to the last state that is surely before this one."""
+        count = min(self._count, _SEEN)
+        order = np.arange(self._count - count, self._count) % _SEEN
+        stamps = self._stamps[order]
+        last = int(np.searchsorted(stamps, earliest - _BEFORE, "right")) - 1
+        if last < 1:
+            return None
+        seconds = 1e-9 * (stamps[last] - stamps[:last])
+        use = (seconds >= _SHORTEST) & (seconds <= _LONGEST) & (self._touched[order[:last]] == self._last_touch)
+        values = self._values[order[:last][use]]
+        seconds = seconds[use]
+        errors = self._values[order[last], 0] - values[:, 0] - seconds[:, None] * values[:, 1]
+        if not (len(errors) and np.isfinite(errors).all()):
+            return None
+        since = 1e-9 * (stamps[:last][use] - self._last_touch).astype(np.float64)
+        return Touches((len(errors),), seconds, self._modes[order[:last][use]], since, errors)
+
+    def seen(self) -> ErrorsSeen:
+        """A copy for another thread."""
+        return ErrorsSeen(dict(self._touches), self._mode, 1e-9 * (self._last - self._last_touch))

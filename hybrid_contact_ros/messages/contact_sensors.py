@@ -1,0 +1,128 @@
+"""Readings of foot sensors of no certain unit: ``sensor_msgs/JointState`` with contacts (or their links) as names and
+readings as efforts.
+
+Pressure sensors in feet drift, die and get stuck. The zero of each is the low end of what it read lately, which follows
+a reading below it at once and creeps up otherwise; the top is the high end, which creeps down. A load is where between
+these a reading is. A sensor is dead while its span is nothing beside that of its best fellow, and stuck once it has
+read the very same number while a fellow has gone up and down several times.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.mechanics.sensors import ContactReadings
+from hybrid_contact_ros.messages.parts import Parts
+from hybrid_contact_ros.messages.refusals import RefusedError
+
+Array = NDArray[np.float64]
+
+SENSORS = "contact_sensors"
+_CREEP = 20.0  # s, in which zero and top come closer by 63 % of the span
+_PAUSE = 1.0  # s; a longer one starts them anew
+_DEAD = 0.02  # of the largest span
+_LOW, _HIGH = 0.3, 0.7  # loads between which a fellow has gone up and down
+_SWINGS = 3  # of a fellow, after which the very same reading is stuck
+
+
+class ReadingHealth:
+    """Zero, top and health of the readings of m sensors.
+
+    Attributes:
+        low, high: (m,), of each; NaN before the first reading. stuck, dead: (m,) bool.
+    """
+
+    def __init__(self, sensors: int) -> None:
+        self._m = sensors
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all readings."""
+        m = self._m
+        self.low, self.high, self._last = (np.full(m, np.nan) for _ in range(3))
+        self._stamp = 0
+        self._above = np.zeros(m, dtype=np.bool_)
+        self._swings = np.zeros(m, dtype=np.int64)  # of each sensor since the start
+        self._since = np.zeros(m, dtype=np.int64)  # swings of the liveliest fellow when its reading last changed
+        self.stuck, self.dead = np.zeros(m, dtype=np.bool_), np.ones(m, dtype=np.bool_)
+
+    @property
+    def surely_dead(self) -> NDArray[np.bool_]:
+        """(m,): the sensors that have been read, and show nothing while a fellow has gone up and down."""
+        return self.dead & np.isfinite(self._last) & (self._swings.max(initial=0) >= _SWINGS)
+
+    def add(self, stamp_ns: int, raw: Array) -> Array:
+        """Readings (m,), NaN where there is none: the loads (m,)."""
+        seconds = 1e-9 * (stamp_ns - self._stamp)
+        if not 0.0 < seconds <= _PAUSE:
+            self.reset()
+            seconds = 0.0
+        self._stamp = stamp_ns
+        creep = 1.0 - math.exp(-seconds / _CREEP)
+        span = np.nan_to_num(self.high - self.low)
+        seen = np.isfinite(raw)
+        self.low = np.where(seen, np.fmin(self.low + creep * span, raw), self.low)
+        self.high = np.where(seen, np.fmax(self.high - creep * span, raw), self.high)
+        span = np.nan_to_num(self.high - self.low)
+        load = np.where(span > 0.0, (raw - self.low) / np.where(span > 0.0, span, 1.0), np.nan)
+        rises = ~self._above & (load > _HIGH)
+        self._swings += rises
+        self._above = np.where(rises, True, self._above & ~(load < _LOW))
+        self.dead = ~(span > _DEAD * span.max(initial=0.0))
+        most = int(self._swings.max(initial=0))
+        moved = seen & (raw != self._last)
+        self._since = np.where(moved, most, self._since)
+        self.stuck = most - self._since >= _SWINGS
+        self._last = np.where(seen, raw, self._last)
+        return np.asarray(load)
+
+
+class ContactSensorReader:
+    """Makes loads of the readings of foot sensors. A name is that of a contact, or of a link with one or more.
+
+    Args:
+        model: of the robot. report: told of sensors that are stuck or dead: topic, reason, names.
+    """
+
+    def __init__(self, model: Any, report: Callable[[str, str, str], None]) -> None:
+        self._names, self._m, self._report = model.contact_names, len(model.contact_names), report
+        self._places: dict[str, list[int]] = {}
+        for place, (name, frame) in enumerate(zip(model.contact_names, model.contact_frames, strict=True)):
+            self._places.setdefault(frame, []).append(place)
+            self._places[name] = [place]
+        self.health = ReadingHealth(self._m)
+
+    def reset(self) -> None:
+        """Forget all readings."""
+        self.health.reset()
+
+    def read(self, parts: Parts, stamp_ns: int) -> ContactReadings:
+        """The readings of a message.
+
+        Raises:
+            RefusedError: ``array_length``, ``contact_names`` or ``not_finite``.
+        """
+        names, values = parts.texts("name"), parts.numbers("effort")
+        if len(names) != values.size:
+            raise RefusedError("array_length", f"{len(names)} names, effort {values.size}")
+        known = [name in self._places for name in names]
+        if not any(known):
+            raise RefusedError("contact_names", f"none of {', '.join(names) or 'no names'}")
+        if np.isinf(values).any():
+            raise RefusedError("not_finite", f"reading of {names[int(np.isinf(values).argmax())]!r}")
+        raw = np.full(self._m, np.nan)
+        for name, value, is_known in zip(names, values.tolist(), known, strict=True):
+            if is_known:
+                raw[self._places[name]] = value
+        load = self.health.add(stamp_ns, raw)
+        health = self.health
+        for reason, odd in (("sensor_stuck", health.stuck & np.isfinite(raw)), ("sensor_dead", health.surely_dead)):
+            if odd.any():
+                self._report(SENSORS, reason, ", ".join(np.array(self._names)[odd]))
+        valid = np.isfinite(load) & ~health.dead & ~health.stuck
+        return ContactReadings(stamp_ns, raw, load, valid)
