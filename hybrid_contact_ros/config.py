@@ -18,6 +18,7 @@ from hybrid_contact_ros.config_engine import (
     PredictionConfig,
     SensitivityConfig,
     StabilityConfig,
+    TrustConfig,
 )
 from hybrid_contact_ros.config_ground import GroundConfig
 from hybrid_contact_ros.config_impacts import ImpactConfig, LandingConfig
@@ -41,6 +42,7 @@ __all__ = [
     "RealtimeConfig",
     "SensitivityConfig",
     "StabilityConfig",
+    "TrustConfig",
 ]
 
 
@@ -84,6 +86,7 @@ class EstimatorConfig:
         landing: :class:`LandingConfig`: what drives, soft ground and the duration of a landing add to the impact law.
         sensitivity: :class:`SensitivityConfig`: for which events, and from which noise, sensitivities are computed.
         observer: :class:`ObserverConfig`: the bandwidth of the momentum observer that estimates forces.
+        trust: :class:`TrustConfig`: how far measured efforts are believed, by what they explain of the motion.
         input: :class:`InputConfig`: which input counts as late or implausible.
         diagnostics: :class:`DiagnosticsConfig`: the shares of faulty messages above which a node warns.
         realtime: :class:`RealtimeConfig`: what a node asks of the operating system.
@@ -108,6 +111,7 @@ class EstimatorConfig:
     landing: LandingConfig = field(default_factory=LandingConfig)
     sensitivity: SensitivityConfig = field(default_factory=SensitivityConfig)
     observer: ObserverConfig = field(default_factory=ObserverConfig)
+    trust: TrustConfig = field(default_factory=TrustConfig)
     input: InputConfig = field(default_factory=InputConfig)
     diagnostics: DiagnosticsConfig = field(default_factory=DiagnosticsConfig)
     realtime: RealtimeConfig = field(default_factory=RealtimeConfig)
@@ -217,6 +221,7 @@ _GROUPS: dict[str, type] = {
     "landing": LandingConfig,
     "sensitivity": SensitivityConfig,
     "observer": ObserverConfig,
+    "trust": TrustConfig,
     "input": InputConfig,
     "diagnostics": DiagnosticsConfig,
     "realtime": RealtimeConfig,

@@ -64,3 +64,18 @@ class ObserverConfig:
     """The momentum observer that estimates contact forces."""
 
     gain: float = leaf(100.0, "1/s", 0.0, 1e4, "bandwidth of the observer; 0 switches it off")
+
+
+@dataclass(frozen=True, slots=True)
+class TrustConfig:
+    """Whether measured efforts explain the motion, for each limb (docs/effort_trust.md)."""
+
+    bandwidth: float = leaf(50.0, "1/s", 0.0, 1e3, "bandwidth of the check of efforts; 0 trusts them unchecked")
+    memory: float = leaf(
+        0.5, "s", 0.01, 100.0, "time over which the motion of a limb speaks for or against its efforts"
+    )
+    floor: float = leaf(
+        0.06, "-", 1e-3, 10.0, "forces below this part of a limb's share of the weight contradict nothing"
+    )
+    full: float = leaf(0.4, "-", 0.0, 10.0, "efforts count fully while they leave less than this part unexplained")
+    none: float = leaf(0.8, "-", 1e-3, 10.0, "efforts are ignored where they leave more than this part unexplained")

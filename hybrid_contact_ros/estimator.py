@@ -14,6 +14,7 @@ from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.answers import predictions
 from hybrid_contact_ros.estimation.drive_commands import CommandCourse
+from hybrid_contact_ros.estimation.effort_trust import LimbEfforts, LimbWeight
 from hybrid_contact_ros.estimation.engine import Engine
 from hybrid_contact_ros.estimation.events import EventLog
 from hybrid_contact_ros.estimation.events_ahead import EventsAhead
@@ -280,6 +281,14 @@ class ContactEstimator:
         if latest is None:
             return None
         return EventsAhead.of(latest, self.config.sensitivity.horizon, self._engine.trusted(latest.state))
+
+    def limbs(self) -> tuple[LimbWeight, ...]:
+        """How far the measured efforts of each limb explain its motion up to the state last updated."""
+        return self._engine.memory.trust.weights()
+
+    def effort_report(self) -> tuple[LimbEfforts, ...]:
+        """The same, with what was learned of scale and bias of the efforts; it solves for these when it is called."""
+        return self._engine.memory.trust.report()
 
     def _maps(self) -> EventMaps:
         if self._event_maps is None:

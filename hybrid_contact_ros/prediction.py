@@ -52,6 +52,8 @@ class ModePrediction:
         friction_coefficient: μ (m,). friction_margin: μ f_n − |f_t| (m,) N; NaN where the force is.
         critical_friction: (m,) least coefficient with which a slide of the contact jams, along its slip, or in the
             worst direction while it does not slip; inf where a slide never jams.
+        force_weight: (m,), how much the measured efforts, and so the forces, can be believed: from 1, they explain the
+            motion of the contact's limb, to 0, they do not, or were not measured (docs/effort_trust.md).
         jammed: :class:`Jamming` (m,) uint8: HELD where a slide that jams was taken to stick, LOST where no mode was
             found.
         next_event: :class:`EventKind` (m,) uint8; time_to_event, earliest, latest: (m,) s, NaN for NONE.
@@ -78,6 +80,7 @@ class ModePrediction:
     friction_coefficient: Array
     friction_margin: Array
     critical_friction: Array
+    force_weight: Array
     jammed: Codes
     next_event: Codes
     time_to_event: Array

@@ -24,7 +24,7 @@ _NO_SEQUENCE = ModeSequence(
 _VECTORS = ("position", "normal", "tangential_velocity", "force_model", "force_estimate")
 _NUMBERS = (
     "probability", "gap", "gap_velocity", "gap_acceleration", "friction_coefficient", "friction_margin",
-    "critical_friction", "time_to_event", "earliest", "latest", "ground_offset", "ground_sigma",
+    "critical_friction", "time_to_event", "earliest", "latest", "ground_offset", "ground_sigma", "force_weight",
 )  # fmt: skip
 _CODES = ("status", "jammed", "next_event")
 _FLAG_NUMBERS = (

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import ActivationConfig, EstimatorConfig
 from hybrid_contact_ros.estimation.contact_belief import belief_settings, belief_use
+from hybrid_contact_ros.estimation.effort_trust import EffortTrust
 from hybrid_contact_ros.estimation.ground import ground_scratch, ground_settings
 from hybrid_contact_ros.estimation.memory import Memory, engine_out, lists_out, measurement, update_scratch
 from hybrid_contact_ros.estimation.moment import Moment
@@ -83,7 +84,7 @@ class Engine:
             truths=self._bytes[codes:].view(np.bool_).reshape(2, m),
         )
         self._passive = model.floating_base and nv == 6
-        self.memory = Memory(m, nv, model.contact_frames)
+        self.memory = Memory(m, nv, model.contact_frames, EffortTrust(model, config.trust))
         self.measured, self.scratch = measurement(m, nv), update_scratch(m, nv)
         self.ahead, self.lists = engine_out(m), lists_out(m, config.prediction.rollout_events)
         self._no_covariance = np.zeros((2, 6, 6))
@@ -97,8 +98,8 @@ class Engine:
         flat_rows = model.rows.rows.reshape(m * (1 + TANGENTS), nv)
         activation = config.activation
         settings = MeasureSettings(
-            float(activation.gap_sigma), float(activation.velocity_sigma), config.observer.gain > 0.0,
-            model.floating_base,
+            float(activation.gap_sigma), float(activation.velocity_sigma),
+            config.observer.gain > 0.0 or config.trust.bandwidth > 0.0, model.floating_base,
         )  # fmt: skip
         self._measure = Bound(
             measure, *settings, robot.tangents, *model.tree, *model.bodies, model.joints.columns,
@@ -134,8 +135,9 @@ class Engine:
             *belief_use(config.belief, model.contact_frames, len(model.joint_names)),
             *belief_settings(config.belief, config.prediction.bound_sigmas, weight(model), m), *robot, *problem,
             *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer, *memory.log,
-            *memory.stance, *memory.footholds, *memory.belief, *state_scratch(m, TANGENTS), *self.scratch,
-            *self.ground, *self.ahead, *self.lists,
+            *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.noise, *memory.stance,
+            *memory.footholds, *memory.belief, *state_scratch(m, TANGENTS), *self.scratch, *self.ground, *self.ahead,
+            *self.lists,
         )  # fmt: skip
 
     def measure(self, state: RobotState) -> int:

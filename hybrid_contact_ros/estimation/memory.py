@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hybrid_contact_ros.estimation.contact_belief import belief_record, forget
+from hybrid_contact_ros.estimation.effort_trust import EffortTrust
 from hybrid_contact_ros.estimation.ground import ground_map, stance_memory
 from hybrid_contact_ros.kernels.estimation.contact_tracking import UNKNOWN
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
@@ -28,13 +29,15 @@ _CODES, _INDICES = np.uint8, np.int64
 
 class Memory:
     """What is remembered of m contacts and nv coordinates: which contacts were closed and slid, the last mode, the
-    recent course of loads and friction margins, the momentum observer, and the events already told.
+    recent course of loads and friction margins, the momentum observer, the events already told, and how far efforts can
+    be trusted.
 
     The members are records of the kernels, which write them.
     """
 
-    def __init__(self, contacts: int, nv: int, links: Sequence[str]) -> None:
+    def __init__(self, contacts: int, nv: int, links: Sequence[str], trust: EffortTrust) -> None:
         m = contacts
+        self.trust = trust
         self.tracker = tracker_memory(m)
         self.mode = state_out(nv, m, TANGENTS)
         self.warm = np.zeros(1, dtype=_CODES)  # whether the last mode was solved
@@ -42,7 +45,8 @@ class Memory:
         self.observer = observer_memory(nv)
         self.log = log_memory(m)
         self.stance, self.footholds = stance_memory(m), ground_map()  # both are forgotten at the first state
-        self.belief = belief_record(links, nv)
+        # The belief reads the weights that the check of efforts has written.
+        self.belief = belief_record(links, nv)._replace(weight=trust.memory.force_weight)
 
     def reset(self) -> None:
         """Forget all earlier states."""
@@ -52,6 +56,7 @@ class Memory:
         self.tracker.evidence.fill(UNKNOWN)
         self.log.begun.fill(-1)
         forget(self.belief)
+        self.trust.reset()
         self.pause()
 
     def pause(self) -> None:
@@ -59,6 +64,7 @@ class Memory:
         self.lines.fill(-1.0)
         self.observer.age.fill(-1.0)
         self.warm.fill(0)
+        self.trust.pause()
 
 
 def tracker_memory(m: int) -> TrackerMemory:

@@ -40,6 +40,7 @@ def contact_mode(
         mode.friction_coefficient.tolist(),
         mode.friction_margin.tolist(),
         mode.critical_friction.tolist(),
+        mode.force_weight.tolist(),
         mode.next_event.tolist(),
         mode.time_to_event.tolist(),
         mode.earliest.tolist(),
@@ -51,7 +52,7 @@ def contact_mode(
     # rclpy's constructors make every nested message before they look at a keyword, so that filling what they made is
     # faster than passing it in.
     for c, (
-        name, frame, status, probability, p, n, gap, rate, u, f, good, e, mu, margin, jam, kind, time, low, high,
+        name, frame, status, probability, p, n, gap, rate, u, f, good, e, mu, margin, jam, weight, kind, time, low, high,
         offset, sigma,
     ) in zip(blanks, columns, strict=True):  # fmt: skip
         c.name, c.frame, c.status = name, frame, status
@@ -64,6 +65,7 @@ def contact_mode(
         c.force_valid = good
         fill(c.force_estimate, e)
         c.friction_coefficient, c.friction_margin, c.critical_friction = mu, margin, jam
+        c.force_weight = weight
         c.next_event, c.time_to_event, c.time_to_event_earliest, c.time_to_event_latest = kind, time, low, high
         c.time_bounds_valid = bounded
         c.ground_offset, c.ground_sigma = offset, sigma

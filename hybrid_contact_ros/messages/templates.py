@@ -111,8 +111,8 @@ _CONTACT_NUMBERS = (
     "probability", "position.x", "position.y", "position.z", "normal.x", "normal.y", "normal.z", "gap",
     "normal_velocity", "tangential_velocity.x", "tangential_velocity.y", "tangential_velocity.z", "force_model.x",
     "force_model.y", "force_model.z", "force_estimate.x", "force_estimate.y", "force_estimate.z",
-    "friction_coefficient", "friction_margin", "critical_friction", "time_to_event", "time_to_event_earliest",
-    "time_to_event_latest", "ground_offset", "ground_sigma",
+    "friction_coefficient", "friction_margin", "critical_friction", "force_weight", "time_to_event",
+    "time_to_event_earliest", "time_to_event_latest", "ground_offset", "ground_sigma",
 )  # fmt: skip
 _FIELDS = {
     "normal_velocity": "gap_velocity", "time_to_event_earliest": "earliest", "time_to_event_latest": "latest",

@@ -59,7 +59,9 @@ class TruthEncoder:
             for vector in (c.position, c.normal, c.tangential_velocity, c.force_model):
                 fill(vector, (nan, nan, nan))
             fill(c.force_estimate, f)
-            c.gap = c.normal_velocity = c.friction_coefficient = c.friction_margin = c.critical_friction = nan
+            c.gap = c.normal_velocity = c.friction_coefficient = c.friction_margin = c.critical_friction = (
+                c.force_weight
+            ) = nan
             c.time_to_event = c.time_to_event_earliest = c.time_to_event_latest = nan
             c.ground_offset = c.ground_sigma = nan
             contacts.append(c)

@@ -119,6 +119,7 @@ class MessageTypes:
                 friction_coefficient=0.0,
                 friction_margin=0.0,
                 critical_friction=0.0,
+                force_weight=0.0,
                 next_event=0,
                 time_to_event=0.0,
                 time_to_event_earliest=0.0,

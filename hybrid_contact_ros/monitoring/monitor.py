@@ -156,7 +156,11 @@ class Monitor:
             values[f"{topic} lost"] = str(period.lost.get(topic, 0))
         values["states overtaken here"] = str(period.overtaken)
         values["states lost in all"] = str(intake.rates[period.pace].lost + self.states_overtaken)
-        for kind, name in (("unsolved", "without contact mode"), ("sunk", "with contacts inside planes")):
+        for kind, name in (
+            ("unsolved", "without contact mode"),
+            ("sunk", "with contacts inside planes"),
+            ("distrusted", "with efforts that do not explain the motion"),
+        ):
             values[f"states {name}"] = str(period.noted.get(kind, (0, ""))[0])
         values["states with jammed slides"] = str(period.jammed)
         values["ground"] = self._ground

@@ -17,6 +17,7 @@ from sensor_msgs.msg import JointState
 from hybrid_contact_ros.codes import Validity
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.answers import MODE_PLACES, blocks
+from hybrid_contact_ros.estimation.effort_trust import BELIEVED
 from hybrid_contact_ros.estimator import BESIDE, ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
@@ -89,8 +90,9 @@ class StateStream:
     ) -> None:
         self._node = node
         self.estimator = ContactEstimator(model, config)
-        self._gaps, self._jams = (MODE_PLACES[name].run(model.contacts) for name in ("gap", "jammed"))
-        self._grounds = MODE_PLACES["ground_offset"].run(model.contacts)
+        self._gaps, self._jams, self._weights, self._grounds = (
+            MODE_PLACES[name].run(model.contacts) for name in ("gap", "jammed", "force_weight", "ground_offset")
+        )
         self._planar = np.linalg.norm(model.contact_normals, axis=1) > 0.0
         self._deepest = max(_SUNK, _SUNK_GAPS * config.activation.gap_off)
         self.intake = (
@@ -326,6 +328,10 @@ class StateStream:
                 f"{self.estimator.model.contact_names[contact]} by {-mode.gap[contact] - mode.ground_offset[contact]:.3f} m; compare the offset of "
                 "its plane with the height of the odometry, and the contact's radius and points with the robot",
             )
+        if mode.validity & _EFFORT and min(floats[self._weights].tolist(), default=1.0) < BELIEVED:
+            limbs = [limb for limb in self.estimator.limbs() if limb.weight < BELIEVED]
+            if limbs:
+                self.monitor.note("distrusted", "; ".join(limb.sentence for limb in limbs))
         if mode.validity & _EFFORT and not mode.validity & _FORCES:
             contact = int(np.argmin(np.where(mode.force_valid, np.inf, mode.critical_friction)))
             self.monitor.note(

@@ -156,7 +156,7 @@ def test_the_score_falls_with_gap_and_rate_and_rises_with_load():
         arrays = [np.ascontiguousarray(np.broadcast_to(x, (n,)), dtype=float) for x in (gap, rate, load)]
         found, off = np.zeros(n), np.full(n, c.gap_off)
         speed, gaps, rates = (np.full(n, x) for x in (c.velocity_tolerance, c.gap_sigma, c.velocity_sigma))
-        closed_scores(c.gap_on, off, speed, gaps, rates, c.force_sigma, True, *arrays, found)
+        closed_scores(c.gap_on, off, speed, gaps, rates, c.force_sigma, np.ones(n), *arrays, found)
         return found
 
     fall = [scores(np.linspace(-0.01, 0.02, 50), 0.0, 20.0), scores(0.0, np.linspace(-0.5, 0.5, 50), 20.0)]

@@ -50,7 +50,8 @@ class Tracker:
         c, memory = self.config, self.memory
         tolerance, sigma = np.full(len(gap), c.velocity_tolerance), np.full(len(gap), c.velocity_sigma)
         contact_statuses(
-            c.gap_on, c.velocity_tolerance, tolerance, c.force_on, c.force_off, c.force_sigma, sigma, trusted,
+            c.gap_on, c.velocity_tolerance, tolerance, c.force_on, c.force_off, c.force_sigma, sigma,
+            np.full(len(gap), float(trusted)),
             self.touching, gap, rate, load, memory.slipping, memory.closed, memory.evidence, self.status,
         )  # fmt: skip
         return self.status
@@ -77,7 +78,7 @@ class Predictor:
 
         next_events(
             config.bound_sigmas, one(tolerances.gap_sigma), one(tolerances.velocity_sigma),
-            tolerances.acceleration_sigma, tolerances.force_sigma, config.horizon, LINE_TIME_CONSTANT, trusted, dt,
+            tolerances.acceleration_sigma, tolerances.force_sigma, config.horizon, LINE_TIME_CONSTANT, one(trusted), dt,
             np.array([closed], np.uint8), np.array([slipping], np.uint8), one(0.7), one(gap), one(rate), one(speed),
             one(load), one(margin), np.array([[acceleration, 0.0, 0.0]]), one(slip_acceleration), expected,
             *self._estimates, self._lines, kind, backed, times,

@@ -10,11 +10,13 @@ from benchmarks.house import MANY_ARGUMENTS, functions
 from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
 from hybrid_contact_ros.kernels.estimation import belief_step as believing
 from hybrid_contact_ros.kernels.estimation import contact_belief as beliefs
+from hybrid_contact_ros.kernels.estimation import effort_trust as trusts
 from hybrid_contact_ros.kernels.estimation import event_times as events
 from hybrid_contact_ros.kernels.estimation import ground as grounds
-from hybrid_contact_ros.kernels.estimation import ground_map as maps
+from hybrid_contact_ros.kernels.estimation import ground_map as heights
 from hybrid_contact_ros.kernels.estimation import measure as measures
 from hybrid_contact_ros.kernels.estimation import momentum_observer as observers
+from hybrid_contact_ros.kernels.estimation import rate_noise as noises
 from hybrid_contact_ros.kernels.estimation import records as rollouts
 from hybrid_contact_ros.kernels.estimation import told_events as logs
 from hybrid_contact_ros.kernels.estimation import update_records as updates
@@ -72,11 +74,13 @@ DOORS = [
     (
         update,
         [
-            *(updates.UpdateSettings, maps.GroundSettings, *prefixed("belief", believing.BeliefUse)),
+            *(updates.UpdateSettings, heights.GroundSettings, *prefixed("belief", believing.BeliefUse)),
             *prefixed("belief", likelihoods.BeliefSettings),
             *(updates.RobotContacts, updates.UpdateProblem, measures.Measurement),
             *(updates.TrackerMemory, modes.StateOut, "warm", "lines", observers.ObserverMemory, logs.LogMemory),
-            *(grounds.StanceMemory, maps.GroundMap, *prefixed("belief", believing.BeliefRecord)),
+            *(trusts.TrustTable, *prefixed("trust", trusts.TrustMemory), *prefixed("trust", trusts.TrustScratch)),
+            noises.RateNoise,
+            *(grounds.StanceMemory, heights.GroundMap, *prefixed("belief", believing.BeliefRecord)),
             *(modes.StateScratch, updates.UpdateScratch, grounds.GroundScratch, updates.EngineOut, updates.ListsOut),
             updates.UpdateInput,
             *("out_vectors", "out_numbers", "out_codes", "out_truths"),

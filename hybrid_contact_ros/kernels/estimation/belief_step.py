@@ -51,14 +51,18 @@ class BeliefRecord(NamedTuple):
 
 
 @kernel
-def believe(use, belief_settings, settings, given, problem, here, tracker, observer, solver, scratch, belief, out):
+def believe(
+    use, belief_settings, settings, given, believed, problem, here, tracker, observer, solver, scratch, belief,
+    out,
+):  # fmt: skip
     """Form the belief of this state, before a mode is solved for: nothing here depends on which contacts are thought to
     be closed, except the load of the last state's mode.
 
     Args: use: BeliefUse. belief_settings: BeliefSettings. belief: in and out, BeliefRecord.
 
     Returns:
-        Whether the belief decided which contacts are closed, which it does once there are observed forces.
+        Whether the belief decided which contacts are closed, which it does once there are observed forces, of efforts
+        that are ``believed``.
     """
     s, b = belief_settings, belief
     observed = use.observes and has_settled(settings.gain, observer)
@@ -79,7 +83,7 @@ def believe(use, belief_settings, settings, given, problem, here, tracker, obser
     )  # fmt: skip
     for i in range(b.load.shape[0]):
         out.numbers[PROBABILITY, i] = b.probability[i, 0]
-    if use.decides and observed and given.trusted:
+    if use.decides and observed and believed:
         decide_closed(
             use.close_above, use.open_below, settings.velocity_tolerance, problem.gap, here.gap_velocity, b.probability,
             tracker.closed, tracker.evidence,

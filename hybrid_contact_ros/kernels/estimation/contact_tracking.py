@@ -10,6 +10,8 @@ from hybrid_contact_ros.kernels.compiling import kernel
 _OPEN, _STICKING, _SLIPPING = int(ContactStatus.OPEN), int(ContactStatus.STICKING), int(ContactStatus.SLIPPING)
 # Log-likelihood ratio at which a contact changes: noise alone reaches it about once in e^6 = 400 states (Page 1954).
 ENOUGH = 6.0
+BELIEVED = 0.5
+"""The least weight of efforts with which they alone decide anything, where nothing can be decided by parts."""
 UNKNOWN = -1.0  # the evidence before the first state
 _IDLE = 1e-6  # A load below this part of force_on is the rounding of none.
 _SPREAD_GAIN = 0.1  # The noise is averaged over the inverse of this many times as many states as the velocity.
@@ -105,7 +107,7 @@ def contact_statuses(
     # constants:
     gap_on, velocity_tolerance, rate_off, force_on, force_off, force_sigma, velocity_sigma,
     # problem:
-    trusted, touching, gap, rate, load,
+    weight, touching, gap, rate, load,
     # memory:
     slipping, closed, evidence,
     # out:
@@ -124,7 +126,7 @@ def contact_statuses(
     - An open candidate is contradicted by a load above ``force_off``; it closes at once while it is still being
       stopped.
     - A contact that is no candidate (:func:`candidates`) is open.
-    - Without ``trusted`` efforts loads are unknown, and every candidate is closed until its gap grows.
+    - Loads count as much as the ``weight`` of their efforts; without any, candidates are closed until their gap grows.
     - Where a body at rest stands on several points, the model's forces are not unique: the other points can carry all.
       A point that gets no force and has nowhere to go either is *idle*. Nothing contradicts an idle contact that is
       closed, and one that is open closes below ``gap_on``, where no sensor could tell it from those that hold its body.
@@ -132,7 +134,7 @@ def contact_statuses(
     Args:
         gap_on: m. velocity_tolerance: m/s. rate_off: (m,), m/s. force_on, force_off: N.
         force_sigma: N, velocity_sigma: (m,), m/s; standard deviations of one state.
-        trusted: 0 or 1, whether efforts were measured.
+        weight: (m,), from 1, efforts are trusted, to 0, they were not measured or are ignored.
         touching: (m,) uint8, of :func:`candidates`. gap: φ (m,), m. rate: φ̇ (m,), m/s.
         load: (m,), N; the model's normal force, or, where that is zero, minus the force that would have to pull to keep
             the gap from opening.
@@ -152,19 +154,20 @@ def contact_statuses(
                 gain = ENOUGH
             elif fast > 0.0:
                 gain = 2.0 * fast * rate_off[i] / (velocity_sigma[i] * velocity_sigma[i])
-            elif trusted and rate[i] >= -velocity_tolerance:  # the forces of a mode are not those that stop a contact
-                gain = -ENOUGH if idle else 2.0 * (force_off - load[i]) * push
+            elif weight[i] > 0.0 and rate[i] >= -velocity_tolerance:  # other forces than a mode's stop a contact
+                gain = weight[i] * (-ENOUGH if idle else 2.0 * (force_off - load[i]) * push)
         elif not touching[i]:
             gain = -ENOUGH
-        elif not trusted or rate[i] < -velocity_tolerance:
+        elif weight[i] <= 0.0 or rate[i] < -velocity_tolerance:
             gain = ENOUGH
-        elif idle:
-            gain = ENOUGH if gap[i] <= gap_on else 0.0
         else:
-            gain = 2.0 * (load[i] - force_off) * push
+            told = 2.0 * (load[i] - force_off) * push
+            if idle:
+                told = ENOUGH if gap[i] <= gap_on else 0.0
+            gain = weight[i] * told + (1.0 - weight[i]) * ENOUGH
         if evidence[i] < 0.0:  # the first state: nothing is known yet that evidence would have to outweigh
             evidence[i] = 0.0
-            loaded = gain >= ENOUGH or (trusted and not idle and load[i] >= force_on)
+            loaded = gain >= ENOUGH or (weight[i] >= BELIEVED and not idle and load[i] >= force_on)
             closed[i] = 1 if touching[i] and loaded else 0
         else:
             if evidence[i] >= ENOUGH:  # the contact changed: what comes now speaks for or against the new status
@@ -226,7 +229,7 @@ def closed_scores(
     # constants:
     gap_on, gap_off, velocity_limit, gap_sigma, velocity_sigma, force_sigma,
     # problem:
-    trusted, gap, rate, load,
+    weight, gap, rate, load,
     # out:
     score,
 ):  # fmt: skip
@@ -234,17 +237,18 @@ def closed_scores(
 
     The score is the product of the normal probabilities that the gap is below the middle of ``gap_on`` and
     ``gap_off`` (a contact there is closed or open depending on where it comes from), that its rate is below
-    ``velocity_limit``, and, where efforts are ``trusted``, that the load is positive, as if the three were independent.
+    ``velocity_limit``, and, as far as efforts have a ``weight``, that the load is positive, as if the
+    three were independent.
 
     Args:
         gap_on: m. gap_off, gap_sigma: (m,), m. velocity_limit, velocity_sigma: (m,), m/s. force_sigma: N.
-        trusted: 0 or 1. gap: φ (m,), m. rate: φ̇ (m,), m/s. load: (m,), N.
+        weight: (m,), as of :func:`contact_statuses`. gap: φ (m,), m. rate: φ̇ (m,), m/s. load: (m,), N.
         score: out (m,).
     """
     root = math.sqrt(0.5)
     for i in range(gap.shape[0]):
         p = 0.5 * math.erfc(root * (gap[i] - 0.5 * (gap_on + gap_off[i])) / gap_sigma[i])
         p *= 0.5 * math.erfc(root * (rate[i] - velocity_limit[i]) / velocity_sigma[i])
-        if trusted:
-            p *= 0.5 * math.erfc(-root * load[i] / force_sigma)
+        if weight[i] > 0.0:
+            p *= weight[i] * (0.5 * math.erfc(-root * load[i] / force_sigma)) + (1.0 - weight[i])
         score[i] = p

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.kernels.algebra.quadratic import first_root
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.event_rhythm import agree, not_yet
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, TimeBounds
 
@@ -28,7 +29,7 @@ class EventProblem(NamedTuple):
     force_sigma: float  # N, of the model's normal force
     horizon: float  # s; later events are none
     time_constant: float  # s, memory of the lines
-    trusted: int  # 0 or 1, whether efforts were measured
+    weight: Array  # (m,), of efforts: from 1, trusted, to 0, not measured or ignored
     dt: float  # s since the last state; ≤ 0 for none
     closed: Codes  # (m,) uint8
     slipping: Codes  # (m,) uint8
@@ -119,7 +120,7 @@ def next_events(
     # bounds:
     sigmas, gap_sigma, velocity_sigma, acceleration_sigma,
     # problem:
-    force_sigma, horizon, time_constant, trusted, dt, closed, slipping, friction, gap, rate, speed, load, margin,
+    force_sigma, horizon, time_constant, weight, dt, closed, slipping, friction, gap, rate, speed, load, margin,
     accelerations, slip_acceleration, expected,
     # scratch:
     found, due,
@@ -132,8 +133,8 @@ def next_events(
     the recent line of its load falls to zero. Where no liftoff is near, it slips where the line of its friction margin
     falls to zero, or, if it slides, sticks where its speed does at its present deceleration. The liftoff is looked for
     first because a foot that is unloaded nearly always slips a moment before it leaves. Forces are used only where
-    efforts are ``trusted``, and always by their lines: the forces of a single state chatter, and each dip would
-    foretell a liftoff.
+    efforts have a ``weight`` of at least a half, and always by their lines: the forces of a single state chatter, and
+    each dip would foretell a liftoff.
 
     Where the rhythm of the gait foretells an event, a touchdown is where both agree (:mod:`.event_rhythm`), or where
     the rhythm says if the extrapolation does not come down within ``horizon``; a liftoff is where the rhythm says,
@@ -144,7 +145,7 @@ def next_events(
     """
     bounds = TimeBounds(sigmas, gap_sigma, velocity_sigma, acceleration_sigma)
     problem = EventProblem(
-        force_sigma, horizon, time_constant, trusted, dt, closed, slipping, friction, gap, rate, speed, load, margin,
+        force_sigma, horizon, time_constant, weight, dt, closed, slipping, friction, gap, rate, speed, load, margin,
         accelerations, slip_acceleration, expected,
     )  # fmt: skip
     scratch = EventScratch(found, due)
@@ -199,7 +200,7 @@ def _next_of_closed(i, bounds, problem, scratch, out):
     found, due, kind, times = scratch.found, scratch.due, out.kind, out.times
     load, margin = out.lines[i, 0], out.lines[i, 1]
     force_spread = bounds.sigmas * problem.force_sigma
-    horizon, time_constant, trusted = problem.horizon, problem.time_constant, problem.trusted
+    horizon, time_constant, trusted = problem.horizon, problem.time_constant, problem.weight[i] >= BELIEVED
     if trusted:
         follow_line(problem.dt, time_constant, problem.load[i], load)
         follow_line(problem.dt, time_constant, problem.margin[i], margin)

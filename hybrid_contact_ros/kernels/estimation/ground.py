@@ -91,7 +91,9 @@ class GroundScratch(NamedTuple):
 
 
 @kernel
-def learn_ground(settings, ground, given, robot, problem, here, tracker, observer, solver, scratch, memory, map, ahead):
+def learn_ground(
+    settings, ground, given, believed, robot, problem, here, tracker, observer, solver, scratch, memory, map, ahead
+):
     """Learn from this state where the ground is, subtract the offset from the gaps, and widen their deviations."""
     m = problem.gap.shape[0]
     if not ground.learn or m == 0:
@@ -121,7 +123,7 @@ def learn_ground(settings, ground, given, robot, problem, here, tracker, observe
                 memory.point_velocity[i, k] = here.contact_velocity[i, k]
                 memory.point_place[i, k] = ahead.under[i, k]
     numbers[TIME] += given.dt
-    loads = _find_loads(settings, given, problem, here, observer, solver, scratch, memory, numbers, ahead)
+    loads = _find_loads(settings, believed, problem, here, observer, solver, scratch, memory, numbers, ahead)
     _note_drift(loads, ground, given.dt, problem, memory, map)
     changed = False
     for i in range(m):
@@ -138,11 +140,11 @@ def learn_ground(settings, ground, given, robot, problem, here, tracker, observe
 
 
 @kernel
-def _find_loads(settings, given, problem, here, observer, solver, scratch, memory, numbers, ahead):
+def _find_loads(settings, believed, problem, here, observer, solver, scratch, memory, numbers, ahead):
     """Write the normal forces at all contacts, closed or not, that explain the observed momentum best. Returns
     1 where they are known, 0 where the kinematics must do, and −1 where they will be known soon."""
     m = problem.gap.shape[0]
-    if not given.trusted or settings.gain <= 0.0 or m > MOST_LOADED:
+    if not believed or settings.gain <= 0.0 or m > MOST_LOADED:
         return 0
     if not has_settled(settings.gain, observer):
         return -1

@@ -6,10 +6,12 @@ from hybrid_contact_ros.codes import Status, Validity
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.belief_likelihoods import BeliefSettings
 from hybrid_contact_ros.kernels.estimation.belief_step import BeliefRecord, BeliefUse, believe, remember
+from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable, check_efforts
 from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, StanceMemory, learn_ground
 from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
+from hybrid_contact_ros.kernels.estimation.rate_noise import RateNoise, learn_rate_noise, tolerate_rate_noise
 from hybrid_contact_ros.kernels.estimation.told_events import LogMemory, tell_events
 from hybrid_contact_ros.kernels.estimation.update_flags import flag
 from hybrid_contact_ros.kernels.estimation.update_records import (
@@ -26,6 +28,7 @@ from hybrid_contact_ros.kernels.estimation.update_records import (
     UpdateSettings,
 )
 from hybrid_contact_ros.kernels.estimation.update_steps import (
+    believes,
     decide,
     follow,
     follow_momentum,
@@ -74,6 +77,16 @@ def update(
     residual, integral, known, age,
     # log memory:
     last_status, calm, calm_gap, begun, begun_gap, agreed, told,
+    # trust table:
+    bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit,
+    fixed,
+    # trust memory:
+    trust_begun, trust_last, trust_first, trust_second, trust_rough, trust_swing, trust_energy, trust_time,
+    trust_normal, trust_cross, trust_bias, trust_weight, trust_force_weight,
+    # trust scratch:
+    trust_basis, trust_triangle, trust_part, trust_kept, trust_left, trust_root, trust_load,
+    # rate noise:
+    noise_rates, noise_times, noise_count, noise_sigma,
     # stance memory:
     point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance, touched_height,
     touched_lead, stance_start, pressing, pulling, entry, shift,
@@ -104,11 +117,12 @@ def update(
 ):  # fmt: skip
     """Answer for one state whose measurement is there (:func:`~.measure.measure`); nothing in here can refuse it.
 
-    Args: the members of UpdateSettings, GroundSettings, BeliefUse and BeliefSettings (both with the prefix ``belief_``),
+    Args: the members of UpdateSettings, GroundSettings, BeliefUse and BeliefSettings (both prefixed with ``belief_``),
         RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last
-        mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory, StanceMemory, GroundMap, BeliefRecord (with
-        the prefix), StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut
-        with the prefix ``out_``.
+        mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory, TrustTable, TrustMemory and TrustScratch
+        (both with the prefix ``trust_``), RateNoise, StanceMemory, GroundMap, BeliefRecord (with the prefix),
+        StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix
+        ``out_``.
 
     Returns:
         The residual of the mode, validity bits, and how much was written of the lists: events of the sequence, events
@@ -135,6 +149,16 @@ def update(
     mode = StateOut(critical, jammed, moving, slip, state, forces, accelerations, acceleration, status)
     observer = ObserverMemory(residual, integral, known, age)
     log = LogMemory(last_status, calm, calm_gap, begun, begun_gap, agreed, told)
+    table = TrustTable(
+        bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit, fixed
+    )  # fmt: skip
+    trust = TrustMemory(
+        trust_begun, trust_last, trust_first, trust_second, trust_rough, trust_swing, trust_energy, trust_time,
+        trust_normal, trust_cross, trust_bias, trust_weight, trust_force_weight,
+    )  # fmt: skip
+    check = TrustScratch(
+        trust_basis, trust_triangle, trust_part, trust_kept, trust_left, trust_root, trust_load
+    )  # fmt: skip
     stance = StanceMemory(
         point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance,
         touched_height, touched_lead, stance_start, pressing, pulling, entry, shift,
@@ -169,39 +193,50 @@ def update(
         pair_flags, pair_margins,
     )  # fmt: skip
     out = PredictionOut(out_vectors, out_numbers, out_codes, out_truths)
+    weight = trust.force_weight
 
+    # Ask how far the efforts of each limb explain its motion: trust.force_weight.
+    check_efforts(given, problem, here, table, trust, check)
+    believed = believes(given, weight)
     # Learn where the ground is; gaps are over that ground from here on.
     learn_ground(
-        settings, ground_settings, given, robot, problem, here, tracker, observer, solver, scratch, stance, footholds,
-        ground,
+        settings, ground_settings, given, believed, robot, problem, here, tracker, observer, solver, scratch, stance,
+        footholds, ground,
     )  # fmt: skip
+    # Widen the tolerance of rates by their noise, for contacts whose forces are not known.
+    rate_noise = RateNoise(noise_rates, noise_times, noise_count, noise_sigma)
+    learn_rate_noise(dt, gap_velocity, rate_noise)
+    tolerate_rate_noise(weight, rate_noise, rate_offs, velocity_sigmas)
     # Follow the momentum, and believe in each contact as far as this state and those before it agree with it.
     settled = follow_momentum(settings, given, problem, here, observer)
     decided = believe(
-        use, belief_settings, settings, given, problem, here, tracker, observer, solver, scratch, belief, out
+        use, belief_settings, settings, given, believed, problem, here, tracker, observer, solver, scratch, belief, out
     )
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     code, mode_residual = decide(
-        settings, given, use, decided, belief, robot, problem, here, tracker, mode, warm, solver, scratch, ground, out
+        settings, given, use, decided, belief, weight, robot, problem, here, tracker, mode, warm, solver, scratch,
+        ground, out
     )
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
-    weigh(settings, given, robot, problem, here, tracker, mode, scratch, out)
+    weigh(settings, given, weight, robot, problem, here, tracker, mode, scratch, out)
     # Estimate the forces a second time, from the momentum.
     observe(settled, robot, here, tracker, observer, solver, scratch, out)
     # Foretell each contact's next event, from the extrapolated state and the rhythm of the gait.
-    foretell(settings, given, robot, problem, here, tracker, lines, scratch, ahead, out)
+    foretell(settings, given, weight, robot, problem, here, tracker, lines, scratch, ahead, out)
     remember(ahead, belief, out)
     # Follow the hybrid model through the modes after that.
-    steps, complete = follow(settings, given, robot, problem, here, tracker, solver, scratch, ahead, lists)
+    steps, complete = follow(settings, given, believed, robot, problem, here, tracker, solver, scratch, ahead, lists)
     # Tell what is new.
     detected, told_events = tell_events(
         stamp, last_stamp, first, out.codes[STATUS], evidence, gap, out.codes[NEXT_EVENT], event_times, log, events
     )
     # Decide the stability flags, and which pairs of contacts are sensitive to the order of their impacts.
     solved = trusted and code == _SOLVED
-    pairs = flag(settings, given, solved, robot, problem, here, tracker, mode, solver, scratch, ahead, lists, out)
+    pairs = flag(
+        settings, given, solved and believed, robot, problem, here, tracker, mode, solver, scratch, ahead, lists, out
+    )
     # Copy what else is published, and say what of it is valid.
-    validity = publish(given, solved, robot, problem, here, mode, scratch, ahead, stance, ground, out)
+    validity = publish(given, solved, weight, robot, problem, here, mode, scratch, ahead, stance, ground, out)
     if settled:
         validity |= _ESTIMATE
     if complete:

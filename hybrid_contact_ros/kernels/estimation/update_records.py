@@ -147,10 +147,10 @@ class ListsOut(NamedTuple):
 
 VECTORS = 5
 POSITION, NORMAL, TANGENTIAL, FORCE_MODEL, FORCE_ESTIMATE = range(5)
-NUMBERS = 20
+NUMBERS = 21
 (PROBABILITY, GAP, GAP_VELOCITY, GAP_ACCELERATION, FRICTION, FRICTION_MARGIN, CRITICAL, TIME, EARLIEST, LATEST,
- GROUND_OFFSET, GROUND_SIGMA, MARGINS) = range(13)  # fmt: skip
-ENDS = 18  # six margins, then the two ends of chatter
+ GROUND_OFFSET, GROUND_SIGMA, FORCE_WEIGHT, MARGINS) = range(14)  # fmt: skip
+ENDS = 19  # six margins, then the two ends of chatter
 CODES = 9
 STATUS, JAMMED, NEXT_EVENT, FLAGS = range(4)  # six rows of flags
 FORCE_VALID, STANDS = range(2)

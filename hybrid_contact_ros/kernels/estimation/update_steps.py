@@ -12,6 +12,7 @@ from hybrid_contact_ros.kernels.algebra.dense import cholesky_solve
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_quantities import contact_quantities, model_loads
 from hybrid_contact_ros.kernels.estimation.contact_tracking import (
+    BELIEVED,
     candidates,
     contact_statuses,
     overrule,
@@ -27,6 +28,7 @@ from hybrid_contact_ros.kernels.estimation.update_records import (
     FORCE_ESTIMATE,
     FORCE_MODEL,
     FORCE_VALID,
+    FORCE_WEIGHT,
     FRICTION,
     FRICTION_MARGIN,
     GAP,
@@ -67,7 +69,8 @@ _EFFORT, _UNIQUE, _FORCES = int(Validity.EFFORT), int(Validity.MODE_UNIQUE), int
 
 @kernel
 def decide(
-    settings, given, use, decided, belief, robot, problem, here, tracker, mode, warm, solver, scratch, ground, out,
+    settings, given, use, decided, belief, weight, robot, problem, here, tracker, mode, warm, solver, scratch, ground,
+    out,
 ):  # fmt: skip
     """Solve for the mode of the contacts that may carry force, and decide which of them are closed.
 
@@ -121,8 +124,8 @@ def decide(
             continue
         contact_statuses(
             settings.gap_on, settings.velocity_tolerance, ground.rate_offs, settings.force_on, settings.force_off,
-            settings.load_sigma, here.velocity_sigmas, given.trusted, touching, gap, rate, scratch.load,
-            tracker.slipping, closed, tracker.evidence, out.codes[STATUS],
+            settings.load_sigma, here.velocity_sigmas, weight, touching, gap, rate, scratch.load, tracker.slipping,
+            closed, tracker.evidence, out.codes[STATUS],
         )  # fmt: skip
         pushed = overrule(
             use.certain, use.open_below, settings.gap_off, settings.velocity_tolerance, held, gap, rate,
@@ -148,33 +151,48 @@ def _pushed(touching, closed, mode):
 
 
 @kernel
-def weigh(settings, given, robot, problem, here, tracker, mode, scratch, out):
-    """Write the forces and accelerations of the mode, or those that hold without known actuation: free fall of a
-    floating base with its joints locked where no contact is closed, and no acceleration with."""
+def weigh(settings, given, weight, robot, problem, here, tracker, mode, scratch, out):
+    """Write the forces and accelerations of the mode, or those that hold without known actuation; between the two
+    accelerations where efforts have a weight between 0 and 1."""
     forces, accelerations = scratch.weighed[0], scratch.weighed[1]
-    m = robot.friction.shape[0]
-    closed = 0
-    for i in range(m):
-        closed += tracker.closed[i]
+    least = 1.0 if given.trusted else 0.0
+    for i in range(weight.shape[0]):
+        least = min(least, weight[i])
         for k in range(_WIDTH):
             forces[i, k] = mode.forces[i * _WIDTH + k] if given.trusted else 0.0
             accelerations[i, k] = mode.accelerations[i * _WIDTH + k] if given.trusted else 0.0
-    if not given.trusted:
-        for k in range(mode.acceleration.shape[0]):
-            mode.acceleration[k] = 0.0
-        if settings.floating_base and closed == 0:
-            for k in range(_BASE):
-                mode.acceleration[k] = -problem.bias[k]
-            cholesky_solve(_BASE, here.L, mode.acceleration)  # the first rows of L are the factor of the base's part
-            for i in range(m):
-                for k in range(_WIDTH):
-                    accelerations[i, k] = problem.drift[i, k]
-                    for c in range(_BASE):
-                        accelerations[i, k] += problem.rows[i, k, c] * mode.acceleration[c]
+    if least < 1.0:
+        _withdraw(settings, weight, least, problem, here, tracker, mode, scratch)
     contact_quantities(
         robot.normals, robot.tangents, robot.friction, here.tangential, here.slip_speed, forces, accelerations,
         out.vectors[FORCE_MODEL], out.numbers[FRICTION_MARGIN], scratch.slip_acceleration,
     )  # fmt: skip
+
+
+@kernel
+def _withdraw(settings, weight, least, problem, here, tracker, mode, scratch):
+    """Move accelerations towards those without known actuation: free fall of a floating base with its joints locked
+    where no contact is closed, and none with. ``least``: weight of the acceleration of the robot as a whole."""
+    accelerations, free = scratch.weighed[1], scratch.vectors[0]
+    nv, closed = mode.acceleration.shape[0], 0
+    for i in range(weight.shape[0]):
+        closed += tracker.closed[i]
+    falls = settings.floating_base and closed == 0
+    for k in range(nv):
+        free[k] = -problem.bias[k] if falls and k < _BASE else 0.0
+    if falls:
+        cholesky_solve(_BASE, here.L, free)  # the first rows of L are the factor of the base's part
+    for k in range(nv):
+        mode.acceleration[k] = least * mode.acceleration[k] + (1.0 - least) * free[k] if least > 0.0 else free[k]
+    for i in range(weight.shape[0]):
+        for k in range(_WIDTH):
+            other = 0.0
+            if falls:
+                other = problem.drift[i, k]
+                for c in range(_BASE):
+                    other += problem.rows[i, k, c] * free[c]
+            known = weight[i] * accelerations[i, k] if weight[i] > 0.0 else 0.0
+            accelerations[i, k] = known + (1.0 - weight[i]) * other
 
 
 @kernel
@@ -205,7 +223,7 @@ def observe(settled, robot, here, tracker, observer, solver, scratch, out):
 
 
 @kernel
-def foretell(settings, given, robot, problem, here, tracker, lines, scratch, ahead, out):
+def foretell(settings, given, weight, robot, problem, here, tracker, lines, scratch, ahead, out):
     """Write the next event of each contact."""
     expected = scratch.expected
     for i in range(expected.shape[0]):
@@ -214,7 +232,7 @@ def foretell(settings, given, robot, problem, here, tracker, lines, scratch, ahe
                 expected[i, side, k] = problem.due[i, side, k] - given.elapsed
     next_events(
         settings.sigmas, here.gap_sigmas, here.velocity_sigmas, settings.acceleration_sigma, settings.force_sigma,
-        settings.horizon, LINE_TIME_CONSTANT, given.trusted, given.dt, tracker.closed, tracker.slipping,
+        settings.horizon, LINE_TIME_CONSTANT, weight, given.dt, tracker.closed, tracker.slipping,
         robot.friction, problem.gap, here.gap_velocity, here.slip_speed, scratch.load, out.numbers[FRICTION_MARGIN],
         scratch.weighed[1], scratch.slip_acceleration, expected, scratch.estimates[0], scratch.estimates[1], lines,
         out.codes[NEXT_EVENT], ahead.backed, ahead.event_times,
@@ -222,14 +240,14 @@ def foretell(settings, given, robot, problem, here, tracker, lines, scratch, ahe
 
 
 @kernel
-def follow(settings, given, robot, problem, here, tracker, solver, scratch, ahead, lists):
-    """Write the sequence of events after that, where it is wanted and the actuation is known.
+def follow(settings, given, believed, robot, problem, here, tracker, solver, scratch, ahead, lists):
+    """Write the sequence of events after that, where it is wanted, and the actuation is known and believed.
 
     Returns how many events, and whether they are all.
     """
     m = robot.friction.shape[0]
     on = settings.rollout_horizon > 0.0 and 0 < m <= ROLLOUT_CONTACTS
-    if not (on and given.sequence_wanted and given.trusted):
+    if not (on and given.sequence_wanted and believed):
         return 0, False
     bytes, flats = scratch.bytes, scratch.flats
     return rollout(
@@ -243,7 +261,16 @@ def follow(settings, given, robot, problem, here, tracker, solver, scratch, ahea
 
 
 @kernel
-def publish(given, solved, robot, problem, here, mode, scratch, ahead, stance, ground, out):
+def believes(given, weight):
+    """Whether the actuation is known, and the efforts of all limbs are rather right than wrong."""
+    believed = bool(given.trusted)
+    for i in range(weight.shape[0]):
+        believed = believed and weight[i] >= BELIEVED
+    return believed
+
+
+@kernel
+def publish(given, solved, weight, robot, problem, here, mode, scratch, ahead, stance, ground, out):
     """Copy to the prediction what is remembered elsewhere, and withdraw forces that no contact law holds for.
 
     The force of a contact is valid where the contact does not touch, or where a mode was found with known actuation.
@@ -272,6 +299,7 @@ def publish(given, solved, robot, problem, here, mode, scratch, ahead, stance, g
         numbers[TIME, i] = ahead.event_times[i, 0]
         numbers[EARLIEST, i] = ahead.event_times[i, 1]
         numbers[LATEST, i] = ahead.event_times[i, 2]
+        numbers[FORCE_WEIGHT, i] = weight[i]
         numbers[GROUND_OFFSET, i] = stance.shift[i]
         numbers[GROUND_SIGMA, i] = math.sqrt(ground.shift_variance[i])
         out.codes[JAMMED, i] = mode.jammed[i]

@@ -1,0 +1,293 @@
+"""How far the measured efforts of each limb explain its motion: a weight from 1 (trusted) to 0 (ignored).
+
+M v̇ + h = Sᵀτ + Jᵀλ holds for the right efforts with some λ, whatever the contacts do and wherever the ground is: no
+contact mode and no gap is used here. r, the low-pass of ṗ − Cᵀv + g − Sᵀτ, is then a combination of the rows of J. What
+least squares leave of it over, with the base among the rows, are forces that no contact makes; of the right efforts it
+is a few per cent of the load that a limb carries. It is compared with what would be left if the limb had no efforts.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
+from hybrid_contact_ros.kernels.estimation.records import Array, Indices
+
+_DEPENDENT = 0.03  # A row is left out where less than this part of it is across the rows before it (a straight leg).
+_LIGHTEST = 0.05  # Rows of an ignored limb keep this weight, so that it can win trust back.
+_UNSETTLED = 0.1  # Below this share of a constant force the filters have seen too little.
+_PRIOR = 0.01  # s of motion explained to within the floor, which every limb begins with
+_SWING_SPEED = 0.3  # m/s, and _SWING_GAP (m): a point of an arm that is faster and further up touches nothing
+_SWING_GAP = 0.03
+_SWING_AGE = 6.0  # time constants of the filters after which they have forgotten the stance
+_LIMIT_NEAR = 0.05  # rad, m: a joint limit that is nearer may push
+_NOISE_TIME = 0.1  # s, over which noise is averaged
+_NOISES = 4.0  # variances of noise that are no contradiction: it is learned from few states
+_SLOW = 20.0  # times the memory, over which scales and biases are averaged
+
+
+class TrustTable(NamedTuple):
+    """Constants: the configuration (TrustConfig), and which limb is where. A limb is what contacts share joints."""
+
+    bandwidth: float  # 1/s, of the filters; 0 switches the check off
+    recall: float  # s, over which motion is judged
+    floor: float  # of the load that is a limb's share of the weight; a smaller contradiction is none
+    full: float  # ratios of what efforts and no efforts leave unexplained, below which the weight is 1
+    none: float  # and above which it is 0
+    share: float  # 1 / number of limbs
+    unit: float  # 1 / weight, 1/N
+    contact_limb: Indices  # (m,), −1 where no joint lies between the base and the contact
+    limb: Indices  # (nv,), of each coordinate; −1 for the base, −2 for joints of no limb
+    scale: Array  # (nv,), 1 / (weight · lever): N and N m into parts of the robot's weight; 0 for joints of no limb
+    is_limit: NDArray[np.uint8]  # (m,), whether the contact is a joint limit
+    fixed: bool  # whether the base is: no motion of it then tells forces of limbs from errors of efforts
+
+
+class TrustMemory(NamedTuple):
+    """What is remembered; l limbs. Efforts and forces in parts of the weight (``scale``) from ``first`` on."""
+
+    begun: Array  # (4,): s since the filters started, negative before; answers of theirs, and of ``rough``, to a 1
+    last: Array  # (3, nv): p, Cᵀv − g and Sᵀτ of the last state
+    first: Array  # (2, nv): r and low-passed efforts after one pole,
+    second: Array  # (2, nv): and after two
+    rough: Array  # (nv,), mean square of the change of ``first`` from state to state
+    swing: Array  # (m,), s since the contact swings for certain
+    energy: Array  # (l, 3): sums over time of what is left with efforts, without, and of noise
+    time: Array  # (2,): s that these sums are over; and those of scales and biases
+    normal: Array  # (l, l), cross (l,): of the least squares for the scales of efforts
+    cross: Array
+    bias: Array  # (2, nv): sums of what is left, and of the share of it that a bias would leave
+    weight: Array  # (l,)
+    force_weight: Array  # (m,), out: the weight of each contact's forces
+
+
+class TrustScratch(NamedTuple):
+    """Memory of one check."""
+
+    basis: Array  # (3 m, nv), orthonormal rows
+    triangle: Array  # (3 m, 3 m), rows of J in that basis
+    part: Array  # (3 m,)
+    kept: Indices  # (3 m,), which rows of J
+    left: Array  # (1 + l, nv): what is left of r, and of each limb's efforts
+    root: Array  # (nv,), roots of the weights of coordinates
+    load: Array  # (l,), parts of the weight
+
+
+@kernel
+def check_efforts(given, problem, here, table, memory, scratch):
+    """Take one state, and write ``force_weight``, 0 for all limbs without efforts.
+
+    A pause starts the filters anew and leaves the weights; a second state of the same time changes nothing.
+    """
+    m, limbs = memory.force_weight.shape[0], memory.weight.shape[0]
+    if table.bandwidth > 0.0 and limbs:
+        if not given.trusted:
+            memory.begun[0] = -1.0
+        elif (given.dt != 0.0 or memory.begun[0] < 0.0) and _filter(given.dt, problem.effort, here, table, memory):
+            _compare(given.dt, problem, here, table, memory, scratch)
+    least = 1.0
+    for k in range(limbs):
+        least = min(least, memory.weight[k])
+    for i in range(m):
+        limb = table.contact_limb[i]
+        memory.force_weight[i] = (memory.weight[limb] if limb >= 0 else least) if given.trusted else 0.0
+
+
+@kernel
+def _filter(dt, effort, here, table, memory):
+    """Two poles over r and over efforts. Returns whether they have settled enough to tell anything."""
+    nv = effort.shape[0]
+    anew = memory.begun[0] < 0.0 or not 0.0 < dt <= LONGEST_PAUSE
+    step = 0.0 if anew else table.bandwidth * dt
+    forget = 0.0 if anew else math.exp(-dt / _NOISE_TIME)
+    for k in range(nv):
+        momentum, rate, torque = here.momentum[k], here.rate[k], effort[k]
+        if anew:
+            for side in range(2):
+                memory.first[side, k] = 0.0
+                memory.second[side, k] = 0.0
+        elif table.scale[k] > 0.0:
+            torques = 0.5 * dt * (memory.last[2, k] + torque)
+            forces = momentum - memory.last[0, k] - 0.5 * dt * (memory.last[1, k] + rate) - torques
+            before = memory.first[0, k]
+            for side in range(2):
+                gained = table.bandwidth * table.scale[k] * (forces if side == 0 else torques)
+                memory.first[side, k] = (memory.first[side, k] + gained) / (1.0 + step)
+                memory.second[side, k] = (memory.second[side, k] + step * memory.first[side, k]) / (1.0 + step)
+            change = memory.first[0, k] - before
+            memory.rough[k] += (1.0 - forget) * (change * change - memory.rough[k])
+        memory.last[0, k] = momentum
+        memory.last[1, k] = rate
+        memory.last[2, k] = torque
+    if anew:
+        memory.begun[0] = 0.0
+        memory.begun[1] = 0.0
+        memory.begun[2] = 0.0
+        return False
+    memory.begun[3] += (1.0 - forget) * (1.0 - memory.begun[3])
+    memory.begun[0] += dt
+    memory.begun[1] = (memory.begun[1] + step) / (1.0 + step)
+    memory.begun[2] = (memory.begun[2] + step * memory.begun[1]) / (1.0 + step)
+    return memory.begun[2] > _UNSETTLED
+
+
+@kernel
+def _compare(dt, problem, here, table, memory, scratch):
+    """What r leaves unexplained, with the efforts of each limb and without; from these the weights."""
+    nv, limbs = memory.rough.shape[0], memory.weight.shape[0]
+    settled = memory.begun[2]
+    for k in range(nv):
+        limb = table.limb[k]
+        scratch.root[k] = math.sqrt(max(memory.weight[limb], _LIGHTEST)) if limb >= 0 else 1.0
+        for row in range(1 + limbs):
+            scratch.left[row, k] = 0.0
+        if table.scale[k] > 0.0:
+            scratch.left[0, k] = memory.second[0, k] * scratch.root[k] / settled
+            if limb >= 0:
+                scratch.left[1 + limb, k] = memory.second[1, k] * scratch.root[k] / settled
+    found = _span(dt, problem, here, table, memory, scratch)
+    for row in range(1 + limbs):
+        _take_off(found, scratch.basis, scratch.left[row], scratch.part)
+        if row == 0:
+            _loads(found, table, scratch)
+    forget = math.exp(-dt / table.recall)
+    memory.time[0] = forget * memory.time[0] + dt * settled
+    for limb in range(limbs):
+        _judge(limb, dt, forget, table, memory, scratch)
+    _learn(dt * settled, math.exp(-dt / (_SLOW * table.recall)), found, table, memory, scratch)
+
+
+@kernel
+def _judge(limb, dt, forget, table, memory, scratch):
+    """Add one state to the sums of a limb, and set its weight."""
+    nv, settled = memory.rough.shape[0], memory.begun[2]
+    step = dt * settled
+    left = without = rough = 0.0
+    pull = min(scratch.load[limb], 0.0)
+    for k in range(nv):
+        inside = table.limb[k] == limb
+        if inside or table.limb[k] == -1:
+            rough += memory.rough[k] * (1.0 if inside else table.share * table.share)
+        if inside:
+            e, t = scratch.left[0, k] / scratch.root[k], scratch.left[1 + limb, k] / scratch.root[k]
+            left += e * e
+            without += (e + t) * (e + t)
+    # The white noise of p is in the first pole as it is, and the second averages it: its variance times dt is this.
+    # That of the very first state has the filters settle from a wrong value.
+    rough /= memory.begun[3] * settled * settled
+    age = table.bandwidth * memory.begun[0]
+    noise = 0.25 * table.bandwidth * dt * rough + 0.5 * rough * (age * math.exp(-age)) ** 2
+    energy = memory.energy[limb]
+    energy[0] = forget * energy[0] + step * (left + pull * pull)
+    energy[1] = forget * energy[1] + step * without
+    energy[2] = forget * energy[2] + step * noise
+    nothing = (table.floor * table.share) ** 2 * (memory.time[0] + _PRIOR) + _NOISES * energy[2]
+    ratio = math.sqrt(energy[0] / (energy[1] + nothing))
+    x = min(max((table.none - ratio) / (table.none - table.full), 0.0), 1.0)
+    memory.weight[limb] = x * x * (3.0 - 2.0 * x)
+
+
+@kernel
+def _learn(step, forget, found, table, memory, scratch):
+    """Sums for scale and bias: of efforts that are a times the measured ones t plus b, (a − 1) P t + P b is left."""
+    nv, limbs = memory.rough.shape[0], memory.weight.shape[0]
+    left = scratch.left
+    memory.time[1] = forget * memory.time[1] + step
+    for i in range(limbs):
+        total = 0.0
+        for k in range(nv):
+            total += left[1 + i, k] * left[0, k]
+        memory.cross[i] = forget * memory.cross[i] + step * total
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(nv):
+                total += left[1 + i, k] * left[1 + j, k]
+            memory.normal[i, j] = forget * memory.normal[i, j] + step * total
+            memory.normal[j, i] = memory.normal[i, j]
+    for k in range(nv):
+        if table.limb[k] >= 0:
+            share = 1.0
+            for a in range(found):
+                share -= scratch.basis[a, k] * scratch.basis[a, k]
+            memory.bias[0, k] = forget * memory.bias[0, k] + step * left[0, k] / scratch.root[k]
+            memory.bias[1, k] = forget * memory.bias[1, k] + step * share
+
+
+@kernel
+def _span(dt, problem, here, table, memory, scratch):
+    """An orthonormal basis of what contacts may push along, but for those of an arm that swing. Returns its size.
+
+    A leg that swings needs no such rule: forces that it does not have would move the base.
+    """
+    found = 0
+    for i in range(memory.swing.shape[0]):
+        speed = math.sqrt(here.gap_velocity[i] ** 2 + here.slip_speed[i] ** 2)
+        swings = table.fixed and problem.gap[i] > _SWING_GAP and speed > _SWING_SPEED and not table.is_limit[i]
+        memory.swing[i] = memory.swing[i] + dt if swings else 0.0
+        if memory.swing[i] * table.bandwidth > _SWING_AGE or (table.is_limit[i] and problem.gap[i] > _LIMIT_NEAR):
+            continue
+        for side in range(1 if table.is_limit[i] else 3):
+            if _add_row(found, problem.rows[i, side], table, scratch):
+                scratch.kept[found] = 3 * i + side
+                found += 1
+    return found
+
+
+@kernel
+def _add_row(found, row, table, scratch):
+    """Make the part of a row of J across the basis its next member, if there is one."""
+    nv, new, triangle = row.shape[0], scratch.basis[found], scratch.triangle[found]
+    square = 0.0
+    for k in range(nv):
+        new[k] = row[k] * table.scale[k] * scratch.root[k]
+        square += new[k] * new[k]
+    for a in range(found):
+        triangle[a] = 0.0
+    for _ in range(2):
+        _take_off(found, scratch.basis, new, scratch.part)
+        for a in range(found):
+            triangle[a] += scratch.part[a]
+    rest = 0.0
+    for k in range(nv):
+        rest += new[k] * new[k]
+    if not rest > _DEPENDENT * _DEPENDENT * square:
+        return False
+    triangle[found] = math.sqrt(rest)
+    for k in range(nv):
+        new[k] /= triangle[found]
+    return True
+
+
+@kernel
+def _take_off(found, basis, vector, part):
+    """Take from a vector (nv,) its parts along the basis, which become ``part``."""
+    nv = vector.shape[0]
+    for a in range(found):
+        row = basis[a]
+        total = 0.0
+        for k in range(nv):
+            total += row[k] * vector[k]
+        part[a] = total
+        for k in range(nv):
+            vector[k] -= total * row[k]
+
+
+@kernel
+def _loads(found, table, scratch):
+    """The normal force on each limb, in weights: unique even where the points of a sole share it in many ways."""
+    for limb in range(scratch.load.shape[0]):
+        scratch.load[limb] = 0.0
+    part, unit = scratch.part, table.unit
+    for back in range(found):
+        a = found - 1 - back
+        for later in range(a + 1, found):
+            part[a] -= scratch.triangle[later, a] * part[later]
+        part[a] /= scratch.triangle[a, a]
+        contact = scratch.kept[a] // 3
+        if scratch.kept[a] % 3 == 0 and table.contact_limb[contact] >= 0 and not table.is_limit[contact]:
+            scratch.load[table.contact_limb[contact]] += part[a] * unit
