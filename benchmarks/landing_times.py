@@ -3,7 +3,8 @@
 ``[go2|anymal|solo12|hyq ...]``. At 5, 10 and 20 ms before each landing of ``benchmarks.landing_sets.records.find``: the
 share of the contacts due first that touch within their bounds (half a sample is granted, for a recording tells no
 better), and the bounds' median width; and of each two neighbours that are due within 10 ms how often the one that was
-told to be the first was, by the probability that was told. States exact, and with ``benchmarks.estimator.NOISE`` without a covariance.
+told to be the first was, by the probability that was told. States exact, and with ``benchmarks.estimator.NOISE``
+without a covariance.
 """
 
 from __future__ import annotations

@@ -52,8 +52,8 @@ def contact_mode(
     # rclpy's constructors make every nested message before they look at a keyword, so that filling what they made is
     # faster than passing it in.
     for c, (
-        name, frame, status, probability, p, n, gap, rate, u, f, good, e, mu, margin, jam, weight, kind, time, low, high,
-        offset, sigma,
+        name, frame, status, probability, p, n, gap, rate, u, f, good, e, mu, margin, jam, weight, kind, time, low,
+        high, offset, sigma,
     ) in zip(blanks, columns, strict=True):  # fmt: skip
         c.name, c.frame, c.status = name, frame, status
         c.probability, c.probability_valid = probability, valid

@@ -322,11 +322,13 @@ class StateStream:
         if max(highest, -lowest) > _NOTABLE:
             self._note_ground(offsets, lowest if -lowest > highest else highest)
         if min(floats[self._gaps].tolist(), default=0.0) + lowest < -self._deepest and (sunk := self._sunk(mode)).any():
-            contact = int(np.argmin(np.where(sunk, mode.gap + mode.ground_offset, np.inf)))
+            heights = mode.gap + mode.ground_offset
+            contact = int(np.argmin(np.where(sunk, heights, np.inf)))
+            name = self.estimator.model.contact_names[contact]
             self.monitor.note(
                 "sunk",
-                f"{self.estimator.model.contact_names[contact]} by {-mode.gap[contact] - mode.ground_offset[contact]:.3f} m; compare the offset of "
-                "its plane with the height of the odometry, and the contact's radius and points with the robot",
+                f"{name} by {-heights[contact]:.3f} m; compare the offset of its "
+                "plane with the height of the odometry, and the contact's radius and points with the robot",
             )
         if mode.validity & _EFFORT and min(floats[self._weights].tolist(), default=1.0) < BELIEVED:
             limbs = [limb for limb in self.estimator.limbs() if limb.weight < BELIEVED]

@@ -90,8 +90,6 @@ def mode(stamp_ns: int = 1_500_000_000) -> ModePrediction:
         ),
         validity=int(Validity.STATE | Validity.BASE),
         residual=1e-9,
-        ground_offset=rng.normal(size=2),
-        ground_sigma=rng.random(2),
         time_bounds_valid=True,
     )
 
