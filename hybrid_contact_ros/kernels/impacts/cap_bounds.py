@@ -1,6 +1,6 @@
 """How far outcomes of a landing may be from that of sticking contacts, by energy and by what contacts cannot do.
 
-Symbols are those of :mod:`~hybrid_contact_ros.kernels.impacts.landing_bounds`. In y = L ᵀ v, M + diag k = L Lᵀ, let
+Symbols are those of :mod:`~hybrid_contact_ros.kernels.impacts.landing_bounds`. In y = Lᵀ v, M + diag k = L Lᵀ, let
 c = L⁻¹Jᵀλ_s be what contacts that all stick would change, and e = L⁻¹JᵀΓ ũ what the outcome is beyond that. The law's
 λᵀũ ≤ 0 is e·(c + e) ≤ 0. Split c = Σ ηᵢ nᵢ + c⊥ by the normals nᵢ = L⁻¹J_nᵢᵀ. No contact penetrates, nᵢ·e ≥ 0, and so,
 where all ηᵢ ≥ 0,
