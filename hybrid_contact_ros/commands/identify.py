@@ -138,8 +138,8 @@ def _show_landings(found: LandingIdentification, level: float, out: Console) -> 
     if calibration.level < level:
         out.print(
             f"  [yellow]this is below the level of {100 * level:g} % that was asked for:[/] it needs "
-            f"{landings_needed(level)} calibration landings that the fit has not seen. Record more episodes, or ask for "
-            "less by --level"
+            f"{landings_needed(level)} calibration landings that the fit has not seen. Record more episodes, or ask "
+            "for less by --level"
         )
     for name, scores in (("without", found.before), ("with", found.after)):
         if scores is not None:

@@ -49,14 +49,21 @@ def belief_settings(config: BeliefConfig, sigmas: float, weight: float, contacts
     )  # type: ignore[arg-type]  # fmt: skip
 
 
-def belief_use(config: BeliefConfig, joints: int) -> BeliefUse:
-    """What is made of the belief, for a robot with so many joints."""
+def belief_use(config: BeliefConfig, links: Sequence[str], joints: int) -> BeliefUse:
+    """What is made of the belief, for a robot with contacts on these links and so many joints.
+
+    A single body has no joints whose efforts could be wrong or right: all that moves it would be laid to its contacts.
+    The forces of several points of one link cannot be told apart, and the belief in each of them is no better than its
+    gap: contacts are decided by belief where each has a link of its own.
+    """
+    observes = joints > 0
     return BeliefUse(
         lead=float(config.force_lead),
         close_above=float(config.close_above),
         open_below=float(config.open_below),
-        decides=bool(config.decides),
-        observes=joints > 0,
+        certain=float(config.certain) if observes else 1.0,
+        decides=bool(config.decides) and len(set(links)) == len(links),
+        observes=observes,
     )
 
 

@@ -125,11 +125,13 @@ class Engine:
             acceleration=memory.mode.acceleration,
             backed=self.ahead.backed,
             event_times=self.ahead.event_times,
+            gap=contacts.gap,
+            gap_velocity=self.measured.gap_velocity,
         )
         self.ground = ground_scratch(model)
         self._update = Bound(
             update, *update_settings(model, config), *ground_settings(config.ground, weight(model), m),
-            *belief_use(config.belief, len(model.joint_names)),
+            *belief_use(config.belief, model.contact_frames, len(model.joint_names)),
             *belief_settings(config.belief, config.prediction.bound_sigmas, weight(model), m), *robot, *problem,
             *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer, *memory.log,
             *memory.stance, *memory.footholds, *memory.belief, *state_scratch(m, TANGENTS), *self.scratch,

@@ -21,11 +21,11 @@ _OURS = "hybrid_contact_msgs/"
 
 
 class Episodes(NamedTuple):
-    """The landings of all episodes, and how many episodes there are; ``damage``, ``warnings``: as of
+    """The landings of all episodes, and how many ``episodes`` there are; ``damage``, ``warnings``: as of
     :class:`~hybrid_contact_ros.replay.result.ReplayResult`."""
 
     landings: list[RecordedLanding]
-    count: int
+    episodes: int
     damage: str | None
     warnings: tuple[str, ...]
 
@@ -38,8 +38,8 @@ def read_episodes(
     twist_in_world: bool,
     reach: float,
 ) -> Episodes:
-    """Read recordings of one robot. A recording of the states of another one counts once, with it, whatever its name and
-    format; files of predictions without states, as replays leave them beside recordings, are none. Warnings say so.
+    """Read recordings of one robot. A recording of the states of another one counts once, with it, whatever its name
+    and format; files of predictions without states, as replays leave them beside recordings, are none. Warnings say so.
 
     Raises:
         BagError: a recording or its topics cannot be used.
@@ -61,13 +61,13 @@ def read_episodes(
         if robot is not None and name != robot:
             raise ValueError(f"{bag} is of another robot than {bags[0]}: their joints or masses differ")
         robot = name
+        _check(bag, read.states)
         states = {(state.stamp_ns, state.q.tobytes()) for state in read.states}
         twin = next((old for old, held in seen if len(held & states) > _COPIED * min(len(held), len(states))), None)
         if twin is not None:
             warnings.append(f"{bag} has the states of {twin}: it is counted once")
             continue
         seen.append((bag, states))
-        _check(bag, read.states)
         active = config.activation
         found += find_landings(read.model, read.states, str(bag), active.gap_on, active.velocity_sigma, reach)
         warnings += read.warnings

@@ -115,7 +115,7 @@ def identify_landings(
         config = EstimatorConfig.from_file(config)
     streams = Streams(joint_states, odometry, robot_description, namespace)
     read = read_episodes(bags, config, urdf, streams, twist_in_world, reach)
-    result = identify(read.landings, read.count, level, damping, seed, config.impact.friction_margin)
+    result = identify(read.landings, read.episodes, level, damping, seed, config.impact.friction_margin)
     return replace(result, damage=read.damage, warnings=read.warnings)
 
 

@@ -18,7 +18,7 @@ MARGIN = replace(LandingTerms.of(LandingConfig()), friction=0.45)
 
 
 def bounds_of(problem, hitting, feet, terms):
-    """The law, its points, its bounds, and those of energy alone where feet have several contacts."""
+    """The law, its bounds, and those of energy alone where feet have several contacts."""
     m, d, n = problem.tangent_jacobian.shape
     driven = np.arange(n) >= 6
     law = LandingLaw(terms, d, n, problem.friction, (np.zeros(m), np.zeros(m)), driven, feet)
@@ -27,7 +27,7 @@ def bounds_of(problem, hitting, feet, terms):
     left, radius = law.left(*landing[2:], hitting)
     high = (1.0 + terms.friction) * problem.friction
     energy = bounds._by_energy(*landing, terms.duration_max, left, radius, high) if law.grouped else None
-    return law, made, bounds.of(*landing, hitting, made), energy
+    return law, bounds.of(*landing, hitting, made), energy
 
 
 def sole(seed):
@@ -54,7 +54,7 @@ def test_no_outcome_of_a_sole_is_outside_with_its_rebound_in_common_and_all_else
         1500,
     )
     hitting, n = np.ones(4, dtype=bool), problem.nv
-    law, made, (lower, upper), energy = bounds_of(problem, hitting, np.zeros(4, dtype=int), terms)
+    law, (lower, upper), energy = bounds_of(problem, hitting, np.zeros(4, dtype=int), terms)
 
     def part(*shape):
         inner = np.clip(2.0 * rng.random((count, *shape)) - 0.5, 0.0, 1.0)
@@ -81,7 +81,7 @@ def test_no_outcome_of_a_sole_is_outside_with_its_rebound_in_common_and_all_else
 
 def test_bounds_of_a_humanoid_on_its_soles_are_a_tenth_as_wide_as_those_of_energy_and_hold_all_draws():
     problem, hitting, feet = landings(4)[-1][1:]
-    _, made, (lower, upper), energy = bounds_of(problem, hitting, feet, MARGIN)
+    _, (lower, upper), energy = bounds_of(problem, hitting, feet, MARGIN)
     rng = np.random.default_rng(0)
     found = np.concatenate([model_draws(problem, MARGIN, hitting, feet, rng, 300, corners=x) for x in (False, True)])
     assert (found >= lower - 1e-9).all() and (found <= upper + 1e-9).all()
@@ -93,7 +93,7 @@ def test_bounds_hold_and_are_of_use_where_friction_couples_contacts_and_its_coef
     """μ ± 45 %: no contact's slip is bounded by those of the others alone, and bounds of energy are 13 to 33 times the
     extent of the draws."""
     problem, hitting = go2_landing(go2(), seed)
-    _, _, (lower, upper), _ = bounds_of(problem, hitting, np.arange(4), MARGIN)
+    _, (lower, upper), _ = bounds_of(problem, hitting, np.arange(4), MARGIN)
     rng = np.random.default_rng(seed)
     found = np.concatenate(
         [model_draws(problem, MARGIN, hitting, np.arange(4), rng, 1000, corners=x) for x in (False, True)]

@@ -21,6 +21,7 @@ class BeliefUse(NamedTuple):
     lead: float  # of :func:`~.free_forces.free_forces`
     close_above: float  # a contact closes above this probability
     open_below: float  # and opens below this one
+    certain: float  # a probability above which the belief overrules the tracker where it does not decide
     decides: bool  # whether the belief decides which contacts are closed
     observes: bool  # whether forces are observed: a single body has no joints whose efforts could be wrong or right
 
@@ -110,11 +111,9 @@ def decide_closed(close_above, open_below, velocity_tolerance, gap, rate, probab
 
 
 @kernel
-def remember(scratch, ahead, belief, out):
-    """Keep of this state what the next belief starts from: the loads of its mode, and the events that it foretells."""
+def remember(ahead, belief, out):
+    """Keep the events that this state foretells: the next belief starts from them."""
     for i in range(belief.load.shape[0]):
-        belief.load[i] = scratch.load[i]
-        belief.touching[i] = scratch.touching[i]
         belief.kind[i] = out.codes[NEXT_EVENT, i]
         for k in range(3):
             belief.times[i, k] = ahead.event_times[i, k]

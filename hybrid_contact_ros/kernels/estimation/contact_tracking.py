@@ -187,6 +187,41 @@ def told_statuses(closed, slipping, status):
 
 
 @kernel
+def overrule(
+    # constants:
+    certain, open_below, gap_off, velocity_tolerance,
+    # problem:
+    held, gap, rate, probability,
+    # memory:
+    closed, evidence,
+):  # fmt: skip
+    """Close contacts that are more probably closed than ``certain``, open those below 1 − ``certain``.
+
+    A contact that has a gap and approaches faster than ``velocity_tolerance`` (m/s) stays open. One that was ``held``
+    (m,) at the last state, with a gap of more than ``gap_off`` (m), would be opened by this gap alone: it stays closed
+    until it is believed to be so less than ``open_below``.
+
+    Returns:
+        Whether any changed.
+    """
+    changed = False
+    for i in range(closed.shape[0]):
+        if closed[i] == 0:
+            arriving = gap[i] > 0.0 and rate[i] < -velocity_tolerance
+            kept = held[i] and gap[i] > gap_off and certain < 1.0 and probability[i] > open_below
+            if not kept and (arriving or not probability[i] > certain):
+                continue
+            closed[i] = 1
+        elif probability[i] < 1.0 - certain:
+            closed[i] = 0
+        else:
+            continue
+        evidence[i] = 0.0
+        changed = True
+    return changed
+
+
+@kernel
 def closed_scores(
     # constants:
     gap_on, gap_off, velocity_limit, gap_sigma, velocity_sigma, force_sigma,

@@ -43,7 +43,8 @@ _LOAD_PERIOD = 0.002  # s, between two solutions for the loads
 _FIT_PERIOD = 0.01  # s, between two fits of the map while nothing new stands
 _DRIFT_TIME = 0.02  # s, in which the map follows what all standing contacts have in common
 _DRIFT_SPEED = 0.015  # m/s, of a base at most
-_CREEP = 0.001**2  # m²/s, by which single footholds move under a foot
+_CREEP, _CREEP_UNLOADED = 0.001**2, 0.0001**2  # m²/s, by which single footholds move under a foot; where its load is
+# not known it may be the foot that moves
 _PLACE_TIME = 0.05  # s, of the positions of the points
 _UNREST_TIME = 0.2  # s
 _LANDED = 0.05  # s, after which the ringing of an impact is over
@@ -121,7 +122,7 @@ def learn_ground(settings, ground, given, robot, problem, here, tracker, observe
                 memory.point_place[i, k] = ahead.under[i, k]
     numbers[TIME] += given.dt
     loads = _find_loads(settings, given, problem, here, observer, solver, scratch, memory, numbers, ahead)
-    _note_drift(ground, given.dt, problem, memory, map)
+    _note_drift(loads, ground, given.dt, problem, memory, map)
     changed = False
     for i in range(m):
         if ahead.plane_of[i] >= 0 and _stands(i, loads, settings.gain, ground, given, problem, here, memory, ahead):
@@ -168,14 +169,15 @@ def _find_loads(settings, given, problem, here, observer, solver, scratch, memor
 
 
 @kernel
-def _note_drift(ground, dt, problem, memory, map):
+def _note_drift(loads, ground, dt, problem, memory, map):
     """Shift the map by what all standing contacts have in common; without any the base's height drifts unseen."""
     supported, up, down = False, math.inf, math.inf
     for i in range(problem.gap.shape[0]):
         if memory.entry[i] >= 0:
             supported = True
-            if abs(memory.point_velocity[i, 0]) > ground.still_speed:
-                up, down = 0.0, 0.0
+            soft = loads > 0 and memory.touched_height[i] - memory.stance_height[i] > _GIVES_WAY
+            if soft or abs(memory.point_velocity[i, 0]) > ground.still_speed:
+                up, down = 0.0, 0.0  # what moves here is not the base alone
             rise = problem.gap[i] - memory.stance_height[i]
             up, down = min(up, max(rise, 0.0)), min(down, max(-rise, 0.0))
     if not supported:
@@ -231,7 +233,7 @@ def _stands(i, loads, gain, ground, given, problem, here, memory, ahead):
         return False
     memory.standing[i] += given.dt
     if given.dt > 0.0 and rests:
-        memory.stance_variance[i] += _CREEP * given.dt
+        memory.stance_variance[i] += (_CREEP if loads > 0 else _CREEP_UNLOADED) * given.dt
         weight = memory.stance_variance[i] / (memory.stance_variance[i] + noise)
         memory.stance_height[i] += weight * apart
         memory.stance_variance[i] *= 1.0 - weight

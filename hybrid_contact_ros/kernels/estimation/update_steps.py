@@ -14,6 +14,7 @@ from hybrid_contact_ros.kernels.estimation.contact_quantities import contact_qua
 from hybrid_contact_ros.kernels.estimation.contact_tracking import (
     candidates,
     contact_statuses,
+    overrule,
     slips,
     told_statuses,
 )
@@ -38,6 +39,7 @@ from hybrid_contact_ros.kernels.estimation.update_records import (
     NEXT_EVENT,
     NORMAL,
     POSITION,
+    PROBABILITY,
     STATUS,
     TANGENTIAL,
     TIME,
@@ -64,25 +66,26 @@ _EFFORT, _UNIQUE, _FORCES = int(Validity.EFFORT), int(Validity.MODE_UNIQUE), int
 
 
 @kernel
-def decide(settings, given, decided, robot, problem, here, tracker, mode, warm, solver, scratch, ground, out):
+def decide(
+    settings, given, use, decided, belief, robot, problem, here, tracker, mode, warm, solver, scratch, ground, out,
+):  # fmt: skip
     """Solve for the mode of the contacts that may carry force, and decide which of them are closed.
 
     The rows of some contacts depend on each other, and their drifts must then agree (:mod:`.contact_drift`). What does
     not hold, although the mode gives it a force, carries nothing: the mode is solved again without it. Where the belief
-    has ``decided`` which contacts are closed, the mode is theirs.
+    has ``decided`` which contacts are closed, the mode is theirs. Elsewhere it overrules the tracker where it is
+    certain (``use``: BeliefUse). ``belief`` keeps the loads for the next state.
 
     Returns:
         Status and residual of the mode.
     """
     gap, rate, touching, closed = problem.gap, here.gap_velocity, scratch.touching, tracker.closed
-    if decided:
-        for i in range(touching.shape[0]):
-            touching[i] = closed[i]
-    else:
-        candidates(
-            settings.gap_on, ground.gap_offs, settings.velocity_tolerance, ground.rate_offs, closed, gap, rate,
-            touching,
-        )  # fmt: skip
+    candidates(
+        settings.gap_on, ground.gap_offs, settings.velocity_tolerance, ground.rate_offs, closed, gap, rate, touching
+    )  # fmt: skip
+    for i in range(touching.shape[0]):
+        if decided and closed[i]:
+            touching[i] = 1
     slips(
         settings.slip_on, settings.slip_off, SLIP_TIME_CONSTANT, settings.velocity_sigma, robot.tangents, given.dt,
         closed, here.tangential, tracker.slipping, tracker.seen, tracker.smooth, tracker.spread, scratch.sliding,
@@ -102,23 +105,46 @@ def decide(settings, given, decided, robot, problem, here, tracker, mode, warm, 
         )  # fmt: skip
         warm[0] = 1 if code == _SOLVED else 0
         model_loads(_WIDTH, _IMMOVABLE, here.G, mode.forces, mode.accelerations, scratch.load)
+        if attempt == 1:
+            break
+        held = scratch.bytes[0]
+        for i in range(touching.shape[0]):
+            belief.load[i] = scratch.load[i]
+            belief.touching[i] = touching[i]
+            held[i] = closed[i]
         if decided:
             told_statuses(closed, tracker.slipping, out.codes[STATUS])
-        if decided or attempt == 1:
-            break
+            if not _pushed(touching, closed, mode):
+                break
+            for i in range(touching.shape[0]):
+                touching[i] = closed[i]
+            continue
         contact_statuses(
             settings.gap_on, settings.velocity_tolerance, ground.rate_offs, settings.force_on, settings.force_off,
-            settings.load_sigma, here.velocity_sigmas, given.trusted, touching, gap, rate, scratch.load, tracker.slipping, closed,
-            tracker.evidence, out.codes[STATUS],
+            settings.load_sigma, here.velocity_sigmas, given.trusted, touching, gap, rate, scratch.load,
+            tracker.slipping, closed, tracker.evidence, out.codes[STATUS],
         )  # fmt: skip
-        pushed = False
-        for i in range(touching.shape[0]):
-            pushed = pushed or (touching[i] and not closed[i] and mode.forces[i * _WIDTH] > 0.0)
+        pushed = overrule(
+            use.certain, use.open_below, settings.gap_off, settings.velocity_tolerance, held, gap, rate,
+            out.numbers[PROBABILITY], closed, tracker.evidence,
+        )  # fmt: skip
+        if pushed:
+            told_statuses(closed, tracker.slipping, out.codes[STATUS])
+        pushed = pushed or _pushed(touching, closed, mode)
         if not pushed:
             break
         for i in range(touching.shape[0]):
             touching[i] = closed[i]
     return code, residual
+
+
+@kernel
+def _pushed(touching, closed, mode):
+    """Whether the mode gives a force to a contact that is open."""
+    found = False
+    for i in range(touching.shape[0]):
+        found = found or (touching[i] and not closed[i] and mode.forces[i * _WIDTH] > 0.0)
+    return found
 
 
 @kernel
