@@ -124,7 +124,7 @@ def learn_ground(
                 memory.point_place[i, k] = ahead.under[i, k]
     numbers[TIME] += given.dt
     loads = _find_loads(settings, believed, problem, here, observer, solver, scratch, memory, numbers, ahead)
-    _note_drift(loads, ground, given.dt, problem, memory, map)
+    _note_drift(loads, ground, given.dt, problem, tracker, memory, map)
     changed = False
     for i in range(m):
         if ahead.plane_of[i] >= 0 and _stands(i, loads, settings.gain, ground, given, problem, here, memory, ahead):
@@ -171,7 +171,7 @@ def _find_loads(settings, believed, problem, here, observer, solver, scratch, me
 
 
 @kernel
-def _note_drift(loads, ground, dt, problem, memory, map):
+def _note_drift(loads, ground, dt, problem, tracker, memory, map):
     """Shift the map by what all standing contacts have in common; without any the base's height drifts unseen."""
     supported, up, down = False, math.inf, math.inf
     for i in range(problem.gap.shape[0]):
@@ -183,7 +183,11 @@ def _note_drift(loads, ground, dt, problem, memory, map):
             rise = problem.gap[i] - memory.stance_height[i]
             up, down = min(up, max(rise, 0.0)), min(down, max(-rise, 0.0))
     if not supported:
-        map.map_numbers[BASE_VARIANCE] += ground.base_drift * ground.base_drift * dt
+        closed = False
+        for i in range(problem.gap.shape[0]):
+            closed = closed or tracker.closed[i] != 0
+        if not closed:
+            map.map_numbers[BASE_VARIANCE] += ground.base_drift * ground.base_drift * dt
         map.map_numbers[CLOCKS_UNSUPPORTED] += dt
         return
     map.map_numbers[CLOCKS_UNSUPPORTED] = 0.0
