@@ -104,11 +104,11 @@ def update(
 ):  # fmt: skip
     """Answer for one state whose measurement is there (:func:`~.measure.measure`); nothing in here can refuse it.
 
-    Args: the members of UpdateSettings, GroundSettings, BeliefUse and BeliefSettings (both with the prefix ``belief_``),
-        RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last
-        mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory, StanceMemory, GroundMap, BeliefRecord (with
-        the prefix), StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut
-        with the prefix ``out_``.
+    Args: the members of UpdateSettings, GroundSettings, BeliefUse and BeliefSettings (these two with the prefix
+        ``belief_``), RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8,
+        whether the last mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory, StanceMemory, GroundMap,
+        BeliefRecord (with the prefix), StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut, UpdateInput,
+        and PredictionOut with the prefix ``out_``.
 
     Returns:
         The residual of the mode, validity bits, and how much was written of the lists: events of the sequence, events
