@@ -56,6 +56,8 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], metavar="GROUP.PARAMETER=VALUE", dest="settings",
                         help="change a parameter: activation.gap_on=0.004, contacts.*.radius=0.02")  # fmt: skip
     parser.add_argument("--seconds", type=float, help="of each recording, from its beginning")
+    parser.add_argument("--plot", type=Path, metavar="PNG", help="events: transforms and reliability, drawn")
+    parser.add_argument("--against", type=Path, metavar="JSON", help="scores: beside those that --json wrote before")
     parser.add_argument("--json", type=Path, metavar="OUT")
     chosen = parser.parse_args()
     shared, simulated = shared_sources(), simulated_sources()
@@ -72,8 +74,12 @@ def main() -> None:
     )
     if chosen.table == "scores":
         written = tables.scores_table(sources, options, both=not (chosen.noise or chosen.exact or chosen.fault))
+        if chosen.against:
+            tables.compare(json.loads(chosen.against.read_text()), written)
     elif chosen.table == "ceilings":
         written = tables.ceilings_table(sources, options, list((shared | simulated).values()))
+    elif chosen.table == "events":
+        written = tables.events_table(sources, options, chosen.plot)
     else:
         written = getattr(tables, f"{chosen.table}_table")(sources, options)
     if chosen.json:

@@ -54,7 +54,7 @@ TERRAINS: dict[str, Any] = {
     "5 mm up": lambda place: np.full(len(place), 0.005),
     "5 mm down": lambda place: np.full(len(place), -0.005),
     "tiles 15 mm": tiles(0.15, 0.015),
-    "blocks 5 cm": blocks(0.4, 0.05),
+    "blocks 3 cm": blocks(0.4, 0.03),
     "slope 6°": 6.0,
     "slope 10°": 10.0,
     **_SOFT,

@@ -1,10 +1,11 @@
-"""``./run bench landing_bounds [LANDINGS]``: how tight the proven bounds of landings are, by 100000 draws of the model.
+"""``./run bench landing_bounds [LANDINGS] [--friction PART]``: how tight the proven bounds of landings are.
 
 Recorded landings of the Go2 (``go2_mujoco`` of the shared data), LANDINGS (default 4) of each group: in flight or while
-others stand, with so many contacts. Draws are of the law with the default terms: half of the numbers at the ends of
-their intervals, and a tenth of the draws at all ends. Columns: draws outside of the bounds; widths of the bounds over
-those of the draws, median and 90th percentile over the coordinates, of the law's bounds and of those with all orders,
-which messages carry, and of the bounds of impacts without terms; microseconds, as the law's bounds take them.
+others stand, with so many contacts. 100000 draws of each are of the law with the default terms: half of the numbers at
+the ends of their intervals, and a tenth of the draws at all ends; μ is known, or but for ± PART of it. Columns: draws
+outside of the bounds; widths of the bounds over those of the draws, median and 90th percentile over the coordinates, of
+the law's bounds and of those with all orders, which messages carry, and of the bounds of impacts without terms;
+microseconds, as the law's bounds take them.
 """
 
 from __future__ import annotations
@@ -80,11 +81,13 @@ def row(landing: Landing, terms: LandingTerms, seed: int) -> tuple[int, Array, A
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("landings", type=int, nargs="?", default=4)
-    count = parser.parse_args(arguments).landings
+    parser.add_argument("--friction", type=float, default=0.0, metavar="PART")
+    chosen = parser.parse_args(arguments)
+    count = chosen.landings
     groups: dict[str, list[Landing]] = {}
     for landing in sources.go2(ahead=False):
         groups.setdefault(f"{landing.group}, {landing.truth.active.size} contacts", []).append(landing)
-    terms = LandingTerms.of(LandingConfig())
+    terms = LandingTerms.of(LandingConfig(), chosen.friction)
     print("| landings | outside | law | with orders | without terms | µs |\n|---|---|---|---|---|---|")
     for name, found in sorted(groups.items()):
         rows = [row(landing, terms, i) for i, landing in enumerate(found[:: max(1, len(found) // count)][:count])]

@@ -145,7 +145,8 @@ def ahead(robot: str, found: list[Landing]) -> None:
             told = [x for x in asked if x.ahead[lead, noisy] is not None]
             print(
                 f"\n{robot}: {lead} ms ahead, {'noisy' if noisy else 'exact'}, as published, configured μ; "
-                f"of {len(asked)} landings {len(asked) - len(told)} without a set\n{HEAD}"
+                f"{len(found) - len(asked)} landings come after another one; of the others {len(asked) - len(told)} "
+                f"are without a set\n{HEAD}"
             )
             if told:
                 rows("published", told, [s for x in told if (s := x.ahead[lead, noisy]) is not None])

@@ -1,10 +1,10 @@
 """Sets of landings as they are published, 0 to 20 ms ahead, against what the robot did: ``./run bench landings_ahead``.
 
-``[go2|anymal|solo12 ...] [--off] [--configured] [--unstated] [--commands]``. A landing is one of
-``benchmarks.landing_sets.records.find``; it counts at a lead where the set's first touchdown is one of its feet, within
-3 ms of its time. Of the sets of that state (the cluster's, and those after its first feet) the one with the landing's
-contacts is compared with it; where there is none the cluster's is. "noisy": states with ``benchmarks.estimator.NOISE``,
-and covariances that say so, or with ``--unstated`` none.
+``[go2|anymal|solo12 ...] [--off] [--unlearned] [--configured] [--unstated] [--commands]``. A landing is one of
+``benchmarks.landing_sets.records.find``; it counts at a lead where it is the next one: no other foot touches between
+the state and v⁻. Of the sets of that state (the cluster's, those after its first feet, that of a landing under way) the
+one with the landing's contacts is compared with it; where there is none the main one is. "noisy": states with
+``benchmarks.estimator.NOISE``, and covariances that say so, or with ``--unstated`` none.
 Columns: as ``benchmarks.landing_sets.sets.row``; share with the landing's contacts; half-width + 5 % over the radius of
 the smallest ball around the nominal outcome that holds as many as the set does within 5 %. ``--off``: v⁻ extrapolated
 by the acceleration held, without a spread. μ is the true one, or with ``--configured`` the configured one.
@@ -25,20 +25,21 @@ import pinocchio as pin
 from benchmarks.estimator import NOISE, go2, states
 from benchmarks.gaits import record
 from benchmarks.landing_sets.commands import with_commands
-from benchmarks.landing_sets.records import STEP, Array, Landing, find, landings
-from benchmarks.landing_sets.sets import HEAD, LandingSet, Score, row, score
+from benchmarks.landing_sets.records import Array, Landing, find, is_later, landings, of_landing
+from benchmarks.landing_sets.sets import HEAD, Score, row
 from benchmarks.landing_sets.sources import ROOT, SHARED
 from benchmarks.simulated_robots import SimulatedRobot
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.impact_sets import ImpactSets
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
+from hybrid_contact_ros.impacts.convex_set import convex_set
 from hybrid_contact_ros.impacts.steps import without_pauses
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.prediction import ImpactPrediction
+from hybrid_contact_ros.scoring.containment import set_score
 
 LEADS = (0, 5, 10, 20)
 _WARM = 40
-_SAME = 0.003  # s
 Found = tuple[str, int, bool, Score, bool]
 Episode = tuple[str, RigidBodyModel, EstimatorConfig, dict[str, Array]]
 
@@ -66,13 +67,8 @@ def covariance() -> Array:
 
 def compared(published: ImpactPrediction, landing: Landing) -> tuple[Score, bool]:
     """Of the sets of one state, the one with the landing's contacts; whether there is one."""
-    wanted = landing.truth.active.tolist()
-    same = [one for one in (*published.after_each, published) if one.contacts.tolist() == wanted]
-    one = same[0] if same else published
-    generators = np.zeros((0, one.nominal.size)) if one.generators is None else one.generators
-    assert one.mass is not None
-    made = LandingSet(one.nominal, one.velocity_minus, one.velocities, generators, one.mass)
-    return score(made, landing.after), bool(same)
+    one, same = of_landing(published, landing)
+    return set_score(convex_set(one), one.nominal, landing.after), same
 
 
 def of_episode(
@@ -85,28 +81,23 @@ def of_episode(
     known = landings(model, config, data, name, ahead=False)
     n = int(np.searchsorted(data["time"], data["valid_until"], "right"))
     places = find(data["foot_contact"][:n].astype(bool), data["foot_vel"][:n, :, 2])
+    touches = np.array(sorted(k for _, _, feet in places for k in feet.values()))
     for noisy in (False, True):
         seen = states(model, data, NOISE if noisy else None)
         if commanded:
             seen = with_commands(model, data, seen)
         if noisy and stated:
             seen = [replace(state, base_covariance=covariance()) for state in seen]
-        estimator = ContactEstimator(model, config)
+        estimator, begin = ContactEstimator(model, config), 0
         wanted = sorted((place[0] - lead, i, lead) for i, place in enumerate(places) for lead in LEADS)
-        begin = 0
         for k, i, lead in wanted:
-            if k <= _WARM:
+            if k <= _WARM or is_later(places[i], lead, touches):
                 continue
-            for j in range(max(begin, k - _WARM), k + 1):
-                estimator.update(seen[j], Parts.MODE)
-            begin = k + 1
+            for state in seen[begin : k + 1]:
+                estimator.update(state, Parts.MODE)
+            begin = max(begin, k + 1)
             ahead, landing = estimator.impact_ahead(), known[i]
             if ahead is None:
-                continue
-            due = np.where(ahead.backed == 1, ahead.event_times[:, 0], np.inf)
-            first = int(due.argmin())
-            hitting = landing.truth.hitting
-            if not hitting[first] or abs(due[first] - lead * STEP - landing.truth.delays[hitting].min()) > _SAME:
                 continue
             friction = model.friction.copy()
             if not configured:
@@ -117,7 +108,7 @@ def of_episode(
             published = without_pauses(sets.ahead(ahead))
             costs.append(time.thread_time_ns() - start)
             model.friction[:] = friction
-            if published is not None and len(published.velocities):
+            if published is not None and len(published.velocities) and published.jump > 0.0:
                 yield name, lead, noisy, *compared(published, landing)
 
 
@@ -145,11 +136,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Published sets of landings, some time ahead.")
     parser.add_argument("robots", nargs="*", default=["go2"], help="go2, anymal, solo12, hyq")
     parser.add_argument("--off", action="store_true", help="v⁻ by the acceleration held, without a spread")
+    parser.add_argument("--unlearned", action="store_true", help="nothing is learned of earlier extrapolations")
     parser.add_argument("--configured", action="store_true", help="the configured friction")
     parser.add_argument("--unstated", action="store_true", help="noisy states without covariances")
     parser.add_argument("--commands", action="store_true", help="what the drives are told is known")
     chosen = parser.parse_args()
-    changes = {"course": 0.0, "spread": 0.0} if chosen.off else {}
+    changes = {"course": 0.0, "spread": 0.0, "remembered": 0} if chosen.off else {}
+    if chosen.unlearned:
+        changes = {"remembered": 0}
     for robot in chosen.robots:
         costs: list[int] = []
         found = [

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from hybrid_contact_ros.parameter_values import leaf
 
+BASES = ("odometry", "imu")
 COMMANDS = ("joint_state", "joint_trajectory", "joint_command")
 GARBAGE = ("automatic", "idle", "off")
 _CORES = 1024  # as many as a set of the C library holds
@@ -29,6 +30,7 @@ class InputConfig:
     )
     command_damping: tuple[float, ...] = leaf((), "N m s/rad", None, None, "the same of damping")
 
+    base: str = leaf("odometry", "-", None, None, "where a floating base comes from: odometry, or imu (and the legs)")
     imu: bool = leaf(False, "-", None, None, "take inertial measurements on the topic imu into states")
     contact_sensors: bool = leaf(False, "-", None, None, "the same of readings of foot sensors on contact_sensors")
     wrench_topics: tuple[str, ...] = leaf(
@@ -39,7 +41,9 @@ class InputConfig:
     )
 
     def check(self) -> None:
-        """Raise ValueError for a type of commands that there is not, and for gains below zero."""
+        """Raise ValueError for a source or a type that there is not, and for gains below zero."""
+        if self.base not in BASES:
+            raise ValueError(f"input.base is {self.base!r}; one of {', '.join(BASES)} is needed")
         if self.command not in COMMANDS:
             raise ValueError(f"input.command is {self.command!r}; one of {', '.join(COMMANDS)} is needed")
         for name in ("command_stiffness", "command_damping"):

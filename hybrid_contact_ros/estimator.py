@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.estimation.event_maps import EventMaps
 
 Array = NDArray[np.float64]
+_GAPS_SEEN = 64  # states whose gaps tell of their noise
 
 
 class Parts(IntFlag):
@@ -122,6 +123,7 @@ class ContactEstimator:
         self._latest: Moment | None = None
         self._course, self._noise = Course(model.nv), VelocityNoise(model.nv)
         self._commands = CommandCourse(model.drives)
+        self._gaps = VelocityNoise(2 * m, _GAPS_SEEN)
         self._errors = VelocityErrors(model.nv, config.landing.remembered)
         self._phases = LandingPhases(m, config)
 
@@ -136,6 +138,7 @@ class ContactEstimator:
         self._course.reset()
         self._noise.reset()
         self._commands.reset()
+        self._gaps.reset()
         self._errors.reset()
         self._phases.reset()
         self._engine.memory.reset()
@@ -216,6 +219,7 @@ class ContactEstimator:
         self._course.add(stamp, moment.acceleration, moment.closed, moment.slipping)
         self._noise.add(stamp, state.v)
         self._commands.see(state)
+        self._gaps.add(stamp, np.concatenate((moment.gap, moment.gap_velocity)))
         self._errors.add(stamp, state.v, moment.acceleration, moment.closed)
         self._phases.keep(moment)
         impact = self.next_impact() if wanted & _IMPACT else None
@@ -259,6 +263,7 @@ class ContactEstimator:
             course=self._course.ahead(),
             friction=self._friction.learned,
             velocities=self._noise.seen(),
+            gaps=self._gaps.seen(),
             errors=self._errors.seen(),
             commanded=self._commands.ahead(),
         )

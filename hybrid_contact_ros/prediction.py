@@ -142,7 +142,7 @@ class ImpactPrediction:
 
     Attributes:
         contacts: indices of those that take part (k,).
-        time_to_impact: s, from the stamp to the impact.
+        time_to_impact: s, from the stamp to the impact; negative where it has begun, and the set is the one foreseen.
         velocity_minus: v⁻ (nv,). nominal: v⁺ (nv,) with all contacts resolved at once, Halm (31).
         velocities: outcomes (n, nv), all separating. lower, upper: (nv,) bounds on all outcomes.
         coverage, coverage_radius, confidence: as in :class:`~hybrid_contact_ros.impacts.outcome.VelocitySet`.
@@ -161,8 +161,10 @@ class ImpactPrediction:
         earliest, latest: s after the stamp, of the impact; NaN where it is not known. time_bounds_valid: whether these
             are calibrated. phase: :class:`LandingPhase`.
         order_probability: of the order of touchdowns that the set was made for; NaN where it is not known.
-            order_probability_valid: whether it is calibrated for the covariance of the state.
-        after_each: sets after the first touchdowns of the cluster, while others are still to come, in order.
+            order_probability_valid: whether it is calibrated for the covariance of the state; it never is, it is a
+            lower bound (docs/landings_ahead.md).
+        after_each: the other sets of this state: after the first touchdowns of the cluster, while others are still to
+            come, in order; before them that of a landing under way, or, where this is that one, of what comes next.
         joint_jump: largest |Δv| (nv,) of each coordinate over the set; None where it was not computed.
     """
 

@@ -15,7 +15,7 @@ from scipy.stats import norm
 from benchmarks.estimation_scores.episodes import Array
 
 _SIGMAS = 2.0
-_LEAST = 0.0002  # s: no stamp is known better
+_LEAST, _MOST = 0.0002, 0.1  # s: no stamp is known better, and no horizon is longer
 ENOUGH = 100  # events
 
 
@@ -63,4 +63,4 @@ def density(errors: Sequence[float], low: Sequence[float], high: Sequence[float]
 
 
 def _sigma(errors: Array, low: Array, high: Array) -> Array:
-    return np.maximum(np.where(errors > 0.0, low, high) / _SIGMAS, _LEAST)
+    return np.clip(np.where(errors > 0.0, low, high) / _SIGMAS, _LEAST, _MOST)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.estimation_scores.ahead import extrapolated, horizons, reliability
+from benchmarks.estimation_scores.ahead import Horizon, Reliability, extrapolated, horizons, reliability
 from benchmarks.estimation_scores.answers import KINDS
 from benchmarks.estimation_scores.baselines import RULES, Seen, gap_histogram, halves, tuned
 from benchmarks.estimation_scores.blocks import counts, difference, macro_f1, stride_blocks
@@ -20,6 +21,7 @@ from benchmarks.estimation_scores.runs import Options, Run, Runner
 from benchmarks.estimation_scores.scores import Scores, true_events
 
 ENOUGH = 10  # true events in each half; recordings with fewer are reported only
+WORSE = 0.002  # of an F1 or a Brier score: less is no difference to speak of
 SHIFTS = (-0.002, 0.0, 0.002)  # s, by which an inferred truth may be wrong
 
 
@@ -99,6 +101,37 @@ def numbers(scores: Scores) -> dict[str, Any]:
         errors = {"error_median": events.error(0.5), "error_p95": events.error(0.95)}
         found[kind] = {"true": events.true, "missed": events.missed, "false": events.false, **errors}
     return {k: {n: (x if np.isfinite(x) else None) for n, x in v.items()} for k, v in found.items()}
+
+
+def compare(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """Print scores beside those of another revision (both as ``--json`` of the table of scores writes them), where both
+    have them.
+
+    Returns:
+        what is worse: an F1 or a Brier score by more than ``WORSE``, or more events missed or false.
+    """
+    print("\nbefore → now")
+    head("recording", "states", "F1 closed", "F1 open", "Brier", "touchdowns missed/false", "liftoffs missed/false")
+    worse = []
+    for name, states in now.items():
+        for state, new in states.items():
+            old = before.get(name, {}).get(state)
+            if not old or "certain" not in new or "certain" not in old:
+                continue
+            cells = []
+            for key, sign in (("closed", 1.0), ("open", 1.0), ("brier", -1.0)):
+                a, b = old["certain"][key], new["certain"][key]
+                cells.append("–" if a is None or b is None else f"{a:.4f} → {b:.4f}")
+                if a is not None and b is not None and sign * (b - a) < -WORSE:
+                    worse.append(f"{name}, {state}: {key} {a:.4f} → {b:.4f}")
+            for kind in KINDS:
+                a, b = ([x[kind][k] for k in ("missed", "false")] for x in (old, new))
+                cells.append(f"{a[0]}/{a[1]} → {b[0]}/{b[1]}")
+                if sum(b) > sum(a):
+                    worse.append(f"{name}, {state}: {kind}s missed/false {cells[-1]}")
+            line(name, state, *cells)
+    print("\nworse: " + ("; ".join(worse) or "nothing"))
+    return worse
 
 
 def faults_table(sources: Sequence[Source], options: Options) -> dict[str, Any]:
@@ -201,8 +234,10 @@ def ceilings_table(sources: Sequence[Source], options: Options, others: Sequence
     return written
 
 
-def events_table(sources: Sequence[Source], options: Options) -> dict[str, Any]:
-    """Predicted events by horizon, what their bounds hold, and the reliability of probabilities."""
+def events_table(sources: Sequence[Source], options: Options, picture: Path | None = None) -> dict[str, Any]:
+    """Predicted events by horizon, what their bounds hold, and the reliability of probabilities; drawn, too."""
+    pooled: dict[str, Horizon] = {}
+    bins: dict[str, list[Reliability]] = {}
     print("densities: distance of their transforms from uniform; log score a ms (of the best constant width)")
     head("recording", "event", "gait", "ms ahead", "error", "missed", "false an event", "bounds hold", "densities")
     written: dict[str, Any] = {}
@@ -220,6 +255,9 @@ def events_table(sources: Sequence[Source], options: Options) -> dict[str, Any]:
         for kind in KINDS:
             for steady in (True, False):
                 for h, found in horizons(run.episodes, run.told, kind, steady).items():
+                    into = pooled.setdefault(f"{kind}, {'steady' if steady else 'other'}, {1e3 * h:.0f} ms", Horizon())
+                    for name in ("errors", "low", "high"):
+                        getattr(into, name).extend(getattr(found, name))
                     if found.events or found.false:
                         gait = "steady" if steady else "other"
                         line(run.source.name, kind, gait, f"{1e3 * h:.0f}", *found.cells())
@@ -229,8 +267,13 @@ def events_table(sources: Sequence[Source], options: Options) -> dict[str, Any]:
     for run in runs:
         columns = zip(*((t.probability, e.truth, e.certain) for t, e in zip(run.told, run.episodes, strict=True)),
                       strict=True)  # fmt: skip
-        for b in reliability(*(list(c) for c in columns)):
+        bins[run.source.name] = reliability(*(list(c) for c in columns))
+        for b in bins[run.source.name]:
             line(run.source.name, f"{b.said:.3f}", b.samples, b.events, f"{b.true:.3f}",
                  f"[{b.low:.2f}, {b.high:.2f}]", "yes" if b.holds else "no")  # fmt: skip
             written.setdefault(run.source.name, {}).setdefault("reliability", []).append(asdict(b))
+    if picture is not None:
+        from benchmarks.estimation_scores.plots import plot
+
+        plot(picture, pooled, bins)
     return written

@@ -14,6 +14,7 @@ from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.impacts.convex_set import convex_set
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.prediction import ImpactPrediction
 from hybrid_contact_ros.scoring.containment import SetScore, set_score
 
 Array = NDArray[np.float64]
@@ -177,17 +178,37 @@ def _look_ahead(
     found: Sequence[Landing],
     noisy: bool,
 ) -> None:
-    """Score the sets that the estimator publishes ahead of each landing, as it is configured, without a deadline."""
+    """Score the sets that the estimator publishes ahead of each landing, as it is configured, without a deadline: of
+    those of a state the one with the landing's contacts, or else the main one.
+
+    A landing that is not the next one, since another foot touches between the state and v⁻, is not asked for.
+    """
     estimator = ContactEstimator(model, replace(config, impact=replace(config.impact, deadline=0.0)))
     asked: dict[int, list[tuple[int, int]]] = {}
+    touches = np.array(sorted(k for _, _, feet in places for k in feet.values()))
     for i, place in enumerate(places):
         for lead in LEADS:
-            if place[0] - lead > _WARM:
+            if place[0] - lead > _WARM and not is_later(place, lead, touches):
                 asked.setdefault(place[0] - lead, []).append((i, lead))
     for k, state in enumerate(seen):
         answer = estimator.update(state, Parts.MODE | Parts.IMPACT if k in asked else Parts.MODE)
         for i, lead in asked.get(k, ()):
-            known = answer.impact is not None and answer.impact.jump > 0.0 and len(answer.impact.velocities) > 0
-            made = convex_set(answer.impact) if answer.impact is not None and known else None
-            nominal = answer.impact.nominal if answer.impact is not None else np.zeros(0)
-            found[i].ahead[lead, noisy] = None if made is None else set_score(made, nominal, found[i].after)
+            one = None if answer.impact is None else of_landing(answer.impact, found[i])[0]
+            known = one is not None and one.jump > 0.0 and len(one.velocities) > 0
+            found[i].ahead[lead, noisy] = (
+                set_score(convex_set(one), one.nominal, found[i].after) if one is not None and known else None
+            )
+
+
+def is_later(place: Place, lead: int, touches: NDArray[np.intp]) -> bool:
+    """Whether another foot touches between a state, ``lead`` samples before v⁻, and v⁻; touches: samples, ascending."""
+    before = place[0]
+    return bool(((touches > before - lead) & (touches <= before)).any())
+
+
+def of_landing(published: ImpactPrediction, landing: Landing) -> tuple[ImpactPrediction, bool]:
+    """Of the sets of one state, the last with the landing's contacts, or the main one; whether there is one."""
+    wanted = landing.truth.active.tolist()
+    every = (*published.after_each, published)
+    same = [one for one in every if one.contacts.tolist() == wanted and one.jump > 0.0]
+    return (same[-1], True) if same else (published, False)

@@ -56,14 +56,14 @@ class Streams:
         joints, base, description = (streams.absolute(topic) for topic in self._names())
         return Streams(joints, base, description, streams.namespace, streams.warnings)
 
-    def needed(self, reader: BagReader, model: RigidBodyModel) -> list[str]:
-        """The topics that the model needs, of joint states and odometry.
+    def needed(self, reader: BagReader, model: RigidBodyModel, legs: bool = False) -> list[str]:
+        """The topics that the model needs, of joint states and odometry; with ``legs`` it needs no odometry.
 
         Raises:
             BagError: a needed topic is not there, is empty, or holds messages of another type.
         """
         wanted = [(self.joint_states, JOINT_STATE, "--joint-states")] if model.joint_names else []
-        wanted += [(self.odometry, ODOMETRY, "--odometry")] if model.floating_base else []
+        wanted += [(self.odometry, ODOMETRY, "--odometry")] if model.floating_base and not legs else []
         for topic, kind, option in wanted:  # one by one, because the same name may have been given for both
             try:
                 reader.require({topic: kind})

@@ -115,14 +115,16 @@ def _landings(args: argparse.Namespace) -> int:
         json.dump(found.to_dict(), sys.stdout, indent=2)
         print()
     else:
-        _show_landings(found, console())
+        _show_landings(found, args.level, console())
         if args.out is None:
             console().print(parameter_file(found), highlight=False, soft_wrap=True)
     show_reading(found, console(stderr=True))
     return 0 if found.damage is None else 3
 
 
-def _show_landings(found: LandingIdentification, out: Console) -> None:
+def _show_landings(found: LandingIdentification, level: float, out: Console) -> None:
+    from hybrid_contact_ros.identification.calibration import landings_needed
+
     middle, calibration = 1e3 * found.durations[1], found.calibration
     out.print(f"{found.landings} landings in {found.episodes} episodes; they take {middle:.1f} ms (median)")
     out.print(
@@ -133,6 +135,12 @@ def _show_landings(found: LandingIdentification, out: Console) -> None:
         f"sets with the margin hold {100 * calibration.level:.1f} % of landings, on average over calibrations, and of "
         "episodes like these only"
     )
+    if calibration.level < level:
+        out.print(
+            f"  [yellow]this is below the level of {100 * level:g} % that was asked for:[/] it needs "
+            f"{landings_needed(level)} calibration landings that the fit has not seen. Record more episodes, or ask "
+            "for less by --level"
+        )
     for name, scores in (("without", found.before), ("with", found.after)):
         if scores is not None:
             out.print(

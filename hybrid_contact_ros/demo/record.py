@@ -120,7 +120,11 @@ class DemoRecord:
         while self._pending and self._pending[0][0].impact_time_ns + _SETTLED_NS <= heard_until_ns:
             view, q = self._pending.popleft()
             time_ns = view.impact_time_ns
-            near = [s for s in self.sets if s.stamp_ns < time_ns and time_ns - s.stamp_ns < _FRESH_NS]
+            near = [
+                s  # but none of a landing that had begun
+                for s in self.sets
+                if s.stamp_ns < time_ns and time_ns - s.stamp_ns < _FRESH_NS and not s.time_to_impact < 0.0
+            ]
             self._landings.append(
                 landing(
                     time_ns,

@@ -7,7 +7,8 @@ its limits changes its torque with the motion, and with its command. Both are fo
 
 with τ' of a state that moves on with v, the velocity-implicit step of the drive, so that stiff gains do not oscillate,
 and Coulomb's law at the contacts that are closed. Drives at their limits give these. What nobody commands holds its
-effort. M, h and J are computed anew in each step.
+effort. M, h and J are computed anew in each step. A measured effort is newer than a commanded one: of drives that
+follow no position the command says how the measured effort changes.
 
 Gains may be wrong, and drives may do something else. Where efforts are measured, a command is believed of a drive as
 long as it explains its effort better than the effort of 8 ms before does, or to 5 % of what the drive can give.
@@ -30,6 +31,7 @@ from hybrid_contact_ros.mechanics.state import RobotState
 Array = NDArray[np.float64]
 
 _STEP = 0.0025  # s at most
+_LANDS = 0.0025  # s, in which a contact that has landed comes to rest
 _STEPS, _TOLERANCE, _USABLE = 200, 1e-8, 1e-4
 _KEPT = 16  # commands that are remembered
 _SPAN = 8_000_000  # ns, over which the course of commands is taken
@@ -209,15 +211,21 @@ def followed(
     pieces = max(1, math.ceil(seconds / _STEP - 1e-9))
     dt, drives, most = seconds / pieces, model.drives, times * ahead.seen
     q, v = state.q, state.v.astype(np.float64)
+    newer = np.zeros(n)
+    if state.effort is not None:
+        told = drives.torque(ahead.command, q, v, state.effort)
+        newer = np.where(ahead.follows, 0.0, state.effort - told)
     for piece in range(pieces):
         command = ahead.after((piece + 1) * dt, most)
-        effort = drives.torque(command, model.integrate(q, dt * v), v, state.effort)
+        effort = _given(drives, command, model.integrate(q, dt * v), v, state.effort, newer)
         free = command.known & (np.abs(effort) < drives.limit)
         drive = np.where(free, dt * (command.damping + dt * command.stiffness), 0.0)
         if not model.evaluate(RobotState(state.stamp_ns, q, v, effort)):
             return None
         rows = model.rows.rows[closed].reshape(-1, n)
+        # A contact that still moves along its normal is stopped in the time of a landing, not at once.
         left = np.ascontiguousarray((-dt * model.rows.drift[closed].reshape(-1))[None])
+        left[0, ::3] += math.exp(-dt / _LANDS) * (rows[::3] @ v)
         landing_outcomes(
             _STEPS, _TOLERANCE, 2, model.here.mass, model.here.bias, rows, v, np.full(1, dt), drive[None], friction,
             left, *scratch, *out,
@@ -226,4 +234,11 @@ def followed(
             return None
         after = out[0][0].copy()
         q, v = model.integrate(q, 0.5 * dt * (v + after)), after
-    return Reached(q, v, drives.torque(ahead.after(seconds, most), q, v, state.effort))
+    return Reached(q, v, _given(drives, ahead.after(seconds, most), q, v, state.effort, newer))
+
+
+def _given(drives: DriveLimits, command: JointCommand, q: Array, v: Array, held: Array | None, newer: Array) -> Array:
+    """The effort (nv,) of drives whose measured one is ``newer`` off the commanded one; ``held`` without a command."""
+    effort = drives.torque(command, q, v, held)
+    within = np.clip(effort + newer, -drives.limit, drives.limit)
+    return np.asarray(np.where(command.known, within, effort))

@@ -125,6 +125,8 @@ class Engine:
             acceleration=memory.mode.acceleration,
             backed=self.ahead.backed,
             event_times=self.ahead.event_times,
+            gap=contacts.gap,
+            gap_velocity=self.measured.gap_velocity,
         )
         self.ground = ground_scratch(model)
         self._update = Bound(

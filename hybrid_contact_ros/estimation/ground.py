@@ -42,6 +42,8 @@ def stance_memory(m: int) -> StanceMemory:
         standing=np.zeros(m),
         stance_height=np.zeros(m),
         stance_variance=np.zeros(m),
+        touched_height=np.zeros(m),
+        touched_lead=np.zeros(m),
         stance_start=np.zeros((m, 3)),
         pressing=np.zeros(m),
         pulling=np.zeros(m),
@@ -80,6 +82,6 @@ def ground_scratch(model: RigidBodyModel) -> GroundScratch:
         every=np.arange(m, dtype=np.int64),
         plane_of=plane_of,
         shift_variance=np.zeros(m),
-        velocity_tolerances=np.zeros(m),
+        rate_offs=np.zeros(m),
         gap_offs=np.zeros(m),
     )

@@ -50,6 +50,7 @@ class ImpactAhead:
             :class:`~hybrid_contact_ros.estimation.friction_memory.FrictionMemory`; None where nothing was learned.
         commanded: what the drives are told to do; None where nobody tells.
         velocities: the last ones, which tell of their noise; None where nobody remembered them.
+        gap, gap_velocity: φ, φ̇ (m,), and gaps: the last φ and φ̇ (2 m,), which tell of their noise.
         errors: of the last extrapolations of v; None where nobody remembered them.
     """
 
@@ -69,6 +70,9 @@ class ImpactAhead:
     friction: tuple[Array, Array] | None = None
     velocities: VelocitiesSeen | None = None
     commanded: CommandAhead | None = None
+    gap: Array | None = None
+    gap_velocity: Array | None = None
+    gaps: VelocitiesSeen | None = None
     errors: ErrorsSeen | None = None
 
     @classmethod
@@ -92,6 +96,8 @@ class ImpactAhead:
             closed=moment.closed.copy(),
             backed=moment.backed.copy(),
             event_times=moment.event_times.copy(),
+            gap=moment.gap.copy(),
+            gap_velocity=moment.gap_velocity.copy(),
             base_covariance=None if state.base_covariance is None else state.base_covariance.copy(),
             base_twist_in_world=state.base_twist_in_world,
         )

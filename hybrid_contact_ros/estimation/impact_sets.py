@@ -80,6 +80,10 @@ class ImpactSets:
         if not self._terms.off:
             landing_bounds.warm()
 
+    def touch_times(self, ahead: ImpactAhead) -> Array:
+        """(m, 3) s: time, earliest, latest of each next event, as sets are made for them."""
+        return self._foreseen.with_noise(ahead).event_times
+
     def _landing(self, corners: NDArray[np.intp]) -> Landing:
         """What draws the sets of these corners."""
         key = corners.tobytes()
@@ -153,6 +157,7 @@ class ImpactSets:
         """The set of the touches that come next. Each set has ``impact.deadline``, whatever it consists of, and what
         earlier ones left of theirs; of a cluster, sets after its first feet that do not fit in are left out."""
         foreseen, model, limit = self._foreseen, self._model, 1e9 * self._config.deadline
+        ahead = foreseen.with_noise(ahead)
         contacts, when = foreseen.contacts(ahead)
         if not contacts.size:
             return None

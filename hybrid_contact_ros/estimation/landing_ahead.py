@@ -3,6 +3,7 @@ the velocity is."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -41,6 +42,7 @@ Array = NDArray[np.float64]
 _BASE = 6
 _GRAVITY = 9.81
 _SLIPS = 0.4  # of the standard deviation of a gap's acceleration: that of a contact that may slip, along the ground
+_SLOWEST = 0.02  # m/s, of what comes down to touch
 _REMEMBERED = 16
 
 
@@ -64,6 +66,24 @@ class LandingAhead:
         v[0] = -1.0
         chain.shifts(mass, np.zeros(n), rows, v, Cluster(np.zeros((1, 1)), 0.0, 0.0, 1.0))
         chain.impulse(mass, np.zeros(n), rows, v)
+
+    def with_noise(self, ahead: ImpactAhead) -> ImpactAhead:
+        """The same, its touchdowns' bounds wider by the noise of gaps that the last states show, where nobody states
+        it: a touch moves by (φ + T φ̇) / speed."""
+        gap, rate = ahead.gap, ahead.gap_velocity
+        if ahead.gaps is None or gap is None or rate is None or ahead.base_covariance is not None:
+            return ahead
+        noise, rough = np.split(ahead.gaps.sigma, 2)
+        times = ahead.event_times.copy()
+        for i in np.flatnonzero(ahead.backed == EventKind.TOUCHDOWN).tolist():
+            time, early, late = times[i].tolist()
+            if not (math.isfinite(early + late) and time > 0.0):
+                continue
+            speed = max(gap[i] / time, -rate[i], _SLOWEST)
+            more = self._config.prediction.bound_sigmas * math.hypot(noise[i], time * rough[i]) / speed
+            times[i, 1] = max(time - math.hypot(time - early, more), min(early, 0.0))
+            times[i, 2] = time + math.hypot(late - time, more)
+        return replace(ahead, event_times=times)
 
     def contacts(self, ahead: ImpactAhead) -> tuple[NDArray[np.intp], float]:
         """Which contacts take part in the next impact, and when (s) it begins: with a landing that lasts, those whose
@@ -109,7 +129,7 @@ class LandingAhead:
 
     def _missed(self, ahead: ImpactAhead, when: float) -> Missed | None:
         """What such extrapolations to the touch of the contact that is due first missed before."""
-        if ahead.errors is None or ahead.commanded is not None:  # where commands are known, nothing is extrapolated
+        if ahead.errors is None or self._landing.course == 0.0 or ahead.commanded is not None:
             return None
         known, missed = self._asked
         if known is not ahead:  # the sets of one state ask for the same

@@ -23,6 +23,7 @@ class Moment:
         state: as it was given.
         closed, slipping: (m,) uint8. acceleration: v̇ (nv,) of the contact mode.
         backed: (m,) uint8, the next event (EventKind) without touchdowns that only the rhythm of the gait foretells.
+        gap, gap_velocity: φ, φ̇ (m,), as measured.
         event_times: (m, 3), time, earliest, latest, s; NaN without an event.
     """
 
@@ -32,6 +33,8 @@ class Moment:
     acceleration: Array
     backed: Codes
     event_times: Array
+    gap: Array
+    gap_velocity: Array
 
     @property
     def stamp_ns(self) -> int:

@@ -27,6 +27,7 @@ _BEFORE = 1_000_000  # ns: what is told late of a touch has changed v already
 _ALIKE = 0.003  # s: that far apart in time to go and time since the last touch, situations are no longer alike
 _LONG_AGO = 0.015  # s after a touch nothing swings any more
 _STEADY = 0.3  # what a difference in time to go counts within _ALIKE, of one in time since the last touch
+_FEWEST = 3  # alike landings that tell something: a gait that begins is not yet like itself
 _OUTLIER = 2.0  # medians: errors of more are taken to be as large as that
 _SURELY = 2.0  # standard deviations of what noise makes of a median: less is no bias
 _PRIOR = 1.0  # landings that the spread counts for that is foreseen without errors
@@ -110,7 +111,7 @@ class ErrorsSeen:
             if unlike[best] <= _ALIKE:
                 nearest.append(best)
             begin = end
-        if not nearest:
+        if len(nearest) < _FEWEST:
             return None
         return Missed(touches.errors[nearest] * (seconds / touches.seconds[nearest])[:, None])
 

@@ -55,11 +55,13 @@ class VelocitiesSeen:
 
 
 class VelocityNoise:
-    """The last velocities of a stream of states."""
+    """The last velocities of a stream of states, or other values that motion changes smoothly."""
 
-    def __init__(self, nv: int) -> None:
-        self._stamps = np.zeros(_SEEN, dtype=np.int64)
-        self._values = np.zeros((_SEEN, nv))
+    def __init__(self, nv: int, seen: int = _SEEN) -> None:
+        """seen: states that are remembered."""
+        self._seen = seen
+        self._stamps = np.zeros(seen, dtype=np.int64)
+        self._values = np.zeros((seen, nv))
         self._count, self._last = 0, 0
 
     def reset(self) -> None:
@@ -72,14 +74,14 @@ class VelocityNoise:
         if count and stamp_ns - self._last < _SPACING:
             return
         self._last, self._count = stamp_ns, count + 1
-        place = count % _SEEN
+        place = count % self._seen
         self._stamps[place] = stamp_ns
         self._values[place] = v
 
     def seen(self) -> VelocitiesSeen:
         """A copy for another thread."""
-        count, place = self._count, self._count % _SEEN
-        if count <= _SEEN:
+        count, place = self._count, self._count % self._seen
+        if count <= self._seen:
             stamps, values = self._stamps[:count], self._values[:count].copy()
         else:
             stamps = np.concatenate((self._stamps[place:], self._stamps[:place]))

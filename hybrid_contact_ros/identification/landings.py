@@ -23,10 +23,10 @@ from hybrid_contact_ros.identification.calibration import (
     quantile_of_next,
     split,
 )
+from hybrid_contact_ros.identification.episodes import read_episodes
 from hybrid_contact_ros.identification.landing_fit import INTERVALS, Case, fit_terms
 from hybrid_contact_ros.identification.landing_friction import with_seen_friction
-from hybrid_contact_ros.identification.landing_records import RecordedLanding, find_landings
-from hybrid_contact_ros.identification.reading import read_states
+from hybrid_contact_ros.identification.landing_records import RecordedLanding
 from hybrid_contact_ros.impacts.landing_model import LandingTerms
 from hybrid_contact_ros.scoring.containment import SetScores, summary
 
@@ -37,7 +37,6 @@ PRICES = (1.0, 2.0, 4.0, 8.0)
 """Prices of what a fit leaves over; the one whose sets are smallest with their margin is taken."""
 _MOST = 120  # landings that a fit sees; more change nothing but the time
 _LEAST = 10  # landings that a fit needs
-_SLOW = 0.005  # s; longer steps between states do not show what happens within a landing
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +94,8 @@ def identify_landings(
     """Identify what a robot's landings add to its impact law.
 
     Args:
-        bags: recordings of one robot; each is an episode.
+        bags: recordings of one robot; each is an episode, but for copies, which count once, and predictions, which are
+            passed over (:func:`~hybrid_contact_ros.identification.episodes.read_episodes`).
         config … twist_in_world: as of :func:`~hybrid_contact_ros.identification.identify.identify_material`.
         level: share of landings that sets with the margin are to hold. damping: gain of the drives, N m s/rad.
         reach: m, a foot with a larger gap does not land. seed: of the division into fit, calibration and test.
@@ -111,37 +111,12 @@ def identify_landings(
     landings_needed(level)
     if damping is not None and not 0.0 < damping < np.inf:
         raise ValueError(f"the damping gain is {damping}; a finite number > 0 is needed")
-    if len(bags) < 2:
-        raise ValueError(
-            "there is one episode; fit and calibration need landings of different ones. Give two recordings or more"
-        )
     if not isinstance(config, EstimatorConfig):
         config = EstimatorConfig.from_file(config)
     streams = Streams(joint_states, odometry, robot_description, namespace)
-    found: list[RecordedLanding] = []
-    warnings: list[str] = []
-    damage, robot = None, None
-    for bag in bags:
-        read = read_states(bag, config, urdf, streams, twist_in_world)
-        name = (read.model.joint_names, round(float(read.model.problem(read.states[0]).mass[:3, :3].max()), 3))
-        if robot is not None and name != robot:
-            raise ValueError(f"{bag} is of another robot than {bags[0]}: their joints or masses differ")
-        robot = name
-        if any(state.effort is None for state in read.states):
-            raise ValueError(f"{bag} has no efforts: which forces act during a landing is not known. Record them")
-        stamps = [state.stamp_ns for state in read.states]
-        step = 1e-9 * float(np.median(np.diff(stamps))) if len(stamps) > 1 else 0.0
-        if step > _SLOW:
-            raise ValueError(
-                f"the states of {bag} are {1e3 * step:.0f} ms apart, and a landing takes 1 to 6 ms: "
-                "record at 500 Hz or more"
-            )
-        active = config.activation
-        found += find_landings(read.model, read.states, str(bag), active.gap_on, active.velocity_sigma, reach)
-        warnings += read.warnings
-        damage = damage or read.damage
-    result = identify(found, len(bags), level, damping, seed, config.impact.friction_margin)
-    return replace(result, damage=damage, warnings=tuple(dict.fromkeys(warnings)))
+    read = read_episodes(bags, config, urdf, streams, twist_in_world, reach)
+    result = identify(read.landings, read.episodes, level, damping, seed, config.impact.friction_margin)
+    return replace(result, damage=read.damage, warnings=read.warnings)
 
 
 def identify(

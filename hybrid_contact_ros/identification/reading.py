@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hybrid_contact_ros.bags.reader import BagReader
@@ -38,7 +38,7 @@ def read_states(
         streams = streams.found_in(reader, config.floating_base)
         model = RigidBodyModel.from_urdf(streams.urdf(reader, urdf), config)
         wanted = streams.needed(reader, model)
-        intake = Intake(model, config.input, twist_in_world)
+        intake = Intake(model, replace(config.input, base="odometry"), twist_in_world)
         states: list[RobotState] = []
         damage = reader.damage
         try:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.impacts.landing_model import drive_caps
 from hybrid_contact_ros.kernels.impacts import invariant_basis as basis_kernels
 from hybrid_contact_ros.kernels.impacts.set_extent import set_extent
 from hybrid_contact_ros.mechanics.contact_sets import contact_set
@@ -135,12 +136,12 @@ def set_changes(
     change, jump = np.empty(len(basis.rows)), np.empty(n)
     set_extent(
         *(float(terms.duration), float(terms.drive), float(terms.drive_own), float(margin), int(terms.first_joint)),
-        *(np.ascontiguousarray(basis.mass), bias, velocity, basis.factor, basis.rows),
+        *(np.ascontiguousarray(basis.mass), bias, velocity, basis.factor, basis.rows, drive_caps(basis.mass)),
         *(
             np.ascontiguousarray(velocities),
             np.empty((0, n)) if generators is None else np.ascontiguousarray(generators),
         ),
-        np.empty(n),
+        *(np.empty(n), np.empty(n)),
         change,
         jump,
     )

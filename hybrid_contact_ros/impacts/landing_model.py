@@ -85,6 +85,11 @@ class LandingTerms:
         return not any(getattr(self, field.name) for field in fields(self) if field.name != "friction")
 
 
+def drive_caps(mass: Array) -> Array:
+    """The most that a drive adds to each coordinate, M_jj / 2 (n,), kg m²."""
+    return _HEAVIEST * mass.diagonal()
+
+
 def joint_drives(k: Array, mass: Array, driven: NDArray[np.bool_]) -> Array:
     """What each drive adds at common values k (c,), kg m²: min(k, M_jj / 2), and 0 without a drive, (c, n).
 
@@ -94,7 +99,7 @@ def joint_drives(k: Array, mass: Array, driven: NDArray[np.bool_]) -> Array:
     Args:
         mass: M (n, n) at the impact. driven: (n,).
     """
-    return np.asarray(np.minimum(k[:, None], _HEAVIEST * mass.diagonal()) * driven)
+    return np.asarray(np.minimum(k[:, None], drive_caps(mass)) * driven)
 
 
 def common_drives(terms: LandingTerms | LandingConfig, mass: Array, driven: NDArray[np.bool_]) -> tuple[float, float]:
@@ -107,4 +112,4 @@ def common_drives(terms: LandingTerms | LandingConfig, mass: Array, driven: NDAr
 def own_drives(terms: LandingTerms | LandingConfig, mass: Array, driven: NDArray[np.bool_]) -> Array:
     """The most that each drive adds by itself, above and below the common k, kg m² (n,): min(``drive_own``, M_jj / 2),
     and 0 without a drive. Arguments as of :func:`joint_drives`."""
-    return np.asarray(np.minimum(terms.drive_own, _HEAVIEST * mass.diagonal()) * driven)
+    return np.asarray(np.minimum(terms.drive_own, drive_caps(mass)) * driven)

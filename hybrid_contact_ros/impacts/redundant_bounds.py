@@ -1,16 +1,18 @@
 """Bounds of a landing on redundant contacts, as the corners of soles, whose impulses are not unique.
 
-They are those of :mod:`~hybrid_contact_ros.kernels.impacts.cap_bounds` with pseudo-inverses in the place of Γ and K, and
-with what redundancy adds: such contacts cannot all be left with any w. What w misses, ρ, is in the law's inequality,
+They are those of :mod:`~hybrid_contact_ros.kernels.impacts.cap_bounds` with pseudo-inverses in the place of Γ and K,
+and with what redundancy adds: such contacts cannot all be left with any w. What w misses, ρ, is in the law's
+inequality,
 
     λᵀ(J v⁺ − w) ≤ 0:    (c + e)·e ≤ λᵀρ ≤ ζ Σλ_n ≤ (ζ/m₀) o·(c + e),    ζ = max(|ρ_n| + μ‖ρ_t‖),
 
-for a velocity o that opens all contacts, m₀ = min(J_n o − μ‖J_t o‖): c is less by up to (ζ/m₀) o, and (ζ/m₀) o·c is added
-to the right. And nᵢ·e ≥ −|ρ_nᵢ|.
+for a velocity o that opens all contacts, m₀ = min(J_n o − μ‖J_t o‖): c is less by up to (ζ/m₀) o, and (ζ/m₀) o·c is
+added to the right. And nᵢ·e ≥ −|ρ_nᵢ|.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -90,7 +92,7 @@ def redundant_bounds(
     ends = joint_drives(np.linspace(*common_drives(terms, at.mass, driven), _PIECES + 1), at.mass, driven)
     own = own_drives(terms, at.mass, driven)
     lower, upper = np.full(first[0].size, np.inf), np.full(first[0].size, -np.inf)
-    for least, most in zip(ends[:-1], ends[1:], strict=True):
+    for least, most in pairwise(ends):
         response = _Response(at, 0.5 * (least + most))
         if response.regular:
             return None
@@ -128,7 +130,7 @@ def _of_piece(at: Leaving, of: _Response, half: Array, own: Array, first: tuple[
     unsure = np.concatenate((at.common, [part * fallen, opened]))
     across, of_eta = of.changes(unsure, w)
     impulse = of.gamma @ opened
-    gained = abs(float(impulse @ sticking)) + at.radius @ np.abs(impulse)  # (ζ/m₀) o·c, but for k
+    gained = abs(float(impulse @ sticking)) + float(at.radius @ np.abs(impulse))  # (ζ/m₀) o·c, but for k
     gained += float(np.abs(unsure[:-1] @ impulse).sum())
     of_drives = impulse @ of.R
     own_size = of.gamma.diagonal().copy()

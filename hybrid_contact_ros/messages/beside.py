@@ -48,7 +48,7 @@ def side_inputs(
         command = JointCommandReader.of(model, config)
         side[COMMAND] = SideInput(COMMAND, command.kind, parts(command.kind), command.read, config.command_timeout)
         attributes.append(("command", side[COMMAND]))
-    if config.imu:
+    if config.imu or config.base == "imu":
         side[IMU] = SideInput(IMU, "Imu", parts("Imu"), ImuReader(model).read, timeout)
         attributes.append(("imu", side[IMU]))
     if config.contact_sensors:

@@ -44,12 +44,15 @@ def contact_mode(
         mode.time_to_event.tolist(),
         mode.earliest.tolist(),
         mode.latest.tolist(),
+        mode.ground_offset.tolist(),
+        mode.ground_sigma.tolist(),
         strict=True,
     )
     # rclpy's constructors make every nested message before they look at a keyword, so that filling what they made is
     # faster than passing it in.
     for c, (
-        name, frame, status, probability, p, n, gap, rate, u, f, good, e, mu, margin, jam, kind, time, low, high
+        name, frame, status, probability, p, n, gap, rate, u, f, good, e, mu, margin, jam, kind, time, low, high,
+        offset, sigma,
     ) in zip(blanks, columns, strict=True):  # fmt: skip
         c.name, c.frame, c.status = name, frame, status
         c.probability, c.probability_valid = probability, valid
@@ -63,6 +66,7 @@ def contact_mode(
         c.friction_coefficient, c.friction_margin, c.critical_friction = mu, margin, jam
         c.next_event, c.time_to_event, c.time_to_event_earliest, c.time_to_event_latest = kind, time, low, high
         c.time_bounds_valid = bounded
+        c.ground_offset, c.ground_sigma = offset, sigma
     return T.ContactMode(
         header=envelope.header(mode.stamp_ns),
         mode=mode.bitmask,

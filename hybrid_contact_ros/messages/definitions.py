@@ -53,7 +53,7 @@ DEFINITIONS = {
         "Vector3 normal, float64 gap, float64 normal_velocity, Vector3 tangential_velocity, Vector3 force_model, "
         "bool force_valid, Vector3 force_estimate, float64 friction_coefficient, float64 friction_margin, "
         "float64 critical_friction, uint8 next_event, float64 time_to_event, float64 time_to_event_earliest, "
-        "float64 time_to_event_latest, bool time_bounds_valid"
+        "float64 time_to_event_latest, bool time_bounds_valid, float64 ground_offset, float64 ground_sigma"
     ),
     "ModeTransition": (
         "uint32 contact, uint8 kind, float64 time, float64 earliest, float64 latest, bool bounds_valid, uint64 mode"

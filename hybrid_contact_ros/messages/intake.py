@@ -20,9 +20,13 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from hybrid_contact_ros.config import InputConfig
+from hybrid_contact_ros.estimation.base_from_legs import BaseFromLegs
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.messages.beside import side_inputs
+from hybrid_contact_ros.messages.imu import IMU
 from hybrid_contact_ros.messages.joint_commands import COMMAND
 from hybrid_contact_ros.messages.joint_states import JOINTS, JointReading, JointStateReader, Model
 from hybrid_contact_ros.messages.odometry import Base, OdometryReader
@@ -38,6 +42,20 @@ _SAME_PLACE = 1e-4  # m and rad; the frame of the odometry may be this far from 
 ODOM = "odom"
 
 __all__ = ["COMMAND", "JOINTS", "ODOM", "Intake"]
+
+
+_UPRIGHT = Base(np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]), None)
+
+
+def _legs(model: Any) -> BaseFromLegs:
+    """What finds the base of a robot on legs.
+
+    Raises:
+        ValueError: the robot has no joints.
+    """
+    if not model.joint_names:
+        raise ValueError("input.base is imu, and the robot has no joints: a body alone needs odometry")
+    return BaseFromLegs(model)
 
 
 class Intake:
@@ -62,6 +80,7 @@ class Intake:
         rates: period and losses of each stream.
         frame_id: frame of positions and velocities: the odometry's ``header.frame_id`` (empty before the first one), or
             the root link of a fixed base.
+        needs_odometry: whether states have their base from odometry.
         set_back: whether the clock was set just before the state that was returned last: estimators must then be reset.
     """
 
@@ -80,6 +99,9 @@ class Intake:
         self._free_body = model.floating_base and not model.joint_names
         self._timeout_ns = round(config.odometry_timeout * 1e9)
         self._stale_ns = round(config.stale_after * 1e9)
+        self.needs_odometry = model.floating_base and config.base == "odometry"
+        self._legs = _legs(model) if model.floating_base and config.base == "imu" else None
+        self._with_covariance = config.use_covariance
         self.faults: Counter[str] = Counter()
         self.received: Counter[str] = Counter()
         self.kinds: Counter[Fault] = Counter()
@@ -100,6 +122,8 @@ class Intake:
         self._joint_order, self._base_order = StampOrder(), StampOrder()
         for side in self.side.values():
             side.reset()
+        if self._legs is not None:
+            self._legs.reset()
         for rate in self.rates.values():
             rate.forget()
         self._bases: list[tuple[int, Base]] = []  # newest last, two at most
@@ -132,6 +156,8 @@ class Intake:
             self._reader.check_lengths(joints)
             if not self._model.floating_base:
                 return self._state(stamp, joints, None)
+            if self._legs is not None:
+                return self._found(self._on_legs(self._legs, stamp, joints))
             held, self._held = self._held, None
             if held is not None:
                 self._count(*((ODOM, "odometry_late") if self._bases else (ODOM, "no_odometry", self._refused_base())))
@@ -155,7 +181,7 @@ class Intake:
         """An odometry has come at ``receive_ns``: the state that waited for it, or ``None``; see
         :meth:`joint_state`."""
         self.received["odometry"] += 1
-        if not self._model.floating_base:
+        if not self.needs_odometry:
             return None
         try:
             stamp, odometry = self._stamped(ODOM, self._odometry.read, msg, number, writer)
@@ -275,6 +301,20 @@ class Intake:
 
     def _state(self, stamp: int, joints: JointReading, base: Base | None) -> RobotState:
         return self._found(self._reader.state(stamp, joints, base))
+
+    def _on_legs(self, legs: BaseFromLegs, stamp: int, joints: JointReading) -> RobotState:
+        """The state with a base from the legs and the inertial unit.
+
+        Raises:
+            RefusedError: ``no_imu``, or as of :meth:`JointStateReader.state`.
+        """
+        state = self._reader.state(stamp, joints, _UPRIGHT)
+        imu = self.side[IMU].near(stamp)
+        base = None if imu is None else legs.add(stamp, state.q, state.v, imu)
+        if base is None:
+            raise RefusedError("no_imu", "none is here" if imu is None else "it lacks one of the two", IMU)
+        state.q[:7], state.v[:6] = base.numbers[:7], base.numbers[7:]  # nobody has seen the state yet
+        return replace(state, base_covariance=base.covariance if self._with_covariance else None)
 
     def _found(self, state: RobotState) -> RobotState:
         self.states += 1

@@ -21,6 +21,7 @@ REASONS: dict[str, str] = {
     "odometry_timeout": "the newest odometry that can be used is too far from the joint state",
     "sensor_frame": "the frame of the message is not where the sensor has to be",
     "contact_names": "no name is that of a contact or of its link",
+    "no_imu": "input.base is imu, and no inertial measurement near the joint state has orientation and rates",
     "state": "the estimator cannot compute with the state",
     # used, and reported
     "stale": "the message is older than input.stale_after",
@@ -54,6 +55,7 @@ ADVICE: dict[str, str] = {
     "odometry_timeout": "publish odom more often, look at both clocks, or raise input.odometry_timeout",
     "sensor_frame": "put the sensor's link into the URDF, and its name into header.frame_id",
     "contact_names": "name the contacts as the configuration does, or as the URDF names their links",
+    "no_imu": "publish imu with orientation and angular velocity, more often than input.sensor_timeout",
     "state": "look at the values of that state",
     "stale": "compare the clocks of the machines, or raise input.stale_after",
     "future": "compare the clocks of the machines, and use_sim_time with the source of the stamps",
@@ -74,8 +76,8 @@ USED = frozenset(list(REASONS)[list(REASONS).index("stale") :])
 """Reasons for which a message is only reported, and its state still answered. The exception is ``odometry_late``: the
 joint state that waited for the odometry is dropped."""
 
-CONSEQUENCES = frozenset({"no_odometry", "odometry_timeout", "odometry_late"})
-"""Reasons that may follow from another one, because an odometry that was refused is missing."""
+CONSEQUENCES = frozenset({"no_odometry", "odometry_timeout", "odometry_late", "no_imu"})
+"""Reasons that may follow from another one, because an odometry or inertial measurement that was refused is missing."""
 
 
 class Fault(NamedTuple):

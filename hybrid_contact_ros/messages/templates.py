@@ -112,7 +112,7 @@ _CONTACT_NUMBERS = (
     "normal_velocity", "tangential_velocity.x", "tangential_velocity.y", "tangential_velocity.z", "force_model.x",
     "force_model.y", "force_model.z", "force_estimate.x", "force_estimate.y", "force_estimate.z",
     "friction_coefficient", "friction_margin", "critical_friction", "time_to_event", "time_to_event_earliest",
-    "time_to_event_latest",
+    "time_to_event_latest", "ground_offset", "ground_sigma",
 )  # fmt: skip
 _FIELDS = {
     "normal_velocity": "gap_velocity", "time_to_event_earliest": "earliest", "time_to_event_latest": "latest",

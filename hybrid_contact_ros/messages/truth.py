@@ -61,6 +61,7 @@ class TruthEncoder:
             fill(c.force_estimate, f)
             c.gap = c.normal_velocity = c.friction_coefficient = c.friction_margin = c.critical_friction = nan
             c.time_to_event = c.time_to_event_earliest = c.time_to_event_latest = nan
+            c.ground_offset = c.ground_sigma = nan
             contacts.append(c)
         return T.ContactMode(
             header=envelope.header(stamp_ns),

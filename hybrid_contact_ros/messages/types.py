@@ -124,6 +124,8 @@ class MessageTypes:
                 time_to_event_earliest=0.0,
                 time_to_event_latest=0.0,
                 time_bounds_valid=False,
+                ground_offset=0.0,
+                ground_sigma=0.0,
             )
 
         return cls(

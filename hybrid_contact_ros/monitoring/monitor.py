@@ -42,6 +42,7 @@ class Monitor:
         self.states_overtaken = self._overtaken = 0
         self._noted: dict[str, tuple[int, str]] = {}
         self._jammed = 0
+        self._ground = "as configured"
         self._busy = 0.0
         self._seen: Counter[Fault] = Counter()
         self._received: Counter[str] = Counter()
@@ -67,6 +68,10 @@ class Monitor:
     def note(self, kind: str, sentence: str) -> None:
         """A state was odd: ``kind`` is a key of :data:`~.verdict.NOTES`, and the sentence says what exactly."""
         self._noted[kind] = self._noted.get(kind, (0, ""))[0] + 1, sentence
+
+    def ground(self, sentence: str) -> None:
+        """Where the ground has been learned to be, in words."""
+        self._ground = sentence
 
     def jammed(self) -> None:
         """A state was answered in which friction jammed a slide, which was taken to stick."""
@@ -154,6 +159,7 @@ class Monitor:
         for kind, name in (("unsolved", "without contact mode"), ("sunk", "with contacts inside planes")):
             values[f"states {name}"] = str(period.noted.get(kind, (0, ""))[0])
         values["states with jammed slides"] = str(period.jammed)
+        values["ground"] = self._ground
         values["share answered"] = f"{min(1.0, period.answered / period.sent):.4f}" if period.sent else "nan"
         values["losses counted by"] = "sequence numbers" if period.exact else "stamps"
         n = min(self._count, _KEPT)

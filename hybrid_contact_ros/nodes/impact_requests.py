@@ -8,6 +8,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from math import isfinite
 
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -130,7 +131,8 @@ class ImpactRequests:
         if nanoseconds(joints.header.stamp) == 0:
             joints.header.stamp = Time(nanoseconds=now).to_msg()
         odometry.header.stamp = joints.header.stamp
-        intake = Intake(estimator.model, estimator.config.input, self._node.get_parameter("twist_in_world").value)
+        asked = replace(estimator.config.input, base="odometry")  # a request brings its own
+        intake = Intake(estimator.model, asked, self._node.get_parameter("twist_in_world").value)
         state = intake.odometry(odometry, now)
         if set(intake.faults) <= USED or not estimator.model.floating_base:
             state = intake.joint_state(joints, now) or state

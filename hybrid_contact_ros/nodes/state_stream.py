@@ -38,6 +38,7 @@ from hybrid_contact_ros.ros.subscription import Numbered
 
 # A contact that is deeper inside its plane than both of these is not on soft ground: something is configured wrongly.
 _SUNK = 0.03  # m
+_NOTABLE = 0.003  # m: ground that is further off its configured plane is told
 _SUNK_GAPS = 4.0  # times activation.gap_off
 _EFFORT, _FORCES = int(Validity.EFFORT), int(Validity.FORCES)  # slow to compute with
 _IMPACT, _SENSITIVITY = int(Parts.IMPACT), int(Parts.SENSITIVITY)
@@ -89,6 +90,7 @@ class StateStream:
         self._node = node
         self.estimator = ContactEstimator(model, config)
         self._gaps, self._jams = (MODE_PLACES[name].run(model.contacts) for name in ("gap", "jammed"))
+        self._grounds = MODE_PLACES["ground_offset"].run(model.contacts)
         self._planar = np.linalg.norm(model.contact_normals, axis=1) > 0.0
         self._deepest = max(_SUNK, _SUNK_GAPS * config.activation.gap_off)
         self.intake = (
@@ -104,7 +106,7 @@ class StateStream:
         self.budget = Budget(node.parts, node.kept, config.input.lost_before_less)
         self.log = FaultLog(node.get_logger())
         self._protected = protected(node.get_logger(), self._failed)
-        self.inputs = ([JOINTS] if model.joint_names else []) + ([ODOM] if model.floating_base else [])
+        self.inputs = ([JOINTS] if model.joint_names else []) + ([ODOM] if self.intake.needs_odometry else [])
         self.beside = {topic: message_class(side.kind) for topic, side in self.intake.side.items()}
         self.enabled = False
         self.turn = Turn()
@@ -121,7 +123,7 @@ class StateStream:
     def subscribe(self) -> None:
         """Listen from now on, until the node is cleaned up."""
         self._subscribe(JointState, "joint_states", self.on_joint_state)
-        if self.estimator.model.floating_base:
+        if self.intake.needs_odometry:
             self._subscribe(Odometry, "odom", self.on_odometry)
         for topic, kind in self.beside.items():
             self._subscribe(kind, topic, partial(self.on_side_input, topic))
@@ -313,11 +315,15 @@ class StateStream:
         be."""
         floats, codes = blocks(mode)
         # Lists of few numbers are compared sooner than arrays.
-        if min(floats[self._gaps].tolist(), default=0.0) < -self._deepest and (sunk := self._sunk(mode)).any():
-            contact = int(np.argmin(np.where(sunk, mode.gap, np.inf)))
+        offsets = floats[self._grounds].tolist()
+        lowest, highest = min(offsets, default=0.0), max(offsets, default=0.0)
+        if max(highest, -lowest) > _NOTABLE:
+            self._note_ground(offsets, lowest if -lowest > highest else highest)
+        if min(floats[self._gaps].tolist(), default=0.0) + lowest < -self._deepest and (sunk := self._sunk(mode)).any():
+            contact = int(np.argmin(np.where(sunk, mode.gap + mode.ground_offset, np.inf)))
             self.monitor.note(
                 "sunk",
-                f"{self.estimator.model.contact_names[contact]} by {-mode.gap[contact]:.3f} m; compare the offset of "
+                f"{self.estimator.model.contact_names[contact]} by {-mode.gap[contact] - mode.ground_offset[contact]:.3f} m; compare the offset of "
                 "its plane with the height of the odometry, and the contact's radius and points with the robot",
             )
         if mode.validity & _EFFORT and not mode.validity & _FORCES:
@@ -331,4 +337,9 @@ class StateStream:
             self.monitor.jammed()
 
     def _sunk(self, mode: ModePrediction) -> NDArray[np.bool_]:
-        return self._planar & (mode.gap < -self._deepest)
+        return self._planar & (mode.gap + mode.ground_offset < -self._deepest)
+
+    def _note_ground(self, offsets: list[float], furthest: float) -> None:
+        name = self.estimator.model.contact_names[offsets.index(furthest)]
+        side = "above" if furthest > 0.0 else "below"
+        self.monitor.ground(f"{1e3 * abs(furthest):.0f} mm {side} the configured plane under {name}")

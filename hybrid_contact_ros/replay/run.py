@@ -89,9 +89,10 @@ def replay_bag(
         config = replace(config, impact=replace(config.impact, deadline=0.0))
     _check_place(bag, out, force)
     with BagReader(bag) as reader:
-        streams = Streams(joint_states, odometry, robot_description, namespace).found_in(reader, config.floating_base)
+        from_odometry = config.floating_base and config.input.base == "odometry"
+        streams = Streams(joint_states, odometry, robot_description, namespace).found_in(reader, from_odometry)
         model = RigidBodyModel.from_urdf(streams.urdf(reader, urdf), config)
-        topics = streams.needed(reader, model)
+        topics = streams.needed(reader, model, legs=not from_odometry)
         truths = _truths(reader, streams, truth)
         estimator = ContactEstimator(model, config)
         estimator.warm(parts=Parts.ALL | Parts.SENSITIVITY if sensitivity else Parts.ALL)
@@ -99,7 +100,7 @@ def replay_bag(
         intake = Intake(model, config.input, twist_in_world)
         session = Session(estimator, intake, on_prediction, bool(truths), sensitivity)
         setup = time.perf_counter() - begin
-        base = streams.odometry if config.floating_base else None
+        base = streams.odometry if from_odometry else None
         beside = streams.beside(reader, {topic: SIDE_TYPES[side.kind] for topic, side in intake.side.items()})
         feed = Feed(reader, streams.joint_states, base, [*topics, *beside, *truths], progress, beside)
         begin = time.perf_counter()

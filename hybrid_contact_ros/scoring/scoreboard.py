@@ -69,8 +69,11 @@ class Scoreboard:
         self._probability.append(mode.probability)
         self._kind.append(mode.next_event)
         self._time.append(mode.time_to_event)
-        if impact is not None:
-            self._recent.append((mode.stamp_ns, state, impact))
+        # That of a landing under way foretells nothing.
+        every = () if impact is None else (*impact.after_each, impact)
+        ahead = [one for one in every if not one.time_to_impact < 0.0]
+        if ahead:
+            self._recent.append((mode.stamp_ns, state, ahead[-1]))
 
     def truth(self, msg: Any) -> None:
         """One message of a truth topic.

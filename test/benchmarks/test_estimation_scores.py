@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,6 +17,7 @@ from benchmarks.estimation_scores.density import density, transforms
 from benchmarks.estimation_scores.episodes import Episode, override, part, states
 from benchmarks.estimation_scores.scores import EventCounts, mode_scores, true_events
 from benchmarks.estimation_scores.sources import shared_sources
+from benchmarks.estimation_scores.tables import compare
 from helpers.estimation import gait
 from hybrid_contact_ros import EstimatorConfig
 from hybrid_contact_ros.config import Contact
@@ -110,6 +114,8 @@ def test_a_density_that_is_true_has_uniform_transforms_and_beats_one_of_constant
     assert late.distance > 0.5 and late.score < late.constant
     wide = density(errors, 20 * width, 20 * width)
     assert wide.distance > 0.3 and wide.score < true.score
+    endless = density([0.001, -0.001], [np.inf, np.inf], [np.inf, np.inf])  # says nothing, but no impossible event
+    assert np.isfinite(endless.score) and endless.score < endless.constant - 2.0
     assert transforms(np.array([0.002]), np.array([0.002]), np.array([0.1])) == pytest.approx([0.0228], abs=1e-3)
 
 
@@ -174,3 +180,21 @@ def test_the_shared_recordings_make_states_that_their_models_take(shared, monkey
         assert isinstance(episode, Episode) and sum(map(len, source.members)) == model.contacts
         gaps = [model.problem(s).gap for s in states(model, episode.part(slice(0, None, 50)).recording)]
         assert low < np.min(gaps) and np.max(gaps) < high
+
+
+def test_what_is_worse_than_before_is_said_and_noise_of_scores_is_not(capsys):
+    def table(closed, false):
+        counts = {"touchdown": {"missed": 0, "false": false}, "liftoff": {"missed": 1, "false": 0}}
+        return {"trot": {"recorded": {"certain": {"closed": closed, "open": None, "brier": 0.02}, **counts}}}
+
+    assert compare(table(0.95, 3), table(0.949, 3)) == []
+    assert compare(table(0.95, 3), table(0.99, 2)) == []
+    assert len(compare(table(0.95, 3), table(0.94, 4))) == 2
+    assert compare({}, table(0.5, 9)) == [] and "0.9500 → 0.9400" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["baselines", "blocks", "boosting", "density", "episodes", "scores"])
+def test_the_examples_in_docstrings_are_right(name):
+    module = importlib.import_module(f"benchmarks.estimation_scores.{name}")
+    found = doctest.testmod(module)
+    assert found.attempted > 0 and found.failed == 0

@@ -92,6 +92,16 @@ def test_a_drive_at_its_limit_gives_its_limit():
     assert reached.v == pytest.approx([-3.0 / 2.0 * 0.02]) and reached.effort.tolist() == [-3.0]
 
 
+def test_a_torque_that_is_commanded_goes_on_from_the_measured_one():
+    """Its drive gives 4 N already, though 3 N were commanded when this was known; damping acts on from there."""
+    model = slider()
+    state = RobotState(0, np.zeros(1), np.ones(1), np.full(1, 4.0))
+    reached = followed(model, state, ahead(command(effort=3.0, damping=2.0)), NONE, 0.02, 3.0)
+    slowing = 1.0 - np.exp(-0.02)  # m v̇ = 4 − d (v − 1) with m = d = 2, from v = 1
+    assert reached.v == pytest.approx([1.0 + 2.0 * slowing], rel=1e-3)
+    assert reached.effort == pytest.approx(4.0 - 2.0 * (reached.v - 1.0))
+
+
 def test_stiff_gains_do_not_oscillate():
     """Explicit steps of 2.5 ms with d dt / m = 12 would grow 11-fold each."""
     model = slider(effort=1e6)
@@ -185,7 +195,7 @@ def test_the_set_of_a_landing_begins_with_the_velocity_that_the_command_makes():
     model, config = leg()
     plain, told = ContactEstimator(model, config), ContactEstimator(model, config)
     before = plain.update(falling(0, 0.01, None))
-    after = told.update(falling(0, 0.01, command(effort=50.0, nv=7)))
+    after = told.update(falling(0, 0.01, command(effort=50.0, stiffness=1e-9, nv=7)))
     assert before.mode.gap.tobytes() == after.mode.gap.tobytes()
     when = after.impact.time_to_impact
     reduced = 4.0 * 1.0 / 5.0

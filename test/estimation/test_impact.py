@@ -74,6 +74,8 @@ def test_an_impact_is_ahead_exactly_where_contacts_take_part_in_one(contacts, cl
         acceleration=np.zeros(6),
         backed=kinds,
         event_times=times,
+        gap=np.zeros(m),
+        gap_velocity=np.zeros(m),
     )
     found, when = impacting_contacts(ImpactConfig(horizon=0.05), stands, kinds, times)
     assert (ImpactAhead.of(moment, 0.05) is None) == (when == np.inf)

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.soles import landing as sole_landing
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import ImpactConfig, LandingConfig
+from hybrid_contact_ros.estimation import landing_clusters
 from hybrid_contact_ros.estimation.landing_clusters import (
     LandingChain,
     after_touches,
@@ -16,6 +18,7 @@ from hybrid_contact_ros.estimation.landing_clusters import (
     impacting_contacts,
 )
 from hybrid_contact_ros.kernels.impacts.landing_law import landing_outcomes, landing_scratch
+from hybrid_contact_ros.mechanics.kinetic_norm import kinetic_norm
 
 TOUCHDOWN = int(EventKind.TOUCHDOWN)
 bounds = st.tuples(st.floats(0.0, 0.02), st.floats(0.0, 0.002), st.floats(0.0, 0.002))
@@ -152,3 +155,26 @@ def test_touches_at_once_shift_nothing():
     mass, bias, rows, v = two_feet()
     cluster = cluster_of(np.arange(2), np.zeros(2, np.uint8), np.array([[0.001] * 3, [0.0011] * 3]), 2.0)
     assert not chain_of(damping_max=3.0, duration_max=0.004).shifts(mass, bias, rows, v, cluster).any()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_corners_of_soles_that_roll_down_have_the_outcomes_of_many_more_steps_of_splitting(seed, monkeypatch):
+    """Two soles of a humanoid, whose corners touch within 2 ms, in an order that bounds may turn round."""
+    problem = sole_landing("Talos", 2, 4, seed)
+    mass, rows, v = problem.mass, problem.jacobian(), problem.velocity
+    driven = np.arange(problem.nv) >= 6
+    times = np.random.default_rng(seed).uniform(0.0, 0.002, 8)[:, None] + np.array([0.0, -0.001, 0.001])
+    cluster = cluster_of(np.arange(8), np.zeros(8, np.uint8), times, 2.0)
+
+    def shifts():
+        chain = LandingChain(LandingConfig(), problem.friction, np.zeros(8), 2, problem.nv, driven)
+        return chain.shifts(mass, 9.81 * mass[:, 2], rows, v, cluster)
+
+    found = shifts()
+    monkeypatch.setattr(landing_clusters, "_STEPS", 3000)
+    monkeypatch.setattr(landing_clusters, "_TOLERANCE", 1e-7)
+    exact = shifts()
+    assert found.shape == exact.shape and len(found) >= 4
+    off = max(kinetic_norm(mass, a - b) for a, b in zip(found, exact, strict=True))
+    assert off < 5e-3 * kinetic_norm(mass, v)
+    assert max(kinetic_norm(mass, a) for a in found) > 0.05 * kinetic_norm(mass, v)

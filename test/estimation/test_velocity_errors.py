@@ -40,35 +40,36 @@ def test_the_jerk_that_ends_each_fall_is_what_extrapolations_miss():
 
 def test_situations_that_are_not_alike_teach_nothing():
     thing = VelocityErrors(2, 4)
-    stride(thing, 0, 50.0)
-    assert asked(thing, STRIDE, 50.0, 20).before(0, 0.02) is not None
+    for i in range(3):
+        assert asked(thing, (2 * i) * STRIDE, 50.0, 20).before(0, 0.02) is None  # too few
+        stride(thing, (2 * i + 1) * STRIDE, 50.0)
+    assert asked(thing, 6 * STRIDE, 50.0, 20).before(0, 0.02) is not None
     assert thing.seen().before(1, 0.02) is None  # another contact
     assert thing.seen().before(0, 0.2) is None  # too long before
-    assert asked(thing, 2 * STRIDE, 50.0, 20, STANDS).before(0, 0.02) is None  # another mode
+    assert asked(thing, 7 * STRIDE, 50.0, 20, STANDS).before(0, 0.02) is None  # another mode
     thing.reset()
     assert thing.seen().before(0, 0.02) is None
 
 
 def test_soon_after_a_touch_only_what_was_as_soon_after_one_counts():
     thing = VelocityErrors(2, 4)
-    for i in range(2):
+    for i in range(3):
         thing.touched([(1, (i * STRIDE - 1) * MS)])
         stride(thing, i * STRIDE, 50.0, count=25)
-    thing.touched([(1, (2 * STRIDE - 1) * MS)])
-    seen = asked(thing, 2 * STRIDE, 50.0, 3)
+    thing.touched([(1, (3 * STRIDE - 1) * MS)])
+    seen = asked(thing, 3 * STRIDE, 50.0, 3)
     assert seen.before(0, 0.02) is not None
     assert seen.before(0, 0.012) is None  # that long before its touch, it was 11 ms after the other one
 
 
 def test_only_the_last_touches_are_kept_and_a_pause_forgets_states_alone():
-    thing = VelocityErrors(2, 2)
-    for i, jerk in enumerate((10.0, 20.0, 30.0)):
+    thing, none = VelocityErrors(2, 3), VelocityErrors(2, 0)
+    for i, jerk in enumerate((10.0, 20.0, 30.0, 40.0)):
+        stride(none, i * STRIDE, jerk)
         stride(thing, i * STRIDE, jerk)
         thing.pause()
-    found = asked(thing, 3 * STRIDE, 30.0, 20).before(0, 0.02)
-    np.testing.assert_allclose(found.errors[:, 1], [0.5 * 20.0 * 0.02**2, 0.5 * 30.0 * 0.02**2], atol=1e-12)
-    none = VelocityErrors(2, 0)
-    stride(none, 0, 50.0)
+    found = asked(thing, 4 * STRIDE, 30.0, 20).before(0, 0.02)
+    np.testing.assert_allclose(found.errors[:, 1], 0.5 * np.array([20.0, 30.0, 40.0]) * 0.02**2, atol=1e-12)
     assert none.seen().before(0, 0.02) is None
 
 

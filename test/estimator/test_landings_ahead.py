@@ -120,3 +120,23 @@ def test_what_is_stated_is_believed_and_a_reset_or_a_single_state_has_learned_no
     alone = spread(after(NOISE))
     assert spread(after(NOISE, stated)) < 0.01 * alone
     assert spread(after(NOISE, reset=True)) < 0.01 * alone
+
+
+@pytest.mark.parametrize("stated", [False, True])
+def test_noise_in_positions_widens_the_times_of_touches_where_nobody_states_it(stated):
+    """The touch of a gap with noise of σ moves by σ over the speed of approach, to both sides."""
+    sigma, rng, covariance = 0.002, np.random.default_rng(2), np.zeros((2, 6, 6)) if stated else None
+    exact, noisy = (block(**NO_DEADLINE, activation=SURE) for _ in range(2))
+    for k in range(80):
+        state = falling(0.09 - 0.001 * k, k * 1_000_000)
+        q = state.q.copy()
+        q[2] += sigma * rng.normal() if k < 79 else 0.0
+        exact.update(RobotState(state.stamp_ns, state.q, state.v, EFFORT, covariance))
+        noisy.update(RobotState(state.stamp_ns, q, state.v, EFFORT, covariance))
+    one, other = exact.next_impact(), noisy.next_impact()
+    width, wider = one.latest - one.earliest, other.latest - other.earliest
+    if stated:
+        assert wider == pytest.approx(width, rel=0.1)
+    else:
+        assert 0.6 * 4.0 * sigma < wider < 1.5 * 4.0 * sigma  # two standard deviations to both sides, at 1 m/s
+        assert width < 0.002

@@ -39,7 +39,7 @@ class Tracker:
     def near(self, dt: float, gap: Array, rate: Array, tangential: Array) -> NDArray[np.uint8]:
         c, memory = self.config, self.memory
         off, tolerance = np.full(len(gap), c.gap_off), np.full(len(gap), c.velocity_tolerance)
-        candidates(c.gap_on, off, tolerance, memory.closed, gap, rate, self.touching)
+        candidates(c.gap_on, off, c.velocity_tolerance, tolerance, memory.closed, gap, rate, self.touching)
         slips(
             c.slip_on, c.slip_off, SLIP_TIME_CONSTANT, c.velocity_sigma, self._tangents, dt, memory.closed, tangential,
             memory.slipping, memory.seen, memory.smooth, memory.spread, self.sliding,
@@ -50,7 +50,7 @@ class Tracker:
         c, memory = self.config, self.memory
         tolerance, sigma = np.full(len(gap), c.velocity_tolerance), np.full(len(gap), c.velocity_sigma)
         contact_statuses(
-            c.gap_on, tolerance, c.force_on, c.force_off, c.force_sigma, sigma, trusted,
+            c.gap_on, c.velocity_tolerance, tolerance, c.force_on, c.force_off, c.force_sigma, sigma, trusted,
             self.touching, gap, rate, load, memory.slipping, memory.closed, memory.evidence, self.status,
         )  # fmt: skip
         return self.status

@@ -272,10 +272,10 @@ def test_what_cannot_be_identified_is_refused_saying_why(bags, parameters, model
     assert "--out writes what --landings identifies" in refused(one, "--out", str(tmp_path / "x.yaml"))
     assert "the level is 1.5" in refused(one, two, "--landings", "--level", "1.5")
     assert "the damping gain is -1" in refused(one, two, "--landings", "--damping", "-1")
-    still = hops(model, 0, 1)
-    flight = slice(0, 25)
-    parts = {name: getattr(still, name)[flight] for name in ("time", "position", "quaternion", "linear", "angular", "q", "dq", "effort")}  # fmt: skip  # noqa: E501
+    names = ("time", "position", "quaternion", "linear", "angular", "q", "dq", "effort")
     for i in range(2):
+        still = hops(model, i, 1)
+        parts = {name: getattr(still, name)[:25] for name in names}
         write_recording(replace(still, **parts), tmp_path / f"still_{i}.mcap")
     assert "no landings in 2 episodes" in refused(*(str(tmp_path / f"still_{i}.mcap") for i in range(2)), "--landings")
     write_recording(replace(hops(model, 0), effort=None), tmp_path / "mute.mcap")
@@ -286,6 +286,22 @@ def test_what_cannot_be_identified_is_refused_saying_why(bags, parameters, model
     slow = hops(model, 0)
     write_recording(replace(slow, time=10.0 * slow.time), tmp_path / "slow.mcap")
     assert "10 ms apart" in refused(one, str(tmp_path / "slow.mcap"), "--landings")
+
+
+def test_copies_of_a_recording_count_once_and_predictions_beside_it_are_passed_over(bags, parameters, tmp_path, capsys):
+    copy, replayed = tmp_path / "again.mcap", tmp_path / "hops_00_predictions.mcap"
+    copy.write_bytes(bags[0].read_bytes())
+    assert main(["replay", str(bags[0]), "--config", str(parameters), "--out", str(replayed)]) == 0
+    rest = ["--config", str(parameters), "--landings"]
+    capsys.readouterr()
+    assert main(["identify", str(bags[0]), str(copy), str(replayed), *rest]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "there is one episode" in said and "again.mcap has the states of" in said
+    assert "hops_00_predictions.mcap holds predictions and no states: passed over" in said
+    assert main(["identify", *map(str, (*bags[:4], copy, replayed)), *rest]) == 0
+    out, err = (" ".join(text.split()) for text in capsys.readouterr())
+    assert "16 landings in 4 episodes" in out and "it is counted once" in err and "passed over" in err
+    assert "below the level of 95 % that was asked for: it needs 19 calibration landings" in out
 
 
 def test_predictions_state_the_coverage_of_the_calibration(model):

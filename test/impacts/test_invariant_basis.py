@@ -193,6 +193,24 @@ def test_no_draw_of_a_landing_changes_a_component_by_more_than_is_said(terms):
     assert np.median(np.concatenate(share)) > (0.95 if terms.drive == terms.drive_own == 0.0 else 0.3)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_components_change_by_no_more_than_is_said_where_some_drives_end_at_half_of_their_joints_inertia(seed):
+    """|B K Δv| for K = min(k, M_jj / 2), at each cap and 400 other values of k: jumps by contacts alone, of which
+    B M Δv is 0."""
+    rng = np.random.default_rng(seed)
+    n, size = 7, np.sqrt(np.geomspace(1e-4, 1.0, 7))
+    axes = rng.normal(size=(n, 3 * n))
+    mass = axes @ axes.T / (3 * n) * np.outer(size, size)
+    J = rng.normal(size=(2, n)) * size
+    jumps = np.linalg.solve(mass, J.T @ rng.normal(size=(2, 5))).T
+    basis = basis_of(mass, J)
+    change, _ = set_changes(basis, OtherTerms(drive=0.1), np.zeros(n), np.zeros(n), jumps)
+    caps = 0.5 * mass.diagonal()
+    k = np.minimum(np.r_[np.linspace(0.0, 0.1, 400), caps[caps < 0.1]][:, None], caps)
+    moved = np.abs(np.einsum("ij,kj,pj->kpi", basis.rows, k, jumps)).max(axis=(0, 1))
+    assert (moved <= change * (1 + 1e-9)).all() and (moved >= 0.999 * change).all()
+
+
 def test_without_other_terms_nothing_is_said_to_change():
     model = load("go2")
     problem = approaching(model.problem(random_state(model, 0)), np.random.default_rng(0))

@@ -16,7 +16,7 @@ from hybrid_contact_ros import LandingTerms, RobotState, landing_set, post_impac
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.config import LandingConfig
 from hybrid_contact_ros.impacts.landing import Landing
-from hybrid_contact_ros.impacts.landing_model import common_drives, joint_drives
+from hybrid_contact_ros.impacts.landing_model import common_drives, joint_drives, own_drives
 from hybrid_contact_ros.impacts.landing_set import MODEL_ERROR, LandingLaw, hits
 from hybrid_contact_ros.mechanics.example_data import example_urdf
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
@@ -174,6 +174,8 @@ def test_drives_add_the_common_inertia_to_each_joint_but_no_more_than_half_of_it
     some = LandingTerms(drive_min=0.002, drive_max=0.02)
     assert common_drives(some, mass, driven) == (0.002, 0.015)
     assert common_drives(some, mass, np.array([False, False, False, True, False])) == (0.0005, 0.0005)
+    own = own_drives(LandingTerms(drive_own=0.004), mass, driven)
+    np.testing.assert_array_equal(own, [0, 0.004, 0.004, 0.0005, 0])
     # No joint of a Go2 is as light as that: its landings are what they were without.
     problem, _ = go2_landing(model, 0)
     driven = np.arange(problem.nv) >= 6

@@ -11,6 +11,8 @@ from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likeliho
 from hybrid_contact_ros.kernels.estimation import belief_step as believing
 from hybrid_contact_ros.kernels.estimation import contact_belief as beliefs
 from hybrid_contact_ros.kernels.estimation import event_times as events
+from hybrid_contact_ros.kernels.estimation import ground as grounds
+from hybrid_contact_ros.kernels.estimation import ground_map as maps
 from hybrid_contact_ros.kernels.estimation import measure as measures
 from hybrid_contact_ros.kernels.estimation import momentum_observer as observers
 from hybrid_contact_ros.kernels.estimation import records as rollouts
@@ -70,12 +72,13 @@ DOORS = [
     (
         update,
         [
-            *(updates.UpdateSettings, *prefixed("belief", believing.BeliefUse)),
+            *(updates.UpdateSettings, maps.GroundSettings, *prefixed("belief", believing.BeliefUse)),
             *prefixed("belief", likelihoods.BeliefSettings),
             *(updates.RobotContacts, updates.UpdateProblem, measures.Measurement),
             *(updates.TrackerMemory, modes.StateOut, "warm", "lines", observers.ObserverMemory, logs.LogMemory),
-            *prefixed("belief", believing.BeliefRecord),
-            *(modes.StateScratch, updates.UpdateScratch, updates.EngineOut, updates.ListsOut, updates.UpdateInput),
+            *(grounds.StanceMemory, maps.GroundMap, *prefixed("belief", believing.BeliefRecord)),
+            *(modes.StateScratch, updates.UpdateScratch, grounds.GroundScratch, updates.EngineOut, updates.ListsOut),
+            updates.UpdateInput,
             *("out_vectors", "out_numbers", "out_codes", "out_truths"),
         ],
     ),

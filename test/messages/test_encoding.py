@@ -87,6 +87,8 @@ def mode(stamp_ns: int = 1_500_000_000) -> ModePrediction:
         ),
         validity=int(Validity.STATE | Validity.BASE),
         residual=1e-9,
+        ground_offset=rng.normal(size=2),
+        ground_sigma=rng.random(2),
         time_bounds_valid=True,
     )
 
@@ -134,12 +136,13 @@ def test_a_mode_message_carries_every_number_to_the_bit(types):
             contact.probability, contact.gap, contact.normal_velocity, contact.friction_coefficient,
             contact.friction_margin, contact.time_to_event, contact.time_to_event_earliest,
             contact.time_to_event_latest, contact.critical_friction, contact.force_valid, contact.time_bounds_valid,
+            contact.ground_offset, contact.ground_sigma,
         ]  # fmt: skip
         expected = [
             prediction.probability[i], prediction.gap[i], prediction.gap_velocity[i],
             prediction.friction_coefficient[i], prediction.friction_margin[i], prediction.time_to_event[i],
             prediction.earliest[i], prediction.latest[i], prediction.critical_friction[i], prediction.force_valid[i],
-            prediction.time_bounds_valid,
+            prediction.time_bounds_valid, prediction.ground_offset[i], prediction.ground_sigma[i],
         ]  # fmt: skip
         np.testing.assert_array_equal(scalars, expected)
     told = [(e.contact, e.kind, e.time, e.earliest, e.latest, e.mode) for e in msg.sequence]

@@ -20,7 +20,7 @@ _SLIP_SIGMAS = 4.0
 @kernel
 def candidates(
     # constants:
-    gap_on, gap_off, velocity_tolerance,
+    gap_on, gap_off, velocity_tolerance, rate_off,
     # problem:
     closed, gap, rate,
     # out:
@@ -35,14 +35,15 @@ def candidates(
     stopped it yet.)
 
     Args:
-        gap_on: m. gap_off: (m,), m. velocity_tolerance: (m,), m/s.
+        gap_on: m. gap_off: (m,), m. velocity_tolerance: m/s. rate_off: (m,), m/s, of a gap that grows; the tolerance
+            or more.
         closed: (m,) uint8, of the state before.
         gap: φ (m,), m. rate: φ̇ (m,), m/s.
         touching: out (m,) uint8.
     """
     for i in range(gap.shape[0]):
-        near = gap[i] <= gap_off[i] and (closed[i] or rate[i] <= velocity_tolerance[i])
-        if near and not closed[i] and rate[i] < -velocity_tolerance[i]:
+        near = gap[i] <= gap_off[i] and (closed[i] or rate[i] <= rate_off[i])
+        if near and not closed[i] and rate[i] < -velocity_tolerance:
             near = gap[i] <= min(gap_on, 0.0)
         touching[i] = 1 if near else 0
 
@@ -102,7 +103,7 @@ def slips(
 @kernel
 def contact_statuses(
     # constants:
-    gap_on, velocity_tolerance, force_on, force_off, force_sigma, velocity_sigma,
+    gap_on, velocity_tolerance, rate_off, force_on, force_off, force_sigma, velocity_sigma,
     # problem:
     trusted, touching, gap, rate, load,
     # memory:
@@ -129,7 +130,7 @@ def contact_statuses(
       closed, and one that is open closes below ``gap_on``, where no sensor could tell it from those that hold its body.
 
     Args:
-        gap_on: m. velocity_tolerance: (m,), m/s. force_on, force_off: N.
+        gap_on: m. velocity_tolerance: m/s. rate_off: (m,), m/s. force_on, force_off: N.
         force_sigma: N, velocity_sigma: (m,), m/s; standard deviations of one state.
         trusted: 0 or 1, whether efforts were measured.
         touching: (m,) uint8, of :func:`candidates`. gap: φ (m,), m. rate: φ̇ (m,), m/s.
@@ -142,7 +143,7 @@ def contact_statuses(
         status: out (m,) uint8, values of ContactStatus.
     """
     for i in range(load.shape[0]):
-        fast = rate[i] - velocity_tolerance[i]
+        fast = rate[i] - rate_off[i]
         push = max(force_on, force_sigma) / (force_sigma * force_sigma)
         idle = abs(load[i]) < _IDLE * force_on
         if closed[i]:
@@ -150,14 +151,12 @@ def contact_statuses(
             if not touching[i]:
                 gain = ENOUGH
             elif fast > 0.0:
-                gain = 2.0 * fast * velocity_tolerance[i] / (velocity_sigma[i] * velocity_sigma[i])
-            elif (
-                trusted and rate[i] >= -velocity_tolerance[i]
-            ):  # the forces of a mode are not those that stop a contact
+                gain = 2.0 * fast * rate_off[i] / (velocity_sigma[i] * velocity_sigma[i])
+            elif trusted and rate[i] >= -velocity_tolerance:  # the forces of a mode are not those that stop a contact
                 gain = -ENOUGH if idle else 2.0 * (force_off - load[i]) * push
         elif not touching[i]:
             gain = -ENOUGH
-        elif not trusted or rate[i] < -velocity_tolerance[i]:
+        elif not trusted or rate[i] < -velocity_tolerance:
             gain = ENOUGH
         elif idle:
             gain = ENOUGH if gap[i] <= gap_on else 0.0

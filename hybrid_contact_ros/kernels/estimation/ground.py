@@ -42,13 +42,16 @@ _SMOOTHING = 0.01  # s, of the velocities of the points
 _LOAD_PERIOD = 0.002  # s, between two solutions for the loads
 _FIT_PERIOD = 0.01  # s, between two fits of the map while nothing new stands
 _DRIFT_TIME = 0.02  # s, in which the map follows what all standing contacts have in common
-_CREEP = 0.0005**2  # m²/s, by which single footholds move under a foot
+_DRIFT_SPEED = 0.015  # m/s, of a base at most
+_CREEP, _CREEP_UNLOADED = 0.001**2, 0.0001**2  # m²/s, by which single footholds move under a foot; where its load is
+# not known it may be the foot that moves
 _PLACE_TIME = 0.05  # s, of the positions of the points
 _UNREST_TIME = 0.2  # s
+_LANDED = 0.05  # s, after which the ringing of an impact is over
 _RESTLESS = 2.0  # deviations of a rate that speaks for nothing
 _PULL_TIME, _DOUBT = 0.5, 1.5  # s; a load counts where it is this many times what was pulled in that time
+_GIVES_WAY, _DOUBT_OF_DEPTH = 0.003, 0.2  # m: ground in which a foot sinks deeper than this is soft
 _STRAYED = 0.005  # m: a foot whose load is not known does not stand where it has moved further
-_GATE = 9.0  # squared deviation, in variances, with which a height has changed
 _GATE_ABOVE = 4.0  # the same, with which a foot whose load is not known is believed to stand above the expected ground
 _ALONG = 3.0  # positions along the surface may move by this many times as much as heights
 _CERTAIN = 4.0  # deviations within which a gap is none
@@ -66,6 +69,8 @@ class StanceMemory(NamedTuple):
     standing: Array  # (m,), s, since the contact has been still
     stance_height: Array  # (m,), m, mean and variance of the height while it is
     stance_variance: Array  # (m,), m²
+    touched_height: Array  # (m,), m, where the load began to be seen
+    touched_lead: Array  # (m,), m, by which the foot had come down since it really began: the observer lags
     stance_start: Array  # (m, 3), m, where that began
     pressing: Array  # (m,), N, normal forces that explain the motion
     pulling: Array  # (m,), N, how far these were below zero lately, where no ground pulls: their error
@@ -81,7 +86,7 @@ class GroundScratch(NamedTuple):
     every: Indices  # (m,), 0 … m − 1, constant
     plane_of: Indices  # (m,), constant: which plane the contact may touch; −1 for a joint limit
     shift_variance: Array  # (m,), m²
-    velocity_tolerances: Array  # (m,), m/s, of ActivationConfig, or more where a standing contact does not rest
+    rate_offs: Array  # (m,), m/s, of ActivationConfig, or more where a standing contact does not rest
     gap_offs: Array  # (m,), m, of ActivationConfig, or less where the ground is known and no load is
 
 
@@ -93,7 +98,7 @@ def learn_ground(settings, ground, given, robot, problem, here, tracker, observe
         for i in range(m):
             memory.shift[i] = 0.0
             ahead.shift_variance[i] = 0.0
-            ahead.velocity_tolerances[i] = settings.velocity_tolerance
+            ahead.rate_offs[i] = settings.velocity_tolerance
             ahead.gap_offs[i] = settings.gap_off
         return
     numbers = map.map_numbers
@@ -117,19 +122,19 @@ def learn_ground(settings, ground, given, robot, problem, here, tracker, observe
                 memory.point_place[i, k] = ahead.under[i, k]
     numbers[TIME] += given.dt
     loads = _find_loads(settings, given, problem, here, observer, solver, scratch, memory, numbers, ahead)
-    _note_drift(ground, given.dt, problem, memory, map)
+    _note_drift(loads, ground, given.dt, problem, memory, map)
     changed = False
     for i in range(m):
-        if ahead.plane_of[i] >= 0 and _stands(i, loads, ground, given, problem, here, memory, ahead):
+        if ahead.plane_of[i] >= 0 and _stands(i, loads, settings.gain, ground, given, problem, here, memory, ahead):
             changed = _enter(i, loads, ground, problem, here, memory, map, ahead) or changed
     if changed or numbers[TIME] - numbers[FITTED_AT] >= _FIT_PERIOD:
         fit(ground, ahead.plane_of, map)
     for i in range(m):
-        ahead.velocity_tolerances[i] = settings.velocity_tolerance
+        ahead.rate_offs[i] = settings.velocity_tolerance
         ahead.gap_offs[i] = settings.gap_off
         if ahead.plane_of[i] >= 0:
-            _note_unrest(i, settings, given.dt, here, memory, ahead)
-            _apply(i, settings, ground, given, problem, here, tracker, memory, map, ahead)
+            _note_unrest(i, settings, given.dt, here, tracker, memory, ahead)
+            _apply(i, loads, settings, ground, given, problem, here, tracker, memory, map, ahead)
 
 
 @kernel
@@ -164,12 +169,15 @@ def _find_loads(settings, given, problem, here, observer, solver, scratch, memor
 
 
 @kernel
-def _note_drift(ground, dt, problem, memory, map):
+def _note_drift(loads, ground, dt, problem, memory, map):
     """Shift the map by what all standing contacts have in common; without any the base's height drifts unseen."""
     supported, up, down = False, math.inf, math.inf
     for i in range(problem.gap.shape[0]):
         if memory.entry[i] >= 0:
             supported = True
+            soft = loads > 0 and memory.touched_height[i] - memory.stance_height[i] > _GIVES_WAY
+            if soft or abs(memory.point_velocity[i, 0]) > ground.still_speed:
+                up, down = 0.0, 0.0  # what moves here is not the base alone
             rise = problem.gap[i] - memory.stance_height[i]
             up, down = min(up, max(rise, 0.0)), min(down, max(-rise, 0.0))
     if not supported:
@@ -178,13 +186,15 @@ def _note_drift(ground, dt, problem, memory, map):
         return
     map.map_numbers[CLOCKS_UNSUPPORTED] = 0.0
     step = (1.0 - math.exp(-dt / _DRIFT_TIME)) * (up - down)  # one of them is zero
+    step = min(max(step, -_DRIFT_SPEED * dt), _DRIFT_SPEED * dt)
     shift_all(map, step)
     for i in range(problem.gap.shape[0]):
         memory.stance_height[i] += step
+        memory.touched_height[i] += step
 
 
 @kernel
-def _stands(i, loads, ground, given, problem, here, memory, ahead):
+def _stands(i, loads, gain, ground, given, problem, here, memory, ahead):
     """Follow contact i while it stands; whether it has done so for long enough."""
     lag, slow = 1.0 - math.exp(-given.dt / _SMOOTHING), 1.0 - math.exp(-given.dt / _PLACE_TIME)
     away, strayed = 0.0, 0.0  # along the surface
@@ -197,11 +207,10 @@ def _stands(i, loads, ground, given, problem, here, memory, ahead):
     noise = here.gap_sigmas[i] * here.gap_sigmas[i]
     begun = memory.standing[i] > 0.0
     apart = problem.gap[i] - memory.stance_height[i]
-    far = begun and apart * apart > _GATE * (memory.stance_variance[i] + noise)
     if loads > 0:
         least = max(ground.least_load, _DOUBT * memory.pulling[i])
         stands = memory.pressing[i] > (0.5 if begun else 1.0) * least
-        rests = abs(memory.point_velocity[i, 0]) < 2.0 * ground.still_speed
+        rests = abs(memory.point_velocity[i, 0]) < ground.still_speed
     else:
         rise = abs(problem.gap[i] - memory.point_height[i])
         stands = loads == 0 and rise < ground.still_speed * _PLACE_TIME
@@ -212,8 +221,11 @@ def _stands(i, loads, ground, given, problem, here, memory, ahead):
     if not stands:
         _leave(i, memory)
         return False
-    if not begun:
-        memory.standing[i] = 1e-9
+    if not begun or (memory.entry[i] < 0 and not rests):
+        memory.standing[i] = max(memory.standing[i] + given.dt, 1e-9) if begun else 1e-9
+        if not begun:
+            memory.touched_height[i] = problem.gap[i]
+            memory.touched_lead[i] = max(-memory.point_velocity[i, 0], 0.0) / gain if gain > 0.0 else 0.0
         memory.stance_height[i] = problem.gap[i]
         memory.stance_variance[i] = noise
         for k in range(3):
@@ -221,9 +233,7 @@ def _stands(i, loads, ground, given, problem, here, memory, ahead):
         return False
     memory.standing[i] += given.dt
     if given.dt > 0.0 and rests:
-        memory.stance_variance[i] += _CREEP * given.dt
-        if far:  # the ground gives way
-            memory.stance_variance[i] += apart * apart
+        memory.stance_variance[i] += (_CREEP if loads > 0 else _CREEP_UNLOADED) * given.dt
         weight = memory.stance_variance[i] / (memory.stance_variance[i] + noise)
         memory.stance_height[i] += weight * apart
         memory.stance_variance[i] *= 1.0 - weight
@@ -231,14 +241,14 @@ def _stands(i, loads, ground, given, problem, here, memory, ahead):
 
 
 @kernel
-def _note_unrest(i, settings, dt, here, memory, ahead):
+def _note_unrest(i, settings, dt, here, tracker, memory, ahead):
     """Learn how much the gap of contact i moves while it stands, where it should not: by noise of the velocities, or on
     soft ground. A rate of that size speaks for nothing."""
-    if memory.entry[i] >= 0:
+    if memory.entry[i] >= 0 and memory.standing[i] > _LANDED and tracker.closed[i]:
         lag = 1.0 - math.exp(-dt / _UNREST_TIME)
         memory.unrest[i] += lag * (here.gap_velocity[i] ** 2 - memory.unrest[i])
     here.velocity_sigmas[i] = math.sqrt(here.velocity_sigmas[i] ** 2 + memory.unrest[i])
-    ahead.velocity_tolerances[i] = max(settings.velocity_tolerance, _RESTLESS * math.sqrt(memory.unrest[i]))
+    ahead.rate_offs[i] = max(settings.velocity_tolerance, _RESTLESS * math.sqrt(memory.unrest[i]))
 
 
 @kernel
@@ -251,6 +261,10 @@ def _leave(i, memory):
 def _enter(i, loads, ground, problem, here, memory, map, ahead):
     """Write contact i, which has been still for long enough, into the map; whether that adds a foothold."""
     height, variance, place = memory.stance_height[i], memory.stance_variance[i], ahead.under[i]
+    depth = memory.touched_height[i] - height
+    if loads > 0 and depth > _GIVES_WAY:  # the next foot meets the ground where this one did
+        depth += memory.touched_lead[i]
+        height, variance = height + depth, variance + (_DOUBT_OF_DEPTH * depth) ** 2
     if memory.entry[i] >= 0:
         keep_foothold(map, memory.entry[i], place, height, variance)
         return False
@@ -287,7 +301,7 @@ def _is_lowest(i, ground, problem, memory, ahead):
 
 
 @kernel
-def _apply(i, settings, ground, given, problem, here, tracker, memory, map, ahead):
+def _apply(i, loads, settings, ground, given, problem, here, tracker, memory, map, ahead):
     """Subtract the offset of contact i from its gap, so that a jump of the estimate flips nothing by itself.
 
     The offset of a contact that does not stand moves a closed one no higher than ``gap_on``, and an open one no lower
@@ -296,6 +310,8 @@ def _apply(i, settings, ground, given, problem, here, tracker, memory, map, ahea
     measured = problem.gap[i]
     if memory.entry[i] >= 0:
         wanted, variance = memory.stance_height[i], memory.stance_variance[i]
+        if loads > 0:  # the ground is wherever it bears the foot
+            wanted = max(wanted, measured - settings.gap_on)
     else:
         wanted, variance = predict(ground, ahead.plane_of, map, i, ahead.under[i], ahead.map_row)
     here.gap_sigmas[i] = math.sqrt(here.gap_sigmas[i] ** 2 + variance)

@@ -25,10 +25,10 @@ TIME, LOADED_AT, FITTED_AT, CLOCKS_UNSUPPORTED, BASE_VARIANCE, STEP_VARIANCE, PL
 NUMBERS = 8
 """Of ``state``: s, s, s, s, m², m², m², 1."""
 _MERGED = 0.03  # m: a foothold takes the place of those nearer than this
-_NUGGET = 0.0005**2  # m², of each foothold, for what no model has
+_NUGGET = 0.001**2  # m², of each foothold: feet press in and roll
 _PRIOR_GROWTH = 2.0
-_ADAPTATION = 0.2  # weight of one innovation in κ
-_MOST_SURPRISE = 9.0  # squared innovations above this many variances count as this
+_ADAPTATION = 0.3  # weight of one innovation in κ
+_MOST_SURPRISE = 16.0  # squared innovations above this many variances count as this
 _MOST_STEP = 0.04**2  # m², of κ
 
 

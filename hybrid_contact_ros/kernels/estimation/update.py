@@ -75,8 +75,8 @@ def update(
     # log memory:
     last_status, calm, calm_gap, begun, begun_gap, agreed, told,
     # stance memory:
-    point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance, stance_start, pressing,
-    pulling, entry, shift,
+    point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance, touched_height,
+    touched_lead, stance_start, pressing, pulling, entry, shift,
     # ground map:
     map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
     map_numbers,
@@ -91,7 +91,7 @@ def update(
     integers, directions, phi, flats, chain, chain_matrix,
     chain_bytes,
     # ground scratch:
-    map_row, under, every, plane_of, shift_variance, velocity_tolerances, gap_offs,
+    map_row, under, every, plane_of, shift_variance, rate_offs, gap_offs,
     # engine out:
     backed, event_times,
     # lists:
@@ -136,8 +136,8 @@ def update(
     observer = ObserverMemory(residual, integral, known, age)
     log = LogMemory(last_status, calm, calm_gap, begun, begun_gap, agreed, told)
     stance = StanceMemory(
-        point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance, stance_start,
-        pressing, pulling, entry, shift,
+        point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance,
+        touched_height, touched_lead, stance_start, pressing, pulling, entry, shift,
     )  # fmt: skip
     footholds = GroundMap(
         map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
@@ -162,7 +162,7 @@ def update(
         integers, directions, phi, flats, chain, chain_matrix,
         chain_bytes,
     )  # fmt: skip
-    ground = GroundScratch(map_row, under, every, plane_of, shift_variance, velocity_tolerances, gap_offs)
+    ground = GroundScratch(map_row, under, every, plane_of, shift_variance, rate_offs, gap_offs)
     ahead = EngineOut(backed, event_times)
     lists = ListsOut(
         sequence_contacts, sequence_kinds, sequence_times, sequence_modes, events, pair_contacts, pair_couplings,

@@ -80,7 +80,9 @@ def decide(
         Status and residual of the mode.
     """
     gap, rate, touching, closed = problem.gap, here.gap_velocity, scratch.touching, tracker.closed
-    candidates(settings.gap_on, ground.gap_offs, ground.velocity_tolerances, closed, gap, rate, touching)
+    candidates(
+        settings.gap_on, ground.gap_offs, settings.velocity_tolerance, ground.rate_offs, closed, gap, rate, touching
+    )  # fmt: skip
     for i in range(touching.shape[0]):
         if decided and closed[i]:
             touching[i] = 1
@@ -118,9 +120,9 @@ def decide(
                 touching[i] = closed[i]
             continue
         contact_statuses(
-            settings.gap_on, ground.velocity_tolerances, settings.force_on, settings.force_off, settings.load_sigma,
-            here.velocity_sigmas, given.trusted, touching, gap, rate, scratch.load, tracker.slipping, closed,
-            tracker.evidence, out.codes[STATUS],
+            settings.gap_on, settings.velocity_tolerance, ground.rate_offs, settings.force_on, settings.force_off,
+            settings.load_sigma, here.velocity_sigmas, given.trusted, touching, gap, rate, scratch.load,
+            tracker.slipping, closed, tracker.evidence, out.codes[STATUS],
         )  # fmt: skip
         pushed = overrule(
             use.certain, use.open_below, settings.gap_off, settings.velocity_tolerance, held, gap, rate,

@@ -32,6 +32,7 @@ from hybrid_contact_ros.kernels.impacts.slip_bounds import couple, slip_bounds
 
 _SOLVED, _SINGULAR, _NONE = int(Status.SOLVED), int(Status.SINGULAR), int(Status.NONE_FOUND)
 _ROOM = 1e-9  # of sizes, for rounding
+_LITTLE = 0.95  # of the width of all bounds: a round that leaves more has narrowed little, and is the last
 
 
 @kernel
@@ -186,12 +187,19 @@ def landing_bounds(
         measure_all(w, driven, middle_friction, mu_high, radius, s)
         duration_half = 0.5 * (duration[1] - duration[0])
         rest, changes = prepare_cap(w, duration_half, bias, radius, s)
+        width = math.inf
         for _ in range(rounds):
             vary(w, halves[piece], alone[piece], duration_half, bias, middle_friction, mu_high, s)
             if rest < math.inf:
                 narrow_by_cap(w, halves[piece], rest, changes, s)
             if slip_bounds(w, mu_low, mu_high, s):
                 _narrow(w, s)
+            now = 0.0
+            for j in range(n):
+                now += s.n_vectors[2, j] - s.n_vectors[1, j]
+            if now > _LITTLE * width:
+                break
+            width = now
         for j in range(n):
             lower[j] = min(lower[j], velocity[j] + s.n_vectors[1, j])
             upper[j] = max(upper[j], velocity[j] + s.n_vectors[2, j])

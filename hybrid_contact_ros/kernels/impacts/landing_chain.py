@@ -60,9 +60,9 @@ class ChainScratch(NamedTuple):
     now: Array  # v (n,)
     left: Array  # w (r,)
     pushed: Array  # λ (r,)
-    flow_L: Array  # of the flow, as of LandingScratch
+    flow_factor: Array  # of the flow: L, half, G, drift and pull of LandingScratch
     flow_half: Array
-    flow_G: Array
+    flow_response: Array
     flow_drift: Array
     flow_pull: Array
 
@@ -145,7 +145,7 @@ def landing_chain(
     touch, gain,
     # scratch:
     L, half, G, drift, pull, free, b, push, slip, state, touching, moving, after, A, work, order,
-    flow, course, now, left, pushed, flow_L, flow_half, flow_G, flow_drift, flow_pull,
+    flow, course, now, left, pushed, flow_factor, flow_half, flow_response, flow_drift, flow_pull,
     # out:
     velocities, residuals,
 ):  # fmt: skip
@@ -161,10 +161,12 @@ def landing_chain(
     landing = Landing(d, mass, bias, rows, velocity)
     law = LandingScratch(L, half, G, drift, pull, free, b, push, slip, state, touching, moving, after, A, work, order)
     flowing = LandingScratch(
-        flow_L, flow_half, flow_G, flow_drift, flow_pull, free, b, push, slip, state, touching, moving, after, A, work,
-        order,
+        flow_factor, flow_half, flow_response, flow_drift, flow_pull, free, b, push, slip, state, touching, moving,
+        after, A, work, order,
     )  # fmt: skip
-    scratch = ChainScratch(flow, course, now, left, pushed, flow_L, flow_half, flow_G, flow_drift, flow_pull)
+    scratch = ChainScratch(
+        flow, course, now, left, pushed, flow_factor, flow_half, flow_response, flow_drift, flow_pull
+    )
     m, n = rebound.shape[0], velocity.shape[0]
     if not respond(landing, drive[0], law):
         for case in range(touch.shape[0]):

@@ -133,7 +133,7 @@ def respond(landing, drive, scratch):
 
 @kernel
 def fall(bias, scratch):
-    """Write what a second of the bias makes of the velocities, of coordinates and of contacts, after :func:`respond`."""
+    """Write what a second of the bias makes of velocities, of coordinates and of contacts, after :func:`respond`."""
     drift, half = scratch.drift, scratch.half
     n = bias.shape[0]
     for j in range(n):

@@ -47,10 +47,10 @@ def write_contact_mode(
     """Write all that differs between two messages of one layout.
 
     Args:
-        single: (6,), of stamp, bit mask, validity, residual, compute time and input age. contact_words (m, 24),
+        single: (6,), of stamp, bit mask, validity, residual, compute time and input age. contact_words (m, 26),
             contact_octets (m, 5): of the numbers and of the flags of each contact, in the order of the message.
             transition_words (k, 4), transition_octets (k, 2), transition_halves (k,): of each transition.
-        floats_from (m, 24), codes_from (m, 3): where the numbers are in ``floats``, and status, force_valid and
+        floats_from (m, 26), codes_from (m, 3): where the numbers are in ``floats``, and status, force_valid and
             next_event in ``codes``.
         stamp, compute_time, input_age: ns, of less than 68 years, as messages hold them.
         floats, codes: the arrays of a :class:`~hybrid_contact_ros.prediction.ModePrediction`, one behind the other.

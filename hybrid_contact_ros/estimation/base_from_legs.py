@@ -1,0 +1,187 @@
+"""The base of a robot from its legs and an inertial unit, without odometry: attitude from the unit, height and velocity
+from the feet that stand.
+
+With the base at the origin, kinematics give each contact's gap g_i to its plane and its velocity u_i. A foot that
+stands does not move, so that the base has the velocity −u_i, and for a level plane the height −g_i. Which feet stand is
+not known: a foot counts the less, the higher it is above the lowest one, and the less −u_i agrees with the velocity
+that the last states and the accelerometer predict. Velocity and height are filters of first order with these as
+measurements; without a foot that counts they follow the accelerometer alone, which is right for the beginning of a
+flight: at its apex feet that do not move look like feet that stand. Position along the ground is the integral of the
+velocity and drifts, as the heading of the unit does.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.mechanics.sensors import ImuMeasurement
+from hybrid_contact_ros.mechanics.state import RobotState
+
+Array = NDArray[np.float64]
+
+_GRAVITY = np.array([0.0, 0.0, -9.81])
+_HEIGHT = 0.02  # m above the lowest foot, at which a foot counts for 60 %
+_AGREES = 0.3  # m/s, by which the velocity of a standing foot may differ from what is predicted
+_SPEED = 0.05  # m/s, standard deviation of the velocity of a foot that stands
+_GAP = 0.005  # m, of the height of one
+_BEGINNING = 0.5  # m/s, of the velocity with which a robot is switched on
+_DOUBT = 0.1  # m²/s³, by which the variance of the velocity grows while no foot agrees with it
+_LOST = 0.3  # s; a robot that nothing carries for longer is not in flight: its velocity is wrong
+_STANDS = 0.2  # count of a foot from which on one surely stands
+_NOTHING = 0.05  # counts of all feet together, below which none carries
+_DRIFT = 0.02  # m/√s, of the height
+_ACCELERATION = 1.0  # m/s², of what the accelerometer misses, and
+_UNKNOWN = 10.0  # without one
+_PAUSE = 0.1  # s; after a longer one all begins anew
+_ALONG = 1.0  # m, of positions along the ground, which nobody knows
+_ATTITUDE, _RATE = 0.01, 0.02  # rad and rad/s, where the unit does not state them
+
+
+class LegBase(NamedTuple):
+    """The base of one state.
+
+    Attributes:
+        numbers: (13,): position, quaternion x y z w, and linear and angular velocity in the axes of the base.
+        covariance: (2, 6, 6), as of :class:`~hybrid_contact_ros.mechanics.state.RobotState`.
+    """
+
+    numbers: Array
+    covariance: Array
+
+
+class BaseFromLegs:
+    """The base of a stream of joint states and inertial measurements.
+
+    Args:
+        model: of a robot with a floating base; evaluated at other states by this, so give it one of its own.
+    """
+
+    def __init__(self, model: RigidBodyModel) -> None:
+        self._model = model
+        planar = np.linalg.norm(model.contact_normals, axis=1) > 0.0
+        self._feet = np.flatnonzero(planar)
+        axes = np.concatenate((model.contact_normals[:, None], model.contact_tangents), axis=1)
+        self._axes = axes[self._feet]  # (k, 3, 3), normal first
+        self._v = np.zeros(model.nv)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all states."""
+        self._stamp = 0
+        self._since = 0  # when a foot stood last
+        self._alone = 0.0  # 1 where no foot stands, as far as is known
+        self._position, self._velocity = np.zeros(3), np.zeros(3)
+        self._speed_variance = self._height_variance = math.inf
+
+    def add(self, stamp_ns: int, joints: Array, rates: Array, imu: ImuMeasurement) -> LegBase | None:
+        """The base of a state, the next in time; None where it cannot be computed.
+
+        Args:
+            joints: q (nq,) whose first seven entries mean nothing. rates: v (nv,), whose first six mean nothing.
+            imu: with orientation and angular velocity.
+        """
+        if imu.orientation is None or imu.angular_velocity is None:
+            return None
+        seconds = 1e-9 * (stamp_ns - self._stamp)
+        if not 0.0 < seconds <= _PAUSE:
+            self.reset()
+            seconds = 0.0
+        self._stamp = stamp_ns
+        turn, spin = (
+            _later(imu.orientation, imu.angular_velocity, 1e-9 * (stamp_ns - imu.stamp_ns)),
+            imu.angular_velocity,
+        )
+        q, v = joints.copy(), rates.copy()
+        q[:3], q[3:7] = 0.0, turn
+        v[:3], v[3:6] = 0.0, spin
+        model = self._model
+        if not model.evaluate(RobotState(stamp_ns, q, v)):
+            return None
+        rotation = _matrix(turn)
+        self._predict(seconds, rotation, imu)
+        gap = model.rows.gap[self._feet]
+        moving = np.einsum("kij,j->ki", model.rows.rows[self._feet], v)
+        speeds = -np.einsum("ki,kij->kj", moving, self._axes)  # of the base, if that foot stands
+        self._correct(gap, speeds)
+        linear = rotation.T @ self._velocity
+        return LegBase(np.concatenate((self._position, turn, linear, spin)), self._covariance(imu, rotation))
+
+    def _predict(self, seconds: float, rotation: Array, imu: ImuMeasurement) -> None:
+        """Follow the accelerometer. Its place on the robot is neglected: that is of second order in the turning."""
+        if not math.isfinite(self._speed_variance):
+            return
+        acceleration, missed = np.zeros(3), _UNKNOWN
+        if imu.acceleration is not None:
+            acceleration, missed = rotation @ imu.acceleration + _GRAVITY, _ACCELERATION
+        self._position = self._position + seconds * (self._velocity + 0.5 * seconds * acceleration)
+        self._velocity = self._velocity + seconds * acceleration
+        self._height_variance += seconds * (seconds * self._speed_variance + _DRIFT**2)
+        self._speed_variance += seconds * (missed * missed * max(seconds, 0.001) + _DOUBT * self._alone**2)
+
+    def _correct(self, gap: Array, speeds: Array) -> None:
+        """Take in feet: gaps (k,) of a base at the origin, and velocities (k, 3) of the base if they stand."""
+        if not gap.size:
+            return
+        near = np.exp(-0.5 * ((gap - gap.min()) / _HEIGHT) ** 2)
+        if not math.isfinite(self._speed_variance):
+            self._velocity, self._position[2] = np.zeros(3), -float(gap.min())
+            self._speed_variance, self._height_variance = _BEGINNING**2, _GAP**2
+            self._since = self._stamp
+        off = ((speeds - self._velocity) ** 2).sum(axis=1) / (_AGREES**2 + self._speed_variance)
+        counts = near / (1.0 + off) ** 2
+        counts *= min(1.0, float(counts.max()) / _STANDS)  # where all agree badly the robot flies, and none stands
+        total = float(counts.sum())
+        self._alone = max(0.0, 1.0 - total)
+        self._since = self._since if total < _NOTHING else self._stamp
+        if 1e-9 * (self._stamp - self._since) > _LOST:
+            self._speed_variance = math.inf  # the next state begins anew
+            return
+        speed_gain = self._speed_variance / (self._speed_variance + _SPEED**2 / max(total, 1e-9))
+        mean = counts @ speeds / max(total, 1e-9)
+        self._velocity = self._velocity + speed_gain * (mean - self._velocity)
+        self._speed_variance *= 1.0 - speed_gain
+        height_gain = self._height_variance / (self._height_variance + _GAP**2 / max(total, 1e-9))
+        self._position[2] += height_gain * (float(counts @ -gap) / max(total, 1e-9) - self._position[2])
+        self._height_variance *= 1.0 - height_gain
+
+    def _covariance(self, imu: ImuMeasurement, rotation: Array) -> Array:
+        found = np.zeros((2, 6, 6))
+        along = np.diag([_ALONG**2, _ALONG**2, self._height_variance])
+        found[0, :3, :3] = rotation.T @ along @ rotation
+        found[1, :3, :3] = self._speed_variance * np.eye(3)
+        for part, known, sigma in ((0, imu.covariance[0], _ATTITUDE), (1, imu.covariance[1], _RATE)):
+            found[part, 3:, 3:] = known if np.isfinite(known).all() else sigma**2 * np.eye(3)
+        return found
+
+
+def _matrix(turn: Array) -> Array:
+    x, y, z, w = turn.tolist()
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def _later(turn: Array, spin: Array, seconds: float) -> Array:
+    """The orientation ``seconds`` later, turned on with ``spin`` (axes of the base)."""
+    angle = 0.5 * seconds * float(np.linalg.norm(spin))
+    x, y, z = (0.5 * seconds * (math.sin(angle) / angle if angle > 0.0 else 1.0) * spin).tolist()
+    s = math.cos(angle)
+    a, b, c, w = turn.tolist()
+    found = np.array(
+        [
+            w * x + a * s + b * z - c * y,
+            w * y - a * z + b * s + c * x,
+            w * z + a * y - b * x + c * s,
+            w * s - a * x - b * y - c * z,
+        ]
+    )
+    return np.asarray(found / np.linalg.norm(found))

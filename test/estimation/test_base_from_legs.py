@@ -1,0 +1,131 @@
+"""The base from legs and an inertial unit: motions whose base is known, with feet that stand, lift, slip and fly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from helpers.recordings import WALKER
+from hybrid_contact_ros.config import EstimatorConfig, InputConfig
+from hybrid_contact_ros.estimation.base_from_legs import BaseFromLegs
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.mechanics.sensors import ImuMeasurement
+from hybrid_contact_ros.messages.definitions import blank
+from hybrid_contact_ros.messages.intake import Intake
+from hybrid_contact_ros.messages.refusals import REASONS
+
+CONFIG = EstimatorConfig.from_mapping({"contacts": {side: {"link": f"{side}_foot"} for side in ("left", "right")}})
+MODEL = RigidBodyModel.from_urdf(WALKER, CONFIG)
+MS, START = 1_000_000, 10**9
+TIME = 0.001 * np.arange(3000)
+
+
+def imu(stamp: int, turn=(0, 0, 0, 1), spin=(0, 0, 0), force=(0, 0, 9.81)) -> ImuMeasurement:
+    arrays = [None if x is None else np.asarray(x, dtype=np.float64) for x in (turn, spin, force)]
+    return ImuMeasurement(stamp, *arrays, np.zeros(3), np.full((3, 3, 3), np.nan))
+
+
+def followed(height, lift=None, accelerometer=True, turns=None) -> tuple[np.ndarray, np.ndarray]:
+    """Height and world velocity that are found for a base of this height (n,), whose feet are ``lift`` (n, 2) m above
+    the ground: the legs, 0.5 m long where q is 0, are as long as they must be. turns: of the unit, base to world."""
+    lift = np.zeros((len(height), 2)) if lift is None else lift
+    legs = BaseFromLegs(MODEL)
+    speed = np.gradient(height, 0.001)
+    force = np.gradient(speed, 0.001) + 9.81
+    joints = lift - height[:, None] + 0.5
+    rates = np.gradient(joints, 0.001, axis=0)
+    found, v = [], []
+    for k in range(len(height)):
+        stamp = START + k * MS
+        turn = Rotation.identity() if turns is None else turns[k]
+        up = turn.inv().apply([0.0, 0.0, force[k]])
+        made = legs.add(
+            stamp, np.r_[np.zeros(7), joints[k]], np.r_[np.zeros(6), rates[k]],
+            imu(stamp, turn.as_quat(), force=up if accelerometer else None),
+        )  # fmt: skip
+        found.append(made.numbers[2])
+        v.append(turn.apply(made.numbers[7:10]))
+    return np.array(found), np.array(v)
+
+
+@pytest.mark.parametrize("accelerometer", [True, False])
+def test_a_robot_that_squats_knows_its_height_and_velocity(accelerometer):
+    height = 0.6 + 0.05 * np.sin(2 * np.pi * TIME)
+    found, speed = followed(height, accelerometer=accelerometer)
+    assert np.abs(found - height).max() < 0.001
+    assert np.abs(speed[:, 2] - np.gradient(height, 0.001)).max() < (0.005 if accelerometer else 0.03)
+    assert np.abs(speed[:, :2]).max() < 1e-9
+
+
+def test_feet_that_lift_in_turn_move_neither_height_nor_velocity():
+    height = np.full(TIME.size, 0.6)
+    phase = 2 * np.pi * TIME / 0.5
+    lift = 0.07 * np.clip(np.stack([np.sin(phase), -np.sin(phase)], axis=1), 0.0, None)
+    found, speed = followed(height, lift)
+    assert np.abs(found - 0.6).max() < 0.004
+    assert np.abs(speed).max() < 0.1  # a foot moves at 0.88 m/s
+    assert np.sqrt((speed**2).mean()) < 0.03
+
+
+def test_the_accelerometer_carries_the_base_off_the_ground_and_a_landing_finds_it():
+    """A jump of 0.2 s with the legs drawn in by 5 cm. At its apex feet that do not move look like feet that stand."""
+    t = TIME[:1000]
+    flying = (t > 0.3) & (t < 0.5)
+    height = 0.6 + np.where(flying, 0.981 * (t - 0.3) - 0.5 * 9.81 * (t - 0.3) ** 2, 0.0)
+    drawn = 0.05 * np.clip(np.sin(np.pi * (t - 0.3) / 0.2), 0.0, None) * flying
+    lift = (height - 0.6 + drawn)[:, None] * np.ones(2)
+    found, _ = followed(height, lift)
+    assert np.abs(found - height)[(t > 0.3) & (t < 0.35)].max() < 0.004  # it has risen by 0.037 m
+    assert abs(found[-1] - 0.6) < 0.003
+
+
+def test_what_pauses_begins_anew():
+    legs = BaseFromLegs(MODEL)
+    for stamp, length in ((START, 0.1), (START + 10**9, 0.2)):
+        made = legs.add(stamp, np.r_[np.zeros(7), -length, -length], np.zeros(8), imu(stamp))
+        assert made.numbers[2] == pytest.approx(0.5 + length)
+
+
+def test_the_orientation_is_carried_on_to_the_joint_state():
+    legs = BaseFromLegs(MODEL)
+    made = legs.add(START + 10 * MS, np.zeros(9), np.zeros(8), imu(START, spin=(0, 0, 2.0)))
+    assert made.numbers[3:7] == pytest.approx([0.0, 0.0, np.sin(0.01), np.cos(0.01)])
+
+
+def test_without_orientation_or_rates_there_is_no_base():
+    legs = BaseFromLegs(MODEL)
+    assert legs.add(START, np.zeros(9), np.zeros(8), imu(START, turn=None)) is None
+    assert legs.add(START, np.zeros(9), np.zeros(8), imu(START, spin=None)) is None
+
+
+def header(ns: int):
+    return blank("Header", stamp=blank("Time", sec=ns // 10**9, nanosec=ns % 10**9))
+
+
+def joint_state(ns: int):
+    names = ["right_knee", "left_knee"]
+    return blank("JointState", header=header(ns), name=names, position=[-0.1, -0.1], velocity=[0.0, 0.0])
+
+
+def measured(ns: int, w=1.0):
+    return blank("Imu", header=header(ns), orientation=blank("Quaternion", w=w))
+
+
+def test_states_need_no_odometry_where_the_base_comes_from_the_legs():
+    streams = Intake(MODEL, InputConfig(base="imu"))
+    assert streams.joint_state(joint_state(START), START) is None
+    assert streams.faults == {"no_imu": 1} and REASONS["no_imu"] in streams.last_fault[1]
+    streams.side_input("imu", measured(START + 1), START + 1)
+    state = streams.joint_state(joint_state(START + MS), START + MS)
+    assert state.q[:7] == pytest.approx([0.0, 0.0, 0.6, 0.0, 0.0, 0.0, 1.0]) and state.v.tolist() == [0.0] * 8
+    assert state.base_covariance.shape == (2, 6, 6) and state.imu.stamp_ns == START + 1
+    assert streams.joint_state(joint_state(START + 100 * MS), START) is None  # the measurement is too old
+    assert streams.faults["no_imu"] == 2
+
+
+def test_a_body_without_joints_cannot_stand_on_legs():
+    urdf = WALKER[: WALKER.index('<link name="left_foot">')] + "</robot>"
+    body = RigidBodyModel.from_urdf(urdf, EstimatorConfig(allow_no_contacts=True))
+    with pytest.raises(ValueError, match="a body alone needs odometry"):
+        Intake(body, InputConfig(base="imu"))

@@ -1,0 +1,188 @@
+"""The ground that is learned from contact: where it is, how certain that is, and what it must not do."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hybrid_contact_ros import ContactEstimator, EstimatorConfig, RigidBodyModel, RobotState
+from hybrid_contact_ros.estimator import Parts
+from hybrid_contact_ros.mechanics.example_data import example_urdf
+
+BOX = """<robot name="box"><link name="box"><inertial><mass value="8"/>
+<inertia ixx="0.2" iyy="0.3" izz="0.4" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
+POINTS = [x for sx in (0.25, -0.25) for sy in (0.15, -0.15) for x in (sx, sy, -0.2)]
+STEP = 1_000_000  # ns
+
+
+def box(offset: float = 0.0, learn: bool = True) -> ContactEstimator:
+    config = EstimatorConfig.from_mapping(
+        {
+            "contacts": {"foot": {"link": "box", "points": POINTS}},
+            "environments": {"ground": {"offset": offset}},
+            "ground": {"learn": learn},
+        }
+    )
+    return ContactEstimator(RigidBodyModel.from_urdf(BOX, config), config)
+
+
+def stand(thing: ContactEstimator, height: float, n: int, noise: float = 0.0, seed: int = 0, at=(0.0, 0.0)):
+    """The answers to ``n`` states of the box, which stands on feet ``height`` m over the origin's plane."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for k in range(n):
+        z = 0.2 + height + noise * rng.normal()
+        q = np.r_[at[0], at[1], z, 0.0, 0.0, 0.0, 1.0]
+        v = 0.02 * rng.normal(size=6) if noise else np.zeros(6)
+        found.append(thing.update(RobotState(k * STEP, q, v, np.zeros(6)), Parts.MODE).mode)
+    return found
+
+
+@pytest.mark.parametrize("height", [-0.03, -0.005, 0.0, 0.012, 0.05])
+def test_the_offset_converges_to_the_ground_under_feet_that_bear_load(height):
+    mode = stand(box(), height, 200)[-1]
+    np.testing.assert_allclose(mode.ground_offset, height, atol=5e-4)
+    np.testing.assert_allclose(mode.gap + mode.ground_offset, height, atol=1e-12)  # the measured gap
+    assert mode.closed.all()
+
+
+def test_under_noise_the_error_of_the_offset_agrees_with_its_stated_deviation():
+    """NEES: the squared error over the stated variance is 1 on average for a consistent estimate; ours states more."""
+    rng = np.random.default_rng(4)
+    ratios = []
+    for seed in range(12):
+        height = rng.normal(scale=0.01)
+        mode = stand(box(), height, 150, noise=0.001, seed=seed)[-1]
+        # The noise is the base's, common to all feet: one number for all of them.
+        ratios.append(np.mean(((mode.ground_offset - height) / mode.ground_sigma) ** 2))
+    assert 0.05 < np.mean(ratios) < 2.0
+    assert np.median(mode.ground_sigma) < 1e-3
+
+
+def test_a_world_that_is_shifted_makes_no_difference():
+    here = stand(box(), 0.012, 120, noise=0.001)[-1]
+    aside = stand(box(), 0.012, 120, noise=0.001, at=(3.0, -7.0))[-1]
+    above = stand(box(offset=1.5), 1.512, 120, noise=0.001)[-1]
+    for other in (aside, above):
+        np.testing.assert_allclose(other.ground_offset, here.ground_offset, atol=1e-9)
+        np.testing.assert_allclose(other.ground_sigma, here.ground_sigma, atol=1e-9)
+        assert (other.status == here.status).all()
+
+
+def flight(thing: ContactEstimator, jump: float = 0.0):
+    """The box falls from 5 cm for 0.15 s and stays; at 0.06 s the learned heights jump."""
+    found = []
+    for k in range(150):
+        t = 1e-3 * k
+        fallen = min(0.5 * 9.81 * t * t, 0.05)
+        moving = 0.5 * 9.81 * t * t < 0.05
+        if k == 60 and jump:
+            numbers = thing._engine.memory.footholds
+            numbers.map_size[0] = 1
+            numbers.map_place[0] = 0.0
+            numbers.map_height[0], numbers.map_variance[0] = jump, 1e-8
+        q = np.r_[0.0, 0.0, 0.25 - fallen, 0.0, 0.0, 0.0, 1.0]
+        v = np.r_[0.0, 0.0, -9.81 * t if moving else 0.0, np.zeros(3)]
+        found.append(thing.update(RobotState(k * STEP, q, v, np.zeros(6)), Parts.MODE).mode)
+    return found
+
+
+@pytest.mark.parametrize("jump", [0.03, -0.03])
+def test_a_jump_of_the_estimate_flips_no_contact(jump):
+    plain, jumped = flight(box()), flight(box(), jump)
+    for k in range(60, 68):  # in the air, well before the ground that the map now claims
+        assert (plain[k].status == jumped[k].status).all(), k
+
+
+def test_feet_that_stand_stay_closed_when_the_map_jumps():
+    thing = box()
+    before = stand(thing, 0.004, 100)[-1]
+    thing._engine.memory.footholds.map_height[:] += 0.05
+    q = np.r_[0.0, 0.0, 0.204, 0.0, 0.0, 0.0, 1.0]
+    for k in range(100, 130):
+        mode = thing.update(RobotState(k * STEP, q, np.zeros(6), np.zeros(6)), Parts.MODE).mode
+        assert mode.closed.all()
+    np.testing.assert_allclose(mode.ground_offset, before.ground_offset, atol=1e-3)
+
+
+def test_a_body_in_flight_learns_nothing():
+    thing = box()
+    rng = np.random.default_rng(0)
+    for k in range(400):
+        t = 1e-3 * k
+        q = np.r_[0.3 * t, 0.0, 0.21 + 2.0 * t - 0.5 * 9.81 * t * t + 1e-3 * rng.normal(), 0.0, 0.0, 0.0, 1.0]
+        v = np.r_[0.3, 0.0, 2.0 - 9.81 * t, np.zeros(3)]
+        mode = thing.update(RobotState(k * STEP, q, v, np.zeros(6)), Parts.MODE).mode
+        assert thing._engine.memory.footholds.map_size[0] == 0
+        assert (mode.ground_offset == 0.0).all() and not mode.closed[k < 10 :].any()
+
+
+def test_without_learning_gaps_and_deviations_are_as_measured():
+    mode = stand(box(learn=False), 0.004, 60)[-1]
+    assert (mode.ground_offset == 0.0).all() and (mode.ground_sigma == 0.0).all()
+    np.testing.assert_allclose(mode.gap, 0.004, atol=1e-12)
+
+
+def test_what_is_forgotten_is_forgotten():
+    thing = box()
+    first = stand(thing, 0.02, 80)
+    thing.reset()
+    again = stand(thing, 0.02, 80)
+    for a, b in zip(first, again, strict=True):
+        assert a.ground_offset.tobytes() == b.ground_offset.tobytes() and a.status.tobytes() == b.status.tobytes()
+
+
+@pytest.fixture
+def go2():
+    try:
+        urdf = example_urdf("go2_description/urdf/go2.urdf")
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    feet = {name: {"link": f"{name}_foot", "radius": 0.02} for name in ("FL", "FR", "RL", "RR")}
+    config = EstimatorConfig.from_mapping({"contacts": feet})
+    return ContactEstimator(RigidBodyModel.from_urdf(urdf, config), config)
+
+
+def posed(model, lift: float = 0.0):
+    """Standing, with the front left foot raised by bending its knee by ``lift`` rad."""
+    q = model.neutral()
+    for k, name in enumerate(model.joint_names):
+        q[7 + k] = {"thigh": 0.8, "calf": -1.5}.get(name.split("_")[1], 0.0)
+        if name == "FL_calf_joint":
+            q[7 + k] -= lift
+    return q
+
+
+def test_without_efforts_feet_that_are_still_tell_where_the_ground_is_and_one_that_creeps_does_not(go2):
+    model = go2.model
+    q = posed(model)
+    q[2] -= model.problem(RobotState(0, q, np.zeros(model.nv))).gap.min() + 0.012  # the base is said to be too low
+    for k in range(300):
+        mode = go2.update(RobotState(k * STEP, q, np.zeros(model.nv)), Parts.MODE).mode
+    np.testing.assert_allclose(mode.ground_offset, -0.012, atol=2e-3)
+    assert mode.closed.all()
+    speed = 0.3  # rad/s of the knee: the foot rises at about 3 to 6 cm/s
+    column = 6 + model.joint_names.index("FL_calf_joint")
+    learned = mode.ground_offset[0]
+    for k in range(300, 800):
+        bent = posed(model, 1e-3 * speed * (k - 300))
+        bent[2] = q[2]
+        v = np.zeros(model.nv)
+        v[column] = -speed
+        mode = go2.update(RobotState(k * STEP, bent, v), Parts.MODE).mode
+    assert not mode.closed[0] and mode.closed[1:].all()
+    assert abs(mode.ground_offset[0] - learned) < 5e-3
+
+
+def test_a_robot_that_hangs_high_above_the_plane_learns_nothing_without_efforts(go2):
+    model = go2.model
+    q = posed(model)
+    q[2] += 0.3 - model.problem(RobotState(0, q, np.zeros(model.nv))).gap.min()
+    for k in range(300):
+        mode = go2.update(RobotState(k * STEP, q, np.zeros(model.nv)), Parts.MODE).mode
+    assert (mode.ground_offset == 0.0).all() and not mode.closed.any()
+
+
+def test_learning_is_a_parameter():
+    assert EstimatorConfig().ground.learn
+    assert not replace(EstimatorConfig().ground, learn=False).learn
