@@ -108,7 +108,7 @@ class TerrainRobot(SimulatedRobot):
 
 
 def episode(name: str, gait: str, terrain: str) -> tuple[SimulatedRobot, dict[str, Array]]:
-    """A recording (:func:`~benchmarks.gaits.record`), with ``ground`` (n, m), the height of the plane under contacts."""
+    """A recording (:func:`~benchmarks.gaits.record`), with ``ground`` (n, m), m, the height under each contact."""
     robot = TerrainRobot(name, terrain)
     slope = TERRAINS[terrain]
     if not isinstance(slope, float):
@@ -173,10 +173,8 @@ def main() -> None:
                     error = f"{np.median(size):.1f} ({np.quantile(size, 0.95):.1f})" if size.size else "–"
                     kind = "noise" if noisy else "exact"
                     inside = " → ".join(f"{np.mean(x.inside):.2f}" if x.inside else "–" for x in (off[0], on[0]))
-                    print(
-                        f"| {name} | {gait} | {terrain} | {kind} | {off[0].f1:.3f} | {on[0].f1:.3f} | {error} | {inside} |",
-                        flush=True,
-                    )
+                    cells = (name, gait, terrain, kind, f"{off[0].f1:.3f}", f"{on[0].f1:.3f}", error, inside)
+                    print("| " + " | ".join(cells) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Parameters of the ground that is learned from contact: what is known of it beforehand, and what counts as a stance."""
+"""Parameters of the ground that is learned from contact: what is known beforehand, and what counts as stance."""
 
 from __future__ import annotations
 

@@ -126,7 +126,8 @@ class Engine:
         )
         self.ground = ground_scratch(model)
         self._update = Bound(
-            update, *update_settings(model, config), *ground_settings(config.ground, weight(model), m), *robot, *problem, *self.measured, *memory.tracker, *memory.mode,
+            update, *update_settings(model, config), *ground_settings(config.ground, weight(model), m), *robot,
+            *problem, *self.measured, *memory.tracker, *memory.mode,
             memory.warm, memory.lines, *memory.observer, *memory.log, *memory.stance, *memory.footholds,
             *state_scratch(m, TANGENTS), *self.scratch, *self.ground, *self.ahead, *self.lists,
         )  # fmt: skip

@@ -298,7 +298,8 @@ class StateStream:
             contact = int(np.argmin(np.where(sunk, mode.gap + mode.ground_offset, np.inf)))
             self.monitor.note(
                 "sunk",
-                f"{self.estimator.model.contact_names[contact]} by {-mode.gap[contact] - mode.ground_offset[contact]:.3f} m; compare the offset of "
+                f"{self.estimator.model.contact_names[contact]} by "
+                f"{-mode.gap[contact] - mode.ground_offset[contact]:.3f} m; compare the offset of "
                 "its plane with the height of the odometry, and the contact's radius and points with the robot",
             )
         if mode.validity & _EFFORT and not mode.validity & _FORCES:

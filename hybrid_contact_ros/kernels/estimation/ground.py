@@ -4,8 +4,8 @@ A contact *stands* once it has been still for ``still_time`` while the forces th
 it. Where forces are not known, it must be still for longer, and near to where the ground is expected; what is nearest
 to the ground stands where nothing else holds the robot. Neither asks the mode, which comes of the gap that is learned
 here. A contact that stands measures the height of the ground: a scalar filter whose mean enters the map of footholds
-(:mod:`.ground_map`) with its variance. What all contacts that stand have in common is the drift of the base, and shifts the
-whole map.
+(:mod:`.ground_map`) with its variance. What all contacts that stand have in common is the drift of the base,
+and shifts the whole map.
 """
 
 from __future__ import annotations

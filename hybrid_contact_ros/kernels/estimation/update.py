@@ -83,9 +83,10 @@ def update(
 ):  # fmt: skip
     """Answer for one state whose measurement is there (:func:`~.measure.measure`); nothing in here can refuse it.
 
-    Args: the members of UpdateSettings, GroundSettings, RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with
-        ``warm``, (1,) uint8, whether the last mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory,
-        StanceMemory, GroundMap, StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix ``out_``.
+    Args: the members of UpdateSettings, GroundSettings, RobotContacts, UpdateProblem, Measurement, TrackerMemory,
+        StateOut (with ``warm``, (1,) uint8, whether the last mode was solved), ``lines`` of EventOut, ObserverMemory,
+        LogMemory, StanceMemory, GroundMap, StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut,
+        UpdateInput, and PredictionOut with the prefix ``out_``.
 
     Returns:
         The residual of the mode, validity bits, and how much was written of the lists: events of the sequence, events
@@ -140,7 +141,9 @@ def update(
         ground,
     )  # fmt: skip
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
-    code, mode_residual = decide(settings, given, robot, problem, here, tracker, mode, warm, solver, scratch, ground, out)
+    code, mode_residual = decide(
+        settings, given, robot, problem, here, tracker, mode, warm, solver, scratch, ground, out
+    )
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
     weigh(settings, given, robot, problem, here, tracker, mode, scratch, out)
     # Estimate the forces a second time, from the momentum.

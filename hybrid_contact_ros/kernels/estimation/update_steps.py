@@ -100,7 +100,8 @@ def decide(settings, given, robot, problem, here, tracker, mode, warm, solver, s
         if attempt == 1:
             break
         contact_statuses(
-            settings.gap_on, settings.velocity_tolerance, ground.rate_offs, settings.force_on, settings.force_off, settings.load_sigma,
+            settings.gap_on, settings.velocity_tolerance, ground.rate_offs, settings.force_on, settings.force_off,
+            settings.load_sigma,
             here.velocity_sigmas, given.trusted, touching, gap, rate, scratch.load, tracker.slipping, closed,
             tracker.evidence, out.codes[STATUS],
         )  # fmt: skip
