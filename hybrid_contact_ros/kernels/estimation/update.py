@@ -214,23 +214,9 @@ def update(
     )
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     code, mode_residual = decide(
-        settings,
-        given,
-        use,
-        decided,
-        belief,
-        weight,
-        robot,
-        problem,
-        here,
-        tracker,
-        mode,
-        warm,
-        solver,
-        scratch,
-        ground,
-        out,
-    )
+        settings, given, use, decided, belief, weight, robot, problem, here, tracker, mode, warm, solver, scratch,
+        ground, out,
+    )  # fmt: skip
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
     weigh(settings, given, weight, robot, problem, here, tracker, mode, scratch, out)
     # Estimate the forces a second time, from the momentum.
