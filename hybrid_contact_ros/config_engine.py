@@ -77,5 +77,5 @@ class TrustConfig:
     floor: float = leaf(
         0.06, "-", 1e-3, 10.0, "forces below this part of a limb's share of the weight contradict nothing"
     )
-    full: float = leaf(0.4, "-", 0.0, 10.0, "efforts count fully while they leave less than this part unexplained")
-    none: float = leaf(0.8, "-", 1e-3, 10.0, "efforts are ignored where they leave more than this part unexplained")
+    full: float = leaf(0.6, "-", 0.0, 10.0, "efforts count fully while they leave less than this part unexplained")
+    none: float = leaf(0.9, "-", 1e-3, 10.0, "efforts are ignored where they leave more than this part unexplained")

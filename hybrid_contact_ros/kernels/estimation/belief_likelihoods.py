@@ -19,6 +19,8 @@ _ROOT = math.sqrt(0.5)
 _NARROWER = 0.7
 # A log ratio of densities is at most this: neither a width near zero nor an outlier share of zero makes it infinite.
 _MOST = 50.0
+# A force with the weight w adds this many times (1 − w)/w to its variance, in squares of a share of the weight.
+_MISTRUST = 1.0
 _IDLE = 1e-9  # A load below this part of a contact's share of the weight is the rounding of none.
 
 
@@ -168,7 +170,7 @@ def joint_likelihoods(members, k, settings, given, L, x, out):
             for b in range(a + 1):
                 L[a, b] = given.force_covariance[i, members[b]]
             trust = min(max(given.force_weight[i], 1e-6), 1.0)
-            doubt = s.force_part * s.force_part + 100.0 * (1.0 - trust) / trust
+            doubt = s.force_part * s.force_part + _MISTRUST * (1.0 - trust) / trust
             L[a, a] += s.share * s.share * (doubt + closed)
             # Cholesky by rows, and the forward substitution with it
             for b in range(a + 1):
