@@ -37,4 +37,3 @@ class BeliefConfig:
     decides: bool = leaf(True, "-", None, None, "the belief decides what is closed, where it observes forces")
     close_above: float = leaf(0.6, "-", 0.0, 1.0, "a contact closes above this probability")
     open_below: float = leaf(0.4, "-", 0.0, 1.0, "and opens below this one")
-    certain: float = leaf(0.97, "-", 0.5, 1.0, "elsewhere it overrules the tracker above this and below 1 less this")

@@ -61,7 +61,6 @@ def belief_use(config: BeliefConfig, links: Sequence[str], joints: int) -> Belie
         lead=float(config.force_lead),
         close_above=float(config.close_above),
         open_below=float(config.open_below),
-        certain=float(config.certain) if observes else 1.0,
         decides=bool(config.decides) and len(set(links)) == len(links),
         observes=observes,
     )

@@ -6,7 +6,6 @@ import pytest
 from helpers.steps import Tracker
 from hybrid_contact_ros.codes import ContactStatus
 from hybrid_contact_ros.config import ActivationConfig
-from hybrid_contact_ros.kernels.estimation.contact_tracking import closed_scores
 
 CONFIG = ActivationConfig()
 TANGENTS = np.array([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
@@ -148,19 +147,3 @@ def test_a_contact_at_the_edge_of_its_load_changes_rarely_under_noise():
     changes = np.count_nonzero(np.diff(np.array(seen)))
     plain = np.count_nonzero(np.diff(np.sign(np.random.default_rng(1).normal(size=5000))))
     assert changes < 0.05 * plain
-
-
-def test_the_score_falls_with_gap_and_rate_and_rises_with_load():
-    def scores(gap, rate, load):
-        n, c = max(np.size(gap), np.size(rate), np.size(load)), CONFIG
-        arrays = [np.ascontiguousarray(np.broadcast_to(x, (n,)), dtype=float) for x in (gap, rate, load)]
-        found, off = np.zeros(n), np.full(n, c.gap_off)
-        speed, gaps, rates = (np.full(n, x) for x in (c.velocity_tolerance, c.gap_sigma, c.velocity_sigma))
-        closed_scores(c.gap_on, off, speed, gaps, rates, c.force_sigma, np.ones(n), *arrays, found)
-        return found
-
-    fall = [scores(np.linspace(-0.01, 0.02, 50), 0.0, 20.0), scores(0.0, np.linspace(-0.5, 0.5, 50), 20.0)]
-    rise = scores(0.0, 0.0, np.linspace(-50.0, 50.0, 50))
-    for values in (*fall, rise[::-1]):
-        assert ((values >= 0.0) & (values <= 1.0)).all() and (np.diff(values) <= 0.0).all()
-        assert values[0] > 0.9 and values[-1] < 0.1

@@ -21,7 +21,6 @@ class BeliefUse(NamedTuple):
     lead: float  # of :func:`~.free_forces.free_forces`
     close_above: float  # a contact closes above this probability
     open_below: float  # and opens below this one
-    certain: float  # a probability above which the belief overrules the tracker where it does not decide
     decides: bool  # whether the belief decides which contacts are closed
     observes: bool  # whether forces are observed: a single body has no joints whose efforts could be wrong or right
 

@@ -54,7 +54,7 @@ def update(
     learn, plane_sigma, slope_sigma, step_sigma, foot_sigma, correlation_length, base_drift, fading, still_speed,
     still_time, still_time_unloaded, least_load,
     # belief settings:
-    belief_lead, belief_close_above, belief_open_below, belief_certain, belief_decides, belief_observes,
+    belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes,
     belief_gap_sigma, belief_swing_height,
     belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed, belief_rest_speed, belief_load_sigma,
     belief_load_limit, belief_force_part, belief_share, belief_outliers, belief_gap_correlation,
@@ -167,7 +167,7 @@ def update(
         map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
         map_numbers,
     )  # fmt: skip
-    use = BeliefUse(belief_lead, belief_close_above, belief_open_below, belief_certain, belief_decides, belief_observes)
+    use = BeliefUse(belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes)
     belief_settings = BeliefSettings(
         belief_gap_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed,
         belief_rest_speed, belief_load_sigma, belief_load_limit, belief_force_part, belief_share, belief_outliers,
@@ -214,7 +214,7 @@ def update(
     )
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     code, mode_residual = decide(
-        settings, given, use, decided, belief, weight, robot, problem, here, tracker, mode, warm, solver, scratch,
+        settings, given, decided, belief, weight, robot, problem, here, tracker, mode, warm, solver, scratch,
         ground, out,
     )  # fmt: skip
     # Take over the forces and accelerations of that mode; derive margins and rates from them.

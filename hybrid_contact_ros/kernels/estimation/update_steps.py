@@ -15,7 +15,6 @@ from hybrid_contact_ros.kernels.estimation.contact_tracking import (
     BELIEVED,
     candidates,
     contact_statuses,
-    overrule,
     slips,
     told_statuses,
 )
@@ -41,7 +40,6 @@ from hybrid_contact_ros.kernels.estimation.update_records import (
     NEXT_EVENT,
     NORMAL,
     POSITION,
-    PROBABILITY,
     STATUS,
     TANGENTIAL,
     TIME,
@@ -69,15 +67,14 @@ _EFFORT, _UNIQUE, _FORCES = int(Validity.EFFORT), int(Validity.MODE_UNIQUE), int
 
 @kernel
 def decide(
-    settings, given, use, decided, belief, weight, robot, problem, here, tracker, mode, warm, solver, scratch, ground,
+    settings, given, decided, belief, weight, robot, problem, here, tracker, mode, warm, solver, scratch, ground,
     out,
 ):  # fmt: skip
     """Solve for the mode of the contacts that may carry force, and decide which of them are closed.
 
     The rows of some contacts depend on each other, and their drifts must then agree (:mod:`.contact_drift`). What does
     not hold, although the mode gives it a force, carries nothing: the mode is solved again without it. Where the belief
-    has ``decided`` which contacts are closed, the mode is theirs. Elsewhere it overrules the tracker where it is
-    certain (``use``: BeliefUse). ``belief`` keeps the loads for the next state.
+    has ``decided`` which contacts are closed, the mode is theirs. It keeps the loads for the next state.
 
     Returns:
         Status and residual of the mode.
@@ -110,31 +107,18 @@ def decide(
         model_loads(_WIDTH, _IMMOVABLE, here.G, mode.forces, mode.accelerations, scratch.load)
         if attempt == 1:
             break
-        held = scratch.bytes[0]
         for i in range(touching.shape[0]):
             belief.load[i] = scratch.load[i]
             belief.touching[i] = touching[i]
-            held[i] = closed[i]
         if decided:
             told_statuses(closed, tracker.slipping, out.codes[STATUS])
-            if not _pushed(touching, closed, mode):
-                break
-            for i in range(touching.shape[0]):
-                touching[i] = closed[i]
-            continue
-        contact_statuses(
-            settings.gap_on, settings.velocity_tolerance, ground.rate_offs, settings.force_on, settings.force_off,
-            settings.load_sigma, here.velocity_sigmas, weight, touching, gap, rate, scratch.load, tracker.slipping,
-            closed, tracker.evidence, out.codes[STATUS],
-        )  # fmt: skip
-        pushed = overrule(
-            use.certain, use.open_below, settings.gap_off, settings.velocity_tolerance, held, gap, rate,
-            out.numbers[PROBABILITY], closed, tracker.evidence,
-        )  # fmt: skip
-        if pushed:
-            told_statuses(closed, tracker.slipping, out.codes[STATUS])
-        pushed = pushed or _pushed(touching, closed, mode)
-        if not pushed:
+        else:
+            contact_statuses(
+                settings.gap_on, settings.velocity_tolerance, ground.rate_offs, settings.force_on, settings.force_off,
+                settings.load_sigma, here.velocity_sigmas, weight, touching, gap, rate, scratch.load, tracker.slipping,
+                closed, tracker.evidence, out.codes[STATUS],
+            )  # fmt: skip
+        if not _pushed(touching, closed, mode):
             break
         for i in range(touching.shape[0]):
             touching[i] = closed[i]
