@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from helpers.bodies import NO_DEADLINE, block, same_bits
-from helpers.landing_blocks import EFFORT, SURE, TILT, falling, held
+from helpers.landing_blocks import EFFORT, KNOWN, SURE, TILT, falling, held
 from hybrid_contact_ros.codes import LandingPhase
 from hybrid_contact_ros.mechanics.state import RobotState
 
 
 def published(state: RobotState, **more):
-    thing = block(**{**NO_DEADLINE, **more})
+    thing = block(**{**NO_DEADLINE, **KNOWN, **more})
     thing.update(state)
     return thing.next_impact()
 
@@ -37,7 +37,7 @@ def test_edges_that_are_not_told_apart_are_a_cluster_with_a_set_after_the_first(
 def test_in_a_hurry_a_cluster_is_a_prefix_and_goes_without_the_sets_after_its_first_feet():
     unsure = SURE | {"gap_sigma": 0.004}
     whole = published(falling(0.01), activation=unsure)
-    thing = block(activation=unsure, impact={"deadline": 1e-6, "samples": 32})
+    thing = block(**KNOWN, activation=unsure, impact={"deadline": 1e-6, "samples": 32})
     for k in range(3):  # the first lays out its arrays, the second tells what they cost
         thing.update(falling(0.01 - 1e-5 * k, k))
         thing.next_impact()
@@ -73,7 +73,7 @@ def test_without_landings_all_touch_at_once_and_v_minus_is_extrapolated_by_the_a
 
 
 def test_a_foot_that_landed_lately_makes_the_next_landing_incomplete():
-    thing = block(**NO_DEADLINE, activation=SURE)
+    thing = block(**NO_DEADLINE, **KNOWN, activation=SURE)
     for k in range(14):  # the lower edge comes down after 10 ms, and is held there
         thing.update(falling(max(0.01 - 0.001 * k, 0.0), 1_000_000 * k) if k < 11 else held(1_000_000 * k))
     found = thing.next_impact()
@@ -91,7 +91,7 @@ NOISE = np.array([0.02, 0.02, 0.02, 0.05, 0.05, 0.05])
 def after(sigma, covariance=None, reset=False, seed=4):
     """The set after 80 ms of a fall, whose velocities have noise; all but it is exact."""
     rigid = {"slip": 0.0, "creep": 0.0, "rebound_min": 0.0, "rebound_max": 0.0, "drive_max": 0.0}
-    thing, rng = block(**NO_DEADLINE, activation=SURE, landing=rigid), np.random.default_rng(seed)
+    thing, rng = block(**NO_DEADLINE, **KNOWN, activation=SURE, landing=rigid), np.random.default_rng(seed)
     for k in range(80):
         state = falling(0.09 - 0.001 * k, k * 1_000_000)
         noisy = state.v + sigma * rng.normal(size=6) if k < 79 else state.v
@@ -126,7 +126,7 @@ def test_what_is_stated_is_believed_and_a_reset_or_a_single_state_has_learned_no
 def test_noise_in_positions_widens_the_times_of_touches_where_nobody_states_it(stated):
     """The touch of a gap with noise of σ moves by σ over the speed of approach, to both sides."""
     sigma, rng, covariance = 0.002, np.random.default_rng(2), np.zeros((2, 6, 6)) if stated else None
-    exact, noisy = (block(**NO_DEADLINE, activation=SURE) for _ in range(2))
+    exact, noisy = (block(**NO_DEADLINE, **KNOWN, activation=SURE) for _ in range(2))
     for k in range(80):
         state = falling(0.09 - 0.001 * k, k * 1_000_000)
         q = state.q.copy()

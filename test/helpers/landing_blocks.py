@@ -5,6 +5,7 @@ import numpy as np
 from hybrid_contact_ros.mechanics.state import RobotState
 
 SURE = {"gap_sigma": 1e-5, "velocity_sigma": 1e-4, "acceleration_sigma": 0.1}
+KNOWN = {"ground": {"learn": False}}  # ground that is exactly where it is configured
 TILT = 0.04  # rad, by which one edge is 4 mm lower
 EFFORT = np.zeros(6)
 

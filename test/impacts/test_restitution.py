@@ -42,6 +42,7 @@ def contact_velocities(problem: ContactProblem, velocities: np.ndarray) -> np.nd
 @pytest.mark.parametrize("law", LAWS)
 @settings(max_examples=60)
 @example("integers", 262144, 0.0, 1.0, 0.01, False)  # a tangent that nothing can move in
+@example("few coordinates", 0, 0.0, 1e-10, 5.0, True)  # a restitution of the size of rounding
 @given(
     st.sampled_from(KINDS),
     st.integers(0, 2**31),
@@ -70,7 +71,7 @@ def test_energy_never_rises_and_nothing_approaches_whatever_e_and_friction(law, 
     assert found.residual < 1e-8 and found.status in (Status.SOLVED, Status.STEP_LIMIT)
     gaps = found.velocities[found.terminated] @ problem.normal_jacobian.T
     assert gaps.min(initial=0.0) >= -1e-7 * np.sqrt(before * np.linalg.eigvalsh(problem.mass)[-1]) - 1e-7
-    assert (found.impulses[:, :, 0] >= -1e-12).all()
+    assert (found.impulses[:, :, 0] >= -1e-10 * scale).all()
     reach = 2.0 * problem.friction * found.impulses[:, :, 0]
     assert (np.linalg.norm(found.impulses[:, :, 1:], axis=2) <= reach * (1 + 1e-9) + 1e-9).all()
     assert (found.velocities >= found.lower - 1e-9).all() and (found.velocities <= found.upper + 1e-9).all()

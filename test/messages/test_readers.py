@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.random_messages import FULL, agreeing, messages, of_rclpy
-from hybrid_contact_ros.messages.cdr import Layout, serialize
+from hybrid_contact_ros.messages.cdr import serialize
 from hybrid_contact_ros.messages.definitions import blank, fields
 from hybrid_contact_ros.messages.readers import (
     ConstraintStabilityReader,
@@ -95,10 +95,8 @@ def test_readers_take_what_rclpy_takes_behind_the_last_field(kind, data):
     assert told(read(written)) == wanted
     longer = written + data.draw(st.binary(min_size=1, max_size=99))
     assert told(read(longer)) == wanted
-    assert (
-        serialize_message(deserialize_message(longer, type(sent)))[: Layout(kind, written).end]
-        == (serialize_message(deserialize_message(written, type(sent)))[: Layout(kind, written).end])
-    )
+    again = serialize_message(deserialize_message(longer, type(sent)))  # with rubbish of its own between the fields
+    assert told(read(again)) == wanted
 
 
 @pytest.mark.parametrize("kind", READERS)
