@@ -190,6 +190,8 @@ class EstimatorConfig:
             raise ValueError("activation.slip_off must not be above activation.slip_on")
         if config.impact.directions % 2:
             raise ValueError("impact.directions must be even")
+        config.belief.check()
+        config.trust.check()
         config.landing.check()
         config.realtime.check()
         config.input.check()

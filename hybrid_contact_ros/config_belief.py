@@ -37,3 +37,10 @@ class BeliefConfig:
     decides: bool = leaf(True, "-", None, None, "the belief decides what is closed, where it observes forces")
     close_above: float = leaf(0.6, "-", 0.0, 1.0, "a contact closes above this probability")
     open_below: float = leaf(0.4, "-", 0.0, 1.0, "and opens below this one")
+
+    def check(self) -> None:
+        """Raise ValueError for thresholds between which a contact would open and close at once."""
+        if self.open_below > self.close_above:
+            raise ValueError(
+                f"belief.open_below, {self.open_below:g}, must not be above belief.close_above, {self.close_above:g}"
+            )

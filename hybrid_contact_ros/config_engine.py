@@ -79,3 +79,8 @@ class TrustConfig:
     )
     full: float = leaf(0.6, "-", 0.0, 10.0, "efforts count fully while they leave less than this part unexplained")
     none: float = leaf(0.9, "-", 1e-3, 10.0, "efforts are ignored where they leave more than this part unexplained")
+
+    def check(self) -> None:
+        """Raise ValueError for efforts that would count fully where they are ignored."""
+        if self.full > self.none:
+            raise ValueError(f"trust.full, {self.full:g}, must not be above trust.none, {self.none:g}")

@@ -19,6 +19,8 @@ from hybrid_contact_ros.commands.terminal import console
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.messages.beside import side_inputs
+from hybrid_contact_ros.messages.parts import PartsReader
 from hybrid_contact_ros.modes.critical_friction import critical_friction
 from hybrid_contact_ros.parameter_file import NODES, block_nodes, read_parameters
 
@@ -85,7 +87,7 @@ def inspect(urdf: str | Path, config: EstimatorConfig) -> dict[str, Any]:
         "mass": float(sum(inertia.mass for inertia in model.pinocchio_model.inertias)),
         "model_hash": int(model.hash),
         "contacts": contacts,
-        "findings": _model_findings(model, contacts),
+        "findings": _model_findings(model, contacts) + _input_findings(model, config),
     }
 
 
@@ -168,6 +170,20 @@ def _model_findings(model: RigidBodyModel, contacts: list[dict[str, Any]]) -> li
             found.append(finding(WARNING, f"{contact['name']} and {places[key]} are the same point on the same plane"))
         places.setdefault(key, contact["name"])
     return found
+
+
+def _input_findings(model: RigidBodyModel, config: EstimatorConfig) -> list[dict[str, str]]:
+    """Why the inputs beside joint states and odometry do not go with the robot."""
+    try:
+        side_inputs(model, config.input, lambda kind: PartsReader(kind, _no_message), lambda *_: None, lambda: "")
+    except ValueError as error:
+        return [finding(ERROR, str(error))]
+    return []
+
+
+def _no_message(*_: Any) -> Any:
+    """No message is read here."""
+    raise AssertionError
 
 
 def show(seen: dict[str, Any], out: Console) -> None:

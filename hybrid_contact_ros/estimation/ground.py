@@ -76,11 +76,13 @@ def ground_scratch(model: RigidBodyModel) -> GroundScratch:
     if len(spheres.offset):
         planes = np.column_stack((spheres.normal, spheres.offset))
         plane_of[: len(planes)] = np.unique(planes, axis=0, return_inverse=True)[1].reshape(-1)
+    surfaces = list(zip(model.contact_frames, plane_of.tolist(), strict=True))
     return GroundScratch(
         map_row=np.zeros(FOOTHOLDS),
         under=np.zeros((m, 3)),
         every=np.arange(m, dtype=np.int64),
         plane_of=plane_of,
+        link_of=np.array([surfaces.index(surface) for surface in surfaces], dtype=np.int64),
         shift_variance=np.zeros(m),
         rate_offs=np.zeros(m),
         gap_offs=np.zeros(m),

@@ -167,3 +167,19 @@ def test_parameters_of_a_node_that_the_suite_has_not_are_an_error(capsys, tmp_pa
     file.write_text((ROOT / "config" / "cube.yaml").read_text().replace("/**:", "contact_suit:"))
     assert main(["check", str(ROOT / "config" / "cube.urdf"), str(file)]) == 2
     assert "contact_suit;" in capsys.readouterr().err
+
+
+def test_force_sensors_that_do_not_go_with_the_links_are_an_error(capsys, file):
+    parameters = "{contact_names: [c], contacts: {c: {link: cube}}, input: {wrench_topics: [a, b]}}"
+    code, found = findings(capsys, CUBE[0], file(parameters))
+    assert code == 2 and ("error", "input.wrench_topics has 2 entries; one for each of cube is needed") in found
+
+
+@pytest.mark.parametrize(
+    ("group", "words"),
+    [("belief: {close_above: 0.1, open_below: 0.9}", "open_below, 0.9"), ("trust: {full: 5.0, none: 0.01}", "full, 5")],
+)
+def test_thresholds_in_the_wrong_order_are_refused(capsys, file, group, words):
+    parameters = f"{{contact_names: [c], contacts: {{c: {{link: cube}}}}, {group}}}"
+    assert main(["check", CUBE[0], file(parameters)]) == 2
+    assert words in capsys.readouterr().err

@@ -5,8 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from helpers.bodies import body, free
 from hybrid_contact_ros import ContactEstimator, EstimatorConfig, RigidBodyModel, RobotState
+from hybrid_contact_ros.estimation.ground import ground_map
 from hybrid_contact_ros.estimator import Parts
+from hybrid_contact_ros.kernels.estimation.ground_map import (
+    FOOTHOLDS,
+    GroundSettings,
+    add_foothold,
+    fit,
+    forget,
+    predict,
+)
 from hybrid_contact_ros.mechanics.example_data import example_urdf
 
 BOX = """<robot name="box"><link name="box"><inertial><mass value="8"/>
@@ -186,3 +196,24 @@ def test_a_robot_that_hangs_high_above_the_plane_learns_nothing_without_efforts(
 def test_learning_is_a_parameter():
     assert EstimatorConfig().ground.learn
     assert not replace(EstimatorConfig().ground, learn=False).learn
+
+
+def test_points_of_a_link_far_above_its_lowest_ones_tell_nothing_of_the_ground():
+    """The forces of a cube's corners cannot be told apart: all of them seem to bear a part of its weight."""
+    corners = [x for i in (-1, 1) for j in (-1, 1) for k in (-1, 1) for x in (0.05 * i, 0.05 * j, 0.05 * k)]
+    cube = body(corners)
+    for k in range(400):
+        mode = cube.update(free(k * 1_000_000, 0.05 + 0.001), Parts.MODE).mode
+    np.testing.assert_allclose(mode.ground_offset, 0.001, atol=1e-3)
+    assert mode.closed[::2].all() and not mode.closed[1::2].any()
+
+
+def test_a_plane_that_is_off_is_learned_as_a_plane_from_the_first_foothold():
+    """Its first fit changes the variances that later heights are predicted with; the others are where it is."""
+    settings = GroundSettings(True, 0.001, 0.01, 0.0005, 0.0005, 0.12, 0.005, 0.001, 0.05, 0.012, 0.06, 1.0)
+    known, entry, group = ground_map(), np.full(2, -1), np.zeros(2, np.int64)
+    forget(settings, known)
+    add_foothold(group, known, entry, 0, np.zeros(3), 0.05, 1e-8)
+    fit(settings, group, known)
+    height, variance = predict(settings, group, known, 1, np.array([0.4, 0.3, 0.0]), np.zeros(FOOTHOLDS))
+    assert height == pytest.approx(0.05, abs=2e-3) and variance < 0.02**2

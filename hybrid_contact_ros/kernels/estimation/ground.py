@@ -51,6 +51,7 @@ _LANDED = 0.05  # s, after which the ringing of an impact is over
 _RESTLESS = 2.0  # deviations of a rate that speaks for nothing
 _PULL_TIME, _DOUBT = 0.5, 1.5  # s; a load counts where it is this many times what was pulled in that time
 _GIVES_WAY, _DOUBT_OF_DEPTH = 0.003, 0.2  # m: ground in which a foot sinks deeper than this is soft
+_SINKS = 0.15  # s: a foot does not go on sinking for longer; it is the base that moves then
 _STRAYED = 0.005  # m: a foot whose load is not known does not stand where it has moved further
 _GATE_ABOVE = 4.0  # the same, with which a foot whose load is not known is believed to stand above the expected ground
 _ALONG = 3.0  # positions along the surface may move by this many times as much as heights
@@ -85,6 +86,7 @@ class GroundScratch(NamedTuple):
     under: Array  # (m, 3), m, places of the contacts in their planes, world frame
     every: Indices  # (m,), 0 … m − 1, constant
     plane_of: Indices  # (m,), constant: which plane the contact may touch; −1 for a joint limit
+    link_of: Indices  # (m,), constant: the first contact of the same link and plane
     shift_variance: Array  # (m,), m²
     rate_offs: Array  # (m,), m/s, of ActivationConfig, or more where a standing contact does not rest
     gap_offs: Array  # (m,), m, of ActivationConfig, or less where the ground is known and no load is
@@ -127,7 +129,9 @@ def learn_ground(
     _note_drift(loads, ground, given.dt, problem, tracker, memory, map)
     changed = False
     for i in range(m):
-        if ahead.plane_of[i] >= 0 and _stands(i, loads, settings.gain, ground, given, problem, here, memory, ahead):
+        if ahead.plane_of[i] >= 0 and _stands(
+            i, loads, settings.gain, ground, given, problem, here, tracker, memory, ahead
+        ):
             changed = _enter(i, loads, ground, problem, here, memory, map, ahead) or changed
     if changed or numbers[TIME] - numbers[FITTED_AT] >= _FIT_PERIOD:
         fit(ground, ahead.plane_of, map)
@@ -200,7 +204,7 @@ def _note_drift(loads, ground, dt, problem, tracker, memory, map):
 
 
 @kernel
-def _stands(i, loads, gain, ground, given, problem, here, memory, ahead):
+def _stands(i, loads, gain, ground, given, problem, here, tracker, memory, ahead):
     """Follow contact i while it stands; whether it has done so for long enough."""
     lag, slow = 1.0 - math.exp(-given.dt / _SMOOTHING), 1.0 - math.exp(-given.dt / _PLACE_TIME)
     away, strayed = 0.0, 0.0  # along the surface
@@ -224,7 +228,9 @@ def _stands(i, loads, gain, ground, given, problem, here, memory, ahead):
         stands = stands and (not begun or abs(apart) < _STRAYED)
         stands = stands and (not begun or memory.entry[i] >= 0 or strayed < (_ALONG * _STRAYED) ** 2)
         rests = True
-    if not stands:
+    # The observer lags: a foot that has left still seems to press.
+    leaves = begun and not tracker.closed[i] and memory.point_velocity[i, 0] > ground.still_speed
+    if leaves or not (stands and _is_lowest_of_link(i, problem, ahead)):
         _leave(i, memory)
         return False
     if not begun or (memory.entry[i] < 0 and not rests):
@@ -242,6 +248,8 @@ def _stands(i, loads, gain, ground, given, problem, here, memory, ahead):
         memory.stance_variance[i] += (_CREEP if loads > 0 else _CREEP_UNLOADED) * given.dt
         weight = memory.stance_variance[i] / (memory.stance_variance[i] + noise)
         memory.stance_height[i] += weight * apart
+        if memory.standing[i] > _SINKS:
+            memory.touched_height[i] += weight * apart
         memory.stance_variance[i] *= 1.0 - weight
     return memory.standing[i] >= (ground.still_time if loads > 0 else ground.still_time_unloaded)
 
@@ -294,6 +302,16 @@ def _enter(i, loads, ground, problem, here, memory, map, ahead):
     map.map_numbers[BASE_VARIANCE] = base * (1.0 - base / (spread + variance))
     add_foothold(ahead.plane_of, map, memory.entry, i, place, height, variance)
     fit(ground, ahead.plane_of, map)
+    return True
+
+
+@kernel
+def _is_lowest_of_link(i, problem, ahead):
+    """Whether no point of the same link is clearly nearer to the plane. Nothing tells which points of a link carry its
+    load, so that each is given a part of it, and that part moves with the link."""
+    for j in range(problem.gap.shape[0]):
+        if ahead.link_of[j] == ahead.link_of[i] and problem.gap[j] < problem.gap[i] - _LOWEST:
+            return False
     return True
 
 

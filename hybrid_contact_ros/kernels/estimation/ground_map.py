@@ -27,6 +27,7 @@ NUMBERS = 8
 _MERGED = 0.03  # m: a foothold takes the place of those nearer than this
 _NUGGET = 0.001**2  # m², of each foothold: feet press in and roll
 _PRIOR_GROWTH = 2.0
+_APART = 0.06  # m, root mean square distance of footholds from their centre, from which on they tell of a slope
 _ADAPTATION = 0.3  # weight of one innovation in κ
 _MOST_SURPRISE = 16.0  # squared innovations above this many variances count as this
 _MOST_STEP = 0.04**2  # m², of κ
@@ -91,7 +92,7 @@ def forget(ground, map):
 
 @kernel
 def fit(ground, group, map):
-    """Factor the covariance of the footholds, and let the variances of plane and slope follow them."""
+    """Let the variances of plane and slope follow the footholds, and factor the covariance of these."""
     n, numbers, centre = map.map_size[0], map.map_numbers, map.map_centre
     numbers[FITTED_AT] = numbers[TIME]
     if n == 0:
@@ -100,32 +101,47 @@ def fit(ground, group, map):
         centre[k] = 0.0
         for i in range(n):
             centre[k] += map.map_place[i, k] / n
+    if not _weigh(ground, group, map):
+        return
+    level, apart, steep = 0.0, 0.0, 0.0
+    for k in range(3):
+        along = 0.0
+        for i in range(n):
+            off = map.map_place[i, k] - centre[k]
+            along += map.map_weights[i] * off
+            apart += off * off / n
+        steep += (numbers[SLOPE_VARIANCE] * along) ** 2
+    for i in range(n):
+        level += map.map_weights[i]
+    level *= numbers[PLANE_VARIANCE]
+    if apart < _APART * _APART:  # heights of one foot that slips or bounces tell of no slope
+        steep = 0.0
+    numbers[PLANE_VARIANCE] = max(ground.plane_sigma * ground.plane_sigma, _PRIOR_GROWTH * level * level)
+    numbers[SLOPE_VARIANCE] = max(ground.slope_sigma * ground.slope_sigma, _PRIOR_GROWTH * steep)
+    _weigh(ground, group, map)  # weights of other variances would not go with what is predicted by these
+
+
+@kernel
+def _weigh(ground, group, map):
+    """Factor the covariance of the footholds, and weigh their heights by its inverse; whether that could be done."""
+    n, numbers = map.map_size[0], map.map_numbers
     for i in range(n):
         for j in range(i + 1):
             map.map_factor[i, j] = 0.0
             if group[map.map_contact[i]] == group[map.map_contact[j]]:
                 map.map_factor[i, j] = covariance(
-                    ground, numbers, centre, map.map_place[i], map.map_contact[i], map.map_place[j], map.map_contact[j]
-                )
+                    ground, numbers, map.map_centre, map.map_place[i], map.map_contact[i], map.map_place[j],
+                    map.map_contact[j],
+                )  # fmt: skip
         age = numbers[TIME] - map.map_seen[i]
         map.map_factor[i, i] += map.map_variance[i] + _NUGGET + ground.fading * ground.fading * age
         map.map_weights[i] = map.map_height[i]
     if cholesky_factor(n, 0.0, map.map_factor, map.map_factor) < n:  # cannot be, but for heights that are no numbers
         forget(ground, map)
-        return
+        return False
     forward_solve(n, map.map_factor, map.map_weights)
     backward_solve(n, map.map_factor, map.map_weights)
-    level, steep = 0.0, 0.0
-    for i in range(n):
-        level += map.map_weights[i]
-    for k in range(3):
-        along = 0.0
-        for i in range(n):
-            along += map.map_weights[i] * (map.map_place[i, k] - centre[k])
-        steep += (numbers[SLOPE_VARIANCE] * along) ** 2
-    level *= numbers[PLANE_VARIANCE]
-    numbers[PLANE_VARIANCE] = max(ground.plane_sigma * ground.plane_sigma, _PRIOR_GROWTH * level * level)
-    numbers[SLOPE_VARIANCE] = max(ground.slope_sigma * ground.slope_sigma, _PRIOR_GROWTH * steep)
+    return True
 
 
 @kernel

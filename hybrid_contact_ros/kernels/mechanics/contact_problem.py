@@ -45,6 +45,9 @@ class ProblemOut(NamedTuple):
     twist: Array
 
 
+_LARGEST = 1e15  # in any unit: no robot has such speeds, efforts or places
+
+
 @kernel
 def contact_problem(
     # tree:
@@ -106,8 +109,8 @@ def _mass_and_bias(tree, here, effort, mass, bias):
 
 @kernel
 def _finite(values):
-    """Whether all of ``values`` (n,) are finite."""
-    total = 0.0
+    """Whether all of ``values`` (n,) are finite, and no larger than anything that can be squared and added up later."""
+    fit = True
     for k in range(values.shape[0]):
-        total += 0.0 * values[k]
-    return total == 0.0
+        fit = fit and abs(values[k]) <= _LARGEST
+    return fit
