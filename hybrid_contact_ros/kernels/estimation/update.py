@@ -6,6 +6,7 @@ from hybrid_contact_ros.codes import Status, Validity
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.belief_likelihoods import BeliefSettings
 from hybrid_contact_ros.kernels.estimation.belief_step import BeliefRecord, BeliefUse, believe, remember
+from hybrid_contact_ros.kernels.estimation.contact_tracking import slips
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable, check_efforts
 from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, StanceMemory, learn_ground
 from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings
@@ -28,6 +29,7 @@ from hybrid_contact_ros.kernels.estimation.update_records import (
     UpdateSettings,
 )
 from hybrid_contact_ros.kernels.estimation.update_steps import (
+    SLIP_TIME_CONSTANT,
     believes,
     decide,
     follow,
@@ -207,6 +209,11 @@ def update(
     rate_noise = RateNoise(noise_rates, noise_times, noise_count, noise_sigma)
     learn_rate_noise(dt, gap_velocity, rate_noise)
     tolerate_rate_noise(weight, rate_noise, rate_offs, velocity_sigmas)
+    # Tell stick from slip of the contacts that were closed at the last state.
+    slips(
+        slip_on, slip_off, SLIP_TIME_CONSTANT, velocity_sigma, tangents, dt, closed, tangential, slipping, seen, smooth,
+        spread, sliding,
+    )  # fmt: skip
     # Follow the momentum, and believe in each contact as far as this state and those before it agree with it.
     settled = follow_momentum(settings, given, problem, here, observer)
     decided = believe(

@@ -15,7 +15,6 @@ from hybrid_contact_ros.kernels.estimation.contact_tracking import (
     BELIEVED,
     candidates,
     contact_statuses,
-    slips,
     told_statuses,
 )
 from hybrid_contact_ros.kernels.estimation.event_times import next_events
@@ -86,10 +85,6 @@ def decide(
     for i in range(touching.shape[0]):
         if decided and closed[i]:
             touching[i] = 1
-    slips(
-        settings.slip_on, settings.slip_off, SLIP_TIME_CONSTANT, settings.velocity_sigma, robot.tangents, given.dt,
-        closed, here.tangential, tracker.slipping, tracker.seen, tracker.smooth, tracker.spread, scratch.sliding,
-    )  # fmt: skip
     balanced_drift(_WIDTH, problem.rows, touching, scratch.basis, scratch.values, problem.drift)
     for i in range(touching.shape[0]):
         for k in range(_WIDTH):
