@@ -55,7 +55,10 @@ class LowCommandAdapter(Node):
 
 
 def main() -> None:
-    from unitree_go.msg import LowCmd  # of the robot's own packages
+    try:
+        from unitree_go.msg import LowCmd  # of the robot's own packages
+    except ModuleNotFoundError:
+        raise SystemExit("low_command.py: unitree_go, the message package of the robot's maker, is not sourced") from None
 
     rclpy.init()
     node = LowCommandAdapter()
