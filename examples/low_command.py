@@ -58,7 +58,7 @@ def main() -> None:
     try:
         from unitree_go.msg import LowCmd  # of the robot's own packages
     except ModuleNotFoundError:
-        raise SystemExit("low_command.py: unitree_go, the message package of the robot's maker, is not sourced") from None
+        raise SystemExit("low_command.py: the message package unitree_go of the robot maker is not sourced") from None
 
     rclpy.init()
     node = LowCommandAdapter()
