@@ -19,8 +19,7 @@ from hybrid_contact_ros.commands.terminal import console
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
-from hybrid_contact_ros.messages.beside import side_inputs
-from hybrid_contact_ros.messages.parts import PartsReader
+from hybrid_contact_ros.messages.intake import Intake
 from hybrid_contact_ros.modes.critical_friction import critical_friction
 from hybrid_contact_ros.parameter_file import NODES, block_nodes, read_parameters
 
@@ -173,17 +172,12 @@ def _model_findings(model: RigidBodyModel, contacts: list[dict[str, Any]]) -> li
 
 
 def _input_findings(model: RigidBodyModel, config: EstimatorConfig) -> list[dict[str, str]]:
-    """Why the inputs beside joint states and odometry do not go with the robot."""
+    """Why the inputs do not go with the robot."""
     try:
-        side_inputs(model, config.input, lambda kind: PartsReader(kind, _no_message), lambda *_: None, lambda: "")
+        Intake(model, config.input)
     except ValueError as error:
         return [finding(ERROR, str(error))]
     return []
-
-
-def _no_message(*_: Any) -> Any:
-    """No message is read here."""
-    raise AssertionError
 
 
 def show(seen: dict[str, Any], out: Console) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.mechanics.sensors import ContactForces
@@ -73,15 +74,10 @@ class WrenchReader:
             return np.hstack((turn, np.zeros((3, 3)))), False
         # Forces f_i at the points p_i, axes of the link, make the wrench about the sensor's origin.
         arms = (model.spheres.point[self._contacts] - found[2]) @ axes
-        grasp = np.hstack([np.vstack((np.eye(3), _cross(arm))) for arm in arms])
+        grasp = np.hstack([np.vstack((np.eye(3), pin.skew(arm))) for arm in arms])
         both = np.zeros((6, 6))
         both[:3, :3] = both[3:, 3:] = turn
         return np.asarray(np.linalg.pinv(grasp) @ both), False
-
-
-def _cross(a: Array) -> Array:
-    x, y, z = a.tolist()
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
 class ContactWrenches:

@@ -73,7 +73,8 @@ class ImuReader:
         norm = float(np.linalg.norm(found))
         if not abs(norm - 1.0) <= QUATERNION_TOLERANCE:
             raise RefusedError("quaternion_norm", f"its norm is {norm:.6g}")
-        return _product(found / norm, _inverse_quaternion(rotation))
+        root = pin.Quaternion(found / norm) * pin.Quaternion(np.ascontiguousarray(rotation.T))
+        return np.asarray(root.coeffs(), dtype=np.float64)
 
     def _frame(self, frame_id: str) -> tuple[Array, Array]:
         """Axes and place of the unit in the root link: (3, 3), (3,).
@@ -99,22 +100,3 @@ def _covariance(numbers: Array, rotation: Array) -> Array:
     if not np.isfinite(matrix).all() or not matrix.any() or (np.diag(matrix) < 0.0).any():
         return np.full((3, 3), np.nan)
     return np.asarray(rotation @ matrix @ rotation.T)
-
-
-def _inverse_quaternion(rotation: Array) -> Array:
-    """The quaternion x, y, z, w of the transpose."""
-    return np.asarray(pin.Quaternion(np.ascontiguousarray(rotation.T)).coeffs(), dtype=np.float64)
-
-
-def _product(a: Array, b: Array) -> Array:
-    """a ∘ b of quaternions x, y, z, w."""
-    x, y, z, w = a.tolist()
-    p, q, r, s = b.tolist()
-    return np.array(
-        [
-            w * p + x * s + y * r - z * q,
-            w * q - x * r + y * s + z * p,
-            w * r + x * q - y * p + z * s,
-            w * s - x * p - y * q - z * r,
-        ]
-    )

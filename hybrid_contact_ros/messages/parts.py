@@ -5,6 +5,7 @@ Inputs that are as small as these need no kernel: of bytes whose layout is known
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from hybrid_contact_ros.messages.serialized import Deserialize, deserialized
 Array = NDArray[np.float64]
 
 
-class Parts:
+class Parts(ABC):
     """The parts of one message.
 
     Attributes:
@@ -27,20 +28,21 @@ class Parts:
     sec: int
     nanosec: int
 
+    @abstractmethod
     def numbers(self, path: str) -> Array:
         """The numbers of a field, as an array of their own; a single one has length one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def texts(self, path: str) -> tuple[str, ...]:
         """A sequence of texts."""
-        raise NotImplementedError
 
+    @abstractmethod
     def text(self, path: str) -> str:
-        raise NotImplementedError
+        """One text."""
 
+    @abstractmethod
     def count(self, path: str) -> int:
         """Entries of a sequence."""
-        raise NotImplementedError
 
 
 class _OfBytes(Parts):

@@ -21,12 +21,13 @@ class Forces:
         self.half = np.vstack([np.linalg.solve(self.L, self.J.T).T, np.zeros(nv)])
         self.G = self.half[:-1] @ self.half[:-1].T
         self.memory = FreeForces(np.zeros(nv), np.full(1, -1.0), np.zeros(m), np.zeros((m, m)), np.zeros((m, n)))
-        self._A, self._work = np.zeros((2 * n, n)), np.zeros((2, max(n, nv)))
+        self._A, self._work, self._forces = np.zeros((2 * n, n)), np.zeros((2, max(n, nv))), np.zeros((m, 3))
 
     def step(self, residual: np.ndarray, lead: float = 0.0) -> bool:
         return bool(
             free_forces(
-                lead, GAIN, DT, self.L, self.half, self.G, residual, self.memory, self._A, self._work
+                lead, GAIN, DT, self.L, self.half, self.G, residual, np.arange(self.m), self.memory,
+                self._A, self._work, self._forces,
             )
         )  # fmt: skip
 

@@ -51,8 +51,8 @@ class BeliefRecord(NamedTuple):
 
 @kernel
 def believe(
-    use, belief_settings, settings, given, believed, problem, here, tracker, observer, solver, scratch, belief,
-    out,
+    use, belief_settings, settings, given, believed, every, problem, here, tracker, observer, solver, scratch,
+    belief, out,
 ):  # fmt: skip
     """Form the belief of this state, before a mode is solved for: nothing here depends on which contacts are thought to
     be closed, except the load of the last state's mode.
@@ -67,8 +67,9 @@ def believe(
     observed = use.observes and has_settled(settings.gain, observer)
     if observed:
         observed = free_forces(
-            use.lead, settings.gain, given.dt, here.L, here.half, here.G, observer.residual,
+            use.lead, settings.gain, given.dt, here.L, here.half, here.G, observer.residual, every,
             FreeForces(b.last, b.noise, b.force, b.covariance, b.inverse), solver.A, scratch.vectors,
+            scratch.weighed[0],
         )  # fmt: skip
     else:
         b.noise[0] = -1.0

@@ -5,15 +5,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve, forward_solve
+from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.kernels.algebra.dense import forward_solve
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.observed_forces import (
+    REGULARISATION_OF_ALL,
+    contact_response,
+    explaining_forces,
+)
 from hybrid_contact_ros.kernels.estimation.records import Array
 
 MOST_CONTACTS = 16
 """The forces of more contacts are not looked for: the work grows with the cube of their number."""
 _WIDTH = 3
-_MIN_DIAGONAL = 1e-300  # 1/kg
-_REGULARISATION = 1e-6  # relative to the mean of the diagonal of G
+_SOLVED = int(Status.SOLVED)
 _NOISE_TIME = 0.1  # s, over which the noise is averaged
 # The noise of one state counts for this part of itself where it is above the average: an impact shows at once.
 _PRESENT = 0.5
@@ -30,7 +35,7 @@ class FreeForces(NamedTuple):
 
 
 @kernel
-def free_forces(lead, gain, dt, L, half, G, residual, memory, A, work):
+def free_forces(lead, gain, dt, L, half, G, residual, every, memory, A, work, forces):
     """Solve G f = J M⁻¹ r for all contacts, and write the normal parts of f with their covariance.
 
     The residual r of the observer lags behind the forces by 1/``gain``. What is solved for is r + ``lead`` ṙ/gain: the
@@ -41,7 +46,8 @@ def free_forces(lead, gain, dt, L, half, G, residual, memory, A, work):
 
     Args:
         dt: s since the last state. L, half, G: of Measurement. residual: r (nv,).
-        memory: in and out, FreeForces. A: (≥ n, ≥ n), work: (2, ≥ max(n, nv)); scratch.
+        every: (m,) int64, 0 … m − 1. memory: in and out, FreeForces. A: (≥ n, ≥ n), work: (2, ≥ max(n, nv)), forces:
+            (m, 3); scratch.
 
     Returns:
         Whether there are forces.
@@ -56,26 +62,12 @@ def free_forces(lead, gain, dt, L, half, G, residual, memory, A, work):
     for k in range(nv):
         shifted[k] = residual[k] + ahead * (residual[k] - memory.last[k])
         memory.last[k] = residual[k]
-    forward_solve(nv, L, shifted)
+    contact_response(n, L, half, shifted, shifted, response)
     energy = 0.0
     for k in range(nv):
         energy += shifted[k] * shifted[k]
-    diagonal = 0.0
-    for i in range(n):
-        total = 0.0
-        for k in range(nv):
-            total += half[i, k] * shifted[k]
-        response[i] = total
-        diagonal += G[i, i]
-    shift = _REGULARISATION * max(diagonal / n, _MIN_DIAGONAL)
-    for i in range(n):
-        for j in range(i + 1):
-            A[i, j] = G[i, j]
-        A[i, i] += shift
-        shifted[i] = response[i]
-    if cholesky_factor(n, 0.0, A, A) < n:
+    if explaining_forces(_WIDTH, REGULARISATION_OF_ALL, G, response, every, A, shifted, forces) != _SOLVED:
         return False
-    cholesky_solve(n, A, shifted)
     for i in range(n):
         energy -= response[i] * shifted[i]
     noise = max(energy, 0.0) / free
@@ -85,7 +77,7 @@ def free_forces(lead, gain, dt, L, half, G, residual, memory, A, work):
     noise = max(memory.noise[0], _PRESENT * noise)
     inverse = memory.inverse
     for i in range(m):
-        memory.force[i] = shifted[_WIDTH * i]
+        memory.force[i] = forces[i, 0]
         for c in range(n):
             inverse[i, c] = 1.0 if c == _WIDTH * i else 0.0
         forward_solve(n, A, inverse[i])

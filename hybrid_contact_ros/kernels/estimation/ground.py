@@ -14,7 +14,6 @@ import math
 from typing import NamedTuple
 
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.kernels.algebra.dense import forward_solve
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.ground_map import (
     BASE_VARIANCE,
@@ -31,13 +30,16 @@ from hybrid_contact_ros.kernels.estimation.ground_map import (
     shift_all,
 )
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE, has_settled
-from hybrid_contact_ros.kernels.estimation.observed_forces import explaining_forces
+from hybrid_contact_ros.kernels.estimation.observed_forces import (
+    REGULARISATION_OF_ALL,
+    contact_response,
+    explaining_forces,
+)
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 
 MOST_LOADED = 16
 """Contacts of a robot with more have no loads here: their forces would take too long to tell apart."""
 _SOLVED = int(Status.SOLVED)
-_REGULARISATION = 1e-6  # as in observed_forces, where redundant contacts share a force evenly
 _SMOOTHING = 0.01  # s, of the velocities of the points
 _LOAD_PERIOD = 0.002  # s, between two solutions for the loads
 _FIT_PERIOD = 0.01  # s, between two fits of the map while nothing new stands
@@ -157,17 +159,9 @@ def _find_loads(settings, believed, problem, here, observer, solver, scratch, me
     keep = math.exp(-(numbers[TIME] - numbers[LOADED_AT]) / _PULL_TIME)
     numbers[LOADED_AT] = numbers[TIME]
     response, shifted = scratch.vectors[0], scratch.vectors[1]
-    nv = observer.residual.shape[0]
-    for k in range(nv):
-        shifted[k] = observer.residual[k]
-    forward_solve(nv, here.L, shifted)
-    for i in range(3 * m):
-        total = 0.0
-        for k in range(nv):
-            total += here.half[i, k] * shifted[k]
-        response[i] = total
+    contact_response(3 * m, here.L, here.half, observer.residual, shifted, response)
     forces = scratch.weighed[0]
-    if explaining_forces(3, _REGULARISATION, here.G, response, ahead.every, solver.A, shifted, forces) == _SOLVED:
+    if explaining_forces(3, REGULARISATION_OF_ALL, here.G, response, ahead.every, solver.A, shifted, forces) == _SOLVED:
         for i in range(m):
             memory.pressing[i] = forces[i, 0]
             memory.pulling[i] = max(keep * memory.pulling[i], -forces[i, 0])

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from hybrid_contact_ros.kernels.algebra.dense import forward_solve
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.estimation.observed_forces import explaining_forces, world_forces
+from hybrid_contact_ros.kernels.estimation.observed_forces import contact_response, explaining_forces, world_forces
 from hybrid_contact_ros.kernels.estimation.records import Array
 
 LONGEST_PAUSE = 0.1
@@ -88,15 +87,7 @@ def observed_forces(normals, tangents, closed, L, half, G, memory, chosen, A, wo
             chosen[count] = i
             count += 1
     if count:
-        nv = memory.residual.shape[0]
         response, shifted = work[0], work[1]
-        for k in range(nv):
-            shifted[k] = memory.residual[k]
-        forward_solve(nv, L, shifted)
-        for i in range(3 * m):
-            total = 0.0
-            for k in range(nv):
-                total += half[i, k] * shifted[k]
-            response[i] = total
+        contact_response(3 * m, L, half, memory.residual, shifted, response)
         explaining_forces(3, _REGULARISATION, G, response, chosen[:count], A, shifted, world)
     world_forces(normals, tangents, world, world)

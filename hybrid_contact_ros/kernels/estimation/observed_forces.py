@@ -3,11 +3,33 @@
 from __future__ import annotations
 
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve
+from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve, forward_solve
 from hybrid_contact_ros.kernels.compiling import kernel
 
 _SOLVED, _SINGULAR = int(Status.SOLVED), int(Status.SINGULAR)
 _MIN_DIAGONAL = 1e-300  # 1/kg, of G: contacts that no force moves still have a solution, zero forces
+REGULARISATION_OF_ALL = 1e-6
+"""Of :func:`explaining_forces` for all contacts, closed or not, which are redundant more often than closed ones."""
+
+
+@kernel
+def contact_response(n, L, half, force, shifted, response):
+    """Write J M⁻¹ r of a generalised force: how it accelerates the contacts.
+
+    Args:
+        n: rows of J. L: Cholesky factor of M (nv, nv). half: its first rows are those of L⁻¹ Jᵀ (n, nv). force: r (nv,),
+            N or N m.
+        shifted: out (≥ nv,), L⁻¹ r; it may be ``force`` itself. response: out (≥ n,), m/s².
+    """
+    nv = L.shape[0]
+    for k in range(nv):
+        shifted[k] = force[k]
+    forward_solve(nv, L, shifted)
+    for i in range(n):
+        total = 0.0
+        for k in range(nv):
+            total += half[i, k] * shifted[k]
+        response[i] = total
 
 
 @kernel

@@ -217,8 +217,9 @@ def update(
     # Follow the momentum, and believe in each contact as far as this state and those before it agree with it.
     settled = follow_momentum(settings, given, problem, here, observer)
     decided = believe(
-        use, belief_settings, settings, given, believed, problem, here, tracker, observer, solver, scratch, belief, out
-    )
+        use, belief_settings, settings, given, believed, every, problem, here, tracker, observer, solver, scratch,
+        belief, out,
+    )  # fmt: skip
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     code, mode_residual = decide(
         settings, given, decided, belief, weight, robot, problem, here, tracker, mode, warm, solver, scratch,
