@@ -1,4 +1,4 @@
-"""Parameters that nodes have beside those of the estimator; they may stand in the same file, and replay does not use them."""
+"""Parameters that nodes have beside those of the estimator: they may stand in the same file; replay passes them over."""
 
 from __future__ import annotations
 
@@ -26,9 +26,7 @@ class NodeConfig:
     serialized_io: bool = leaf(
         True, "-", None, None, "read and publish messages as their bytes; false: by message objects, which takes longer"
     )
-    twist_in_world: bool = leaf(
-        False, "-", None, None, "the odometry's twist is in world axes instead of the base's"
-    )
+    twist_in_world: bool = leaf(False, "-", None, None, "the odometry's twist is in world axes instead of the base's")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,10 @@ from hybrid_contact_ros.config_own import LIVE, MarkerConfig, NodeConfig
 _NAMED = {"contacts": Contact, "environments": Environment}
 _HEAD = """# Parameters
 
-Every parameter of the suite, as `ros2 param describe` shows it too. This page is made by `python -m \
-hybrid_contact_ros.parameter_table`, and a test holds it to what the code declares. The same names stand in parameter files for nodes
-and for replay; `hybrid-contact check robot.urdf robot.yaml --explain [WORD]` prints them with the values that a file gives them.
+Every parameter of the suite, as `ros2 param describe` shows it too. This page is made by
+`python -m hybrid_contact_ros.parameter_table`, and a test holds it to what the code declares. The same names stand in
+parameter files for nodes and for replay; `hybrid-contact check robot.urdf robot.yaml --explain [WORD]` prints them with
+the values that a file gives them.
 
 NAME stands for the names in `contact_names` and `environment_names`.
 """
@@ -91,7 +92,9 @@ def markdown() -> str:
     parts += [_table("General", "", [row for row in every if not row.group and row.name not in own])]
     for name, text in group_texts().items():
         parts.append(_table(f"`{name}`", text, [row for row in every if row.group == name]))
-    text = "Parameters of the nodes, which the estimator and replay do not know. Those marked *live* may be set at any time."
+    text = (
+        "Parameters of nodes, which the estimator and replay do not know. Those marked *live* may be set at any time."
+    )
     parts.append(_table("Nodes alone", text, [row for row in every if row.name in own]))
     return "\n".join(parts)
 

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const="",
         metavar="WORD",
-        help="print every parameter with its value here, unit, range and meaning; WORD: those with it in name or meaning",
+        help="print every parameter with value, unit, range and meaning; WORD: those with it in name or meaning",
     )
     parser.epilog = "Exit code: 0, warnings or not; 2 where a node would refuse to be configured."
 
