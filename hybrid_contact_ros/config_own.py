@@ -1,4 +1,4 @@
-"""Parameters that nodes have beside those of the estimator; they may stand in the same file, which replay reads, too."""
+"""Parameters that nodes have beside those of the estimator; they may stand in the same file as these."""
 
 from __future__ import annotations
 
