@@ -99,7 +99,7 @@ class ErrorsSeen:
     def before(self, contact: int, seconds: float) -> Missed | None:
         """What was missed this long before touches of a contact, in situations like that of the state."""
         touches = self._touches.get(contact)
-        if touches is None or not _SHORTEST <= seconds <= _LONGEST:
+        if touches is None or not 0.0 < seconds <= _LONGEST:
             return None
         apart = np.abs(touches.seconds - seconds)
         swings = np.minimum(touches.since, _LONG_AGO) - min(self._since, _LONG_AGO)
