@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.answers import predictions
+from hybrid_contact_ros.estimation.command_errors import Told
 from hybrid_contact_ros.estimation.drive_commands import CommandCourse
 from hybrid_contact_ros.estimation.effort_trust import LimbEfforts, LimbWeight
 from hybrid_contact_ros.estimation.engine import Engine
@@ -221,7 +222,7 @@ class ContactEstimator:
         self._noise.add(stamp, state.v)
         self._commands.see(state)
         self._gaps.add(stamp, np.concatenate((moment.gap, moment.gap_velocity)))
-        self._errors.add(stamp, state.v, moment.acceleration, moment.closed)
+        self._errors.add(stamp, state.v, moment.acceleration, moment.closed, self._told)
         self._phases.keep(moment)
         impact = self.next_impact() if wanted & _IMPACT else None
         if wanted & _SENSITIVITY:
@@ -268,6 +269,14 @@ class ContactEstimator:
             errors=self._errors.seen(),
             commanded=self._commands.ahead(),
         )
+
+    def _told(self) -> Told | None:
+        """The state last added to what is remembered, with all that its drives were told."""
+        moment, commands = self._latest, self._commands.seen()
+        if moment is None or commands is None:
+            return None
+        state = moment.state
+        return Told(state.q, state.v, state.effort, moment.closed, commands)
 
     def next_sensitivities(self) -> tuple[SensitivityPrediction, ...]:
         """How each event that is predicted within ``sensitivity.horizon`` changes with the state before it, for the
