@@ -145,7 +145,7 @@ class LandingAhead:
         """q and v⁻ when the first contact touches, ``when`` s after the state."""
         model, v, acceleration = self._model, ahead.v, ahead.acceleration
         missed = self._missed(ahead, when)
-        if missed is not None:
+        if missed is not None and missed.settled:
             later = v + when * acceleration + missed.middle(np.sqrt(np.diag(self._noise(ahead))))
             return model.integrate(ahead.q, when * 0.5 * (v + later)), later
         if self._landing.course > 0.0:

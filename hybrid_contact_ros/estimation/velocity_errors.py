@@ -65,15 +65,22 @@ class Missed(NamedTuple):
 
     errors: Array  # (n, nv), n ≥ 1
 
+    @property
+    def settled(self) -> bool:
+        """Whether so many landings tell of a bias; a gait that begins is not yet like itself."""
+        return len(self.errors) >= _FEWEST
+
     def middle(self, sigma: Array) -> Array:
-        """The bias (nv,): median, less what noise of sigma (nv,) in velocities would make of it."""
+        """The bias (nv,): median, less what noise of sigma (nv,) in velocities would make of it; none of too few."""
         n = len(self.errors)
+        if not self.settled:
+            return np.zeros(sigma.size)
         found = np.median(self.errors, axis=0) * (n / (_NO_BIAS + n))
         return np.where(np.abs(found) > _SURELY * np.sqrt(2.0 / n) * sigma, found, 0.0)
 
     def scatter(self, mass: Array) -> float:
         """How far errors are from their median, in the kinetic norm of M: their median."""
-        apart = self.errors - np.median(self.errors, axis=0)
+        apart = self.errors - np.median(self.errors, axis=0) if self.settled else self.errors
         return float(np.median(np.linalg.norm(apart @ factor_of(mass), axis=1)))
 
     def covariance(self, foreseen: Array, noise: Array, mass: Array) -> Array:
@@ -116,7 +123,7 @@ class ErrorsSeen:
         """What was missed this long before touches of a contact, in situations like that of the state."""
         touches = self._touches.get(contact)
         nearest = self._alike(touches, seconds)
-        if touches is None or len(nearest) < _FEWEST:
+        if touches is None or not nearest:
             return None
         return Missed(touches.errors[nearest] * (seconds / touches.seconds[nearest])[:, None])
 
@@ -130,7 +137,7 @@ class ErrorsSeen:
         if touches is None:
             return None
         errors, chosen = errors_of([touches.told[i] for i in nearest], follow, most)
-        if len(chosen) < _FEWEST:
+        if not chosen:
             return None
         return Missed(errors * (seconds / touches.seconds[nearest][chosen])[:, None])
 
