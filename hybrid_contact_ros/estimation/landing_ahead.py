@@ -14,6 +14,7 @@ from hybrid_contact_ros.codes import EventKind, LandingPhase, Status
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.command_errors import Told
 from hybrid_contact_ros.estimation.drive_commands import Reached, followed
+from hybrid_contact_ros.estimation.drive_gains import as_commanded
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 from hybrid_contact_ros.estimation.landing_clusters import (
     Cluster,
@@ -45,6 +46,7 @@ _GRAVITY = 9.81
 _SLIPS = 0.4  # of the standard deviation of a gap's acceleration: that of a contact that may slip, along the ground
 _SLOWEST = 0.02  # m/s, of what comes down to touch
 _REMEMBERED = 16
+_SWINGS = 0.02  # s after a touch, in which drives still answer its push
 _FOUND_ANEW = 1  # errors of commands, for a set with a deadline
 
 
@@ -148,6 +150,9 @@ class LandingAhead:
         if missed is not None and missed.settled:
             later = v + when * acceleration + missed.middle(np.sqrt(np.diag(self._noise(ahead))))
             return model.integrate(ahead.q, when * 0.5 * (v + later)), later
+        pushed = self._pushed(ahead, when)
+        if pushed is not None:
+            return pushed.q, pushed.v
         if self._landing.course > 0.0:
             sticks = (ahead.backed == EventKind.STICK) & (ahead.event_times[:, 0] < when)
             if sticks.any() and ahead.effort is not None:
@@ -176,6 +181,20 @@ class LandingAhead:
                 errors.before_told(due, when, self._follow, most) if commanded else errors.before(due, when)
             )
         return known[commanded]
+
+    def _pushed(self, ahead: ImpactAhead, when: float) -> Reached | None:
+        """The state at the touch by drives that answer the push of a touch lately, as they answered pushes before."""
+        if not (self._landing.course > 0.0 and 0.0 <= ahead.since_touch < _SWINGS and when > 0.0):
+            return None
+        if ahead.drives is None or ahead.effort is None:
+            return None
+        config = self._config.sensitivity
+        sigmas = config.joint_position_sigma, config.joint_velocity_sigma
+        drives = as_commanded(ahead.drives, ahead.stamp_ns, self._driven, sigmas)
+        if drives is None:
+            return None
+        state = RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort)
+        return followed(self._model, state, drives, np.flatnonzero(ahead.closed), when, 0.0)
 
     def _noise(self, ahead: ImpactAhead) -> Array:
         """Covariance (nv, nv) of the measured v: stated, or learned from the last states."""
