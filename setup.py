@@ -29,6 +29,7 @@ setup(
         (f"share/{NAME}", ["package.xml"]),
         (f"share/{NAME}/launch", files("launch", "*.launch.py")),
         (f"share/{NAME}/config", files("config", "*.yaml", "*.urdf", "*.xml")),
+        (f"share/{NAME}/config/views", files("config/views", "*")),
     ],
     install_requires=["setuptools"],
     extras_require={
