@@ -56,12 +56,13 @@ def update(
     learn, plane_sigma, slope_sigma, step_sigma, foot_sigma, correlation_length, base_drift, fading, still_speed,
     still_time, still_time_unloaded, least_load,
     # belief settings:
-    belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes,
-    belief_gap_sigma, belief_swing_height,
-    belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed, belief_rest_speed, belief_load_sigma,
-    belief_load_limit, belief_force_part, belief_share, belief_outliers, belief_gap_correlation,
-    belief_velocity_correlation, belief_load_correlation, belief_force_correlation, belief_touchdown_rate,
-    belief_liftoff_rate, belief_slip_rate, belief_stick_rate, belief_foresight, belief_foresight_sigma, belief_sigmas,
+    belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes, belief_slope, belief_offset,
+    belief_gap_sigma, belief_swing_height, belief_sunk, belief_near, belief_near_height, belief_near_speed,
+    belief_swing_speed, belief_swing_slide, belief_slip_speed, belief_rest_speed, belief_load_sigma,
+    belief_load_limit, belief_slip_sigma, belief_slip_limit, belief_force_part, belief_share, belief_outliers,
+    belief_gap_correlation, belief_velocity_correlation, belief_load_correlation, belief_force_correlation,
+    belief_touchdown_rate, belief_liftoff_rate, belief_slip_rate, belief_stick_rate, belief_foresight,
+    belief_foresight_sigma, belief_sigmas,
     # robot:
     normals, tangents, friction, restitution,
     # problem:
@@ -169,10 +170,13 @@ def update(
         map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
         map_numbers,
     )  # fmt: skip
-    use = BeliefUse(belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes)
+    use = BeliefUse(
+        belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes, belief_slope, belief_offset
+    )
     belief_settings = BeliefSettings(
-        belief_gap_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed,
-        belief_rest_speed, belief_load_sigma, belief_load_limit, belief_force_part, belief_share, belief_outliers,
+        belief_gap_sigma, belief_swing_height, belief_sunk, belief_near, belief_near_height, belief_near_speed,
+        belief_swing_speed, belief_swing_slide, belief_slip_speed, belief_rest_speed, belief_load_sigma,
+        belief_load_limit, belief_slip_sigma, belief_slip_limit, belief_force_part, belief_share, belief_outliers,
         belief_gap_correlation, belief_velocity_correlation, belief_load_correlation, belief_force_correlation,
         belief_touchdown_rate, belief_liftoff_rate, belief_slip_rate, belief_stick_rate, belief_foresight,
         belief_foresight_sigma, belief_sigmas,
