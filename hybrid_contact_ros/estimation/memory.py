@@ -8,7 +8,7 @@ import numpy as np
 
 from hybrid_contact_ros.estimation.contact_belief import belief_record, forget
 from hybrid_contact_ros.estimation.effort_trust import EffortTrust
-from hybrid_contact_ros.estimation.ground import ground_map, stance_memory
+from hybrid_contact_ros.estimation.ground import foot_stops, ground_map, stance_memory
 from hybrid_contact_ros.kernels.estimation.contact_tracking import UNKNOWN
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
@@ -44,7 +44,8 @@ class Memory:
         self.lines = np.full((m, 2, 3), -1.0)
         self.observer = observer_memory(nv)
         self.log = log_memory(m)
-        self.stance, self.footholds = stance_memory(m), ground_map()  # both are forgotten at the first state
+        # All three are forgotten at the first state.
+        self.stops, self.stance, self.footholds = foot_stops(m), stance_memory(m), ground_map()
         # The belief reads the weights that the check of efforts has written.
         self.belief = belief_record(links, nv)._replace(weight=trust.memory.force_weight)
 

@@ -16,6 +16,7 @@ from hybrid_contact_ros.kernels.estimation import ground as grounds
 from hybrid_contact_ros.kernels.estimation import ground_map as heights
 from hybrid_contact_ros.kernels.estimation import measure as measures
 from hybrid_contact_ros.kernels.estimation import momentum_observer as observers
+from hybrid_contact_ros.kernels.estimation import foot_stops as stops
 from hybrid_contact_ros.kernels.estimation import rate_noise as noises
 from hybrid_contact_ros.kernels.estimation import records as rollouts
 from hybrid_contact_ros.kernels.estimation import told_events as logs
@@ -80,6 +81,7 @@ DOORS = [
             *(updates.TrackerMemory, modes.StateOut, "warm", "lines", observers.ObserverMemory, logs.LogMemory),
             *(trusts.TrustTable, *prefixed("trust", trusts.TrustMemory), *prefixed("trust", trusts.TrustScratch)),
             noises.RateNoise,
+            stops.FootStops,
             *(grounds.StanceMemory, heights.GroundMap, *prefixed("belief", believing.BeliefRecord)),
             *(modes.StateScratch, updates.UpdateScratch, grounds.GroundScratch, updates.EngineOut, updates.ListsOut),
             updates.UpdateInput,

@@ -154,7 +154,9 @@ def single_likelihoods(i, settings, given, out):
     quick = effective(given.dt, given.first, s.velocity_correlation)
     noise = max(given.rate_sigmas[i] * given.rate_sigmas[i], given.spread[i]) + s.rest_speed * s.rest_speed
     rate, slide = given.rate[i] * given.rate[i], given.slide[i] * given.slide[i]
-    wide, along, slip = s.swing_speed * s.swing_speed, s.swing_slide * s.swing_slide, s.slip_speed * s.slip_speed
+    # What is measured of an open contact has the same noise.
+    wide, along = s.swing_speed * s.swing_speed + noise, s.swing_slide * s.swing_slide + noise
+    slip = s.slip_speed * s.slip_speed + noise
     near = noise + s.near_speed * s.near_speed
     closed += quick * bounded_log(normal_ratio(rate, noise, wide, near, s.near, 1, s.outliers))
     # The forces of a mode are not those that stop a contact, and an idle contact may hold as well as not.
@@ -168,7 +170,7 @@ def single_likelihoods(i, settings, given, out):
         slips += weight * bounded_log(load_ratio(given.load[i] - s.slip_limit, s.slip_sigma, s.outliers))
     out[0] = 0.0
     out[1] = stick + quick * bounded_log(normal_ratio(slide, noise, along, along, 0.0, 2, s.outliers))
-    out[2] = slips + quick * bounded_log(normal_ratio(slide, max(slip, noise), along, along, 0.0, 2, s.outliers))
+    out[2] = slips + quick * bounded_log(normal_ratio(slide, slip, along, along, 0.0, 2, s.outliers))
 
 
 @kernel

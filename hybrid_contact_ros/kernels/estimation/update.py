@@ -8,6 +8,7 @@ from hybrid_contact_ros.kernels.estimation.belief_likelihoods import BeliefSetti
 from hybrid_contact_ros.kernels.estimation.belief_step import BeliefRecord, BeliefUse, believe, remember
 from hybrid_contact_ros.kernels.estimation.contact_tracking import slips
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable, check_efforts
+from hybrid_contact_ros.kernels.estimation.foot_stops import FootStops, doubt_efforts, hold_stopped
 from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, StanceMemory, learn_ground
 from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
@@ -90,6 +91,8 @@ def update(
     trust_basis, trust_triangle, trust_part, trust_kept, trust_left, trust_root, trust_load,
     # rate noise:
     noise_rates, noise_times, noise_count, noise_sigma,
+    # foot stops:
+    stop_since, stop_floor, stop_speed, stop_last, stop_noise, stop_doubted,
     # stance memory:
     point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance, touched_height,
     touched_lead, stance_start, pressing, pulling, entry, shift,
@@ -123,7 +126,7 @@ def update(
     Args: the members of UpdateSettings, GroundSettings, BeliefUse and BeliefSettings (both prefixed with ``belief_``),
         RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last
         mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory, TrustTable, TrustMemory and TrustScratch
-        (both with the prefix ``trust_``), RateNoise, StanceMemory, GroundMap, BeliefRecord (with the prefix),
+        (both with the prefix ``trust_``), RateNoise, FootStops, StanceMemory, GroundMap, BeliefRecord (with the prefix),
         StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix
         ``out_``.
 
@@ -203,6 +206,7 @@ def update(
 
     # Ask how far the efforts of each limb explain its motion: trust.force_weight.
     check_efforts(given, problem, here, table, trust, check)
+    doubt_efforts(stop_doubted, weight)
     believed = believes(given, weight)
     # Learn where the ground is; gaps are over that ground from here on.
     learn_ground(
@@ -213,6 +217,12 @@ def update(
     rate_noise = RateNoise(noise_rates, noise_times, noise_count, noise_sigma)
     learn_rate_noise(dt, gap_velocity, rate_noise)
     tolerate_rate_noise(weight, rate_noise, rate_offs, velocity_sigmas)
+    # Hold in contact what an impact has stopped, and put the ground there, where no forces are known.
+    hold_stopped(
+        first, dt, believed, weight, closed, gap_on, gap_off, gap_sigma, velocity_sigma, plane_of, entry,
+        gap_velocity, rate_noise, FootStops(stop_since, stop_floor, stop_speed, stop_last, stop_noise, stop_doubted), gap, shift,
+        shift_variance, rate_offs, gap_offs, gap_sigmas, velocity_sigmas,
+    )  # fmt: skip
     # Tell stick from slip of the contacts that were closed at the last state.
     slips(
         slip_on, slip_off, SLIP_TIME_CONSTANT, velocity_sigma, tangents, dt, closed, tangential, slipping, seen, smooth,
