@@ -18,6 +18,7 @@ from hybrid_contact_ros.kernels.estimation import measure as measures
 from hybrid_contact_ros.kernels.estimation import momentum_observer as observers
 from hybrid_contact_ros.kernels.estimation import rate_noise as noises
 from hybrid_contact_ros.kernels.estimation import records as rollouts
+from hybrid_contact_ros.kernels.estimation import sensor_likelihoods as sensors
 from hybrid_contact_ros.kernels.estimation import told_events as logs
 from hybrid_contact_ros.kernels.estimation import update_records as updates
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
@@ -81,6 +82,8 @@ DOORS = [
             *(trusts.TrustTable, *prefixed("trust", trusts.TrustMemory), *prefixed("trust", trusts.TrustScratch)),
             noises.RateNoise,
             *(grounds.StanceMemory, heights.GroundMap, *prefixed("belief", believing.BeliefRecord)),
+            *(*prefixed("sensor", sensors.SensorSettings), *prefixed("sensor", sensors.SensorGiven)),
+            *(*prefixed("sensor", sensors.SensorMemory), "sensors_decide"),
             *(modes.StateScratch, updates.UpdateScratch, grounds.GroundScratch, updates.EngineOut, updates.ListsOut),
             updates.UpdateInput,
             *("out_vectors", "out_numbers", "out_codes", "out_truths"),
@@ -90,7 +93,7 @@ DOORS = [
         beliefs.contact_belief,
         [
             *(likelihoods.BeliefSettings, "members", likelihoods.BeliefInput, beliefs.BeliefMemory),
-            *(beliefs.BeliefScratch, "probability"),
+            *(beliefs.BeliefScratch, "beside", "probability"),
         ],
     ),
     (events.next_events, [rollouts.TimeBounds, events.EventProblem, events.EventScratch, events.EventOut]),
