@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hybrid_contact_ros.estimation.beside import BesideContacts
 from hybrid_contact_ros.estimation.contact_belief import belief_record, forget
 from hybrid_contact_ros.estimation.effort_trust import EffortTrust
 from hybrid_contact_ros.estimation.ground import foot_stops, ground_map, stance_memory
@@ -29,14 +30,17 @@ _CODES, _INDICES = np.uint8, np.int64
 
 class Memory:
     """What is remembered of m contacts and nv coordinates: which contacts were closed and slid, the last mode, the
-    recent course of loads and friction margins, the momentum observer, the events already told, and how far efforts can
-    be trusted.
+    recent course of loads and friction margins, the momentum observer, the events already told, how far efforts can
+    be trusted, and what was learned of other sensors.
 
     The members are records of the kernels, which write them.
     """
 
-    def __init__(self, contacts: int, nv: int, links: Sequence[str], trust: EffortTrust) -> None:
+    def __init__(
+        self, contacts: int, nv: int, links: Sequence[str], trust: EffortTrust, beside: BesideContacts
+    ) -> None:
         m = contacts
+        self.beside = beside
         self.trust = trust
         self.tracker = tracker_memory(m)
         self.mode = state_out(nv, m, TANGENTS)
@@ -58,6 +62,7 @@ class Memory:
         self.log.begun.fill(-1)
         forget(self.belief)
         self.trust.reset()
+        self.beside.reset()
         self.pause()
 
     def pause(self) -> None:

@@ -18,6 +18,7 @@ from hybrid_contact_ros.kernels.estimation.belief_likelihoods import (
     single_likelihoods,
 )
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
+from hybrid_contact_ros.kernels.estimation.sensor_likelihoods import EVIDENCE, steer
 
 _TOUCHDOWN, _LIFTOFF = int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
 _SLIP, _STICK = int(EventKind.SLIP), int(EventKind.STICK)
@@ -64,6 +65,8 @@ def contact_belief(
     belief, kind, times,
     # scratch:
     transition, single, joint, L, x,
+    # sensors:
+    beside,
     # out:
     probability,
 ):  # fmt: skip
@@ -71,6 +74,7 @@ def contact_belief(
 
     Args: the members of BeliefSettings, BeliefInput, BeliefMemory and BeliefScratch.
         members: (g, GROUP) int64, the contacts of each group, −1 where there is none.
+        beside: (m, COLUMNS), of :mod:`.sensor_likelihoods`.
         probability: out (m, 2), that each contact is closed, and that it slips.
     """
     settings = BeliefSettings(
@@ -92,6 +96,10 @@ def contact_belief(
         for j in range(k):
             transitions(members[g, j], settings, given.dt, memory, scratch.transition[j])
             single_likelihoods(members[g, j], settings, given, scratch.single[j])
+            # What foot sensors, shocks and commands say beside.
+            steer(beside[members[g, j]], scratch.transition[j])
+            for a in range(1, 3):
+                scratch.single[j, a] += beside[members[g, j], EVIDENCE]
         joined = given.trusted and given.observed
         if joined:
             joint_likelihoods(members[g], k, settings, given, scratch.L, scratch.x, scratch.joint)

@@ -14,6 +14,7 @@ from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSe
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
 from hybrid_contact_ros.kernels.estimation.rate_noise import RateNoise, learn_rate_noise, tolerate_rate_noise
+from hybrid_contact_ros.kernels.estimation.sensor_likelihoods import SensorGiven, SensorMemory, SensorSettings, sense
 from hybrid_contact_ros.kernels.estimation.told_events import LogMemory, tell_events
 from hybrid_contact_ros.kernels.estimation.update_flags import flag
 from hybrid_contact_ros.kernels.estimation.update_records import (
@@ -103,6 +104,13 @@ def update(
     belief_members, belief_belief, belief_kind, belief_times, belief_load, belief_touching, belief_weight,
     belief_probability, belief_last, belief_noise, belief_force, belief_covariance, belief_inverse, belief_transition,
     belief_single, belief_joint, belief_L, belief_x,
+    # sensors:
+    sensor_outliers, sensor_correlation, sensor_shock_width, sensor_shock_most, sensor_command_lag,
+    sensor_command_spread, sensor_command_share, sensor_part, sensor_weight,
+    sensor_present, sensor_force, sensor_axis, sensor_reading, sensor_age, sensor_acceleration, sensor_wanted,
+    sensor_since, sensor_offset, sensor_level, sensor_noise, sensor_seen, sensor_says, sensor_calm, sensor_trust,
+    sensor_load, sensor_total, sensor_before, sensor_quiet, sensor_lag, sensor_kept, sensor_shut, sensor_beside,
+    sensors_decide,
     # mode scratch:
     A, work, order, intended, other_slip, found, other_forces,
     # scratch:
@@ -127,6 +135,7 @@ def update(
         RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last
         mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory, TrustTable, TrustMemory and TrustScratch
         (both with the prefix ``trust_``), RateNoise, FootStops, StanceMemory, GroundMap, BeliefRecord (with the prefix),
+        SensorSettings, SensorGiven and SensorMemory (with the prefix ``sensor_``),
         StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix
         ``out_``.
 
@@ -230,9 +239,26 @@ def update(
     )  # fmt: skip
     # Follow the momentum, and believe in each contact as far as this state and those before it agree with it.
     settled = follow_momentum(settings, given, problem, here, observer)
+    # Ask foot sensors, accelerations and commanded contacts; without them nothing is done.
+    sensed = sense(
+        SensorSettings(
+            sensor_outliers, sensor_correlation, sensor_shock_width, sensor_shock_most, sensor_command_lag,
+            sensor_command_spread, sensor_command_share, sensor_part, sensor_weight,
+        ),
+        dt, first, gap, gap_velocity, slip_speed, belief_probability,
+        SensorGiven(
+            sensor_present, sensor_force, sensor_axis, sensor_reading, sensor_age, sensor_acceleration, sensor_wanted,
+            sensor_since,
+        ),
+        SensorMemory(
+            sensor_offset, sensor_level, sensor_noise, sensor_seen, sensor_says, sensor_calm, sensor_trust,
+            sensor_load, sensor_total, sensor_before, sensor_quiet, sensor_lag, sensor_kept, sensor_shut,
+            sensor_beside,
+        ),
+    )  # fmt: skip
     decided = believe(
         use, belief_settings, settings, given, believed, every, problem, here, tracker, observer, solver, scratch,
-        belief, out,
+        belief, sensor_beside, sensed and sensors_decide, out,
     )  # fmt: skip
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     code, mode_residual = decide(
