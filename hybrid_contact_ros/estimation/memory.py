@@ -9,6 +9,7 @@ import numpy as np
 from hybrid_contact_ros.estimation.contact_belief import belief_record, forget
 from hybrid_contact_ros.estimation.effort_trust import EffortTrust
 from hybrid_contact_ros.estimation.ground import ground_map, stance_memory
+from hybrid_contact_ros.estimation.stride_course import event_skill, forget_skill
 from hybrid_contact_ros.kernels.estimation.contact_tracking import UNKNOWN
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
@@ -47,6 +48,7 @@ class Memory:
         self.stance, self.footholds = stance_memory(m), ground_map()  # both are forgotten at the first state
         # The belief reads the weights that the check of efforts has written.
         self.belief = belief_record(links, nv)._replace(weight=trust.memory.force_weight)
+        self.skill = event_skill(m)
 
     def reset(self) -> None:
         """Forget all earlier states."""
@@ -56,6 +58,7 @@ class Memory:
         self.tracker.evidence.fill(UNKNOWN)
         self.log.begun.fill(-1)
         forget(self.belief)
+        forget_skill(self.skill)
         self.trust.reset()
         self.pause()
 
