@@ -19,8 +19,8 @@ from typing import NamedTuple
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.event_rhythm import not_yet
-from hybrid_contact_ros.kernels.estimation.records import Array, Indices
-from hybrid_contact_ros.kernels.estimation.stride_course import DRIFT, LAG, TRACKED
+from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
+from hybrid_contact_ros.kernels.estimation.stride_course import DRIFT, LAG, LASTING, TRACKED
 from hybrid_contact_ros.kernels.estimation.stride_events import event_after, height_then, touchdown_on_path
 
 SOURCES = 4
@@ -42,6 +42,7 @@ _WINDOW = 0.03  # s: an event that is this far from its forecast is another one
 _BELIEVED = 0.5  # least share of forecasts that came true
 _SHARE = 0.25  # of the last forecast in that share
 _SOON = 0.01  # s: a forecast this near to its time has been told
+_NEAR = 0.02  # s, of a touchdown that the state tells best
 _APART = 3.0  # standard deviations between sources that cannot both be right
 _FLOOR = 0.0005  # s, of a standard deviation
 _SMOOTH = 0.012  # s, over which the foot's place on its path is averaged
@@ -50,6 +51,28 @@ FIRST = (
     ((0.003, 0.003, 0.003), (0.002, 0.002, 0.003), (0.008, 0.010, 0.020), (0.003, 0.003, 0.004)),
 )
 """s, standard deviations before anything is known: touchdowns, then liftoffs; rows are sources."""
+
+
+class EventsGiven(NamedTuple):
+    """What one state says of m contacts."""
+
+    now: float  # s after the origin of the course
+    dt: float  # s since the last state
+    sigmas: float  # of bounds
+    horizon: float  # s
+    lost: bool  # whether the course was followed and no longer is
+    closed: Codes  # (m,)
+    gap: Array  # (m,), m
+    rate: Array  # (m,), m/s
+    expected: Array  # (m, 2, 3), s from now, by the rhythm
+
+
+class EventsTold(NamedTuple):
+    """Members of EventOut."""
+
+    kind: Codes
+    backed: Codes
+    times: Array
 
 
 class EventSkill(NamedTuple):
@@ -78,76 +101,76 @@ def pause_skill(skill):
 
 
 @kernel
-def weigh_sources(
-    now, dt, sigmas, horizon, closed, gap, rate, expected, course, skill, kind, backed, times
-):  # fmt: skip
+def weigh_sources(given, course, skill, told):
     """Replace the next touchdown or liftoff of each contact by what all sources say of it.
 
     Args:
-        now: s after the origin of the course. dt: s. sigmas: of bounds. horizon: s. closed: (m,). gap: (m,), m.
-        rate: (m,), m/s. expected: (m, 2, 3), of the rhythm. course: StrideCourse. skill: in and out, EventSkill.
-        kind, backed, times: in and out, as of ``next_events``.
+        given: EventsGiven. course: StrideCourse. skill: in and out, EventSkill.
+        told: in and out, EventsTold, as of ``next_events``.
     """
-    lost = course.lag[LAG] > 0.0 and course.lag[TRACKED] == 0.0
+    kind, backed, times, closed = told.kind, told.backed, told.times, given.closed
+    doubt = max(1.0, course.lag[LASTING]) ** 2
     for i in range(closed.shape[0]):
         lifts = 1 if closed[i] else 0
         if lifts:
-            _liftoffs(i, now, lost, expected, course, skill, kind, times)
+            _liftoffs(i, given, course, skill, told)
         else:
-            _touchdowns(i, now, dt, horizon, lost, gap[i], rate[i], course, skill, kind, backed, times)
-        found, spread = _together(i, lifts, horizon, skill)
+            _touchdowns(i, given, course, skill, told)
+        found, spread = _together(i, lifts, given.horizon, doubt, skill)
         skill.forecast[i, TOLD] = found
         skill.sigma[i] = math.nan
         wanted = _LIFTOFF if lifts else _TOUCHDOWN
-        if found <= horizon:
+        if found <= given.horizon:
             if lifts and kind[i] != _NONE and kind[i] != _LIFTOFF and times[i, 0] < found:
                 continue  # a slip or a stick that comes before
-            open_ended = not lifts and kind[i] == wanted and math.isinf(times[i, 2])
             kind[i] = wanted
             if lifts:
                 backed[i] = wanted
             skill.sigma[i] = spread
             times[i, 0] = found
-            times[i, 1] = max(found - sigmas * spread, 0.0)
-            times[i, 2] = math.inf if open_ended and skill.events[i, 0, TOLD, 0] < 2.0 else found + sigmas * spread
+            times[i, 1] = max(found - given.sigmas * spread, 0.0)
+            times[i, 2] = found + given.sigmas * spread
         elif kind[i] == wanted:
             kind[i] = backed[i] = _NONE
             times[i, 0] = times[i, 1] = times[i, 2] = math.nan
-    _remember(now, closed, skill)
+    _remember(given.now, closed, skill)
 
 
 @kernel
-def _liftoffs(i, now, lost, expected, course, skill, kind, times):
+def _liftoffs(i, given, course, skill, told):
     """What each source says of closed contact i."""
     said, due = skill.forecast[i], skill.estimate
     skill.path[i, 2] = 0.0
-    not_yet(expected[i, 1], due)
-    said[STATE] = math.inf if lost else due[0]
-    said[STRIDE], _ = event_after(i, 1, now, course)
+    not_yet(given.expected[i, 1], due)
+    said[STATE] = math.inf if given.lost else due[0]
+    said[STRIDE], _ = event_after(i, 1, given.now, course)
     # The line of the load has had its say where no rhythm did.
-    said[PATH] = times[i, 0] if kind[i] == _LIFTOFF and math.isinf(due[0]) else math.inf
+    line = told.kind[i] == _LIFTOFF and math.isinf(due[0]) and not given.lost
+    said[PATH] = told.times[i, 0] if line else math.inf
 
 
 @kernel
-def _touchdowns(i, now, dt, horizon, lost, gap, rate, course, skill, kind, backed, times):
+def _touchdowns(i, given, course, skill, told):
     """What each source says of open contact i."""
     said, path, lag = skill.forecast[i], skill.path[i], course.lag
-    said[STATE] = times[i, 0] if kind[i] == _TOUCHDOWN and not (lost and backed[i] == _NONE) else math.inf
-    said[STRIDE], _ = event_after(i, 0, now, course)
+    by_rhythm = told.backed[i] == _NONE
+    stands = told.kind[i] == _TOUCHDOWN and not (given.lost and by_rhythm)
+    said[STATE] = told.times[i, 0] if stands else math.inf
+    said[STRIDE], _ = event_after(i, 0, given.now, course)
     said[PATH] = math.inf
-    height, rate_then = height_then(i, now - lag[LAG], course) if lag[TRACKED] > 0.0 else (math.nan, math.nan)
+    height, rate_then = height_then(i, given.now - lag[LAG], course) if lag[TRACKED] > 0.0 else (math.nan, math.nan)
     if math.isnan(height):
         path[2] = 0.0
         return
-    beside, faster = gap - height, rate - (1.0 - lag[DRIFT]) * rate_then
+    beside, faster = given.gap[i] - height, given.rate[i] - (1.0 - lag[DRIFT]) * rate_then
     if path[2] == 0.0:
         path[0], path[1], path[2] = beside, faster, 1.0
-    elif dt > 0.0:
-        new = 1.0 - math.exp(-dt / _SMOOTH)
+    elif given.dt > 0.0:
+        new = 1.0 - math.exp(-given.dt / _SMOOTH)
         path[1] += new * (faster - path[1])
-        ahead = path[0] + path[1] * dt
+        ahead = path[0] + path[1] * given.dt
         path[0] = ahead + new * (beside - ahead)
-    said[PATH] = touchdown_on_path(i, now, horizon, path[0] + height, path[1], course)
+    said[PATH] = touchdown_on_path(i, given.now, given.horizon, path[0] + height, path[1], course)
 
 
 @kernel
@@ -172,25 +195,37 @@ def _square(i, lifts, source, h, skill):
 
 
 @kernel
-def _together(i, lifts, horizon, skill):
+def _together(i, lifts, horizon, doubt, skill):
     """The time (s) that sources make together, and its standard deviation; infinite where none says anything.
 
-    Sources that are too far from the best one for both to be right are left out.
+    The variance of those that go by the last stride is multiplied by ``doubt``, where the course is less like it.
+    Sources that are too far from the best one for both to be right are left out. All are judged by their errors at the
+    earliest of their times: one that says much later denies the others. Of a touchdown that is near, the state itself
+    is the best source: a stone is not in any last stride.
     """
-    said, best, least = skill.forecast[i], -1, math.inf
+    said, best, least, nearest = skill.forecast[i], -1, math.inf, math.inf
     for source in range(TOLD):
-        if not said[source] <= 1.5 * horizon or skill.share[i, lifts, source] < _BELIEVED:
+        if skill.share[i, lifts, source] >= _BELIEVED:
+            nearest = min(nearest, said[source])
+    if not nearest <= horizon:
+        return math.inf, math.inf
+    for source in range(TOLD):
+        if math.isinf(said[source]) or skill.share[i, lifts, source] < _BELIEVED:
             continue
-        variance = _variance(i, lifts, source, said[source], skill)
+        variance = _variance(i, lifts, source, nearest, skill)
+        if source == STRIDE or (source == PATH and not lifts):
+            variance *= doubt
         if variance < least:
             best, least = source, variance
-    if best < 0:
-        return math.inf, math.inf
+    if not lifts and said[STATE] <= _NEAR:
+        best, least = STATE, _variance(i, lifts, STATE, nearest, skill)
     total = mean = 0.0
     for source in range(TOLD):
-        if not said[source] <= 1.5 * horizon or skill.share[i, lifts, source] < _BELIEVED:
+        if math.isinf(said[source]) or skill.share[i, lifts, source] < _BELIEVED:
             continue
-        variance = _variance(i, lifts, source, said[source], skill)
+        variance = _variance(i, lifts, source, nearest, skill)
+        if source == STRIDE or (source == PATH and not lifts):
+            variance *= doubt
         apart = said[source] - said[best]
         if apart * apart > _APART * _APART * (variance + least):
             continue

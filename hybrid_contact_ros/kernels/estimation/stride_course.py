@@ -47,14 +47,14 @@ _COMPARED = 24  # samples of the last part of the course
 _PART = 0.3  # of a stride, which is compared
 _RECALL = 0.5  # s, over which differences are averaged
 _QUICK, _SLOW = 0.012, 0.05  # s, the same for the mean squares that tell of a change
-_LOST = 10.0  # a mean square of normed differences, for so long, that no stride like the last one has
+_LOST = 6.0  # a mean square of normed differences, for so long, that no stride like the last one has
 _ALWAYS = 0.01  # of a signal's variance: no stride repeats another one any better
 _FAR = 9.0  # a squared difference counts in full up to this
 _START_LAG, _START_DRIFT = 0.006, 0.1  # standard deviations at the beginning, s and 1
 _EVENT_SIGMA = 0.003  # s, of a detected event
 _FLICKER = 0.03  # s: what opens or closes for less than this bounces, or its sensors flicker
 _LEAST = 1e-6  # variance of a signal, rad² or (rad/s)²
-_FASTEST = 0.6  # no stride is faster or slower than the one before by more than this part
+_FASTEST = 0.45  # no stride is faster or slower than the one before by more than this part
 
 
 class StrideCourse(NamedTuple):

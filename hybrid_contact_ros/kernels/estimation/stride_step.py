@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.estimation.event_skill import learn_skill, pause_skill, weigh_sources
-from hybrid_contact_ros.kernels.estimation.stride_course import COUNT, ORIGIN, USED, follow_course, note_event
+from hybrid_contact_ros.kernels.estimation.event_skill import (
+    EventsGiven,
+    EventsTold,
+    learn_skill,
+    pause_skill,
+    weigh_sources,
+)
+from hybrid_contact_ros.kernels.estimation.stride_course import (
+    COUNT,
+    LAG,
+    ORIGIN,
+    TRACKED,
+    USED,
+    follow_course,
+    note_event,
+)
 from hybrid_contact_ros.kernels.estimation.update_records import NEXT_EVENT
 
 _TOUCHDOWN, _LIFTOFF = int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
@@ -19,9 +33,13 @@ def weigh_events(settings, given, robot, problem, here, tracker, scratch, course
     now = follow_course(given.dt, given.stamp, given.first, robot.normals, problem.position, course)
     if course.place[COUNT] <= 1:
         pause_skill(skill)
+    lost = course.lag[LAG] > 0.0 and course.lag[TRACKED] == 0.0
     weigh_sources(
-        now, given.dt, settings.sigmas, settings.horizon, tracker.closed, problem.gap, here.gap_velocity,
-        scratch.expected, course, skill, out.codes[NEXT_EVENT], ahead.backed, ahead.event_times,
+        EventsGiven(
+            now, given.dt, settings.sigmas, settings.horizon, lost, tracker.closed, problem.gap, here.gap_velocity,
+            scratch.expected,
+        ),
+        course, skill, EventsTold(out.codes[NEXT_EVENT], ahead.backed, ahead.event_times),
     )  # fmt: skip
 
 
