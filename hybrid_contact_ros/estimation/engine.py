@@ -15,6 +15,7 @@ from hybrid_contact_ros.estimation.effort_trust import EffortTrust
 from hybrid_contact_ros.estimation.ground import ground_scratch, ground_settings
 from hybrid_contact_ros.estimation.memory import Memory, engine_out, lists_out, measurement, update_scratch
 from hybrid_contact_ros.estimation.moment import Moment
+from hybrid_contact_ros.estimation.stride_course import stride_course
 from hybrid_contact_ros.kernels.bound import Bound
 from hybrid_contact_ros.kernels.estimation.measure import MeasureSettings, measure
 from hybrid_contact_ros.kernels.estimation.update import update
@@ -134,6 +135,9 @@ class Engine:
             gap_velocity=self.measured.gap_velocity,
         )
         self.ground = ground_scratch(model)
+        self.course = stride_course(
+            m, model.measured.configuration, model.velocity, model.floating_base, config.prediction.rhythm
+        )
         self._update = Bound(
             update, *update_settings(model, config), *ground_settings(config.ground, weight(model), m),
             *belief_use(config.belief, model.contact_frames, len(model.joint_names)),
@@ -141,8 +145,8 @@ class Engine:
             *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer, *memory.log,
             *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.noise, *memory.stops,
             *memory.stance, *memory.footholds, *memory.belief, *memory.beside.settings, *memory.beside.given,
-            *memory.beside.memory, bool(config.sensors.decide), *state_scratch(m, TANGENTS), *self.scratch,
-            *self.ground, *self.ahead,
+            *memory.beside.memory, bool(config.sensors.decide), *self.course, *memory.skill,
+            *state_scratch(m, TANGENTS), *self.scratch, *self.ground, *self.ahead,
             *self.lists,
         )  # fmt: skip
 

@@ -10,6 +10,7 @@ from hybrid_contact_ros.estimation.beside import BesideContacts
 from hybrid_contact_ros.estimation.contact_belief import belief_record, forget
 from hybrid_contact_ros.estimation.effort_trust import EffortTrust
 from hybrid_contact_ros.estimation.ground import foot_stops, ground_map, stance_memory
+from hybrid_contact_ros.estimation.stride_course import event_skill, forget_skill
 from hybrid_contact_ros.kernels.estimation.contact_tracking import UNKNOWN
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
@@ -52,6 +53,7 @@ class Memory:
         self.stops, self.stance, self.footholds = foot_stops(m), stance_memory(m), ground_map()
         # The belief reads the weights that the check of efforts has written.
         self.belief = belief_record(links, nv)._replace(weight=trust.memory.force_weight)
+        self.skill = event_skill(m)
 
     def reset(self) -> None:
         """Forget all earlier states."""
@@ -61,6 +63,7 @@ class Memory:
         self.tracker.evidence.fill(UNKNOWN)
         self.log.begun.fill(-1)
         forget(self.belief)
+        forget_skill(self.skill)
         self.trust.reset()
         self.beside.reset()
         self.pause()

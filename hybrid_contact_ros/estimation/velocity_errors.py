@@ -114,9 +114,7 @@ class Missed(NamedTuple):
 class ErrorsSeen:
     """A copy of what :class:`VelocityErrors` remembers, at the state last added."""
 
-    def __init__(
-        self, touches: dict[int, Touches], told: dict[int, Touches], mode: int, since: float
-    ) -> None:
+    def __init__(self, touches: dict[int, Touches], told: dict[int, Touches], mode: int, since: float) -> None:
         self._touches, self._told, self._mode, self._since = touches, told, np.uint64(mode), since
 
     def before(self, contact: int, seconds: float) -> Missed | None:

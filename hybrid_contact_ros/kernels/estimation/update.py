@@ -8,6 +8,7 @@ from hybrid_contact_ros.kernels.estimation.belief_likelihoods import BeliefSetti
 from hybrid_contact_ros.kernels.estimation.belief_step import BeliefRecord, BeliefUse, believe, remember
 from hybrid_contact_ros.kernels.estimation.contact_tracking import slips
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable, check_efforts
+from hybrid_contact_ros.kernels.estimation.event_skill import EventSkill
 from hybrid_contact_ros.kernels.estimation.foot_stops import FootStops, doubt_efforts, hold_stopped
 from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, StanceMemory, learn_ground
 from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings
@@ -15,6 +16,8 @@ from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
 from hybrid_contact_ros.kernels.estimation.rate_noise import RateNoise, learn_rate_noise, tolerate_rate_noise
 from hybrid_contact_ros.kernels.estimation.sensor_likelihoods import SensorGiven, SensorMemory, SensorSettings, sense
+from hybrid_contact_ros.kernels.estimation.stride_course import StrideCourse
+from hybrid_contact_ros.kernels.estimation.stride_step import learn_events, weigh_events
 from hybrid_contact_ros.kernels.estimation.told_events import LogMemory, tell_events
 from hybrid_contact_ros.kernels.estimation.update_flags import flag
 from hybrid_contact_ros.kernels.estimation.update_records import (
@@ -111,6 +114,12 @@ def update(
     sensor_since, sensor_offset, sensor_level, sensor_noise, sensor_seen, sensor_says, sensor_calm, sensor_trust,
     sensor_load, sensor_total, sensor_before, sensor_quiet, sensor_lag, sensor_kept, sensor_shut, sensor_beside,
     sensors_decide,
+    # stride course:
+    course_configuration, course_velocity, course_times, course_signals, course_heights, course_place, course_now,
+    course_past, course_noise, course_lag, course_events, course_lifted, course_undone,
+    # event skill:
+    skill_square, skill_events, skill_share, skill_recent, skill_recent_time, skill_recent_kind, skill_recent_place,
+    skill_pending, skill_path, skill_sigma, skill_forecast, skill_estimate,
     # mode scratch:
     A, work, order, intended, other_slip, found, other_forces,
     # scratch:
@@ -135,7 +144,8 @@ def update(
         RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last
         mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory, TrustTable, TrustMemory and TrustScratch
         (both with the prefix ``trust_``), RateNoise, FootStops, StanceMemory, GroundMap, BeliefRecord (with the prefix),
-        SensorSettings, SensorGiven and SensorMemory (with the prefix ``sensor_``),
+        SensorSettings, SensorGiven and SensorMemory (with the prefix ``sensor_``), StrideCourse and EventSkill (with
+        the prefixes ``course_`` and ``skill_``),
         StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix
         ``out_``.
 
@@ -197,6 +207,14 @@ def update(
         belief_members, belief_belief, belief_kind, belief_times, belief_load, belief_touching, belief_weight,
         belief_probability, belief_last, belief_noise, belief_force, belief_covariance, belief_inverse,
         belief_transition, belief_single, belief_joint, belief_L, belief_x,
+    )  # fmt: skip
+    course = StrideCourse(
+        course_configuration, course_velocity, course_times, course_signals, course_heights, course_place, course_now,
+        course_past, course_noise, course_lag, course_events, course_lifted, course_undone,
+    )  # fmt: skip
+    skill = EventSkill(
+        skill_square, skill_events, skill_share, skill_recent, skill_recent_time, skill_recent_kind,
+        skill_recent_place, skill_pending, skill_path, skill_sigma, skill_forecast, skill_estimate,
     )  # fmt: skip
     solver = StateScratch(A, work, order, intended, other_slip, found, other_forces)
     scratch = UpdateScratch(
@@ -272,12 +290,16 @@ def update(
     # Foretell each contact's next event, from the extrapolated state and the rhythm of the gait.
     foretell(settings, given, weight, robot, problem, here, tracker, lines, scratch, ahead, out)
     remember(ahead, belief, out)
+    # Compare the course of the joints with the last stride; weigh what that, the state and the rhythm foretell.
+    weigh_events(settings, given, robot, problem, here, tracker, scratch, course, skill, ahead, out)
     # Follow the hybrid model through the modes after that.
     steps, complete = follow(settings, given, believed, robot, problem, here, tracker, solver, scratch, ahead, lists)
     # Tell what is new.
     detected, told_events = tell_events(
         stamp, last_stamp, first, out.codes[STATUS], evidence, gap, out.codes[NEXT_EVENT], event_times, log, events
     )
+    # Learn from what has come how good each of the forecasts was.
+    learn_events(detected, events, course, skill)
     # Decide the stability flags, and which pairs of contacts are sensitive to the order of their impacts.
     solved = trusted and code == _SOLVED
     pairs = flag(
