@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +27,19 @@ _FEWEST = 3  # differences that tell something
 _MEDIAN = NormalDist().inv_cdf(0.75)  # of |x|, x of variance 1
 
 
-class VelocitiesSeen:
-    """A copy of the last velocities of :class:`VelocityNoise`."""
+class _Run(NamedTuple):
+    """States in the order in which they came. A row is written once, and never again."""
 
-    def __init__(self, times: Array, values: Array) -> None:
-        """times: (k,) s, ascending. values: v (k, nv)."""
-        self._times, self._values = times, values
+    stamps: NDArray[np.int64]  # (k,) ns
+    values: Array  # (k, nv)
+
+
+class VelocitiesSeen:
+    """The last velocities of :class:`VelocityNoise`, for any thread: nobody writes them any more."""
+
+    def __init__(self, runs: tuple[_Run, ...]) -> None:
+        """runs: the earlier ones first."""
+        self._runs = runs
 
     @cached_property
     def sigma(self) -> Array:
@@ -39,7 +47,9 @@ class VelocitiesSeen:
 
         A coordinate that repeats its value to the bit was not measured anew: odometry may be slower than the joints.
         """
-        values = self._values
+        stamps = np.concatenate([run.stamps for run in self._runs])
+        values = np.concatenate([run.values for run in self._runs])
+        times = 1e-9 * (stamps - stamps[-1:]).astype(np.float64)
         sigma = np.zeros(values.shape[1])
         if len(values) <= _ORDER:
             return sigma
@@ -50,7 +60,7 @@ class VelocitiesSeen:
             groups.setdefault(fresh[:, j].tobytes(), []).append(j)
         for columns in groups.values():
             rows = np.flatnonzero(fresh[:, columns[0]])
-            sigma[columns] = _sigma(self._times[rows], values[rows][:, columns])
+            sigma[columns] = _sigma(times[rows], values[rows][:, columns])
         return sigma
 
 
@@ -59,34 +69,43 @@ class VelocityNoise:
 
     def __init__(self, nv: int, seen: int = _SEEN) -> None:
         """seen: states that are remembered."""
-        self._seen = seen
-        self._stamps = np.zeros(seen, dtype=np.int64)
-        self._values = np.zeros((seen, nv))
-        self._count, self._last = 0, 0
+        self._seen, self._nv = seen, nv
+        self.reset()
 
     def reset(self) -> None:
         """Forget all states."""
-        self._count = 0
+        self._before: _Run | None = None  # a full one
+        self._now = self._empty()
+        self._count, self._last = 0, 0  # rows of the one that is being filled
 
-    def add(self, stamp_ns: int, v: NDArray[np.floating]) -> None:
-        """The next state; its v (nv,). One that follows the last too closely is left out."""
+    def _empty(self) -> _Run:
+        return _Run(np.empty(self._seen, dtype=np.int64), np.empty((self._seen, self._nv)))
+
+    def add(self, stamp_ns: int, v: NDArray[np.floating], more: NDArray[np.floating] | None = None) -> None:
+        """The next state; its v (nv,), in one part or two. One that follows the last too closely is left out."""
         count = self._count
         if count and stamp_ns - self._last < _SPACING:
             return
+        if count == self._seen:
+            # Rows that a snapshot may show are never written again, so that it need not be a copy of them.
+            self._before, self._now, count = self._now, self._empty(), 0
         self._last, self._count = stamp_ns, count + 1
-        place = count % self._seen
-        self._stamps[place] = stamp_ns
-        self._values[place] = v
+        stamps, values = self._now
+        stamps[count] = stamp_ns
+        if more is None:
+            values[count] = v
+        else:
+            row, first = values[count], v.size
+            row[:first] = v
+            row[first:] = more
 
     def seen(self) -> VelocitiesSeen:
-        """A copy for another thread."""
-        count, place = self._count, self._count % self._seen
-        if count <= self._seen:
-            stamps, values = self._stamps[:count], self._values[:count].copy()
-        else:
-            stamps = np.concatenate((self._stamps[place:], self._stamps[:place]))
-            values = np.concatenate((self._values[place:], self._values[:place]))
-        return VelocitiesSeen(1e-9 * (stamps - self._last).astype(np.float64), values)
+        """What was seen until now, for another thread."""
+        count, before = self._count, self._before
+        now = _Run(self._now.stamps[:count], self._now.values[:count])
+        if before is None or count == self._seen:
+            return VelocitiesSeen((now,))
+        return VelocitiesSeen((_Run(before.stamps[count:], before.values[count:]), now))
 
 
 def _sigma(times: Array, values: Array) -> Array:
