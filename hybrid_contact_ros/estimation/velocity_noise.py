@@ -15,14 +15,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.kernels.estimation.difference_noise import ORDER, difference_noise
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 
 Array = NDArray[np.float64]
 
 _SEEN = 256  # states that are remembered: of 1 kHz, a stride, so that its contact events are the smaller part of it
 _SPACING = 900_000  # ns between them at least
-_ORDER = 3  # of the differences: at 200 Hz a Go2's joints leave 0.003 rad/s in a trot, and 0.022 of the second order
-_APART = 0.004  # s, between the states of a difference: joints leave 0.0015 rad/s, and a filter of 30 Hz hides a third
+# s, between the states of a difference: joints leave 0.0015 rad/s (0.003 at 200 Hz, and of the second order 0.022), and
+# a filter of 30 Hz hides a third
+_APART = 0.004
 _FEWEST = 3  # differences that tell something
 _MEDIAN = NormalDist().inv_cdf(0.75)  # of |x|, x of variance 1
 
@@ -51,10 +53,13 @@ class VelocitiesSeen:
         values = np.concatenate([run.values for run in self._runs])
         times = 1e-9 * (stamps - stamps[-1:]).astype(np.float64)
         sigma = np.zeros(values.shape[1])
-        if len(values) <= _ORDER:
+        if len(values) <= ORDER:
             return sigma
+        changed = values[1:] != values[:-1]
+        if changed.all():
+            return _sigma(times, values)
         fresh = np.ones(values.shape, dtype=np.bool_)
-        np.not_equal(values[1:], values[:-1], out=fresh[1:])
+        fresh[1:] = changed
         groups: dict[bytes, list[int]] = {}  # of coordinates that were measured together
         for j in range(values.shape[1]):
             groups.setdefault(fresh[:, j].tobytes(), []).append(j)
@@ -110,25 +115,17 @@ class VelocityNoise:
 
 def _sigma(times: Array, values: Array) -> Array:
     """Of the noise of values (k, c) measured at these times (k,) s, ascending."""
-    none = np.zeros(values.shape[1])
-    if times.size < _ORDER + _FEWEST:
-        return none
+    sigma = np.zeros(values.shape[1])
+    if times.size < ORDER + _FEWEST:
+        return sigma
     # Every so many states apart; of few states, so few that half of them begin a difference.
-    step = round(_APART / float(np.median(np.diff(times))))
-    step = max(1, min(step, times.size // (2 * _ORDER)))
-    k = times.size - _ORDER * step
-    parts = [slice(i * step, i * step + k) for i in range(_ORDER + 1)]
-    span = times[parts[-1]] - times[parts[0]]
-    weights = np.ones((_ORDER + 1, k))
-    for i, one in enumerate(parts):
-        for j, other in enumerate(parts):
-            if j != i:  # in parts of the span, so that nothing becomes large
-                weights[i] *= span / (times[one] - times[other])
-    weights /= np.sqrt(np.square(weights).sum(axis=0))
-    whole = span <= LONGEST_PAUSE
-    if np.count_nonzero(whole) < _FEWEST:
-        return none
-    left = np.zeros((values.shape[1], k))
-    for weight, one in zip(weights, parts, strict=True):
-        left += weight * values[one].T
-    return np.asarray(np.median(np.abs(left[:, whole]), axis=1) / _MEDIAN)
+    step = round(_APART / float(np.median(times[1:] - times[:-1])))
+    step = max(1, min(step, times.size // (2 * ORDER)))
+    scratch = np.empty((ORDER + 1, times.size)), np.empty(times.size)
+    difference_noise(step, LONGEST_PAUSE, _FEWEST, _MEDIAN, times, np.ascontiguousarray(values), *scratch, sigma)
+    return sigma
+
+
+def warm() -> None:
+    """Compile the kernel."""
+    _sigma(np.arange(12.0), np.zeros((12, 1)))
