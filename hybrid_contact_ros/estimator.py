@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from enum import IntFlag
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -224,7 +224,7 @@ class ContactEstimator:
         self._course.add(stamp, moment.acceleration, moment.closed, moment.slipping)
         self._noise.add(stamp, state.v)
         self._commands.see(state)
-        self._gaps.add(stamp, np.concatenate((moment.gap, moment.gap_velocity)))
+        self._gaps.add(stamp, moment.gap, moment.gap_velocity)
         if state.effort is not None:
             self._drives.add(stamp, np.concatenate((self.model.drives.angles(state.q), state.v, state.effort)))
         self._errors.add(stamp, state.v, moment.acceleration, moment.closed, self._told)
@@ -257,24 +257,25 @@ class ContactEstimator:
         if latest is None:
             return None
         begun = phases.begun(latest)
-        ahead = ImpactAhead.of(latest, self.config.impact.horizon, begun is not None)
-        if ahead is None:
-            return None
-        since = phases.since_touch(latest.stamp_ns)
-        return replace(phases.settled(self._remembered(ahead)), begun=begun, since_touch=since)
 
-    def _remembered(self, ahead: ImpactAhead) -> ImpactAhead:
-        """The state last added to what is remembered, with all of that."""
-        return replace(
-            ahead,
-            course=self._course.ahead(),
-            friction=self._friction.learned,
-            velocities=self._noise.seen(),
-            gaps=self._gaps.seen(),
-            drives=self._drives.seen(),
-            errors=self._errors.seen(),
-            commanded=self._commands.ahead(),
-        )
+        def remembered() -> dict[str, Any]:
+            since = phases.since_touch(latest.stamp_ns)
+            return dict(self._remembered(), begun=begun, since_touch=since)
+
+        ahead = ImpactAhead.of(latest, self.config.impact.horizon, begun is not None, remembered)
+        return None if ahead is None else phases.settled(ahead)
+
+    def _remembered(self) -> dict[str, Any]:
+        """What is remembered up to the state last added, by the names that an ImpactAhead has for it."""
+        return {
+            "accelerations": self._course.seen(),
+            "friction": self._friction.learned,
+            "velocities": self._noise.seen(),
+            "gaps": self._gaps.seen(),
+            "drives": self._drives.seen(),
+            "errors": self._errors.seen(),
+            "commanded": self._commands.ahead(),
+        }
 
     def _told(self) -> Told | None:
         """The state last added to what is remembered, with all that its drives were told."""
@@ -356,7 +357,7 @@ class ContactEstimator:
             if event.detected and event.kind == EventKind.TOUCHDOWN
         ]
         if told:
-            self._errors.touched(self._phases.touch(told, self._remembered))
+            self._errors.touched(self._phases.touch(told, lambda kept: replace(kept, **self._remembered())))
 
     def _learn_strides(self, events: tuple[Event, ...]) -> None:
         if self.config.prediction.rhythm:

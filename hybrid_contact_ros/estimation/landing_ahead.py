@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import EventKind, LandingPhase, Status
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimation import velocity_noise
 from hybrid_contact_ros.estimation.command_errors import Told
 from hybrid_contact_ros.estimation.drive_commands import Reached, followed
 from hybrid_contact_ros.estimation.drive_gains import as_commanded
@@ -35,6 +36,7 @@ from hybrid_contact_ros.estimation.velocity_ahead import (
     through_sticks,
 )
 from hybrid_contact_ros.estimation.velocity_errors import ErrorsSeen, Missed
+from hybrid_contact_ros.impacts.steps import SHORT, Steps
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import ImpactPrediction
@@ -63,6 +65,7 @@ class LandingAhead:
 
     def warm(self) -> None:
         """Compile what the answers need."""
+        velocity_noise.warm()
         n = self._model.nv
         chain = LandingChain(self._landing, np.full(1, 0.5), np.zeros(1), 2, n, self._driven)
         mass, rows, v = np.eye(n), np.zeros((3, n)), np.zeros(n)
@@ -218,8 +221,9 @@ class LandingAhead:
 
     def told(
         self, found: ImpactPrediction, ahead: ImpactAhead, corners: NDArray[np.intp], unsure: Array | None
-    ) -> tuple[ImpactPrediction, Array]:
-        """The set with what is known of its touches' times; half-axes (g, nv) of what the spread of v⁻ adds to it.
+    ) -> Steps[tuple[ImpactPrediction, Array]]:
+        """The set with what is known of its touches' times; half-axes (g, nv) of what the spread of v⁻ adds to it. In
+        steps.
 
         The model has been evaluated at the impact. corners: contacts that the set was made for. unsure: what
         :meth:`unsure` says.
@@ -248,6 +252,7 @@ class LandingAhead:
             found = replace(found, **times)
         if unsure is None:
             return found, none
+        yield SHORT
         free = self._may_slip(ahead, corners, found.time_to_impact)
         impulse = chain.impulse(mass, bias, rows, v)
         if free.any():
@@ -257,6 +262,7 @@ class LandingAhead:
         missed = self._missed(ahead, found.time_to_impact)
         if missed is not None:
             unsure = missed.covariance(unsure, self._noise(ahead), mass)
+        yield SHORT
         through = landing_map(mass, rows, model.friction[corners], impulse)
         return found, spread_axes(mass, through, unsure, landing.spread)
 
