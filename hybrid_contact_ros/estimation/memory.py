@@ -8,6 +8,7 @@ import numpy as np
 
 from hybrid_contact_ros.estimation.contact_belief import belief_record, forget
 from hybrid_contact_ros.estimation.effort_trust import EffortTrust
+from hybrid_contact_ros.estimation.event_densities import density_memory, forget_densities, pause_densities
 from hybrid_contact_ros.estimation.ground import ground_map, stance_memory
 from hybrid_contact_ros.kernels.estimation.contact_tracking import UNKNOWN
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
@@ -45,6 +46,7 @@ class Memory:
         self.observer = observer_memory(nv)
         self.log = log_memory(m)
         self.stance, self.footholds = stance_memory(m), ground_map()  # both are forgotten at the first state
+        self.density = density_memory(m)
         # The belief reads the weights that the check of efforts has written.
         self.belief = belief_record(links, nv)._replace(weight=trust.memory.force_weight)
 
@@ -56,6 +58,7 @@ class Memory:
         self.tracker.evidence.fill(UNKNOWN)
         self.log.begun.fill(-1)
         forget(self.belief)
+        forget_densities(self.density)
         self.trust.reset()
         self.pause()
 
@@ -64,6 +67,7 @@ class Memory:
         self.lines.fill(-1.0)
         self.observer.age.fill(-1.0)
         self.warm.fill(0)
+        pause_densities(self.density)
         self.trust.pause()
 
 

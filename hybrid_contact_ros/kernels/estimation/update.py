@@ -8,6 +8,7 @@ from hybrid_contact_ros.kernels.estimation.belief_likelihoods import BeliefSetti
 from hybrid_contact_ros.kernels.estimation.belief_step import BeliefRecord, BeliefUse, believe, remember
 from hybrid_contact_ros.kernels.estimation.contact_tracking import slips
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable, check_efforts
+from hybrid_contact_ros.kernels.estimation.event_density import DensityMemory, foretell_densities, learn_densities
 from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, StanceMemory, learn_ground
 from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
@@ -99,6 +100,10 @@ def update(
     belief_members, belief_belief, belief_kind, belief_times, belief_load, belief_touching, belief_weight,
     belief_probability, belief_last, belief_noise, belief_force, belief_covariance, belief_inverse, belief_transition,
     belief_single, belief_joint, belief_L, belief_x,
+    # densities:
+    density_stamps, density_foretold, density_classes, density_count, density_residuals, density_origins,
+    density_counts, density_transforms, density_passed, density_knots, density_support, density_made, density_last,
+    density_awaited, density_came, density_times, density_work,
     # mode scratch:
     A, work, order, intended, other_slip, found, other_forces,
     # scratch:
@@ -122,9 +127,9 @@ def update(
     Args: the members of UpdateSettings, GroundSettings, BeliefUse and BeliefSettings (both prefixed with ``belief_``),
         RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last
         mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory, TrustTable, TrustMemory and TrustScratch
-        (both with the prefix ``trust_``), RateNoise, StanceMemory, GroundMap, BeliefRecord (with the prefix),
-        StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix
-        ``out_``.
+        (both with the prefix ``trust_``), RateNoise, StanceMemory, GroundMap, BeliefRecord and DensityMemory (with
+        the prefixes ``belief_`` and ``density_``), StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut,
+        UpdateInput, and PredictionOut with the prefix ``out_``.
 
     Returns:
         The residual of the mode, validity bits, and how much was written of the lists: events of the sequence, events
@@ -182,6 +187,11 @@ def update(
         belief_probability, belief_last, belief_noise, belief_force, belief_covariance, belief_inverse,
         belief_transition, belief_single, belief_joint, belief_L, belief_x,
     )  # fmt: skip
+    density = DensityMemory(
+        density_stamps, density_foretold, density_classes, density_count, density_residuals, density_origins,
+        density_counts, density_transforms, density_passed, density_knots, density_support, density_made, density_last,
+        density_awaited, density_came, density_times, density_work,
+    )  # fmt: skip
     solver = StateScratch(A, work, order, intended, other_slip, found, other_forces)
     scratch = UpdateScratch(
         basis, values, touching, sliding, load, b, weighed, slip_acceleration, expected, estimates, vectors, bytes,
@@ -232,12 +242,15 @@ def update(
     # Foretell each contact's next event, from the extrapolated state and the rhythm of the gait.
     foretell(settings, given, weight, robot, problem, here, tracker, lines, scratch, ahead, out)
     remember(ahead, belief, out)
+    # Say when it comes as a density, by what was foretold of earlier events.
+    foretell_densities(settings, given, problem, tracker, ahead, density, out)
     # Follow the hybrid model through the modes after that.
     steps, complete = follow(settings, given, believed, robot, problem, here, tracker, solver, scratch, ahead, lists)
     # Tell what is new.
     detected, told_events = tell_events(
-        stamp, last_stamp, first, out.codes[STATUS], evidence, gap, out.codes[NEXT_EVENT], event_times, log, events
+        stamp, last_stamp, first, out.codes[STATUS], evidence, gap, out.codes[NEXT_EVENT], density_times, log, events
     )
+    learn_densities(detected, events, horizon, density)
     # Decide the stability flags, and which pairs of contacts are sensitive to the order of their impacts.
     solved = trusted and code == _SOLVED
     pairs = flag(
