@@ -145,9 +145,8 @@ class Engine:
             *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer, *memory.log,
             *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.noise, *memory.stops,
             *memory.stance, *memory.footholds, *memory.belief, *memory.beside.settings, *memory.beside.given,
-            *memory.beside.memory, bool(config.sensors.decide), *self.course, *memory.skill,
-            *state_scratch(m, TANGENTS), *self.scratch, *self.ground, *self.ahead,
-            *self.lists,
+            *memory.beside.memory, bool(config.sensors.decide), *self.course, *memory.skill, *memory.density,
+            *state_scratch(m, TANGENTS), *self.scratch, *self.ground, *self.ahead, *self.lists,
         )  # fmt: skip
 
     def measure(self, state: RobotState) -> int:

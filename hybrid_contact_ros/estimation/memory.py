@@ -9,6 +9,7 @@ import numpy as np
 from hybrid_contact_ros.estimation.beside import BesideContacts
 from hybrid_contact_ros.estimation.contact_belief import belief_record, forget
 from hybrid_contact_ros.estimation.effort_trust import EffortTrust
+from hybrid_contact_ros.estimation.event_densities import density_memory, forget_densities, pause_densities
 from hybrid_contact_ros.estimation.ground import foot_stops, ground_map, stance_memory
 from hybrid_contact_ros.estimation.stride_course import event_skill, forget_skill
 from hybrid_contact_ros.kernels.estimation.contact_tracking import UNKNOWN
@@ -51,6 +52,7 @@ class Memory:
         self.log = log_memory(m)
         # All three are forgotten at the first state.
         self.stops, self.stance, self.footholds = foot_stops(m), stance_memory(m), ground_map()
+        self.density = density_memory(m)
         # The belief reads the weights that the check of efforts has written.
         self.belief = belief_record(links, nv)._replace(weight=trust.memory.force_weight)
         self.skill = event_skill(m)
@@ -64,6 +66,7 @@ class Memory:
         self.log.begun.fill(-1)
         forget(self.belief)
         forget_skill(self.skill)
+        forget_densities(self.density)
         self.trust.reset()
         self.beside.reset()
         self.pause()
@@ -73,6 +76,7 @@ class Memory:
         self.lines.fill(-1.0)
         self.observer.age.fill(-1.0)
         self.warm.fill(0)
+        pause_densities(self.density)
         self.trust.pause()
 
 

@@ -11,6 +11,7 @@ from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likeliho
 from hybrid_contact_ros.kernels.estimation import belief_step as believing
 from hybrid_contact_ros.kernels.estimation import contact_belief as beliefs
 from hybrid_contact_ros.kernels.estimation import effort_trust as trusts
+from hybrid_contact_ros.kernels.estimation import event_density as densities
 from hybrid_contact_ros.kernels.estimation import event_skill as skills
 from hybrid_contact_ros.kernels.estimation import event_times as events
 from hybrid_contact_ros.kernels.estimation import foot_stops as stops
@@ -89,6 +90,7 @@ DOORS = [
             *(*prefixed("sensor", sensors.SensorSettings), *prefixed("sensor", sensors.SensorGiven)),
             *(*prefixed("sensor", sensors.SensorMemory), "sensors_decide"),
             *(*prefixed("course", courses.StrideCourse), *prefixed("skill", skills.EventSkill)),
+            *prefixed("density", densities.DensityMemory),
             *(modes.StateScratch, updates.UpdateScratch, grounds.GroundScratch, updates.EngineOut, updates.ListsOut),
             updates.UpdateInput,
             *("out_vectors", "out_numbers", "out_codes", "out_truths"),

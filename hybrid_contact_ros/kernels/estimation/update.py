@@ -8,6 +8,7 @@ from hybrid_contact_ros.kernels.estimation.belief_likelihoods import BeliefSetti
 from hybrid_contact_ros.kernels.estimation.belief_step import BeliefRecord, BeliefUse, believe, remember
 from hybrid_contact_ros.kernels.estimation.contact_tracking import slips
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable, check_efforts
+from hybrid_contact_ros.kernels.estimation.event_density import DensityMemory, foretell_densities, learn_densities
 from hybrid_contact_ros.kernels.estimation.event_skill import EventSkill
 from hybrid_contact_ros.kernels.estimation.foot_stops import FootStops, doubt_efforts, hold_stopped
 from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, StanceMemory, learn_ground
@@ -120,6 +121,10 @@ def update(
     # event skill:
     skill_square, skill_events, skill_share, skill_recent, skill_recent_time, skill_recent_kind, skill_recent_place,
     skill_pending, skill_path, skill_sigma, skill_forecast, skill_estimate,
+    # densities:
+    density_stamps, density_foretold, density_classes, density_count, density_residuals, density_origins,
+    density_counts, density_transforms, density_passed, density_knots, density_support, density_made, density_last,
+    density_awaited, density_came, density_times, density_work,
     # mode scratch:
     A, work, order, intended, other_slip, found, other_forces,
     # scratch:
@@ -143,11 +148,10 @@ def update(
     Args: the members of UpdateSettings, GroundSettings, BeliefUse and BeliefSettings (both prefixed with ``belief_``),
         RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last
         mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory, TrustTable, TrustMemory and TrustScratch
-        (both with the prefix ``trust_``), RateNoise, FootStops, StanceMemory, GroundMap, BeliefRecord (with the prefix),
-        SensorSettings, SensorGiven and SensorMemory (with the prefix ``sensor_``), StrideCourse and EventSkill (with
-        the prefixes ``course_`` and ``skill_``),
-        StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix
-        ``out_``.
+        (both with the prefix ``trust_``), RateNoise, FootStops, StanceMemory, GroundMap, BeliefRecord (with the
+        prefix), SensorSettings, SensorGiven and SensorMemory (with the prefix ``sensor_``), StrideCourse, EventSkill
+        and DensityMemory (with the prefixes ``course_``, ``skill_`` and ``density_``), StateScratch, UpdateScratch,
+        GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix ``out_``.
 
     Returns:
         The residual of the mode, validity bits, and how much was written of the lists: events of the sequence, events
@@ -215,6 +219,11 @@ def update(
     skill = EventSkill(
         skill_square, skill_events, skill_share, skill_recent, skill_recent_time, skill_recent_kind,
         skill_recent_place, skill_pending, skill_path, skill_sigma, skill_forecast, skill_estimate,
+    )  # fmt: skip
+    density = DensityMemory(
+        density_stamps, density_foretold, density_classes, density_count, density_residuals, density_origins,
+        density_counts, density_transforms, density_passed, density_knots, density_support, density_made, density_last,
+        density_awaited, density_came, density_times, density_work,
     )  # fmt: skip
     solver = StateScratch(A, work, order, intended, other_slip, found, other_forces)
     scratch = UpdateScratch(
@@ -292,14 +301,17 @@ def update(
     remember(ahead, belief, out)
     # Compare the course of the joints with the last stride; weigh what that, the state and the rhythm foretell.
     weigh_events(settings, given, robot, problem, here, tracker, scratch, course, skill, ahead, out)
+    # Say when it comes as a density, by what was foretold of earlier events.
+    foretell_densities(settings, given, problem, tracker, ahead, density, out)
     # Follow the hybrid model through the modes after that.
     steps, complete = follow(settings, given, believed, robot, problem, here, tracker, solver, scratch, ahead, lists)
     # Tell what is new.
     detected, told_events = tell_events(
-        stamp, last_stamp, first, out.codes[STATUS], evidence, gap, out.codes[NEXT_EVENT], event_times, log, events
+        stamp, last_stamp, first, out.codes[STATUS], evidence, gap, out.codes[NEXT_EVENT], density_times, log, events
     )
     # Learn from what has come how good each of the forecasts was.
     learn_events(detected, events, course, skill)
+    learn_densities(detected, events, horizon, density)
     # Decide the stability flags, and which pairs of contacts are sensitive to the order of their impacts.
     solved = trusted and code == _SOLVED
     pairs = flag(
