@@ -151,19 +151,19 @@ class LandingAhead:
             later = v + when * acceleration + missed.middle(np.sqrt(np.diag(self._noise(ahead))))
             return model.integrate(ahead.q, when * 0.5 * (v + later)), later
         pushed = self._pushed(ahead, when)
-        if pushed is not None:
-            return pushed.q, pushed.v
         if self._landing.course > 0.0:
             sticks = (ahead.backed == EventKind.STICK) & (ahead.event_times[:, 0] < when)
             if sticks.any() and ahead.effort is not None:
                 later = self._through_sticks(ahead, when)
                 if np.isfinite(later).all():
+                    later += 0.0 if pushed is None else pushed
                     return model.integrate(ahead.q, when * 0.5 * (v + later)), later
-            elif ahead.course is not None:
+            elif pushed is None and ahead.course is not None:
                 change, _ = ahead.course.change(when, self._landing.course)  # of q a third of that, times the time
                 q = model.integrate(ahead.q, when * (v + 0.5 * when * acceleration + change / 3.0))
                 return q, v + when * acceleration + change
-        return model.integrate(ahead.q, when * (v + 0.5 * when * acceleration)), v + when * acceleration
+        change = when * acceleration + (0.0 if pushed is None else pushed)
+        return model.integrate(ahead.q, when * (v + 0.5 * change)), v + change
 
     def _missed(self, ahead: ImpactAhead, when: float) -> Missed | None:
         """What such extrapolations to the touch of the contact that is due first missed before: of commanded drives
@@ -182,8 +182,9 @@ class LandingAhead:
             )
         return known[commanded]
 
-    def _pushed(self, ahead: ImpactAhead, when: float) -> Reached | None:
-        """The state at the touch by drives that answer the push of a touch lately, as they answered pushes before."""
+    def _pushed(self, ahead: ImpactAhead, when: float) -> Array | None:
+        """By how much (nv,) v⁻ differs where drives answer the push of a touch lately as they answered pushes before,
+        from where they hold their efforts."""
         if not (self._landing.course > 0.0 and 0.0 <= ahead.since_touch < _SWINGS and when > 0.0):
             return None
         if ahead.drives is None or ahead.effort is None:
@@ -194,7 +195,12 @@ class LandingAhead:
         if drives is None:
             return None
         state = RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort)
-        return followed(self._model, state, drives, np.flatnonzero(ahead.closed), when, 0.0)
+        still = replace(drives.command, stiffness=np.zeros(self._model.nv), damping=np.zeros(self._model.nv))
+        ends = [
+            followed(self._model, state, each, np.flatnonzero(ahead.closed), when, 0.0)
+            for each in (drives, drives._replace(command=still))
+        ]
+        return None if ends[0] is None or ends[1] is None else ends[0].v - ends[1].v
 
     def _noise(self, ahead: ImpactAhead) -> Array:
         """Covariance (nv, nv) of the measured v: stated, or learned from the last states."""
