@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,13 @@ _SWINGS = 0.02  # s after a touch, in which drives still answer its push
 _FOUND_ANEW = 1  # errors of commands, for a set with a deadline
 
 
+class _Pushed(NamedTuple):
+    """v⁻ (nv,) in the middle of what it may be, and the standard deviation of that, evenly between its ends."""
+
+    middle: Array
+    unsure: Array
+
+
 class LandingAhead:
     """Foresees landings of a robot by one configuration. Remembers nothing of the states."""
 
@@ -59,6 +66,7 @@ class LandingAhead:
         self._drives = np.eye(model.nv)[:, self._driven]
         self._weight = _GRAVITY * sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:])
         self._chains: dict[bytes, LandingChain] = {}
+        self._answered: tuple[ImpactAhead | None, _Pushed | None] = None, None
         self._asked: tuple[ErrorsSeen | None, dict[bool, Missed | None]] = None, {}
 
     def warm(self) -> None:
@@ -151,19 +159,26 @@ class LandingAhead:
             later = v + when * acceleration + missed.middle(np.sqrt(np.diag(self._noise(ahead))))
             return model.integrate(ahead.q, when * 0.5 * (v + later)), later
         pushed = self._pushed(ahead, when)
+        if pushed is not None:
+            middle = pushed.middle
+            return model.integrate(ahead.q, when * 0.5 * (v + middle)), middle
         if self._landing.course > 0.0:
-            sticks = (ahead.backed == EventKind.STICK) & (ahead.event_times[:, 0] < when)
-            if sticks.any() and ahead.effort is not None:
-                later = self._through_sticks(ahead, when)
-                if np.isfinite(later).all():
-                    later += 0.0 if pushed is None else pushed
-                    return model.integrate(ahead.q, when * 0.5 * (v + later)), later
-            elif pushed is None and ahead.course is not None:
+            sticks = self._after_sticks(ahead, when)
+            if sticks is not None:
+                return model.integrate(ahead.q, when * 0.5 * (v + sticks)), sticks
+            if ahead.course is not None:
                 change, _ = ahead.course.change(when, self._landing.course)  # of q a third of that, times the time
                 q = model.integrate(ahead.q, when * (v + 0.5 * when * acceleration + change / 3.0))
                 return q, v + when * acceleration + change
-        change = when * acceleration + (0.0 if pushed is None else pushed)
-        return model.integrate(ahead.q, when * (v + 0.5 * change)), v + change
+        return model.integrate(ahead.q, when * (v + 0.5 * when * acceleration)), v + when * acceleration
+
+    def _after_sticks(self, ahead: ImpactAhead, when: float) -> Array | None:
+        """v⁻ where slips end before it; None where none does."""
+        sticks = (ahead.backed == EventKind.STICK) & (ahead.event_times[:, 0] < when)
+        if not sticks.any() or ahead.effort is None:
+            return None
+        later = self._through_sticks(ahead, when)
+        return later if np.isfinite(later).all() else None
 
     def _missed(self, ahead: ImpactAhead, when: float) -> Missed | None:
         """What such extrapolations to the touch of the contact that is due first missed before: of commanded drives
@@ -182,11 +197,20 @@ class LandingAhead:
             )
         return known[commanded]
 
-    def _pushed(self, ahead: ImpactAhead, when: float) -> Array | None:
-        """By how much (nv,) v⁻ differs where drives answer the push of a touch lately as they answered pushes before,
-        from where they hold their efforts."""
+    def _pushed(self, ahead: ImpactAhead, when: float) -> _Pushed | None:
+        """v⁻ by drives that answer the push of a touch lately, as they answered pushes before; None where none is known
+        to.
+
+        What the touch has left of the velocities of contacts is stopped in the time of a landing, or goes on as the
+        acceleration of the mode says: v⁻ is between both.
+        """
         if not (self._landing.course > 0.0 and 0.0 <= ahead.since_touch < _SWINGS and when > 0.0):
             return None
+        if self._answered[0] is not ahead:
+            self._answered = ahead, self._answers(ahead, when)
+        return self._answered[1]
+
+    def _answers(self, ahead: ImpactAhead, when: float) -> _Pushed | None:
         if ahead.drives is None or ahead.effort is None:
             return None
         config = self._config.sensitivity
@@ -194,13 +218,16 @@ class LandingAhead:
         drives = as_commanded(ahead.drives, ahead.stamp_ns, self._driven, sigmas)
         if drives is None:
             return None
-        state = RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort)
-        still = replace(drives.command, stiffness=np.zeros(self._model.nv), damping=np.zeros(self._model.nv))
-        ends = [
-            followed(self._model, state, each, np.flatnonzero(ahead.closed), when, 0.0)
-            for each in (drives, drives._replace(command=still))
-        ]
-        return None if ends[0] is None or ends[1] is None else ends[0].v - ends[1].v
+        state, none = RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort), np.zeros(self._model.nv)
+        held = drives._replace(command=replace(drives.command, stiffness=none, damping=none))
+        closed = np.flatnonzero(ahead.closed)
+        stopped, pushed = (followed(self._model, state, each, closed, when, 0.0) for each in (held, drives))
+        if stopped is None or pushed is None:
+            return None
+        sticks = self._after_sticks(ahead, when)
+        going = ahead.v + when * ahead.acceleration if sticks is None else sticks
+        going = going + pushed.v - stopped.v
+        return _Pushed(0.5 * (pushed.v + going), (pushed.v - going) / math.sqrt(12.0))
 
     def _noise(self, ahead: ImpactAhead) -> Array:
         """Covariance (nv, nv) of the measured v: stated, or learned from the last states."""
@@ -291,6 +318,9 @@ class LandingAhead:
         moved = 0.5 * landing.effort_rate * when * when * solved(self._model.here.mass, drives)
         total = moved @ moved.T
         total += self._noise(ahead)
+        pushed = self._answered[1] if self._answered[0] is ahead else None
+        if pushed is not None:
+            total += np.outer(pushed.unsure, pushed.unsure)
         if landing.course > 0.0 and ahead.course is not None and not foreseen[self._driven].all():
             _, course = ahead.course.change(when, landing.course)
             total += np.outer(course, course)
