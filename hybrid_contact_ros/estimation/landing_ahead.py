@@ -14,7 +14,7 @@ from hybrid_contact_ros.codes import EventKind, LandingPhase, Status
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.command_errors import Told
 from hybrid_contact_ros.estimation.drive_commands import Reached, followed
-from hybrid_contact_ros.estimation.drive_gains import as_commanded
+from hybrid_contact_ros.estimation.drive_gains import SWINGS, Gains, learned
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 from hybrid_contact_ros.estimation.landing_clusters import (
     Cluster,
@@ -35,6 +35,7 @@ from hybrid_contact_ros.estimation.velocity_ahead import (
     through_sticks,
 )
 from hybrid_contact_ros.estimation.velocity_errors import ErrorsSeen, Missed
+from hybrid_contact_ros.estimation.velocity_noise import VelocitiesSeen
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import ImpactPrediction
@@ -46,7 +47,6 @@ _GRAVITY = 9.81
 _SLIPS = 0.4  # of the standard deviation of a gap's acceleration: that of a contact that may slip, along the ground
 _SLOWEST = 0.02  # m/s, of what comes down to touch
 _REMEMBERED = 16
-_SWINGS = 0.02  # s after a touch, in which drives still answer its push
 _FOUND_ANEW = 1  # errors of commands, for a set with a deadline
 
 
@@ -66,6 +66,7 @@ class LandingAhead:
         self._drives = np.eye(model.nv)[:, self._driven]
         self._weight = _GRAVITY * sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:])
         self._chains: dict[bytes, LandingChain] = {}
+        self._learned: tuple[VelocitiesSeen | None, Gains | None] = None, None
         self._answered: tuple[ImpactAhead | None, _Pushed | None] = None, None
         self._asked: tuple[ErrorsSeen | None, dict[bool, Missed | None]] = None, {}
 
@@ -113,21 +114,46 @@ class LandingAhead:
         return after_touches(contacts, ahead.closed, ahead.event_times)
 
     def by_the_best(self, ahead: ImpactAhead, when: float) -> ImpactAhead:
-        """The same, without commands where the acceleration, and what that missed before, tells v⁻ better.
+        """The same, with commands where these tell v⁻ better, and without where the acceleration does.
 
         Of both the errors before the last touches are compared, in situations like this one; where those of commands
-        are not known, the others are believed, which are.
+        are not known, the others are believed, which are. Where nobody tells what drives are told, they go on as they
+        do, and answer a push as they answered earlier ones.
         """
-        if ahead.commanded is None or not when > 0.0:
+        if not when > 0.0:
             return ahead
+        told = ahead if ahead.commanded is not None else self._as_told(ahead)
         held = self._missed(replace(ahead, commanded=None), when)
-        if held is None or not self._model.evaluate(RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort)):
+        if told is None or held is None:
+            return ahead
+        if told is not ahead and not held.settled:
+            return ahead
+        if not self._model.evaluate(RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort)):
             return ahead
         mass = self._model.here.mass.copy()
-        told = self._missed(ahead, when)
-        if told is not None and told.scatter(mass) <= held.scatter(mass):
-            return ahead
+        missed = self._missed(told, when)
+        if missed is not None and missed.scatter(mass) <= held.scatter(mass):
+            return told if missed.settled else ahead
         return replace(ahead, commanded=None)
+
+    def _as_told(self, ahead: ImpactAhead) -> ImpactAhead | None:
+        """The same with what drives seem to be told, lately after a touch; None where nobody knows their gains."""
+        gains = self._gains(ahead)
+        if gains is None or ahead.effort is None:
+            return None
+        angles = self._model.drives.angles(ahead.q)
+        return replace(ahead, commanded=gains.as_commanded(angles, ahead.v, ahead.effort))
+
+    def _gains(self, ahead: ImpactAhead) -> Gains | None:
+        """Of drives, lately after a touch."""
+        seen = ahead.drives
+        if not (self._landing.course > 0.0 and 0.0 <= ahead.since_touch < SWINGS) or seen is None:
+            return None
+        if self._learned[0] is not seen:  # the sets of one state ask for the same
+            config = self._config.sensitivity
+            sigmas = config.joint_position_sigma, config.joint_velocity_sigma
+            self._learned = seen, learned(seen, self._driven, sigmas)
+        return self._learned[1]
 
     def commanded(self, ahead: ImpactAhead, when: float) -> Reached | None:
         """The same as :meth:`state`, with the effort there, where the drives are told what to do."""
@@ -144,11 +170,17 @@ class LandingAhead:
 
     def _follow(self, told: Told, seconds: float) -> Array | None:
         """v (nv,) to which commanded drives were foreseen to take the robot from a state of the past."""
-        commands = told.commands.ahead()
+        gains, times = self._learned[1], self._landing.course
+        if told.commands is not None:
+            commands = told.commands.ahead()
+        elif gains is None or told.effort is None:
+            return None
+        else:
+            commands = gains.as_commanded(self._model.drives.angles(told.q), told.v, told.effort)
         if commands is None:
             return None
         state = RobotState(0, told.q, told.v, told.effort)
-        found = followed(self._model, state, commands, told.closed, seconds, self._landing.course)
+        found = followed(self._model, state, commands, told.closed, seconds, times)
         return None if found is None else found.v
 
     def state(self, ahead: ImpactAhead, when: float) -> tuple[Array, Array]:
@@ -204,18 +236,13 @@ class LandingAhead:
         What the touch has left of the velocities of contacts is stopped in the time of a landing, or goes on as the
         acceleration of the mode says: v⁻ is between both.
         """
-        if not (self._landing.course > 0.0 and 0.0 <= ahead.since_touch < _SWINGS and when > 0.0):
-            return None
         if self._answered[0] is not ahead:
             self._answered = ahead, self._answers(ahead, when)
         return self._answered[1]
 
     def _answers(self, ahead: ImpactAhead, when: float) -> _Pushed | None:
-        if ahead.drives is None or ahead.effort is None:
-            return None
-        config = self._config.sensitivity
-        sigmas = config.joint_position_sigma, config.joint_velocity_sigma
-        drives = as_commanded(ahead.drives, ahead.stamp_ns, self._driven, sigmas)
+        told = self._as_told(ahead) if when > 0.0 else None
+        drives = None if told is None else told.commanded
         if drives is None:
             return None
         state, none = RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort), np.zeros(self._model.nv)
