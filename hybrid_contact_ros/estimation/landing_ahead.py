@@ -47,6 +47,7 @@ _GRAVITY = 9.81
 _SLIPS = 0.4  # of the standard deviation of a gap's acceleration: that of a contact that may slip, along the ground
 _SLOWEST = 0.02  # m/s, of what comes down to touch
 _REMEMBERED = 16
+_BENT = 3  # longest axes of the spread whose landing is solved anew, for what the map to first order misses
 _FOUND_ANEW = 1  # errors of commands, for a set with a deadline
 
 
@@ -318,7 +319,10 @@ class LandingAhead:
         if missed is not None:
             unsure = missed.covariance(unsure, self._noise(ahead), mass)
         through = landing_map(mass, rows, model.friction[corners], impulse)
-        return found, spread_axes(mass, through, unsure, landing.spread)
+        after, before = spread_axes(mass, through, unsure, landing.spread)
+        longest = min(_BENT, len(after))
+        bent = chain.bends(mass, bias, rows, v, before[-longest:], after[-longest:]) if longest else none
+        return found, np.concatenate((after, bent))
 
     def _may_slip(self, ahead: ImpactAhead, corners: NDArray[np.intp], when: float) -> NDArray[np.bool_]:
         """Which contacts (k,) stand, but with so little friction to spare that they may slip before the impact: they
