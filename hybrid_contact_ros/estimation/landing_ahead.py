@@ -36,6 +36,7 @@ from hybrid_contact_ros.estimation.velocity_ahead import (
 )
 from hybrid_contact_ros.estimation.velocity_errors import ErrorsSeen, Missed
 from hybrid_contact_ros.estimation.velocity_noise import VelocitiesSeen
+from hybrid_contact_ros.impacts.landing_set import AT_REST
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import ImpactPrediction
@@ -309,13 +310,15 @@ class LandingAhead:
             found = replace(found, **times)
         if unsure is None:
             return found, none
+        missed = self._missed(ahead, found.time_to_impact)
         free = self._may_slip(ahead, corners, found.time_to_impact)
+        if missed is not None:
+            free |= missed.slides(rows, self._noise(ahead), AT_REST * float(-(rows[::3] @ v).min(initial=0.0))) & (ahead.closed[corners] != 0)
         impulse = chain.impulse(mass, bias, rows, v)
         if free.any():
             impulse.reshape(-1, 3)[free] = 0.0
             sliding = rows.reshape(-1, 3, model.nv)[free, 1:].reshape(-1, model.nv)
             unsure = unsure + self._slides(mass, sliding, found.time_to_impact)
-        missed = self._missed(ahead, found.time_to_impact)
         if missed is not None:
             unsure = missed.covariance(unsure, self._noise(ahead), mass)
         through = landing_map(mass, rows, model.friction[corners], impulse)

@@ -220,7 +220,7 @@ class LandingChain:
             for sign in (1.0, -1.0):
                 there, usable = self._outcome(mass, bias, rows, velocity + sign * error)[::2]
                 if usable:
-                    found.append(there - middle - sign * change)
+                    found.append(0.5 * (there - middle - sign * change))
         return np.array(found).reshape(len(found), velocity.size)
 
     def _outcome(self, mass: Array, bias: Array, rows: Array, velocity: Array) -> tuple[Array, Array, bool]:
@@ -252,7 +252,7 @@ class LandingChain:
             for sign in (1.0, -1.0):
                 there, usable = self._outcome(mass, bias, rows, velocity + sign * error)[::2]
                 if usable:
-                    found.append(there - middle - sign * change)
+                    found.append(0.5 * (there - middle - sign * change))
         return np.array(found).reshape(len(found), velocity.size)
 
     def _outcome(self, mass: Array, bias: Array, rows: Array, velocity: Array) -> tuple[Array, Array, bool]:
