@@ -280,7 +280,7 @@ class ContactEstimator:
     def _told(self) -> Told | None:
         """The state last added to what is remembered, with all that its drives were told."""
         moment, commands = self._latest, self._commands.seen()
-        if moment is None or commands is None:
+        if moment is None or (commands is None and self._phases.since_touch(moment.stamp_ns) > drive_gains.SWINGS):
             return None
         state = moment.state
         return Told(state.q, state.v, state.effort, moment.closed, commands)
