@@ -29,3 +29,11 @@ def after_transposed(L: Array, b: Array) -> Array:
     """L⁻ᵀ b, of a lower triangular L."""
     x, _ = lapack.dtrtrs(L, b, lower=1, trans=1)
     return np.asarray(x)
+
+
+def eigen(A: Array) -> tuple[Array, Array]:
+    """Eigenvalues, ascending, and eigenvectors, in columns, of a symmetric A. Raises LinAlgError without them."""
+    values, vectors, failed = lapack.dsyevd(A, lower=1)
+    if failed:
+        raise np.linalg.LinAlgError("eigenvalues did not converge")
+    return np.asarray(values), np.asarray(vectors)
