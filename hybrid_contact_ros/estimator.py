@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from enum import IntFlag
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.changed import changed
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.answers import predictions
@@ -342,7 +342,7 @@ class ContactEstimator:
             if event.detected and event.kind == EventKind.TOUCHDOWN
         ]
         if told:
-            self._errors.touched(self._phases.touch(told, lambda kept: replace(kept, **self._remembered())))
+            self._errors.touched(self._phases.touch(told, lambda kept: changed(kept, **self._remembered())))
 
     def _learn_strides(self, events: tuple[Event, ...]) -> None:
         if self.config.prediction.rhythm:

@@ -4,12 +4,12 @@ the velocity is."""
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.changed import changed
 from hybrid_contact_ros.codes import EventKind, LandingPhase, Status
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation import velocity_noise
@@ -76,7 +76,8 @@ class LandingAhead:
         gap, rate = ahead.gap, ahead.gap_velocity
         if ahead.gaps is None or gap is None or rate is None or ahead.base_covariance is not None:
             return ahead
-        noise, rough = np.split(ahead.gaps.sigma, 2)
+        sigma, m = ahead.gaps.sigma.tolist(), len(gap)
+        noise, rough = sigma[:m], sigma[m:]
         times = ahead.event_times.copy()
         for i in np.flatnonzero(ahead.backed == EventKind.TOUCHDOWN).tolist():
             time, early, late = times[i].tolist()
@@ -86,7 +87,7 @@ class LandingAhead:
             more = self._config.prediction.bound_sigmas * math.hypot(noise[i], time * rough[i]) / speed
             times[i, 1] = max(time - math.hypot(time - early, more), min(early, 0.0))
             times[i, 2] = time + math.hypot(late - time, more)
-        return replace(ahead, event_times=times)
+        return changed(ahead, event_times=times)
 
     def contacts(self, ahead: ImpactAhead) -> tuple[NDArray[np.intp], float]:
         """Which contacts take part in the next impact, and when (s) it begins: with a landing that lasts, those whose
@@ -184,14 +185,14 @@ class LandingAhead:
         known = ahead.effort is not None or not self._driven.any()  # without efforts nobody knows what flows between
         apart = known and landing.duration_max > 0.0 and bool(cluster.touch.max(initial=0.0) > 0.0)
         if found.status == Status.SINGULAR or not len(found.velocities) or (unsure is None and not apart):
-            return replace(found, **times), none
+            return changed(found, **times), none
         mass, bias, v = model.here.mass, model.here.bias, found.velocity_minus
         rows = model.rows.rows[corners].reshape(-1, model.nv)
         chain = self._chain(corners)
         if apart:
             found = shifted(found, chain.shifts(mass, bias, rows, v, cluster), mass, **times)
         else:
-            found = replace(found, **times)
+            found = changed(found, **times)
         if unsure is None:
             return found, none
         yield SHORT

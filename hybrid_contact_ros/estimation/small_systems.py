@@ -37,3 +37,12 @@ def eigen(A: Array) -> tuple[Array, Array]:
     if failed:
         raise np.linalg.LinAlgError("eigenvalues did not converge")
     return np.asarray(values), np.asarray(vectors)
+
+
+def principal_axes(A: Array) -> tuple[Array, Array]:
+    """Singular values of A (k, n), descending, and its right singular vectors, in rows. Raises LinAlgError without
+    them."""
+    _, size, axes, failed = lapack.dgesdd(A, full_matrices=0)
+    if failed:
+        raise np.linalg.LinAlgError("singular values did not converge")
+    return np.asarray(size), np.asarray(axes)
