@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.changed import changed
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.answers import predictions
+from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.drive_commands import CommandCourse
 from hybrid_contact_ros.estimation.effort_trust import LimbEfforts, LimbWeight
 from hybrid_contact_ros.estimation.engine import Engine

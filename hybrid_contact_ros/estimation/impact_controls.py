@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.changed import changed
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.config import LandingConfig
+from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.landing_clusters import wider_fields
 from hybrid_contact_ros.impacts.invariant_basis import InvariantBasis, OtherTerms, basis_of, set_changes
 from hybrid_contact_ros.prediction import ImpactPrediction

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.changed import changed
 from hybrid_contact_ros.codes import LandingPhase
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.impact import (
     ImpactRequest,
     check_config,

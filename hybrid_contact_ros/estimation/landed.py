@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.changed import changed
 from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.impacts.landing_model import LandingTerms
 from hybrid_contact_ros.impacts.landing_set import MODEL_ERROR, QUANTILE, LandingPoints, quantile_bounds
 from hybrid_contact_ros.prediction import ImpactPrediction

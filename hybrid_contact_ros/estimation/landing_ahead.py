@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.changed import changed
 from hybrid_contact_ros.codes import EventKind, LandingPhase, Status
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation import velocity_noise
+from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.drive_commands import Reached, followed
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 from hybrid_contact_ros.estimation.landing_clusters import (

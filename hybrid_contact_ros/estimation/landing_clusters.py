@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.changed import changed
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import ImpactConfig, LandingConfig
+from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.small_systems import after_transposed, factor_of, principal_axes
 from hybrid_contact_ros.impacts.landing_model import common_drives, joint_drives
 from hybrid_contact_ros.kernels.impacts.landing_chain import chain_scratch, landing_chain

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from hybrid_contact_ros.changed import changed
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead, LandingBegun
 from hybrid_contact_ros.estimation.landing_clusters import impacting_contacts
 from hybrid_contact_ros.estimation.moment import Moment

@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError, dataclass, fields, replace
 import numpy as np
 import pytest
 
-from hybrid_contact_ros.changed import changed
+from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 from hybrid_contact_ros.prediction import ImpactPrediction
 
