@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from enum import IntFlag
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation import drive_gains
 from hybrid_contact_ros.estimation.answers import predictions
+from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.command_errors import Told
 from hybrid_contact_ros.estimation.drive_commands import CommandCourse
 from hybrid_contact_ros.estimation.effort_trust import LimbEfforts, LimbWeight
@@ -357,7 +357,7 @@ class ContactEstimator:
             if event.detected and event.kind == EventKind.TOUCHDOWN
         ]
         if told:
-            self._errors.touched(self._phases.touch(told, lambda kept: replace(kept, **self._remembered())))
+            self._errors.touched(self._phases.touch(told, lambda kept: changed(kept, **self._remembered())))
 
     def _learn_strides(self, events: tuple[Event, ...]) -> None:
         if self.config.prediction.rhythm:

@@ -4,7 +4,6 @@ the velocity is."""
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.codes import EventKind, LandingPhase, Status
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation import velocity_noise
+from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.command_errors import Told
 from hybrid_contact_ros.estimation.drive_commands import Reached, followed
 from hybrid_contact_ros.estimation.drive_gains import SWINGS, Gains, learned
@@ -91,7 +91,8 @@ class LandingAhead:
         gap, rate = ahead.gap, ahead.gap_velocity
         if ahead.gaps is None or gap is None or rate is None or ahead.base_covariance is not None:
             return ahead
-        noise, rough = np.split(ahead.gaps.sigma, 2)
+        sigma, m = ahead.gaps.sigma.tolist(), len(gap)
+        noise, rough = sigma[:m], sigma[m:]
         times = ahead.event_times.copy()
         for i in np.flatnonzero(ahead.backed == EventKind.TOUCHDOWN).tolist():
             time, early, late = times[i].tolist()
@@ -101,7 +102,7 @@ class LandingAhead:
             more = self._config.prediction.bound_sigmas * math.hypot(noise[i], time * rough[i]) / speed
             times[i, 1] = max(time - math.hypot(time - early, more), min(early, 0.0))
             times[i, 2] = time + math.hypot(late - time, more)
-        return replace(ahead, event_times=times)
+        return changed(ahead, event_times=times)
 
     def contacts(self, ahead: ImpactAhead) -> tuple[NDArray[np.intp], float]:
         """Which contacts take part in the next impact, and when (s) it begins: with a landing that lasts, those whose
@@ -128,7 +129,7 @@ class LandingAhead:
         if not when > 0.0:
             return ahead
         told = ahead if ahead.commanded is not None else self._as_told(ahead)
-        held = self._missed(replace(ahead, commanded=None), when)
+        held = self._missed(changed(ahead, commanded=None), when)
         if told is None or held is None:
             return ahead
         if told is not ahead and not held.settled:
@@ -139,7 +140,7 @@ class LandingAhead:
         missed = self._missed(told, when)
         if missed is not None and missed.scatter(mass) <= held.scatter(mass):
             return told if missed.settled else ahead
-        return replace(ahead, commanded=None)
+        return changed(ahead, commanded=None)
 
     def _as_told(self, ahead: ImpactAhead) -> ImpactAhead | None:
         """The same with what drives seem to be told, lately after a touch; None where nobody knows their gains."""
@@ -147,7 +148,7 @@ class LandingAhead:
         if gains is None or ahead.effort is None:
             return None
         angles = self._model.drives.angles(ahead.q)
-        return replace(ahead, commanded=gains.as_commanded(angles, ahead.v, ahead.effort))
+        return changed(ahead, commanded=gains.as_commanded(angles, ahead.v, ahead.effort))
 
     def _gains(self, ahead: ImpactAhead) -> Gains | None:
         """Of drives, lately after a touch."""
@@ -251,7 +252,7 @@ class LandingAhead:
         if drives is None:
             return None
         state, none = RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort), np.zeros(self._model.nv)
-        held = drives._replace(command=replace(drives.command, stiffness=none, damping=none))
+        held = drives._replace(command=changed(drives.command, stiffness=none, damping=none))
         closed = np.flatnonzero(ahead.closed)
         stopped, pushed = (followed(self._model, state, each, closed, when, 0.0) for each in (held, drives))
         if stopped is None or pushed is None:
@@ -304,14 +305,14 @@ class LandingAhead:
         known = ahead.effort is not None or not self._driven.any()  # without efforts nobody knows what flows between
         apart = known and landing.duration_max > 0.0 and bool(cluster.touch.max(initial=0.0) > 0.0)
         if found.status == Status.SINGULAR or not len(found.velocities) or (unsure is None and not apart):
-            return replace(found, **times), none
+            return changed(found, **times), none
         mass, bias, v = model.here.mass, model.here.bias, found.velocity_minus
         rows = model.rows.rows[corners].reshape(-1, model.nv)
         chain = self._chain(corners)
         if apart:
             found = shifted(found, chain.shifts(mass, bias, rows, v, cluster), mass, **times)
         else:
-            found = replace(found, **times)
+            found = changed(found, **times)
         if unsure is None:
             return found, none
         yield SHORT

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.estimation.small_systems import after_transposed, factor_of, solved
+from hybrid_contact_ros.estimation.small_systems import after_transposed, eigen, factor_of, solved
 from hybrid_contact_ros.kernels.impacts.landing_law import landing_outcomes, landing_scratch
 
 Array = NDArray[np.float64]
@@ -221,7 +221,7 @@ def spread_axes(mass: Array, through: Array, covariance: Array, level: float) ->
     n = mass.shape[0]
     L = factor_of(mass)
     turned = L.T @ through
-    size, axes = np.linalg.eigh(turned @ covariance @ turned.T)
+    size, axes = eigen(turned @ covariance @ turned.T)
     kept = size > 1e-8 * max(float(size[-1]), 1e-300)
     if not (kept.any() and size[-1] > 0.0):
         return np.zeros((0, n)), np.zeros((0, n))

@@ -278,8 +278,8 @@ def _take_off(found, basis, vector, part):
 
 @kernel
 def _take_off_rows(found, basis, rows, first):
-    """Take from each row (nv,) from ``first`` on its parts along the basis: four at once, since the sums of one wait for
-    each other."""
+    """Take from each row (nv,) from ``first`` on its parts along the basis: four at once, since the sums of one
+    wait for each other."""
     count, nv = rows.shape
     blocks = (count - first) // 4
     for a in range(found):
