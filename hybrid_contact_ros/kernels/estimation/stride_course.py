@@ -238,7 +238,8 @@ def note_event(i, lifts, time, course):
 def _note(i, lifts, time, course):
     """Add an event of contact i; one that ends a flicker takes the one that began it back. Whether it is new."""
     times, lifted, undone, last = course.events[i], course.lifted[i], course.undone[i], EVENTS - 1
-    if lifted[last] >= 0 and time - times[last] < _FLICKER:
+    since = undone[2] if undone[0] == times[last] else times[last]  # an event that was restored has bounced since
+    if lifted[last] >= 0 and time - since < _FLICKER:
         undone[0], undone[1], undone[2] = times[last], lifted[last], time
         for k in range(last, 0, -1):
             times[k], lifted[k] = times[k - 1], lifted[k - 1]
@@ -246,6 +247,7 @@ def _note(i, lifts, time, course):
         return False
     new = True
     if undone[1] == lifts and time - undone[2] < _FLICKER:
+        undone[2] = time
         time, new = undone[0], False  # the first of them was right, however often it bounced
     for k in range(last):
         times[k], lifted[k] = times[k + 1], lifted[k + 1]
