@@ -56,7 +56,8 @@ class Horizon:
             false = f"{self.false / self.events:.2f}, {false}"
         low, high = binomial_interval(self.held, size.size) if size.size else (0.0, 1.0)
         share = f"{self.held / size.size:.2f} [{low:.2f}, {high:.2f}]" if size.size else "–"
-        return [told, f"{self.missed}+{self.off}/{self.events}", false, share, density(self.errors, self.low, self.high).text()]
+        missed = f"{self.missed}+{self.off}/{self.events}"
+        return [told, missed, false, share, density(self.errors, self.low, self.high).text()]
 
 
 def steady_spans(time: Array, true: Array) -> tuple[Bools, Bools]:
@@ -87,7 +88,7 @@ def horizons(found: list[Episode], told: list[Answers], kind: str, steady: bool)
                 into.events += timing.events
                 into.missed += timing.missed
                 into.off += int(np.sum(np.abs(timing.errors) > OFF))
-                # A bounce that the smoothed truth leaves out is no false event; nor is what the recording's end cuts off.
+                # A bounce that the smoothed truth leaves out is no false event; nor is what comes after the end.
                 seen = np.where(time <= time[-1] - h - _AFTER, here, np.uint8(EventKind.NONE))
                 into.false += event_timing(time, seen, ahead.time[:, i], np.unique(every), KINDS[kind], h).false
                 into.errors += timing.errors.tolist()

@@ -140,8 +140,8 @@ class Engine:
             *belief_settings(config.belief, config.prediction.bound_sigmas, weight(model), m), *robot, *problem,
             *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer, *memory.log,
             *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.noise, *memory.stance,
-            *memory.footholds, *memory.belief, *self.course, *memory.skill, *state_scratch(m, TANGENTS), *self.scratch, *self.ground, *self.ahead,
-            *self.lists,
+            *memory.footholds, *memory.belief, *self.course, *memory.skill, *state_scratch(m, TANGENTS), *self.scratch,
+            *self.ground, *self.ahead, *self.lists,
         )  # fmt: skip
 
     def measure(self, state: RobotState) -> int:

@@ -1,4 +1,4 @@
-"""Sources of event times are weighted by what their errors were, and silenced where what they foretell does not come."""
+"""Sources of event times count by what their errors were, and are silenced where what they foretell does not come."""
 
 import numpy as np
 import pytest

@@ -15,8 +15,6 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
@@ -211,7 +209,7 @@ def _follow_lag(dt, now, course):
 
 @kernel
 def _measure_lag(pull, information, lag):
-    """The update by a difference that is ``pull`` / ``information`` of the lag, with the variance 1 / ``information``."""
+    """The update by a lag that is off by ``pull`` / ``information``, with the variance 1 / ``information``."""
     total = 1.0 + lag[LAG_VARIANCE] * information
     gain_lag, gain_drift = lag[LAG_VARIANCE] / total, lag[COVARIANCE] / total
     lag[LAG] += gain_lag * pull
