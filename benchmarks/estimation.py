@@ -1,6 +1,6 @@
 """The estimator's defaults on recordings with truths: ``./run bench estimation [RECORDING ...] [--table TABLE]``.
 
-Without names: the recordings of the shared data; ``simulated``: those that are made here, in MuJoCo, and kept outside of
+Without names: the recordings of the shared data; ``simulated``: those that are made here, in MuJoCo, and kept out of
 the checkout; ``left_out``: the same of robots that nothing was chosen with. Tables:
 
 - ``scores``: F1 of closed and of open, balanced accuracy and Brier score where the truth is certain, F1 of closed on

@@ -36,7 +36,7 @@ def stride_course(contacts: int, configuration: Array, velocity: Array, floating
     return StrideCourse(
         configuration=configuration,
         velocity=velocity,
-        times=np.zeros((kept, 3)),
+        times=np.zeros(kept),
         signals=np.zeros((kept, s)),
         heights=np.zeros((kept, contacts)),
         place=place,

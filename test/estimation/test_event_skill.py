@@ -5,15 +5,8 @@ import pytest
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.estimation.stride_course import event_skill, stride_course
-from hybrid_contact_ros.kernels.estimation.event_skill import (
-    STATE,
-    STRIDE,
-    TOLD,
-    EventsGiven,
-    EventsTold,
-    learn_skill,
-    weigh_sources,
-)
+from hybrid_contact_ros.kernels.estimation.event_skill import STATE, STRIDE, TOLD, learn_skill
+from hybrid_contact_ros.kernels.estimation.event_sources import EventsGiven, EventsTold, weigh_sources
 
 TOUCHDOWN, LIFTOFF, SLIP = int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF), int(EventKind.SLIP)
 STEP = 0.002
@@ -86,7 +79,7 @@ def test_a_source_whose_events_do_not_come_is_silenced_and_heard_again_when_they
         for k in range(60):
             kind = foot.state(True, expected=0.05 - k * STEP)[0]
         told.append(kind)
-        for k in range(5):
+        for _ in range(5):
             told[-1] = max(told[-1], foot.state(True, expected=0.05)[0])
     assert told[0] == LIFTOFF and told[-1] == 0
     foot.skill.pending[:] = np.nan

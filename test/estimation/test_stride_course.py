@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybrid_contact_ros.estimation.stride_course import stride_course
-from hybrid_contact_ros.kernels.estimation.stride_course import LAG, TRACKED, follow_course, note_event
+from hybrid_contact_ros.kernels.estimation.stride_begin import note_event
+from hybrid_contact_ros.kernels.estimation.stride_course import LAG, TRACKED, follow_course
 from hybrid_contact_ros.kernels.estimation.stride_events import event_after, followed, touchdown_on_path
 
 STEP = 0.002  # s
