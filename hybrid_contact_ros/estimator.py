@@ -91,7 +91,7 @@ class ContactEstimator:
 
     Without measured effort (``effort`` None) forces and accelerations are unknown: ``VALID_EFFORT`` is clear, statuses
     come from geometry alone, touchdown times assume locked joints (free fall without contacts, no acceleration with),
-    slip is not predicted, liftoff only from the rhythm of a steady gait, and flags are UNDECIDED. A single body has no
+    slip is not predicted, liftoff only from the last strides of a gait, and flags are UNDECIDED. A single body has no
     joints and is not concerned.
 
     One estimator (and its model) serves one thread at a time.
