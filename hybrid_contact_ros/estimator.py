@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimation import drive_gains
 from hybrid_contact_ros.estimation.answers import predictions
+from hybrid_contact_ros.estimation.command_errors import Told
 from hybrid_contact_ros.estimation.drive_commands import CommandCourse
 from hybrid_contact_ros.estimation.effort_trust import LimbEfforts, LimbWeight
 from hybrid_contact_ros.estimation.engine import Engine
@@ -125,6 +127,7 @@ class ContactEstimator:
         self._course, self._noise = Course(model.nv), VelocityNoise(model.nv)
         self._commands = CommandCourse(model.drives)
         self._gaps = VelocityNoise(2 * m, _GAPS_SEEN)
+        self._drives = VelocityNoise(3 * model.nv, drive_gains.SEEN)
         self._errors = VelocityErrors(model.nv, config.landing.remembered)
         self._phases = LandingPhases(m, config)
 
@@ -140,6 +143,7 @@ class ContactEstimator:
         self._noise.reset()
         self._commands.reset()
         self._gaps.reset()
+        self._drives.reset()
         self._errors.reset()
         self._phases.reset()
         self._engine.memory.reset()
@@ -221,7 +225,9 @@ class ContactEstimator:
         self._noise.add(stamp, state.v)
         self._commands.see(state)
         self._gaps.add(stamp, np.concatenate((moment.gap, moment.gap_velocity)))
-        self._errors.add(stamp, state.v, moment.acceleration, moment.closed)
+        if state.effort is not None:
+            self._drives.add(stamp, np.concatenate((self.model.drives.angles(state.q), state.v, state.effort)))
+        self._errors.add(stamp, state.v, moment.acceleration, moment.closed, self._told)
         self._phases.keep(moment)
         impact = self.next_impact() if wanted & _IMPACT else None
         if wanted & _SENSITIVITY:
@@ -265,9 +271,18 @@ class ContactEstimator:
             friction=self._friction.learned,
             velocities=self._noise.seen(),
             gaps=self._gaps.seen(),
+            drives=self._drives.seen(),
             errors=self._errors.seen(),
             commanded=self._commands.ahead(),
         )
+
+    def _told(self) -> Told | None:
+        """The state last added to what is remembered, with all that its drives were told."""
+        moment, commands = self._latest, self._commands.seen()
+        if moment is None or commands is None:
+            return None
+        state = moment.state
+        return Told(state.q, state.v, state.effort, moment.closed, commands)
 
     def next_sensitivities(self) -> tuple[SensitivityPrediction, ...]:
         """How each event that is predicted within ``sensitivity.horizon`` changes with the state before it, for the

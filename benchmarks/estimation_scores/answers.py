@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 from benchmarks.estimation_scores.episodes import Array, Bools, Episode, Source, states
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.mechanics.state import RobotState
 
 KINDS = {"touchdown": EventKind.TOUCHDOWN, "liftoff": EventKind.LIFTOFF}
 
@@ -44,12 +47,18 @@ _TIMES = (*_QUANTILES, "earliest", "latest", "density_valid", "event_probability
 _NAMES = ("closed", "probability", "next_event", *_TIMES)
 
 
-def answers(source: Source, estimator: ContactEstimator, episode: Episode) -> Answers:
-    """Run the estimator over an episode, from nothing remembered."""
+def answers(
+    source: Source,
+    estimator: ContactEstimator,
+    episode: Episode,
+    make: Callable[[RigidBodyModel, Episode], list[RobotState]] | None = None,
+) -> Answers:
+    """Run the estimator over an episode, from nothing remembered. ``make``: makes its states."""
     estimator.reset()
     rows: dict[str, list[NDArray]] = {}
     events = []
-    for state in states(estimator.model, episode.recording):
+    given = states(estimator.model, episode.recording) if make is None else make(estimator.model, episode)
+    for state in given:
         told = estimator.update(state, Parts.MODE)
         mode = told.mode
         for name in _NAMES:

@@ -51,6 +51,7 @@ class ImpactAhead:
         commanded: what the drives are told to do; None where nobody tells.
         velocities: the last ones, which tell of their noise; None where nobody remembered them.
         gap, gap_velocity: φ, φ̇ (m,), and gaps: the last φ and φ̇ (2 m,), which tell of their noise.
+        drives: the last angles, velocities and efforts of joints (3 nv,), which tell how drives answer pushes.
         errors: of the last extrapolations of v; None where nobody remembered them.
     """
 
@@ -70,6 +71,7 @@ class ImpactAhead:
     friction: tuple[Array, Array] | None = None
     velocities: VelocitiesSeen | None = None
     commanded: CommandAhead | None = None
+    drives: VelocitiesSeen | None = None
     gap: Array | None = None
     gap_velocity: Array | None = None
     gaps: VelocitiesSeen | None = None

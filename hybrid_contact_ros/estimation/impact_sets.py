@@ -161,6 +161,7 @@ class ImpactSets:
         contacts, when = foreseen.contacts(ahead)
         if not contacts.size:
             return None
+        ahead = foreseen.by_the_best(ahead, when)
         reached = foreseen.commanded(ahead, when)
         if reached is not None:
             q, v, ahead = reached.q, reached.v, replace(ahead, effort=reached.effort)

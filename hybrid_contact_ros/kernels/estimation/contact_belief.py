@@ -18,6 +18,7 @@ from hybrid_contact_ros.kernels.estimation.belief_likelihoods import (
     single_likelihoods,
 )
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
+from hybrid_contact_ros.kernels.estimation.sensor_likelihoods import EVIDENCE, steer
 
 _TOUCHDOWN, _LIFTOFF = int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
 _SLIP, _STICK = int(EventKind.SLIP), int(EventKind.STICK)
@@ -51,9 +52,10 @@ class BeliefScratch(NamedTuple):
 @kernel
 def contact_belief(
     # settings:
-    gap_sigma, swing_height, sunk, swing_speed, swing_slide, slip_speed, rest_speed, load_sigma, load_limit, force_part,
-    share, outliers, gap_correlation, velocity_correlation, load_correlation, force_correlation, touchdown_rate,
-    liftoff_rate, slip_rate, stick_rate, foresight, foresight_sigma, sigmas,
+    gap_sigma, swing_height, sunk, near, near_height, near_speed, swing_speed, swing_slide, slip_speed, rest_speed,
+    load_sigma, load_limit, slip_sigma, slip_limit, force_part, share, outliers, gap_correlation,
+    velocity_correlation, load_correlation, force_correlation, touchdown_rate, liftoff_rate, slip_rate, stick_rate,
+    foresight, foresight_sigma, sigmas,
     # groups:
     members,
     # problem:
@@ -63,6 +65,8 @@ def contact_belief(
     belief, kind, times,
     # scratch:
     transition, single, joint, L, x,
+    # sensors:
+    beside,
     # out:
     probability,
 ):  # fmt: skip
@@ -70,12 +74,14 @@ def contact_belief(
 
     Args: the members of BeliefSettings, BeliefInput, BeliefMemory and BeliefScratch.
         members: (g, GROUP) int64, the contacts of each group, −1 where there is none.
+        beside: (m, COLUMNS), of :mod:`.sensor_likelihoods`.
         probability: out (m, 2), that each contact is closed, and that it slips.
     """
     settings = BeliefSettings(
-        gap_sigma, swing_height, sunk, swing_speed, swing_slide, slip_speed, rest_speed, load_sigma, load_limit,
-        force_part, share, outliers, gap_correlation, velocity_correlation, load_correlation, force_correlation,
-        touchdown_rate, liftoff_rate, slip_rate, stick_rate, foresight, foresight_sigma, sigmas,
+        gap_sigma, swing_height, sunk, near, near_height, near_speed, swing_speed, swing_slide, slip_speed,
+        rest_speed, load_sigma, load_limit, slip_sigma, slip_limit, force_part, share, outliers, gap_correlation,
+        velocity_correlation, load_correlation, force_correlation, touchdown_rate, liftoff_rate, slip_rate,
+        stick_rate, foresight, foresight_sigma, sigmas,
     )  # fmt: skip
     given = BeliefInput(
         dt, first, trusted, observed, touching, gap, gap_sigmas, rate, rate_sigmas, spread, slide, load, force,
@@ -90,6 +96,10 @@ def contact_belief(
         for j in range(k):
             transitions(members[g, j], settings, given.dt, memory, scratch.transition[j])
             single_likelihoods(members[g, j], settings, given, scratch.single[j])
+            # What foot sensors, shocks and commands say beside.
+            steer(beside[members[g, j]], scratch.transition[j])
+            for a in range(1, 3):
+                scratch.single[j, a] += beside[members[g, j], EVIDENCE]
         joined = given.trusted and given.observed
         if joined:
             joint_likelihoods(members[g], k, settings, given, scratch.L, scratch.x, scratch.joint)

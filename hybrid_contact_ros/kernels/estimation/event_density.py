@@ -24,6 +24,7 @@ from hybrid_contact_ros.kernels.estimation.density_quantiles import (
     logistic_quantile,
     residual_quantiles,
 )
+from hybrid_contact_ros.kernels.estimation.event_skill import STRIDE
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 from hybrid_contact_ros.kernels.estimation.update_records import (
     DENSITY_VALID,
@@ -77,11 +78,11 @@ class DensityMemory(NamedTuple):
 
 
 @kernel
-def foretell_densities(settings, given, problem, tracker, ahead, density, out):
+def foretell_densities(settings, given, problem, skill, ahead, density, out):
     """Write the density of each contact's next event, and keep what it was made from.
 
-    Args: settings: UpdateSettings. given: UpdateInput. problem: UpdateProblem. tracker: TrackerMemory. ahead:
-        EngineOut. density: in and out, DensityMemory. out: PredictionOut.
+    Args: settings: UpdateSettings. given: UpdateInput. problem: UpdateProblem. skill: EventSkill. ahead: EngineOut.
+        density: in and out, DensityMemory. out: PredictionOut.
     """
     stamp, count = given.stamp, density.count[0]
     place = count % STATES
@@ -91,9 +92,9 @@ def foretell_densities(settings, given, problem, tracker, ahead, density, out):
         density.count[0] = count + 1
     reach = bound_logit(settings.sigmas)
     numbers = out.numbers
-    for i in range(tracker.closed.shape[0]):
+    for i in range(density.times.shape[0]):
         kind, times = out.codes[NEXT_EVENT, i], ahead.event_times[i]
-        code = _class_of(i, kind, given.elapsed, problem.due)
+        code = _class_of(i, kind, given.elapsed, problem.due, skill)
         for k in range(3):
             density.times[i, k] = times[k]
         out.codes[DENSITY_VALID, i] = 0
@@ -114,13 +115,14 @@ def foretell_densities(settings, given, problem, tracker, ahead, density, out):
 
 
 @kernel
-def _class_of(i, kind, elapsed, due):
-    """The kind of event, and whether the rhythm of the gait foretells it (odd) or the state alone."""
+def _class_of(i, kind, elapsed, due, skill):
+    """The kind of event, and whether earlier strides foretell it, too (odd), or the state alone."""
     if kind != _TOUCHDOWN and kind != _LIFTOFF:
         return _NONE
     side = 0 if kind == _TOUCHDOWN else 1
     latest = due[i, side, 2] - elapsed
-    return 2 * side + (1 if 0.0 <= latest < math.inf else 0)
+    followed = not math.isnan(skill.sigma[i]) and skill.forecast[i, STRIDE] < math.inf
+    return 2 * side + (1 if followed or 0.0 <= latest < math.inf else 0)
 
 
 @kernel
