@@ -18,6 +18,7 @@ from hybrid_contact_ros.messages.readers import (
     ContactModeReader,
     PostImpactVelocitySetReader,
 )
+from hybrid_contact_ros.time_density import QUANTILE_FIELDS
 
 READERS = {
     "ContactMode": ContactModeReader,

@@ -44,6 +44,7 @@ _FLICKER = 30_000_000  # ns: events that follow the one before sooner are a boun
 _SHARPEST = 3e-4  # s: no deviation is smaller, since no stamp is known better
 # s: detections date a liftoff later than forces end, by up to this; the lowest quantile is that much wider.
 _DATING = 0.003
+_ELSEWHERE = 0.01  # s: a foretold time that is this far from its lead is one for another lead
 _LATE = 20_000_000  # ns: an event may be told this long after it happened
 _FADING = 0.98  # of the numbers of events that came, for each later one
 FIRST_CAME, FIRST_AWAITED = 4.5, 5.0
@@ -138,7 +139,7 @@ def _deviation(sigmas, times):
 @kernel
 def _write(i, code, scale, reach, horizon, density, out):
     """The density of contact i's next event; its quantiles are those of the leads about its median."""
-    median, numbers = density.times[i, 0], out.numbers
+    median, numbers = max(density.times[i, 0], 0.0), out.numbers
     low = 0
     while low < LEADS - 2 and SECONDS[low + 1] <= median:
         low += 1
@@ -243,10 +244,22 @@ def _compare(i, kind, time, density):
             continue
         median, scale = density.foretold[place, i, 0], density.foretold[place, i, 1]
         residual = (1e-9 * (time - density.stamps[place]) - median) / scale
-        _check(i, code, lead, residual, scale, density)
-        number = density.counts[code, lead]
-        keep_residual(residual, i, density.residuals[code, lead], density.origins[code, lead], number)
-        density.counts[code, lead] = number + 1
+        # What was foretold for quite another time counts where it will be looked for.
+        apart = abs(median - SECONDS[lead])
+        said = lead if apart <= max(_ELSEWHERE, 0.5 * SECONDS[lead]) else _nearest(median)
+        _check(i, code, said, residual, scale, density)
+        number = density.counts[code, said]
+        keep_residual(residual, i, density.residuals[code, said], density.origins[code, said], number)
+        density.counts[code, said] = number + 1
+
+
+@kernel
+def _nearest(median):
+    """The lead that is nearest to a foretold time."""
+    lead = 0
+    while lead < LEADS - 1 and abs(SECONDS[lead + 1] - median) < abs(SECONDS[lead] - median):
+        lead += 1
+    return lead
 
 
 @kernel
