@@ -9,6 +9,7 @@ the checkout. Tables:
 - ``ceilings``: a classifier that is given the true gap, velocity and force, fitted on other recordings.
 - ``events``: touchdowns and liftoffs ahead, their bounds, and the reliability of probabilities.
 - ``faults``: each fault of the sensors alone, and all together.
+- ``steps``: with joint states and an inertial unit alone, with odometry, efforts, foot sensors, a schedule.
 
 docs/estimation.md says what the recordings are and what the numbers mean.
 """
@@ -26,7 +27,7 @@ from benchmarks.estimation_scores.runs import Options
 from benchmarks.estimation_scores.simulated import simulated_sources
 from benchmarks.estimation_scores.sources import shared_sources
 
-TABLES = ("scores", "baselines", "ceilings", "events", "faults")
+TABLES = ("scores", "baselines", "ceilings", "events", "faults", "steps")
 
 
 def wanted(names: list[str], shared: dict[str, Source], simulated: dict[str, Source]) -> list[Source]:

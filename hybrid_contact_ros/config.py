@@ -24,6 +24,7 @@ from hybrid_contact_ros.config_ground import GroundConfig
 from hybrid_contact_ros.config_impacts import ImpactConfig, LandingConfig
 from hybrid_contact_ros.config_node import DiagnosticsConfig, InputConfig, RealtimeConfig
 from hybrid_contact_ros.config_own import OWN
+from hybrid_contact_ros.config_sensors import SensorsConfig
 from hybrid_contact_ros.parameter_file import read_parameters
 from hybrid_contact_ros.parameter_values import checked, group, leaf, named
 
@@ -42,6 +43,7 @@ __all__ = [
     "PredictionConfig",
     "RealtimeConfig",
     "SensitivityConfig",
+    "SensorsConfig",
     "StabilityConfig",
     "TrustConfig",
 ]
@@ -81,6 +83,7 @@ class EstimatorConfig:
         activation: :class:`ActivationConfig`: when a measured gap counts as closed, and the noise of the sensors.
         ground: :class:`GroundConfig`: how the ground is learned from contact.
         belief: :class:`BeliefConfig`: densities and rates of the filter over open, sticking and slipping.
+        sensors: :class:`SensorsConfig`: densities of foot sensors, shocks and commanded contacts.
         prediction: :class:`PredictionConfig`: how far ahead events and modes are predicted.
         stability: :class:`StabilityConfig`: the dead bands of the flags.
         impact: :class:`ImpactConfig`: the impact law, and how the set of velocities after an impact is drawn.
@@ -106,6 +109,7 @@ class EstimatorConfig:
     activation: ActivationConfig = field(default_factory=ActivationConfig)
     ground: GroundConfig = field(default_factory=GroundConfig)
     belief: BeliefConfig = field(default_factory=BeliefConfig)
+    sensors: SensorsConfig = field(default_factory=SensorsConfig)
     prediction: PredictionConfig = field(default_factory=PredictionConfig)
     stability: StabilityConfig = field(default_factory=StabilityConfig)
     impact: ImpactConfig = field(default_factory=ImpactConfig)

@@ -33,6 +33,7 @@ class InputConfig:
     base: str = leaf("odometry", "-", None, None, "where a floating base comes from: odometry, or imu (and the legs)")
     imu: bool = leaf(False, "-", None, None, "take inertial measurements on the topic imu into states")
     contact_sensors: bool = leaf(False, "-", None, None, "the same of readings of foot sensors on contact_sensors")
+    commanded_contacts: bool = leaf(False, "-", None, None, "the same of what a controller wants closed")
     wrench_topics: tuple[str, ...] = leaf(
         (), "text", None, None, "of force sensors, one for each link with contacts, in their order; empty text: none"
     )

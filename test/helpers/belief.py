@@ -8,6 +8,7 @@ from hybrid_contact_ros.config_belief import BeliefConfig
 from hybrid_contact_ros.estimation.contact_belief import belief_record, belief_settings
 from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
 from hybrid_contact_ros.kernels.estimation.contact_belief import contact_belief
+from hybrid_contact_ros.kernels.estimation.sensor_likelihoods import sensor_memory
 
 CONFIG = BeliefConfig()
 WEIGHT = 160.0
@@ -22,6 +23,7 @@ class Belief:
         self.settings = belief_settings(config, 2.0, weight, m)
         self.record = belief_record(links or [f"foot {i}" for i in range(m)], 18)
         self.first = True
+        self.beside = sensor_memory(m).beside
 
     def step(self, dt=1e-3, trusted=True, observed=True, kind=None, times=None, **state) -> np.ndarray:
         """Probabilities (m, 2), closed and slipping; ``kind`` and ``times`` were foretold with the state before."""
@@ -32,7 +34,7 @@ class Belief:
         contact_belief(
             *self.settings, r.members, dt, self.first, trusted, observed, given.touching, *given[5:13],
             given.force_covariance, given.force_weight, r.belief, r.kind, r.times, r.transition, r.single, r.joint, r.L,
-            r.x, r.probability,
+            r.x, self.beside, r.probability,
         )  # fmt: skip
         self.first = False
         return r.probability.copy()

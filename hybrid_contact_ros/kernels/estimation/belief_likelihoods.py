@@ -167,9 +167,15 @@ def joint_likelihoods(members, k, settings, given, L, x, out):
     weight = effective(given.dt, given.first, s.force_correlation)
     count = 1 << k
     best = -math.inf
-    for chosen in range(count):
-        log = 0.0
+    for turn in range(count):
+        # The first member changes most seldom: what the sets share of factor and logarithm is computed once.
+        chosen, first = 0, k - 1
         for a in range(k):
+            chosen |= (turn >> (k - 1 - a) & 1) << a
+        while first > 0 and not turn >> (k - 1 - first) & 1:
+            first -= 1
+        log = 0.0 if first == 0 else L[first - 1, first]  # above the diagonal: of the members before
+        for a in range(first, k):
             i = members[a]
             closed = (chosen >> a) & 1
             x[a] = given.force[i] - s.share * closed
@@ -188,6 +194,8 @@ def joint_likelihoods(members, k, settings, given, L, x, out):
                 x[a] -= L[a, b] * x[b]
             x[a] /= L[a, a]
             log -= 0.5 * x[a] * x[a] + math.log(L[a, a])
+            if a + 1 < k:
+                L[a, a + 1] = log
         out[chosen] = log if log > -1e300 else -1e300
         best = max(best, out[chosen])
     for chosen in range(count):

@@ -59,16 +59,17 @@ class BeliefRecord(NamedTuple):
 @kernel
 def believe(
     use, belief_settings, settings, given, believed, every, problem, here, tracker, observer, solver, scratch,
-    belief, out,
+    belief, beside, sensed, out,
 ):  # fmt: skip
     """Form the belief of this state, before a mode is solved for: nothing here depends on which contacts are thought to
     be closed, except the load of the last state's mode.
 
-    Args: use: BeliefUse. belief_settings: BeliefSettings. belief: in and out, BeliefRecord.
+    Args: use: BeliefUse. belief_settings: BeliefSettings. belief: in and out, BeliefRecord. beside: (m, COLUMNS), of
+        :func:`~.sensor_likelihoods.sense`, and ``sensed``, whether foot sensors say enough without forces.
 
     Returns:
         Whether the belief decided which contacts are closed, which it does once there are observed forces, of efforts
-        that are ``believed``.
+        that are ``believed``, or where foot sensors say enough.
     """
     s, b = belief_settings, belief
     observed = use.observes and has_settled(settings.gain, observer)
@@ -87,11 +88,11 @@ def believe(
         s.slip_rate, s.stick_rate, s.foresight, s.foresight_sigma, s.sigmas, b.members, given.dt, given.first,
         given.trusted, observed, b.touching, problem.gap, here.gap_sigmas, here.gap_velocity, here.velocity_sigmas,
         tracker.spread, here.slip_speed, b.load, b.force, b.covariance, b.weight, b.belief, b.kind, b.times,
-        b.transition, b.single, b.joint, b.L, b.x, b.probability,
+        b.transition, b.single, b.joint, b.L, b.x, beside, b.probability,
     )  # fmt: skip
     for i in range(b.load.shape[0]):
         out.numbers[PROBABILITY, i] = calibrated(use.slope, use.offset, b.probability[i, 0])
-    if use.decides and observed and believed:
+    if use.decides and ((observed and believed) or sensed):
         decide_closed(
             use.close_above, use.open_below, settings.velocity_tolerance, problem.gap, here.gap_velocity, b.probability,
             tracker.closed, tracker.evidence,
