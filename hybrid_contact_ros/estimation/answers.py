@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.estimation.engine import Answer
 from hybrid_contact_ros.estimation.pairs import Pairs, listed
+from hybrid_contact_ros.kernels.estimation.belief_step import CALIBRATED
 from hybrid_contact_ros.kernels.estimation.update_records import CODES, NUMBERS, VECTORS, ListsOut
 from hybrid_contact_ros.prediction import ModePrediction, ModeSequence, StabilityPrediction
 
@@ -152,9 +153,9 @@ def predictions(stamp_ns: int, answer: Answer, lists: ListsOut) -> tuple[ModePre
     _set(mode, "floats", floats)
     _set(mode, "octets", octets)
     _set(mode, "residual", residual)
-    _set(mode, "validity", validity)
+    _set(mode, "validity", validity & ~CALIBRATED)
     _set(mode, "sequence", mode_sequence(lists, steps))
-    _set(mode, "probability_valid", False)
+    _set(mode, "probability_valid", bool(validity & CALIBRATED))
     _set(mode, "time_bounds_valid", False)
     _set(flags, "stamp_ns", stamp_ns)
     _set(flags, "floats", floats)

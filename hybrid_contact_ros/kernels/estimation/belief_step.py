@@ -12,6 +12,10 @@ from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 from hybrid_contact_ros.kernels.estimation.update_records import NEXT_EVENT, PROBABILITY
 
+CALIBRATED = 1 << 7
+"""Bit beside those of Validity: the belief decided which contacts are closed, and what it says is calibrated."""
+# Probabilities between these were not frequencies on all of what was left out (docs/contact_belief.md).
+_RARELY, _MOSTLY = 0.1, 0.9
 # A belief against the status by more than this is when an event has begun.
 _DOUBT = 0.5
 
@@ -78,13 +82,13 @@ def believe(
     else:
         b.noise[0] = -1.0
     contact_belief(
-        s.gap_sigma, s.swing_height, s.sunk, s.near, s.near_height, s.near_speed, s.swing_speed, s.swing_slide,
-        s.slip_speed, s.rest_speed, s.load_sigma, s.load_limit, s.slip_sigma, s.slip_limit, s.force_part, s.share,
-        s.outliers, s.gap_correlation, s.velocity_correlation, s.load_correlation, s.force_correlation,
-        s.touchdown_rate, s.liftoff_rate, s.slip_rate, s.stick_rate, s.foresight, s.foresight_sigma, s.sigmas,
-        b.members, given.dt, given.first, given.trusted, observed, b.touching, problem.gap, here.gap_sigmas,
-        here.gap_velocity, here.velocity_sigmas, tracker.spread, here.slip_speed, b.load, b.force, b.covariance,
-        b.weight, b.belief, b.kind, b.times, b.transition, b.single, b.joint, b.L, b.x, beside, b.probability,
+        s.gap_sigma, s.swing_height, s.sunk, s.swing_speed, s.swing_slide, s.slip_speed, s.rest_speed, s.load_sigma,
+        s.load_limit, s.slip_sigma, s.slip_limit, s.force_part, s.share, s.outliers, s.gap_correlation,
+        s.velocity_correlation, s.load_correlation, s.force_correlation, s.touchdown_rate, s.liftoff_rate,
+        s.slip_rate, s.stick_rate, s.foresight, s.foresight_sigma, s.sigmas, b.members, given.dt, given.first,
+        given.trusted, observed, b.touching, problem.gap, here.gap_sigmas, here.gap_velocity, here.velocity_sigmas,
+        tracker.spread, here.slip_speed, b.load, b.force, b.covariance, b.weight, b.belief, b.kind, b.times,
+        b.transition, b.single, b.joint, b.L, b.x, beside, b.probability,
     )  # fmt: skip
     for i in range(b.load.shape[0]):
         out.numbers[PROBABILITY, i] = calibrated(use.slope, use.offset, b.probability[i, 0])
@@ -109,6 +113,15 @@ def calibrated(slope, offset, p):
         return p
     odds = math.exp(-(offset + slope * (math.log(p) - math.log1p(-p))))
     return 1.0 / (1.0 + odds)
+
+
+@kernel
+def are_calibrated(out):
+    """Whether all published probabilities are of the size that was measured to be calibrated."""
+    for i in range(out.numbers.shape[1]):
+        if _RARELY < out.numbers[PROBABILITY, i] < _MOSTLY:
+            return False
+    return True
 
 
 @kernel

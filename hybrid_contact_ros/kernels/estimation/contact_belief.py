@@ -56,10 +56,9 @@ class BeliefScratch(NamedTuple):
 @kernel
 def contact_belief(
     # settings:
-    gap_sigma, swing_height, sunk, near, near_height, near_speed, swing_speed, swing_slide, slip_speed, rest_speed,
-    load_sigma, load_limit, slip_sigma, slip_limit, force_part, share, outliers, gap_correlation,
-    velocity_correlation, load_correlation, force_correlation, touchdown_rate, liftoff_rate, slip_rate, stick_rate,
-    foresight, foresight_sigma, sigmas,
+    gap_sigma, swing_height, sunk, swing_speed, swing_slide, slip_speed, rest_speed, load_sigma, load_limit,
+    slip_sigma, slip_limit, force_part, share, outliers, gap_correlation, velocity_correlation, load_correlation,
+    force_correlation, touchdown_rate, liftoff_rate, slip_rate, stick_rate, foresight, foresight_sigma, sigmas,
     # groups:
     members,
     # problem:
@@ -82,10 +81,9 @@ def contact_belief(
         probability: out (m, 2), that each contact is closed, and that it slips.
     """
     settings = BeliefSettings(
-        gap_sigma, swing_height, sunk, near, near_height, near_speed, swing_speed, swing_slide, slip_speed,
-        rest_speed, load_sigma, load_limit, slip_sigma, slip_limit, force_part, share, outliers, gap_correlation,
-        velocity_correlation, load_correlation, force_correlation, touchdown_rate, liftoff_rate, slip_rate,
-        stick_rate, foresight, foresight_sigma, sigmas,
+        gap_sigma, swing_height, sunk, swing_speed, swing_slide, slip_speed, rest_speed, load_sigma, load_limit,
+        slip_sigma, slip_limit, force_part, share, outliers, gap_correlation, velocity_correlation, load_correlation,
+        force_correlation, touchdown_rate, liftoff_rate, slip_rate, stick_rate, foresight, foresight_sigma, sigmas,
     )  # fmt: skip
     given = BeliefInput(
         dt, first, trusted, observed, touching, gap, gap_sigmas, rate, rate_sigmas, spread, slide, load, force,

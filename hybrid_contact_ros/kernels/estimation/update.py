@@ -5,7 +5,14 @@ from __future__ import annotations
 from hybrid_contact_ros.codes import Status, Validity
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.belief_likelihoods import BeliefSettings
-from hybrid_contact_ros.kernels.estimation.belief_step import BeliefRecord, BeliefUse, believe, remember
+from hybrid_contact_ros.kernels.estimation.belief_step import (
+    CALIBRATED,
+    BeliefRecord,
+    BeliefUse,
+    are_calibrated,
+    believe,
+    remember,
+)
 from hybrid_contact_ros.kernels.estimation.contact_tracking import slips
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable, check_efforts
 from hybrid_contact_ros.kernels.estimation.event_density import DensityMemory, foretell_densities, learn_densities
@@ -63,12 +70,11 @@ def update(
     still_time, still_time_unloaded, least_load,
     # belief settings:
     belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes, belief_slope, belief_offset,
-    belief_gap_sigma, belief_swing_height, belief_sunk, belief_near, belief_near_height, belief_near_speed,
-    belief_swing_speed, belief_swing_slide, belief_slip_speed, belief_rest_speed, belief_load_sigma,
-    belief_load_limit, belief_slip_sigma, belief_slip_limit, belief_force_part, belief_share, belief_outliers,
-    belief_gap_correlation, belief_velocity_correlation, belief_load_correlation, belief_force_correlation,
-    belief_touchdown_rate, belief_liftoff_rate, belief_slip_rate, belief_stick_rate, belief_foresight,
-    belief_foresight_sigma, belief_sigmas,
+    belief_gap_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed,
+    belief_rest_speed, belief_load_sigma, belief_load_limit, belief_slip_sigma, belief_slip_limit, belief_force_part,
+    belief_share, belief_outliers, belief_gap_correlation, belief_velocity_correlation, belief_load_correlation,
+    belief_force_correlation, belief_touchdown_rate, belief_liftoff_rate, belief_slip_rate, belief_stick_rate,
+    belief_foresight, belief_foresight_sigma, belief_sigmas,
     # robot:
     normals, tangents, friction, restitution,
     # problem:
@@ -200,12 +206,11 @@ def update(
         belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes, belief_slope, belief_offset
     )
     belief_settings = BeliefSettings(
-        belief_gap_sigma, belief_swing_height, belief_sunk, belief_near, belief_near_height, belief_near_speed,
-        belief_swing_speed, belief_swing_slide, belief_slip_speed, belief_rest_speed, belief_load_sigma,
-        belief_load_limit, belief_slip_sigma, belief_slip_limit, belief_force_part, belief_share, belief_outliers,
-        belief_gap_correlation, belief_velocity_correlation, belief_load_correlation, belief_force_correlation,
-        belief_touchdown_rate, belief_liftoff_rate, belief_slip_rate, belief_stick_rate, belief_foresight,
-        belief_foresight_sigma, belief_sigmas,
+        belief_gap_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed,
+        belief_rest_speed, belief_load_sigma, belief_load_limit, belief_slip_sigma, belief_slip_limit,
+        belief_force_part, belief_share, belief_outliers, belief_gap_correlation, belief_velocity_correlation,
+        belief_load_correlation, belief_force_correlation, belief_touchdown_rate, belief_liftoff_rate,
+        belief_slip_rate, belief_stick_rate, belief_foresight, belief_foresight_sigma, belief_sigmas,
     )  # fmt: skip
     belief = BeliefRecord(
         belief_members, belief_belief, belief_kind, belief_times, belief_load, belief_touching, belief_weight,
@@ -323,4 +328,6 @@ def update(
         validity |= _ESTIMATE
     if complete:
         validity |= _SEQUENCE
+    if decided and settled and believed and are_calibrated(out):
+        validity |= CALIBRATED
     return mode_residual, validity, steps, detected, told_events, pairs
