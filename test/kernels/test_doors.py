@@ -19,6 +19,7 @@ from hybrid_contact_ros.kernels.estimation import momentum_observer as observers
 from hybrid_contact_ros.kernels.estimation import rate_noise as noises
 from hybrid_contact_ros.kernels.estimation import records as rollouts
 from hybrid_contact_ros.kernels.estimation import sensor_likelihoods as sensors
+from hybrid_contact_ros.kernels.estimation import stream_offsets as offsets
 from hybrid_contact_ros.kernels.estimation import told_events as logs
 from hybrid_contact_ros.kernels.estimation import update_records as updates
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
@@ -83,7 +84,8 @@ DOORS = [
             noises.RateNoise,
             *(grounds.StanceMemory, heights.GroundMap, *prefixed("belief", believing.BeliefRecord)),
             *(*prefixed("sensor", sensors.SensorSettings), *prefixed("sensor", sensors.SensorGiven)),
-            *(*prefixed("sensor", sensors.SensorMemory), "sensors_decide"),
+            *(*prefixed("sensor", sensors.SensorMemory), "sensors_decide", "velocity"),
+            *prefixed("offset", offsets.OffsetMemory),
             *(modes.StateScratch, updates.UpdateScratch, grounds.GroundScratch, updates.EngineOut, updates.ListsOut),
             updates.UpdateInput,
             *("out_vectors", "out_numbers", "out_codes", "out_truths"),

@@ -8,12 +8,13 @@ from hybrid_contact_ros.kernels.estimation.belief_likelihoods import BeliefSetti
 from hybrid_contact_ros.kernels.estimation.belief_step import BeliefRecord, BeliefUse, believe, remember
 from hybrid_contact_ros.kernels.estimation.contact_tracking import slips
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable, check_efforts
-from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, StanceMemory, learn_ground
+from hybrid_contact_ros.kernels.estimation.ground import MOVES, GroundScratch, StanceMemory, learn_ground
 from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
 from hybrid_contact_ros.kernels.estimation.rate_noise import RateNoise, learn_rate_noise, tolerate_rate_noise
 from hybrid_contact_ros.kernels.estimation.sensor_likelihoods import SensorGiven, SensorMemory, SensorSettings, sense
+from hybrid_contact_ros.kernels.estimation.stream_offsets import OffsetMemory, learn_offsets
 from hybrid_contact_ros.kernels.estimation.told_events import LogMemory, tell_events
 from hybrid_contact_ros.kernels.estimation.update_flags import flag
 from hybrid_contact_ros.kernels.estimation.update_records import (
@@ -103,10 +104,13 @@ def update(
     # sensors:
     sensor_outliers, sensor_correlation, sensor_shock_width, sensor_shock_most, sensor_command_lag,
     sensor_command_spread, sensor_command_share, sensor_part, sensor_weight,
-    sensor_present, sensor_force, sensor_axis, sensor_reading, sensor_age, sensor_acceleration, sensor_wanted,
-    sensor_since, sensor_offset, sensor_level, sensor_noise, sensor_seen, sensor_says, sensor_calm, sensor_trust,
-    sensor_load, sensor_total, sensor_before, sensor_quiet, sensor_lag, sensor_kept, sensor_shut, sensor_beside,
+    sensor_present, sensor_moves, sensor_force, sensor_axis, sensor_reading, sensor_age, sensor_acceleration,
+    sensor_wanted, sensor_since, sensor_offset, sensor_level, sensor_noise, sensor_seen, sensor_says, sensor_calm,
+    sensor_trust, sensor_load, sensor_total, sensor_before, sensor_quiet, sensor_lag, sensor_kept, sensor_shut,
+    sensor_beside,
     sensors_decide,
+    # offsets:
+    velocity, offset_sums, offset_slow, offset_feet, offset_steps, offset_spin,
     # mode scratch:
     A, work, order, intended, other_slip, found, other_forces,
     # scratch:
@@ -131,9 +135,9 @@ def update(
         RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last
         mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory, TrustTable, TrustMemory and TrustScratch
         (both with the prefix ``trust_``), RateNoise, StanceMemory, GroundMap, BeliefRecord (with the prefix),
-        SensorSettings, SensorGiven and SensorMemory (with the prefix ``sensor_``),
-        StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix
-        ``out_``.
+        SensorSettings, SensorGiven and SensorMemory (with the prefix ``sensor_``), v (nv,) and OffsetMemory
+        (``offset_``), StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut
+        with the prefix ``out_``.
 
     Returns:
         The residual of the mode, validity bits, and how much was written of the lists: events of the sequence, events
@@ -209,10 +213,16 @@ def update(
     # Ask how far the efforts of each limb explain its motion: trust.force_weight.
     check_efforts(given, problem, here, table, trust, check)
     believed = believes(given, weight)
+    # Ask how late efforts, base and inertial unit come against the joints.
+    learn_offsets(
+        dt, trusted, floating_base, velocity[3:6], rows, tangents, normals, flat_velocity, closed, table, trust, check,
+        OffsetMemory(offset_sums, offset_slow, offset_feet, offset_steps, offset_spin),
+    )  # fmt: skip
     # Learn where the ground is; gaps are over that ground from here on.
+    moving = floating_base and velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2 > MOVES * MOVES
     learn_ground(
-        settings, ground_settings, given, believed, robot, problem, here, tracker, observer, solver, scratch, stance,
-        footholds, ground,
+        settings, ground_settings, given, believed, moving, robot, problem, here, tracker, observer, solver, scratch,
+        stance, footholds, ground,
     )  # fmt: skip
     # Widen the tolerance of rates by their noise, for contacts whose forces are not known.
     rate_noise = RateNoise(noise_rates, noise_times, noise_count, noise_sigma)
@@ -233,8 +243,8 @@ def update(
         ),
         dt, first, gap, gap_velocity, slip_speed, belief_probability,
         SensorGiven(
-            sensor_present, sensor_force, sensor_axis, sensor_reading, sensor_age, sensor_acceleration, sensor_wanted,
-            sensor_since,
+            sensor_present, sensor_moves, sensor_force, sensor_axis, sensor_reading, sensor_age, sensor_acceleration,
+            sensor_wanted, sensor_since,
         ),
         SensorMemory(
             sensor_offset, sensor_level, sensor_noise, sensor_seen, sensor_says, sensor_calm, sensor_trust,
