@@ -296,6 +296,11 @@ class ContactEstimator:
         """How far each foot sensor that was used is believed: one that contradicts its foot's motion is not."""
         return self._engine.memory.beside.weights()
 
+    @property
+    def sensors_doubted(self) -> bool:
+        """Whether a foot sensor is believed little."""
+        return self._engine.memory.beside.doubted
+
     def offsets(self) -> tuple[StreamOffset, ...]:
         """How late efforts, the base and an inertial unit come against the joint states, as far as it is known."""
         return stream_offsets(self._engine.memory.offsets)

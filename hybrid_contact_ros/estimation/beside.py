@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config_sensors import SensorsConfig
+from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.sensor_likelihoods import (
     FEET,
     FORCE,
@@ -135,6 +136,11 @@ class BesideContacts:
             for i, name in enumerate(self._model.contact_names)
             if self._used[kind, i]
         )
+
+    @property
+    def doubted(self) -> bool:
+        """Whether a sensor that was used is believed little."""
+        return bool((self._used & (self.memory.trust < BELIEVED)).any())
 
     @property
     def loads(self) -> NDArray[np.float64]:

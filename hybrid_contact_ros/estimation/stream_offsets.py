@@ -13,7 +13,8 @@ _AGAINST = {EFFORTS: "joint states", BASE: "joint states", UNIT: "the base"}
 _PARAMETER = {BASE: "input.odometry_delay (of an inertial unit: imu_delay)", UNIT: "input.imu_delay"}
 _CORRELATED = 0.05  # s, over which what is left keeps its sign
 _SEEN = 2.0  # s of motion before anything is told
-_NOTABLE, _SURE, _WIDEST = 0.0015, 4.0, 0.001  # s, deviations, s
+_NOTABLE = {EFFORTS: 0.0025, BASE: 0.0015, UNIT: 0.0015}  # s; efforts seem up to 1 ms late where nothing is
+_SURE, _WIDEST = 4.0, 0.001  # deviations, s
 _MOST = 0.03  # s: a delay beyond that of the low-pass is not linear any more
 
 
@@ -23,6 +24,7 @@ class StreamOffset:
 
     Attributes:
         stream: "efforts", "the base" or "the inertial unit". against: the stream that it is compared with.
+        parameter: that makes up for it. least: s, below which it is not worth a word.
         seconds, sigma: s, positive where its stamps are later than what they measure; NaN and inf where the motion
             does not tell.
     """
@@ -32,11 +34,12 @@ class StreamOffset:
     seconds: float
     sigma: float
     parameter: str = ""
+    least: float = 0.0
 
     @property
     def notable(self) -> bool:
         """Whether it is there for certain, and worth a word."""
-        return abs(self.seconds) > _NOTABLE and abs(self.seconds) > _SURE * self.sigma
+        return abs(self.seconds) > self.least and abs(self.seconds) > _SURE * self.sigma
 
     @property
     def sentence(self) -> str:
@@ -60,7 +63,7 @@ def stream_offsets(memory: OffsetMemory) -> tuple[StreamOffset, ...]:
             sigma = math.sqrt(rest / seconds * _CORRELATED / square)
             if sigma > _WIDEST or abs(late) > _MOST:
                 late, sigma = math.nan, math.inf
-        found.append(StreamOffset(name, _AGAINST[k], late, sigma, _PARAMETER.get(k, "")))
+        found.append(StreamOffset(name, _AGAINST[k], late, sigma, _PARAMETER.get(k, ""), _NOTABLE[k]))
     return tuple(found)
 
 

@@ -39,6 +39,7 @@ from hybrid_contact_ros.ros.subscription import Numbered
 
 # A contact that is deeper inside its plane than both of these is not on soft ground: something is configured wrongly.
 _SUNK = 0.03  # m
+_OFFSETS_EVERY = 500  # states
 _NOTABLE = 0.003  # m: ground that is further off its configured plane is told
 _SUNK_GAPS = 4.0  # times activation.gap_off
 _EFFORT, _FORCES = int(Validity.EFFORT), int(Validity.FORCES)  # slow to compute with
@@ -94,6 +95,7 @@ class StateStream:
             MODE_PLACES[name].run(model.contacts) for name in ("gap", "jammed", "force_weight", "ground_offset")
         )
         self._planar = np.linalg.norm(model.contact_normals, axis=1) > 0.0
+        self._number, self._offsets = 0, ""  # states answered; streams that come late
         self._deepest = max(_SUNK, _SUNK_GAPS * config.activation.gap_off)
         self.intake = (
             Intake(model, config.input, twist_in_world)
@@ -295,6 +297,9 @@ class StateStream:
                 if events is not None:
                     self.maps.offer(events, arrived)
             self._note(prediction.mode)
+            if state.contact_force is not None or state.contact_reading is not None:
+                self._note_sensors()
+            self._note_offsets()
             if state.command is not None and (names := estimator.disobeyed):
                 said = (
                     f"{', '.join(names[:6])}; look at the gains of joint_command and input.command_stiffness, _damping"
@@ -311,6 +316,20 @@ class StateStream:
         except UnusableStateError as error:  # the state cannot be computed with
             intake.refuse(str(error))
             self.log.tell(intake)
+
+    def _note_sensors(self) -> None:
+        """Note for the diagnostics which foot sensors are not believed."""
+        if self.estimator.sensors_doubted:
+            doubted = [one.sentence for one in self.estimator.sensors() if one.weight < BELIEVED]
+            self.monitor.note("contradicted", "; ".join(doubted))
+
+    def _note_offsets(self) -> None:
+        """Note for the diagnostics which streams come late, or early."""
+        if self._number % _OFFSETS_EVERY == 0:  # they change slowly
+            self._offsets = "; ".join(one.sentence for one in self.estimator.offsets() if one.notable)
+        self._number += 1
+        if self._offsets:
+            self.monitor.note("offset", self._offsets)
 
     def _note(self, mode: ModePrediction) -> None:
         """Note for the diagnostics which slides friction jams, and which contacts cannot be where they are said to
