@@ -220,6 +220,7 @@ IGNORED = (
 _GROUPS: dict[str, type] = {
     "activation": ActivationConfig,
     "ground": GroundConfig,
+    "sensors": SensorsConfig,
     "belief": BeliefConfig,
     "prediction": PredictionConfig,
     "stability": StabilityConfig,

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.config_sensors import SensorsConfig
 from hybrid_contact_ros.kernels.estimation.sensor_likelihoods import (
     DOWN,
@@ -219,3 +220,10 @@ def test_no_command_changes_a_rate_by_more_than_its_bound():
         assert memory.beside[0, UP_PART] >= 1.0 - CONFIG.command_share
     assert most <= CONFIG.command_share * DT / (CONFIG.command_spread * 0.55)
     assert memory.beside[0, EVIDENCE] == 0.0
+
+
+def test_parameters_are_read_and_out_of_range_refused():
+    found = EstimatorConfig.from_mapping({"sensors": {"shock_most": 2, "decide": False}}).sensors
+    assert (found.shock_most, found.decide, found.outliers) == (2, False, CONFIG.outliers)
+    with pytest.raises(ValueError, match=r"sensors\.command_share"):
+        EstimatorConfig.from_mapping({"sensors": {"command_share": 1.0}})
