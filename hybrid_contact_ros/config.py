@@ -23,6 +23,7 @@ from hybrid_contact_ros.config_engine import (
 from hybrid_contact_ros.config_ground import GroundConfig
 from hybrid_contact_ros.config_impacts import ImpactConfig, LandingConfig
 from hybrid_contact_ros.config_node import DiagnosticsConfig, InputConfig, RealtimeConfig
+from hybrid_contact_ros.config_own import OWN
 from hybrid_contact_ros.config_sensors import SensorsConfig
 from hybrid_contact_ros.parameter_file import read_parameters
 from hybrid_contact_ros.parameter_values import checked, group, leaf, named
@@ -203,19 +204,7 @@ class EstimatorConfig:
 
 
 # Parameters of nodes, not of the estimator, that may stand in the same file.
-IGNORED = (
-    "use_sim_time",
-    "qos_overrides",
-    "start_type_description_service",
-    "robot_description",
-    "urdf_file",
-    "twist_in_world",
-    "serialized_io",
-    "autostart",
-    "reconfigure_on_new_description",
-    "marker_rate",
-    "marker_size",
-)
+IGNORED = ("use_sim_time", "qos_overrides", "start_type_description_service", *OWN)
 
 _GROUPS: dict[str, type] = {
     "activation": ActivationConfig,

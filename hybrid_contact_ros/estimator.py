@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from enum import IntFlag
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimation import drive_gains
 from hybrid_contact_ros.estimation.answers import predictions
 from hybrid_contact_ros.estimation.beside import SensorWeight
+from hybrid_contact_ros.estimation.command_errors import Told
 from hybrid_contact_ros.estimation.drive_commands import CommandCourse
 from hybrid_contact_ros.estimation.effort_trust import LimbEfforts, LimbWeight
 from hybrid_contact_ros.estimation.engine import Engine
@@ -127,6 +129,7 @@ class ContactEstimator:
         self._course, self._noise = Course(model.nv), VelocityNoise(model.nv)
         self._commands = CommandCourse(model.drives)
         self._gaps = VelocityNoise(2 * m, _GAPS_SEEN)
+        self._drives = VelocityNoise(3 * model.nv, drive_gains.SEEN)
         self._errors = VelocityErrors(model.nv, config.landing.remembered)
         self._phases = LandingPhases(m, config)
 
@@ -142,6 +145,7 @@ class ContactEstimator:
         self._noise.reset()
         self._commands.reset()
         self._gaps.reset()
+        self._drives.reset()
         self._errors.reset()
         self._phases.reset()
         self._engine.memory.reset()
@@ -222,8 +226,10 @@ class ContactEstimator:
         self._course.add(stamp, moment.acceleration, moment.closed, moment.slipping)
         self._noise.add(stamp, state.v)
         self._commands.see(state)
-        self._gaps.add(stamp, np.concatenate((moment.gap, moment.gap_velocity)))
-        self._errors.add(stamp, state.v, moment.acceleration, moment.closed)
+        self._gaps.add(stamp, moment.gap, moment.gap_velocity)
+        if state.effort is not None:
+            self._drives.add(stamp, np.concatenate((self.model.drives.angles(state.q), state.v, state.effort)))
+        self._errors.add(stamp, state.v, moment.acceleration, moment.closed, self._told)
         self._phases.keep(moment)
         impact = self.next_impact() if wanted & _IMPACT else None
         if wanted & _SENSITIVITY:
@@ -253,23 +259,33 @@ class ContactEstimator:
         if latest is None:
             return None
         begun = phases.begun(latest)
-        ahead = ImpactAhead.of(latest, self.config.impact.horizon, begun is not None)
-        if ahead is None:
-            return None
-        since = phases.since_touch(latest.stamp_ns)
-        return replace(phases.settled(self._remembered(ahead)), begun=begun, since_touch=since)
 
-    def _remembered(self, ahead: ImpactAhead) -> ImpactAhead:
-        """The state last added to what is remembered, with all of that."""
-        return replace(
-            ahead,
-            course=self._course.ahead(),
-            friction=self._friction.learned,
-            velocities=self._noise.seen(),
-            gaps=self._gaps.seen(),
-            errors=self._errors.seen(),
-            commanded=self._commands.ahead(),
-        )
+        def remembered() -> dict[str, Any]:
+            since = phases.since_touch(latest.stamp_ns)
+            return dict(self._remembered(), begun=begun, since_touch=since)
+
+        ahead = ImpactAhead.of(latest, self.config.impact.horizon, begun is not None, remembered)
+        return None if ahead is None else phases.settled(ahead)
+
+    def _remembered(self) -> dict[str, Any]:
+        """What is remembered up to the state last added, by the names that an ImpactAhead has for it."""
+        return {
+            "accelerations": self._course.seen(),
+            "friction": self._friction.learned,
+            "velocities": self._noise.seen(),
+            "gaps": self._gaps.seen(),
+            "drives": self._drives.seen(),
+            "errors": self._errors.seen(),
+            "commanded": self._commands.ahead(),
+        }
+
+    def _told(self) -> Told | None:
+        """The state last added to what is remembered, with all that its drives were told."""
+        moment, commands = self._latest, self._commands.seen()
+        if moment is None or commands is None:
+            return None
+        state = moment.state
+        return Told(state.q, state.v, state.effort, moment.closed, commands)
 
     def next_sensitivities(self) -> tuple[SensitivityPrediction, ...]:
         """How each event that is predicted within ``sensitivity.horizon`` changes with the state before it, for the
@@ -356,7 +372,7 @@ class ContactEstimator:
             if event.detected and event.kind == EventKind.TOUCHDOWN
         ]
         if told:
-            self._errors.touched(self._phases.touch(told, self._remembered))
+            self._errors.touched(self._phases.touch(told, lambda kept: replace(kept, **self._remembered())))
 
     def _learn_strides(self, events: tuple[Event, ...]) -> None:
         if self.config.prediction.rhythm:

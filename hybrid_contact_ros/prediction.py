@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import ContactStatus, EventKind, EventValidity, LandingPhase, Status
+from hybrid_contact_ros.time_density import TimeDensity
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.uint8]
@@ -58,6 +59,10 @@ class ModePrediction:
             found.
         next_event: :class:`EventKind` (m,) uint8; time_to_event, earliest, latest: (m,) s, NaN for NONE.
             time_bounds_valid: whether the bounds are calibrated.
+        time_q05, time_q25, time_q75, time_q95: (m,) s, quantiles of the time to a touchdown or liftoff, with
+            ``time_to_event`` the median; event_probability: (m,), that it comes within ``prediction.horizon``; NaN for
+            other events. density_valid: (m,) bool, whether these, and the bounds, are calibrated (:meth:`density`,
+            docs/event_densities.md).
         ground_offset: (m,) m, height of the ground under the contact over its configured plane, as learned; subtracted
             from the measured gap. ground_sigma: (m,) m, its standard deviation, which is in all bounds and scores.
         sequence: what follows in the next ``prediction.rollout`` seconds; empty without measured effort.
@@ -91,12 +96,24 @@ class ModePrediction:
     residual: float
     ground_offset: Array
     ground_sigma: Array
+    time_q05: Array
+    time_q25: Array
+    time_q75: Array
+    time_q95: Array
+    event_probability: Array
+    density_valid: NDArray[np.bool_]
     time_bounds_valid: bool = False
 
     @property
     def closed(self) -> NDArray[np.bool_]:
         """(m,) bool: sticking or slipping."""
         return self.status >= ContactStatus.STICKING
+
+    def density(self, contact: int) -> TimeDensity:
+        """The density of the time to a contact's next event, if that is a touchdown or a liftoff."""
+        columns = (self.time_q05, self.time_q25, self.time_to_event, self.time_q75, self.time_q95)
+        quantiles = np.array([column[contact] for column in columns])
+        return TimeDensity.known(quantiles, self.event_probability[contact], self.density_valid[contact])
 
     @property
     def bitmask(self) -> int:

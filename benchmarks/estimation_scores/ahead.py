@@ -9,11 +9,12 @@ import numpy as np
 
 from benchmarks.estimation_scores.answers import KINDS, Ahead, Answers
 from benchmarks.estimation_scores.blocks import binomial_interval
-from benchmarks.estimation_scores.density import density
+from benchmarks.estimation_scores.density import distance, of_quantiles
 from benchmarks.estimation_scores.episodes import Array, Bools, Episode
 from benchmarks.estimation_scores.scores import true_events
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.scoring.event_timing import event_timing
+from hybrid_contact_ros.time_density import TimeDensity
 
 HORIZONS = (0.01, 0.02, 0.05)
 LONGEST = 0.1  # s; events later than this are not extrapolated
@@ -31,6 +32,8 @@ class Horizon:
         events, missed: true ones, and those that are not announced then. false: announcements that nothing follows.
         feet: number of contacts. errors: s, predicted less true time of the others.
         held: how many of these lie within their bounds. low, high: (s) the half-widths of these bounds.
+        transforms, logs: where in its density each true time lies, and the log of the density there, a ms. valid:
+            whether the density said that it is calibrated.
     """
 
     events: int = 0
@@ -41,6 +44,9 @@ class Horizon:
     errors: list[float] = field(default_factory=list)
     low: list[float] = field(default_factory=list)
     high: list[float] = field(default_factory=list)
+    transforms: list[float] = field(default_factory=list)
+    logs: list[float] = field(default_factory=list)
+    valid: list[bool] = field(default_factory=list)
 
     def cells(self) -> list[str]:
         """Errors, ms, median (95 %); missed of true; false an event, or a foot where there is none; share of bounds
@@ -50,7 +56,12 @@ class Horizon:
         false = f"{self.false / self.events:.2f}" if self.events else f"{self.false / max(self.feet, 1):.2f} a foot"
         low, high = binomial_interval(self.held, size.size) if size.size else (0.0, 1.0)
         share = f"{self.held / size.size:.2f} [{low:.2f}, {high:.2f}]" if size.size else "–"
-        return [told, f"{self.missed}/{self.events}", false, share, density(self.errors, self.low, self.high).text()]
+        worth = of_quantiles(self.errors, self.transforms, self.logs).text()
+        if any(self.valid):
+            calibrated = np.array(self.valid)
+            u = np.array(self.transforms)[calibrated]
+            worth += f"; {calibrated.mean():.0%} valid: {distance(u):.2f}"
+        return [told, f"{self.missed}/{self.events}", false, share, worth]
 
 
 def steady_spans(time: Array, true: Array) -> tuple[Bools, Bools]:
@@ -98,6 +109,11 @@ def _bounds(into: Horizon, time: Array, ahead: Ahead, foot: int, true: Array, ho
             into.held += bool(earliest[k] - _SAMPLE <= left <= latest[k] + _SAMPLE)
             into.low.append(float(when[k] - earliest[k]))
             into.high.append(float(latest[k] - when[k]))
+            if ahead.quantiles is not None and ahead.valid is not None:
+                said = TimeDensity(ahead.quantiles[k, foot], np.nan, bool(ahead.valid[k, foot]))
+                into.transforms.append(float(said.cdf(left)))
+                into.logs.append(float(said.log_density(left)) - float(np.log(1e3)))
+                into.valid.append(said.valid)
 
 
 def extrapolated(time: Array, gap: Array, rate: Array) -> Ahead:

@@ -19,11 +19,15 @@ KINDS = {"touchdown": EventKind.TOUCHDOWN, "liftoff": EventKind.LIFTOFF}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ahead:
-    """The events of one kind that are predicted: (n, k) s after the sample, NaN where none is; with its bounds."""
+    """The events of one kind that are predicted: (n, k) s after the sample, NaN where none is; with its bounds, its
+    density's quantiles (n, k, 5), whether that is said to be calibrated, and the probability that the event comes."""
 
     time: Array
     earliest: Array
     latest: Array
+    quantiles: Array | None = None
+    valid: Bools | None = None
+    probability: Array | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +40,11 @@ class Answers:
     probability: Array
     detected: dict[str, list[Array]]
     ahead: dict[str, Ahead]
+
+
+_QUANTILES = ("time_q05", "time_q25", "time_to_event", "time_q75", "time_q95")
+_TIMES = (*_QUANTILES, "earliest", "latest", "density_valid", "event_probability")
+_NAMES = ("closed", "probability", "next_event", *_TIMES)
 
 
 def answers(
@@ -52,7 +61,7 @@ def answers(
     for state in given:
         told = estimator.update(state, Parts.MODE)
         mode = told.mode
-        for name in ("closed", "probability", "next_event", "time_to_event", "earliest", "latest"):
+        for name in _NAMES:
             rows.setdefault(name, []).append(np.array(getattr(mode, name)))
         events += [(e.contact, e.kind, 1e-9 * e.time_ns) for e in told.events if e.detected]
     each = {name: np.array(x) for name, x in rows.items()}
@@ -79,19 +88,22 @@ def rises(time: Array, flags: Bools) -> Array:
 
 def _ahead(each: dict[str, NDArray], groups: tuple[tuple[int, ...], ...], kind: EventKind) -> Ahead:
     """A group touches down with the first of its points, and lifts off with the last that is closed."""
-    columns: dict[str, list[Array]] = {"time_to_event": [], "earliest": [], "latest": []}
+    columns: dict[str, list[Array]] = {name: [] for name in _TIMES}
     for group in groups:
         members = list(group)
         closed, says = each["closed"][:, members], each["next_event"][:, members] == kind
+        when = each["time_to_event"][:, members].astype(float)
         if kind == EventKind.TOUCHDOWN:
-            yes, chosen = says.any(axis=1) & ~closed.any(axis=1), says
+            yes = says.any(axis=1) & ~closed.any(axis=1)
+            member = np.where(says, when, np.inf).argmin(axis=1)
         else:
-            yes, chosen = (says | ~closed).all(axis=1) & closed.any(axis=1), says & closed
+            yes = (says | ~closed).all(axis=1) & closed.any(axis=1)
+            member = np.where(says & closed, when, -np.inf).argmax(axis=1)
         for name, column in columns.items():
-            value = each[name][:, members].astype(float)
-            if kind == EventKind.TOUCHDOWN:
-                when = np.where(chosen, value, np.inf).min(axis=1)
-            else:
-                when = np.where(chosen, value, -np.inf).max(axis=1)
-            column.append(np.where(yes, when, np.nan))
-    return Ahead(*(np.stack(columns[name], axis=1) for name in columns))
+            value = np.take_along_axis(each[name][:, members].astype(float), member[:, None], axis=1)[:, 0]
+            column.append(np.where(yes, value, np.nan))
+    told = {name: np.stack(column, axis=1) for name, column in columns.items()}
+    return Ahead(
+        told["time_to_event"], told["earliest"], told["latest"], np.stack([told[name] for name in _QUANTILES], axis=2),
+        told["density_valid"] == 1.0, told["event_probability"],
+    )  # fmt: skip

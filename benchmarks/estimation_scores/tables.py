@@ -277,7 +277,7 @@ def events_table(sources: Sequence[Source], options: Options, picture: Path | No
             for steady in (True, False):
                 for h, found in horizons(run.episodes, run.told, kind, steady).items():
                     into = pooled.setdefault(f"{kind}, {'steady' if steady else 'other'}, {1e3 * h:.0f} ms", Horizon())
-                    for name in ("errors", "low", "high"):
+                    for name in ("errors", "low", "high", "transforms", "logs", "valid"):
                         getattr(into, name).extend(getattr(found, name))
                     if found.events or found.false:
                         gait = "steady" if steady else "other"

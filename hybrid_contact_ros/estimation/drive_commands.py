@@ -104,6 +104,34 @@ class Obedience:
         self.disobeyed = self._off > np.maximum(self._changed, small**2)
 
 
+class CommandsSeen(NamedTuple):
+    """The last commands, the latest last, and the drives (nv,) that do not do what they are told."""
+
+    commands: tuple[JointCommand, ...]
+    disobeyed: NDArray[np.bool_] | None
+
+    def ahead(self) -> CommandAhead | None:
+        """The last command with its course; None where nothing is commanded that is done."""
+        last = self.commands[-1]
+        if self.disobeyed is not None and self.disobeyed.any():
+            last = replace(last, known=last.known & ~self.disobeyed)
+        if not last.known.any():
+            return None
+        known = [one for one in self.commands if last.stamp_ns - one.stamp_ns <= _SPAN]
+        still = np.zeros(last.position.size)
+        if len(known) < _FEWEST:
+            return CommandAhead(last, np.where(last.stiffness > 0.0, last.velocity, 0.0), still, 0.0)
+        t = 1e-9 * np.array([one.stamp_ns - last.stamp_ns for one in known], dtype=np.float64)
+        same = np.all(
+            [one.known & (one.stiffness > 0.0) == last.known & (last.stiffness > 0.0) for one in known], axis=0
+        )
+        position = _rate(t, np.array([one.position for one in known]))
+        # A velocity that is commanded with a position is, as a rule, how fast that one moves.
+        position = np.where(last.velocity != 0.0, last.velocity, position)
+        effort = _rate(t, np.array([one.effort for one in known]))
+        return CommandAhead(last, np.where(same, position, 0.0), np.where(same, effort, 0.0), float(-t[0]))
+
+
 class CommandCourse:
     """The last commands, as far as the drives do what they are told. A pause, or a stamp of the past, starts them anew.
 
@@ -149,28 +177,16 @@ class CommandCourse:
         kept.append(command)
         del kept[:-_KEPT]
 
-    def ahead(self) -> CommandAhead | None:
-        """The last command with its course; None where nothing is commanded."""
+    def seen(self) -> CommandsSeen | None:
+        """What is known of them now; None where nothing is commanded."""
         if not self._commands:
             return None
-        last = self._commands[-1]
-        if self._obedience is not None and self._obedience.disobeyed.any():
-            last = replace(last, known=last.known & ~self._obedience.disobeyed)
-        if not last.known.any():
-            return None
-        known = [one for one in self._commands if last.stamp_ns - one.stamp_ns <= _SPAN]
-        still = np.zeros(last.position.size)
-        if len(known) < _FEWEST:
-            return CommandAhead(last, np.where(last.stiffness > 0.0, last.velocity, 0.0), still, 0.0)
-        t = 1e-9 * np.array([one.stamp_ns - last.stamp_ns for one in known], dtype=np.float64)
-        same = np.all(
-            [one.known & (one.stiffness > 0.0) == last.known & (last.stiffness > 0.0) for one in known], axis=0
-        )
-        position = _rate(t, np.array([one.position for one in known]))
-        # A velocity that is commanded with a position is, as a rule, how fast that one moves.
-        position = np.where(last.velocity != 0.0, last.velocity, position)
-        effort = _rate(t, np.array([one.effort for one in known]))
-        return CommandAhead(last, np.where(same, position, 0.0), np.where(same, effort, 0.0), float(-t[0]))
+        return CommandsSeen(tuple(self._commands), None if self._obedience is None else self._obedience.disobeyed)
+
+    def ahead(self) -> CommandAhead | None:
+        """The last command with its course; None where nothing is commanded."""
+        seen = self.seen()
+        return None if seen is None else seen.ahead()
 
 
 def _rate(t: Array, values: Array) -> Array:

@@ -16,6 +16,7 @@ from hybrid_contact_ros.estimation.ground import ground_scratch, ground_settings
 from hybrid_contact_ros.estimation.memory import Memory, engine_out, lists_out, measurement, update_scratch
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.stream_offsets import note_spin
+from hybrid_contact_ros.estimation.stride_course import stride_course
 from hybrid_contact_ros.kernels.bound import Bound
 from hybrid_contact_ros.kernels.estimation.measure import MeasureSettings, measure
 from hybrid_contact_ros.kernels.estimation.update import update
@@ -135,14 +136,18 @@ class Engine:
             gap_velocity=self.measured.gap_velocity,
         )
         self.ground = ground_scratch(model)
+        self.course = stride_course(
+            m, model.measured.configuration, model.velocity, model.floating_base, config.prediction.rhythm
+        )
         self._update = Bound(
             update, *update_settings(model, config), *ground_settings(config.ground, weight(model), m),
             *belief_use(config.belief, model.contact_frames, len(model.joint_names)),
             *belief_settings(config.belief, config.prediction.bound_sigmas, weight(model), m), *robot, *problem,
             *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer, *memory.log,
-            *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.noise, *memory.stance,
-            *memory.footholds, *memory.belief, *memory.beside.settings, *memory.beside.given, *memory.beside.memory,
-            bool(config.sensors.decide), model.velocity, *memory.offsets,
+            *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.noise, *memory.stops,
+            *memory.stance, *memory.footholds, *memory.belief, *memory.beside.settings, *memory.beside.given,
+            *memory.beside.memory, bool(config.sensors.decide), model.velocity, *memory.offsets,
+            *self.course, *memory.skill, *memory.density,
             *state_scratch(m, TANGENTS), *self.scratch, *self.ground, *self.ahead, *self.lists,
         )  # fmt: skip
 

@@ -158,9 +158,11 @@ class ImpactSets:
         earlier ones left of theirs; of a cluster, sets after its first feet that do not fit in are left out."""
         foreseen, model, limit = self._foreseen, self._model, 1e9 * self._config.deadline
         ahead = foreseen.with_noise(ahead)
+        yield SHORT
         contacts, when = foreseen.contacts(ahead)
         if not contacts.size:
             return None
+        ahead = foreseen.by_the_best(ahead, when)
         reached = foreseen.commanded(ahead, when)
         if reached is not None:
             q, v, ahead = reached.q, reached.v, replace(ahead, effort=reached.effort)
@@ -170,6 +172,7 @@ class ImpactSets:
         if not model.evaluate(RobotState(ahead.stamp_ns, q, v, ahead.effort)):
             return None
         unsure = foreseen.unsure(ahead, when)
+        yield SHORT
         # Feet that land soon after, in an impact of their own, act while a controller leans on the basis.
         acting = impacting_contacts(self._config, ahead.closed, ahead.backed, ahead.event_times)[0]
         basis = basis_of(model.here.mass, model.rows.rows[acting].reshape(-1, model.nv))
@@ -211,7 +214,8 @@ class ImpactSets:
         landing = self._landing(corners)
         found = yield from impact_steps(landing, model.here.mass, model.rows.rows, impact.v, request, impact.sampled)
         yield SHORT
-        found, spread = self._foreseen.told(found, ahead, corners, impact.unsure)
+        found, spread = yield from self._foreseen.told(found, ahead, corners, impact.unsure)
+        yield SHORT
         found = with_basis(found, impact.basis, model.here.bias, self._other(request.lasting), spread)
         if limited and not first:
             costs.learn(key, clock.now() - begin, *landing.sampling)

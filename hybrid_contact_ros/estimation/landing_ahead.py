@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import EventKind, LandingPhase, Status
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimation import velocity_noise
+from hybrid_contact_ros.estimation.command_errors import Told
 from hybrid_contact_ros.estimation.drive_commands import Reached, followed
+from hybrid_contact_ros.estimation.drive_gains import as_commanded
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 from hybrid_contact_ros.estimation.landing_clusters import (
     Cluster,
@@ -32,7 +35,8 @@ from hybrid_contact_ros.estimation.velocity_ahead import (
     spread_axes,
     through_sticks,
 )
-from hybrid_contact_ros.estimation.velocity_errors import Missed
+from hybrid_contact_ros.estimation.velocity_errors import ErrorsSeen, Missed
+from hybrid_contact_ros.impacts.steps import SHORT, Steps
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import ImpactPrediction
@@ -44,6 +48,8 @@ _GRAVITY = 9.81
 _SLIPS = 0.4  # of the standard deviation of a gap's acceleration: that of a contact that may slip, along the ground
 _SLOWEST = 0.02  # m/s, of what comes down to touch
 _REMEMBERED = 16
+_SWINGS = 0.02  # s after a touch, in which drives still answer its push
+_FOUND_ANEW = 1  # errors of commands, for a set with a deadline
 
 
 class LandingAhead:
@@ -55,10 +61,11 @@ class LandingAhead:
         self._drives = np.eye(model.nv)[:, self._driven]
         self._weight = _GRAVITY * sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:])
         self._chains: dict[bytes, LandingChain] = {}
-        self._asked: tuple[ImpactAhead | None, Missed | None] = None, None
+        self._asked: tuple[ErrorsSeen | None, dict[bool, Missed | None]] = None, {}
 
     def warm(self) -> None:
         """Compile what the answers need."""
+        velocity_noise.warm()
         n = self._model.nv
         chain = LandingChain(self._landing, np.full(1, 0.5), np.zeros(1), 2, n, self._driven)
         mass, rows, v = np.eye(n), np.zeros((3, n)), np.zeros(n)
@@ -100,21 +107,55 @@ class LandingAhead:
             return []
         return after_touches(contacts, ahead.closed, ahead.event_times)
 
+    def by_the_best(self, ahead: ImpactAhead, when: float) -> ImpactAhead:
+        """The same, without commands where the acceleration, and what that missed before, tells v⁻ better.
+
+        Of both the errors before the last touches are compared, in situations like this one; where those of commands
+        are not known, the others are believed, which are.
+        """
+        if ahead.commanded is None or not when > 0.0:
+            return ahead
+        held = self._missed(replace(ahead, commanded=None), when)
+        if held is None or not self._model.evaluate(RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort)):
+            return ahead
+        mass = self._model.here.mass.copy()
+        told = self._missed(ahead, when)
+        if told is not None and told.scatter(mass) <= held.scatter(mass):
+            return ahead
+        return replace(ahead, commanded=None)
+
     def commanded(self, ahead: ImpactAhead, when: float) -> Reached | None:
         """The same as :meth:`state`, with the effort there, where the drives are told what to do."""
         if ahead.commanded is None or not when > 0.0:
             return None
         state = RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort)
         closed = np.flatnonzero(ahead.closed)
-        return followed(self._model, state, ahead.commanded, closed, when, self._landing.course)
+        reached = followed(self._model, state, ahead.commanded, closed, when, self._landing.course)
+        missed = None if reached is None else self._missed(ahead, when)
+        if reached is None or missed is None:
+            return reached
+        more = missed.middle(np.sqrt(np.diag(self._noise(ahead))))
+        return Reached(self._model.integrate(reached.q, 0.5 * when * more), reached.v + more, reached.effort)
+
+    def _follow(self, told: Told, seconds: float) -> Array | None:
+        """v (nv,) to which commanded drives were foreseen to take the robot from a state of the past."""
+        commands = told.commands.ahead()
+        if commands is None:
+            return None
+        state = RobotState(0, told.q, told.v, told.effort)
+        found = followed(self._model, state, commands, told.closed, seconds, self._landing.course)
+        return None if found is None else found.v
 
     def state(self, ahead: ImpactAhead, when: float) -> tuple[Array, Array]:
         """q and v⁻ when the first contact touches, ``when`` s after the state."""
         model, v, acceleration = self._model, ahead.v, ahead.acceleration
         missed = self._missed(ahead, when)
-        if missed is not None:
+        if missed is not None and missed.settled:
             later = v + when * acceleration + missed.middle(np.sqrt(np.diag(self._noise(ahead))))
             return model.integrate(ahead.q, when * 0.5 * (v + later)), later
+        pushed = self._pushed(ahead, when)
+        if pushed is not None:
+            return pushed.q, pushed.v
         if self._landing.course > 0.0:
             sticks = (ahead.backed == EventKind.STICK) & (ahead.event_times[:, 0] < when)
             if sticks.any() and ahead.effort is not None:
@@ -128,15 +169,35 @@ class LandingAhead:
         return model.integrate(ahead.q, when * (v + 0.5 * when * acceleration)), v + when * acceleration
 
     def _missed(self, ahead: ImpactAhead, when: float) -> Missed | None:
-        """What such extrapolations to the touch of the contact that is due first missed before."""
-        if ahead.errors is None or self._landing.course == 0.0 or ahead.commanded is not None:
+        """What such extrapolations to the touch of the contact that is due first missed before: of commanded drives
+        where there are commands, of the acceleration held where there are none."""
+        errors = ahead.errors
+        if errors is None or self._landing.course == 0.0:
             return None
-        known, missed = self._asked
-        if known is not ahead:  # the sets of one state ask for the same
-            due = np.where(ahead.backed == EventKind.TOUCHDOWN, ahead.event_times[:, 0], np.inf)
-            missed = ahead.errors.before(int(due.argmin()), when)
-            self._asked = ahead, missed
-        return missed
+        if self._asked[0] is not errors:
+            self._asked = errors, {}
+        known, commanded = self._asked[1], ahead.commanded is not None
+        if commanded not in known:  # the sets of one state ask for the same
+            due = int(np.where(ahead.backed == EventKind.TOUCHDOWN, ahead.event_times[:, 0], np.inf).argmin())
+            most = _FOUND_ANEW if self._config.impact.deadline > 0.0 else None
+            known[commanded] = (
+                errors.before_told(due, when, self._follow, most) if commanded else errors.before(due, when)
+            )
+        return known[commanded]
+
+    def _pushed(self, ahead: ImpactAhead, when: float) -> Reached | None:
+        """The state at the touch by drives that answer the push of a touch lately, as they answered pushes before."""
+        if not (self._landing.course > 0.0 and 0.0 <= ahead.since_touch < _SWINGS and when > 0.0):
+            return None
+        if ahead.drives is None or ahead.effort is None:
+            return None
+        config = self._config.sensitivity
+        sigmas = config.joint_position_sigma, config.joint_velocity_sigma
+        drives = as_commanded(ahead.drives, ahead.stamp_ns, self._driven, sigmas)
+        if drives is None:
+            return None
+        state = RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort)
+        return followed(self._model, state, drives, np.flatnonzero(ahead.closed), when, 0.0)
 
     def _noise(self, ahead: ImpactAhead) -> Array:
         """Covariance (nv, nv) of the measured v: stated, or learned from the last states."""
@@ -160,8 +221,9 @@ class LandingAhead:
 
     def told(
         self, found: ImpactPrediction, ahead: ImpactAhead, corners: NDArray[np.intp], unsure: Array | None
-    ) -> tuple[ImpactPrediction, Array]:
-        """The set with what is known of its touches' times; half-axes (g, nv) of what the spread of v⁻ adds to it.
+    ) -> Steps[tuple[ImpactPrediction, Array]]:
+        """The set with what is known of its touches' times; half-axes (g, nv) of what the spread of v⁻ adds to it. In
+        steps.
 
         The model has been evaluated at the impact. corners: contacts that the set was made for. unsure: what
         :meth:`unsure` says.
@@ -190,6 +252,7 @@ class LandingAhead:
             found = replace(found, **times)
         if unsure is None:
             return found, none
+        yield SHORT
         free = self._may_slip(ahead, corners, found.time_to_impact)
         impulse = chain.impulse(mass, bias, rows, v)
         if free.any():
@@ -199,6 +262,7 @@ class LandingAhead:
         missed = self._missed(ahead, found.time_to_impact)
         if missed is not None:
             unsure = missed.covariance(unsure, self._noise(ahead), mass)
+        yield SHORT
         through = landing_map(mass, rows, model.friction[corners], impulse)
         return found, spread_axes(mass, through, unsure, landing.spread)
 

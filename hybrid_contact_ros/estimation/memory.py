@@ -9,7 +9,9 @@ import numpy as np
 from hybrid_contact_ros.estimation.beside import BesideContacts
 from hybrid_contact_ros.estimation.contact_belief import belief_record, forget
 from hybrid_contact_ros.estimation.effort_trust import EffortTrust
-from hybrid_contact_ros.estimation.ground import ground_map, stance_memory
+from hybrid_contact_ros.estimation.event_densities import density_memory, forget_densities, pause_densities
+from hybrid_contact_ros.estimation.ground import foot_stops, ground_map, stance_memory
+from hybrid_contact_ros.estimation.stride_course import event_skill, forget_skill
 from hybrid_contact_ros.kernels.estimation.contact_tracking import UNKNOWN
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
@@ -50,9 +52,12 @@ class Memory:
         self.lines = np.full((m, 2, 3), -1.0)
         self.observer = observer_memory(nv)
         self.log = log_memory(m)
-        self.stance, self.footholds = stance_memory(m), ground_map()  # both are forgotten at the first state
+        # All three are forgotten at the first state.
+        self.stops, self.stance, self.footholds = foot_stops(m), stance_memory(m), ground_map()
+        self.density = density_memory(m)
         # The belief reads the weights that the check of efforts has written.
         self.belief = belief_record(links, nv)._replace(weight=trust.memory.force_weight)
+        self.skill = event_skill(m)
 
     def reset(self) -> None:
         """Forget all earlier states."""
@@ -62,6 +67,8 @@ class Memory:
         self.tracker.evidence.fill(UNKNOWN)
         self.log.begun.fill(-1)
         forget(self.belief)
+        forget_skill(self.skill)
+        forget_densities(self.density)
         self.trust.reset()
         self.beside.reset()
         for array in self.offsets:
@@ -73,6 +80,7 @@ class Memory:
         self.lines.fill(-1.0)
         self.observer.age.fill(-1.0)
         self.warm.fill(0)
+        pause_densities(self.density)
         self.trust.pause()
 
 

@@ -9,12 +9,13 @@ uncertain it is. No constant says how large errors are: a robot that moves as it
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.estimation.command_errors import Told, errors_of
 from hybrid_contact_ros.estimation.small_systems import factor_of
 
 Array = NDArray[np.float64]
@@ -22,6 +23,7 @@ Codes = NDArray[np.uint8]
 
 _SEEN = 40  # states that are remembered
 _SPACING = 900_000  # ns between them at least
+_TOLD_SPACING = 2_400_000  # ns, between those whose commands are remembered
 _LONGEST, _SHORTEST = 0.03, 0.0015  # s, of extrapolations that are compared
 _BEFORE = 1_000_000  # ns: what is told late of a touch has changed v already
 _ALIKE = 0.003  # s: that far apart in time to go and time since the last touch, situations are no longer alike
@@ -42,13 +44,20 @@ class Touches(NamedTuple):
     mode: NDArray[np.uint64]  # (k,) bits of the closed contacts
     since: Array  # (k,) s since another touch
     errors: Array  # (k, nv) what came, less v + T v̇
+    told: tuple[Told, ...]  # of k states with commands; none of others
 
     def followed_by(self, other: Touches, most: int) -> Touches:
         """The last ``most`` touches of these, and of another one."""
         first = self.ends[-most - 1] if len(self.ends) > most else 0
-        arrays = (np.concatenate((old[first:], new)) for old, new in zip(self[1:], other[1:], strict=True))
+        pairs = zip(self[1:-1], other[1:-1], strict=True)
+        arrays = [np.concatenate((old[first:], new)) for old, new in pairs]  # type: ignore[arg-type]
         kept = tuple(end - first for end in self.ends if end > first)
-        return Touches((*kept, self.ends[-1] - first + other.ends[0]), *arrays)
+        told = self.told[first:] + other.told
+        return Touches((*kept, self.ends[-1] - first + other.ends[0]), *arrays, told)
+
+    def those(self, chosen: NDArray[np.intp], told: tuple[Told, ...]) -> Touches:
+        """Of these states of one touch alone."""
+        return Touches((len(chosen),), *(array[chosen] for array in self[1:-1]), told)  # type: ignore[arg-type]
 
 
 class Missed(NamedTuple):
@@ -56,11 +65,23 @@ class Missed(NamedTuple):
 
     errors: Array  # (n, nv), n ≥ 1
 
+    @property
+    def settled(self) -> bool:
+        """Whether so many landings tell of a bias; a gait that begins is not yet like itself."""
+        return len(self.errors) >= _FEWEST
+
     def middle(self, sigma: Array) -> Array:
-        """The bias (nv,): median, less what noise of sigma (nv,) in velocities would make of it."""
+        """The bias (nv,): median, less what noise of sigma (nv,) in velocities would make of it; none of too few."""
         n = len(self.errors)
+        if not self.settled:
+            return np.zeros(sigma.size)
         found = np.median(self.errors, axis=0) * (n / (_NO_BIAS + n))
         return np.where(np.abs(found) > _SURELY * np.sqrt(2.0 / n) * sigma, found, 0.0)
+
+    def scatter(self, mass: Array) -> float:
+        """How far errors are from their median, in the kinetic norm of M: their median."""
+        apart = self.errors - np.median(self.errors, axis=0) if self.settled else self.errors
+        return float(np.median(np.linalg.norm(apart @ factor_of(mass), axis=1)))
 
     def covariance(self, foreseen: Array, noise: Array, mass: Array) -> Array:
         """Of v⁻ (nv, nv), when it is moved by the bias: of a Gaussian whose covariance is unknown, with the one that
@@ -93,27 +114,46 @@ class Missed(NamedTuple):
 class ErrorsSeen:
     """A copy of what :class:`VelocityErrors` remembers, at the state last added."""
 
-    def __init__(self, touches: dict[int, Touches], mode: int, since: float) -> None:
-        self._touches, self._mode, self._since = touches, np.uint64(mode), since
+    def __init__(self, touches: dict[int, Touches], told: dict[int, Touches], mode: int, since: float) -> None:
+        self._touches, self._told, self._mode, self._since = touches, told, np.uint64(mode), since
 
     def before(self, contact: int, seconds: float) -> Missed | None:
         """What was missed this long before touches of a contact, in situations like that of the state."""
         touches = self._touches.get(contact)
-        if touches is None or not _SHORTEST <= seconds <= _LONGEST:
+        nearest = self._alike(touches, seconds)
+        if touches is None or not nearest:
             return None
+        return Missed(touches.errors[nearest] * (seconds / touches.seconds[nearest])[:, None])
+
+    def before_told(
+        self, contact: int, seconds: float, follow: Callable[[Told, float], Array | None], most: int | None
+    ) -> Missed | None:
+        """The same, of what commanded drives were foreseen to do; ``follow`` foresees it. most: errors that are found
+        anew, None for all."""
+        touches = self._told.get(contact)
+        nearest = self._alike(touches, seconds)
+        if touches is None:
+            return None
+        errors, chosen = errors_of([touches.told[i] for i in nearest], follow, most)
+        if not chosen:
+            return None
+        return Missed(errors * (seconds / touches.seconds[nearest][chosen])[:, None])
+
+    def _alike(self, touches: Touches | None, seconds: float) -> list[int]:
+        """Of each touch the situation most like that of the state, so long before it, where one is like it."""
+        if touches is None or not 0.0 < seconds <= _LONGEST:
+            return []
         apart = np.abs(touches.seconds - seconds)
         swings = np.minimum(touches.since, _LONG_AGO) - min(self._since, _LONG_AGO)
         unlike = _STEADY * np.minimum(apart, _ALIKE) + np.maximum(apart - _ALIKE, 0.0) + np.abs(swings)
         unlike[touches.mode != self._mode] = np.inf
         nearest, begin = [], 0
-        for end in touches.ends:  # of each touch the situation most alike
+        for end in touches.ends:
             best = begin + int(unlike[begin:end].argmin())
             if unlike[best] <= _ALIKE:
                 nearest.append(best)
             begin = end
-        if len(nearest) < _FEWEST:
-            return None
-        return Missed(touches.errors[nearest] * (seconds / touches.seconds[nearest])[:, None])
+        return nearest
 
 
 class VelocityErrors:
@@ -126,23 +166,36 @@ class VelocityErrors:
         self._touched = np.zeros(_SEEN, dtype=np.int64)
         self._modes = np.zeros(_SEEN, dtype=np.uint64)
         self._values = np.zeros((_SEEN, 2, nv))
+        self._told: list[Told | None] = [None] * _SEEN
         self.reset()
 
     def reset(self) -> None:
         """Forget all states."""
         self._touches: dict[int, Touches] = {}
+        self._told_touches: dict[int, Touches] = {}
         self._last_touch = -(10**12)
-        self._count = self._mode = self._last = 0
+        self._count = self._mode = self._last = self._last_told = 0
+        self._closed = b""  # what the mode was made of
 
     def pause(self) -> None:
         """Forget the states, but not what was learned."""
         self._count = 0
 
-    def add(self, stamp_ns: int, v: NDArray[np.floating], acceleration: Array, closed: Codes) -> None:
-        """The next state: its v and v̇ (nv,), and its closed contacts (m,). After the touches that it told."""
+    def add(
+        self,
+        stamp_ns: int,
+        v: NDArray[np.floating],
+        acceleration: Array,
+        closed: Codes,
+        told: Callable[[], Told | None] | None = None,
+    ) -> None:
+        """The next state: its v and v̇ (nv,), its closed contacts (m,), and what its drives are told, which is asked for
+        where it is remembered. After the touches that it told."""
         if not self._kept:
             return
-        self._mode = int.from_bytes(np.packbits(closed[:64]).tobytes(), "big")
+        if (kinds := closed.tobytes()) != self._closed:
+            self._closed = kinds
+            self._mode = int.from_bytes(np.packbits(closed[:64]).tobytes(), "big")
         count = self._count
         if count and stamp_ns - self._last < _SPACING:
             return
@@ -150,6 +203,9 @@ class VelocityErrors:
         self._stamps[place], self._touched[place], self._modes[place] = stamp_ns, self._last_touch, self._mode
         row = self._values[place]
         row[0], row[1] = v, acceleration
+        self._told[place] = None
+        if told is not None and not 0 <= stamp_ns - self._last_told < _TOLD_SPACING:
+            self._told[place], self._last_told = told(), stamp_ns
 
     def touched(self, contacts: Iterable[tuple[int, int]]) -> None:
         """The state that is about to be added told that these contacts touched: (index, earliest time in ns)."""
@@ -157,29 +213,37 @@ class VelocityErrors:
         if not (told and self._kept):
             return
         for contact, earliest in told:
-            if (made := self._ended(earliest)) is not None:
-                known = self._touches.get(contact)
-                self._touches[contact] = made if known is None else known.followed_by(made, self._kept - 1)
+            for kept, made in zip((self._touches, self._told_touches), self._ended(earliest), strict=True):
+                if made is not None:
+                    known = kept.get(contact)
+                    kept[contact] = made if known is None else known.followed_by(made, self._kept - 1)
         self._last_touch = max(earliest for _, earliest in told)
 
-    def _ended(self, earliest: int) -> Touches | None:
-        """The extrapolations from states since the touch before, to the last state that is surely before this one."""
+    def _ended(self, earliest: int) -> tuple[Touches | None, Touches | None]:
+        """The extrapolations from states since the touch before, to the last state that is surely before this one: of
+        all of these, and of those with commands."""
         count = min(self._count, _SEEN)
         order = np.arange(self._count - count, self._count) % _SEEN
         stamps = self._stamps[order]
         last = int(np.searchsorted(stamps, earliest - _BEFORE, "right")) - 1
         if last < 1:
-            return None
+            return None, None
         seconds = 1e-9 * (stamps[last] - stamps[:last])
         use = (seconds >= _SHORTEST) & (seconds <= _LONGEST) & (self._touched[order[:last]] == self._last_touch)
         values = self._values[order[:last][use]]
         seconds = seconds[use]
         errors = self._values[order[last], 0] - values[:, 0] - seconds[:, None] * values[:, 1]
         if not (len(errors) and np.isfinite(errors).all()):
-            return None
+            return None, None
         since = 1e-9 * (stamps[:last][use] - self._last_touch).astype(np.float64)
-        return Touches((len(errors),), seconds, self._modes[order[:last][use]], since, errors)
+        found = Touches((len(errors),), seconds, self._modes[order[:last][use]], since, errors, ())
+        told = {i: one for i, place in enumerate(order[:last][use]) if (one := self._told[place]) is not None}
+        for i, one in told.items():
+            one.ended(float(seconds[i]), self._values[order[last], 0])
+        chosen = np.array(list(told), dtype=np.intp)
+        return found, found.those(chosen, tuple(told.values())) if told else None
 
     def seen(self) -> ErrorsSeen:
         """A copy for another thread."""
-        return ErrorsSeen(dict(self._touches), self._mode, 1e-9 * (self._last - self._last_touch))
+        since = 1e-9 * (self._last - self._last_touch)
+        return ErrorsSeen(dict(self._touches), dict(self._told_touches), self._mode, since)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from hybrid_contact_ros.kernels.compiling import kernel
@@ -23,6 +24,8 @@ class BeliefUse(NamedTuple):
     open_below: float  # and opens below this one
     decides: bool  # whether the belief decides which contacts are closed
     observes: bool  # whether forces are observed: a single body has no joints whose efforts could be wrong or right
+    slope: float  # of the published probability's logit over the belief's
+    offset: float  # of the same
 
 
 class BeliefRecord(NamedTuple):
@@ -75,16 +78,16 @@ def believe(
     else:
         b.noise[0] = -1.0
     contact_belief(
-        s.gap_sigma, s.swing_height, s.sunk, s.swing_speed, s.swing_slide, s.slip_speed, s.rest_speed, s.load_sigma,
-        s.load_limit, s.force_part, s.share, s.outliers, s.gap_correlation, s.velocity_correlation, s.load_correlation,
-        s.force_correlation, s.touchdown_rate, s.liftoff_rate, s.slip_rate, s.stick_rate, s.foresight,
-        s.foresight_sigma, s.sigmas, b.members, given.dt, given.first, given.trusted, observed, b.touching, problem.gap,
-        here.gap_sigmas, here.gap_velocity, here.velocity_sigmas, tracker.spread, here.slip_speed, b.load, b.force,
-        b.covariance, b.weight, b.belief, b.kind, b.times, b.transition, b.single, b.joint, b.L, b.x, beside,
-        b.probability,
+        s.gap_sigma, s.swing_height, s.sunk, s.near, s.near_height, s.near_speed, s.swing_speed, s.swing_slide,
+        s.slip_speed, s.rest_speed, s.load_sigma, s.load_limit, s.slip_sigma, s.slip_limit, s.force_part, s.share,
+        s.outliers, s.gap_correlation, s.velocity_correlation, s.load_correlation, s.force_correlation,
+        s.touchdown_rate, s.liftoff_rate, s.slip_rate, s.stick_rate, s.foresight, s.foresight_sigma, s.sigmas,
+        b.members, given.dt, given.first, given.trusted, observed, b.touching, problem.gap, here.gap_sigmas,
+        here.gap_velocity, here.velocity_sigmas, tracker.spread, here.slip_speed, b.load, b.force, b.covariance,
+        b.weight, b.belief, b.kind, b.times, b.transition, b.single, b.joint, b.L, b.x, beside, b.probability,
     )  # fmt: skip
     for i in range(b.load.shape[0]):
-        out.numbers[PROBABILITY, i] = b.probability[i, 0]
+        out.numbers[PROBABILITY, i] = calibrated(use.slope, use.offset, b.probability[i, 0])
     if use.decides and ((observed and believed) or sensed):
         decide_closed(
             use.close_above, use.open_below, settings.velocity_tolerance, problem.gap, here.gap_velocity, b.probability,
@@ -92,6 +95,20 @@ def believe(
         )  # fmt: skip
         return True
     return False
+
+
+@kernel
+def calibrated(slope, offset, p):
+    """The frequency with which contacts that are believed to be closed with ``p`` are: logistic in the logit of p.
+
+    Example:
+        >>> calibrated(1.0, 0.0, 0.25), round(calibrated(0.5, 0.0, 0.9), 3)
+        (0.25, 0.75)
+    """
+    if (slope == 1.0 and offset == 0.0) or p <= 0.0 or p >= 1.0:
+        return p
+    odds = math.exp(-(offset + slope * (math.log(p) - math.log1p(-p))))
+    return 1.0 / (1.0 + odds)
 
 
 @kernel

@@ -153,10 +153,9 @@ def _compare(dt, problem, here, table, memory, scratch):
     found = _span(dt, problem, here, table, memory, scratch)
     for a in range(found, scratch.kept.shape[0]):
         scratch.kept[a] = -1
-    for row in range(1 + limbs):
-        _take_off(found, scratch.basis, scratch.left[row], scratch.part)
-        if row == 0:
-            _loads(found, table, scratch)
+    _take_off(found, scratch.basis, scratch.left[0], scratch.part)
+    _loads(found, table, scratch)
+    _take_off_rows(found, scratch.basis, scratch.left, 1)
     forget = math.exp(-dt / table.recall)
     memory.time[0] = forget * memory.time[0] + dt * settled
     for limb in range(limbs):
@@ -277,6 +276,35 @@ def _take_off(found, basis, vector, part):
         part[a] = total
         for k in range(nv):
             vector[k] -= total * row[k]
+
+
+@kernel
+def _take_off_rows(found, basis, rows, first):
+    """Take from each row (nv,) from ``first`` on its parts along the basis: four at once, since the sums of one wait for
+    each other."""
+    count, nv = rows.shape
+    blocks = (count - first) // 4
+    for a in range(found):
+        row = basis[a]
+        for block in range(blocks):
+            i = first + 4 * block
+            x = y = z = w = 0.0
+            for k in range(nv):
+                x += row[k] * rows[i, k]
+                y += row[k] * rows[i + 1, k]
+                z += row[k] * rows[i + 2, k]
+                w += row[k] * rows[i + 3, k]
+            for k in range(nv):
+                rows[i, k] -= x * row[k]
+                rows[i + 1, k] -= y * row[k]
+                rows[i + 2, k] -= z * row[k]
+                rows[i + 3, k] -= w * row[k]
+        for i in range(first + 4 * blocks, count):
+            total = 0.0
+            for k in range(nv):
+                total += row[k] * rows[i, k]
+            for k in range(nv):
+                rows[i, k] -= total * row[k]
 
 
 @kernel

@@ -8,6 +8,9 @@ from hybrid_contact_ros.kernels.estimation.belief_likelihoods import BeliefSetti
 from hybrid_contact_ros.kernels.estimation.belief_step import BeliefRecord, BeliefUse, believe, remember
 from hybrid_contact_ros.kernels.estimation.contact_tracking import slips
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable, check_efforts
+from hybrid_contact_ros.kernels.estimation.event_density import DensityMemory, foretell_densities, learn_densities
+from hybrid_contact_ros.kernels.estimation.event_skill import EventSkill
+from hybrid_contact_ros.kernels.estimation.foot_stops import FootStops, doubt_efforts, hold_stopped
 from hybrid_contact_ros.kernels.estimation.ground import MOVES, GroundScratch, StanceMemory, learn_ground
 from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
@@ -15,6 +18,8 @@ from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemo
 from hybrid_contact_ros.kernels.estimation.rate_noise import RateNoise, learn_rate_noise, tolerate_rate_noise
 from hybrid_contact_ros.kernels.estimation.sensor_likelihoods import SensorGiven, SensorMemory, SensorSettings, sense
 from hybrid_contact_ros.kernels.estimation.stream_offsets import OffsetMemory, learn_offsets
+from hybrid_contact_ros.kernels.estimation.stride_course import StrideCourse
+from hybrid_contact_ros.kernels.estimation.stride_step import learn_events, weigh_events
 from hybrid_contact_ros.kernels.estimation.told_events import LogMemory, tell_events
 from hybrid_contact_ros.kernels.estimation.update_flags import flag
 from hybrid_contact_ros.kernels.estimation.update_records import (
@@ -58,12 +63,13 @@ def update(
     learn, plane_sigma, slope_sigma, step_sigma, foot_sigma, correlation_length, base_drift, fading, still_speed,
     still_time, still_time_unloaded, least_load,
     # belief settings:
-    belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes,
-    belief_gap_sigma, belief_swing_height,
-    belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed, belief_rest_speed, belief_load_sigma,
-    belief_load_limit, belief_force_part, belief_share, belief_outliers, belief_gap_correlation,
-    belief_velocity_correlation, belief_load_correlation, belief_force_correlation, belief_touchdown_rate,
-    belief_liftoff_rate, belief_slip_rate, belief_stick_rate, belief_foresight, belief_foresight_sigma, belief_sigmas,
+    belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes, belief_slope, belief_offset,
+    belief_gap_sigma, belief_swing_height, belief_sunk, belief_near, belief_near_height, belief_near_speed,
+    belief_swing_speed, belief_swing_slide, belief_slip_speed, belief_rest_speed, belief_load_sigma,
+    belief_load_limit, belief_slip_sigma, belief_slip_limit, belief_force_part, belief_share, belief_outliers,
+    belief_gap_correlation, belief_velocity_correlation, belief_load_correlation, belief_force_correlation,
+    belief_touchdown_rate, belief_liftoff_rate, belief_slip_rate, belief_stick_rate, belief_foresight,
+    belief_foresight_sigma, belief_sigmas,
     # robot:
     normals, tangents, friction, restitution,
     # problem:
@@ -91,6 +97,8 @@ def update(
     trust_basis, trust_triangle, trust_part, trust_kept, trust_left, trust_root, trust_load,
     # rate noise:
     noise_rates, noise_times, noise_count, noise_sigma,
+    # foot stops:
+    stop_since, stop_floor, stop_speed, stop_last, stop_noise, stop_doubted,
     # stance memory:
     point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance, touched_height,
     touched_lead, stance_start, pressing, pulling, entry, shift,
@@ -111,6 +119,16 @@ def update(
     sensors_decide,
     # offsets:
     velocity, offset_sums, offset_slow, offset_feet, offset_steps, offset_spin,
+    # stride course:
+    course_configuration, course_velocity, course_times, course_signals, course_heights, course_place, course_now,
+    course_past, course_noise, course_lag, course_events, course_lifted, course_undone,
+    # event skill:
+    skill_square, skill_events, skill_share, skill_recent, skill_recent_time, skill_recent_kind, skill_recent_place,
+    skill_pending, skill_path, skill_sigma, skill_forecast, skill_estimate,
+    # densities:
+    density_stamps, density_foretold, density_classes, density_count, density_residuals, density_origins,
+    density_counts, density_transforms, density_passed, density_knots, density_support, density_made, density_last,
+    density_awaited, density_came, density_times, density_work,
     # mode scratch:
     A, work, order, intended, other_slip, found, other_forces,
     # scratch:
@@ -134,10 +152,9 @@ def update(
     Args: the members of UpdateSettings, GroundSettings, BeliefUse and BeliefSettings (both prefixed with ``belief_``),
         RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last
         mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory, TrustTable, TrustMemory and TrustScratch
-        (both with the prefix ``trust_``), RateNoise, StanceMemory, GroundMap, BeliefRecord (with the prefix),
-        SensorSettings, SensorGiven and SensorMemory (with the prefix ``sensor_``), v (nv,) and OffsetMemory
-        (``offset_``), StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut
-        with the prefix ``out_``.
+        (both with the prefix ``trust_``), RateNoise, FootStops, StanceMemory, GroundMap, BeliefRecord (X EventSkill
+        and DensityMemory (with the prefixes ``course_``, ``skill_`` and ``density_``), StateScratch, UpdateScratch,
+        GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix ``out_``.
 
     Returns:
         The residual of the mode, validity bits, and how much was written of the lists: events of the sequence, events
@@ -182,10 +199,13 @@ def update(
         map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
         map_numbers,
     )  # fmt: skip
-    use = BeliefUse(belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes)
+    use = BeliefUse(
+        belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes, belief_slope, belief_offset
+    )
     belief_settings = BeliefSettings(
-        belief_gap_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed,
-        belief_rest_speed, belief_load_sigma, belief_load_limit, belief_force_part, belief_share, belief_outliers,
+        belief_gap_sigma, belief_swing_height, belief_sunk, belief_near, belief_near_height, belief_near_speed,
+        belief_swing_speed, belief_swing_slide, belief_slip_speed, belief_rest_speed, belief_load_sigma,
+        belief_load_limit, belief_slip_sigma, belief_slip_limit, belief_force_part, belief_share, belief_outliers,
         belief_gap_correlation, belief_velocity_correlation, belief_load_correlation, belief_force_correlation,
         belief_touchdown_rate, belief_liftoff_rate, belief_slip_rate, belief_stick_rate, belief_foresight,
         belief_foresight_sigma, belief_sigmas,
@@ -194,6 +214,19 @@ def update(
         belief_members, belief_belief, belief_kind, belief_times, belief_load, belief_touching, belief_weight,
         belief_probability, belief_last, belief_noise, belief_force, belief_covariance, belief_inverse,
         belief_transition, belief_single, belief_joint, belief_L, belief_x,
+    )  # fmt: skip
+    course = StrideCourse(
+        course_configuration, course_velocity, course_times, course_signals, course_heights, course_place, course_now,
+        course_past, course_noise, course_lag, course_events, course_lifted, course_undone,
+    )  # fmt: skip
+    skill = EventSkill(
+        skill_square, skill_events, skill_share, skill_recent, skill_recent_time, skill_recent_kind,
+        skill_recent_place, skill_pending, skill_path, skill_sigma, skill_forecast, skill_estimate,
+    )  # fmt: skip
+    density = DensityMemory(
+        density_stamps, density_foretold, density_classes, density_count, density_residuals, density_origins,
+        density_counts, density_transforms, density_passed, density_knots, density_support, density_made, density_last,
+        density_awaited, density_came, density_times, density_work,
     )  # fmt: skip
     solver = StateScratch(A, work, order, intended, other_slip, found, other_forces)
     scratch = UpdateScratch(
@@ -212,6 +245,7 @@ def update(
 
     # Ask how far the efforts of each limb explain its motion: trust.force_weight.
     check_efforts(given, problem, here, table, trust, check)
+    doubt_efforts(stop_doubted, weight)
     believed = believes(given, weight)
     # Ask how late efforts, base and inertial unit come against the joints.
     learn_offsets(
@@ -228,6 +262,12 @@ def update(
     rate_noise = RateNoise(noise_rates, noise_times, noise_count, noise_sigma)
     learn_rate_noise(dt, gap_velocity, rate_noise)
     tolerate_rate_noise(weight, rate_noise, rate_offs, velocity_sigmas)
+    # Hold in contact what an impact has stopped, and put the ground there, where no forces are known.
+    hold_stopped(
+        first, dt, believed, weight, closed, gap_on, gap_off, gap_sigma, velocity_sigma, plane_of, entry,
+        gap_velocity, rate_noise, FootStops(stop_since, stop_floor, stop_speed, stop_last, stop_noise, stop_doubted), gap, shift,
+        shift_variance, rate_offs, gap_offs, gap_sigmas, velocity_sigmas,
+    )  # fmt: skip
     # Tell stick from slip of the contacts that were closed at the last state.
     slips(
         slip_on, slip_off, SLIP_TIME_CONSTANT, velocity_sigma, tangents, dt, closed, tangential, slipping, seen, smooth,
@@ -268,12 +308,19 @@ def update(
     # Foretell each contact's next event, from the extrapolated state and the rhythm of the gait.
     foretell(settings, given, weight, robot, problem, here, tracker, lines, scratch, ahead, out)
     remember(ahead, belief, out)
+    # Compare the course of the joints with the last stride; weigh what that, the state and the rhythm foretell.
+    weigh_events(settings, given, robot, problem, here, tracker, scratch, course, skill, ahead, out)
+    # Say when it comes as a density, by what was foretold of earlier events.
+    foretell_densities(settings, given, problem, tracker, ahead, density, out)
     # Follow the hybrid model through the modes after that.
     steps, complete = follow(settings, given, believed, robot, problem, here, tracker, solver, scratch, ahead, lists)
     # Tell what is new.
     detected, told_events = tell_events(
-        stamp, last_stamp, first, out.codes[STATUS], evidence, gap, out.codes[NEXT_EVENT], event_times, log, events
+        stamp, last_stamp, first, out.codes[STATUS], evidence, gap, out.codes[NEXT_EVENT], density_times, log, events
     )
+    # Learn from what has come how good each of the forecasts was.
+    learn_events(detected, events, course, skill)
+    learn_densities(detected, events, horizon, density)
     # Decide the stability flags, and which pairs of contacts are sensitive to the order of their impacts.
     solved = trusted and code == _SOLVED
     pairs = flag(

@@ -147,10 +147,11 @@ class ListsOut(NamedTuple):
 
 VECTORS = 5
 POSITION, NORMAL, TANGENTIAL, FORCE_MODEL, FORCE_ESTIMATE = range(5)
-NUMBERS = 21
+NUMBERS = 26
 (PROBABILITY, GAP, GAP_VELOCITY, GAP_ACCELERATION, FRICTION, FRICTION_MARGIN, CRITICAL, TIME, EARLIEST, LATEST,
- GROUND_OFFSET, GROUND_SIGMA, FORCE_WEIGHT, MARGINS) = range(14)  # fmt: skip
-ENDS = 19  # six margins, then the two ends of chatter
-CODES = 9
-STATUS, JAMMED, NEXT_EVENT, FLAGS = range(4)  # six rows of flags
+ GROUND_OFFSET, GROUND_SIGMA, FORCE_WEIGHT) = range(13)  # fmt: skip
+QUANTILES, EVENT_PROBABILITY, MARGINS = 13, 17, 18  # four rows of quantiles
+ENDS = 24  # six margins, then the two ends of chatter
+CODES = 10
+STATUS, JAMMED, NEXT_EVENT, DENSITY_VALID, FLAGS = range(5)  # six rows of flags
 FORCE_VALID, STANDS = range(2)
