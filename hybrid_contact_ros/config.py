@@ -209,6 +209,7 @@ IGNORED = ("use_sim_time", "qos_overrides", "start_type_description_service", *O
 _GROUPS: dict[str, type] = {
     "activation": ActivationConfig,
     "ground": GroundConfig,
+    "sensors": SensorsConfig,
     "belief": BeliefConfig,
     "prediction": PredictionConfig,
     "stability": StabilityConfig,

@@ -13,6 +13,7 @@ from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation import drive_gains
 from hybrid_contact_ros.estimation.answers import predictions
+from hybrid_contact_ros.estimation.beside import SensorWeight
 from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.command_errors import Told
 from hybrid_contact_ros.estimation.drive_commands import CommandCourse
@@ -28,6 +29,7 @@ from hybrid_contact_ros.estimation.landing_phases import LandingPhases
 from hybrid_contact_ros.estimation.measurement import StateReader
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.rhythm import StrideRhythm
+from hybrid_contact_ros.estimation.stream_offsets import StreamOffset, stream_offsets
 from hybrid_contact_ros.estimation.velocity_ahead import Course
 from hybrid_contact_ros.estimation.velocity_errors import VelocityErrors
 from hybrid_contact_ros.estimation.velocity_noise import VelocityNoise
@@ -305,6 +307,19 @@ class ContactEstimator:
     def effort_report(self) -> tuple[LimbEfforts, ...]:
         """The same, with what was learned of scale and bias of the efforts; it solves for these when it is called."""
         return self._engine.memory.trust.report()
+
+    def sensors(self) -> tuple[SensorWeight, ...]:
+        """How far each foot sensor that was used is believed: one that contradicts its foot's motion is not."""
+        return self._engine.memory.beside.weights()
+
+    @property
+    def sensors_doubted(self) -> bool:
+        """Whether a foot sensor is believed little."""
+        return self._engine.memory.beside.doubted
+
+    def offsets(self) -> tuple[StreamOffset, ...]:
+        """How late efforts, the base and an inertial unit come against the joint states, as far as it is known."""
+        return stream_offsets(self._engine.memory.offsets)
 
     def _maps(self) -> EventMaps:
         if self._event_maps is None:

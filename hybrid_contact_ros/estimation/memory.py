@@ -15,6 +15,7 @@ from hybrid_contact_ros.estimation.stride_course import event_skill, forget_skil
 from hybrid_contact_ros.kernels.estimation.contact_tracking import UNKNOWN
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
+from hybrid_contact_ros.kernels.estimation.stream_offsets import offset_memory
 from hybrid_contact_ros.kernels.estimation.told_events import COLUMNS, LogMemory
 from hybrid_contact_ros.kernels.estimation.update_records import (
     EngineOut,
@@ -43,6 +44,7 @@ class Memory:
     ) -> None:
         m = contacts
         self.beside = beside
+        self.offsets = offset_memory(m)
         self.trust = trust
         self.tracker = tracker_memory(m)
         self.mode = state_out(nv, m, TANGENTS)
@@ -69,6 +71,8 @@ class Memory:
         forget_densities(self.density)
         self.trust.reset()
         self.beside.reset()
+        for array in self.offsets:
+            array.fill(0.0)
         self.pause()
 
     def pause(self) -> None:

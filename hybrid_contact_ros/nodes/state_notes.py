@@ -1,5 +1,6 @@
 """What the diagnostics are told of a state: slides that friction jams, contacts that cannot be where they are said
-to be, efforts that explain nothing, drives that do something else than told."""
+to be, efforts that explain nothing, sensors that are not believed, streams that come late, drives that do something
+else than told."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ from hybrid_contact_ros.prediction import ModePrediction
 _SUNK = 0.03  # m
 _NOTABLE = 0.003  # m: ground that is further off its configured plane is told
 _SUNK_GAPS = 4.0  # times activation.gap_off
+_OFFSETS_EVERY = 500  # states
 _EFFORT, _FORCES = int(Validity.EFFORT), int(Validity.FORCES)  # slow to compute with
 
 
@@ -37,13 +39,31 @@ class StateNotes:
         )
         self._planar = np.linalg.norm(model.contact_normals, axis=1) > 0.0
         self._deepest = max(_SUNK, _SUNK_GAPS * config.activation.gap_off)
+        self._number, self._offsets = 0, ""  # states answered; streams that come late
 
     def take(self, state: RobotState, mode: ModePrediction) -> None:
         """A state that has been answered with this mode."""
         self._note(mode)
+        if state.contact_force is not None or state.contact_reading is not None:
+            self._note_sensors()
+        self._note_offsets()
         if state.command is not None and (names := self.estimator.disobeyed):
             said = f"{', '.join(names[:6])}; look at the gains of joint_command and input.command_stiffness, _damping"
             self.monitor.note("disobeyed", said)
+
+    def _note_sensors(self) -> None:
+        """Note for the diagnostics which foot sensors are not believed."""
+        if self.estimator.sensors_doubted:
+            doubted = [one.sentence for one in self.estimator.sensors() if one.weight < BELIEVED]
+            self.monitor.note("contradicted", "; ".join(doubted))
+
+    def _note_offsets(self) -> None:
+        """Note for the diagnostics which streams come late, or early."""
+        if self._number % _OFFSETS_EVERY == 0:  # they change slowly
+            self._offsets = "; ".join(one.sentence for one in self.estimator.offsets() if one.notable)
+        self._number += 1
+        if self._offsets:
+            self.monitor.note("offset", self._offsets)
 
     def _note(self, mode: ModePrediction) -> None:
         """Note for the diagnostics which slides friction jams, and which contacts cannot be where they are said to

@@ -22,6 +22,7 @@ from hybrid_contact_ros.kernels.estimation import momentum_observer as observers
 from hybrid_contact_ros.kernels.estimation import rate_noise as noises
 from hybrid_contact_ros.kernels.estimation import records as rollouts
 from hybrid_contact_ros.kernels.estimation import sensor_likelihoods as sensors
+from hybrid_contact_ros.kernels.estimation import stream_offsets as offsets
 from hybrid_contact_ros.kernels.estimation import stride_course as courses
 from hybrid_contact_ros.kernels.estimation import told_events as logs
 from hybrid_contact_ros.kernels.estimation import update_records as updates
@@ -88,7 +89,8 @@ DOORS = [
             stops.FootStops,
             *(grounds.StanceMemory, heights.GroundMap, *prefixed("belief", believing.BeliefRecord)),
             *(*prefixed("sensor", sensors.SensorSettings), *prefixed("sensor", sensors.SensorGiven)),
-            *(*prefixed("sensor", sensors.SensorMemory), "sensors_decide"),
+            *(*prefixed("sensor", sensors.SensorMemory), "sensors_decide", "velocity"),
+            *prefixed("offset", offsets.OffsetMemory),
             *(*prefixed("course", courses.StrideCourse), *prefixed("skill", skills.EventSkill)),
             *prefixed("density", densities.DensityMemory),
             *(modes.StateScratch, updates.UpdateScratch, grounds.GroundScratch, updates.EngineOut, updates.ListsOut),

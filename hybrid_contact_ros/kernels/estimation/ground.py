@@ -39,6 +39,8 @@ from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 
 MOST_LOADED = 16
 """Contacts of a robot with more have no loads here: their forces would take too long to tell apart."""
+MOVES = 0.1
+"""m/s: a base that is faster moves."""
 _SOLVED = int(Status.SOLVED)
 _SMOOTHING = 0.01  # s, of the velocities of the points
 _LOAD_PERIOD = 0.002  # s, between two solutions for the loads
@@ -96,9 +98,13 @@ class GroundScratch(NamedTuple):
 
 @kernel
 def learn_ground(
-    settings, ground, given, believed, robot, problem, here, tracker, observer, solver, scratch, memory, map, ahead
-):
-    """Learn from this state where the ground is, subtract the offset from the gaps, and widen their deviations."""
+    settings, ground, given, believed, moving, robot, problem, here, tracker, observer, solver, scratch, memory, map,
+    ahead,
+):  # fmt: skip
+    """Learn from this state where the ground is, subtract the offset from the gaps, and widen their deviations.
+
+    ``moving``: whether the base moves: a foot that is still then does not hang from it.
+    """
     m = problem.gap.shape[0]
     if not ground.learn or m == 0:
         for i in range(m):
@@ -134,7 +140,7 @@ def learn_ground(
         if ahead.plane_of[i] >= 0 and _stands(
             i, loads, settings.gain, ground, given, problem, here, tracker, memory, ahead
         ):
-            changed = _enter(i, loads, ground, problem, here, memory, map, ahead) or changed
+            changed = _enter(i, loads, moving, ground, problem, here, memory, map, ahead) or changed
     if changed or numbers[TIME] - numbers[FITTED_AT] >= _FIT_PERIOD:
         fit(ground, ahead.plane_of, map)
     for i in range(m):
@@ -266,7 +272,7 @@ def _leave(i, memory):
 
 
 @kernel
-def _enter(i, loads, ground, problem, here, memory, map, ahead):
+def _enter(i, loads, moving, ground, problem, here, memory, map, ahead):
     """Write contact i, which has been still for long enough, into the map; whether that adds a foothold."""
     height, variance, place = memory.stance_height[i], memory.stance_variance[i], ahead.under[i]
     depth = memory.touched_height[i] - height
@@ -284,6 +290,7 @@ def _enter(i, loads, ground, problem, here, memory, map, ahead):
         # A foot may hang still above the ground, and cannot be below it.
         believed = surprise <= 0.0 and surprise >= -_FURTHEST_UNLOADED
         believed = believed or surprise * surprise <= _GATE_ABOVE * (spread + here.gap_sigmas[i] ** 2)
+        believed = believed or (moving and surprise <= _FURTHEST_UNLOADED)
         if not believed and map.map_numbers[CLOCKS_UNSUPPORTED] >= ground.still_time_unloaded:
             believed = abs(surprise) <= _FURTHEST_UNLOADED and _is_lowest(i, ground, problem, memory, ahead)
     if not believed:

@@ -18,12 +18,13 @@ from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, Trus
 from hybrid_contact_ros.kernels.estimation.event_density import DensityMemory, foretell_densities, learn_densities
 from hybrid_contact_ros.kernels.estimation.event_skill import EventSkill
 from hybrid_contact_ros.kernels.estimation.foot_stops import FootStops, doubt_efforts, hold_stopped
-from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, StanceMemory, learn_ground
+from hybrid_contact_ros.kernels.estimation.ground import MOVES, GroundScratch, StanceMemory, learn_ground
 from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
 from hybrid_contact_ros.kernels.estimation.rate_noise import RateNoise, learn_rate_noise, tolerate_rate_noise
 from hybrid_contact_ros.kernels.estimation.sensor_likelihoods import SensorGiven, SensorMemory, SensorSettings, sense
+from hybrid_contact_ros.kernels.estimation.stream_offsets import OffsetMemory, learn_offsets
 from hybrid_contact_ros.kernels.estimation.stride_course import StrideCourse
 from hybrid_contact_ros.kernels.estimation.stride_step import learn_events, weigh_events
 from hybrid_contact_ros.kernels.estimation.told_events import LogMemory, tell_events
@@ -117,10 +118,13 @@ def update(
     # sensors:
     sensor_outliers, sensor_correlation, sensor_shock_width, sensor_shock_most, sensor_command_lag,
     sensor_command_spread, sensor_command_share, sensor_part, sensor_weight,
-    sensor_present, sensor_force, sensor_axis, sensor_reading, sensor_age, sensor_acceleration, sensor_wanted,
-    sensor_since, sensor_offset, sensor_level, sensor_noise, sensor_seen, sensor_says, sensor_calm, sensor_trust,
-    sensor_load, sensor_total, sensor_before, sensor_quiet, sensor_lag, sensor_kept, sensor_shut, sensor_beside,
+    sensor_present, sensor_moves, sensor_force, sensor_axis, sensor_reading, sensor_age, sensor_acceleration,
+    sensor_wanted, sensor_since, sensor_offset, sensor_level, sensor_noise, sensor_seen, sensor_says, sensor_calm,
+    sensor_trust, sensor_load, sensor_total, sensor_before, sensor_quiet, sensor_lag, sensor_kept, sensor_shut,
+    sensor_beside,
     sensors_decide,
+    # offsets:
+    velocity, offset_sums, offset_slow, offset_feet, offset_steps, offset_spin,
     # stride course:
     course_configuration, course_velocity, course_times, course_signals, course_heights, course_place, course_now,
     course_past, course_noise, course_lag, course_events, course_lifted, course_undone,
@@ -154,8 +158,7 @@ def update(
     Args: the members of UpdateSettings, GroundSettings, BeliefUse and BeliefSettings (both prefixed with ``belief_``),
         RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last
         mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory, TrustTable, TrustMemory and TrustScratch
-        (both with the prefix ``trust_``), RateNoise, FootStops, StanceMemory, GroundMap, BeliefRecord (with the
-        prefix), SensorSettings, SensorGiven and SensorMemory (with the prefix ``sensor_``), StrideCourse, EventSkill
+        (both with the prefix ``trust_``), RateNoise, FootStops, StanceMemory, GroundMap, BeliefRecord (X EventSkill
         and DensityMemory (with the prefixes ``course_``, ``skill_`` and ``density_``), StateScratch, UpdateScratch,
         GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix ``out_``.
 
@@ -249,10 +252,16 @@ def update(
     check_efforts(given, problem, here, table, trust, check)
     doubt_efforts(stop_doubted, weight)
     believed = believes(given, weight)
+    # Ask how late efforts, base and inertial unit come against the joints.
+    learn_offsets(
+        dt, trusted, floating_base, velocity[3:6], rows, tangents, normals, flat_velocity, closed, table, trust, check,
+        OffsetMemory(offset_sums, offset_slow, offset_feet, offset_steps, offset_spin),
+    )  # fmt: skip
     # Learn where the ground is; gaps are over that ground from here on.
+    moving = floating_base and velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2 > MOVES * MOVES
     learn_ground(
-        settings, ground_settings, given, believed, robot, problem, here, tracker, observer, solver, scratch, stance,
-        footholds, ground,
+        settings, ground_settings, given, believed, moving, robot, problem, here, tracker, observer, solver, scratch,
+        stance, footholds, ground,
     )  # fmt: skip
     # Widen the tolerance of rates by their noise, for contacts whose forces are not known.
     rate_noise = RateNoise(noise_rates, noise_times, noise_count, noise_sigma)
@@ -279,8 +288,8 @@ def update(
         ),
         dt, first, gap, gap_velocity, slip_speed, belief_probability,
         SensorGiven(
-            sensor_present, sensor_force, sensor_axis, sensor_reading, sensor_age, sensor_acceleration, sensor_wanted,
-            sensor_since,
+            sensor_present, sensor_moves, sensor_force, sensor_axis, sensor_reading, sensor_age, sensor_acceleration,
+            sensor_wanted, sensor_since,
         ),
         SensorMemory(
             sensor_offset, sensor_level, sensor_noise, sensor_seen, sensor_says, sensor_calm, sensor_trust,
