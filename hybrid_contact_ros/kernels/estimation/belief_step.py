@@ -13,6 +13,8 @@ from hybrid_contact_ros.kernels.estimation.update_records import NEXT_EVENT, PRO
 
 # A belief against the status by more than this is when an event has begun.
 _DOUBT = 0.5
+# Without observed forces, a contact closes above this probability.
+_CERTAIN = 0.9
 
 
 class BeliefUse(NamedTuple):
@@ -51,17 +53,19 @@ class BeliefRecord(NamedTuple):
 
 @kernel
 def believe(
-    use, belief_settings, settings, given, believed, every, problem, here, tracker, observer, solver, scratch,
+    use, belief_settings, settings, given, believed, every, plane_of, problem, here, tracker, observer, solver, scratch,
     belief, out,
 ):  # fmt: skip
     """Form the belief of this state, before a mode is solved for: nothing here depends on which contacts are thought to
     be closed, except the load of the last state's mode.
 
-    Args: use: BeliefUse. belief_settings: BeliefSettings. belief: in and out, BeliefRecord.
+    Args: use: BeliefUse. belief_settings: BeliefSettings. plane_of: (m,) int64, negative for a joint limit.
+        belief: in and out, BeliefRecord.
 
     Returns:
         Whether the belief decided which contacts are closed, which it does once there are observed forces, of efforts
-        that are ``believed``.
+        that are ``believed``. Where contacts explain every motion (a leg on a rail: nv ≤ 3m), forces are never observed;
+        there it decides as well, but asks for more certainty to close.
     """
     s, b = belief_settings, belief
     observed = use.observes and has_settled(settings.gain, observer)
@@ -83,9 +87,12 @@ def believe(
     )  # fmt: skip
     for i in range(b.load.shape[0]):
         out.numbers[PROBABILITY, i] = b.probability[i, 0]
-    if use.decides and observed and believed:
+    few = use.observes and problem.bias.shape[0] <= 3 * b.load.shape[0]
+    for i in range(b.load.shape[0]):
+        few = few and plane_of[i] >= 0
+    if use.decides and believed and (observed or few):
         decide_closed(
-            use.close_above, use.open_below, settings.velocity_tolerance, problem.gap, here.gap_velocity, b.probability,
+            use.close_above if observed else max(use.close_above, _CERTAIN), use.open_below, settings.velocity_tolerance, problem.gap, here.gap_velocity, b.probability,
             tracker.closed, tracker.evidence,
         )  # fmt: skip
         return True

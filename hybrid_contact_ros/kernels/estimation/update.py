@@ -206,8 +206,8 @@ def update(
     believed = believes(given, weight)
     # Learn where the ground is; gaps are over that ground from here on.
     learn_ground(
-        settings, ground_settings, given, believed, robot, problem, here, tracker, observer, solver, scratch, stance,
-        footholds, ground,
+        settings, ground_settings, given, believed, noise_sigma, robot, problem, here, tracker, observer, solver,
+        scratch, stance, footholds, ground,
     )  # fmt: skip
     # Widen the tolerance of rates by their noise, for contacts whose forces are not known.
     rate_noise = RateNoise(noise_rates, noise_times, noise_count, noise_sigma)
@@ -215,7 +215,7 @@ def update(
     tolerate_rate_noise(weight, rate_noise, rate_offs, velocity_sigmas)
     # Hold in contact what an impact has stopped, and put the ground there, where no forces are known.
     hold_stopped(
-        first, dt, believed, weight, closed, gap_on, gap_off, gap_sigma, velocity_sigma, plane_of, entry,
+        first, dt, believed, weight, closed, gap_on, gap_off, gap_sigma, velocity_sigma, plane_of, link_of, entry,
         gap_velocity, rate_noise, FootStops(stop_since, stop_floor, stop_speed, stop_last, stop_noise, stop_doubted), gap, shift,
         shift_variance, rate_offs, gap_offs, gap_sigmas, velocity_sigmas,
     )  # fmt: skip
@@ -227,7 +227,7 @@ def update(
     # Follow the momentum, and believe in each contact as far as this state and those before it agree with it.
     settled = follow_momentum(settings, given, problem, here, observer)
     decided = believe(
-        use, belief_settings, settings, given, believed, every, problem, here, tracker, observer, solver, scratch,
+        use, belief_settings, settings, given, believed, every, plane_of, problem, here, tracker, observer, solver, scratch,
         belief, out,
     )  # fmt: skip
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
