@@ -13,7 +13,7 @@ from hybrid_contact_ros.kernels.estimation.rate_noise import learn_rate_noise
 GAP_ON, GAP_OFF, GAP_SIGMA, RATE_SIGMA = 0.003, 0.008, 0.001, 0.02
 
 
-def follow(heights, step=0.001, weight=0.0, believed=False, closed=False, noise=0.0, entry=-1):
+def follow(heights, step=0.001, weight=0.0, believed=False, closed=False, noise=0.0, entry=-1, known=True):
     """Show one contact a series of measured gaps, m. Returns which states held it stopped, the gaps that are told, the
     weights of its efforts, and the memory."""
     rng = np.random.default_rng(3)
@@ -29,7 +29,7 @@ def follow(heights, step=0.001, weight=0.0, believed=False, closed=False, noise=
         offs = np.array([0.1]), np.array([GAP_OFF])
         sigmas = np.array([GAP_SIGMA]), np.array([RATE_SIGMA])
         hold_stopped(
-            first, dt, believed, trust, np.array([closed], np.uint8), GAP_ON, GAP_OFF, GAP_SIGMA, RATE_SIGMA,
+            first, dt, known, believed, trust, np.array([closed], np.uint8), GAP_ON, GAP_OFF, GAP_SIGMA, RATE_SIGMA,
             np.zeros(1, np.int64), np.zeros(1, np.int64), np.array([entry]), rate, rates, stops, gap, shift, variance, *offs, *sigmas,
         )  # fmt: skip
         assert gap[0] + shift[0] == pytest.approx(height, abs=1e-12)  # only the ground moves

@@ -3,8 +3,9 @@
 A foot that approaches the ground loses its speed within a few milliseconds when it lands; a leg that slows it down by
 itself takes several times as long. What was stopped is in contact, and the ground is where it was stopped, whatever the
 configured plane and the radius of the foot say. It stays there until it has risen by more than ``gap_off``. Springs and
-drives ring after an impact, and what they give way by no encoder need see: at first, a rate of the size of the impact's
-speed says nothing, and neither does a rise by what this speed covers while the impact lasts.
+drives ring after an impact: at first, a rate of the size of the impact's speed says nothing. Where there are efforts and
+they do not explain the motion, something in the leg gives way that the model does not know, and no encoder need see it:
+then a foot may rise further, by what the speed of the impact covers while it lasts.
 
 Forces that are trusted tell more. But efforts that let a foot which was stopped, and has stayed where it was, carry
 nothing for as long as forces need to be seen, are wrong for this contact.
@@ -25,9 +26,10 @@ _LOST, _NOISES = 0.3, 6.0  # m/s, and deviations of the rate's noise: what is lo
 _PART = 0.5  # and this part of it
 _NEAR, _DEVIATIONS = 0.04, 3.0  # m, deviations: nothing is expected to stop a foot further from where the ground is
 _RINGING, _REBOUND = 0.1, 2.0  # s, in which the motion after an impact fades, and how fast it is by what was lost
+_BOUNCING = 0.01  # s, the same of a leg of which nothing says that it gives way
 _LONGEST = 1.0  # s: what stands for longer, the ground has learned, or it is no stance
 _SIGMA = 0.003  # m, of the height of the ground at which a foot was stopped
-_SEEN, _KNOWN = 0.01, 0.04  # s, after which the force that stops a foot is seen, and the ground is known that bears it
+_KNOWN = 0.04  # s, after which the force that stops a foot is seen, and the ground that bears it
 _UNKNOWN = 5.0  # times the configured noise at first;
 _FIRST, _LEARNED = 10, 20.0  # states in which it is no less than any change, and in which it is learned quickly
 _UP, _DOWN, _QUARTILE = 0.03, 0.01, 1.627  # of the noise's logarithm, for one of four states up, and down for three
@@ -54,7 +56,7 @@ def doubt_efforts(doubted, weight):
 
 @kernel
 def hold_stopped(
-    first, dt, believed, weight, closed, gap_on, gap_off, gap_sigma, velocity_sigma, plane_of, link_of, entry, rate,
+    first, dt, known, believed, weight, closed, gap_on, gap_off, gap_sigma, velocity_sigma, plane_of, link_of, entry, rate,
     rates, memory, gap, shift, shift_variance, rate_offs, gap_offs, gap_sigmas, velocity_sigmas,
 ):  # fmt: skip
     """Note which contacts something has stopped, and put the ground there, for contacts without trusted forces.
@@ -62,7 +64,7 @@ def hold_stopped(
     A contact that the learned ground bears (``entry``) is held there, and not here.
 
     Args:
-        dt: s since the last state. believed: whether the efforts of all limbs are. weight: in and out (m,), of the
+        dt: s since the last state. known: whether there are efforts. believed: whether the efforts of all limbs are. weight: in and out (m,), of the
         contact's forces. closed: (m,) uint8, of the last state.
         gap_on, gap_off, gap_sigma: m, velocity_sigma: m/s, of ActivationConfig.
         plane_of: (m,) int64, negative for a joint limit. link_of: (m,) int64, the first contact of the same link.
@@ -92,14 +94,14 @@ def hold_stopped(
         if plane_of[i] < 0:
             continue
         measured = gap[i] + shift[i]
-        _follow(i, dt, measured, gap_off, link_of, entry, gap, shift_variance, rate, rates, memory)
+        _follow(i, dt, known, measured, gap_off, link_of, entry, gap, shift_variance, rate, rates, memory)
         stays = memory.stop_since[i] >= 0.0 and measured - memory.stop_floor[i] <= gap_on
         if memory.stop_since[i] < 0.0:
             memory.stop_doubted[i] = 0
         elif stays and memory.stop_since[i] > _KNOWN and not closed[i]:
             memory.stop_doubted[i] = 1
         # Where the efforts of another limb are wrong, those of this one wait until they could be seen.
-        waits = weight[i] < BELIEVED or (not believed and memory.stop_since[i] <= _SEEN)
+        waits = weight[i] < BELIEVED or (not believed and memory.stop_since[i] <= _KNOWN)
         if memory.stop_since[i] < 0.0 or not waits or entry[i] >= 0:
             continue
         weight[i] = 0.0
@@ -107,19 +109,19 @@ def hold_stopped(
         gap[i] = measured - shift[i]
         shift_variance[i] = _SIGMA * _SIGMA
         gap_sigmas[i] = math.sqrt(gap_sigma * gap_sigma + _SIGMA * _SIGMA)
-        rings = _REBOUND * _fading(i, memory)
+        rings = _REBOUND * _fading(i, _RINGING if known else _BOUNCING, memory)
         rate_offs[i] = max(rate_offs[i], rings)
-        gap_offs[i] = gap_off + _gives_way(i, link_of, memory)
+        gap_offs[i] = gap_off + (_gives_way(i, link_of, memory) if known else 0.0)
         velocity_sigmas[i] = math.sqrt(velocity_sigmas[i] ** 2 + rings * rings)
 
 
 @kernel
-def _follow(i, dt, measured, gap_off, link_of, entry, gap, shift_variance, rate, rates, memory):
+def _follow(i, dt, known, measured, gap_off, link_of, entry, gap, shift_variance, rate, rates, memory):
     """Begin, keep or end the stop of contact i."""
     if memory.stop_since[i] >= 0.0:
         memory.stop_since[i] += dt
         memory.stop_floor[i] = min(memory.stop_floor[i], measured)
-        risen = measured - memory.stop_floor[i] > gap_off + _gives_way(i, link_of, memory)
+        risen = measured - memory.stop_floor[i] > gap_off + (_gives_way(i, link_of, memory) if known else 0.0)
         if risen or entry[i] >= 0 or memory.stop_since[i] > _LONGEST:
             memory.stop_since[i] = -1.0
         return
@@ -134,9 +136,9 @@ def _follow(i, dt, measured, gap_off, link_of, entry, gap, shift_variance, rate,
 
 
 @kernel
-def _fading(i, memory):
+def _fading(i, time, memory):
     """What is left of the speed of the impact of contact i, m/s."""
-    return memory.stop_speed[i] * math.exp(-memory.stop_since[i] / _RINGING)
+    return memory.stop_speed[i] * math.exp(-memory.stop_since[i] / time)
 
 
 @kernel
@@ -146,7 +148,7 @@ def _gives_way(i, link_of, memory):
     speed = 0.0
     for j in range(link_of.shape[0]):
         if link_of[j] == link_of[i] and memory.stop_since[j] >= 0.0:
-            speed = max(speed, _fading(j, memory))
+            speed = max(speed, _fading(j, _RINGING, memory))
     return 0.5 * _STOPPING * speed
 
 

@@ -97,10 +97,11 @@ class GroundScratch(NamedTuple):
 
 @kernel
 def learn_ground(
-    settings, ground, given, believed, noise, robot, problem, here, tracker, observer, solver, scratch, memory, map, ahead,
+    settings, ground, given, believed, noise, stopped, robot, problem, here, tracker, observer, solver, scratch, memory, map, ahead,
 ):
     """Learn from this state where the ground is, subtract the offset from the gaps, and widen their deviations.
-    ``noise``: (m,), m/s, of the rates of gaps; nothing is as still as that."""
+    ``noise``: (m,), m/s, of the rates of gaps; nothing is as still as that. ``stopped``: (m,), s since an impact stopped
+    the contact, negative where none did."""
     m = problem.gap.shape[0]
     if not ground.learn or m == 0:
         for i in range(m):
@@ -136,7 +137,7 @@ def learn_ground(
         if ahead.plane_of[i] >= 0 and _stands(
             i, loads, settings.gain, noise[i], ground, given, problem, here, tracker, memory, ahead
         ):
-            changed = _enter(i, loads, ground, problem, here, memory, map, ahead) or changed
+            changed = _enter(i, loads, stopped[i] >= 0.0, ground, problem, here, memory, map, ahead) or changed
     if changed or numbers[TIME] - numbers[FITTED_AT] >= _FIT_PERIOD:
         fit(ground, ahead.plane_of, map)
     for i in range(m):
@@ -270,7 +271,7 @@ def _leave(i, memory):
 
 
 @kernel
-def _enter(i, loads, ground, problem, here, memory, map, ahead):
+def _enter(i, loads, stopped, ground, problem, here, memory, map, ahead):
     """Write contact i, which has been still for long enough, into the map; whether that adds a foothold."""
     height, variance, place = memory.stance_height[i], memory.stance_variance[i], ahead.under[i]
     depth = memory.touched_height[i] - height
@@ -287,6 +288,7 @@ def _enter(i, loads, ground, problem, here, memory, map, ahead):
     else:
         # A foot may hang still above the ground, and cannot be below it.
         believed = surprise <= 0.0 and surprise >= -_FURTHEST_UNLOADED
+        believed = believed or (stopped and abs(surprise) <= _FURTHEST)  # it does not hang where something stopped it
         believed = believed or surprise * surprise <= _GATE_ABOVE * (spread + here.gap_sigmas[i] ** 2)
         if not believed and map.map_numbers[CLOCKS_UNSUPPORTED] >= ground.still_time_unloaded:
             believed = abs(surprise) <= _FURTHEST_UNLOADED and _is_lowest(i, ground, problem, memory, ahead)

@@ -12,7 +12,7 @@ from hybrid_contact_ros.kernels.estimation.foot_stops import FootStops, doubt_ef
 from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, StanceMemory, learn_ground
 from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
-from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
+from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory, has_settled
 from hybrid_contact_ros.kernels.estimation.rate_noise import RateNoise, learn_rate_noise, tolerate_rate_noise
 from hybrid_contact_ros.kernels.estimation.told_events import LogMemory, tell_events
 from hybrid_contact_ros.kernels.estimation.update_flags import flag
@@ -206,7 +206,7 @@ def update(
     believed = believes(given, weight)
     # Learn where the ground is; gaps are over that ground from here on.
     learn_ground(
-        settings, ground_settings, given, believed, noise_sigma, robot, problem, here, tracker, observer, solver,
+        settings, ground_settings, given, believed, noise_sigma, stop_since, robot, problem, here, tracker, observer, solver,
         scratch, stance, footholds, ground,
     )  # fmt: skip
     # Widen the tolerance of rates by their noise, for contacts whose forces are not known.
@@ -215,7 +215,7 @@ def update(
     tolerate_rate_noise(weight, rate_noise, rate_offs, velocity_sigmas)
     # Hold in contact what an impact has stopped, and put the ground there, where no forces are known.
     hold_stopped(
-        first, dt, believed, weight, closed, gap_on, gap_off, gap_sigma, velocity_sigma, plane_of, link_of, entry,
+        first, dt, trusted, believed and has_settled(gain, observer), weight, closed, gap_on, gap_off, gap_sigma, velocity_sigma, plane_of, link_of, entry,
         gap_velocity, rate_noise, FootStops(stop_since, stop_floor, stop_speed, stop_last, stop_noise, stop_doubted), gap, shift,
         shift_variance, rate_offs, gap_offs, gap_sigmas, velocity_sigmas,
     )  # fmt: skip
