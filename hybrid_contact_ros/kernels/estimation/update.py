@@ -21,7 +21,7 @@ from hybrid_contact_ros.kernels.estimation.foot_stops import FootStops, doubt_ef
 from hybrid_contact_ros.kernels.estimation.ground import MOVES, GroundScratch, StanceMemory, learn_ground
 from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
-from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
+from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory, has_settled
 from hybrid_contact_ros.kernels.estimation.rate_noise import RateNoise, learn_rate_noise, tolerate_rate_noise
 from hybrid_contact_ros.kernels.estimation.sensor_likelihoods import SensorGiven, SensorMemory, SensorSettings, sense
 from hybrid_contact_ros.kernels.estimation.stream_offsets import OffsetMemory, learn_offsets
@@ -260,8 +260,8 @@ def update(
     # Learn where the ground is; gaps are over that ground from here on.
     moving = floating_base and velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2 > MOVES * MOVES
     learn_ground(
-        settings, ground_settings, given, believed, moving, robot, problem, here, tracker, observer, solver, scratch,
-        stance, footholds, ground,
+        settings, ground_settings, given, believed, moving, noise_sigma, stop_since, robot, problem, here, tracker,
+        observer, solver, scratch, stance, footholds, ground,
     )  # fmt: skip
     # Widen the tolerance of rates by their noise, for contacts whose forces are not known.
     rate_noise = RateNoise(noise_rates, noise_times, noise_count, noise_sigma)
@@ -269,7 +269,7 @@ def update(
     tolerate_rate_noise(weight, rate_noise, rate_offs, velocity_sigmas)
     # Hold in contact what an impact has stopped, and put the ground there, where no forces are known.
     hold_stopped(
-        first, dt, believed, weight, closed, gap_on, gap_off, gap_sigma, velocity_sigma, plane_of, entry,
+        first, dt, trusted, believed and has_settled(gain, observer), weight, closed, gap_on, gap_off, gap_sigma, velocity_sigma, plane_of, link_of, entry,
         gap_velocity, rate_noise, FootStops(stop_since, stop_floor, stop_speed, stop_last, stop_noise, stop_doubted), gap, shift,
         shift_variance, rate_offs, gap_offs, gap_sigmas, velocity_sigmas,
     )  # fmt: skip
@@ -298,8 +298,8 @@ def update(
         ),
     )  # fmt: skip
     decided = believe(
-        use, belief_settings, settings, given, believed, every, problem, here, tracker, observer, solver, scratch,
-        belief, sensor_beside, sensed and sensors_decide, out,
+        use, belief_settings, settings, given, believed, every, plane_of, problem, here, tracker, observer, solver,
+        scratch, belief, sensor_beside, sensed and sensors_decide, out,
     )  # fmt: skip
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     code, mode_residual = decide(
