@@ -20,6 +20,7 @@ from hybrid_contact_ros.config_engine import (
     StabilityConfig,
     TrustConfig,
 )
+from hybrid_contact_ros.config_friction import FrictionConfig
 from hybrid_contact_ros.config_ground import GroundConfig
 from hybrid_contact_ros.config_impacts import ImpactConfig, LandingConfig
 from hybrid_contact_ros.config_node import DiagnosticsConfig, InputConfig, RealtimeConfig
@@ -33,6 +34,7 @@ __all__ = [
     "DiagnosticsConfig",
     "Environment",
     "EstimatorConfig",
+    "FrictionConfig",
     "GroundConfig",
     "ImpactConfig",
     "InputConfig",
@@ -80,6 +82,7 @@ class EstimatorConfig:
         activation: :class:`ActivationConfig`: when a measured gap counts as closed, and the noise of the sensors.
         ground: :class:`GroundConfig`: how the ground is learned from contact.
         belief: :class:`BeliefConfig`: densities and rates of the filter over open, sticking and slipping.
+        friction: :class:`FrictionConfig`: bounds of each contact's friction, and when a slip is warned of.
         prediction: :class:`PredictionConfig`: how far ahead events and modes are predicted.
         stability: :class:`StabilityConfig`: the dead bands of the flags.
         impact: :class:`ImpactConfig`: the impact law, and how the set of velocities after an impact is drawn.
@@ -105,6 +108,7 @@ class EstimatorConfig:
     activation: ActivationConfig = field(default_factory=ActivationConfig)
     ground: GroundConfig = field(default_factory=GroundConfig)
     belief: BeliefConfig = field(default_factory=BeliefConfig)
+    friction: FrictionConfig = field(default_factory=FrictionConfig)
     prediction: PredictionConfig = field(default_factory=PredictionConfig)
     stability: StabilityConfig = field(default_factory=StabilityConfig)
     impact: ImpactConfig = field(default_factory=ImpactConfig)
@@ -217,6 +221,7 @@ _GROUPS: dict[str, type] = {
     "activation": ActivationConfig,
     "ground": GroundConfig,
     "belief": BeliefConfig,
+    "friction": FrictionConfig,
     "prediction": PredictionConfig,
     "stability": StabilityConfig,
     "impact": ImpactConfig,

@@ -25,8 +25,9 @@ _VECTORS = ("position", "normal", "tangential_velocity", "force_model", "force_e
 _NUMBERS = (
     "probability", "gap", "gap_velocity", "gap_acceleration", "friction_coefficient", "friction_margin",
     "critical_friction", "time_to_event", "earliest", "latest", "ground_offset", "ground_sigma", "force_weight",
+    "friction_lower", "friction_upper", "friction_ratio", "time_to_slip",
 )  # fmt: skip
-_CODES = ("status", "jammed", "next_event")
+_CODES = ("status", "jammed", "next_event", "slip_warning")
 _FLAG_NUMBERS = (
     "constraint_force", "gap_acceleration", "chatter_end", "touchdown_speed", "friction_margin",
     "pseudo_impulse_margin", "chatter_end_earliest", "chatter_end_latest",
@@ -68,7 +69,7 @@ _FLAG_PLACES = {
 }
 assert len(_NUMBERS) + len(_FLAG_NUMBERS) == NUMBERS and len(_CODES) + len(_FLAG_CODES) == CODES
 _PAIR_FIELDS = ("pair_first", "pair_second", "pair_coupling", "pair_order_sensitive", "pair_order_margin")
-_TRUTHS = ("force_valid", "closed")
+_TRUTHS = ("force_valid", "closed", "slip_warning")
 _new, _set = object.__new__, object.__setattr__  # the records are frozen
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.config import ActivationConfig, EstimatorConfig
 from hybrid_contact_ros.estimation.contact_belief import belief_settings, belief_use
 from hybrid_contact_ros.estimation.effort_trust import EffortTrust
+from hybrid_contact_ros.estimation.friction_memory import friction_table
 from hybrid_contact_ros.estimation.ground import ground_scratch, ground_settings
 from hybrid_contact_ros.estimation.memory import Memory, engine_out, lists_out, measurement, update_scratch
 from hybrid_contact_ros.estimation.moment import Moment
@@ -84,7 +85,7 @@ class Engine:
             truths=self._bytes[codes:].view(np.bool_).reshape(2, m),
         )
         self._passive = model.floating_base and nv == 6
-        self.memory = Memory(m, nv, model.contact_frames, EffortTrust(model, config.trust))
+        self.memory = Memory(m, nv, model.contact_frames, EffortTrust(model, config.trust), model.friction)
         self.measured, self.scratch = measurement(m, nv), update_scratch(m, nv)
         self.ahead, self.lists = engine_out(m), lists_out(m, config.prediction.rollout_events)
         self._no_covariance = np.zeros((2, 6, 6))
@@ -135,8 +136,9 @@ class Engine:
             *belief_use(config.belief, model.contact_frames, len(model.joint_names)),
             *belief_settings(config.belief, config.prediction.bound_sigmas, weight(model), m), *robot, *problem,
             *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer, *memory.log,
-            *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.noise, *memory.stance,
-            *memory.footholds, *memory.belief, *state_scratch(m, TANGENTS), *self.scratch, *self.ground, *self.ahead,
+            *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.noise,
+            *friction_table(model, config, weight(model)), *memory.friction, *memory.stance, *memory.footholds,
+            *memory.belief, *state_scratch(m, TANGENTS), *self.scratch, *self.ground, *self.ahead,
             *self.lists,
         )  # fmt: skip
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hybrid_contact_ros.estimation.contact_belief import belief_record, forget
 from hybrid_contact_ros.estimation.effort_trust import EffortTrust
+from hybrid_contact_ros.estimation.friction_memory import forget_friction, friction_bounds
 from hybrid_contact_ros.estimation.ground import ground_map, stance_memory
 from hybrid_contact_ros.kernels.estimation.contact_tracking import UNKNOWN
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
@@ -23,6 +25,7 @@ from hybrid_contact_ros.kernels.estimation.update_steps import TANGENTS
 from hybrid_contact_ros.kernels.modes.records import state_out
 from hybrid_contact_ros.kernels.stability.pair_orders import BYTES, VECTORS
 
+Array = NDArray[np.float64]
 _WIDTH = 1 + TANGENTS
 _CODES, _INDICES = np.uint8, np.int64
 
@@ -35,8 +38,9 @@ class Memory:
     The members are records of the kernels, which write them.
     """
 
-    def __init__(self, contacts: int, nv: int, links: Sequence[str], trust: EffortTrust) -> None:
+    def __init__(self, contacts: int, nv: int, links: Sequence[str], trust: EffortTrust, friction: Array) -> None:
         m = contacts
+        self.configured = friction.copy()
         self.trust = trust
         self.tracker = tracker_memory(m)
         self.mode = state_out(nv, m, TANGENTS)
@@ -45,6 +49,8 @@ class Memory:
         self.observer = observer_memory(nv)
         self.log = log_memory(m)
         self.stance, self.footholds = stance_memory(m), ground_map()  # both are forgotten at the first state
+        self.friction = friction_bounds(m)
+        forget_friction(self.friction, self.configured)
         # The belief reads the weights that the check of efforts has written.
         self.belief = belief_record(links, nv)._replace(weight=trust.memory.force_weight)
 
@@ -56,6 +62,7 @@ class Memory:
         self.tracker.evidence.fill(UNKNOWN)
         self.log.begun.fill(-1)
         forget(self.belief)
+        forget_friction(self.friction, self.configured)
         self.trust.reset()
         self.pause()
 

@@ -103,7 +103,7 @@ def _sources(contacts: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         field, _, axis = name.partition(".")
         array = arrays[_FIELDS.get(field, field)]
         columns.append(array[:, "xyz".index(axis)] if axis else array)
-    flags = [arrays[name] for name in ("status", "force_valid", "next_event")]
+    flags = [arrays[name] for name in ("status", "force_valid", "next_event", "slip_warning")]
     return np.stack(columns, axis=1).copy(), np.stack(flags, axis=1).copy()
 
 
@@ -112,13 +112,14 @@ _CONTACT_NUMBERS = (
     "normal_velocity", "tangential_velocity.x", "tangential_velocity.y", "tangential_velocity.z", "force_model.x",
     "force_model.y", "force_model.z", "force_estimate.x", "force_estimate.y", "force_estimate.z",
     "friction_coefficient", "friction_margin", "critical_friction", "force_weight", "time_to_event",
-    "time_to_event_earliest", "time_to_event_latest", "ground_offset", "ground_sigma",
+    "time_to_event_earliest", "time_to_event_latest", "ground_offset", "ground_sigma", "friction_lower",
+    "friction_upper", "friction_ratio", "time_to_slip",
 )  # fmt: skip
 _FIELDS = {
     "normal_velocity": "gap_velocity", "time_to_event_earliest": "earliest", "time_to_event_latest": "latest",
 }  # fmt: skip
 """Fields of a contact that have another name in a ModePrediction."""
-_CONTACT_FLAGS = ("status", "probability_valid", "force_valid", "next_event", "time_bounds_valid")
+_CONTACT_FLAGS = ("status", "probability_valid", "force_valid", "next_event", "time_bounds_valid", "slip_warning")
 
 
 def _places(layout: Layout) -> Callable[[str, int], int]:

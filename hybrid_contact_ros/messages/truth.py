@@ -64,6 +64,7 @@ class TruthEncoder:
             ) = nan
             c.time_to_event = c.time_to_event_earliest = c.time_to_event_latest = nan
             c.ground_offset = c.ground_sigma = nan
+            c.friction_lower = c.friction_upper = c.friction_ratio = c.time_to_slip = nan
             contacts.append(c)
         return T.ContactMode(
             header=envelope.header(stamp_ns),
