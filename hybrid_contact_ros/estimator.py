@@ -14,6 +14,7 @@ from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.answers import predictions
 from hybrid_contact_ros.estimation.drive_commands import CommandCourse
+from hybrid_contact_ros.estimation.effort_spikes import EffortSpikes
 from hybrid_contact_ros.estimation.effort_trust import LimbEfforts, LimbWeight
 from hybrid_contact_ros.estimation.engine import Engine
 from hybrid_contact_ros.estimation.events import EventLog
@@ -116,6 +117,7 @@ class ContactEstimator:
         m = model.contacts
         self._rhythm = StrideRhythm(m, config.prediction.bound_sigmas)
         self._engine = Engine(model, config, self._rhythm.due)
+        self._spikes = EffortSpikes(self._engine.memory.trust.table.scale)
         self._reader = StateReader(model, self._engine)
         self._log = EventLog(m)
         self._impact_sets = ImpactSets(model, config)
@@ -145,6 +147,7 @@ class ContactEstimator:
         self._engine.memory.reset()
         self._rhythm.reset()
         self._log.reset()
+        self._spikes.reset()
 
     def warm(self, freeze: bool = False, parts: Parts = Parts.ALL) -> None:
         """Compile every kernel that an update or an impact may need: the first state is then as fast as the thousandth.
@@ -194,7 +197,9 @@ class ContactEstimator:
                 unchanged.
         """
         # Check the state; form J, J v, G, and the factor of M. Only this step can refuse, and it remembers nothing.
+        given, state = state, self._spikes.cleaned(state)
         self._reader.read(state)
+        self._spikes.note(given, state)
         # Forget what a stamp of the past, or a pause, has made worthless.
         stamp, last = state.stamp_ns, self.stamp_ns
         if last is not None and (stamp < last or 1e-9 * (stamp - last) > LONGEST_PAUSE):

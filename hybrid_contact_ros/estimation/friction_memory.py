@@ -24,7 +24,8 @@ class FrictionMemory:
 
     It is the configured μ ± ``part``, cut by the bounds that forces have shown (``docs/friction.md``). Where these
     contradict the configuration, they are believed. Where one contact slid on less than the configuration has, the
-    others may stand on the same ground: their intervals begin there, too, as far as they have not shown more themselves.
+    others may stand on the same ground: their intervals begin there, too, as far as they have not shown more
+    themselves.
     """
 
     def __init__(self, model: RigidBodyModel, config: EstimatorConfig, bounds: FrictionBounds) -> None:
@@ -49,8 +50,7 @@ class FrictionMemory:
 
 
 def friction_table(model: RigidBodyModel, config: EstimatorConfig, weight: float) -> FrictionTable:
-    """The configuration for a robot of this ``weight`` (N). Without an observer nothing is learned; a single body has no
-    efforts that could be wrong, and all that moves it is laid to its contacts."""
+    """The configuration for a robot of this ``weight`` (N). Without an observer nothing is learned."""
     friction, gain = config.friction, config.observer.gain
     frames = list(model.contact_frames)
     return FrictionTable(

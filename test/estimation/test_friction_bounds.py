@@ -86,7 +86,10 @@ def test_on_ice_the_lower_bound_that_other_ground_has_shown_is_not_believed():
 @pytest.mark.parametrize(
     "unknown",
     [
-        {"weight": 0.3}, {"closed": False}, {"forces": force(0.5, 20.0)}, {"forces": np.full(3, np.nan)},
+        {"weight": 0.3},
+        {"closed": False},
+        {"forces": force(0.5, 20.0)},
+        {"forces": np.full(3, np.nan)},
         {"forces": force(4.0)},
     ],
     ids=["distrusted", "open", "light", "unknown", "absurd"],

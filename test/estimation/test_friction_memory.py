@@ -101,7 +101,10 @@ def test_nothing_is_told_before_anything_is_shown():
 
 
 @given(
-    lower=st.tuples(*[st.floats(0.0, 2.0)] * 2), part=st.floats(1.0, 3.0), slid=st.booleans(), ratio=st.floats(0.05, 2.0)
+    lower=st.tuples(*[st.floats(0.0, 2.0)] * 2),
+    part=st.floats(1.0, 3.0),
+    slid=st.booleans(),
+    ratio=st.floats(0.05, 2.0),
 )
 def test_intervals_are_never_empty_and_within_what_was_shown(lower, part, slid, ratio):
     ground = Ground()

@@ -30,11 +30,12 @@ _LEAST = 0.01  # a lower bound below is none
 _SMOOTH = 0.02  # s, of the mean of forces,
 _GUESS = 0.4  # of the least load: noise of a state before any was seen
 _SPREAD = 0.1  # of the noise of one state,
-_RECENT = 0.005  # of the mode's force,
-_TREND = 0.01  # and of the rate of its ratio
+_RECENT = 0.01  # of the mode's force,
+_TREND = 0.02  # and of the rate of its ratio
 _SKIPPED = 1.5  # time constants of the observer that a slide must last before its forces are those of the slide,
 _SETTLED = 1.0  # and for which they are then averaged before they tell anything
 _DIFFERENCES = 1.9  # states of a stance before one has second differences
+_NOTABLE = 0.5  # of what a contact can hold: below this no growth is warned of
 _AGAINST = 0.85  # cosine between the force and the direction against the slip
 _STEP = 0.01  # m; a contact that has moved by less is where it was
 _FOREIGN = 1.0  # exponent of forgetting above which the slide of another contact says nothing of this one's ground
@@ -44,7 +45,7 @@ class FrictionTable(NamedTuple):
     """Constants: the configuration (FrictionConfig), and which contacts share a link."""
 
     learns: bool  # whether anything is learned,
-    applies: bool  # and modes are solved with it
+    applies: bool  # and forces are solved for with it
     gain: float  # 1/s, of the observer
     least_load: float  # N, of a link; a smaller force tells little
     model: float  # part of a ratio that models of efforts and contacts may have wrong
@@ -58,8 +59,8 @@ class FrictionTable(NamedTuple):
 
 
 class FrictionBounds(NamedTuple):
-    """What is remembered of m contacts. The first index of arrays up to ``slid`` is of links, of which there are at most
-    m; forces are resultants."""
+    """What is remembered of m contacts. The first index of arrays up to ``slid`` is of links, at most m of them;
+    forces are resultants."""
 
     begun: Array  # (1,), negative before the first state
     mean: Array  # (m, 4): mean force over the last states, N, world axes, and how many they are
@@ -97,14 +98,17 @@ def bound_friction(dt, friction, weight, robot, problem, here, tracker, table, m
 
 
 @kernel
-def learn_friction(dt, closed, weight, friction, normals, slip_speed, tangential, position, estimate, model, table, memory):
+def learn_friction(
+    dt, closed, weight, friction, normals, slip_speed, tangential, position, estimate, model, table, memory
+):
     """Take one state; a second one of the same time changes nothing. A pause forgets means, and no bounds.
 
     Args:
         dt: s since the last state.
         closed: (m,) uint8. weight: (m,), of efforts: those below ``BELIEVED`` teach nothing. friction: μ as configured
             (m,). normals: (m, 3), world frame, as all vectors. slip_speed: (m,), m/s, of this state;
-            tangential: (m, 3), m/s, mean velocity along the surface. position: (m, 3), m. estimate, model: forces of observer and mode (m, 3), N, NaN where unknown.
+            tangential: (m, 3), m/s, mean velocity along the surface. position: (m, 3), m. estimate, model: forces of
+            observer and mode (m, 3), N, NaN where unknown.
         table: FrictionTable. memory: in and out, FrictionBounds.
     """
     again = dt <= 0.0 and memory.begun[0] >= 0.0
@@ -225,8 +229,8 @@ def _follow(link, dt, force, normal, table, memory):
 
 @kernel
 def _average(link, dt, force, memory):
-    """Mean force of the stance, over ``_SMOOTH`` s at most, and the noise, from second differences: noise of v is in the
-    observer's forces as it is, other changes are smoothed."""
+    """Mean force of the stance, over ``_SMOOTH`` s at most, and the noise, from second differences: noise of v is in
+    the observer's forces as it is, other changes are smoothed."""
     mean, last = memory.mean[link], memory.last[link]
     apart = 0.0
     for k in range(3):
@@ -311,5 +315,6 @@ def _tell(i, closed, friction, slippery, table, memory):
     if closed and memory.course[link, 3] > 0.0:
         left = holds - ratio
         memory.time_to_slip[i] = max(left, 0.0) / rate if rate > 0.0 else (0.0 if left <= 0.0 else math.inf)
-        near = ratio >= (1.0 - table.margin) * holds or memory.time_to_slip[i] <= table.lead
+        soon = ratio >= _NOTABLE * holds and memory.time_to_slip[i] <= table.lead
+        near = ratio >= (1.0 - table.margin) * holds or soon
         memory.warning[i] = 1 if near else 0

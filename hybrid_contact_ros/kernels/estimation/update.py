@@ -130,9 +130,9 @@ def update(
     Args: the members of UpdateSettings, GroundSettings, BeliefUse and BeliefSettings (both prefixed with ``belief_``),
         RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last
         mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory, TrustTable, TrustMemory and TrustScratch
-        (both with the prefix ``trust_``), RateNoise, FrictionTable and FrictionBounds (with the prefix ``friction_``), StanceMemory, GroundMap, BeliefRecord (with the prefix),
-        StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix
-        ``out_``.
+        (both with the prefix ``trust_``), RateNoise, FrictionTable and FrictionBounds (both with ``friction_``),
+        StanceMemory, GroundMap, BeliefRecord (with the prefix), StateScratch, UpdateScratch, GroundScratch, EngineOut,
+        ListsOut, UpdateInput, and PredictionOut with the prefix ``out_``.
 
     Returns:
         The residual of the mode, validity bits, and how much was written of the lists: events of the sequence, events
@@ -149,7 +149,8 @@ def update(
         still_time, still_time_unloaded, least_load,
     )  # fmt: skip
     given = UpdateInput(dt, trusted, stamp, last_stamp, first, elapsed, flags_wanted, sequence_wanted)
-    robot = RobotContacts(normals, tangents, friction_expected, restitution)
+    robot = RobotContacts(normals, tangents, friction, restitution)
+    gripping = RobotContacts(normals, tangents, friction_expected, restitution)
     problem = UpdateProblem(bias, effort, rows, flat_rows, gap, drift, position, due)
     here = Measurement(
         L, half, G, unforced, no_drift, contact_velocity, flat_velocity, gap_velocity, tangential, slip_speed,
@@ -239,7 +240,7 @@ def update(
     )  # fmt: skip
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     code, mode_residual = decide(
-        settings, given, decided, belief, weight, robot, problem, here, tracker, mode, warm, solver, scratch,
+        settings, given, decided, belief, weight, gripping, problem, here, tracker, mode, warm, solver, scratch,
         ground, out,
     )  # fmt: skip
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
