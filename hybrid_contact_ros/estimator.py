@@ -17,6 +17,7 @@ from hybrid_contact_ros.estimation.beside import SensorWeight
 from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.command_errors import Told
 from hybrid_contact_ros.estimation.drive_commands import CommandCourse
+from hybrid_contact_ros.estimation.effort_spikes import EffortSpikes
 from hybrid_contact_ros.estimation.effort_trust import LimbEfforts, LimbWeight
 from hybrid_contact_ros.estimation.engine import Engine
 from hybrid_contact_ros.estimation.events import EventLog
@@ -86,10 +87,10 @@ class ContactEstimator:
 
     What is remembered from state to state: which contacts were closed and slid (hysteresis), the recent course of loads
     and friction margins (liftoff and slip times), the last velocities (for their noise), the last strides of each
-    contact, what its last landings said of its friction and of how velocities were extrapolated, the landing that is
-    under way, the last mode (from which the next is solved), the momentum observer, and the events already told. A
-    stamp earlier than the last one forgets all of it, as :meth:`reset` does; one that is equal adds nothing to what
-    depends on time; a pause longer than ``LONGEST_PAUSE`` s starts the observer, the courses and the solver anew.
+    contact, what forces have shown of its friction, what landings said of how velocities were extrapolated, the landing
+    that is under way, the last mode (from which the next is solved), the momentum observer, and the events already
+    told. A stamp earlier than the last one forgets all of it, as :meth:`reset` does; one that is equal adds nothing to
+    what depends on time; a pause longer than ``LONGEST_PAUSE`` s starts the observer, the courses and the solver anew.
 
     Without measured effort (``effort`` None) forces and accelerations are unknown: ``VALID_EFFORT`` is clear, statuses
     come from geometry alone, touchdown times assume locked joints (free fall without contacts, no acceleration with),
@@ -120,10 +121,11 @@ class ContactEstimator:
         m = model.contacts
         self._rhythm = StrideRhythm(m, config.prediction.bound_sigmas)
         self._engine = Engine(model, config, self._rhythm.due)
+        self._spikes = EffortSpikes(self._engine.memory.trust.table.scale)
         self._reader = StateReader(model, self._engine)
         self._log = EventLog(m)
         self._impact_sets = ImpactSets(model, config)
-        self._friction = FrictionMemory(model, config)
+        self._friction = FrictionMemory(model, config, self._engine.memory.friction)
         self._event_maps: EventMaps | None = None  # made when it is first asked for
         self._latest: Moment | None = None
         self._course, self._noise = Course(model.nv), VelocityNoise(model.nv)
@@ -151,7 +153,7 @@ class ContactEstimator:
         self._engine.memory.reset()
         self._rhythm.reset()
         self._log.reset()
-        self._friction.reset()
+        self._spikes.reset()
 
     def warm(self, freeze: bool = False, parts: Parts = Parts.ALL) -> None:
         """Compile every kernel that an update or an impact may need: the first state is then as fast as the thousandth.
@@ -201,7 +203,9 @@ class ContactEstimator:
                 unchanged.
         """
         # Check the state; form J, J v, G, and the factor of M. Only this step can refuse, and it remembers nothing.
+        given, state = state, self._spikes.cleaned(state)
         self._reader.read(state)
+        self._spikes.note(given, state)
         # Forget what a stamp of the past, or a pause, has made worthless.
         stamp, last = state.stamp_ns, self.stamp_ns
         if last is not None and (stamp < last or 1e-9 * (stamp - last) > LONGEST_PAUSE):
@@ -221,7 +225,6 @@ class ContactEstimator:
             self._note_touches(events)
         else:
             self._log.nothing_new(stamp)
-        self._friction.note(stamp, events, mode)
         # Remember it for what is foreseen of the next landing.
         self._course.add(stamp, moment.acceleration, moment.closed, moment.slipping)
         self._noise.add(stamp, state.v)

@@ -319,7 +319,9 @@ class LandingAhead:
         missed = self._missed(ahead, found.time_to_impact)
         free = self._may_slip(ahead, corners, found.time_to_impact)
         if missed is not None:
-            free |= missed.slides(rows, self._noise(ahead), AT_REST * float(-(rows[::3] @ v).min(initial=0.0))) & (ahead.closed[corners] != 0)
+            free |= missed.slides(rows, self._noise(ahead), AT_REST * float(-(rows[::3] @ v).min(initial=0.0))) & (
+                ahead.closed[corners] != 0
+            )
         impulse = chain.impulse(mass, bias, rows, v)
         if free.any():
             impulse.reshape(-1, 3)[free] = 0.0

@@ -18,6 +18,7 @@ from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, Trus
 from hybrid_contact_ros.kernels.estimation.event_density import DensityMemory, foretell_densities, learn_densities
 from hybrid_contact_ros.kernels.estimation.event_skill import EventSkill
 from hybrid_contact_ros.kernels.estimation.foot_stops import FootStops, doubt_efforts, hold_stopped
+from hybrid_contact_ros.kernels.estimation.friction_bounds import FrictionBounds, FrictionTable, bound_friction
 from hybrid_contact_ros.kernels.estimation.ground import MOVES, GroundScratch, StanceMemory, learn_ground
 from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
@@ -105,6 +106,13 @@ def update(
     noise_rates, noise_times, noise_count, noise_sigma,
     # foot stops:
     stop_since, stop_floor, stop_speed, stop_last, stop_noise, stop_doubted,
+    # friction table:
+    friction_learns, friction_applies, friction_gain, friction_least_load, friction_model, friction_sigmas,
+    friction_time, friction_length, friction_slide_speed, friction_margin, friction_lead, friction_link,
+    # friction bounds:
+    friction_begun, friction_mean, friction_last, friction_spread, friction_course, friction_slide, friction_place,
+    friction_held, friction_slid, friction_expected, friction_lower, friction_upper, friction_ratio,
+    friction_time_to_slip, friction_warning,
     # stance memory:
     point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance, touched_height,
     touched_lead, stance_start, pressing, pulling, entry, shift,
@@ -158,8 +166,10 @@ def update(
     Args: the members of UpdateSettings, GroundSettings, BeliefUse and BeliefSettings (both prefixed with ``belief_``),
         RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last
         mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory, TrustTable, TrustMemory and TrustScratch
-        (both with the prefix ``trust_``), RateNoise, FootStops, StanceMemory, GroundMap, BeliefRecord (X EventSkill
-        and DensityMemory (with the prefixes ``course_``, ``skill_`` and ``density_``), StateScratch, UpdateScratch,
+        (both with the prefix ``trust_``), RateNoise, FootStops, FrictionTable and FrictionBounds (both with
+        ``friction_``), StanceMemory, GroundMap, BeliefRecord (with the prefix), SensorSettings, SensorGiven and
+        SensorMemory (with the prefix ``sensor_``), OffsetMemory (``offset_``), StrideCourse, EventSkill and
+        DensityMemory (with the prefixes ``course_``, ``skill_`` and ``density_``), StateScratch, UpdateScratch,
         GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix ``out_``.
 
     Returns:
@@ -178,6 +188,7 @@ def update(
     )  # fmt: skip
     given = UpdateInput(dt, trusted, stamp, last_stamp, first, elapsed, flags_wanted, sequence_wanted)
     robot = RobotContacts(normals, tangents, friction, restitution)
+    gripping = RobotContacts(normals, tangents, friction_expected, restitution)
     problem = UpdateProblem(bias, effort, rows, flat_rows, gap, drift, position, due)
     here = Measurement(
         L, half, G, unforced, no_drift, contact_velocity, flat_velocity, gap_velocity, tangential, slip_speed,
@@ -196,6 +207,15 @@ def update(
     )  # fmt: skip
     check = TrustScratch(
         trust_basis, trust_triangle, trust_part, trust_kept, trust_left, trust_root, trust_load
+    )  # fmt: skip
+    friction_table = FrictionTable(
+        friction_learns, friction_applies, friction_gain, friction_least_load, friction_model, friction_sigmas,
+        friction_time, friction_length, friction_slide_speed, friction_margin, friction_lead, friction_link,
+    )  # fmt: skip
+    friction_bounds = FrictionBounds(
+        friction_begun, friction_mean, friction_last, friction_spread, friction_course, friction_slide, friction_place,
+        friction_held, friction_slid, friction_expected, friction_lower, friction_upper, friction_ratio,
+        friction_time_to_slip, friction_warning,
     )  # fmt: skip
     stance = StanceMemory(
         point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance,
@@ -303,13 +323,15 @@ def update(
     )  # fmt: skip
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     code, mode_residual = decide(
-        settings, given, decided, belief, weight, robot, problem, here, tracker, mode, warm, solver, scratch,
+        settings, given, decided, belief, weight, gripping, problem, here, tracker, mode, warm, solver, scratch,
         ground, out,
     )  # fmt: skip
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
     weigh(settings, given, weight, robot, problem, here, tracker, mode, scratch, out)
     # Estimate the forces a second time, from the momentum.
     observe(settled, robot, here, tracker, observer, solver, scratch, out)
+    # Bound the friction of each contact by these forces.
+    bound_friction(dt, friction, weight, robot, problem, here, tracker, friction_table, friction_bounds, out)
     # Foretell each contact's next event, from the extrapolated state and the rhythm of the gait.
     foretell(settings, given, weight, robot, problem, here, tracker, lines, scratch, ahead, out)
     remember(ahead, belief, out)
