@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.estimation.answers import predictions
 from hybrid_contact_ros.estimation import drive_gains
+from hybrid_contact_ros.estimation.answers import predictions
 from hybrid_contact_ros.estimation.command_errors import Told
 from hybrid_contact_ros.estimation.drive_commands import CommandCourse
 from hybrid_contact_ros.estimation.effort_trust import LimbEfforts, LimbWeight

@@ -212,8 +212,8 @@ class LandingChain:
         return shifts[list(same.values())]
 
     def bends(self, mass: Array, bias: Array, rows: Array, velocity: Array, before: Array, after: Array) -> Array:
-        """Half the difference (2 g, nv) of the landings of v⁻ ± errors ``before`` (g, nv) of it to what they are to first
-        order, v⁺ ± ``after`` (g, nv)."""
+        """Half the difference (2 g, nv) of the landings of v⁻ ± errors ``before`` (g, nv) of it to what they are to
+        first order, v⁺ ± ``after`` (g, nv)."""
         middle = self._outcome(mass, bias, rows, velocity)[0]
         found = []
         for error, change in zip(before, after, strict=True):
@@ -242,44 +242,6 @@ class LandingChain:
         """λ (k (1 + d),) of the landing of all contacts at once."""
         _, impulse, usable = self._outcome(mass, bias, rows, velocity)
         return impulse if usable else np.zeros(rows.shape[0])
-
-    def bends(self, mass: Array, bias: Array, rows: Array, velocity: Array, before: Array, after: Array) -> Array:
-        """Half the difference (2 g, nv) of the landings of v⁻ ± errors ``before`` (g, nv) of it to what they are to first
-        order, v⁺ ± ``after`` (g, nv)."""
-        middle = self._outcome(mass, bias, rows, velocity)[0]
-        found = []
-        for error, change in zip(before, after, strict=True):
-            for sign in (1.0, -1.0):
-                there, usable = self._outcome(mass, bias, rows, velocity + sign * error)[::2]
-                if usable:
-                    found.append(0.5 * (there - middle - sign * change))
-        return np.array(found).reshape(len(found), velocity.size)
-
-    def _outcome(self, mass: Array, bias: Array, rows: Array, velocity: Array) -> tuple[Array, Array, bool]:
-        """v⁺ (n,) of the landing of all contacts at once, its λ (k (1 + d),), and whether they were found."""
-        n, r = velocity.size, rows.shape[0]
-        out = np.empty((1, n)), np.zeros((1, r)), np.empty(1)
-        landing_outcomes(
-            _STEPS, _TOLERANCE, self._d, mass, bias, rows, velocity, np.full(1, self._duration),
-            self._drive(mass), self._friction, np.zeros((1, r)), *self._scratch[0], *out,
-        )  # fmt: skip
-        return out[0][0], out[1][0], bool(out[2][0] <= _USABLE)
-
-    def _drive(self, mass: Array) -> Array:
-        """k (1, n) in the middle of its interval."""
-        middle = 0.5 * sum(common_drives(self._config, mass, self._drives))
-        return joint_drives(np.full(1, middle), mass, self._drives)
-
-    def impulse(self, mass: Array, bias: Array, rows: Array, velocity: Array) -> Array:
-        """λ (k (1 + d),) of the landing of all contacts at once."""
-        n, r = velocity.size, rows.shape[0]
-        out = np.empty((1, n)), np.zeros((1, r)), np.empty(1)
-        landing_outcomes(
-            _STEPS, _TOLERANCE, self._d, mass, bias, rows, velocity, np.full(1, self._duration),
-            self._drive(mass),
-            self._friction, np.zeros((1, r)), *self._scratch[0], *out,
-        )  # fmt: skip
-        return out[1][0] if out[2][0] <= _USABLE else np.zeros(r)
 
 
 def shifted(found: ImpactPrediction, shifts: Array, mass: Array, **others: Any) -> ImpactPrediction:
