@@ -1,9 +1,9 @@
 """What drives do when their joints are pushed, learned from the last states, where nobody tells what they are told.
 
 A drive that follows a reference gives τ = k_p (q_d − q) + k_d (q̇_d − q̇) + τ_ff. How its reference goes on is in a
-controller's mind, but how it answers a push is seen at each touch: over a few milliseconds Δτ = −k_p Δq − k_d Δq̇, which is
-solved for both gains by least squares over the last states, less what noise of q and q̇ would make of them. Where they
-explain no more than half of what efforts did, drives are taken to hold their efforts.
+controller's mind, but how it answers a push is seen at each touch: over a few milliseconds Δτ = −k_p Δq − k_d Δq̇, which
+is solved for both gains by least squares over the last states, less what noise of q and q̇ would make of them. Where
+they explain no more than half of what efforts did, drives are taken to hold their efforts.
 """
 
 from __future__ import annotations
@@ -68,9 +68,10 @@ class Gains(NamedTuple):
 
     def as_commanded(self, angles: Array, v: Array, effort: Array) -> CommandAhead:
         """What drives with these gains seem to be told at a state: to go on as they do. angles, v, effort: (nv,)."""
-        now = (np.where(self.known, each, 0.0) for each in (angles, v, effort))
+        position, velocity, forward = (np.where(self.known, each, 0.0) for each in (angles, v, effort))
+        told = JointCommand(0, position, velocity, forward, self.stiffness, self.damping, self.known)
         still = np.zeros(v.size)
-        return CommandAhead(JointCommand(0, *now, self.stiffness, self.damping, self.known), still, still, 0.0)
+        return CommandAhead(told, still, still, 0.0)
 
 
 def learned(seen: VelocitiesSeen, driven: NDArray[np.bool_], sigmas: tuple[float, float]) -> Gains | None:

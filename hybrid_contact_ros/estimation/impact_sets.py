@@ -162,12 +162,13 @@ class ImpactSets:
         contacts, when = foreseen.contacts(ahead)
         if not contacts.size:
             return None
-        ahead = foreseen.by_the_best(ahead, when)
-        reached = foreseen.commanded(ahead, when)
+        sources = foreseen.sources
+        ahead = sources.by_the_best(ahead, when)
+        reached = sources.commanded(ahead, when)
         if reached is not None:
             q, v, ahead = reached.q, reached.v, changed(ahead, effort=reached.effort)
         else:
-            q, v = foreseen.state(ahead, when)
+            q, v = sources.state(ahead, when)
         yield SHORT
         if not model.evaluate(RobotState(ahead.stamp_ns, q, v, ahead.effort)):
             return None

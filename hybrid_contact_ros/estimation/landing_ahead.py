@@ -1,10 +1,10 @@
-"""What is foreseen of a landing beside its impact: the state it begins with, its touches one by one, and how uncertain
-the velocity is."""
+"""What is foreseen of a landing beside its impact: its touches one by one, and how uncertain the velocity is that it
+begins with."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,6 @@ from hybrid_contact_ros.codes import EventKind, LandingPhase, Status
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation import velocity_noise
 from hybrid_contact_ros.estimation.changed import changed
-from hybrid_contact_ros.estimation.command_errors import Told
-from hybrid_contact_ros.estimation.drive_commands import Reached, followed
-from hybrid_contact_ros.estimation.drive_gains import SWINGS, Gains, learned
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 from hybrid_contact_ros.estimation.landing_clusters import (
     Cluster,
@@ -26,21 +23,16 @@ from hybrid_contact_ros.estimation.landing_clusters import (
     shifted,
 )
 from hybrid_contact_ros.estimation.small_systems import solved
-from hybrid_contact_ros.estimation.state_covariance import state_covariance
 from hybrid_contact_ros.estimation.velocity_ahead import (
-    Contacts,
     friction_margins,
     landing_map,
     make_regular,
     spread_axes,
-    through_sticks,
 )
-from hybrid_contact_ros.estimation.velocity_errors import ErrorsSeen, Missed
-from hybrid_contact_ros.estimation.velocity_noise import VelocitiesSeen
+from hybrid_contact_ros.estimation.velocity_sources import VelocitySources
 from hybrid_contact_ros.impacts.landing_set import AT_REST
 from hybrid_contact_ros.impacts.steps import SHORT, Steps
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
-from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import ImpactPrediction
 
 Array = NDArray[np.float64]
@@ -51,14 +43,6 @@ _SLIPS = 0.4  # of the standard deviation of a gap's acceleration: that of a con
 _SLOWEST = 0.02  # m/s, of what comes down to touch
 _REMEMBERED = 16
 _BENT = 3  # longest axes of the spread whose landing is solved anew, for what the map to first order misses
-_FOUND_ANEW = 1  # errors of commands, for a set with a deadline
-
-
-class _Pushed(NamedTuple):
-    """v⁻ (nv,) in the middle of what it may be, and the standard deviation of that, evenly between its ends."""
-
-    middle: Array
-    unsure: Array
 
 
 class LandingAhead:
@@ -70,9 +54,7 @@ class LandingAhead:
         self._drives = np.eye(model.nv)[:, self._driven]
         self._weight = _GRAVITY * sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:])
         self._chains: dict[bytes, LandingChain] = {}
-        self._learned: tuple[VelocitiesSeen | None, Gains | None] = None, None
-        self._answered: tuple[ImpactAhead | None, _Pushed | None] = None, None
-        self._asked: tuple[ErrorsSeen | None, dict[bool, Missed | None]] = None, {}
+        self.sources = VelocitySources(model, config)
 
     def warm(self) -> None:
         """Compile what the answers need."""
@@ -119,169 +101,6 @@ class LandingAhead:
             return []
         return after_touches(contacts, ahead.closed, ahead.event_times)
 
-    def by_the_best(self, ahead: ImpactAhead, when: float) -> ImpactAhead:
-        """The same, with commands where these tell v⁻ better, and without where the acceleration does.
-
-        Of both the errors before the last touches are compared, in situations like this one; where those of commands
-        are not known, the others are believed, which are. Where nobody tells what drives are told, they go on as they
-        do, and answer a push as they answered earlier ones.
-        """
-        if not when > 0.0:
-            return ahead
-        told = ahead if ahead.commanded is not None else self._as_told(ahead)
-        held = self._missed(changed(ahead, commanded=None), when)
-        if told is None or held is None:
-            return ahead
-        if told is not ahead and not held.settled:
-            return ahead
-        if not self._model.evaluate(RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort)):
-            return ahead
-        mass = self._model.here.mass.copy()
-        missed = self._missed(told, when)
-        if missed is not None and missed.scatter(mass) <= held.scatter(mass):
-            return told if missed.settled else ahead
-        return changed(ahead, commanded=None)
-
-    def _as_told(self, ahead: ImpactAhead) -> ImpactAhead | None:
-        """The same with what drives seem to be told, lately after a touch; None where nobody knows their gains."""
-        gains = self._gains(ahead)
-        if gains is None or ahead.effort is None:
-            return None
-        angles = self._model.drives.angles(ahead.q)
-        return changed(ahead, commanded=gains.as_commanded(angles, ahead.v, ahead.effort))
-
-    def _gains(self, ahead: ImpactAhead) -> Gains | None:
-        """Of drives, lately after a touch."""
-        seen = ahead.drives
-        if not (self._landing.course > 0.0 and 0.0 <= ahead.since_touch < SWINGS) or seen is None:
-            return None
-        if self._learned[0] is not seen:  # the sets of one state ask for the same
-            config = self._config.sensitivity
-            sigmas = config.joint_position_sigma, config.joint_velocity_sigma
-            self._learned = seen, learned(seen, self._driven, sigmas)
-        return self._learned[1]
-
-    def commanded(self, ahead: ImpactAhead, when: float) -> Reached | None:
-        """The same as :meth:`state`, with the effort there, where the drives are told what to do."""
-        if ahead.commanded is None or not when > 0.0:
-            return None
-        state = RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort)
-        closed = np.flatnonzero(ahead.closed)
-        reached = followed(self._model, state, ahead.commanded, closed, when, self._landing.course)
-        missed = None if reached is None else self._missed(ahead, when)
-        if reached is None or missed is None:
-            return reached
-        more = missed.middle(np.sqrt(np.diag(self._noise(ahead))))
-        return Reached(self._model.integrate(reached.q, 0.5 * when * more), reached.v + more, reached.effort)
-
-    def _follow(self, told: Told, seconds: float) -> Array | None:
-        """v (nv,) to which commanded drives were foreseen to take the robot from a state of the past."""
-        gains, times = self._learned[1], self._landing.course
-        if told.commands is not None:
-            commands = told.commands.ahead()
-        elif gains is None or told.effort is None:
-            return None
-        else:
-            commands = gains.as_commanded(self._model.drives.angles(told.q), told.v, told.effort)
-        if commands is None:
-            return None
-        state = RobotState(0, told.q, told.v, told.effort)
-        found = followed(self._model, state, commands, told.closed, seconds, times)
-        return None if found is None else found.v
-
-    def state(self, ahead: ImpactAhead, when: float) -> tuple[Array, Array]:
-        """q and v⁻ when the first contact touches, ``when`` s after the state."""
-        model, v, acceleration = self._model, ahead.v, ahead.acceleration
-        missed = self._missed(ahead, when)
-        if missed is not None and missed.settled:
-            later = v + when * acceleration + missed.middle(np.sqrt(np.diag(self._noise(ahead))))
-            return model.integrate(ahead.q, when * 0.5 * (v + later)), later
-        pushed = self._pushed(ahead, when)
-        if pushed is not None:
-            middle = pushed.middle
-            return model.integrate(ahead.q, when * 0.5 * (v + middle)), middle
-        if self._landing.course > 0.0:
-            sticks = self._after_sticks(ahead, when)
-            if sticks is not None:
-                return model.integrate(ahead.q, when * 0.5 * (v + sticks)), sticks
-            if ahead.course is not None:
-                change, _ = ahead.course.change(when, self._landing.course)  # of q a third of that, times the time
-                q = model.integrate(ahead.q, when * (v + 0.5 * when * acceleration + change / 3.0))
-                return q, v + when * acceleration + change
-        return model.integrate(ahead.q, when * (v + 0.5 * when * acceleration)), v + when * acceleration
-
-    def _after_sticks(self, ahead: ImpactAhead, when: float) -> Array | None:
-        """v⁻ where slips end before it; None where none does."""
-        sticks = (ahead.backed == EventKind.STICK) & (ahead.event_times[:, 0] < when)
-        if not sticks.any() or ahead.effort is None:
-            return None
-        later = self._through_sticks(ahead, when)
-        return later if np.isfinite(later).all() else None
-
-    def _missed(self, ahead: ImpactAhead, when: float) -> Missed | None:
-        """What such extrapolations to the touch of the contact that is due first missed before: of commanded drives
-        where there are commands, of the acceleration held where there are none."""
-        errors = ahead.errors
-        if errors is None or self._landing.course == 0.0:
-            return None
-        if self._asked[0] is not errors:
-            self._asked = errors, {}
-        known, commanded = self._asked[1], ahead.commanded is not None
-        if commanded not in known:  # the sets of one state ask for the same
-            due = int(np.where(ahead.backed == EventKind.TOUCHDOWN, ahead.event_times[:, 0], np.inf).argmin())
-            most = _FOUND_ANEW if self._config.impact.deadline > 0.0 else None
-            known[commanded] = (
-                errors.before_told(due, when, self._follow, most) if commanded else errors.before(due, when)
-            )
-        return known[commanded]
-
-    def _pushed(self, ahead: ImpactAhead, when: float) -> _Pushed | None:
-        """v⁻ by drives that answer the push of a touch lately, as they answered pushes before; None where none is known
-        to.
-
-        What the touch has left of the velocities of contacts is stopped in the time of a landing, or goes on as the
-        acceleration of the mode says: v⁻ is between both.
-        """
-        if self._answered[0] is not ahead:
-            self._answered = ahead, self._answers(ahead, when)
-        return self._answered[1]
-
-    def _answers(self, ahead: ImpactAhead, when: float) -> _Pushed | None:
-        told = self._as_told(ahead) if when > 0.0 else None
-        drives = None if told is None else told.commanded
-        if drives is None:
-            return None
-        state, none = RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort), np.zeros(self._model.nv)
-        held = drives._replace(command=changed(drives.command, stiffness=none, damping=none))
-        closed = np.flatnonzero(ahead.closed)
-        stopped, pushed = (followed(self._model, state, each, closed, when, 0.0) for each in (held, drives))
-        if stopped is None or pushed is None:
-            return None
-        sticks = self._after_sticks(ahead, when)
-        going = ahead.v + when * ahead.acceleration if sticks is None else sticks
-        going = going + pushed.v - stopped.v
-        return _Pushed(0.5 * (pushed.v + going), (pushed.v - going) / math.sqrt(12.0))
-
-    def _noise(self, ahead: ImpactAhead) -> Array:
-        """Covariance (nv, nv) of the measured v: stated, or learned from the last states."""
-        model, n = self._model, self._model.nv
-        state = RobotState(ahead.stamp_ns, ahead.q, ahead.v, None, ahead.base_covariance, ahead.base_twist_in_world)
-        known = state_covariance(state, model.floating_base, self._config.sensitivity)
-        if known is not None:
-            return np.asarray(known[n:, n:])
-        return np.zeros((n, n)) if ahead.velocities is None else np.diag(ahead.velocities.sigma**2)
-
-    def _through_sticks(self, ahead: ImpactAhead, when: float) -> Array:
-        model = self._model
-        closed = np.flatnonzero(ahead.closed)
-        if not model.evaluate(RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort)):
-            return np.full(model.nv, np.nan)
-        rows = model.rows.rows[closed].reshape(-1, model.nv)
-        now = Contacts(
-            model.here.mass, model.here.bias, rows, model.rows.drift[closed].reshape(-1), model.friction[closed]
-        )
-        return through_sticks(now, ahead.v.astype(np.float64), when)
-
     def told(
         self, found: ImpactPrediction, ahead: ImpactAhead, corners: NDArray[np.intp], unsure: Array | None
     ) -> Steps[tuple[ImpactPrediction, Array]]:
@@ -316,19 +135,18 @@ class LandingAhead:
         if unsure is None:
             return found, none
         yield SHORT
-        missed = self._missed(ahead, found.time_to_impact)
+        missed = self.sources.missed(ahead, found.time_to_impact)
         free = self._may_slip(ahead, corners, found.time_to_impact)
         if missed is not None:
-            free |= missed.slides(rows, self._noise(ahead), AT_REST * float(-(rows[::3] @ v).min(initial=0.0))) & (
-                ahead.closed[corners] != 0
-            )
+            slowest = AT_REST * float(-(rows[::3] @ v).min(initial=0.0))
+            free |= missed.slides(rows, self.sources.noise(ahead), slowest) & (ahead.closed[corners] != 0)
         impulse = chain.impulse(mass, bias, rows, v)
         if free.any():
             impulse.reshape(-1, 3)[free] = 0.0
             sliding = rows.reshape(-1, 3, model.nv)[free, 1:].reshape(-1, model.nv)
             unsure = unsure + self._slides(mass, sliding, found.time_to_impact)
         if missed is not None:
-            unsure = missed.covariance(unsure, self._noise(ahead), mass)
+            unsure = missed.covariance(unsure, self.sources.noise(ahead), mass)
         yield SHORT
         through = landing_map(mass, rows, model.friction[corners], impulse)
         after, before = spread_axes(mass, through, unsure, landing.spread)
@@ -360,8 +178,8 @@ class LandingAhead:
         drives = self._drives * ~foreseen[self._driven]
         moved = 0.5 * landing.effort_rate * when * when * solved(self._model.here.mass, drives)
         total = moved @ moved.T
-        total += self._noise(ahead)
-        pushed = self._answered[1] if self._answered[0] is ahead else None
+        total += self.sources.noise(ahead)
+        pushed = self.sources.pushed_before(ahead)
         if pushed is not None:
             total += np.outer(pushed.unsure, pushed.unsure)
         if landing.course > 0.0 and ahead.course is not None and not foreseen[self._driven].all():

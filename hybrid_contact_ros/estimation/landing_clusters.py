@@ -212,8 +212,8 @@ class LandingChain:
         return shifts[list(same.values())]
 
     def bends(self, mass: Array, bias: Array, rows: Array, velocity: Array, before: Array, after: Array) -> Array:
-        """Half the difference (2 g, nv) of the landings of v⁻ ± errors ``before`` (g, nv) of it to what they are to first
-        order, v⁺ ± ``after`` (g, nv)."""
+        """Half the difference (2 g, nv) of the landings of v⁻ ± errors ``before`` (g, nv) of it to what they are to
+        first order, v⁺ ± ``after`` (g, nv)."""
         middle = self._outcome(mass, bias, rows, velocity)[0]
         found = []
         for error, change in zip(before, after, strict=True):
