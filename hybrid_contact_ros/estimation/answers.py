@@ -27,7 +27,7 @@ _NUMBERS = (
     "critical_friction", "time_to_event", "earliest", "latest", "ground_offset", "ground_sigma", "force_weight",
     "time_q05", "time_q25", "time_q75", "time_q95", "event_probability",
 )  # fmt: skip
-_CODES = ("status", "jammed", "next_event", "density_valid")
+_CODES = ("status", "jammed", "next_event", "bounds_valid")
 _FLAG_NUMBERS = (
     "constraint_force", "gap_acceleration", "chatter_end", "touchdown_speed", "friction_margin",
     "pseudo_impulse_margin", "chatter_end_earliest", "chatter_end_latest",
@@ -69,7 +69,7 @@ _FLAG_PLACES = {
 }
 assert len(_NUMBERS) + len(_FLAG_NUMBERS) == NUMBERS and len(_CODES) + len(_FLAG_CODES) == CODES
 _PAIR_FIELDS = ("pair_first", "pair_second", "pair_coupling", "pair_order_sensitive", "pair_order_margin")
-_TRUTHS = ("force_valid", "closed", "density_valid")
+_TRUTHS = ("force_valid", "closed", "bounds_valid")
 _new, _set = object.__new__, object.__setattr__  # the records are frozen
 
 
@@ -156,6 +156,7 @@ def predictions(stamp_ns: int, answer: Answer, lists: ListsOut) -> tuple[ModePre
     _set(mode, "sequence", mode_sequence(lists, steps))
     _set(mode, "probability_valid", False)
     _set(mode, "time_bounds_valid", False)
+    _set(mode, "density_valid", False)
     _set(flags, "stamp_ns", stamp_ns)
     _set(flags, "floats", floats)
     _set(flags, "octets", octets)
