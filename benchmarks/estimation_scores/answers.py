@@ -20,7 +20,7 @@ KINDS = {"touchdown": EventKind.TOUCHDOWN, "liftoff": EventKind.LIFTOFF}
 @dataclass(frozen=True, slots=True, eq=False)
 class Ahead:
     """The events of one kind that are predicted: (n, k) s after the sample, NaN where none is; with its bounds, its
-    density's quantiles (n, k, 5), whether bounds are said to be calibrated, and the probability that the event comes."""
+    density's quantiles (n, k, 5), whether bounds are said to be calibrated, and the probability that it comes."""
 
     time: Array
     earliest: Array
