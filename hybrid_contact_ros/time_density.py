@@ -32,7 +32,7 @@ class TimeDensity:
         quantiles: (5,) s after the stamp, rising, at 5, 25, 50, 75 and 95 % (:data:`LEVELS`). NaN where no event is
             foretold; all functions are then NaN.
         probability: in [0, 1], that the event comes within ``prediction.horizon`` at all; NaN where none is foretold.
-        valid: whether both are calibrated, by the rule of docs/event_densities.md.
+        valid: whether both are calibrated (docs/event_densities.md).
 
     Example:
         >>> density = TimeDensity(np.array([0.016, 0.019, 0.02, 0.021, 0.024]), probability=0.98, valid=True)

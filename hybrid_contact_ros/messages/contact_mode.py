@@ -50,7 +50,7 @@ def contact_mode(
         mode.time_q75.tolist(),
         mode.time_q95.tolist(),
         mode.event_probability.tolist(),
-        mode.density_valid.tolist(),
+        mode.bounds_valid.tolist(),
         mode.ground_offset.tolist(),
         mode.ground_sigma.tolist(),
         mode.friction_lower.tolist(),
@@ -80,7 +80,7 @@ def contact_mode(
         c.next_event, c.time_to_event, c.time_to_event_earliest, c.time_to_event_latest = kind, time, low, high
         c.time_bounds_valid = bounded or calibrated
         c.time_to_event_q05, c.time_to_event_q25, c.time_to_event_q75, c.time_to_event_q95 = q05, q25, q75, q95
-        c.event_probability, c.time_density_valid = comes, calibrated
+        c.event_probability, c.time_density_valid = comes, bool(mode.density_valid)
         c.ground_offset, c.ground_sigma = offset, sigma
         c.friction_lower, c.friction_upper, c.friction_ratio = least, most, ratio
         c.slip_warning, c.time_to_slip = warned, slip

@@ -88,7 +88,8 @@ class ModeTemplate:
         s, (floats, codes) = mode.sequence, blocks(mode)
         write_contact_mode(
             *self._places, held(mode.stamp_ns), int(mode.validity), float(mode.residual), held(compute_time_ns),
-            held(input_age_ns), bool(mode.probability_valid), bool(mode.time_bounds_valid), floats, codes,
+            held(input_age_ns), bool(mode.probability_valid), bool(mode.time_bounds_valid),
+            bool(mode.density_valid), floats, codes,
             bool(s.bounds_valid), s.contact, s.kind, s.times, s.mode, *self._views,
         )  # fmt: skip
         return self._bytes.tobytes()
@@ -103,7 +104,7 @@ def _sources(contacts: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         field, _, axis = name.partition(".")
         array = arrays[_FIELDS.get(field, field)]
         columns.append(array[:, "xyz".index(axis)] if axis else array)
-    flags = [arrays[name] for name in ("status", "force_valid", "next_event", "density_valid", "slip_warning")]
+    flags = [arrays[name] for name in ("status", "force_valid", "next_event", "bounds_valid", "slip_warning")]
     return np.stack(columns, axis=1).copy(), np.stack(flags, axis=1).copy()
 
 

@@ -91,7 +91,8 @@ def mode(stamp_ns: int = 1_500_000_000) -> ModePrediction:
         time_q75=np.array([0.023, np.nan]),
         time_q95=np.array([0.03, np.nan]),
         event_probability=np.array([0.96875, np.nan]),
-        density_valid=np.array([True, False]),
+        bounds_valid=np.array([True, False]),
+        density_valid=True,
         sequence=ModeSequence(
             np.array([0, 1]),
             np.array([1, 2], np.uint8),
@@ -159,7 +160,7 @@ def test_a_mode_message_carries_every_number_to_the_bit(types):
             prediction.earliest[i], prediction.latest[i], prediction.critical_friction[i], prediction.force_weight[i],
             prediction.force_valid[i], prediction.time_bounds_valid, prediction.ground_offset[i],
             prediction.ground_sigma[i], prediction.time_q05[i], prediction.time_q25[i], prediction.time_q75[i],
-            prediction.time_q95[i], prediction.event_probability[i], prediction.density_valid[i],
+            prediction.time_q95[i], prediction.event_probability[i], prediction.density_valid,
             prediction.friction_lower[i], prediction.friction_upper[i], prediction.friction_ratio[i],
             prediction.slip_warning[i], prediction.time_to_slip[i],
         ]  # fmt: skip
@@ -169,10 +170,11 @@ def test_a_mode_message_carries_every_number_to_the_bit(types):
     assert all(e.bounds_valid for e in msg.sequence)
 
 
-def test_bounds_of_a_contact_are_valid_where_its_density_is(types):
-    prediction = replace(mode(), time_bounds_valid=False)
+def test_bounds_are_valid_contact_by_contact(types):
+    prediction = replace(mode(), time_bounds_valid=False, density_valid=False)
     told = Encoder(types, Names()).mode(prediction).contacts
-    assert [c.time_bounds_valid for c in told] == [True, False] == [c.time_density_valid for c in told]
+    assert [c.time_bounds_valid for c in told] == [True, False]
+    assert not any(c.time_density_valid for c in told)
 
 
 def test_a_reused_mode_message_is_the_same_message(types):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Of the quantiles."""
@@ -50,14 +48,6 @@ def _spread(quantiles: tuple[float, ...]) -> tuple[float, ...]:
 PRIORS = _PRIOR_QUANTILES
 _POINTS = tuple(_spread(quantiles) for quantiles in PRIORS)
 _WEIGHTS = tuple((_FADING**age, _OTHER * _FADING**age) for age in range(KEPT))
-
-
-class Residuals(NamedTuple):
-    """What events missed of what was foretold, in standard deviations of that, by class and lead."""
-
-    values: Array  # (CLASSES, LEADS, KEPT), rising
-    origins: Indices  # (CLASSES, LEADS, KEPT, 2), contact and number of each
-    counts: Indices  # (CLASSES, LEADS), how many there ever were
 
 
 @kernel

@@ -154,5 +154,5 @@ QUANTILES, EVENT_PROBABILITY = 13, 17  # four rows of quantiles
 FRICTION_LOWER, FRICTION_UPPER, FRICTION_RATIO, TIME_TO_SLIP, MARGINS = range(18, 23)
 ENDS = 28  # six margins, then the two ends of chatter
 CODES = 11
-STATUS, JAMMED, NEXT_EVENT, DENSITY_VALID, SLIP_WARNING, FLAGS = range(6)  # six rows of flags
+STATUS, JAMMED, NEXT_EVENT, BOUNDS_VALID, SLIP_WARNING, FLAGS = range(6)  # six rows of flags
 FORCE_VALID, STANDS = range(2)
