@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from helpers.belief import SHARE, Belief, evidence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.belief import SHARE, Belief, evidence
 from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
 from hybrid_contact_ros.kernels.estimation.belief_step import calibrated
 

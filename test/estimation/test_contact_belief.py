@@ -7,10 +7,10 @@ import math
 
 import numpy as np
 import pytest
-from helpers.belief import CONFIG, SHARE, WEIGHT, Belief, evidence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.belief import CONFIG, SHARE, WEIGHT, Belief, evidence
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.estimation.contact_belief import groups
 from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
