@@ -56,6 +56,11 @@ class ModePrediction:
             worst direction while it does not slip; inf where a slide never jams.
         force_weight: (m,), how much the measured efforts, and so the forces, can be believed: from 1, they explain the
             motion of the contact's limb, to 0, they do not, or were not measured (docs/effort_trust.md).
+        friction_lower, friction_upper: (m,), bounds of μ that forces have shown, whatever is configured; 0 and inf
+            where they have shown none (docs/friction.md). friction_ratio: (m,) ‖f_t‖ / f_n of the contact's link, by
+            the observer; NaN where it bears too little. slip_warning: (m,) bool, whether the contact holds nearly all
+            that it can, or will within ``friction.lead``. time_to_slip: (m,) s until it does, as the ratio grows now;
+            inf where it does not grow, NaN where unknown.
         jammed: :class:`Jamming` (m,) uint8: HELD where a slide that jams was taken to stick, LOST where no mode was
             found.
         next_event: :class:`EventKind` (m,) uint8; time_to_event, earliest, latest: (m,) s, NaN for NONE.
@@ -103,6 +108,11 @@ class ModePrediction:
     time_q95: Array
     event_probability: Array
     density_valid: NDArray[np.bool_]
+    friction_lower: Array
+    friction_upper: Array
+    friction_ratio: Array
+    slip_warning: NDArray[np.bool_]
+    time_to_slip: Array
     time_bounds_valid: bool = False
 
     @property

@@ -26,9 +26,10 @@ _VECTORS = ("position", "normal", "tangential_velocity", "force_model", "force_e
 _NUMBERS = (
     "probability", "gap", "gap_velocity", "gap_acceleration", "friction_coefficient", "friction_margin",
     "critical_friction", "time_to_event", "earliest", "latest", "ground_offset", "ground_sigma", "force_weight",
-    "time_q05", "time_q25", "time_q75", "time_q95", "event_probability",
+    "time_q05", "time_q25", "time_q75", "time_q95", "event_probability", "friction_lower", "friction_upper",
+    "friction_ratio", "time_to_slip",
 )  # fmt: skip
-_CODES = ("status", "jammed", "next_event", "density_valid")
+_CODES = ("status", "jammed", "next_event", "density_valid", "slip_warning")
 _FLAG_NUMBERS = (
     "constraint_force", "gap_acceleration", "chatter_end", "touchdown_speed", "friction_margin",
     "pseudo_impulse_margin", "chatter_end_earliest", "chatter_end_latest",
@@ -70,7 +71,7 @@ _FLAG_PLACES = {
 }
 assert len(_NUMBERS) + len(_FLAG_NUMBERS) == NUMBERS and len(_CODES) + len(_FLAG_CODES) == CODES
 _PAIR_FIELDS = ("pair_first", "pair_second", "pair_coupling", "pair_order_sensitive", "pair_order_margin")
-_TRUTHS = ("force_valid", "closed", "density_valid")
+_TRUTHS = ("force_valid", "closed", "density_valid", "slip_warning")
 _new, _set = object.__new__, object.__setattr__  # the records are frozen
 
 

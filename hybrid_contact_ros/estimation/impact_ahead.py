@@ -87,8 +87,8 @@ class ImpactAhead:
     def of(
         cls, moment: Moment, horizon: float, anyway: bool = False, remembered: Callable[[], dict[str, Any]] = dict
     ) -> ImpactAhead | None:
-        """A copy of a state, with what is ``remembered`` of the states before it, by attribute. None where no touchdown is predicted
-        within ``horizon`` s, for there would be no set, unless one is wanted ``anyway``."""
+        """A copy of a state, with what is ``remembered`` of the states before it, by attribute. None where no
+        touchdown is predicted within ``horizon`` s, for there would be no set, unless one is wanted ``anyway``."""
         if not anyway:
             kinds = moment.backed.tobytes()  # a bytes object holds integers
             if _TOUCHDOWN not in kinds:

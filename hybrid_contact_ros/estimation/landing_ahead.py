@@ -4,8 +4,7 @@ the velocity is."""
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +12,10 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.codes import EventKind, LandingPhase, Status
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation import velocity_noise
+from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.command_errors import Told
 from hybrid_contact_ros.estimation.drive_commands import Reached, followed
-from hybrid_contact_ros.estimation.drive_gains import as_commanded
+from hybrid_contact_ros.estimation.drive_gains import SWINGS, Gains, learned
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 from hybrid_contact_ros.estimation.landing_clusters import (
     Cluster,
@@ -36,6 +36,8 @@ from hybrid_contact_ros.estimation.velocity_ahead import (
     through_sticks,
 )
 from hybrid_contact_ros.estimation.velocity_errors import ErrorsSeen, Missed
+from hybrid_contact_ros.estimation.velocity_noise import VelocitiesSeen
+from hybrid_contact_ros.impacts.landing_set import AT_REST
 from hybrid_contact_ros.impacts.steps import SHORT, Steps
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
@@ -48,8 +50,15 @@ _GRAVITY = 9.81
 _SLIPS = 0.4  # of the standard deviation of a gap's acceleration: that of a contact that may slip, along the ground
 _SLOWEST = 0.02  # m/s, of what comes down to touch
 _REMEMBERED = 16
-_SWINGS = 0.02  # s after a touch, in which drives still answer its push
+_BENT = 3  # longest axes of the spread whose landing is solved anew, for what the map to first order misses
 _FOUND_ANEW = 1  # errors of commands, for a set with a deadline
+
+
+class _Pushed(NamedTuple):
+    """v⁻ (nv,) in the middle of what it may be, and the standard deviation of that, evenly between its ends."""
+
+    middle: Array
+    unsure: Array
 
 
 class LandingAhead:
@@ -61,6 +70,8 @@ class LandingAhead:
         self._drives = np.eye(model.nv)[:, self._driven]
         self._weight = _GRAVITY * sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:])
         self._chains: dict[bytes, LandingChain] = {}
+        self._learned: tuple[VelocitiesSeen | None, Gains | None] = None, None
+        self._answered: tuple[ImpactAhead | None, _Pushed | None] = None, None
         self._asked: tuple[ErrorsSeen | None, dict[bool, Missed | None]] = None, {}
 
     def warm(self) -> None:
@@ -80,7 +91,8 @@ class LandingAhead:
         gap, rate = ahead.gap, ahead.gap_velocity
         if ahead.gaps is None or gap is None or rate is None or ahead.base_covariance is not None:
             return ahead
-        noise, rough = np.split(ahead.gaps.sigma, 2)
+        sigma, m = ahead.gaps.sigma.tolist(), len(gap)
+        noise, rough = sigma[:m], sigma[m:]
         times = ahead.event_times.copy()
         for i in np.flatnonzero(ahead.backed == EventKind.TOUCHDOWN).tolist():
             time, early, late = times[i].tolist()
@@ -90,7 +102,7 @@ class LandingAhead:
             more = self._config.prediction.bound_sigmas * math.hypot(noise[i], time * rough[i]) / speed
             times[i, 1] = max(time - math.hypot(time - early, more), min(early, 0.0))
             times[i, 2] = time + math.hypot(late - time, more)
-        return replace(ahead, event_times=times)
+        return changed(ahead, event_times=times)
 
     def contacts(self, ahead: ImpactAhead) -> tuple[NDArray[np.intp], float]:
         """Which contacts take part in the next impact, and when (s) it begins: with a landing that lasts, those whose
@@ -108,21 +120,46 @@ class LandingAhead:
         return after_touches(contacts, ahead.closed, ahead.event_times)
 
     def by_the_best(self, ahead: ImpactAhead, when: float) -> ImpactAhead:
-        """The same, without commands where the acceleration, and what that missed before, tells v⁻ better.
+        """The same, with commands where these tell v⁻ better, and without where the acceleration does.
 
         Of both the errors before the last touches are compared, in situations like this one; where those of commands
-        are not known, the others are believed, which are.
+        are not known, the others are believed, which are. Where nobody tells what drives are told, they go on as they
+        do, and answer a push as they answered earlier ones.
         """
-        if ahead.commanded is None or not when > 0.0:
+        if not when > 0.0:
             return ahead
-        held = self._missed(replace(ahead, commanded=None), when)
-        if held is None or not self._model.evaluate(RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort)):
+        told = ahead if ahead.commanded is not None else self._as_told(ahead)
+        held = self._missed(changed(ahead, commanded=None), when)
+        if told is None or held is None:
+            return ahead
+        if told is not ahead and not held.settled:
+            return ahead
+        if not self._model.evaluate(RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort)):
             return ahead
         mass = self._model.here.mass.copy()
-        told = self._missed(ahead, when)
-        if told is not None and told.scatter(mass) <= held.scatter(mass):
-            return ahead
-        return replace(ahead, commanded=None)
+        missed = self._missed(told, when)
+        if missed is not None and missed.scatter(mass) <= held.scatter(mass):
+            return told if missed.settled else ahead
+        return changed(ahead, commanded=None)
+
+    def _as_told(self, ahead: ImpactAhead) -> ImpactAhead | None:
+        """The same with what drives seem to be told, lately after a touch; None where nobody knows their gains."""
+        gains = self._gains(ahead)
+        if gains is None or ahead.effort is None:
+            return None
+        angles = self._model.drives.angles(ahead.q)
+        return changed(ahead, commanded=gains.as_commanded(angles, ahead.v, ahead.effort))
+
+    def _gains(self, ahead: ImpactAhead) -> Gains | None:
+        """Of drives, lately after a touch."""
+        seen = ahead.drives
+        if not (self._landing.course > 0.0 and 0.0 <= ahead.since_touch < SWINGS) or seen is None:
+            return None
+        if self._learned[0] is not seen:  # the sets of one state ask for the same
+            config = self._config.sensitivity
+            sigmas = config.joint_position_sigma, config.joint_velocity_sigma
+            self._learned = seen, learned(seen, self._driven, sigmas)
+        return self._learned[1]
 
     def commanded(self, ahead: ImpactAhead, when: float) -> Reached | None:
         """The same as :meth:`state`, with the effort there, where the drives are told what to do."""
@@ -139,11 +176,17 @@ class LandingAhead:
 
     def _follow(self, told: Told, seconds: float) -> Array | None:
         """v (nv,) to which commanded drives were foreseen to take the robot from a state of the past."""
-        commands = told.commands.ahead()
+        gains, times = self._learned[1], self._landing.course
+        if told.commands is not None:
+            commands = told.commands.ahead()
+        elif gains is None or told.effort is None:
+            return None
+        else:
+            commands = gains.as_commanded(self._model.drives.angles(told.q), told.v, told.effort)
         if commands is None:
             return None
         state = RobotState(0, told.q, told.v, told.effort)
-        found = followed(self._model, state, commands, told.closed, seconds, self._landing.course)
+        found = followed(self._model, state, commands, told.closed, seconds, times)
         return None if found is None else found.v
 
     def state(self, ahead: ImpactAhead, when: float) -> tuple[Array, Array]:
@@ -155,18 +198,25 @@ class LandingAhead:
             return model.integrate(ahead.q, when * 0.5 * (v + later)), later
         pushed = self._pushed(ahead, when)
         if pushed is not None:
-            return pushed.q, pushed.v
+            middle = pushed.middle
+            return model.integrate(ahead.q, when * 0.5 * (v + middle)), middle
         if self._landing.course > 0.0:
-            sticks = (ahead.backed == EventKind.STICK) & (ahead.event_times[:, 0] < when)
-            if sticks.any() and ahead.effort is not None:
-                later = self._through_sticks(ahead, when)
-                if np.isfinite(later).all():
-                    return model.integrate(ahead.q, when * 0.5 * (v + later)), later
-            elif ahead.course is not None:
+            sticks = self._after_sticks(ahead, when)
+            if sticks is not None:
+                return model.integrate(ahead.q, when * 0.5 * (v + sticks)), sticks
+            if ahead.course is not None:
                 change, _ = ahead.course.change(when, self._landing.course)  # of q a third of that, times the time
                 q = model.integrate(ahead.q, when * (v + 0.5 * when * acceleration + change / 3.0))
                 return q, v + when * acceleration + change
         return model.integrate(ahead.q, when * (v + 0.5 * when * acceleration)), v + when * acceleration
+
+    def _after_sticks(self, ahead: ImpactAhead, when: float) -> Array | None:
+        """v⁻ where slips end before it; None where none does."""
+        sticks = (ahead.backed == EventKind.STICK) & (ahead.event_times[:, 0] < when)
+        if not sticks.any() or ahead.effort is None:
+            return None
+        later = self._through_sticks(ahead, when)
+        return later if np.isfinite(later).all() else None
 
     def _missed(self, ahead: ImpactAhead, when: float) -> Missed | None:
         """What such extrapolations to the touch of the contact that is due first missed before: of commanded drives
@@ -185,19 +235,32 @@ class LandingAhead:
             )
         return known[commanded]
 
-    def _pushed(self, ahead: ImpactAhead, when: float) -> Reached | None:
-        """The state at the touch by drives that answer the push of a touch lately, as they answered pushes before."""
-        if not (self._landing.course > 0.0 and 0.0 <= ahead.since_touch < _SWINGS and when > 0.0):
-            return None
-        if ahead.drives is None or ahead.effort is None:
-            return None
-        config = self._config.sensitivity
-        sigmas = config.joint_position_sigma, config.joint_velocity_sigma
-        drives = as_commanded(ahead.drives, ahead.stamp_ns, self._driven, sigmas)
+    def _pushed(self, ahead: ImpactAhead, when: float) -> _Pushed | None:
+        """v⁻ by drives that answer the push of a touch lately, as they answered pushes before; None where none is known
+        to.
+
+        What the touch has left of the velocities of contacts is stopped in the time of a landing, or goes on as the
+        acceleration of the mode says: v⁻ is between both.
+        """
+        if self._answered[0] is not ahead:
+            self._answered = ahead, self._answers(ahead, when)
+        return self._answered[1]
+
+    def _answers(self, ahead: ImpactAhead, when: float) -> _Pushed | None:
+        told = self._as_told(ahead) if when > 0.0 else None
+        drives = None if told is None else told.commanded
         if drives is None:
             return None
-        state = RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort)
-        return followed(self._model, state, drives, np.flatnonzero(ahead.closed), when, 0.0)
+        state, none = RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort), np.zeros(self._model.nv)
+        held = drives._replace(command=changed(drives.command, stiffness=none, damping=none))
+        closed = np.flatnonzero(ahead.closed)
+        stopped, pushed = (followed(self._model, state, each, closed, when, 0.0) for each in (held, drives))
+        if stopped is None or pushed is None:
+            return None
+        sticks = self._after_sticks(ahead, when)
+        going = ahead.v + when * ahead.acceleration if sticks is None else sticks
+        going = going + pushed.v - stopped.v
+        return _Pushed(0.5 * (pushed.v + going), (pushed.v - going) / math.sqrt(12.0))
 
     def _noise(self, ahead: ImpactAhead) -> Array:
         """Covariance (nv, nv) of the measured v: stated, or learned from the last states."""
@@ -242,29 +305,36 @@ class LandingAhead:
         known = ahead.effort is not None or not self._driven.any()  # without efforts nobody knows what flows between
         apart = known and landing.duration_max > 0.0 and bool(cluster.touch.max(initial=0.0) > 0.0)
         if found.status == Status.SINGULAR or not len(found.velocities) or (unsure is None and not apart):
-            return replace(found, **times), none
+            return changed(found, **times), none
         mass, bias, v = model.here.mass, model.here.bias, found.velocity_minus
         rows = model.rows.rows[corners].reshape(-1, model.nv)
         chain = self._chain(corners)
         if apart:
             found = shifted(found, chain.shifts(mass, bias, rows, v, cluster), mass, **times)
         else:
-            found = replace(found, **times)
+            found = changed(found, **times)
         if unsure is None:
             return found, none
         yield SHORT
+        missed = self._missed(ahead, found.time_to_impact)
         free = self._may_slip(ahead, corners, found.time_to_impact)
+        if missed is not None:
+            free |= missed.slides(rows, self._noise(ahead), AT_REST * float(-(rows[::3] @ v).min(initial=0.0))) & (
+                ahead.closed[corners] != 0
+            )
         impulse = chain.impulse(mass, bias, rows, v)
         if free.any():
             impulse.reshape(-1, 3)[free] = 0.0
             sliding = rows.reshape(-1, 3, model.nv)[free, 1:].reshape(-1, model.nv)
             unsure = unsure + self._slides(mass, sliding, found.time_to_impact)
-        missed = self._missed(ahead, found.time_to_impact)
         if missed is not None:
             unsure = missed.covariance(unsure, self._noise(ahead), mass)
         yield SHORT
         through = landing_map(mass, rows, model.friction[corners], impulse)
-        return found, spread_axes(mass, through, unsure, landing.spread)
+        after, before = spread_axes(mass, through, unsure, landing.spread)
+        longest = min(_BENT, len(after))
+        bent = chain.bends(mass, bias, rows, v, before[-longest:], after[-longest:]) if longest else none
+        return found, np.concatenate((after, bent))
 
     def _may_slip(self, ahead: ImpactAhead, corners: NDArray[np.intp], when: float) -> NDArray[np.bool_]:
         """Which contacts (k,) stand, but with so little friction to spare that they may slip before the impact: they
@@ -291,6 +361,9 @@ class LandingAhead:
         moved = 0.5 * landing.effort_rate * when * when * solved(self._model.here.mass, drives)
         total = moved @ moved.T
         total += self._noise(ahead)
+        pushed = self._answered[1] if self._answered[0] is ahead else None
+        if pushed is not None:
+            total += np.outer(pushed.unsure, pushed.unsure)
         if landing.course > 0.0 and ahead.course is not None and not foreseen[self._driven].all():
             _, course = ahead.course.change(when, landing.course)
             total += np.outer(course, course)

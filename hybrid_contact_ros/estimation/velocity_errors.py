@@ -83,6 +83,16 @@ class Missed(NamedTuple):
         apart = self.errors - np.median(self.errors, axis=0) if self.settled else self.errors
         return float(np.median(np.linalg.norm(apart @ factor_of(mass), axis=1)))
 
+    def slides(self, rows: Array, noise: Array, slowest: float) -> NDArray[np.bool_]:
+        """Which contacts (k,) moved along the ground in the median, faster than ``slowest`` (m/s) and than noise would
+        make it, where they were foreseen not to. rows: J (3 k, nv). noise: covariance of the measured v."""
+        n, r = len(self.errors), len(rows)
+        if not self.settled:
+            return np.zeros(r // 3, dtype=np.bool_)
+        along = np.median(self.errors @ rows.T, axis=0).reshape(-1, 3)[:, 1:]
+        sigma = np.sqrt(2.0 / n * np.einsum("ij,ji->i", rows @ noise, rows.T)).reshape(-1, 3)[:, 1:]
+        return np.asarray(np.hypot(*along.T) > slowest + _SURELY * np.hypot(*sigma.T))
+
     def covariance(self, foreseen: Array, noise: Array, mass: Array) -> Array:
         """Of v⁻ (nv, nv), when it is moved by the bias: of a Gaussian whose covariance is unknown, with the one that
         was foreseen as that of ``_PRIOR`` landings.

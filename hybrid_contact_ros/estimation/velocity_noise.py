@@ -128,7 +128,8 @@ def _sigma(times: Array, values: Array) -> Array:
     if times.size < ORDER + _FEWEST:
         return sigma
     # Every so many states apart; of few states, so few that half of them begin a difference.
-    step = round(_APART / float(np.median(times[1:] - times[:-1])))
+    apart = np.sort(times[1:] - times[:-1])
+    step = round(_APART / (0.5 * float(apart[(apart.size - 1) // 2] + apart[apart.size // 2])))
     step = max(1, min(step, times.size // (2 * ORDER)))
     scratch = np.empty((ORDER + 1, times.size)), np.empty(times.size)
     difference_noise(step, LONGEST_PAUSE, _FEWEST, _MEDIAN, times, np.ascontiguousarray(values), *scratch, sigma)

@@ -235,6 +235,18 @@ def test_repeated_stamps_pauses_and_huge_efforts_leave_no_nan():
             assert ((mode.force_weight >= 0.0) & (mode.force_weight <= 1.0)).all()
 
 
+@settings(max_examples=4, deadline=None)
+@given(seed=st.integers(0, 10**6), size=st.sampled_from([1e4, -1e6, 1e12]), lasting=st.integers(1, 3))
+def test_absurd_efforts_in_up_to_three_states_cost_no_trust(seed, size, lasting):
+    rng = np.random.default_rng(seed)
+
+    def spike(i, effort):
+        if i % 40 >= 40 - lasting:
+            effort[6 + rng.integers(12)] = size
+
+    assert weights(MODEL, CONFIG, motion(MODEL, seed, 0.5), spike).min() > 0.99
+
+
 def test_a_limb_that_is_ignored_is_named():
     estimator = ContactEstimator(MODEL, CONFIG)
     for state in motion(MODEL, 4, 0.6):

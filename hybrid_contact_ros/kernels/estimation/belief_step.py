@@ -18,6 +18,8 @@ CALIBRATED = 1 << 7
 _RARELY, _MOSTLY = 0.1, 0.9
 # A belief against the status by more than this is when an event has begun.
 _DOUBT = 0.5
+# Without observed forces, a contact closes above this probability.
+_CERTAIN = 0.9
 
 
 class BeliefUse(NamedTuple):
@@ -58,18 +60,20 @@ class BeliefRecord(NamedTuple):
 
 @kernel
 def believe(
-    use, belief_settings, settings, given, believed, every, problem, here, tracker, observer, solver, scratch,
+    use, belief_settings, settings, given, believed, every, plane_of, problem, here, tracker, observer, solver, scratch,
     belief, beside, sensed, out,
 ):  # fmt: skip
     """Form the belief of this state, before a mode is solved for: nothing here depends on which contacts are thought to
     be closed, except the load of the last state's mode.
 
-    Args: use: BeliefUse. belief_settings: BeliefSettings. belief: in and out, BeliefRecord. beside: (m, COLUMNS), of
-        :func:`~.sensor_likelihoods.sense`, and ``sensed``, whether foot sensors say enough without forces.
+    Args: use: BeliefUse. belief_settings: BeliefSettings. plane_of: (m,) int64, negative for a joint limit.
+        belief: in and out, BeliefRecord. beside: (m, COLUMNS), of :func:`~.sensor_likelihoods.sense`, and ``sensed``,
+        whether foot sensors say enough without forces.
 
     Returns:
         Whether the belief decided which contacts are closed, which it does once there are observed forces, of efforts
-        that are ``believed``, or where foot sensors say enough.
+        that are ``believed``, or where foot sensors say enough. Where contacts explain every motion (a leg on a rail:
+        nv ≤ 3m), forces are never observed; there it decides as well, but asks for more certainty to close.
     """
     s, b = belief_settings, belief
     observed = use.observes and has_settled(settings.gain, observer)
@@ -92,10 +96,13 @@ def believe(
     )  # fmt: skip
     for i in range(b.load.shape[0]):
         out.numbers[PROBABILITY, i] = calibrated(use.slope, use.offset, b.probability[i, 0])
-    if use.decides and ((observed and believed) or sensed):
+    few = use.observes and problem.bias.shape[0] <= 3 * b.load.shape[0]
+    for i in range(b.load.shape[0]):
+        few = few and plane_of[i] >= 0
+    if use.decides and ((believed and (observed or few)) or sensed):
         decide_closed(
-            use.close_above, use.open_below, settings.velocity_tolerance, problem.gap, here.gap_velocity, b.probability,
-            tracker.closed, tracker.evidence,
+            use.close_above if observed or sensed else max(use.close_above, _CERTAIN), use.open_below,
+            settings.velocity_tolerance, problem.gap, here.gap_velocity, b.probability, tracker.closed, tracker.evidence,
         )  # fmt: skip
         return True
     return False

@@ -25,15 +25,16 @@ SPAN = 13
 # Quantiles of the residuals of each class before anything is known, in standard deviations; chosen on simulated
 # recordings, with gaits, robots and grounds left out (docs/event_densities.md). The medians are what was foretold.
 _PRIOR_QUANTILES = (
-    (-2.5, -0.3, 0.0, 0.35, 5.0),
-    (-0.9, -0.28, 0.0, 0.25, 1.2),
+    (-3.0, -0.5, 0.0, 0.5, 4.0),
+    (-1.2, -0.35, 0.0, 0.4, 1.6),
     (-4.0, -2.0, 0.0, 1.0, 9.0),
-    (-1.2, -0.3, 0.0, 0.35, 1.2),
+    (-1.6, -0.4, 0.0, 0.5, 1.6),
 )
-_PRIOR_WEIGHT = 8.0  # as many residuals of the contact's own weigh as much as the prior
+# As many residuals of the contact's own weigh as much as the prior; of touchdowns the prior counts for less and less.
+_PRIOR_WEIGHT = 8.0
 _OTHER = 0.5  # weight of another contact's residual
 _FADING = 0.95  # of the weight of a residual, for each later one
-_SHIFTED = 4.0  # residuals, with which the prior of touchdowns moves half way to their median
+_SHIFTED = 4.0  # residuals, with which the prior moves half way to their median
 _APART = 1e-6  # s: quantiles that are nearer to each other count as this far apart
 
 
@@ -104,9 +105,9 @@ def residual_quantiles(code, contact, values, origins, number, work, out):
         work[0, k] = values[k]
         work[1, k] = _WEIGHTS[number - 1 - origins[k, 1]][own]
         mass += work[1, k]
-    shift = 0.0
-    if code < 2:  # Detections date touchdowns well, and liftoffs not well enough to move the prior by them.
-        shift = _level(0.5, n, mass, work) * mass / (mass + _SHIFTED)
+    shift, weight = _level(0.5, n, mass, work) * mass / (mass + _SHIFTED), _PRIOR_WEIGHT
+    if code < 2:  # Detections date touchdowns well, and liftoffs not well enough to leave the prior for them.
+        weight *= _PRIOR_WEIGHT / (_PRIOR_WEIGHT + mass)
     # Merge the points of the prior, from behind.
     at, point = n - 1, SPAN - 1
     for k in range(n + SPAN - 1, -1, -1):
@@ -114,10 +115,10 @@ def residual_quantiles(code, contact, values, origins, number, work, out):
             work[0, k], work[1, k] = work[0, at], work[1, at]
             at -= 1
         else:
-            work[0, k], work[1, k] = _POINTS[code][point] + shift, _PRIOR_WEIGHT / SPAN
+            work[0, k], work[1, k] = _POINTS[code][point] + shift, weight / SPAN
             point -= 1
     for k in range(5):
-        out[k] = _level(LEVELS[k], n + SPAN, mass + _PRIOR_WEIGHT, work)
+        out[k] = _level(LEVELS[k], n + SPAN, mass + weight, work)
     return mass
 
 

@@ -24,6 +24,7 @@ from hybrid_contact_ros.kernels.estimation.density_quantiles import (
     logistic_quantile,
     residual_quantiles,
 )
+from hybrid_contact_ros.kernels.estimation.event_skill import STRIDE
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 from hybrid_contact_ros.kernels.estimation.update_records import (
     DENSITY_VALID,
@@ -43,6 +44,7 @@ _FLICKER = 30_000_000  # ns: events that follow the one before sooner are a boun
 _SHARPEST = 3e-4  # s: no deviation is smaller, since no stamp is known better
 # s: detections date a liftoff later than forces end, by up to this; the lowest quantile is that much wider.
 _DATING = 0.003
+_ELSEWHERE = 0.01  # s: a foretold time that is this far from its lead is one for another lead
 _LATE = 20_000_000  # ns: an event may be told this long after it happened
 _FADING = 0.98  # of the numbers of events that came, for each later one
 FIRST_CAME, FIRST_AWAITED = 4.5, 5.0
@@ -77,11 +79,11 @@ class DensityMemory(NamedTuple):
 
 
 @kernel
-def foretell_densities(settings, given, problem, tracker, ahead, density, out):
+def foretell_densities(settings, given, problem, skill, ahead, density, out):
     """Write the density of each contact's next event, and keep what it was made from.
 
-    Args: settings: UpdateSettings. given: UpdateInput. problem: UpdateProblem. tracker: TrackerMemory. ahead:
-        EngineOut. density: in and out, DensityMemory. out: PredictionOut.
+    Args: settings: UpdateSettings. given: UpdateInput. problem: UpdateProblem. skill: EventSkill. ahead: EngineOut.
+        density: in and out, DensityMemory. out: PredictionOut.
     """
     stamp, count = given.stamp, density.count[0]
     place = count % STATES
@@ -91,9 +93,9 @@ def foretell_densities(settings, given, problem, tracker, ahead, density, out):
         density.count[0] = count + 1
     reach = bound_logit(settings.sigmas)
     numbers = out.numbers
-    for i in range(tracker.closed.shape[0]):
+    for i in range(density.times.shape[0]):
         kind, times = out.codes[NEXT_EVENT, i], ahead.event_times[i]
-        code = _class_of(i, kind, given.elapsed, problem.due)
+        code = _class_of(i, kind, given.elapsed, problem.due, skill)
         for k in range(3):
             density.times[i, k] = times[k]
         out.codes[DENSITY_VALID, i] = 0
@@ -114,13 +116,14 @@ def foretell_densities(settings, given, problem, tracker, ahead, density, out):
 
 
 @kernel
-def _class_of(i, kind, elapsed, due):
-    """The kind of event, and whether the rhythm of the gait foretells it (odd) or the state alone."""
+def _class_of(i, kind, elapsed, due, skill):
+    """The kind of event, and whether earlier strides foretell it, too (odd), or the state alone."""
     if kind != _TOUCHDOWN and kind != _LIFTOFF:
         return _NONE
     side = 0 if kind == _TOUCHDOWN else 1
     latest = due[i, side, 2] - elapsed
-    return 2 * side + (1 if 0.0 <= latest < math.inf else 0)
+    followed = not math.isnan(skill.sigma[i]) and skill.forecast[i, STRIDE] < math.inf
+    return 2 * side + (1 if followed or 0.0 <= latest < math.inf else 0)
 
 
 @kernel
@@ -136,7 +139,7 @@ def _deviation(sigmas, times):
 @kernel
 def _write(i, code, scale, reach, horizon, density, out):
     """The density of contact i's next event; its quantiles are those of the leads about its median."""
-    median, numbers = density.times[i, 0], out.numbers
+    median, numbers = max(density.times[i, 0], 0.0), out.numbers
     low = 0
     while low < LEADS - 2 and SECONDS[low + 1] <= median:
         low += 1
@@ -241,10 +244,22 @@ def _compare(i, kind, time, density):
             continue
         median, scale = density.foretold[place, i, 0], density.foretold[place, i, 1]
         residual = (1e-9 * (time - density.stamps[place]) - median) / scale
-        _check(i, code, lead, residual, scale, density)
-        number = density.counts[code, lead]
-        keep_residual(residual, i, density.residuals[code, lead], density.origins[code, lead], number)
-        density.counts[code, lead] = number + 1
+        # What was foretold for quite another time counts where it will be looked for.
+        apart = abs(median - SECONDS[lead])
+        said = lead if apart <= max(_ELSEWHERE, 0.5 * SECONDS[lead]) else _nearest(median)
+        _check(i, code, said, residual, scale, density)
+        number = density.counts[code, said]
+        keep_residual(residual, i, density.residuals[code, said], density.origins[code, said], number)
+        density.counts[code, said] = number + 1
+
+
+@kernel
+def _nearest(median):
+    """The lead that is nearest to a foretold time."""
+    lead = 0
+    while lead < LEADS - 1 and abs(SECONDS[lead + 1] - median) < abs(SECONDS[lead] - median):
+        lead += 1
+    return lead
 
 
 @kernel
