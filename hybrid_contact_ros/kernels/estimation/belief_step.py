@@ -125,10 +125,10 @@ def calibrated(slope, offset, p):
 @kernel
 def are_calibrated(out):
     """Whether all published probabilities are of the size that was measured to be calibrated."""
+    between = 0
     for i in range(out.numbers.shape[1]):
-        if _RARELY < out.numbers[PROBABILITY, i] < _MOSTLY:
-            return False
-    return True
+        between += _RARELY < out.numbers[PROBABILITY, i] < _MOSTLY
+    return between == 0
 
 
 @kernel

@@ -359,6 +359,6 @@ def update(
         validity |= _ESTIMATE
     if complete:
         validity |= _SEQUENCE
-    if decided and settled and believed and are_calibrated(out):
+    if decided and believed and settled and belief.noise[0] >= 0.0 and are_calibrated(out):  # with observed forces
         validity |= CALIBRATED
     return mode_residual, validity, steps, detected, told_events, pairs
