@@ -21,6 +21,8 @@ _NARROWER = 0.7
 _MOST = 50.0
 # A force with the weight w adds this many times (1 − w)/w to its variance, in squares of a share of the weight.
 _MISTRUST = 1.0
+# A velocity whose noise has this many times the variance of a swing says nothing.
+_DROWNED = 4.0
 _IDLE = 1e-9  # A load below this part of a contact's share of the weight is the rounding of none.
 
 
@@ -134,9 +136,9 @@ def single_likelihoods(i, settings, given, out):
     quick = effective(given.dt, given.first, s.velocity_correlation)
     noise = max(given.rate_sigmas[i] * given.rate_sigmas[i], given.spread[i]) + s.rest_speed * s.rest_speed
     rate, slide = given.rate[i] * given.rate[i], given.slide[i] * given.slide[i]
-    # What is measured of an open contact has the same noise.
-    wide, along = s.swing_speed * s.swing_speed + noise, s.swing_slide * s.swing_slide + noise
-    slip = s.slip_speed * s.slip_speed
+    wide, along, slip = s.swing_speed * s.swing_speed, s.swing_slide * s.swing_slide, s.slip_speed * s.slip_speed
+    if noise > _DROWNED * wide:  # a foot that an impact has stopped still rings: its velocity says nothing
+        quick = 0.0
     closed += quick * bounded_log(normal_ratio(rate, noise, wide, 1, s.outliers))
     # The forces of a mode are not those that stop a contact, and an idle contact may hold as well as not.
     stopping = given.rate[i] < -3.0 * math.sqrt(noise)
@@ -146,7 +148,7 @@ def single_likelihoods(i, settings, given, out):
         closed += weight * bounded_log(load_ratio(given.load[i] - s.load_limit, s.load_sigma, s.outliers))
     out[0] = 0.0
     out[1] = closed + quick * bounded_log(normal_ratio(slide, noise, along, 2, s.outliers))
-    out[2] = closed + quick * bounded_log(normal_ratio(slide, slip + noise, along, 2, s.outliers))
+    out[2] = closed + quick * bounded_log(normal_ratio(slide, max(slip, noise), along, 2, s.outliers))
 
 
 @kernel

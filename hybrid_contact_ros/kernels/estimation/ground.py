@@ -97,8 +97,9 @@ class GroundScratch(NamedTuple):
 
 @kernel
 def learn_ground(
-    settings, ground, given, believed, noise, stopped, robot, problem, here, tracker, observer, solver, scratch, memory, map, ahead,
-):
+    settings, ground, given, believed, noise, stopped, robot, problem, here, tracker, observer, solver, scratch, memory,
+    map, ahead,
+):  # fmt: skip
     """Learn from this state where the ground is, subtract the offset from the gaps, and widen their deviations.
     ``noise``: (m,), m/s, of the rates of gaps; nothing is as still as that. ``stopped``: (m,), s since an impact stopped
     the contact, negative where none did."""
