@@ -21,6 +21,8 @@ _NARROWER = 0.7
 _MOST = 50.0
 # A force with the weight w adds this many times (1 − w)/w to its variance, in squares of a share of the weight.
 _MISTRUST = 1.0
+# A velocity whose noise has this many times the variance of a swing says nothing.
+_DROWNED = 4.0
 _IDLE = 1e-9  # A load below this part of a contact's share of the weight is the rounding of none.
 
 
@@ -138,6 +140,8 @@ def single_likelihoods(i, settings, given, out):
     noise, slip = measured + s.rest_speed * s.rest_speed, measured + s.slip_speed * s.slip_speed
     rate, slide = given.rate[i] * given.rate[i], given.slide[i] * given.slide[i]
     wide, along = measured + s.swing_speed * s.swing_speed, measured + s.swing_slide * s.swing_slide
+    if noise > _DROWNED * s.swing_speed * s.swing_speed:
+        quick = 0.0  # a foot that an impact has stopped still rings: its velocity says nothing
     closed += quick * bounded_log(normal_ratio(rate, noise, wide, 1, s.outliers))
     # The forces of a mode are not those that stop a contact, and an idle contact may hold as well as not.
     stopping = given.rate[i] < -3.0 * math.sqrt(noise)

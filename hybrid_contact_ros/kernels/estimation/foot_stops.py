@@ -26,6 +26,7 @@ _LOST, _NOISES = 0.3, 6.0  # m/s, and deviations of the rate's noise: what is lo
 _PART = 0.5  # and this part of it
 _NEAR, _DEVIATIONS = 0.04, 3.0  # m, deviations: nothing is expected to stop a foot further from where the ground is
 _RINGING, _REBOUND = 0.1, 2.0  # s, in which the motion after an impact fades, and how fast it is by what was lost
+_CERTAIN = 4.0  # deviations within which a gap is none
 _BOUNCING = 0.01  # s, the same of a leg of which nothing says that it gives way
 _LONGEST = 1.0  # s: what stands for longer, the ground has learned, or it is no stance
 _SIGMA = 0.003  # m, of the height of the ground at which a foot was stopped
@@ -94,7 +95,9 @@ def hold_stopped(
         if plane_of[i] < 0:
             continue
         measured = gap[i] + shift[i]
-        _follow(i, dt, known, measured, gap_off, link_of, entry, gap, shift_variance, rate, rates, memory)
+        _follow(
+            i, dt, known, measured, gap_on, gap_off, gap_sigma, link_of, entry, gap, shift_variance, rate, rates, memory
+        )
         stays = memory.stop_since[i] >= 0.0 and measured - memory.stop_floor[i] <= gap_on
         if memory.stop_since[i] < 0.0:
             memory.stop_doubted[i] = 0
@@ -111,17 +114,19 @@ def hold_stopped(
         gap_sigmas[i] = math.sqrt(gap_sigma * gap_sigma + _SIGMA * _SIGMA)
         rings = _REBOUND * _fading(i, _RINGING if known else _BOUNCING, memory)
         rate_offs[i] = max(rate_offs[i], rings)
-        gap_offs[i] = gap_off + (_gives_way(i, link_of, memory) if known else 0.0)
+        gap_offs[i] = _rise(i, known, gap_on, gap_off, gap_sigma, link_of, memory)
         velocity_sigmas[i] = math.sqrt(velocity_sigmas[i] ** 2 + rings * rings)
 
 
 @kernel
-def _follow(i, dt, known, measured, gap_off, link_of, entry, gap, shift_variance, rate, rates, memory):
+def _follow(
+    i, dt, known, measured, gap_on, gap_off, gap_sigma, link_of, entry, gap, shift_variance, rate, rates, memory
+):
     """Begin, keep or end the stop of contact i."""
     if memory.stop_since[i] >= 0.0:
         memory.stop_since[i] += dt
         memory.stop_floor[i] = min(memory.stop_floor[i], measured)
-        risen = measured - memory.stop_floor[i] > gap_off + (_gives_way(i, link_of, memory) if known else 0.0)
+        risen = measured - memory.stop_floor[i] > _rise(i, known, gap_on, gap_off, gap_sigma, link_of, memory)
         if risen or entry[i] >= 0 or memory.stop_since[i] > _LONGEST:
             memory.stop_since[i] = -1.0
         return
@@ -142,14 +147,17 @@ def _fading(i, time, memory):
 
 
 @kernel
-def _gives_way(i, link_of, memory):
-    """What this speed covers in half of the time in which an impact stops a foot, m. Of the points of a link the fastest
-    counts: its leg is what gives way."""
+def _rise(i, known, gap_on, gap_off, gap_sigma, link_of, memory):
+    """How far contact i may rise over where it was stopped, m: as far as its gap is noisy, or, where efforts miss
+    something of the motion, ``gap_off`` and what the speed of the impact covers in half of the time in which it stops a
+    foot. Of the points of a link the fastest counts: its leg is what gives way."""
+    if not known:
+        return min(gap_off, max(gap_on, _CERTAIN * gap_sigma))
     speed = 0.0
     for j in range(link_of.shape[0]):
         if link_of[j] == link_of[i] and memory.stop_since[j] >= 0.0:
             speed = max(speed, _fading(j, _RINGING, memory))
-    return 0.5 * _STOPPING * speed
+    return gap_off + 0.5 * _STOPPING * speed
 
 
 @kernel
