@@ -78,7 +78,7 @@ def made(robot: str, gait: str, friction: tuple[float, ...], cache: Path = CACHE
         data = gaits.record(body, gait, 3, 6.0, pushes)
     data["mu"] = np.broadcast_to(np.array(friction), body.geoms.shape).copy()
     cache.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(path, **data)
+    np.savez_compressed(path, **data)  # type: ignore[arg-type]
     return data
 
 
@@ -153,8 +153,8 @@ def row(name: str, model: RigidBodyModel, config: EstimatorConfig, data: dict[st
             else:
                 first += 1
         last = -_APART
-        for k in np.flatnonzero(np.diff(np.r_[0, warned[:, i].astype(int)]) == 1):
-            false += k - last >= _APART and ratio[max(0, k - 5) : k + _AFTER, i].max() < _NEAR
+        for k in np.flatnonzero(np.diff(np.r_[0, warned[:, i].astype(int)]) == 1).tolist():
+            false += int(k - last >= _APART and ratio[max(0, k - 5) : k + _AFTER, i].max() < _NEAR)
             last = k
     told = [x for x in leads if x is not None]
     wide = f"{np.median((high / mu)[known]):.2f}" if known.any() else "–"

@@ -14,7 +14,7 @@ class FrictionConfig:
     learn: bool = leaf(True, "-", None, None, "bounds of each contact's friction are learned from its forces")
     apply: bool = leaf(True, "-", None, None, "forces are solved for with the friction of a contact's last slide")
     load_share: float = leaf(0.25, "-", 0.01, 10.0, "a foot that tells of friction bears this part of its share")
-    model: float = leaf(0.15, "-", 0.0, 1.0, "part of a ratio of forces that the models may have wrong")
+    model: float = leaf(0.2, "-", 0.0, 1.0, "part of a ratio of forces that the models may have wrong")
     sigmas: float = leaf(3.0, "-", 0.0, 100.0, "of the noise of forces, within which a ratio shows nothing")
     time: float = leaf(30.0, "s", 1e-3, 1e9, "a bound is looser by a factor of e after this time")
     length: float = leaf(1.0, "m", 1e-3, 1e9, "and at this distance from where it was shown")

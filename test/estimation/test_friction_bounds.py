@@ -151,6 +151,8 @@ def test_another_contact_that_slid_lowers_what_one_is_thought_to_hold():
     ground.hold(np.array([force(0.2), force(0.05)]), 100, speed=0.3)
     one = ground.hold(np.array([force(0.05), force(0.19)]), 60)
     assert one.warning.tolist() == [0, 1]
+    ground.hold(np.array([force(0.05), force(0.4)]), 100)  # its ground is better
+    assert ground.hold(np.array([force(0.05), force(0.36)]), 100).warning.tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("applies", [False, True])

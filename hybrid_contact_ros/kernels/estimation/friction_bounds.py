@@ -306,7 +306,11 @@ def _tell(i, closed, friction, slippery, table, memory):
     high = _bound(memory.slid[link, 1], memory.slid[link, 2])
     memory.lower[i], memory.upper[i] = low, max(low, high)
     memory.ratio[i] = memory.ratio[link] if closed else math.nan
-    holds = memory.slid[link, 0] if high < math.inf else min(friction, slippery)
+    holds = friction
+    if high < math.inf:
+        holds = memory.slid[link, 0]
+    elif low < slippery:  # it has not shown that it stands on better ground
+        holds = min(friction, slippery)
     holds = max(holds, low)
     ratio, rate = memory.course[link, 4], memory.course[link, 5]
     memory.expected[i] = holds if table.applies and high < math.inf else friction
