@@ -102,7 +102,8 @@ def believe(
     if use.decides and ((believed and (observed or few)) or sensed):
         decide_closed(
             use.close_above if observed or sensed else max(use.close_above, _CERTAIN), use.open_below,
-            settings.velocity_tolerance, problem.gap, here.gap_velocity, b.probability, tracker.closed, tracker.evidence,
+            settings.velocity_tolerance, problem.gap, here.gap_velocity, b.probability, tracker.closed,
+            tracker.evidence,
         )  # fmt: skip
         return True
     return False
