@@ -31,7 +31,7 @@ class VelocitiesSeen:
 
     def __init__(self, times: Array, values: Array) -> None:
         """times: (k,) s, ascending. values: v (k, nv)."""
-        self._times, self._values = times, values
+        self.times, self.values = times, values
 
     @cached_property
     def sigma(self) -> Array:
@@ -39,7 +39,7 @@ class VelocitiesSeen:
 
         A coordinate that repeats its value to the bit was not measured anew: odometry may be slower than the joints.
         """
-        values = self._values
+        values = self.values
         sigma = np.zeros(values.shape[1])
         if len(values) <= _ORDER:
             return sigma
@@ -50,7 +50,7 @@ class VelocitiesSeen:
             groups.setdefault(fresh[:, j].tobytes(), []).append(j)
         for columns in groups.values():
             rows = np.flatnonzero(fresh[:, columns[0]])
-            sigma[columns] = _sigma(self._times[rows], values[rows][:, columns])
+            sigma[columns] = _sigma(self.times[rows], values[rows][:, columns])
         return sigma
 
 
