@@ -29,8 +29,11 @@ setup(
         (f"share/{NAME}", ["package.xml"]),
         (f"share/{NAME}/launch", files("launch", "*.launch.py")),
         (f"share/{NAME}/config", files("config", "*.yaml", "*.urdf", "*.xml")),
+        (f"share/{NAME}/config/views", files("config/views", "*")),
+        # For replay where ROS 2, and so hybrid_contact_msgs, is not installed.
+        (f"share/{NAME}/msg", files("hybrid_contact_msgs/msg", "*.msg")),
     ],
-    install_requires=["setuptools"],
+    install_requires=["numpy", "scipy", "sympy", "numba", "pin", "pyyaml", "rosbags", "rich"],
     extras_require={
         "demo": ["mujoco", "example-robot-data", "matplotlib", "rich"],
         "test": ["pytest", "pytest-xdist", "hypothesis", "import-linter"],

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.stability.zeno import ZenoAnalysis, zeno_analysis
     from hybrid_contact_ros.systems.lagrangian import Constraint, LagrangianSystem
     from hybrid_contact_ros.systems.robot import RobotSystem
+    from hybrid_contact_ros.time_density import TimeDensity
 
 __version__ = "0.1.0"
 
@@ -133,6 +134,7 @@ _HOMES = {
     "Constraint": "systems.lagrangian",
     "LagrangianSystem": "systems.lagrangian",
     "RobotSystem": "systems.robot",
+    "TimeDensity": "time_density",
 }
 
 __all__ = sorted(_HOMES)

@@ -20,9 +20,12 @@ from hybrid_contact_ros.config_engine import (
     StabilityConfig,
     TrustConfig,
 )
+from hybrid_contact_ros.config_friction import FrictionConfig
 from hybrid_contact_ros.config_ground import GroundConfig
 from hybrid_contact_ros.config_impacts import ImpactConfig, LandingConfig
 from hybrid_contact_ros.config_node import DiagnosticsConfig, InputConfig, RealtimeConfig
+from hybrid_contact_ros.config_own import OWN
+from hybrid_contact_ros.config_sensors import SensorsConfig
 from hybrid_contact_ros.parameter_file import read_parameters
 from hybrid_contact_ros.parameter_values import checked, group, leaf, named
 
@@ -33,6 +36,7 @@ __all__ = [
     "DiagnosticsConfig",
     "Environment",
     "EstimatorConfig",
+    "FrictionConfig",
     "GroundConfig",
     "ImpactConfig",
     "InputConfig",
@@ -41,6 +45,7 @@ __all__ = [
     "PredictionConfig",
     "RealtimeConfig",
     "SensitivityConfig",
+    "SensorsConfig",
     "StabilityConfig",
     "TrustConfig",
 ]
@@ -80,6 +85,8 @@ class EstimatorConfig:
         activation: :class:`ActivationConfig`: when a measured gap counts as closed, and the noise of the sensors.
         ground: :class:`GroundConfig`: how the ground is learned from contact.
         belief: :class:`BeliefConfig`: densities and rates of the filter over open, sticking and slipping.
+        sensors: :class:`SensorsConfig`: densities of foot sensors, shocks and commanded contacts.
+        friction: :class:`FrictionConfig`: bounds of each contact's friction, and when a slip is warned of.
         prediction: :class:`PredictionConfig`: how far ahead events and modes are predicted.
         stability: :class:`StabilityConfig`: the dead bands of the flags.
         impact: :class:`ImpactConfig`: the impact law, and how the set of velocities after an impact is drawn.
@@ -105,6 +112,8 @@ class EstimatorConfig:
     activation: ActivationConfig = field(default_factory=ActivationConfig)
     ground: GroundConfig = field(default_factory=GroundConfig)
     belief: BeliefConfig = field(default_factory=BeliefConfig)
+    sensors: SensorsConfig = field(default_factory=SensorsConfig)
+    friction: FrictionConfig = field(default_factory=FrictionConfig)
     prediction: PredictionConfig = field(default_factory=PredictionConfig)
     stability: StabilityConfig = field(default_factory=StabilityConfig)
     impact: ImpactConfig = field(default_factory=ImpactConfig)
@@ -199,24 +208,14 @@ class EstimatorConfig:
 
 
 # Parameters of nodes, not of the estimator, that may stand in the same file.
-IGNORED = (
-    "use_sim_time",
-    "qos_overrides",
-    "start_type_description_service",
-    "robot_description",
-    "urdf_file",
-    "twist_in_world",
-    "serialized_io",
-    "autostart",
-    "reconfigure_on_new_description",
-    "marker_rate",
-    "marker_size",
-)
+IGNORED = ("use_sim_time", "qos_overrides", "start_type_description_service", *OWN)
 
 _GROUPS: dict[str, type] = {
     "activation": ActivationConfig,
     "ground": GroundConfig,
+    "sensors": SensorsConfig,
     "belief": BeliefConfig,
+    "friction": FrictionConfig,
     "prediction": PredictionConfig,
     "stability": StabilityConfig,
     "impact": ImpactConfig,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import ContactStatus, EventKind, EventValidity, LandingPhase, Status
+from hybrid_contact_ros.time_density import TimeDensity
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.uint8]
@@ -40,8 +41,9 @@ class ModePrediction:
 
     Attributes:
         status: :class:`ContactStatus` (m,) uint8.
-        probability: (m,), in [0, 1], that the contact is closed. probability_valid: whether this probability is
-            calibrated (always False: docs/contact_belief.md says how far it is).
+        probability: (m,), in [0, 1], that the contact is closed. probability_valid: whether these probabilities are
+            calibrated: efforts are believed, each contact has a link of its own, and none lies between 0.1 and 0.9
+            (docs/contact_belief.md).
         position, normal: contact point (m) and unit normal, world frame, (m, 3).
         gap, gap_velocity, gap_acceleration: φ, φ̇, φ̈ (m,), m, m/s, m/s²; φ̈ under the forces of the predicted mode.
         tangential_velocity: (m, 3) m/s, world frame.
@@ -54,10 +56,19 @@ class ModePrediction:
             worst direction while it does not slip; inf where a slide never jams.
         force_weight: (m,), how much the measured efforts, and so the forces, can be believed: from 1, they explain the
             motion of the contact's limb, to 0, they do not, or were not measured (docs/effort_trust.md).
+        friction_lower, friction_upper: (m,), bounds of μ that forces have shown, whatever is configured; 0 and inf
+            where they have shown none (docs/friction.md). friction_ratio: (m,) ‖f_t‖ / f_n of the contact's link, by
+            the observer; NaN where it bears too little. slip_warning: (m,) bool, whether the contact holds nearly all
+            that it can, or will within ``friction.lead``. time_to_slip: (m,) s until it does, as the ratio grows now;
+            inf where it does not grow, NaN where unknown.
         jammed: :class:`Jamming` (m,) uint8: HELD where a slide that jams was taken to stick, LOST where no mode was
             found.
         next_event: :class:`EventKind` (m,) uint8; time_to_event, earliest, latest: (m,) s, NaN for NONE.
             time_bounds_valid: whether the bounds are calibrated.
+        time_q05, time_q25, time_q75, time_q95: (m,) s, quantiles of the time to a touchdown or liftoff, with
+            ``time_to_event`` the median; event_probability: (m,), that it comes within ``prediction.horizon``; NaN for
+            other events (:meth:`density`, docs/event_densities.md). density_valid: whether these are calibrated: they
+            are not. bounds_valid: (m,) bool, whether the bounds of a contact's next event are, by what they held lately.
         ground_offset: (m,) m, height of the ground under the contact over its configured plane, as learned; subtracted
             from the measured gap. ground_sigma: (m,) m, its standard deviation, which is in all bounds and scores.
         sequence: what follows in the next ``prediction.rollout`` seconds; empty without measured effort.
@@ -91,12 +102,30 @@ class ModePrediction:
     residual: float
     ground_offset: Array
     ground_sigma: Array
+    time_q05: Array
+    time_q25: Array
+    time_q75: Array
+    time_q95: Array
+    event_probability: Array
+    bounds_valid: NDArray[np.bool_]
+    friction_lower: Array
+    friction_upper: Array
+    friction_ratio: Array
+    slip_warning: NDArray[np.bool_]
+    time_to_slip: Array
     time_bounds_valid: bool = False
+    density_valid: bool = False
 
     @property
     def closed(self) -> NDArray[np.bool_]:
         """(m,) bool: sticking or slipping."""
         return self.status >= ContactStatus.STICKING
+
+    def density(self, contact: int) -> TimeDensity:
+        """The density of the time to a contact's next event, if that is a touchdown or a liftoff."""
+        columns = (self.time_q05, self.time_q25, self.time_to_event, self.time_q75, self.time_q95)
+        quantiles = np.array([column[contact] for column in columns])
+        return TimeDensity.known(quantiles, self.event_probability[contact], self.density_valid)
 
     @property
     def bitmask(self) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.conditions import IfCondition, UnlessCondition
 from launch.substitutions import EnvironmentVariable, LaunchConfiguration, PathJoinSubstitution
-from launch_ros.actions import LifecycleNode
+from launch_ros.actions import LifecycleNode, Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
@@ -31,6 +31,8 @@ ARGUMENTS = {
     "use_sim_time": ("false", "take time from /clock"),
     "urdf_file": ("", "URDF file; empty: the latched topic robot_description"),
     "markers": ("false", "also publish contact_markers for RViz"),
+    "rviz": ("false", "also start RViz with a view of the contacts, and with it the markers"),
+    "rviz_frame": ("odom", "fixed frame of RViz: that of the odometry, or the root link of a fixed base"),
     "log_level": ("info", "debug, info, warn, error, fatal"),
 }
 CHOICES = {"log_level": ["debug", "info", "warn", "error", "fatal"]}
@@ -74,6 +76,24 @@ def check_files(context):
         raise ValueError("config:= is empty: name the parameter file of the robot")
 
 
+def with_markers(context):
+    """RViz shows nothing without the markers."""
+    if IfCondition(LaunchConfiguration("rviz")).evaluate(context):
+        context.launch_configurations["markers"] = "true"
+
+
+def rviz():
+    """RViz in the namespace of the suite, because its view names topics relatively."""
+    view = PathJoinSubstitution([FindPackageShare("hybrid_contact_ros"), "config", "views", "contacts.rviz"])
+    return Node(
+        package="rviz2",
+        executable="rviz2",
+        namespace=LaunchConfiguration("namespace"),
+        condition=IfCondition(LaunchConfiguration("rviz")),
+        arguments=["-d", view, "-f", LaunchConfiguration("rviz_frame")],
+    )
+
+
 def generate_launch_description():
     """Arguments, then the nodes that they ask for."""
     composed, markers = LaunchConfiguration("composed"), LaunchConfiguration("markers")
@@ -84,8 +104,10 @@ def generate_launch_description():
                 for name, (default, text) in ARGUMENTS.items()
             ),
             OpaqueFunction(function=check_files),
+            OpaqueFunction(function=with_markers),
             node("contact_suite", IfCondition(composed)),
             *(node(name, UnlessCondition(composed)) for name in SEPARATE),
             node("contact_markers", IfCondition(markers)),
+            rviz(),
         ]
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,17 +11,23 @@ from numpy.typing import NDArray
 from benchmarks.estimation_scores.episodes import Array, Bools, Episode, Source, states
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.mechanics.state import RobotState
 
 KINDS = {"touchdown": EventKind.TOUCHDOWN, "liftoff": EventKind.LIFTOFF}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ahead:
-    """The events of one kind that are predicted: (n, k) s after the sample, NaN where none is; with its bounds."""
+    """The events of one kind that are predicted: (n, k) s after the sample, NaN where none is; with its bounds, its
+    density's quantiles (n, k, 5), whether bounds are said to be calibrated, and the probability that it comes."""
 
     time: Array
     earliest: Array
     latest: Array
+    quantiles: Array | None = None
+    valid: Bools | None = None
+    probability: Array | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,15 +42,26 @@ class Answers:
     ahead: dict[str, Ahead]
 
 
-def answers(source: Source, estimator: ContactEstimator, episode: Episode) -> Answers:
-    """Run the estimator over an episode, from nothing remembered."""
+_QUANTILES = ("time_q05", "time_q25", "time_to_event", "time_q75", "time_q95")
+_TIMES = (*_QUANTILES, "earliest", "latest", "bounds_valid", "event_probability")
+_NAMES = ("closed", "probability", "next_event", *_TIMES)
+
+
+def answers(
+    source: Source,
+    estimator: ContactEstimator,
+    episode: Episode,
+    make: Callable[[RigidBodyModel, Episode], list[RobotState]] | None = None,
+) -> Answers:
+    """Run the estimator over an episode, from nothing remembered. ``make``: makes its states."""
     estimator.reset()
     rows: dict[str, list[NDArray]] = {}
     events = []
-    for state in states(estimator.model, episode.recording):
+    given = states(estimator.model, episode.recording) if make is None else make(estimator.model, episode)
+    for state in given:
         told = estimator.update(state, Parts.MODE)
         mode = told.mode
-        for name in ("closed", "probability", "next_event", "time_to_event", "earliest", "latest"):
+        for name in _NAMES:
             rows.setdefault(name, []).append(np.array(getattr(mode, name)))
         events += [(e.contact, e.kind, 1e-9 * e.time_ns) for e in told.events if e.detected]
     each = {name: np.array(x) for name, x in rows.items()}
@@ -70,19 +88,22 @@ def rises(time: Array, flags: Bools) -> Array:
 
 def _ahead(each: dict[str, NDArray], groups: tuple[tuple[int, ...], ...], kind: EventKind) -> Ahead:
     """A group touches down with the first of its points, and lifts off with the last that is closed."""
-    columns: dict[str, list[Array]] = {"time_to_event": [], "earliest": [], "latest": []}
+    columns: dict[str, list[Array]] = {name: [] for name in _TIMES}
     for group in groups:
         members = list(group)
         closed, says = each["closed"][:, members], each["next_event"][:, members] == kind
+        when = each["time_to_event"][:, members].astype(float)
         if kind == EventKind.TOUCHDOWN:
-            yes, chosen = says.any(axis=1) & ~closed.any(axis=1), says
+            yes = says.any(axis=1) & ~closed.any(axis=1)
+            member = np.where(says, when, np.inf).argmin(axis=1)
         else:
-            yes, chosen = (says | ~closed).all(axis=1) & closed.any(axis=1), says & closed
+            yes = (says | ~closed).all(axis=1) & closed.any(axis=1)
+            member = np.where(says & closed, when, -np.inf).argmax(axis=1)
         for name, column in columns.items():
-            value = each[name][:, members].astype(float)
-            if kind == EventKind.TOUCHDOWN:
-                when = np.where(chosen, value, np.inf).min(axis=1)
-            else:
-                when = np.where(chosen, value, -np.inf).max(axis=1)
-            column.append(np.where(yes, when, np.nan))
-    return Ahead(*(np.stack(columns[name], axis=1) for name in columns))
+            value = np.take_along_axis(each[name][:, members].astype(float), member[:, None], axis=1)[:, 0]
+            column.append(np.where(yes, value, np.nan))
+    told = {name: np.stack(column, axis=1) for name, column in columns.items()}
+    return Ahead(
+        told["time_to_event"], told["earliest"], told["latest"], np.stack([told[name] for name in _QUANTILES], axis=2),
+        told["bounds_valid"] == 1.0, told["event_probability"],
+    )  # fmt: skip

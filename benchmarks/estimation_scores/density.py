@@ -1,7 +1,8 @@
-"""Whether a median with its bounds is a density that can be believed.
+"""Whether what is said of a time is a density that can be believed.
 
-A prediction is read as two halves of normal densities about its median, whose widths are those of its bounds: these
-are two standard deviations away (``prediction.bound_sigmas``).
+Quantiles are read as :class:`~hybrid_contact_ros.time_density.TimeDensity` does. A median that has bounds alone is read
+as two halves of normal densities, whose widths are those of its bounds: these are two standard deviations away
+(``prediction.bound_sigmas``).
 """
 
 from __future__ import annotations
@@ -52,14 +53,36 @@ def density(errors: Sequence[float], low: Sequence[float], high: Sequence[float]
     e, a, b = (np.asarray(x, dtype=float) for x in (errors, low, high))
     if not e.size:
         return Density(0, float("nan"), float("nan"), float("nan"))
-    u = np.sort(transforms(e, a, b))
-    steps = np.arange(u.size + 1) / u.size
-    distance = max(float((steps[1:] - u).max()), float((u - steps[:-1]).max()))
     # Two half normal densities of different widths meet at the median; each has half of the mass.
     logs = norm.logpdf(e, scale=_sigma(e, a, b))
-    width = max(float(np.sqrt(np.mean(e**2))), _LEAST)
-    constant = norm.logpdf(e, scale=width)
-    return Density(e.size, distance, float(np.mean(logs)) - np.log(1e3), float(np.mean(constant)) - np.log(1e3))
+    return Density(e.size, distance(transforms(e, a, b)), float(np.mean(logs)) - np.log(1e3), _constant(e))
+
+
+def of_quantiles(errors: Sequence[float], transformed: Sequence[float], logs: Sequence[float]) -> Density:
+    """The same of densities whose transforms and logs, a ms, are known."""
+    if not len(transformed):
+        return Density(0, float("nan"), float("nan"), float("nan"))
+    return Density(
+        len(transformed), distance(np.array(transformed)), float(np.mean(logs)), _constant(np.array(errors))
+    )  # fmt: skip
+
+
+def distance(transformed: Array) -> float:
+    """The largest one of the distribution of transforms (k,) from a uniform one (Kolmogorov and Smirnov).
+
+    Example:
+        >>> distance(np.array([0.25, 0.75]))
+        0.25
+    """
+    u = np.sort(transformed)
+    steps = np.arange(u.size + 1) / u.size
+    return max(float((steps[1:] - u).max()), float((u - steps[:-1]).max()))
+
+
+def _constant(errors: Array) -> float:
+    """Mean log density, a ms, of the errors under the best normal density of one width."""
+    width = max(float(np.sqrt(np.mean(errors**2))), _LEAST)
+    return float(np.mean(norm.logpdf(errors, scale=width))) - float(np.log(1e3))
 
 
 def _sigma(errors: Array, low: Array, high: Array) -> Array:

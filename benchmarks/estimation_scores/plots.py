@@ -8,7 +8,6 @@ import matplotlib
 import numpy as np
 
 from benchmarks.estimation_scores.ahead import Horizon, Reliability
-from benchmarks.estimation_scores.density import transforms
 
 matplotlib.use("Agg")
 
@@ -23,8 +22,8 @@ def plot(path: Path, events: dict[str, Horizon], bins: dict[str, list[Reliabilit
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5))
     ends = np.array([0.0, 1.0])
     for name, found in events.items():
-        if len(found.errors) >= _LEAST:
-            u = np.sort(transforms(*(np.array(x) for x in (found.errors, found.low, found.high))))
+        if len(found.transforms) >= _LEAST:
+            u = np.sort(found.transforms)
             left.step(u, (np.arange(u.size) + 1) / u.size, label=f"{name} ({u.size})")
     for name, each in bins.items():
         said, true = (np.array([getattr(b, k) for b in each]) for k in ("said", "true"))

@@ -10,6 +10,7 @@ from benchmarks.estimation_scores.answers import Answers, answers
 from benchmarks.estimation_scores.episodes import Episode, Source, override
 from benchmarks.estimation_scores.faults import FAULTS, noisy
 from benchmarks.estimation_scores.scores import Scores
+from benchmarks.estimation_scores.steps import STEPS, maker, possible
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 
@@ -60,6 +61,15 @@ class Runner:
             self.recorded = [replace(e, recording=replace(e.recording, effort=None)) for e in self.recorded]
         if options.uncertain:
             self.recorded = [replace(e, certain=np.ones_like(e.certain)) for e in self.recorded]
+
+    def step(self, name: str) -> Run | None:
+        """With what a step of :data:`~benchmarks.estimation_scores.steps.STEPS` gives; None where that is not there."""
+        step = STEPS[name]
+        if not all(possible(step, self.model, e) for e in self.recorded):
+            return None
+        change = noisy if self.options.states == "noise" else FAULTS["none"]
+        seen = [change(e) for e in self.recorded]
+        return Run(self.source, self.model, seen, [answers(self.source, self.estimator, e, maker(step)) for e in seen])
 
     def run(self, states: str | None = None) -> Run:
         states = states or self.options.states

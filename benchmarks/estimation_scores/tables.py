@@ -19,6 +19,7 @@ from benchmarks.estimation_scores.faults import FAULTS
 from benchmarks.estimation_scores.features import features
 from benchmarks.estimation_scores.runs import Options, Run, Runner
 from benchmarks.estimation_scores.scores import Scores, true_events
+from benchmarks.estimation_scores.steps import STEPS
 
 ENOUGH = 10  # true events in each half; recordings with fewer are reported only
 WORSE = 0.002  # of an F1 or a Brier score: less is no difference to speak of
@@ -149,6 +150,26 @@ def faults_table(sources: Sequence[Source], options: Options) -> dict[str, Any]:
     return written
 
 
+def steps_table(sources: Sequence[Source], options: Options) -> dict[str, Any]:
+    """The defaults with what a robot may have, from joints and an inertial unit to foot sensors."""
+    head("recording", "given", "F1 closed", "F1 open", "Brier", "touchdowns", "error", "liftoffs", "error")
+    written: dict[str, Any] = {}
+    for source in available(sources):
+        runner = Runner(source, options)
+        for name in STEPS:
+            run = runner.step(name)
+            if run is None:
+                continue
+            scores = run.scores()
+            mode = scores.mode()
+            cells = []
+            for e in scores.events.values():
+                cells += [f"{e.true}/{e.missed}/{e.false}", f"{1e3 * e.error(0.5):.1f} ({1e3 * e.error(0.95):.1f})"]
+            line(source.name, name, *(f"{x:.4f}" for x in (mode.closed, mode.open, mode.brier)), *cells)
+            written.setdefault(source.name, {})[name] = numbers(scores)
+    return written
+
+
 def baselines_table(sources: Sequence[Source], options: Options) -> dict[str, Any]:
     """The defaults against rules that were tuned on the other half of the same recording."""
     head("recording", "rule", "F1 closed", "F1 open", "macro", "defaults' macro", "difference", "verdict")
@@ -239,7 +260,8 @@ def events_table(sources: Sequence[Source], options: Options, picture: Path | No
     pooled: dict[str, Horizon] = {}
     bins: dict[str, list[Reliability]] = {}
     print("densities: distance of their transforms from uniform; log score a ms (of the best constant width)")
-    head("recording", "event", "gait", "ms ahead", "error", "missed", "false an event", "bounds hold", "densities")
+    head("recording", "event", "gait", "ms ahead", "error", "missed + off", "false an event, a foot",
+         "bounds hold", "densities")  # fmt: skip
     written: dict[str, Any] = {}
     runs = [Runner(source, options).run() for source in available(sources)]
     for run in runs:
@@ -256,7 +278,7 @@ def events_table(sources: Sequence[Source], options: Options, picture: Path | No
             for steady in (True, False):
                 for h, found in horizons(run.episodes, run.told, kind, steady).items():
                     into = pooled.setdefault(f"{kind}, {'steady' if steady else 'other'}, {1e3 * h:.0f} ms", Horizon())
-                    for name in ("errors", "low", "high"):
+                    for name in ("errors", "low", "high", "transforms", "logs", "valid"):
                         getattr(into, name).extend(getattr(found, name))
                     if found.events or found.false:
                         gait = "steady" if steady else "other"

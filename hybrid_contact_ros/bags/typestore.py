@@ -16,15 +16,17 @@ PACKAGE = "hybrid_contact_msgs"
 
 
 def definition_folder() -> Path:
-    """The folder of the .msg files of ``hybrid_contact_msgs``: in the checkout, or of the installed package.
+    """The folder of the .msg files of ``hybrid_contact_msgs``: in the checkout, of the installed package, or the copies
+    that a wheel of this package brings for machines without ROS 2.
 
     Raises:
         FileNotFoundError: there is none; the text says what to do.
     """
     checkout = Path(__file__).resolve().parents[2]
     prefixes = [Path(p) for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
-    candidates = [checkout / PACKAGE / "msg"]
-    candidates += [prefix / "share" / PACKAGE / "msg" for prefix in (*prefixes, Path(sys.prefix))]
+    beside = [top / "share" / "hybrid_contact_ros" / "msg" for top in (checkout, Path(sys.prefix))]
+    installed = [prefix / "share" / PACKAGE / "msg" for prefix in (*prefixes, Path(sys.prefix))]
+    candidates = [checkout / PACKAGE / "msg", *beside, *installed]
     for folder in candidates:
         if (folder / "ContactMode.msg").is_file():
             return folder

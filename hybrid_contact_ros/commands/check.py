@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from hybrid_contact_ros.commands.explain import explain, show_parameters
 from hybrid_contact_ros.commands.terminal import console
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
@@ -33,6 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("urdf", type=Path, help="robot model")
     parser.add_argument("config", type=Path, help="parameter file (YAML)")
     parser.add_argument("--json", action="store_true", help="print it as JSON")
+    parser.add_argument(
+        "--explain",
+        nargs="?",
+        const="",
+        metavar="WORD",
+        help="print every parameter with value, unit, range and meaning; WORD: those with it in name or meaning",
+    )
     parser.epilog = "Exit code: 0, warnings or not; 2 where a node would refuse to be configured."
 
 
@@ -40,12 +48,17 @@ def run(args: argparse.Namespace) -> int:
     """0: nodes can use the model and the configuration. 2: they would refuse them."""
     if not args.urdf.is_file():
         raise ValueError(f"no such URDF: {args.urdf}")
-    seen = inspect(args.urdf, EstimatorConfig.from_file(args.config))
+    config = EstimatorConfig.from_file(args.config)
+    seen = inspect(args.urdf, config)
+    if args.explain is not None:
+        seen["parameters"] = explain(config, args.explain)
     seen["findings"] = node_findings(args.config) + seen["findings"]
     if args.json:
         print(json.dumps(seen, indent=2))
     else:
         show(seen, console())
+        if args.explain is not None:
+            show_parameters(seen["parameters"], console())
     for found in seen["findings"]:
         if found["level"] == ERROR:
             print(f"hybrid-contact check: {found['text']}", file=sys.stderr)

@@ -45,7 +45,7 @@ def belief_settings(config: BeliefConfig, sigmas: float, weight: float, contacts
     values = {name: float(getattr(config, name)) for name in BeliefSettings._fields if hasattr(config, name)}
     return BeliefSettings(
         **values, load_sigma=config.load_part * share, share=share, sigmas=float(sigmas),
-        load_limit=config.load_level * share,
+        load_limit=config.load_level * share, slip_sigma=config.slip_part * share, slip_limit=config.slip_level * share,
     )  # type: ignore[arg-type]  # fmt: skip
 
 
@@ -63,6 +63,8 @@ def belief_use(config: BeliefConfig, links: Sequence[str], joints: int) -> Belie
         open_below=float(config.open_below),
         decides=bool(config.decides) and len(set(links)) == len(links),
         observes=observes,
+        slope=float(config.calibration_slope),
+        offset=float(config.calibration_offset),
     )
 
 

@@ -9,11 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import ActivationConfig, EstimatorConfig
+from hybrid_contact_ros.estimation.beside import BesideContacts
 from hybrid_contact_ros.estimation.contact_belief import belief_settings, belief_use
 from hybrid_contact_ros.estimation.effort_trust import EffortTrust
+from hybrid_contact_ros.estimation.friction_memory import friction_table
 from hybrid_contact_ros.estimation.ground import ground_scratch, ground_settings
 from hybrid_contact_ros.estimation.memory import Memory, engine_out, lists_out, measurement, update_scratch
 from hybrid_contact_ros.estimation.moment import Moment
+from hybrid_contact_ros.estimation.stream_offsets import note_spin
+from hybrid_contact_ros.estimation.stride_course import stride_course
 from hybrid_contact_ros.kernels.bound import Bound
 from hybrid_contact_ros.kernels.estimation.measure import MeasureSettings, measure
 from hybrid_contact_ros.kernels.estimation.update import update
@@ -84,7 +88,10 @@ class Engine:
             truths=self._bytes[codes:].view(np.bool_).reshape(2, m),
         )
         self._passive = model.floating_base and nv == 6
-        self.memory = Memory(m, nv, model.contact_frames, EffortTrust(model, config.trust))
+        self.memory = Memory(
+            m, nv, model.contact_frames, EffortTrust(model, config.trust),
+            BesideContacts(model, config.sensors, weight(model)), model.friction,
+        )  # fmt: skip
         self.measured, self.scratch = measurement(m, nv), update_scratch(m, nv)
         self.ahead, self.lists = engine_out(m), lists_out(m, config.prediction.rollout_events)
         self._no_covariance = np.zeros((2, 6, 6))
@@ -130,14 +137,19 @@ class Engine:
             gap_velocity=self.measured.gap_velocity,
         )
         self.ground = ground_scratch(model)
+        self.course = stride_course(
+            m, model.measured.configuration, model.velocity, model.floating_base, config.prediction.rhythm
+        )
         self._update = Bound(
             update, *update_settings(model, config), *ground_settings(config.ground, weight(model), m),
             *belief_use(config.belief, model.contact_frames, len(model.joint_names)),
             *belief_settings(config.belief, config.prediction.bound_sigmas, weight(model), m), *robot, *problem,
             *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer, *memory.log,
-            *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.noise, *memory.stance,
-            *memory.footholds, *memory.belief, *state_scratch(m, TANGENTS), *self.scratch, *self.ground, *self.ahead,
-            *self.lists,
+            *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.noise, *memory.stops,
+            *friction_table(model, config, weight(model)), *memory.friction, *memory.stance, *memory.footholds,
+            *memory.belief, *memory.beside.settings, *memory.beside.given, *memory.beside.memory,
+            bool(config.sensors.decide), model.velocity, *memory.offsets, *self.course, *memory.skill, *memory.density,
+            *state_scratch(m, TANGENTS), *self.scratch, *self.ground, *self.ahead, *self.lists,
         )  # fmt: skip
 
     def measure(self, state: RobotState) -> int:
@@ -171,6 +183,9 @@ class Engine:
         """Answer for the state last measured; ``elapsed`` is the time (s) from the rhythm's origin to its stamp."""
         stamp, first = state.stamp_ns, last_stamp_ns is None
         last = stamp if last_stamp_ns is None else last_stamp_ns
+        self.memory.beside.take(state)
+        if state.imu is not None or self.memory.offsets.spin[3]:
+            note_spin(self.memory.offsets, state)
         found = self._update.call(
             max(0.0, 1e-9 * (stamp - last)), self.trusted(state), stamp, last, first, elapsed, flags_wanted,
             sequence_wanted, *self._out,

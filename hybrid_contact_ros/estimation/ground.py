@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hybrid_contact_ros.config_ground import GroundConfig
+from hybrid_contact_ros.kernels.estimation.foot_stops import FootStops
 from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, StanceMemory
 from hybrid_contact_ros.kernels.estimation.ground_map import FOOTHOLDS, NUMBERS, GroundMap, GroundSettings
 
@@ -49,6 +50,18 @@ def stance_memory(m: int) -> StanceMemory:
         pulling=np.zeros(m),
         entry=np.full(m, -1, dtype=np.int64),
         shift=np.zeros(m),
+    )
+
+
+def foot_stops(m: int) -> FootStops:
+    """Nothing was stopped."""
+    return FootStops(
+        stop_since=np.full(m, -1.0),
+        stop_floor=np.zeros(m),
+        stop_speed=np.zeros(m),
+        stop_last=np.zeros(m),
+        stop_noise=np.zeros(m),
+        stop_doubted=np.zeros(m, dtype=np.uint8),
     )
 
 

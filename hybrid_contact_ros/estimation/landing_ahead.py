@@ -4,7 +4,6 @@ begins with."""
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,8 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import EventKind, LandingPhase, Status
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimation import velocity_noise
+from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 from hybrid_contact_ros.estimation.landing_clusters import (
     Cluster,
@@ -30,6 +31,7 @@ from hybrid_contact_ros.estimation.velocity_ahead import (
 )
 from hybrid_contact_ros.estimation.velocity_sources import VelocitySources
 from hybrid_contact_ros.impacts.landing_set import AT_REST
+from hybrid_contact_ros.impacts.steps import SHORT, Steps
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.prediction import ImpactPrediction
 
@@ -56,6 +58,7 @@ class LandingAhead:
 
     def warm(self) -> None:
         """Compile what the answers need."""
+        velocity_noise.warm()
         n = self._model.nv
         chain = LandingChain(self._landing, np.full(1, 0.5), np.zeros(1), 2, n, self._driven)
         mass, rows, v = np.eye(n), np.zeros((3, n)), np.zeros(n)
@@ -70,7 +73,8 @@ class LandingAhead:
         gap, rate = ahead.gap, ahead.gap_velocity
         if ahead.gaps is None or gap is None or rate is None or ahead.base_covariance is not None:
             return ahead
-        noise, rough = np.split(ahead.gaps.sigma, 2)
+        sigma, m = ahead.gaps.sigma.tolist(), len(gap)
+        noise, rough = sigma[:m], sigma[m:]
         times = ahead.event_times.copy()
         for i in np.flatnonzero(ahead.backed == EventKind.TOUCHDOWN).tolist():
             time, early, late = times[i].tolist()
@@ -80,7 +84,7 @@ class LandingAhead:
             more = self._config.prediction.bound_sigmas * math.hypot(noise[i], time * rough[i]) / speed
             times[i, 1] = max(time - math.hypot(time - early, more), min(early, 0.0))
             times[i, 2] = time + math.hypot(late - time, more)
-        return replace(ahead, event_times=times)
+        return changed(ahead, event_times=times)
 
     def contacts(self, ahead: ImpactAhead) -> tuple[NDArray[np.intp], float]:
         """Which contacts take part in the next impact, and when (s) it begins: with a landing that lasts, those whose
@@ -99,8 +103,9 @@ class LandingAhead:
 
     def told(
         self, found: ImpactPrediction, ahead: ImpactAhead, corners: NDArray[np.intp], unsure: Array | None
-    ) -> tuple[ImpactPrediction, Array]:
-        """The set with what is known of its touches' times; half-axes (g, nv) of what the spread of v⁻ adds to it.
+    ) -> Steps[tuple[ImpactPrediction, Array]]:
+        """The set with what is known of its touches' times; half-axes (g, nv) of what the spread of v⁻ adds to it. In
+        steps.
 
         The model has been evaluated at the impact. corners: contacts that the set was made for. unsure: what
         :meth:`unsure` says.
@@ -119,16 +124,17 @@ class LandingAhead:
         known = ahead.effort is not None or not self._driven.any()  # without efforts nobody knows what flows between
         apart = known and landing.duration_max > 0.0 and bool(cluster.touch.max(initial=0.0) > 0.0)
         if found.status == Status.SINGULAR or not len(found.velocities) or (unsure is None and not apart):
-            return replace(found, **times), none
+            return changed(found, **times), none
         mass, bias, v = model.here.mass, model.here.bias, found.velocity_minus
         rows = model.rows.rows[corners].reshape(-1, model.nv)
         chain = self._chain(corners)
         if apart:
             found = shifted(found, chain.shifts(mass, bias, rows, v, cluster), mass, **times)
         else:
-            found = replace(found, **times)
+            found = changed(found, **times)
         if unsure is None:
             return found, none
+        yield SHORT
         missed = self.sources.missed(ahead, found.time_to_impact)
         free = self._may_slip(ahead, corners, found.time_to_impact)
         if missed is not None:
@@ -143,6 +149,7 @@ class LandingAhead:
             unsure = unsure + self._slides(mass, sliding, found.time_to_impact)
         if missed is not None:
             unsure = missed.covariance(unsure, self.sources.noise(ahead), mass)
+        yield SHORT
         through = landing_map(mass, rows, model.friction[corners], impulse)
         after, before = spread_axes(mass, through, unsure, landing.spread)
         if not (usable and len(after) and after[-1] @ mass @ after[-1] > (_BENT * found.jump) ** 2):

@@ -9,7 +9,6 @@ bounds overlap, in any order that these allow.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -18,7 +17,8 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import ImpactConfig, LandingConfig
-from hybrid_contact_ros.estimation.small_systems import after_transposed, factor_of
+from hybrid_contact_ros.estimation.changed import changed
+from hybrid_contact_ros.estimation.small_systems import after_transposed, factor_of, principal_axes
 from hybrid_contact_ros.impacts.landing_model import common_drives, joint_drives
 from hybrid_contact_ros.kernels.impacts.landing_chain import chain_scratch, landing_chain
 from hybrid_contact_ros.kernels.impacts.landing_law import landing_outcomes, landing_scratch
@@ -246,11 +246,11 @@ def shifted(found: ImpactPrediction, shifts: Array, mass: Array, **others: Any) 
     there are two of them, and wider where there are more.
     """
     if not shifts.any():
-        return replace(found, **others)
+        return changed(found, **others)
     L = factor_of(mass)
     scaled = shifts @ L
     centre = scaled.mean(axis=0)
-    _, size, axes = np.linalg.svd(scaled - centre, full_matrices=False)
+    size, axes = principal_axes(scaled - centre)
     axes = axes[size > _FLAT * max(float(size[0]), _FLAT * float(np.abs(scaled).max()))]
     along = (scaled - centre) @ axes.T
     low, high = along.min(axis=0, initial=np.inf), along.max(axis=0, initial=-np.inf)
@@ -260,7 +260,7 @@ def shifted(found: ImpactPrediction, shifts: Array, mass: Array, **others: Any) 
     velocities = found.velocities + middle
     energies = 0.5 * np.einsum("ki,ki->k", velocities @ mass, velocities)
     wider = wider_fields(found, half, middle)
-    return replace(
+    return changed(
         found,
         velocities=velocities,
         kinetic_energy_min=float(energies.min()),

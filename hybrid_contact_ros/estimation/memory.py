@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
+from hybrid_contact_ros.estimation.beside import BesideContacts
 from hybrid_contact_ros.estimation.contact_belief import belief_record, forget
 from hybrid_contact_ros.estimation.effort_trust import EffortTrust
-from hybrid_contact_ros.estimation.ground import ground_map, stance_memory
+from hybrid_contact_ros.estimation.event_densities import density_memory, forget_densities, pause_densities
+from hybrid_contact_ros.estimation.friction_memory import forget_friction, friction_bounds
+from hybrid_contact_ros.estimation.ground import foot_stops, ground_map, stance_memory
+from hybrid_contact_ros.estimation.stride_course import event_skill, forget_skill
 from hybrid_contact_ros.kernels.estimation.contact_tracking import UNKNOWN
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
+from hybrid_contact_ros.kernels.estimation.stream_offsets import offset_memory
 from hybrid_contact_ros.kernels.estimation.told_events import COLUMNS, LogMemory
 from hybrid_contact_ros.kernels.estimation.update_records import (
     EngineOut,
@@ -23,20 +29,26 @@ from hybrid_contact_ros.kernels.estimation.update_steps import TANGENTS
 from hybrid_contact_ros.kernels.modes.records import state_out
 from hybrid_contact_ros.kernels.stability.pair_orders import BYTES, VECTORS
 
+Array = NDArray[np.float64]
 _WIDTH = 1 + TANGENTS
 _CODES, _INDICES = np.uint8, np.int64
 
 
 class Memory:
     """What is remembered of m contacts and nv coordinates: which contacts were closed and slid, the last mode, the
-    recent course of loads and friction margins, the momentum observer, the events already told, and how far efforts can
-    be trusted.
+    recent course of loads and friction margins, the momentum observer, the events already told, how far efforts can
+    be trusted, and what was learned of other sensors.
 
     The members are records of the kernels, which write them.
     """
 
-    def __init__(self, contacts: int, nv: int, links: Sequence[str], trust: EffortTrust) -> None:
+    def __init__(
+        self, contacts: int, nv: int, links: Sequence[str], trust: EffortTrust, beside: BesideContacts, friction: Array
+    ) -> None:
         m = contacts
+        self.configured = friction.copy()
+        self.beside = beside
+        self.offsets = offset_memory(m)
         self.trust = trust
         self.tracker = tracker_memory(m)
         self.mode = state_out(nv, m, TANGENTS)
@@ -44,9 +56,14 @@ class Memory:
         self.lines = np.full((m, 2, 3), -1.0)
         self.observer = observer_memory(nv)
         self.log = log_memory(m)
-        self.stance, self.footholds = stance_memory(m), ground_map()  # both are forgotten at the first state
+        # All three are forgotten at the first state.
+        self.stops, self.stance, self.footholds = foot_stops(m), stance_memory(m), ground_map()
+        self.density = density_memory(m)
+        self.friction = friction_bounds(m)
+        forget_friction(self.friction, self.configured)
         # The belief reads the weights that the check of efforts has written.
         self.belief = belief_record(links, nv)._replace(weight=trust.memory.force_weight)
+        self.skill = event_skill(m)
 
     def reset(self) -> None:
         """Forget all earlier states."""
@@ -56,7 +73,13 @@ class Memory:
         self.tracker.evidence.fill(UNKNOWN)
         self.log.begun.fill(-1)
         forget(self.belief)
+        forget_skill(self.skill)
+        forget_densities(self.density)
+        forget_friction(self.friction, self.configured)
         self.trust.reset()
+        self.beside.reset()
+        for array in self.offsets:
+            array.fill(0.0)
         self.pause()
 
     def pause(self) -> None:
@@ -64,6 +87,7 @@ class Memory:
         self.lines.fill(-1.0)
         self.observer.age.fill(-1.0)
         self.warm.fill(0)
+        pause_densities(self.density)
         self.trust.pause()
 
 

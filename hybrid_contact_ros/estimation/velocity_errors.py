@@ -124,6 +124,7 @@ class VelocityErrors:
         self._told_touches: dict[int, Touches] = {}
         self._last_touch = -(10**12)
         self._count = self._mode = self._last = self._last_told = 0
+        self._closed = b""  # what the mode was made of
 
     def pause(self) -> None:
         """Forget the states, but not what was learned."""
@@ -141,7 +142,9 @@ class VelocityErrors:
         where it is remembered. After the touches that it told."""
         if not self._kept:
             return
-        self._mode = int.from_bytes(np.packbits(closed[:64]).tobytes(), "big")
+        if (kinds := closed.tobytes()) != self._closed:
+            self._closed = kinds
+            self._mode = int.from_bytes(np.packbits(closed[:64]).tobytes(), "big")
         count = self._count
         if count and stamp_ns - self._last < _SPACING:
             return

@@ -8,7 +8,6 @@ them were like this one, and the one whose errors are most alike is believed, le
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.command_errors import Told
 from hybrid_contact_ros.estimation.drive_commands import Reached, followed
 from hybrid_contact_ros.estimation.drive_gains import SWINGS, EffortsSeen, Gains, learned
@@ -58,7 +58,7 @@ class VelocitySources:
         if not when > 0.0:
             return ahead
         told = ahead if ahead.commanded is not None else self._as_told(ahead)
-        held = self.missed(replace(ahead, commanded=None), when)
+        held = self.missed(changed(ahead, commanded=None), when)
         if told is None or held is None:
             return ahead
         if told is not ahead and not held.settled:
@@ -69,7 +69,7 @@ class VelocitySources:
         missed = self.missed(told, when)
         if missed is not None and missed.scatter(mass) <= held.scatter(mass):
             return told if missed.settled else ahead
-        return replace(ahead, commanded=None)
+        return changed(ahead, commanded=None)
 
     def commanded(self, ahead: ImpactAhead, when: float) -> Reached | None:
         """The same as :meth:`state`, with the effort there, where the drives are told what to do."""
@@ -152,7 +152,7 @@ class VelocitySources:
         if drives is None:
             return None
         state, none = RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort), np.zeros(self._model.nv)
-        held = drives._replace(command=replace(drives.command, stiffness=none, damping=none))
+        held = drives._replace(command=changed(drives.command, stiffness=none, damping=none))
         closed = np.flatnonzero(ahead.closed)
         stopped, pushed = (followed(self._model, state, each, closed, when, 0.0) for each in (held, drives))
         if stopped is None or pushed is None:
@@ -168,7 +168,7 @@ class VelocitySources:
         if gains is None or ahead.effort is None:
             return None
         angles = self._model.drives.angles(ahead.q)
-        return replace(ahead, commanded=gains.as_commanded(angles, ahead.v, ahead.effort))
+        return changed(ahead, commanded=gains.as_commanded(angles, ahead.v, ahead.effort))
 
     def _gains(self, ahead: ImpactAhead) -> Gains | None:
         """Of drives, lately after a touch."""

@@ -1,4 +1,5 @@
-"""What sensors beside joints and odometry measure, as parts of a state: an inertial unit, forces and readings of feet.
+"""What sensors beside joints and odometry measure, as parts of a state: an inertial unit, forces and readings of feet,
+and which contacts are wanted.
 
 Times are of the measurement and integer nanoseconds; what is not known is NaN or flagged. Arrays are never written.
 """
@@ -69,3 +70,18 @@ class ContactReadings:
     raw: Array
     load: Array
     valid: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CommandedContacts:
+    """Which contacts a controller or a gait schedule wants closed, m contacts.
+
+    Attributes:
+        stamp_ns: of the command.
+        wanted: (m,), 1 closed, 0 open; NaN without a command.
+        since_ns: (m,) int64, stamp of the first command in a row that wants this.
+    """
+
+    stamp_ns: int
+    wanted: Array
+    since_ns: NDArray[np.int64]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.mechanics.commands import JointCommand
-from hybrid_contact_ros.mechanics.sensors import ContactForces, ContactReadings, ImuMeasurement
+from hybrid_contact_ros.mechanics.sensors import CommandedContacts, ContactForces, ContactReadings, ImuMeasurement
 
 Vector = NDArray[np.float64]
 
@@ -51,8 +51,8 @@ class RobotState:
         base_twist_in_world: whether the free-flyer's velocity was measured in the axes of the world, so that errors of
             its orientation turn v.
         command: what the drives were told to do last; ``None`` where nobody told it lately.
-        imu, contact_force, contact_reading: the newest measurements of these, each with its own stamp; ``None`` where
-            there are none, or none that is recent.
+        imu, contact_force, contact_reading, commanded_contacts: the newest of these, each with its own stamp; ``None``
+            where there are none, or none that is recent.
 
     The arrays are read and never written. The constructor checks nothing, because it runs for every message; use
     :meth:`fault` at the boundary where data comes in.
@@ -68,6 +68,7 @@ class RobotState:
     imu: ImuMeasurement | None = None
     contact_force: ContactForces | None = None
     contact_reading: ContactReadings | None = None
+    commanded_contacts: CommandedContacts | None = None
 
     def fault(self, nq: int, nv: int) -> str | None:
         """Say what is wrong with this state for a model of sizes ``nq`` and ``nv``, or ``None`` if nothing is.

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from hybrid_contact_ros.config import InputConfig
+from hybrid_contact_ros.messages.commanded_contacts import WANTED, CommandedContactReader
 from hybrid_contact_ros.messages.contact_sensors import SENSORS, ContactSensorReader
 from hybrid_contact_ros.messages.contact_wrenches import ContactWrenches, WrenchReader
 from hybrid_contact_ros.messages.imu import IMU, ImuReader
@@ -49,12 +50,17 @@ def side_inputs(
         side[COMMAND] = SideInput(COMMAND, command.kind, parts(command.kind), command.read, config.command_timeout)
         attributes.append(("command", side[COMMAND]))
     if config.imu or config.base == "imu":
-        side[IMU] = SideInput(IMU, "Imu", parts("Imu"), ImuReader(model).read, timeout)
+        side[IMU] = SideInput(IMU, "Imu", parts("Imu"), ImuReader(model).read, timeout, config.imu_delay)
         attributes.append(("imu", side[IMU]))
     if config.contact_sensors:
         sensors = ContactSensorReader(model, count)
         side[SENSORS] = SideInput(SENSORS, "JointState", parts("JointState"), sensors.read, timeout)
         attributes.append(("contact_reading", side[SENSORS]))
+    if config.commanded_contacts:
+        side[WANTED] = SideInput(
+            WANTED, "JointState", parts("JointState"), CommandedContactReader(model).read, timeout
+        )  # fmt: skip
+        attributes.append(("commanded_contacts", side[WANTED]))
     wrenches = _wrenches(model, config, parts, world)
     if wrenches:
         side |= {each.topic: each for each, _ in wrenches}
@@ -80,7 +86,7 @@ def _wrenches(
             f"input.wrench_topics has {len(topics)} entries; one for each of {', '.join(links) or 'no link'} is needed"
         )
     named = [topic for topic in topics if topic]
-    if len(set(named)) != len(named) or COMMAND in named or IMU in named or SENSORS in named:
+    if len(set(named)) != len(named) or {COMMAND, IMU, SENSORS, WANTED} & set(named):
         raise ValueError(f"input.wrench_topics names a topic twice: {', '.join(named)}")
     found = []
     for link, topic in zip(links, topics, strict=True):

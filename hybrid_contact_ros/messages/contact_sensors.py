@@ -82,6 +82,15 @@ class ReadingHealth:
         return np.asarray(load)
 
 
+def places(model: Any) -> dict[str, list[int]]:
+    """Indices of the contacts by name, and by that of their link."""
+    found: dict[str, list[int]] = {}
+    for place, (name, frame) in enumerate(zip(model.contact_names, model.contact_frames, strict=True)):
+        found.setdefault(frame, []).append(place)
+        found[name] = [place]
+    return found
+
+
 class ContactSensorReader:
     """Makes loads of the readings of foot sensors. A name is that of a contact, or of a link with one or more.
 
@@ -91,10 +100,7 @@ class ContactSensorReader:
 
     def __init__(self, model: Any, report: Callable[[str, str, str], None]) -> None:
         self._names, self._m, self._report = model.contact_names, len(model.contact_names), report
-        self._places: dict[str, list[int]] = {}
-        for place, (name, frame) in enumerate(zip(model.contact_names, model.contact_frames, strict=True)):
-            self._places.setdefault(frame, []).append(place)
-            self._places[name] = [place]
+        self._places = places(model)
         self.health = ReadingHealth(self._m)
 
     def reset(self) -> None:

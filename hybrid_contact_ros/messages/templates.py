@@ -88,7 +88,8 @@ class ModeTemplate:
         s, (floats, codes) = mode.sequence, blocks(mode)
         write_contact_mode(
             *self._places, held(mode.stamp_ns), int(mode.validity), float(mode.residual), held(compute_time_ns),
-            held(input_age_ns), bool(mode.probability_valid), bool(mode.time_bounds_valid), floats, codes,
+            held(input_age_ns), bool(mode.probability_valid), bool(mode.time_bounds_valid),
+            bool(mode.density_valid), floats, codes,
             bool(s.bounds_valid), s.contact, s.kind, s.times, s.mode, *self._views,
         )  # fmt: skip
         return self._bytes.tobytes()
@@ -103,7 +104,7 @@ def _sources(contacts: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         field, _, axis = name.partition(".")
         array = arrays[_FIELDS.get(field, field)]
         columns.append(array[:, "xyz".index(axis)] if axis else array)
-    flags = [arrays[name] for name in ("status", "force_valid", "next_event")]
+    flags = [arrays[name] for name in ("status", "force_valid", "next_event", "bounds_valid", "slip_warning")]
     return np.stack(columns, axis=1).copy(), np.stack(flags, axis=1).copy()
 
 
@@ -112,13 +113,19 @@ _CONTACT_NUMBERS = (
     "normal_velocity", "tangential_velocity.x", "tangential_velocity.y", "tangential_velocity.z", "force_model.x",
     "force_model.y", "force_model.z", "force_estimate.x", "force_estimate.y", "force_estimate.z",
     "friction_coefficient", "friction_margin", "critical_friction", "force_weight", "time_to_event",
-    "time_to_event_earliest", "time_to_event_latest", "ground_offset", "ground_sigma",
+    "time_to_event_earliest", "time_to_event_latest", "time_to_event_q05", "time_to_event_q25", "time_to_event_q75",
+    "time_to_event_q95", "event_probability", "ground_offset", "ground_sigma", "friction_lower", "friction_upper",
+    "friction_ratio", "time_to_slip",
 )  # fmt: skip
 _FIELDS = {
     "normal_velocity": "gap_velocity", "time_to_event_earliest": "earliest", "time_to_event_latest": "latest",
+    **{f"time_to_event_{q}": f"time_{q}" for q in ("q05", "q25", "q75", "q95")},
 }  # fmt: skip
 """Fields of a contact that have another name in a ModePrediction."""
-_CONTACT_FLAGS = ("status", "probability_valid", "force_valid", "next_event", "time_bounds_valid")
+_CONTACT_FLAGS = (
+    "status", "probability_valid", "force_valid", "next_event", "time_bounds_valid", "time_density_valid",
+    "slip_warning",
+)  # fmt: skip
 
 
 def _places(layout: Layout) -> Callable[[str, int], int]:

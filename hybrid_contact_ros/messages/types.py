@@ -125,8 +125,19 @@ class MessageTypes:
                 time_to_event_earliest=0.0,
                 time_to_event_latest=0.0,
                 time_bounds_valid=False,
+                time_to_event_q05=0.0,
+                time_to_event_q25=0.0,
+                time_to_event_q75=0.0,
+                time_to_event_q95=0.0,
+                event_probability=0.0,
+                time_density_valid=False,
                 ground_offset=0.0,
                 ground_sigma=0.0,
+                friction_lower=0.0,
+                friction_upper=0.0,
+                friction_ratio=0.0,
+                slip_warning=False,
+                time_to_slip=0.0,
             )
 
         return cls(

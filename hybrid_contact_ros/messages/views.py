@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
     from hybrid_contact_ros.impacts.convex_set import ConvexSet
+    from hybrid_contact_ros.time_density import TimeDensity
 
 Floats = NDArray[np.float64]
 Octets = NDArray[np.uint8]
@@ -41,6 +42,15 @@ class ContactModeView(NamedTuple):
     compute_time_ns: int
     input_age_ns: int
     model_hash: int
+
+    def density(self, contact: int) -> TimeDensity:
+        """The density of the time to a contact's next event, s after the stamp; NaN where it is neither a touchdown
+        nor a liftoff."""
+        from hybrid_contact_ros.time_density import QUANTILE_FIELDS, TimeDensity  # here: few ask for it
+
+        row = self.contacts[contact]
+        quantiles = np.array([row[name] for name in QUANTILE_FIELDS], np.float64)
+        return TimeDensity.known(quantiles, row["event_probability"], row["time_density_valid"])
 
 
 class ConstraintStabilityView(NamedTuple):

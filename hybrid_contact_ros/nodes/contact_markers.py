@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from copy import copy
+from dataclasses import fields
 from difflib import get_close_matches
-from math import isfinite
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -18,6 +18,8 @@ from rclpy.serialization import deserialize_message
 from visualization_msgs.msg import MarkerArray
 
 from hybrid_contact_msgs.msg import ContactMode
+from hybrid_contact_ros.config_own import OWN, MarkerConfig
+from hybrid_contact_ros.parameter_values import checked
 from hybrid_contact_ros.ros.boundary import protected
 from hybrid_contact_ros.ros.executor import by_hand, run_node
 from hybrid_contact_ros.ros.markers import ContactMarkers
@@ -25,7 +27,7 @@ from hybrid_contact_ros.ros.parameters import declare_own, faults
 from hybrid_contact_ros.ros.qos import OUTPUT, STATE_INPUT, overridable
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
-_RANGES = {"marker_rate": (0.1, 1000.0, "Hz"), "marker_size": (1e-4, 10.0, "m")}
+_DRAWN = tuple(spec.name for spec in fields(MarkerConfig))
 
 
 class ContactMarkersNode(LifecycleNode):
@@ -37,12 +39,7 @@ class ContactMarkersNode(LifecycleNode):
 
     def __init__(self, **options: Any) -> None:
         super().__init__("contact_markers", **options)
-        for name, default, text in (
-            ("marker_rate", 30.0, "greatest rate of the markers [Hz]; may be set at any time"),
-            ("marker_size", 0.03, "diameter of a contact point [m]; may be set at any time"),
-        ):  # dynamic typing, because a file may say 30 where 30.0 is meant
-            self.declare_parameter(name, default, ParameterDescriptor(description=text, dynamic_typing=True))
-        declare_own(self, "autostart", False, "configure and activate by itself")
+        declare_own(self, "marker_rate", "marker_size", "autostart")
         self.add_on_set_parameters_callback(self._on_parameters)
         self._why = "not configured"
         self._active = False
@@ -172,15 +169,15 @@ class ContactMarkersNode(LifecycleNode):
     def _wrong(self) -> str:
         """What is wrong with the parameters that were given, or an empty text. The parameters of other nodes, which may
         stand in the same file, are not looked at."""
-        for name, text in faults(self).items():
-            return f"parameter {name}: {text}"
-        for name in _RANGES:
+        for text in faults(self).values():
+            return text
+        for name in _DRAWN:
             wrong = _out_of_range(name, self.get_parameter(name).value)
             if wrong:
                 return wrong
         for name in self._parameter_overrides:
             if name.startswith("marker") and not self.has_parameter(name):
-                near = get_close_matches(name, _RANGES, 1)
+                near = get_close_matches(name, _DRAWN, 1)
                 return f"unknown parameter {name}" + (f"; is {near[0]} meant?" if near else "")
         return ""
 
@@ -222,12 +219,13 @@ class ContactMarkersNode(LifecycleNode):
 
 
 def _out_of_range(name: str, value: Any) -> str:
-    if name not in _RANGES:
+    if name not in _DRAWN:
         return ""
-    low, high, unit = _RANGES[name]
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        return f"{name} must be a number ({unit}), got {value!r}"
-    return "" if low <= value <= high else f"{name} = {value!r} is outside [{low}, {high}] {unit}"
+    try:
+        checked(OWN[name], name, value)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def main() -> None:

@@ -57,9 +57,7 @@ class EngineNode(Host):
         self.urdf: str | None = None
         wall = Clock(clock_type=ClockType.STEADY_TIME)
         self._description = RobotDescription(self)
-        text = "read and publish messages as their bytes; false: by way of message objects, which takes longer"
-        declare_own(self, "serialized_io", True, text)
-        declare_own(self, "twist_in_world", False, "the odometry's twist is in world axes instead of the base's")
+        declare_own(self, "serialized_io", "twist_in_world")
         self.startup = Startup(self, self._description, wall, self._config)
         self.realtime = Realtime(self.get_logger())
         self.reports = Reports(self, self.startup, self.realtime, wall, lambda: self.stream)

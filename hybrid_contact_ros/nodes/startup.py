@@ -46,10 +46,7 @@ class Startup:
         self, node: Host, description: RobotDescription, wall: Clock, config: Callable[[], EstimatorConfig | None]
     ) -> None:
         self._node, self._description, self._config = node, description, config
-        text = "configure and activate as soon as the robot description is there"
-        declare_own(node, "autostart", False, text, live=True)
-        text = "start anew by itself when another robot description comes; else diagnostics warn until it is done"
-        declare_own(node, "reconfigure_on_new_description", False, text, live=True)
+        declare_own(node, "autostart", "reconfigure_on_new_description")
         self.why = ""
         self.tried: object = None
         self._told = False  # what it waits for

@@ -19,9 +19,7 @@ class RobotDescription:
 
     def __init__(self, node: Node) -> None:
         self._node = node
-        declare_own(node, "urdf_file", "", "URDF file; used when robot_description is empty", live=True)
-        text = "URDF text; empty: urdf_file, or the topic robot_description"
-        declare_own(node, "robot_description", "", text, live=True)
+        declare_own(node, "urdf_file", "robot_description")
         self._heard = ""
         self._used: str | None = None
         self._compared: Hashable = None

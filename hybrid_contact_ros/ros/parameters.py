@@ -11,7 +11,10 @@ from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValu
 from rclpy.node import Node
 
 from hybrid_contact_ros.config import IGNORED, Contact, Environment, EstimatorConfig
+from hybrid_contact_ros.config_own import LIVE, OWN
+from hybrid_contact_ros.parameter_values import checked
 
+_AT_CONFIGURE = "read at configure"
 _NAMED = {"contacts": ("contact_names", Contact), "environments": ("environment_names", Environment)}
 
 
@@ -37,15 +40,15 @@ def declare_config(node: Node) -> None:
         _declare_value(node, names, initial, ParameterDescriptor(description=text))
 
 
-def declare_own(node: Node, name: str, default: Any, text: str, live: bool = False) -> None:
-    """Declare a parameter of the node itself, which is not one of the estimator.
+def declare_own(node: Node, *names: str) -> None:
+    """Declare parameters of the node itself (``config_own.OWN``), which are not of the estimator.
 
-    A ``live`` parameter may be set at any time, and is looked at where it matters. The others are read at configure.
+    Those of ``config_own.LIVE`` may be set at any time, and are looked at where they matter.
     """
-    when = "may be set at any time" if live else "read at configure"
-    _declare_value(node, name, default, ParameterDescriptor(description=text, additional_constraints=when))
-    if live:
-        live_parameters(node).add(name)
+    for name in names:
+        _declare(node, name, OWN[name], "may be set at any time" if name in LIVE else _AT_CONFIGURE)
+        if name in LIVE:
+            live_parameters(node).add(name)
 
 
 def read_config(node: Node) -> EstimatorConfig:
@@ -65,8 +68,8 @@ def read_config(node: Node) -> EstimatorConfig:
             data[spec.name] = {leaf.name: _value(node, f"{spec.name}.{leaf.name}") for leaf in fields(group)}
         else:
             data[spec.name] = _value(node, spec.name)
-    for name, text in faults(node).items():
-        raise ValueError(f"parameter {name}: {text}")
+    for text in faults(node).values():
+        raise ValueError(text)
     given = node._parameter_overrides
     strangers = [name for name in given if not node.has_parameter(name) and name.split(".")[0] not in IGNORED]
     if strangers:
@@ -103,10 +106,10 @@ def _value(node: Node, name: str) -> Any:
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-def _declare(node: Node, name: str, leaf: Field[Any]) -> None:
+def _declare(node: Node, name: str, leaf: Field[Any], when: str = _AT_CONFIGURE) -> None:
     default = leaf.default if leaf.default is not MISSING else None
     meta = leaf.metadata
-    descriptor = ParameterDescriptor(description=f"{meta['text']} [{meta['unit']}]")
+    descriptor = ParameterDescriptor(description=f"{meta['text']} [{meta['unit']}]", additional_constraints=when)
     low, high = meta.get("low"), meta.get("high")
     if isinstance(default, bool | str | tuple) or low is None or high is None:
         pass
@@ -117,6 +120,11 @@ def _declare(node: Node, name: str, leaf: Field[Any]) -> None:
     # A YAML file may say 1 where a float is meant, and an empty list has no type; from_mapping checks both.
     descriptor.dynamic_typing = isinstance(default, tuple | float)
     _declare_value(node, name, list(default) if isinstance(default, tuple) else default, descriptor)
+    if name in faults(node):
+        try:
+            checked(leaf, name, node._parameter_overrides[name].value)  # says it with the unit
+        except ValueError as error:
+            faults(node)[name] = str(error)
 
 
 def _declare_value(node: Node, name: str, default: Any, descriptor: ParameterDescriptor) -> None:
@@ -128,7 +136,7 @@ def _declare_value(node: Node, name: str, default: Any, descriptor: ParameterDes
         node.declare_parameter(name, default, descriptor)
     except (InvalidParameterTypeException, InvalidParameterValueException) as error:
         node.declare_parameter(name, default, descriptor, ignore_override=True)
-        faults(node)[name] = str(error)
+        faults(node)[name] = f"parameter {name}: {error}"
 
 
 def live_parameters(node: Node) -> set[str]:
@@ -139,7 +147,7 @@ def live_parameters(node: Node) -> set[str]:
 
 
 def faults(node: Node) -> dict[str, str]:
-    """Names of the parameters whose declaration refuses the given value, with what rclpy said. Who sets such a
+    """Names of the parameters whose declaration refuses the given value, with what is wrong with it. Who sets such a
     parameter anew must delete its entry."""
     if not hasattr(node, "parameter_faults"):
         node.parameter_faults = {}  # type: ignore[attr-defined]

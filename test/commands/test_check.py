@@ -51,6 +51,12 @@ def test_it_gives_the_same_as_json(capsys):
     assert seen["findings"] == []
 
 
+def test_explain_prints_the_value_of_the_file_with_the_default_and_the_meaning(capsys):
+    assert main(["check", *CUBE, "--explain", "gap_on"]) == 0
+    out = capsys.readouterr().out
+    assert "activation.gap_on: 0.002 m (default 0.003;" in out and "may close below this gap" in out
+
+
 def test_it_knows_the_parameters_of_the_markers_which_may_stand_in_the_same_block(capsys, tmp_path):
     config = tmp_path / "cube.yaml"
     text = Path(CUBE[1]).read_text()

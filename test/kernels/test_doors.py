@@ -11,13 +11,20 @@ from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likeliho
 from hybrid_contact_ros.kernels.estimation import belief_step as believing
 from hybrid_contact_ros.kernels.estimation import contact_belief as beliefs
 from hybrid_contact_ros.kernels.estimation import effort_trust as trusts
+from hybrid_contact_ros.kernels.estimation import event_density as densities
+from hybrid_contact_ros.kernels.estimation import event_skill as skills
 from hybrid_contact_ros.kernels.estimation import event_times as events
+from hybrid_contact_ros.kernels.estimation import foot_stops as stops
+from hybrid_contact_ros.kernels.estimation import friction_bounds as frictions
 from hybrid_contact_ros.kernels.estimation import ground as grounds
 from hybrid_contact_ros.kernels.estimation import ground_map as heights
 from hybrid_contact_ros.kernels.estimation import measure as measures
 from hybrid_contact_ros.kernels.estimation import momentum_observer as observers
 from hybrid_contact_ros.kernels.estimation import rate_noise as noises
 from hybrid_contact_ros.kernels.estimation import records as rollouts
+from hybrid_contact_ros.kernels.estimation import sensor_likelihoods as sensors
+from hybrid_contact_ros.kernels.estimation import stream_offsets as offsets
+from hybrid_contact_ros.kernels.estimation import stride_course as courses
 from hybrid_contact_ros.kernels.estimation import told_events as logs
 from hybrid_contact_ros.kernels.estimation import update_records as updates
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
@@ -79,8 +86,14 @@ DOORS = [
             *(updates.RobotContacts, updates.UpdateProblem, measures.Measurement),
             *(updates.TrackerMemory, modes.StateOut, "warm", "lines", observers.ObserverMemory, logs.LogMemory),
             *(trusts.TrustTable, *prefixed("trust", trusts.TrustMemory), *prefixed("trust", trusts.TrustScratch)),
-            noises.RateNoise,
+            *(noises.RateNoise, stops.FootStops, *prefixed("friction", frictions.FrictionTable)),
+            *prefixed("friction", frictions.FrictionBounds),
             *(grounds.StanceMemory, heights.GroundMap, *prefixed("belief", believing.BeliefRecord)),
+            *(*prefixed("sensor", sensors.SensorSettings), *prefixed("sensor", sensors.SensorGiven)),
+            *(*prefixed("sensor", sensors.SensorMemory), "sensors_decide", "velocity"),
+            *prefixed("offset", offsets.OffsetMemory),
+            *(*prefixed("course", courses.StrideCourse), *prefixed("skill", skills.EventSkill)),
+            *prefixed("density", densities.DensityMemory),
             *(modes.StateScratch, updates.UpdateScratch, grounds.GroundScratch, updates.EngineOut, updates.ListsOut),
             updates.UpdateInput,
             *("out_vectors", "out_numbers", "out_codes", "out_truths"),
@@ -90,7 +103,7 @@ DOORS = [
         beliefs.contact_belief,
         [
             *(likelihoods.BeliefSettings, "members", likelihoods.BeliefInput, beliefs.BeliefMemory),
-            *(beliefs.BeliefScratch, "probability"),
+            *(beliefs.BeliefScratch, "beside", "probability"),
         ],
     ),
     (events.next_events, [rollouts.TimeBounds, events.EventProblem, events.EventScratch, events.EventOut]),

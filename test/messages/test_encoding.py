@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -76,11 +76,23 @@ def mode(stamp_ns: int = 1_500_000_000) -> ModePrediction:
         force_weight=np.array([1.0, 0.25]),
         ground_offset=np.array([0.001, 0.0]),
         ground_sigma=np.array([0.002, 0.01]),
+        friction_lower=np.array([0.0, 0.4]),
+        friction_upper=np.array([np.inf, 0.6]),
+        friction_ratio=np.array([np.nan, 0.45]),
+        slip_warning=np.array([False, True]),
+        time_to_slip=np.array([np.nan, 0.015]),
         jammed=np.zeros(2, np.uint8),
         next_event=np.array([EventKind.TOUCHDOWN, EventKind.NONE], np.uint8),
         time_to_event=np.array([0.02, np.nan]),
         earliest=np.array([0.01, np.nan]),
         latest=np.array([np.inf, np.nan]),
+        time_q05=np.array([0.012, np.nan]),
+        time_q25=np.array([0.018, np.nan]),
+        time_q75=np.array([0.023, np.nan]),
+        time_q95=np.array([0.03, np.nan]),
+        event_probability=np.array([0.96875, np.nan]),
+        bounds_valid=np.array([True, False]),
+        density_valid=True,
         sequence=ModeSequence(
             np.array([0, 1]),
             np.array([1, 2], np.uint8),
@@ -137,19 +149,32 @@ def test_a_mode_message_carries_every_number_to_the_bit(types):
             contact.probability, contact.gap, contact.normal_velocity, contact.friction_coefficient,
             contact.friction_margin, contact.time_to_event, contact.time_to_event_earliest,
             contact.time_to_event_latest, contact.critical_friction, contact.force_weight, contact.force_valid,
-            contact.time_bounds_valid, contact.ground_offset, contact.ground_sigma,
+            contact.time_bounds_valid, contact.ground_offset, contact.ground_sigma, contact.time_to_event_q05,
+            contact.time_to_event_q25, contact.time_to_event_q75, contact.time_to_event_q95, contact.event_probability,
+            contact.time_density_valid, contact.friction_lower, contact.friction_upper, contact.friction_ratio,
+            contact.slip_warning, contact.time_to_slip,
         ]  # fmt: skip
         expected = [
             prediction.probability[i], prediction.gap[i], prediction.gap_velocity[i],
             prediction.friction_coefficient[i], prediction.friction_margin[i], prediction.time_to_event[i],
             prediction.earliest[i], prediction.latest[i], prediction.critical_friction[i], prediction.force_weight[i],
             prediction.force_valid[i], prediction.time_bounds_valid, prediction.ground_offset[i],
-            prediction.ground_sigma[i],
+            prediction.ground_sigma[i], prediction.time_q05[i], prediction.time_q25[i], prediction.time_q75[i],
+            prediction.time_q95[i], prediction.event_probability[i], prediction.density_valid,
+            prediction.friction_lower[i], prediction.friction_upper[i], prediction.friction_ratio[i],
+            prediction.slip_warning[i], prediction.time_to_slip[i],
         ]  # fmt: skip
         np.testing.assert_array_equal(scalars, expected)
     told = [(e.contact, e.kind, e.time, e.earliest, e.latest, e.mode) for e in msg.sequence]
     assert told == [(0, 1, 0.02, 0.01, 0.03, 3), (1, 2, 0.04, 0.04, np.inf, 1)]
     assert all(e.bounds_valid for e in msg.sequence)
+
+
+def test_bounds_are_valid_contact_by_contact(types):
+    prediction = replace(mode(), time_bounds_valid=False, density_valid=False)
+    told = Encoder(types, Names()).mode(prediction).contacts
+    assert [c.time_bounds_valid for c in told] == [True, False]
+    assert not any(c.time_density_valid for c in told)
 
 
 def test_a_reused_mode_message_is_the_same_message(types):

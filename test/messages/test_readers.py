@@ -18,6 +18,7 @@ from hybrid_contact_ros.messages.readers import (
     ContactModeReader,
     PostImpactVelocitySetReader,
 )
+from hybrid_contact_ros.time_density import QUANTILE_FIELDS
 
 READERS = {
     "ContactMode": ContactModeReader,
@@ -186,3 +187,16 @@ def test_every_reader_is_tested_here():
     from hybrid_contact_ros.messages import readers
 
     assert {re.sub("Reader$", "", name) for name in readers.__all__} == set(READERS) <= set(FULL)
+
+
+def test_the_density_of_a_time_is_read_from_the_bytes():
+    quantiles = [0.01, 0.018, 0.02, 0.023, 0.04]
+    foot = blank("ContactState", name="left", event_probability=0.75, time_density_valid=True)
+    for name, value in zip(QUANTILE_FIELDS, quantiles, strict=True):
+        setattr(foot, name, value)
+    other = blank("ContactState", name="right", time_to_event=0.02, time_to_event_q05=np.nan)
+    view = ContactModeReader()(serialize("ContactMode", blank("ContactMode", contacts=[foot, other])))
+    told = view.density(0)
+    assert (told.quantiles.tolist(), told.probability, told.valid) == (quantiles, 0.75, True)
+    assert told.cdf(0.02) == 0.5
+    assert np.isnan(view.density(1).quantiles).all() and np.isnan(view.density(1).cdf(0.02))

@@ -49,7 +49,7 @@ def description(file):
 def started(description, **arguments):
     """Names of the executables that would be started, and the parameters that each is given by hand."""
     from launch.actions import DeclareLaunchArgument, OpaqueFunction
-    from launch_ros.actions import LifecycleNode
+    from launch_ros.actions import Node
 
     from launch import LaunchContext
 
@@ -60,7 +60,7 @@ def started(description, **arguments):
         if isinstance(entity, DeclareLaunchArgument | OpaqueFunction):
             entity.execute(context)
         else:
-            assert isinstance(entity, LifecycleNode)
+            assert isinstance(entity, Node)
             if entity.condition.evaluate(context):
                 names.add("".join(part.perform(context) for part in entity.cmd[0]).rsplit("/", 1)[-1])
     return names
@@ -73,6 +73,10 @@ def test_composition_is_one_process_or_one_a_node(description, composed, markers
     assert started(description, composed=composed, markers=markers) == expected | (
         {"contact_markers"} if markers == "true" else set()
     )
+
+
+def test_rviz_comes_with_its_markers(description):
+    assert started(description, rviz="true") == {"contact_suite", "contact_markers", "rviz2"}
 
 
 def check_files(file):

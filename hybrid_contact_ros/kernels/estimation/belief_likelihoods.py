@@ -15,12 +15,14 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
 
 _ROOT = math.sqrt(0.5)
-# A standard deviation is at most this part of the width of the broader density that it is compared with.
+# The standard deviation of a closed contact's gap is at most this part of the mean gap of open ones.
 _NARROWER = 0.7
 # A log ratio of densities is at most this: neither a width near zero nor an outlier share of zero makes it infinite.
 _MOST = 50.0
 # A force with the weight w adds this many times (1 − w)/w to its variance, in squares of a share of the weight.
 _MISTRUST = 1.0
+# A velocity whose noise has this many times the variance of a swing says nothing.
+_DROWNED = 4.0
 _IDLE = 1e-9  # A load below this part of a contact's share of the weight is the rounding of none.
 
 
@@ -36,6 +38,8 @@ class BeliefSettings(NamedTuple):
     rest_speed: float  # m/s, of a closed contact, beside the noise
     load_sigma: float  # N, of the model's load
     load_limit: float  # N, a load that is as likely open as closed
+    slip_sigma: float  # N, the same two of a contact that slips
+    slip_limit: float
     force_part: float  # standard deviation of an observed force beside its noise, as a part of the share of the weight
     share: float  # N, of the weight that each contact carries when all do
     outliers: float  # share of states that nothing explains
@@ -108,7 +112,7 @@ def gap_ratio(gap, sigma, height, sunk, outliers):
 def normal_ratio(square, narrow, wide, dimensions, outliers):
     """Density of a velocity with this ``square`` at a closed contact, normal with the variance ``narrow`` per
     direction, by that at an open one, normal with ``wide``."""
-    narrow = min(narrow, _NARROWER * _NARROWER * wide)
+    narrow = min(narrow, wide)
     scale = wide / narrow
     if dimensions == 1:
         scale = math.sqrt(scale)
@@ -132,19 +136,25 @@ def single_likelihoods(i, settings, given, out):
     gap = effective(given.dt, given.first, s.gap_correlation)
     closed = gap * bounded_log(gap_ratio(given.gap[i], sigma, s.swing_height, s.sunk, s.outliers))
     quick = effective(given.dt, given.first, s.velocity_correlation)
-    noise = max(given.rate_sigmas[i] * given.rate_sigmas[i], given.spread[i]) + s.rest_speed * s.rest_speed
+    measured = max(given.rate_sigmas[i] * given.rate_sigmas[i], given.spread[i])  # what moves has this noise as well
+    noise, slip = measured + s.rest_speed * s.rest_speed, measured + s.slip_speed * s.slip_speed
     rate, slide = given.rate[i] * given.rate[i], given.slide[i] * given.slide[i]
-    wide, along, slip = s.swing_speed * s.swing_speed, s.swing_slide * s.swing_slide, s.slip_speed * s.slip_speed
+    wide, along = measured + s.swing_speed * s.swing_speed, measured + s.swing_slide * s.swing_slide
+    if noise > _DROWNED * s.swing_speed * s.swing_speed:
+        quick = 0.0  # a foot that an impact has stopped still rings: its velocity says nothing
     closed += quick * bounded_log(normal_ratio(rate, noise, wide, 1, s.outliers))
     # The forces of a mode are not those that stop a contact, and an idle contact may hold as well as not.
     stopping = given.rate[i] < -3.0 * math.sqrt(noise)
     idle = abs(given.load[i]) <= _IDLE * s.share
+    stick = slips = closed
     if given.trusted and given.touching[i] and not stopping and not idle:
         weight = given.force_weight[i] * effective(given.dt, given.first, s.load_correlation)
-        closed += weight * bounded_log(load_ratio(given.load[i] - s.load_limit, s.load_sigma, s.outliers))
+        stick += weight * bounded_log(load_ratio(given.load[i] - s.load_limit, s.load_sigma, s.outliers))
+        # Rigid feet that slide under little load chatter: they touch for a part of the time alone.
+        slips += weight * bounded_log(load_ratio(given.load[i] - s.slip_limit, s.slip_sigma, s.outliers))
     out[0] = 0.0
-    out[1] = closed + quick * bounded_log(normal_ratio(slide, noise, along, 2, s.outliers))
-    out[2] = closed + quick * bounded_log(normal_ratio(slide, max(slip, noise), along, 2, s.outliers))
+    out[1] = stick + quick * bounded_log(normal_ratio(slide, noise, along, 2, s.outliers))
+    out[2] = slips + quick * bounded_log(normal_ratio(slide, slip, along, 2, s.outliers))
 
 
 @kernel
@@ -161,9 +171,15 @@ def joint_likelihoods(members, k, settings, given, L, x, out):
     weight = effective(given.dt, given.first, s.force_correlation)
     count = 1 << k
     best = -math.inf
-    for chosen in range(count):
-        log = 0.0
+    for turn in range(count):
+        # The first member changes most seldom: what the sets share of factor and logarithm is computed once.
+        chosen, first = 0, k - 1
         for a in range(k):
+            chosen |= (turn >> (k - 1 - a) & 1) << a
+        while first > 0 and not turn >> (k - 1 - first) & 1:
+            first -= 1
+        log = 0.0 if first == 0 else L[first - 1, first]  # above the diagonal: of the members before
+        for a in range(first, k):
             i = members[a]
             closed = (chosen >> a) & 1
             x[a] = given.force[i] - s.share * closed
@@ -182,6 +198,8 @@ def joint_likelihoods(members, k, settings, given, L, x, out):
                 x[a] -= L[a, b] * x[b]
             x[a] /= L[a, a]
             log -= 0.5 * x[a] * x[a] + math.log(L[a, a])
+            if a + 1 < k:
+                L[a, a + 1] = log
         out[chosen] = log if log > -1e300 else -1e300
         best = max(best, out[chosen])
     for chosen in range(count):

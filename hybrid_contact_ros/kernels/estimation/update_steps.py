@@ -22,7 +22,6 @@ from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled,
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
 from hybrid_contact_ros.kernels.estimation.update_records import (
     CRITICAL,
-    EARLIEST,
     FORCE_ESTIMATE,
     FORCE_MODEL,
     FORCE_VALID,
@@ -35,13 +34,11 @@ from hybrid_contact_ros.kernels.estimation.update_records import (
     GROUND_OFFSET,
     GROUND_SIGMA,
     JAMMED,
-    LATEST,
     NEXT_EVENT,
     NORMAL,
     POSITION,
     STATUS,
     TANGENTIAL,
-    TIME,
 )
 from hybrid_contact_ros.kernels.mechanics.contact_drift import balanced_drift
 from hybrid_contact_ros.kernels.modes.forces import force_acceleration
@@ -275,9 +272,6 @@ def publish(given, solved, weight, robot, problem, here, mode, scratch, ahead, s
         numbers[GAP_ACCELERATION, i] = scratch.weighed[1, i, 0]
         numbers[FRICTION, i] = robot.friction[i]
         numbers[CRITICAL, i] = mode.critical[i]
-        numbers[TIME, i] = ahead.event_times[i, 0]
-        numbers[EARLIEST, i] = ahead.event_times[i, 1]
-        numbers[LATEST, i] = ahead.event_times[i, 2]
         numbers[FORCE_WEIGHT, i] = weight[i]
         numbers[GROUND_OFFSET, i] = stance.shift[i]
         numbers[GROUND_SIGMA, i] = math.sqrt(ground.shift_variance[i])

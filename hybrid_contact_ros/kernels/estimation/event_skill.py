@@ -1,0 +1,129 @@
+"""How good the sources of event times are (:mod:`.event_sources`), for each contact and kind of event.
+
+What each of them said 10, 20 and 50 ms before the last events is compared with when these came; the mean square of the
+errors is the variance that it counts with. A forecast whose time is over, and nothing came, is false: the share of
+those that came true says whether a source is heard at all.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.records import Array, Indices
+
+SOURCES = 4
+STATE, STRIDE, PATH, TOLD = range(SOURCES)
+"""What stands without the course (a touchdown by the state, a liftoff by the rhythm); a stride ago; the path of the
+last swing, and of a liftoff the line of its load; all of them together."""
+RECENT = 64
+"""Forecasts that are remembered."""
+HORIZONS = 3
+AHEAD = (0.01, 0.02, 0.05)
+"""s, at which errors are taken."""
+_SPACING = 0.002  # s, between forecasts that are remembered
+_SLACK = 0.012  # s, by which one may be older
+_EVENTS, _ALL_EVENTS = 8.0, 16.0  # the mean square error is over about so many events, of one contact and of all
+_JUMP = 9.0  # times the mean square error: no error counts for more, for one landing on a stone says little
+_LEAST = 0.001  # s, an error that always counts in full
+_WINDOW = 0.03  # s: an event that is this far from its forecast is another one
+_SHARE = 0.25  # of the last forecast in that share
+_SOON = 0.01  # s: a forecast this near to its time has been told
+FLOOR = 0.0005
+"""s, of a standard deviation."""
+FIRST = (
+    ((0.0015, 0.002, 0.004), (0.002, 0.002, 0.003), (0.002, 0.003, 0.004), (0.002, 0.003, 0.004)),
+    ((0.003, 0.003, 0.003), (0.002, 0.002, 0.003), (0.008, 0.010, 0.020), (0.003, 0.003, 0.004)),
+)
+"""s, standard deviations before anything is known: touchdowns, then liftoffs; rows are sources."""
+
+
+class EventSkill(NamedTuple):
+    """What is remembered of m contacts; kinds are touchdown and liftoff."""
+
+    square: Array  # (m + 1, 2, SOURCES, HORIZONS), s², mean square errors; the last one of all contacts together
+    events: Array  # (m + 1, 2, SOURCES, HORIZONS), how many, at most _EVENTS
+    share: Array  # (m, 2, SOURCES), of forecasts that came true
+    recent: Array  # (RECENT, m, SOURCES), s after the origin, NaN for none
+    recent_time: Array  # (RECENT,), s after the origin
+    recent_kind: Indices  # (RECENT, m), of what was forecast: 0 touchdown, 1 liftoff
+    recent_place: Indices  # (2,), how many, and the next
+    pending: Array  # (m, 2, SOURCES), s after the origin: forecasts whose time is near or over; NaN for none
+    path: Array  # (m, 3), of an open contact: place beside its path, m, the rate of it, m/s, and whether it is known
+    sigma: Array  # (m,), s, standard deviation of the next event; NaN for none
+    forecast: Array  # (m, SOURCES), s from now; scratch
+    estimate: Array  # (3,), scratch
+
+
+@kernel
+def pause_skill(skill):
+    """Forget the forecasts that nothing will be compared with."""
+    skill.pending[:] = math.nan
+    skill.path[:] = 0.0
+    skill.recent_place[:] = 0
+
+
+@kernel
+def remember_forecasts(now, closed, skill):
+    """Keep what was said, and mark as false what was to come and did not."""
+    for i in range(closed.shape[0]):
+        lifts = 1 if closed[i] else 0
+        for source in range(SOURCES):
+            for kind in range(2):
+                if now > skill.pending[i, kind, source] + _WINDOW:
+                    _learn_share(i, kind, source, 0.0, skill)
+            if skill.forecast[i, source] <= _SOON:
+                skill.pending[i, lifts, source] = now + skill.forecast[i, source]
+    place = skill.recent_place
+    if place[0] > 0 and now - skill.recent_time[(place[1] - 1) % RECENT] < 0.99 * _SPACING:
+        return
+    here = place[1]
+    skill.recent_time[here] = now
+    for i in range(closed.shape[0]):
+        skill.recent_kind[here, i] = 1 if closed[i] else 0
+        for source in range(SOURCES):
+            said = skill.forecast[i, source]
+            skill.recent[here, i, source] = now + said if said < math.inf else math.nan
+    place[0], place[1] = min(place[0] + 1, RECENT), (here + 1) % RECENT
+
+
+@kernel
+def _learn_share(i, kind, source, came, skill):
+    skill.share[i, kind, source] += _SHARE * (came - skill.share[i, kind, source])
+    skill.pending[i, kind, source] = math.nan
+
+
+@kernel
+def learn_skill(i, kind, time, skill):
+    """Compare what was said with an event of contact i (``kind``: 0 touchdown, 1 liftoff) at a time, s."""
+    for source in range(SOURCES):
+        pending = skill.pending[i, kind, source]
+        if not math.isnan(pending):
+            _learn_share(i, kind, source, 1.0 if abs(pending - time) <= _SOON else 0.0, skill)
+    count, place = skill.recent_place
+    for h in range(HORIZONS):
+        wanted = time - AHEAD[h]
+        for k in range(1, count + 1):
+            here = (place - k) % RECENT
+            if skill.recent_time[here] > wanted:
+                continue
+            if wanted - skill.recent_time[here] <= _SLACK and skill.recent_kind[here, i] == kind:
+                _learn_errors(i, kind, h, here, time, skill)
+            break
+
+
+@kernel
+def _learn_errors(i, kind, h, here, time, skill):
+    """Take over the errors of one forecast, for contact i and for all together."""
+    for source in range(SOURCES):
+        error = skill.recent[here, i, source] - time
+        if math.isnan(error):
+            continue
+        for row in range(2):
+            j = i if row == 0 else skill.square.shape[0] - 1
+            old, most = skill.square[j, kind, source, h], _EVENTS if row == 0 else _ALL_EVENTS
+            events = min(skill.events[j, kind, source, h] + 1.0, most)
+            skill.events[j, kind, source, h] = events
+            squared = min(error * error, _JUMP * old + _LEAST * _LEAST)
+            skill.square[j, kind, source, h] = max(old + (squared - old) / events, FLOOR * FLOOR)

@@ -1,0 +1,53 @@
+"""The two steps of an update that foretell events from the last stride, and learn from those that come."""
+
+from __future__ import annotations
+
+from hybrid_contact_ros.codes import EventKind
+from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.event_skill import learn_skill, pause_skill
+from hybrid_contact_ros.kernels.estimation.event_sources import EventsGiven, EventsTold, weigh_sources
+from hybrid_contact_ros.kernels.estimation.stride_begin import note_event
+from hybrid_contact_ros.kernels.estimation.stride_course import (
+    COUNT,
+    LAG,
+    ORIGIN,
+    TRACKED,
+    USED,
+    follow_course,
+)
+from hybrid_contact_ros.kernels.estimation.update_records import NEXT_EVENT
+
+_TOUCHDOWN, _LIFTOFF = int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
+
+
+@kernel
+def weigh_events(settings, given, robot, problem, here, tracker, scratch, course, skill, ahead, out):
+    """Replace the next touchdown or liftoff of each contact by what all sources say of it, with the times' bounds."""
+    if course.place[USED] == 0:
+        return
+    now = follow_course(given.dt, given.stamp, given.first, robot.normals, problem.position, course)
+    if course.place[COUNT] <= 1:
+        pause_skill(skill)
+    lost = course.lag[LAG] > 0.0 and course.lag[TRACKED] == 0.0
+    weigh_sources(
+        EventsGiven(
+            now, given.dt, settings.sigmas, settings.horizon, lost, tracker.closed, problem.gap, here.gap_velocity,
+            scratch.expected,
+        ),
+        course, skill, EventsTold(out.codes[NEXT_EVENT], ahead.backed, ahead.event_times),
+    )  # fmt: skip
+
+
+@kernel
+def learn_events(detected, events, course, skill):
+    """Take the touchdowns and liftoffs that were ``detected``: the first rows of ``events``, as of ``tell_events``."""
+    if course.place[USED] == 0:
+        return
+    for k in range(detected):
+        kind = events[k, 1]
+        if kind != _TOUCHDOWN and kind != _LIFTOFF:
+            continue
+        contact, lifts = events[k, 0], 1 if kind == _LIFTOFF else 0
+        time = 1e-9 * (events[k, 2] - course.place[ORIGIN])
+        if note_event(contact, lifts, time, course):
+            learn_skill(contact, lifts, time, skill)
