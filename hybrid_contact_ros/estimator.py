@@ -131,7 +131,7 @@ class ContactEstimator:
         self._course, self._noise = Course(model.nv), VelocityNoise(model.nv)
         self._commands = CommandCourse(model.drives)
         self._gaps = VelocityNoise(2 * m, _GAPS_SEEN)
-        self._drives = VelocityNoise(3 * model.nv, drive_gains.SEEN)
+        self._drives = drive_gains.DriveEfforts(model.nv)
         self._errors = VelocityErrors(model.nv, config.landing.remembered)
         self._phases = LandingPhases(m, config)
 

@@ -42,7 +42,7 @@ _GRAVITY = 9.81
 _SLIPS = 0.4  # of the standard deviation of a gap's acceleration: that of a contact that may slip, along the ground
 _SLOWEST = 0.02  # m/s, of what comes down to touch
 _REMEMBERED = 16
-_BENT = 3  # longest axes of the spread whose landing is solved anew, for what the map to first order misses
+_BENT = 0.1  # of the jump: a longer axis of the spread is solved anew at its ends, for what the map misses there
 
 
 class LandingAhead:
@@ -65,7 +65,7 @@ class LandingAhead:
         rows[:, :3] = np.eye(3, min(n, 3))
         v[0] = -1.0
         chain.shifts(mass, np.zeros(n), rows, v, Cluster(np.zeros((1, 1)), 0.0, 0.0, 1.0))
-        chain.impulse(mass, np.zeros(n), rows, v)
+        chain.outcome(mass, np.zeros(n), rows, v)
 
     def with_noise(self, ahead: ImpactAhead) -> ImpactAhead:
         """The same, its touchdowns' bounds wider by the noise of gaps that the last states show, where nobody states
@@ -140,7 +140,9 @@ class LandingAhead:
         if missed is not None:
             slowest = AT_REST * float(-(rows[::3] @ v).min(initial=0.0))
             free |= missed.slides(rows, self.sources.noise(ahead), slowest) & (ahead.closed[corners] != 0)
-        impulse = chain.impulse(mass, bias, rows, v)
+        middle, impulse, usable = chain.outcome(mass, bias, rows, v)
+        if not usable:
+            impulse = np.zeros(rows.shape[0])
         if free.any():
             impulse.reshape(-1, 3)[free] = 0.0
             sliding = rows.reshape(-1, 3, model.nv)[free, 1:].reshape(-1, model.nv)
@@ -150,9 +152,9 @@ class LandingAhead:
         yield SHORT
         through = landing_map(mass, rows, model.friction[corners], impulse)
         after, before = spread_axes(mass, through, unsure, landing.spread)
-        longest = min(_BENT, len(after))
-        bent = chain.bends(mass, bias, rows, v, before[-longest:], after[-longest:]) if longest else none
-        return found, np.concatenate((after, bent))
+        if not (usable and len(after) and after[-1] @ mass @ after[-1] > (_BENT * found.jump) ** 2):
+            return found, after
+        return found, np.concatenate((after, chain.bends(mass, bias, rows, v, middle, before[-1], after[-1])))
 
     def _may_slip(self, ahead: ImpactAhead, corners: NDArray[np.intp], when: float) -> NDArray[np.bool_]:
         """Which contacts (k,) stand, but with so little friction to spare that they may slip before the impact: they

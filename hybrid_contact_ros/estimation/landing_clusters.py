@@ -211,19 +211,19 @@ class LandingChain:
         same = {shift.tobytes(): i for i, shift in enumerate(shifts)}
         return shifts[list(same.values())]
 
-    def bends(self, mass: Array, bias: Array, rows: Array, velocity: Array, before: Array, after: Array) -> Array:
-        """Half the difference (2 g, nv) of the landings of v⁻ ± errors ``before`` (g, nv) of it to what they are to
-        first order, v⁺ ± ``after`` (g, nv)."""
-        middle = self._outcome(mass, bias, rows, velocity)[0]
+    def bends(
+        self, mass: Array, bias: Array, rows: Array, velocity: Array, middle: Array, before: Array, after: Array
+    ) -> Array:
+        """Half the difference (2 at most, nv) of the landings of v⁻ ± an error ``before`` (nv,) of it to what they are
+        to first order, ``middle`` ± ``after`` (nv,)."""
         found = []
-        for error, change in zip(before, after, strict=True):
-            for sign in (1.0, -1.0):
-                there, usable = self._outcome(mass, bias, rows, velocity + sign * error)[::2]
-                if usable:
-                    found.append(0.5 * (there - middle - sign * change))
+        for sign in (1.0, -1.0):
+            there, _, usable = self.outcome(mass, bias, rows, velocity + sign * before)
+            if usable:
+                found.append(0.5 * (there - middle - sign * after))
         return np.array(found).reshape(len(found), velocity.size)
 
-    def _outcome(self, mass: Array, bias: Array, rows: Array, velocity: Array) -> tuple[Array, Array, bool]:
+    def outcome(self, mass: Array, bias: Array, rows: Array, velocity: Array) -> tuple[Array, Array, bool]:
         """v⁺ (n,) of the landing of all contacts at once, its λ (k (1 + d),), and whether they were found."""
         n, r = velocity.size, rows.shape[0]
         out = np.empty((1, n)), np.zeros((1, r)), np.empty(1)
@@ -237,11 +237,6 @@ class LandingChain:
         """k (1, n) in the middle of its interval."""
         middle = 0.5 * sum(common_drives(self._config, mass, self._drives))
         return joint_drives(np.full(1, middle), mass, self._drives)
-
-    def impulse(self, mass: Array, bias: Array, rows: Array, velocity: Array) -> Array:
-        """λ (k (1 + d),) of the landing of all contacts at once."""
-        _, impulse, usable = self._outcome(mass, bias, rows, velocity)
-        return impulse if usable else np.zeros(rows.shape[0])
 
 
 def shifted(found: ImpactPrediction, shifts: Array, mass: Array, **others: Any) -> ImpactPrediction:

@@ -18,12 +18,11 @@ from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.command_errors import Told
 from hybrid_contact_ros.estimation.drive_commands import Reached, followed
-from hybrid_contact_ros.estimation.drive_gains import SWINGS, Gains, learned
+from hybrid_contact_ros.estimation.drive_gains import SWINGS, EffortsSeen, Gains, learned
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 from hybrid_contact_ros.estimation.state_covariance import state_covariance
 from hybrid_contact_ros.estimation.velocity_ahead import Contacts, through_sticks
 from hybrid_contact_ros.estimation.velocity_errors import ErrorsSeen, Missed
-from hybrid_contact_ros.estimation.velocity_noise import VelocitiesSeen
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 
@@ -45,7 +44,7 @@ class VelocitySources:
     def __init__(self, model: RigidBodyModel, config: EstimatorConfig) -> None:
         self._model, self._config, self._landing = model, config, config.landing
         self._driven = model.driven
-        self._learned: tuple[VelocitiesSeen | None, Gains | None] = None, None
+        self._learned: tuple[EffortsSeen | None, Gains | None] = None, None
         self._answered: tuple[ImpactAhead | None, _Pushed | None] = None, None
         self._asked: tuple[ErrorsSeen | None, dict[bool, Missed | None]] = None, {}
 

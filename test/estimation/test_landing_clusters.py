@@ -17,6 +17,7 @@ from hybrid_contact_ros.estimation.landing_clusters import (
     cluster_of,
     impacting_contacts,
 )
+from hybrid_contact_ros.estimation.velocity_ahead import landing_map
 from hybrid_contact_ros.kernels.impacts.landing_law import landing_outcomes, landing_scratch
 from hybrid_contact_ros.mechanics.kinetic_norm import kinetic_norm
 
@@ -178,3 +179,22 @@ def test_corners_of_soles_that_roll_down_have_the_outcomes_of_many_more_steps_of
     off = max(kinetic_norm(mass, a - b) for a, b in zip(found, exact, strict=True))
     assert off < 5e-3 * kinetic_norm(mass, v)
     assert max(kinetic_norm(mass, a) for a in found) > 0.05 * kinetic_norm(mass, v)
+
+
+def test_what_the_map_of_an_error_misses_is_half_of_what_the_law_does_at_both_its_ends():
+    """Small errors of v⁻ change v⁺ along the map; one by which the robot rises does not."""
+    mass, bias, rows, velocity = two_feet()
+    chain = chain_of()
+    middle, impulse, usable = chain.outcome(mass, bias, rows, velocity)
+    assert usable and (impulse[::3] > 0.0).all()
+    direction = np.array([0.0, 0.0, 1.0, 0.0, 0.0]) / np.sqrt(mass[2, 2])
+    through = landing_map(mass, rows, np.array([0.6, 0.6]), impulse)
+    lifted = -1.5 * velocity[2] / direction[2]
+    for size, bends in ((1e-3 * lifted, False), (lifted, True)):
+        found = chain.bends(mass, bias, rows, velocity, middle, size * direction, size * through @ direction)
+        assert found.shape == (2, 5)
+        largest = max(kinetic_norm(mass, one) for one in found)
+        assert (largest > 0.05 * size) == bends
+        ends = [chain.outcome(mass, bias, rows, velocity + sign * size * direction)[0] for sign in (1.0, -1.0)]
+        linear = [middle + sign * size * through @ direction for sign in (1.0, -1.0)]
+        np.testing.assert_allclose(found, 0.5 * (np.array(ends) - linear), atol=1e-12)
