@@ -135,8 +135,9 @@ class Engine:
             *belief_use(config.belief, model.contact_frames, len(model.joint_names)),
             *belief_settings(config.belief, config.prediction.bound_sigmas, weight(model), m), *robot, *problem,
             *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer, *memory.log,
-            *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.noise, *memory.stops, *memory.stance,
-            *memory.footholds, *memory.belief, *state_scratch(m, TANGENTS), *self.scratch, *self.ground, *self.ahead,
+            *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.noise, *memory.stops,
+            *memory.stance, *memory.footholds, *memory.belief, *state_scratch(m, TANGENTS), *self.scratch,
+            *self.ground, *self.ahead,
             *self.lists,
         )  # fmt: skip
 

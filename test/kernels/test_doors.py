@@ -12,11 +12,11 @@ from hybrid_contact_ros.kernels.estimation import belief_step as believing
 from hybrid_contact_ros.kernels.estimation import contact_belief as beliefs
 from hybrid_contact_ros.kernels.estimation import effort_trust as trusts
 from hybrid_contact_ros.kernels.estimation import event_times as events
+from hybrid_contact_ros.kernels.estimation import foot_stops as stops
 from hybrid_contact_ros.kernels.estimation import ground as grounds
 from hybrid_contact_ros.kernels.estimation import ground_map as heights
 from hybrid_contact_ros.kernels.estimation import measure as measures
 from hybrid_contact_ros.kernels.estimation import momentum_observer as observers
-from hybrid_contact_ros.kernels.estimation import foot_stops as stops
 from hybrid_contact_ros.kernels.estimation import rate_noise as noises
 from hybrid_contact_ros.kernels.estimation import records as rollouts
 from hybrid_contact_ros.kernels.estimation import told_events as logs

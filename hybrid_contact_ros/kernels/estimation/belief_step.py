@@ -64,8 +64,8 @@ def believe(
 
     Returns:
         Whether the belief decided which contacts are closed, which it does once there are observed forces, of efforts
-        that are ``believed``. Where contacts explain every motion (a leg on a rail: nv ≤ 3m), forces are never observed;
-        there it decides as well, but asks for more certainty to close.
+        that are ``believed``. Where contacts explain every motion (a leg on a rail: nv ≤ 3m), forces are never
+        observed; there it decides as well, but asks for more certainty to close.
     """
     s, b = belief_settings, belief
     observed = use.observes and has_settled(settings.gain, observer)
@@ -92,8 +92,9 @@ def believe(
         few = few and plane_of[i] >= 0
     if use.decides and believed and (observed or few):
         decide_closed(
-            use.close_above if observed else max(use.close_above, _CERTAIN), use.open_below, settings.velocity_tolerance, problem.gap, here.gap_velocity, b.probability,
-            tracker.closed, tracker.evidence,
+            use.close_above if observed else max(use.close_above, _CERTAIN), use.open_below,
+            settings.velocity_tolerance, problem.gap, here.gap_velocity, b.probability, tracker.closed,
+            tracker.evidence,
         )  # fmt: skip
         return True
     return False

@@ -101,8 +101,8 @@ def learn_ground(
     map, ahead,
 ):  # fmt: skip
     """Learn from this state where the ground is, subtract the offset from the gaps, and widen their deviations.
-    ``noise``: (m,), m/s, of the rates of gaps; nothing is as still as that. ``stopped``: (m,), s since an impact stopped
-    the contact, negative where none did."""
+    ``noise``: (m,), m/s, of the rates of gaps; nothing is as still as that. ``stopped``: (m,), s since an impact
+    stopped the contact, negative where none did."""
     m = problem.gap.shape[0]
     if not ground.learn or m == 0:
         for i in range(m):

@@ -125,8 +125,9 @@ def update(
     Args: the members of UpdateSettings, GroundSettings, BeliefUse and BeliefSettings (both prefixed with ``belief_``),
         RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last
         mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory, TrustTable, TrustMemory and TrustScratch
-        (both with the prefix ``trust_``), RateNoise, FootStops, StanceMemory, GroundMap, BeliefRecord (with the prefix),
-        StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix
+        (both with the prefix ``trust_``), RateNoise, FootStops, StanceMemory, GroundMap, BeliefRecord (with
+        the prefix), StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut
+        with the prefix
         ``out_``.
 
     Returns:
@@ -206,8 +207,8 @@ def update(
     believed = believes(given, weight)
     # Learn where the ground is; gaps are over that ground from here on.
     learn_ground(
-        settings, ground_settings, given, believed, noise_sigma, stop_since, robot, problem, here, tracker, observer, solver,
-        scratch, stance, footholds, ground,
+        settings, ground_settings, given, believed, noise_sigma, stop_since, robot, problem, here, tracker, observer,
+        solver, scratch, stance, footholds, ground,
     )  # fmt: skip
     # Widen the tolerance of rates by their noise, for contacts whose forces are not known.
     rate_noise = RateNoise(noise_rates, noise_times, noise_count, noise_sigma)
@@ -215,9 +216,10 @@ def update(
     tolerate_rate_noise(weight, rate_noise, rate_offs, velocity_sigmas)
     # Hold in contact what an impact has stopped, and put the ground there, where no forces are known.
     hold_stopped(
-        first, dt, trusted, believed and has_settled(gain, observer), weight, closed, gap_on, gap_off, gap_sigma, velocity_sigma, plane_of, link_of, entry,
-        gap_velocity, rate_noise, FootStops(stop_since, stop_floor, stop_speed, stop_last, stop_noise, stop_doubted), gap, shift,
-        shift_variance, rate_offs, gap_offs, gap_sigmas, velocity_sigmas,
+        first, dt, trusted, believed and has_settled(gain, observer), weight, closed, gap_on, gap_off, gap_sigma,
+        velocity_sigma, plane_of, link_of, entry, gap_velocity, rate_noise,
+        FootStops(stop_since, stop_floor, stop_speed, stop_last, stop_noise, stop_doubted), gap, shift, shift_variance,
+         rate_offs, gap_offs, gap_sigmas, velocity_sigmas,
     )  # fmt: skip
     # Tell stick from slip of the contacts that were closed at the last state.
     slips(
@@ -227,8 +229,8 @@ def update(
     # Follow the momentum, and believe in each contact as far as this state and those before it agree with it.
     settled = follow_momentum(settings, given, problem, here, observer)
     decided = believe(
-        use, belief_settings, settings, given, believed, every, plane_of, problem, here, tracker, observer, solver, scratch,
-        belief, out,
+        use, belief_settings, settings, given, believed, every, plane_of, problem, here, tracker, observer, solver,
+        scratch, belief, out,
     )  # fmt: skip
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     code, mode_residual = decide(
