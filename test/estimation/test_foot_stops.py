@@ -30,7 +30,8 @@ def follow(heights, step=0.001, weight=0.0, believed=False, closed=False, noise=
         sigmas = np.array([GAP_SIGMA]), np.array([RATE_SIGMA])
         hold_stopped(
             first, dt, known, believed, trust, np.array([closed], np.uint8), GAP_ON, GAP_OFF, GAP_SIGMA, RATE_SIGMA,
-            np.zeros(1, np.int64), np.zeros(1, np.int64), np.array([entry]), rate, rates, stops, gap, shift, variance, *offs, *sigmas,
+            np.zeros(1, np.int64), np.zeros(1, np.int64), np.array([entry]), rate, rates, stops, gap, shift, variance,
+            *offs, *sigmas,
         )  # fmt: skip
         assert gap[0] + shift[0] == pytest.approx(height, abs=1e-12)  # only the ground moves
         held.append(stops.stop_since[0] >= 0.0)

@@ -2,10 +2,10 @@
 
 A foot that approaches the ground loses its speed within a few milliseconds when it lands; a leg that slows it down by
 itself takes several times as long. What was stopped is in contact, and the ground is where it was stopped, whatever the
-configured plane and the radius of the foot say. It stays there until it has risen by more than ``gap_off``. Springs and
-drives ring after an impact: at first, a rate of the size of the impact's speed says nothing. Where there are efforts and
-they do not explain the motion, something in the leg gives way that the model does not know, and no encoder need see it:
-then a foot may rise further, by what the speed of the impact covers while it lasts.
+configured plane and the radius of the foot say. It stays there until it has risen by more than ``gap_off``. Springs
+and drives ring after an impact: at first, a rate of the size of the impact's speed says nothing. Where there are
+efforts and they do not explain the motion, something in the leg gives way that the model does not know, and no
+encoder need see it: then a foot may rise further, by what the speed of the impact covers while it lasts.
 
 Forces that are trusted tell more. But efforts that let a foot which was stopped, and has stayed where it was, carry
 nothing for as long as forces need to be seen, are wrong for this contact.
@@ -57,16 +57,16 @@ def doubt_efforts(doubted, weight):
 
 @kernel
 def hold_stopped(
-    first, dt, known, believed, weight, closed, gap_on, gap_off, gap_sigma, velocity_sigma, plane_of, link_of, entry, rate,
-    rates, memory, gap, shift, shift_variance, rate_offs, gap_offs, gap_sigmas, velocity_sigmas,
+    first, dt, known, believed, weight, closed, gap_on, gap_off, gap_sigma, velocity_sigma, plane_of, link_of, entry,
+    rate, rates, memory, gap, shift, shift_variance, rate_offs, gap_offs, gap_sigmas, velocity_sigmas,
 ):  # fmt: skip
     """Note which contacts something has stopped, and put the ground there, for contacts without trusted forces.
 
     A contact that the learned ground bears (``entry``) is held there, and not here.
 
     Args:
-        dt: s since the last state. known: whether there are efforts. believed: whether the efforts of all limbs are. weight: in and out (m,), of the
-        contact's forces. closed: (m,) uint8, of the last state.
+        dt: s since the last state. known: whether there are efforts. believed: whether the efforts of all limbs are.
+        weight: in and out (m,), of the contact's forces. closed: (m,) uint8, of the last state.
         gap_on, gap_off, gap_sigma: m, velocity_sigma: m/s, of ActivationConfig.
         plane_of: (m,) int64, negative for a joint limit. link_of: (m,) int64, the first contact of the same link.
         entry: (m,) int64, foothold or −1.

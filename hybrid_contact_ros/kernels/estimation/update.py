@@ -289,9 +289,10 @@ def update(
     tolerate_rate_noise(weight, rate_noise, rate_offs, velocity_sigmas)
     # Hold in contact what an impact has stopped, and put the ground there, where no forces are known.
     hold_stopped(
-        first, dt, trusted, believed and has_settled(gain, observer), weight, closed, gap_on, gap_off, gap_sigma, velocity_sigma, plane_of, link_of, entry,
-        gap_velocity, rate_noise, FootStops(stop_since, stop_floor, stop_speed, stop_last, stop_noise, stop_doubted), gap, shift,
-        shift_variance, rate_offs, gap_offs, gap_sigmas, velocity_sigmas,
+        first, dt, trusted, believed and has_settled(gain, observer), weight, closed, gap_on, gap_off, gap_sigma,
+        velocity_sigma, plane_of, link_of, entry, gap_velocity, rate_noise,
+        FootStops(stop_since, stop_floor, stop_speed, stop_last, stop_noise, stop_doubted), gap, shift, shift_variance,
+         rate_offs, gap_offs, gap_sigmas, velocity_sigmas,
     )  # fmt: skip
     # Tell stick from slip of the contacts that were closed at the last state.
     slips(
