@@ -1,7 +1,7 @@
 """The estimator's defaults on recordings with truths: ``./run bench estimation [RECORDING ...] [--table TABLE]``.
 
-Without names: the recordings of the shared data; ``simulated``: all that are made here, in MuJoCo, and kept outside of
-the checkout. Tables:
+Without names: the recordings of the shared data; ``simulated``: those that are made here, in MuJoCo, and kept out of
+the checkout; ``left_out``: the same of robots that nothing was chosen with. Tables:
 
 - ``scores``: F1 of closed and of open, balanced accuracy and Brier score where the truth is certain, F1 of closed on
   all samples; touchdowns and liftoffs as true/missed/false with the error (median, 95 %) of the times told, ms.
@@ -24,24 +24,26 @@ from benchmarks.estimation_scores import tables
 from benchmarks.estimation_scores.episodes import Source
 from benchmarks.estimation_scores.faults import FAULTS
 from benchmarks.estimation_scores.runs import Options
-from benchmarks.estimation_scores.simulated import simulated_sources
+from benchmarks.estimation_scores.simulated import left_out_sources, simulated_sources
 from benchmarks.estimation_scores.sources import shared_sources
 
 TABLES = ("scores", "baselines", "ceilings", "events", "faults", "steps")
 
 
-def wanted(names: list[str], shared: dict[str, Source], simulated: dict[str, Source]) -> list[Source]:
-    """The sources by name; ``shared`` and ``simulated`` stand for all of these.
+def wanted(
+    names: list[str], shared: dict[str, Source], simulated: dict[str, Source], left_out: dict[str, Source] | None = None
+) -> list[Source]:
+    """The sources by name; ``shared``, ``simulated`` and ``left_out`` stand for all of these.
 
     Raises:
         ValueError: a name that is none.
     """
-    every = shared | simulated
-    groups = {"shared": list(shared), "simulated": list(simulated)}
+    every = shared | simulated | (left_out or {})
+    groups = {"shared": list(shared), "simulated": list(simulated), "left_out": list(left_out or {})}
     chosen = [each for name in names or ["shared"] for each in groups.get(name, [name])]
     unknown = sorted(set(chosen) - set(every))
     if unknown:
-        raise ValueError(f"no recording named {', '.join(unknown)}; there are shared, simulated, {', '.join(every)}")
+        raise ValueError(f"no recording named {', '.join(unknown)}; there are {', '.join(groups)}, {', '.join(every)}")
     return [every[name] for name in dict.fromkeys(chosen)]
 
 
@@ -63,7 +65,7 @@ def main() -> None:
     chosen = parser.parse_args()
     shared, simulated = shared_sources(), simulated_sources()
     try:
-        sources = wanted(chosen.names, shared, simulated)
+        sources = wanted(chosen.names, shared, simulated, left_out_sources())
     except ValueError as error:
         parser.error(str(error))
     options = Options(

@@ -29,8 +29,8 @@ from benchmarks.landing_sets.records import LEADS, Landing
 from benchmarks.landing_sets.sets import score
 from hybrid_contact_ros.config import LandingConfig
 from hybrid_contact_ros.identification.calibration import landings_needed, quantile_of_next, split
+from hybrid_contact_ros.identification.landing_division import least_terms
 from hybrid_contact_ros.identification.landing_fit import Case
-from hybrid_contact_ros.identification.landings import least_terms
 from hybrid_contact_ros.impacts.landing_model import LandingTerms
 
 DURATION = Terms(duration=0.002)

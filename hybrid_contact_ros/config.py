@@ -20,6 +20,7 @@ from hybrid_contact_ros.config_engine import (
     StabilityConfig,
     TrustConfig,
 )
+from hybrid_contact_ros.config_friction import FrictionConfig
 from hybrid_contact_ros.config_ground import GroundConfig
 from hybrid_contact_ros.config_impacts import ImpactConfig, LandingConfig
 from hybrid_contact_ros.config_node import DiagnosticsConfig, InputConfig, RealtimeConfig
@@ -35,6 +36,7 @@ __all__ = [
     "DiagnosticsConfig",
     "Environment",
     "EstimatorConfig",
+    "FrictionConfig",
     "GroundConfig",
     "ImpactConfig",
     "InputConfig",
@@ -84,6 +86,7 @@ class EstimatorConfig:
         ground: :class:`GroundConfig`: how the ground is learned from contact.
         belief: :class:`BeliefConfig`: densities and rates of the filter over open, sticking and slipping.
         sensors: :class:`SensorsConfig`: densities of foot sensors, shocks and commanded contacts.
+        friction: :class:`FrictionConfig`: bounds of each contact's friction, and when a slip is warned of.
         prediction: :class:`PredictionConfig`: how far ahead events and modes are predicted.
         stability: :class:`StabilityConfig`: the dead bands of the flags.
         impact: :class:`ImpactConfig`: the impact law, and how the set of velocities after an impact is drawn.
@@ -110,6 +113,7 @@ class EstimatorConfig:
     ground: GroundConfig = field(default_factory=GroundConfig)
     belief: BeliefConfig = field(default_factory=BeliefConfig)
     sensors: SensorsConfig = field(default_factory=SensorsConfig)
+    friction: FrictionConfig = field(default_factory=FrictionConfig)
     prediction: PredictionConfig = field(default_factory=PredictionConfig)
     stability: StabilityConfig = field(default_factory=StabilityConfig)
     impact: ImpactConfig = field(default_factory=ImpactConfig)
@@ -209,7 +213,9 @@ IGNORED = ("use_sim_time", "qos_overrides", "start_type_description_service", *O
 _GROUPS: dict[str, type] = {
     "activation": ActivationConfig,
     "ground": GroundConfig,
+    "sensors": SensorsConfig,
     "belief": BeliefConfig,
+    "friction": FrictionConfig,
     "prediction": PredictionConfig,
     "stability": StabilityConfig,
     "impact": ImpactConfig,

@@ -31,6 +31,8 @@ class InputConfig:
     command_damping: tuple[float, ...] = leaf((), "N m s/rad", None, None, "the same of damping")
 
     base: str = leaf("odometry", "-", None, None, "where a floating base comes from: odometry, or imu (and the legs)")
+    odometry_delay: float = leaf(0.0, "s", -0.1, 0.1, "stamps of odom are this much later than what they measure")
+    imu_delay: float = leaf(0.0, "s", -0.1, 0.1, "the same of imu")
     imu: bool = leaf(False, "-", None, None, "take inertial measurements on the topic imu into states")
     contact_sensors: bool = leaf(False, "-", None, None, "the same of readings of foot sensors on contact_sensors")
     commanded_contacts: bool = leaf(False, "-", None, None, "the same of what a controller wants closed")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from enum import IntFlag
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +13,11 @@ from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation import drive_gains
 from hybrid_contact_ros.estimation.answers import predictions
+from hybrid_contact_ros.estimation.beside import SensorWeight
+from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.command_errors import Told
 from hybrid_contact_ros.estimation.drive_commands import CommandCourse
+from hybrid_contact_ros.estimation.effort_spikes import EffortSpikes
 from hybrid_contact_ros.estimation.effort_trust import LimbEfforts, LimbWeight
 from hybrid_contact_ros.estimation.engine import Engine
 from hybrid_contact_ros.estimation.events import EventLog
@@ -28,6 +30,7 @@ from hybrid_contact_ros.estimation.landing_phases import LandingPhases
 from hybrid_contact_ros.estimation.measurement import StateReader
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.rhythm import StrideRhythm
+from hybrid_contact_ros.estimation.stream_offsets import StreamOffset, stream_offsets
 from hybrid_contact_ros.estimation.velocity_ahead import Course
 from hybrid_contact_ros.estimation.velocity_errors import VelocityErrors
 from hybrid_contact_ros.estimation.velocity_noise import VelocityNoise
@@ -84,14 +87,14 @@ class ContactEstimator:
 
     What is remembered from state to state: which contacts were closed and slid (hysteresis), the recent course of loads
     and friction margins (liftoff and slip times), the last velocities (for their noise), the last strides of each
-    contact, what its last landings said of its friction and of how velocities were extrapolated, the landing that is
-    under way, the last mode (from which the next is solved), the momentum observer, and the events already told. A
-    stamp earlier than the last one forgets all of it, as :meth:`reset` does; one that is equal adds nothing to what
-    depends on time; a pause longer than ``LONGEST_PAUSE`` s starts the observer, the courses and the solver anew.
+    contact, what forces have shown of its friction, what landings said of how velocities were extrapolated, the landing
+    that is under way, the last mode (from which the next is solved), the momentum observer, and the events already
+    told. A stamp earlier than the last one forgets all of it, as :meth:`reset` does; one that is equal adds nothing to
+    what depends on time; a pause longer than ``LONGEST_PAUSE`` s starts the observer, the courses and the solver anew.
 
     Without measured effort (``effort`` None) forces and accelerations are unknown: ``VALID_EFFORT`` is clear, statuses
     come from geometry alone, touchdown times assume locked joints (free fall without contacts, no acceleration with),
-    slip is not predicted, liftoff only from the rhythm of a steady gait, and flags are UNDECIDED. A single body has no
+    slip is not predicted, liftoff only from the last strides of a gait, and flags are UNDECIDED. A single body has no
     joints and is not concerned.
 
     One estimator (and its model) serves one thread at a time.
@@ -118,10 +121,11 @@ class ContactEstimator:
         m = model.contacts
         self._rhythm = StrideRhythm(m, config.prediction.bound_sigmas)
         self._engine = Engine(model, config, self._rhythm.due)
+        self._spikes = EffortSpikes(self._engine.memory.trust.table.scale)
         self._reader = StateReader(model, self._engine)
         self._log = EventLog(m)
         self._impact_sets = ImpactSets(model, config)
-        self._friction = FrictionMemory(model, config)
+        self._friction = FrictionMemory(model, config, self._engine.memory.friction)
         self._event_maps: EventMaps | None = None  # made when it is first asked for
         self._latest: Moment | None = None
         self._course, self._noise = Course(model.nv), VelocityNoise(model.nv)
@@ -149,7 +153,7 @@ class ContactEstimator:
         self._engine.memory.reset()
         self._rhythm.reset()
         self._log.reset()
-        self._friction.reset()
+        self._spikes.reset()
 
     def warm(self, freeze: bool = False, parts: Parts = Parts.ALL) -> None:
         """Compile every kernel that an update or an impact may need: the first state is then as fast as the thousandth.
@@ -199,7 +203,9 @@ class ContactEstimator:
                 unchanged.
         """
         # Check the state; form J, J v, G, and the factor of M. Only this step can refuse, and it remembers nothing.
+        given, state = state, self._spikes.cleaned(state)
         self._reader.read(state)
+        self._spikes.note(given, state)
         # Forget what a stamp of the past, or a pause, has made worthless.
         stamp, last = state.stamp_ns, self.stamp_ns
         if last is not None and (stamp < last or 1e-9 * (stamp - last) > LONGEST_PAUSE):
@@ -219,12 +225,11 @@ class ContactEstimator:
             self._note_touches(events)
         else:
             self._log.nothing_new(stamp)
-        self._friction.note(stamp, events, mode)
         # Remember it for what is foreseen of the next landing.
         self._course.add(stamp, moment.acceleration, moment.closed, moment.slipping)
         self._noise.add(stamp, state.v)
         self._commands.see(state)
-        self._gaps.add(stamp, np.concatenate((moment.gap, moment.gap_velocity)))
+        self._gaps.add(stamp, moment.gap, moment.gap_velocity)
         if state.effort is not None:
             self._drives.add(stamp, np.concatenate((self.model.drives.angles(state.q), state.v, state.effort)))
         self._errors.add(stamp, state.v, moment.acceleration, moment.closed, self._told)
@@ -257,29 +262,30 @@ class ContactEstimator:
         if latest is None:
             return None
         begun = phases.begun(latest)
-        ahead = ImpactAhead.of(latest, self.config.impact.horizon, begun is not None)
-        if ahead is None:
-            return None
-        since = phases.since_touch(latest.stamp_ns)
-        return replace(phases.settled(self._remembered(ahead)), begun=begun, since_touch=since)
 
-    def _remembered(self, ahead: ImpactAhead) -> ImpactAhead:
-        """The state last added to what is remembered, with all of that."""
-        return replace(
-            ahead,
-            course=self._course.ahead(),
-            friction=self._friction.learned,
-            velocities=self._noise.seen(),
-            gaps=self._gaps.seen(),
-            drives=self._drives.seen(),
-            errors=self._errors.seen(),
-            commanded=self._commands.ahead(),
-        )
+        def remembered() -> dict[str, Any]:
+            since = phases.since_touch(latest.stamp_ns)
+            return dict(self._remembered(), begun=begun, since_touch=since)
+
+        ahead = ImpactAhead.of(latest, self.config.impact.horizon, begun is not None, remembered)
+        return None if ahead is None else phases.settled(ahead)
+
+    def _remembered(self) -> dict[str, Any]:
+        """What is remembered up to the state last added, by the names that an ImpactAhead has for it."""
+        return {
+            "accelerations": self._course.seen(),
+            "friction": self._friction.learned,
+            "velocities": self._noise.seen(),
+            "gaps": self._gaps.seen(),
+            "drives": self._drives.seen(),
+            "errors": self._errors.seen(),
+            "commanded": self._commands.ahead(),
+        }
 
     def _told(self) -> Told | None:
         """The state last added to what is remembered, with all that its drives were told."""
         moment, commands = self._latest, self._commands.seen()
-        if moment is None or commands is None:
+        if moment is None or (commands is None and self._phases.since_touch(moment.stamp_ns) > drive_gains.SWINGS):
             return None
         state = moment.state
         return Told(state.q, state.v, state.effort, moment.closed, commands)
@@ -304,6 +310,19 @@ class ContactEstimator:
     def effort_report(self) -> tuple[LimbEfforts, ...]:
         """The same, with what was learned of scale and bias of the efforts; it solves for these when it is called."""
         return self._engine.memory.trust.report()
+
+    def sensors(self) -> tuple[SensorWeight, ...]:
+        """How far each foot sensor that was used is believed: one that contradicts its foot's motion is not."""
+        return self._engine.memory.beside.weights()
+
+    @property
+    def sensors_doubted(self) -> bool:
+        """Whether a foot sensor is believed little."""
+        return self._engine.memory.beside.doubted
+
+    def offsets(self) -> tuple[StreamOffset, ...]:
+        """How late efforts, the base and an inertial unit come against the joint states, as far as it is known."""
+        return stream_offsets(self._engine.memory.offsets)
 
     def _maps(self) -> EventMaps:
         if self._event_maps is None:
@@ -356,7 +375,7 @@ class ContactEstimator:
             if event.detected and event.kind == EventKind.TOUCHDOWN
         ]
         if told:
-            self._errors.touched(self._phases.touch(told, self._remembered))
+            self._errors.touched(self._phases.touch(told, lambda kept: changed(kept, **self._remembered())))
 
     def _learn_strides(self, events: tuple[Event, ...]) -> None:
         if self.config.prediction.rhythm:

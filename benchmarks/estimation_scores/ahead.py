@@ -18,6 +18,8 @@ from hybrid_contact_ros.time_density import TimeDensity
 
 HORIZONS = (0.01, 0.02, 0.05)
 LONGEST = 0.1  # s; events later than this are not extrapolated
+OFF = 0.01  # s; a prediction that is further off counts as none
+_AFTER = 0.03  # s, of a recording, that must follow an announcement before it is called false
 _SAMPLE = 0.001  # s; no true time is known better
 _STRIDES, _CHANGE = 3, 0.15  # strides after which a gait counts as steady, and by how much they may differ
 _BINS, _LEAST = 10, 20  # of probabilities; a bin is told of that many separate events
@@ -29,7 +31,8 @@ class Horizon:
     """Predictions that are made a horizon before the true events.
 
     Attributes:
-        events, missed: true ones, and those that are not announced then. false: announcements that nothing follows.
+        events, missed: true ones, and those that are not announced then. off: announced ones whose time is off by more
+            than 10 ms. false: announcements that nothing follows.
         feet: number of contacts. errors: s, predicted less true time of the others.
         held: how many of these lie within their bounds. low, high: (s) the half-widths of these bounds.
         transforms, logs: where in its density each true time lies, and the log of the density there, a ms. valid:
@@ -38,6 +41,7 @@ class Horizon:
 
     events: int = 0
     missed: int = 0
+    off: int = 0
     false: int = 0
     held: int = 0
     feet: int = 0
@@ -49,11 +53,13 @@ class Horizon:
     valid: list[bool] = field(default_factory=list)
 
     def cells(self) -> list[str]:
-        """Errors, ms, median (95 %); missed of true; false an event, or a foot where there is none; share of bounds
-        that hold, and its interval; what the densities are worth (:mod:`.density`)."""
+        """Errors, ms, median (95 %); missed and off of true; false an event, and a foot; share of bounds that hold, and
+        its interval; what the densities are worth (:mod:`.density`)."""
         size = np.abs(np.array(self.errors))
         told = f"{1e3 * np.median(size):.1f} ({1e3 * np.quantile(size, 0.95):.1f})" if size.size else "–"
-        false = f"{self.false / self.events:.2f}" if self.events else f"{self.false / max(self.feet, 1):.2f} a foot"
+        false = f"{self.false / max(self.feet, 1):.2f} a foot"
+        if self.events:
+            false = f"{self.false / self.events:.2f}, {false}"
         low, high = binomial_interval(self.held, size.size) if size.size else (0.0, 1.0)
         share = f"{self.held / size.size:.2f} [{low:.2f}, {high:.2f}]" if size.size else "–"
         worth = of_quantiles(self.errors, self.transforms, self.logs).text()
@@ -61,7 +67,7 @@ class Horizon:
             calibrated = np.array(self.valid)
             u = np.array(self.transforms)[calibrated]
             worth += f"; {calibrated.mean():.0%} valid: {distance(u):.2f}"
-        return [told, f"{self.missed}/{self.events}", false, share, worth]
+        return [told, f"{self.missed}+{self.off}/{self.events}", false, share, worth]
 
 
 def steady_spans(time: Array, true: Array) -> tuple[Bools, Bools]:
@@ -91,8 +97,10 @@ def horizons(found: list[Episode], told: list[Answers], kind: str, steady: bool)
                 timing = event_timing(time, event, ahead.time[:, i], mine, KINDS[kind], h)
                 into.events += timing.events
                 into.missed += timing.missed
-                # A bounce that the smoothed truth leaves out is no false event.
-                into.false += event_timing(time, here, ahead.time[:, i], np.unique(every), KINDS[kind], h).false
+                into.off += int(np.sum(np.abs(timing.errors) > OFF))
+                # A bounce that the smoothed truth leaves out is no false event; nor is what comes after the end.
+                seen = np.where(time <= time[-1] - h - _AFTER, here, np.uint8(EventKind.NONE))
+                into.false += event_timing(time, seen, ahead.time[:, i], np.unique(every), KINDS[kind], h).false
                 into.errors += timing.errors.tolist()
                 into.feet += 1
                 _bounds(into, time, ahead, i, mine, h)

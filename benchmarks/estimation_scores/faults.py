@@ -14,6 +14,7 @@ from hybrid_contact_ros.recordings.recording import Recording
 
 GYRO, TILT = 0.02, 0.005  # rad/s, rad
 SCALE, FRICTION = 0.1, 0.03
+SPIKE, SPIKES = 1e6, 2.0  # N m, 1/s
 
 
 def noisy(episode: Episode, seed: int = 1, **changes: float) -> Episode:
@@ -82,6 +83,24 @@ def lost(episode: Episode, share: float = 0.05, seed: int = 5) -> Episode:
     return episode.part(np.flatnonzero(kept))
 
 
+def slower(episode: Episode, rate: float) -> Episode:
+    """Only so many states a second (Hz) come, and are scored."""
+    r = episode.recording
+    steps = np.floor((r.time - r.time[0]) * rate + 1e-6)
+    return episode.part(np.flatnonzero(np.diff(steps, prepend=-1.0) > 0.0))
+
+
+def spikes(episode: Episode, seed: int = 6) -> Episode:
+    """Efforts of ``SPIKE`` in single states of single joints, ``SPIKES`` a second."""
+    r, rng = episode.recording, np.random.default_rng(seed)
+    if r.effort is None:
+        return episode
+    effort = r.effort.copy()
+    hit = np.flatnonzero(rng.random(r.time.size) < SPIKES * np.gradient(r.time))
+    effort[hit, rng.integers(effort.shape[1], size=hit.size)] = SPIKE
+    return replace(episode, recording=replace(r, effort=effort))
+
+
 def late_base(episode: Episode, by: float = 0.003) -> Episode:
     """The base's pose and velocity are those of ``by`` seconds before."""
     r = episode.recording
@@ -110,4 +129,8 @@ FAULTS: dict[str, Callable[[Episode], Episode]] = {
     "5 % lost": lost,
     "3 ms offset": late_base,
     "all together": everything,
+    "effort spikes": spikes,
+    "50 Hz": lambda episode: slower(episode, 50.0),
+    "20 Hz": lambda episode: slower(episode, 20.0),
+    "10 Hz": lambda episode: slower(episode, 10.0),
 }

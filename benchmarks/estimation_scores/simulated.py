@@ -6,7 +6,7 @@ They are made when they are first asked for, and kept in ``CACHE`` of ``sources.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -39,22 +39,34 @@ CASES: dict[str, tuple[str, dict[str, float | bool]]] = {
 }
 FALLS = {("go2", "pace"), ("anymal", "bound")}
 """The plain controller does not keep these up."""
+LEFT_OUT = {"hyq": ("walk", "pace", "bound", "change", "stop"), "solo12": ("change", "stop")}
+"""Recordings of robots that nothing was chosen with, so that they tell what defaults are worth."""
+WALK = 16.0  # s, of their walks, whose strides are long
 
 
 def simulated_sources() -> dict[str, Source]:
     """By name, ``ROBOT_CASE``."""
+    return _sources({robot: [c for c in CASES if (robot, c) not in FALLS] for robot in ("go2", "anymal")}, DURATION)
+
+
+def left_out_sources() -> dict[str, Source]:
+    """Those of ``LEFT_OUT``, by name."""
+    return _sources(LEFT_OUT, WALK)
+
+
+def _sources(cases: Mapping[str, Sequence[str]], walk: float) -> dict[str, Source]:
+    """``walk``: s, how long walks are."""
     found = {}
-    for robot in ("go2", "anymal"):
+    for robot, chosen in cases.items():
         config, urdf = ROBOTS[robot].configuration(), example_urdf(ROBOTS[robot].urdf)
-        for case in CASES:
-            if (robot, case) not in FALLS:
-                name = f"{robot}_{case}"
-                found[name] = Source(name, urdf, config, tuple((i,) for i in range(4)), _loader(robot, case))
+        for case in chosen:
+            name, duration = f"{robot}_{case}", walk if case == "walk" else DURATION
+            found[name] = Source(name, urdf, config, tuple((i,) for i in range(4)), _loader(robot, case, duration))
     return found
 
 
-def _loader(robot: str, case: str) -> Callable[[], list[Episode]]:
-    return lambda: [episode(f"{robot}_{case}", made(robot, case))]
+def _loader(robot: str, case: str, duration: float) -> Callable[[], list[Episode]]:
+    return lambda: [episode(f"{robot}_{case}", made(robot, case, duration))]
 
 
 def made(robot: str, case: str, duration: float = DURATION, cache: Path = CACHE) -> dict[str, Array]:

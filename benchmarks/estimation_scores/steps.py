@@ -107,6 +107,7 @@ def inertial(episode: Episode, rng: np.random.Generator) -> list[ImuMeasurement]
     speed = turn.apply(r.linear)
     dt = np.diff(r.time, prepend=2 * r.time[0] - r.time[1])
     acceleration = np.diff(speed, axis=0, prepend=speed[:1]) / dt[:, None] + [0.0, 0.0, 9.81]
+    acceleration[0] = acceleration[1]
     force = turn.inv().apply(acceleration) + BIAS * _axis(rng) + NOISE * rng.normal(size=(n, 3))
     spin = r.angular + GYRO_BIAS * _axis(rng) + GYRO * rng.normal(size=(n, 3))
     tilted = (turn * Rotation.from_rotvec(TILT * _axis(rng))).as_quat()

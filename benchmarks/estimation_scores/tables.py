@@ -260,7 +260,8 @@ def events_table(sources: Sequence[Source], options: Options, picture: Path | No
     pooled: dict[str, Horizon] = {}
     bins: dict[str, list[Reliability]] = {}
     print("densities: distance of their transforms from uniform; log score a ms (of the best constant width)")
-    head("recording", "event", "gait", "ms ahead", "error", "missed", "false an event", "bounds hold", "densities")
+    head("recording", "event", "gait", "ms ahead", "error", "missed + off", "false an event, a foot",
+         "bounds hold", "densities")  # fmt: skip
     written: dict[str, Any] = {}
     runs = [Runner(source, options).run() for source in available(sources)]
     for run in runs:

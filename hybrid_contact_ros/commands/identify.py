@@ -98,7 +98,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _landings(args: argparse.Namespace) -> int:
     from hybrid_contact_ros.commands.report import show_reading
-    from hybrid_contact_ros.identification.landings import identify_landings, parameter_file
+    from hybrid_contact_ros.identification.landing_file import parameter_file
+    from hybrid_contact_ros.identification.landings import identify_landings
 
     found = identify_landings(
         [args.bag, *args.more],

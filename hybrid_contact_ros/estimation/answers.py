@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.estimation.engine import Answer
 from hybrid_contact_ros.estimation.pairs import Pairs, listed
+from hybrid_contact_ros.kernels.estimation.belief_step import CALIBRATED
 from hybrid_contact_ros.kernels.estimation.update_records import CODES, NUMBERS, VECTORS, ListsOut
 from hybrid_contact_ros.prediction import ModePrediction, ModeSequence, StabilityPrediction
 
@@ -25,9 +26,10 @@ _VECTORS = ("position", "normal", "tangential_velocity", "force_model", "force_e
 _NUMBERS = (
     "probability", "gap", "gap_velocity", "gap_acceleration", "friction_coefficient", "friction_margin",
     "critical_friction", "time_to_event", "earliest", "latest", "ground_offset", "ground_sigma", "force_weight",
-    "time_q05", "time_q25", "time_q75", "time_q95", "event_probability",
+    "time_q05", "time_q25", "time_q75", "time_q95", "event_probability", "friction_lower", "friction_upper",
+    "friction_ratio", "time_to_slip",
 )  # fmt: skip
-_CODES = ("status", "jammed", "next_event", "bounds_valid")
+_CODES = ("status", "jammed", "next_event", "bounds_valid", "slip_warning")
 _FLAG_NUMBERS = (
     "constraint_force", "gap_acceleration", "chatter_end", "touchdown_speed", "friction_margin",
     "pseudo_impulse_margin", "chatter_end_earliest", "chatter_end_latest",
@@ -69,7 +71,7 @@ _FLAG_PLACES = {
 }
 assert len(_NUMBERS) + len(_FLAG_NUMBERS) == NUMBERS and len(_CODES) + len(_FLAG_CODES) == CODES
 _PAIR_FIELDS = ("pair_first", "pair_second", "pair_coupling", "pair_order_sensitive", "pair_order_margin")
-_TRUTHS = ("force_valid", "closed", "bounds_valid")
+_TRUTHS = ("force_valid", "closed", "bounds_valid", "slip_warning")
 _new, _set = object.__new__, object.__setattr__  # the records are frozen
 
 
@@ -152,9 +154,9 @@ def predictions(stamp_ns: int, answer: Answer, lists: ListsOut) -> tuple[ModePre
     _set(mode, "floats", floats)
     _set(mode, "octets", octets)
     _set(mode, "residual", residual)
-    _set(mode, "validity", validity)
+    _set(mode, "validity", validity & ~CALIBRATED)
     _set(mode, "sequence", mode_sequence(lists, steps))
-    _set(mode, "probability_valid", False)
+    _set(mode, "probability_valid", bool(validity & CALIBRATED))
     _set(mode, "time_bounds_valid", False)
     _set(mode, "density_valid", False)
     _set(flags, "stamp_ns", stamp_ns)

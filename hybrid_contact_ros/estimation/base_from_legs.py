@@ -37,6 +37,9 @@ _NOTHING = 0.05  # counts of all feet together, below which none carries
 _DRIFT = 0.02  # m/√s, of the height
 _ACCELERATION = 1.0  # m/s², of what the accelerometer misses, and
 _UNKNOWN = 10.0  # without one
+_FELT, _FALLS = 0.004, 4.0  # s, m/s²: a mean specific force below that is that of a fall
+_ALOFT = 0.3  # m, height of the lowest foot of a robot that begins in the air
+_HIGH = 0.1  # m, deviation of the height of one that flies
 _PAUSE = 0.1  # s; after a longer one all begins anew
 _ALONG = 1.0  # m, of positions along the ground, which nobody knows
 _ATTITUDE, _RATE = 0.01, 0.02  # rad and rad/s, where the unit does not state them
@@ -74,6 +77,7 @@ class BaseFromLegs:
         """Forget all states."""
         self._stamp = 0
         self._since = 0  # when a foot stood last
+        self._felt = 9.81  # m/s², mean specific force
         self._alone = 0.0  # 1 where no foot stands, as far as is known
         self._position, self._velocity = np.zeros(3), np.zeros(3)
         self._speed_variance = self._height_variance = math.inf
@@ -107,7 +111,7 @@ class BaseFromLegs:
         gap = model.rows.gap[self._feet]
         moving = np.einsum("kij,j->ki", model.rows.rows[self._feet], v)
         speeds = -np.einsum("ki,kij->kj", moving, self._axes)  # of the base, if that foot stands
-        self._correct(gap, speeds)
+        self._correct(gap, speeds, self._carries(seconds, imu))
         linear = rotation.T @ self._velocity
         return LegBase(np.concatenate((self._position, turn, linear, spin)), self._covariance(imu, rotation))
 
@@ -123,9 +127,26 @@ class BaseFromLegs:
         self._height_variance += seconds * (seconds * self._speed_variance + _DRIFT**2)
         self._speed_variance += seconds * (missed * missed * max(seconds, 0.001) + _DOUBT * self._alone**2)
 
-    def _correct(self, gap: Array, speeds: Array) -> None:
+    def _carries(self, seconds: float, imu: ImuMeasurement) -> bool:
+        """Whether anything carries the robot: the accelerometer of one that falls shows next to nothing."""
+        if imu.acceleration is None or not imu.acceleration.any():  # zeros are published by units without
+            return True
+        size = float(np.linalg.norm(imu.acceleration))
+        self._felt += (1.0 - math.exp(-seconds / _FELT)) * (size - self._felt) if seconds else size - self._felt
+        return self._felt > _FALLS
+
+    def _correct(self, gap: Array, speeds: Array, carried: bool) -> None:
         """Take in feet: gaps (k,) of a base at the origin, and velocities (k, 3) of the base if they stand."""
         if not gap.size:
+            return
+        if not carried:
+            if not math.isfinite(self._speed_variance):  # it begins in the air, nobody knows how high
+                self._velocity, self._position[2] = np.zeros(3), _ALOFT - float(gap.min())
+                self._speed_variance = _BEGINNING**2
+            elif float(gap.min()) + self._position[2] < -_HEIGHT:  # it fell through where the ground was thought
+                self._position[2] = _ALOFT - float(gap.min())
+            self._height_variance = _HIGH**2
+            self._alone, self._since = 1.0, self._stamp
             return
         near = np.exp(-0.5 * ((gap - gap.min()) / _HEIGHT) ** 2)
         if not math.isfinite(self._speed_variance):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config_sensors import SensorsConfig
+from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.sensor_likelihoods import (
     FEET,
     FORCE,
@@ -24,6 +25,7 @@ from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.sensors import ContactForces, ContactReadings
 from hybrid_contact_ros.mechanics.state import RobotState
 
+_MOVES = 0.1  # m/s, of a base that does not stand
 _KINDS = ("force sensor", "foot sensor")
 
 
@@ -54,6 +56,7 @@ class BesideContacts:
 
     def __init__(self, model: RigidBodyModel, config: SensorsConfig, weight: float) -> None:
         m = model.contacts
+
         self._model, self._placement = model, model.joints.placement
         share = weight / max(m, 1)
         names = [name for name in SensorSettings._fields if hasattr(config, name)]
@@ -90,6 +93,8 @@ class BesideContacts:
         self._any, present = True, self.given.present
         if force is not None or reading is not None or present[FEET]:
             self._take_feet(state.stamp_ns, force, reading)
+            if self._model.floating_base:
+                self.given.moves[0] = float(state.v[0] ** 2 + state.v[1] ** 2 + state.v[2] ** 2) > _MOVES**2
         present[FEET] = force is not None or reading is not None
         new = unit is not None and unit.acceleration is not None and unit.stamp_ns != self._unit_ns
         present[UNIT] = new
@@ -131,6 +136,11 @@ class BesideContacts:
             for i, name in enumerate(self._model.contact_names)
             if self._used[kind, i]
         )
+
+    @property
+    def doubted(self) -> bool:
+        """Whether a sensor that was used is believed little."""
+        return bool((self._used & (self.memory.trust < BELIEVED)).any())
 
     @property
     def loads(self) -> NDArray[np.float64]:

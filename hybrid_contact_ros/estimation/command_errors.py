@@ -1,6 +1,6 @@
-"""What commanded drives were foreseen to do before the last touches, and how far off that was.
+"""What drives were foreseen to do before the last touches, and how far off that was.
 
-To follow commanded drives to a touch costs as much as a set, so that it is not done for every state that might once
+To follow drives to a touch costs as much as a set, so that it is not done for every state that might once
 teach something. A state keeps what was told by then. Its error is found when a landing is foreseen in a situation like
 it, once, and with a deadline for one state a set: after a few sets all that are needed are known.
 """
@@ -21,12 +21,15 @@ class Told:
     """A state with all that its drives had been told by then.
 
     Attributes:
-        q (nq,), v (nv,), effort (nv,) or None: of the state. closed: its closed contacts. commands: of its drives.
+        q (nq,), v (nv,), effort (nv,) or None: of the state. closed: its closed contacts. commands: of its drives; None
+            where nobody tells, for drives that answer a push.
     """
 
     __slots__ = ("_came", "_error", "_seconds", "closed", "commands", "effort", "q", "v")
 
-    def __init__(self, q: Array, v: Array, effort: Array | None, closed: NDArray[np.uint8], commands: CommandsSeen):
+    def __init__(
+        self, q: Array, v: Array, effort: Array | None, closed: NDArray[np.uint8], commands: CommandsSeen | None
+    ) -> None:
         self.q, self.v = q.copy(), v.astype(np.float64)
         self.effort = None if effort is None else effort.copy()
         self.closed, self.commands = np.flatnonzero(closed), commands

@@ -1,12 +1,14 @@
 """What drives do when their joints are pushed, learned from the last states, where nobody tells what they are told.
 
 A drive that follows a reference gives τ = k_p (q_d − q) + k_d (q̇_d − q̇) + τ_ff. How its reference goes on is in a
-controller's mind, but how it answers a push is seen at each touch: over a few milliseconds Δτ = −k_p Δq − k_d Δq̇, which is
-solved for both gains by least squares over the last states, less what noise of q and q̇ would make of them. Where they
-explain no more than half of what efforts did, drives are taken to hold their efforts.
+controller's mind, but how it answers a push is seen at each touch: over a few milliseconds Δτ = −k_p Δq − k_d Δq̇, which
+is solved for both gains by least squares over the last states, less what noise of q and q̇ would make of them. Where
+they explain no more than half of what efforts did, drives are taken to hold their efforts.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,8 @@ _APART = 0.003  # s, between the states of a difference
 _FEWEST = 3  # differences that tell something
 _EXPLAINED = 0.5  # of the squares of what efforts did, by gains that are believed
 _TURN = 2.0 * np.pi
+SWINGS = 0.02
+"""s after a touch, in which drives still answer its push."""
 
 
 def gains(
@@ -55,19 +59,24 @@ def gains(
     return stiffness, damping, left < _EXPLAINED * np.square(y).sum(axis=0)
 
 
-def as_commanded(
-    seen: VelocitiesSeen, stamp_ns: int, driven: NDArray[np.bool_], sigmas: tuple[float, float]
-) -> CommandAhead | None:
-    """A command that drives seem to follow: what they do now, with their gains. None where no gains are known.
+class Gains(NamedTuple):
+    """stiffness, damping (nv,), zero where they are not known (nv,)."""
 
-    Args:
-        seen: the last angles, v and efforts (3 nv,), the last of which are those of the state.
-    """
+    stiffness: Array
+    damping: Array
+    known: NDArray[np.bool_]
+
+    def as_commanded(self, angles: Array, v: Array, effort: Array) -> CommandAhead:
+        """What drives with these gains seem to be told at a state: to go on as they do. angles, v, effort: (nv,)."""
+        position, velocity, forward = (np.where(self.known, each, 0.0) for each in (angles, v, effort))
+        told = JointCommand(0, position, velocity, forward, self.stiffness, self.damping, self.known)
+        still = np.zeros(v.size)
+        return CommandAhead(told, still, still, 0.0)
+
+
+def learned(seen: VelocitiesSeen, driven: NDArray[np.bool_], sigmas: tuple[float, float]) -> Gains | None:
+    """The gains of drives; None where none are known. seen: the last angles, v and efforts (3 nv,)."""
     angles, v, effort = np.split(seen.values, 3, axis=1)
     stiffness, damping, known = gains(seen.times, angles, v, effort, sigmas)
     known &= driven
-    if not known.any():
-        return None
-    now = [np.where(known, each, 0.0) for each in (angles[-1], v[-1], effort[-1], stiffness, damping)]
-    still = np.zeros(v.shape[1])
-    return CommandAhead(JointCommand(stamp_ns, *now, known), still, still, 0.0)
+    return Gains(np.where(known, stiffness, 0.0), np.where(known, damping, 0.0), known) if known.any() else None

@@ -12,9 +12,11 @@ from hybrid_contact_ros.config import ActivationConfig, EstimatorConfig
 from hybrid_contact_ros.estimation.beside import BesideContacts
 from hybrid_contact_ros.estimation.contact_belief import belief_settings, belief_use
 from hybrid_contact_ros.estimation.effort_trust import EffortTrust
+from hybrid_contact_ros.estimation.friction_memory import friction_table
 from hybrid_contact_ros.estimation.ground import ground_scratch, ground_settings
 from hybrid_contact_ros.estimation.memory import Memory, engine_out, lists_out, measurement, update_scratch
 from hybrid_contact_ros.estimation.moment import Moment
+from hybrid_contact_ros.estimation.stream_offsets import note_spin
 from hybrid_contact_ros.estimation.stride_course import stride_course
 from hybrid_contact_ros.kernels.bound import Bound
 from hybrid_contact_ros.kernels.estimation.measure import MeasureSettings, measure
@@ -88,7 +90,7 @@ class Engine:
         self._passive = model.floating_base and nv == 6
         self.memory = Memory(
             m, nv, model.contact_frames, EffortTrust(model, config.trust),
-            BesideContacts(model, config.sensors, weight(model)),
+            BesideContacts(model, config.sensors, weight(model)), model.friction,
         )  # fmt: skip
         self.measured, self.scratch = measurement(m, nv), update_scratch(m, nv)
         self.ahead, self.lists = engine_out(m), lists_out(m, config.prediction.rollout_events)
@@ -144,10 +146,10 @@ class Engine:
             *belief_settings(config.belief, config.prediction.bound_sigmas, weight(model), m), *robot, *problem,
             *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer, *memory.log,
             *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.noise, *memory.stops,
-            *memory.stance, *memory.footholds, *memory.belief, *memory.beside.settings, *memory.beside.given,
-            *memory.beside.memory, bool(config.sensors.decide), *self.course, *memory.skill, *memory.density,
-            *state_scratch(m, TANGENTS), *self.scratch, *self.ground, *self.ahead,
-            *self.lists,
+            *friction_table(model, config, weight(model)), *memory.friction, *memory.stance, *memory.footholds,
+            *memory.belief, *memory.beside.settings, *memory.beside.given, *memory.beside.memory,
+            bool(config.sensors.decide), model.velocity, *memory.offsets, *self.course, *memory.skill, *memory.density,
+            *state_scratch(m, TANGENTS), *self.scratch, *self.ground, *self.ahead, *self.lists,
         )  # fmt: skip
 
     def measure(self, state: RobotState) -> int:
@@ -182,6 +184,8 @@ class Engine:
         stamp, first = state.stamp_ns, last_stamp_ns is None
         last = stamp if last_stamp_ns is None else last_stamp_ns
         self.memory.beside.take(state)
+        if state.imu is not None or self.memory.offsets.spin[3]:
+            note_spin(self.memory.offsets, state)
         found = self._update.call(
             max(0.0, 1e-9 * (stamp - last)), self.trusted(state), stamp, last, first, elapsed, flags_wanted,
             sequence_wanted, *self._out,

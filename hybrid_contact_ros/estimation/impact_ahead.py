@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.estimation.drive_commands import CommandAhead
 from hybrid_contact_ros.estimation.moment import Moment
-from hybrid_contact_ros.estimation.velocity_ahead import CourseAhead
+from hybrid_contact_ros.estimation.velocity_ahead import AccelerationsSeen, CourseAhead
 from hybrid_contact_ros.estimation.velocity_errors import ErrorsSeen
 from hybrid_contact_ros.estimation.velocity_noise import VelocitiesSeen
 
@@ -42,7 +43,7 @@ class ImpactAhead:
     Attributes:
         stamp_ns, q (nq,), v (nv,), effort (nv,) or None: of the state. acceleration: v̇ (nv,) of its mode.
         closed, backed (m,), event_times (m, 3): of its :class:`~hybrid_contact_ros.estimation.moment.Moment`.
-        course: of the acceleration, or None where it has none.
+        accelerations: the last ones of this mode; None where nobody remembered them.
         since_touch: s since the last touch of a contact. begun: the landing that it belongs to, as long as it may be
             under way (:class:`~hybrid_contact_ros.estimation.landing_phases.LandingPhases`).
         base_covariance, base_twist_in_world: of the state.
@@ -63,7 +64,7 @@ class ImpactAhead:
     closed: Codes
     backed: Codes
     event_times: Array
-    course: CourseAhead | None = None
+    accelerations: AccelerationsSeen | None = None
     since_touch: float = math.inf
     begun: LandingBegun | None = None
     base_covariance: Array | None = None
@@ -77,10 +78,17 @@ class ImpactAhead:
     gaps: VelocitiesSeen | None = None
     errors: ErrorsSeen | None = None
 
+    @property
+    def course(self) -> CourseAhead | None:
+        """Of the acceleration, or None where it has none."""
+        return None if self.accelerations is None else self.accelerations.course
+
     @classmethod
-    def of(cls, moment: Moment, horizon: float, anyway: bool = False) -> ImpactAhead | None:
-        """A copy of a state, without what others remember of the states before it. None where no touchdown is predicted
-        within ``horizon`` s, for there would be no set, unless one is wanted ``anyway``."""
+    def of(
+        cls, moment: Moment, horizon: float, anyway: bool = False, remembered: Callable[[], dict[str, Any]] = dict
+    ) -> ImpactAhead | None:
+        """A copy of a state, with what is ``remembered`` of the states before it, by attribute. None where no
+        touchdown is predicted within ``horizon`` s, for there would be no set, unless one is wanted ``anyway``."""
         if not anyway:
             kinds = moment.backed.tobytes()  # a bytes object holds integers
             if _TOUCHDOWN not in kinds:
@@ -102,4 +110,5 @@ class ImpactAhead:
             gap_velocity=moment.gap_velocity.copy(),
             base_covariance=None if state.base_covariance is None else state.base_covariance.copy(),
             base_twist_in_world=state.base_twist_in_world,
+            **remembered(),
         )

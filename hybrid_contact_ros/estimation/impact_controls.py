@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.config import LandingConfig
+from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.landing_clusters import wider_fields
 from hybrid_contact_ros.impacts.invariant_basis import InvariantBasis, OtherTerms, basis_of, set_changes
 from hybrid_contact_ros.prediction import ImpactPrediction
@@ -46,12 +45,12 @@ def with_basis(
     if basis.status == Status.SINGULAR:
         return found
     if not len(found.velocities):
-        return replace(found, basis=basis.rows)
+        return changed(found, basis=basis.rows)
     change, jump = set_changes(
         basis, terms, bias, found.velocity_minus, found.velocities, found.generators, found.margin
     )
     if spread is None:
-        return replace(found, basis=basis.rows, basis_change=change, joint_jump=jump)
+        return changed(found, basis=basis.rows, basis_change=change, joint_jump=jump)
     jump += np.abs(spread).sum(axis=0)
     wider = wider_fields(found, spread) if len(spread) else {}
-    return replace(found, basis=basis.rows, basis_change=change, joint_jump=jump, **wider)
+    return changed(found, basis=basis.rows, basis_change=change, joint_jump=jump, **wider)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import LandingPhase
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.impact import (
     ImpactRequest,
     check_config,
@@ -135,8 +135,8 @@ class ImpactSets:
         beside = yield from steps.pop()
         if found is None or beside is None:
             return found or beside
-        others = (*beside.after_each, replace(beside, after_each=()))
-        return replace(found, after_each=(*others, *found.after_each))
+        others = (*beside.after_each, changed(beside, after_each=()))
+        return changed(found, after_each=(*others, *found.after_each))
 
     def _under_way(
         self, ahead: ImpactAhead, begun: LandingBegun, clock: Clock, sampled: bool
@@ -151,26 +151,29 @@ class ImpactSets:
         passed = 1e-9 * (ahead.stamp_ns - foreseen.stamp_ns)
         phase = LandingPhase.INCOMPLETE if begun.coming else LandingPhase.COMPLETE
         after = tuple(_later(one, ahead.stamp_ns, passed, LandingPhase.INCOMPLETE) for one in found.after_each)
-        return replace(_later(found, ahead.stamp_ns, passed, phase), after_each=after if begun.coming else ())
+        return changed(_later(found, ahead.stamp_ns, passed, phase), after_each=after if begun.coming else ())
 
     def _cluster(self, ahead: ImpactAhead, clock: Clock, sampled: bool) -> Steps[ImpactPrediction | None]:
         """The set of the touches that come next. Each set has ``impact.deadline``, whatever it consists of, and what
         earlier ones left of theirs; of a cluster, sets after its first feet that do not fit in are left out."""
         foreseen, model, limit = self._foreseen, self._model, 1e9 * self._config.deadline
         ahead = foreseen.with_noise(ahead)
+        yield SHORT
         contacts, when = foreseen.contacts(ahead)
         if not contacts.size:
             return None
-        ahead = foreseen.by_the_best(ahead, when)
-        reached = foreseen.commanded(ahead, when)
+        sources = foreseen.sources
+        ahead = sources.by_the_best(ahead, when)
+        reached = sources.commanded(ahead, when)
         if reached is not None:
-            q, v, ahead = reached.q, reached.v, replace(ahead, effort=reached.effort)
+            q, v, ahead = reached.q, reached.v, changed(ahead, effort=reached.effort)
         else:
-            q, v = foreseen.state(ahead, when)
+            q, v = sources.state(ahead, when)
         yield SHORT
         if not model.evaluate(RobotState(ahead.stamp_ns, q, v, ahead.effort)):
             return None
         unsure = foreseen.unsure(ahead, when)
+        yield SHORT
         # Feet that land soon after, in an impact of their own, act while a controller leans on the basis.
         acting = impacting_contacts(self._config, ahead.closed, ahead.backed, ahead.event_times)[0]
         basis = basis_of(model.here.mass, model.rows.rows[acting].reshape(-1, model.nv))
@@ -183,8 +186,8 @@ class ImpactSets:
                 break
             yield SHORT
             part = yield from self._set(impact, first, clock, left)
-            after.append(replace(part, phase=LandingPhase.INCOMPLETE))
-        return replace(found, after_each=tuple(after)) if after else found
+            after.append(changed(part, phase=LandingPhase.INCOMPLETE))
+        return changed(found, after_each=tuple(after)) if after else found
 
     def _set(
         self, impact: _AtImpact, contacts: NDArray[np.intp], clock: Clock, left_ns: float
@@ -212,7 +215,8 @@ class ImpactSets:
         landing = self._landing(corners)
         found = yield from impact_steps(landing, model.here.mass, model.rows.rows, impact.v, request, impact.sampled)
         yield SHORT
-        found, spread = self._foreseen.told(found, ahead, corners, impact.unsure)
+        found, spread = yield from self._foreseen.told(found, ahead, corners, impact.unsure)
+        yield SHORT
         found = with_basis(found, impact.basis, model.here.bias, self._other(request.lasting), spread)
         if limited and not first:
             costs.learn(key, clock.now() - begin, *landing.sampling)
@@ -262,7 +266,7 @@ class ImpactSets:
         landing = self._landing_config
         if found.generators is None or not landing.level > 0.0:
             return found
-        return replace(
+        return changed(
             found,
             level=landing.level,
             calibration_count=landing.calibration_count,
@@ -272,7 +276,7 @@ class ImpactSets:
 
 def _later(found: ImpactPrediction, stamp_ns: int, passed: float, phase: LandingPhase) -> ImpactPrediction:
     """The same set, told ``passed`` s later."""
-    return replace(
+    return changed(
         found,
         stamp_ns=stamp_ns,
         time_to_impact=found.time_to_impact - passed,

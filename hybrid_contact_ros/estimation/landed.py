@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.impacts.landing_model import LandingTerms
 from hybrid_contact_ros.impacts.landing_set import MODEL_ERROR, QUANTILE, LandingPoints, quantile_bounds
 from hybrid_contact_ros.prediction import ImpactPrediction
@@ -31,7 +30,7 @@ def landed(
     status = sampled.status
     if made.status != Status.SOLVED and status in (Status.SOLVED, Status.DEADLINE):
         status = made.status
-    return replace(
+    return changed(
         sampled,
         velocities=velocities,
         lower=bounds[0],

@@ -1,10 +1,9 @@
-"""What is foreseen of a landing beside its impact: the state it begins with, its touches one by one, and how uncertain
-the velocity is."""
+"""What is foreseen of a landing beside its impact: its touches one by one, and how uncertain the velocity is that it
+begins with."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,8 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import EventKind, LandingPhase, Status
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.estimation.command_errors import Told
-from hybrid_contact_ros.estimation.drive_commands import Reached, followed
-from hybrid_contact_ros.estimation.drive_gains import as_commanded
+from hybrid_contact_ros.estimation import velocity_noise
+from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 from hybrid_contact_ros.estimation.landing_clusters import (
     Cluster,
@@ -25,18 +23,16 @@ from hybrid_contact_ros.estimation.landing_clusters import (
     shifted,
 )
 from hybrid_contact_ros.estimation.small_systems import solved
-from hybrid_contact_ros.estimation.state_covariance import state_covariance
 from hybrid_contact_ros.estimation.velocity_ahead import (
-    Contacts,
     friction_margins,
     landing_map,
     make_regular,
     spread_axes,
-    through_sticks,
 )
-from hybrid_contact_ros.estimation.velocity_errors import ErrorsSeen, Missed
+from hybrid_contact_ros.estimation.velocity_sources import VelocitySources
+from hybrid_contact_ros.impacts.landing_set import AT_REST
+from hybrid_contact_ros.impacts.steps import SHORT, Steps
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
-from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import ImpactPrediction
 
 Array = NDArray[np.float64]
@@ -46,8 +42,7 @@ _GRAVITY = 9.81
 _SLIPS = 0.4  # of the standard deviation of a gap's acceleration: that of a contact that may slip, along the ground
 _SLOWEST = 0.02  # m/s, of what comes down to touch
 _REMEMBERED = 16
-_SWINGS = 0.02  # s after a touch, in which drives still answer its push
-_FOUND_ANEW = 1  # errors of commands, for a set with a deadline
+_BENT = 3  # longest axes of the spread whose landing is solved anew, for what the map to first order misses
 
 
 class LandingAhead:
@@ -59,10 +54,11 @@ class LandingAhead:
         self._drives = np.eye(model.nv)[:, self._driven]
         self._weight = _GRAVITY * sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:])
         self._chains: dict[bytes, LandingChain] = {}
-        self._asked: tuple[ErrorsSeen | None, dict[bool, Missed | None]] = None, {}
+        self.sources = VelocitySources(model, config)
 
     def warm(self) -> None:
         """Compile what the answers need."""
+        velocity_noise.warm()
         n = self._model.nv
         chain = LandingChain(self._landing, np.full(1, 0.5), np.zeros(1), 2, n, self._driven)
         mass, rows, v = np.eye(n), np.zeros((3, n)), np.zeros(n)
@@ -77,7 +73,8 @@ class LandingAhead:
         gap, rate = ahead.gap, ahead.gap_velocity
         if ahead.gaps is None or gap is None or rate is None or ahead.base_covariance is not None:
             return ahead
-        noise, rough = np.split(ahead.gaps.sigma, 2)
+        sigma, m = ahead.gaps.sigma.tolist(), len(gap)
+        noise, rough = sigma[:m], sigma[m:]
         times = ahead.event_times.copy()
         for i in np.flatnonzero(ahead.backed == EventKind.TOUCHDOWN).tolist():
             time, early, late = times[i].tolist()
@@ -87,7 +84,7 @@ class LandingAhead:
             more = self._config.prediction.bound_sigmas * math.hypot(noise[i], time * rough[i]) / speed
             times[i, 1] = max(time - math.hypot(time - early, more), min(early, 0.0))
             times[i, 2] = time + math.hypot(late - time, more)
-        return replace(ahead, event_times=times)
+        return changed(ahead, event_times=times)
 
     def contacts(self, ahead: ImpactAhead) -> tuple[NDArray[np.intp], float]:
         """Which contacts take part in the next impact, and when (s) it begins: with a landing that lasts, those whose
@@ -104,122 +101,11 @@ class LandingAhead:
             return []
         return after_touches(contacts, ahead.closed, ahead.event_times)
 
-    def by_the_best(self, ahead: ImpactAhead, when: float) -> ImpactAhead:
-        """The same, without commands where the acceleration, and what that missed before, tells v⁻ better.
-
-        Of both the errors before the last touches are compared, in situations like this one; where those of commands
-        are not known, the others are believed, which are.
-        """
-        if ahead.commanded is None or not when > 0.0:
-            return ahead
-        held = self._missed(replace(ahead, commanded=None), when)
-        if held is None or not self._model.evaluate(RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort)):
-            return ahead
-        mass = self._model.here.mass.copy()
-        told = self._missed(ahead, when)
-        if told is not None and told.scatter(mass) <= held.scatter(mass):
-            return ahead
-        return replace(ahead, commanded=None)
-
-    def commanded(self, ahead: ImpactAhead, when: float) -> Reached | None:
-        """The same as :meth:`state`, with the effort there, where the drives are told what to do."""
-        if ahead.commanded is None or not when > 0.0:
-            return None
-        state = RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort)
-        closed = np.flatnonzero(ahead.closed)
-        reached = followed(self._model, state, ahead.commanded, closed, when, self._landing.course)
-        missed = None if reached is None else self._missed(ahead, when)
-        if reached is None or missed is None:
-            return reached
-        more = missed.middle(np.sqrt(np.diag(self._noise(ahead))))
-        return Reached(self._model.integrate(reached.q, 0.5 * when * more), reached.v + more, reached.effort)
-
-    def _follow(self, told: Told, seconds: float) -> Array | None:
-        """v (nv,) to which commanded drives were foreseen to take the robot from a state of the past."""
-        commands = told.commands.ahead()
-        if commands is None:
-            return None
-        state = RobotState(0, told.q, told.v, told.effort)
-        found = followed(self._model, state, commands, told.closed, seconds, self._landing.course)
-        return None if found is None else found.v
-
-    def state(self, ahead: ImpactAhead, when: float) -> tuple[Array, Array]:
-        """q and v⁻ when the first contact touches, ``when`` s after the state."""
-        model, v, acceleration = self._model, ahead.v, ahead.acceleration
-        missed = self._missed(ahead, when)
-        if missed is not None and missed.settled:
-            later = v + when * acceleration + missed.middle(np.sqrt(np.diag(self._noise(ahead))))
-            return model.integrate(ahead.q, when * 0.5 * (v + later)), later
-        pushed = self._pushed(ahead, when)
-        if pushed is not None:
-            return pushed.q, pushed.v
-        if self._landing.course > 0.0:
-            sticks = (ahead.backed == EventKind.STICK) & (ahead.event_times[:, 0] < when)
-            if sticks.any() and ahead.effort is not None:
-                later = self._through_sticks(ahead, when)
-                if np.isfinite(later).all():
-                    return model.integrate(ahead.q, when * 0.5 * (v + later)), later
-            elif ahead.course is not None:
-                change, _ = ahead.course.change(when, self._landing.course)  # of q a third of that, times the time
-                q = model.integrate(ahead.q, when * (v + 0.5 * when * acceleration + change / 3.0))
-                return q, v + when * acceleration + change
-        return model.integrate(ahead.q, when * (v + 0.5 * when * acceleration)), v + when * acceleration
-
-    def _missed(self, ahead: ImpactAhead, when: float) -> Missed | None:
-        """What such extrapolations to the touch of the contact that is due first missed before: of commanded drives
-        where there are commands, of the acceleration held where there are none."""
-        errors = ahead.errors
-        if errors is None or self._landing.course == 0.0:
-            return None
-        if self._asked[0] is not errors:
-            self._asked = errors, {}
-        known, commanded = self._asked[1], ahead.commanded is not None
-        if commanded not in known:  # the sets of one state ask for the same
-            due = int(np.where(ahead.backed == EventKind.TOUCHDOWN, ahead.event_times[:, 0], np.inf).argmin())
-            most = _FOUND_ANEW if self._config.impact.deadline > 0.0 else None
-            known[commanded] = (
-                errors.before_told(due, when, self._follow, most) if commanded else errors.before(due, when)
-            )
-        return known[commanded]
-
-    def _pushed(self, ahead: ImpactAhead, when: float) -> Reached | None:
-        """The state at the touch by drives that answer the push of a touch lately, as they answered pushes before."""
-        if not (self._landing.course > 0.0 and 0.0 <= ahead.since_touch < _SWINGS and when > 0.0):
-            return None
-        if ahead.drives is None or ahead.effort is None:
-            return None
-        config = self._config.sensitivity
-        sigmas = config.joint_position_sigma, config.joint_velocity_sigma
-        drives = as_commanded(ahead.drives, ahead.stamp_ns, self._driven, sigmas)
-        if drives is None:
-            return None
-        state = RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort)
-        return followed(self._model, state, drives, np.flatnonzero(ahead.closed), when, 0.0)
-
-    def _noise(self, ahead: ImpactAhead) -> Array:
-        """Covariance (nv, nv) of the measured v: stated, or learned from the last states."""
-        model, n = self._model, self._model.nv
-        state = RobotState(ahead.stamp_ns, ahead.q, ahead.v, None, ahead.base_covariance, ahead.base_twist_in_world)
-        known = state_covariance(state, model.floating_base, self._config.sensitivity)
-        if known is not None:
-            return np.asarray(known[n:, n:])
-        return np.zeros((n, n)) if ahead.velocities is None else np.diag(ahead.velocities.sigma**2)
-
-    def _through_sticks(self, ahead: ImpactAhead, when: float) -> Array:
-        model = self._model
-        closed = np.flatnonzero(ahead.closed)
-        if not model.evaluate(RobotState(ahead.stamp_ns, ahead.q, ahead.v, ahead.effort)):
-            return np.full(model.nv, np.nan)
-        rows = model.rows.rows[closed].reshape(-1, model.nv)
-        now = Contacts(
-            model.here.mass, model.here.bias, rows, model.rows.drift[closed].reshape(-1), model.friction[closed]
-        )
-        return through_sticks(now, ahead.v.astype(np.float64), when)
-
     def told(
         self, found: ImpactPrediction, ahead: ImpactAhead, corners: NDArray[np.intp], unsure: Array | None
-    ) -> tuple[ImpactPrediction, Array]:
-        """The set with what is known of its touches' times; half-axes (g, nv) of what the spread of v⁻ adds to it.
+    ) -> Steps[tuple[ImpactPrediction, Array]]:
+        """The set with what is known of its touches' times; half-axes (g, nv) of what the spread of v⁻ adds to it. In
+        steps.
 
         The model has been evaluated at the impact. corners: contacts that the set was made for. unsure: what
         :meth:`unsure` says.
@@ -238,27 +124,35 @@ class LandingAhead:
         known = ahead.effort is not None or not self._driven.any()  # without efforts nobody knows what flows between
         apart = known and landing.duration_max > 0.0 and bool(cluster.touch.max(initial=0.0) > 0.0)
         if found.status == Status.SINGULAR or not len(found.velocities) or (unsure is None and not apart):
-            return replace(found, **times), none
+            return changed(found, **times), none
         mass, bias, v = model.here.mass, model.here.bias, found.velocity_minus
         rows = model.rows.rows[corners].reshape(-1, model.nv)
         chain = self._chain(corners)
         if apart:
             found = shifted(found, chain.shifts(mass, bias, rows, v, cluster), mass, **times)
         else:
-            found = replace(found, **times)
+            found = changed(found, **times)
         if unsure is None:
             return found, none
+        yield SHORT
+        missed = self.sources.missed(ahead, found.time_to_impact)
         free = self._may_slip(ahead, corners, found.time_to_impact)
+        if missed is not None:
+            slowest = AT_REST * float(-(rows[::3] @ v).min(initial=0.0))
+            free |= missed.slides(rows, self.sources.noise(ahead), slowest) & (ahead.closed[corners] != 0)
         impulse = chain.impulse(mass, bias, rows, v)
         if free.any():
             impulse.reshape(-1, 3)[free] = 0.0
             sliding = rows.reshape(-1, 3, model.nv)[free, 1:].reshape(-1, model.nv)
             unsure = unsure + self._slides(mass, sliding, found.time_to_impact)
-        missed = self._missed(ahead, found.time_to_impact)
         if missed is not None:
-            unsure = missed.covariance(unsure, self._noise(ahead), mass)
+            unsure = missed.covariance(unsure, self.sources.noise(ahead), mass)
+        yield SHORT
         through = landing_map(mass, rows, model.friction[corners], impulse)
-        return found, spread_axes(mass, through, unsure, landing.spread)
+        after, before = spread_axes(mass, through, unsure, landing.spread)
+        longest = min(_BENT, len(after))
+        bent = chain.bends(mass, bias, rows, v, before[-longest:], after[-longest:]) if longest else none
+        return found, np.concatenate((after, bent))
 
     def _may_slip(self, ahead: ImpactAhead, corners: NDArray[np.intp], when: float) -> NDArray[np.bool_]:
         """Which contacts (k,) stand, but with so little friction to spare that they may slip before the impact: they
@@ -284,7 +178,10 @@ class LandingAhead:
         drives = self._drives * ~foreseen[self._driven]
         moved = 0.5 * landing.effort_rate * when * when * solved(self._model.here.mass, drives)
         total = moved @ moved.T
-        total += self._noise(ahead)
+        total += self.sources.noise(ahead)
+        pushed = self.sources.pushed_before(ahead)
+        if pushed is not None:
+            total += np.outer(pushed.unsure, pushed.unsure)
         if landing.course > 0.0 and ahead.course is not None and not foreseen[self._driven].all():
             _, course = ahead.course.change(when, landing.course)
             total += np.outer(course, course)

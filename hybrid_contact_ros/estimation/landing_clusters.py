@@ -9,7 +9,6 @@ bounds overlap, in any order that these allow.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -18,7 +17,8 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import ImpactConfig, LandingConfig
-from hybrid_contact_ros.estimation.small_systems import after_transposed, factor_of
+from hybrid_contact_ros.estimation.changed import changed
+from hybrid_contact_ros.estimation.small_systems import after_transposed, factor_of, principal_axes
 from hybrid_contact_ros.impacts.landing_model import common_drives, joint_drives
 from hybrid_contact_ros.kernels.impacts.landing_chain import chain_scratch, landing_chain
 from hybrid_contact_ros.kernels.impacts.landing_law import landing_outcomes, landing_scratch
@@ -211,6 +211,28 @@ class LandingChain:
         same = {shift.tobytes(): i for i, shift in enumerate(shifts)}
         return shifts[list(same.values())]
 
+    def bends(self, mass: Array, bias: Array, rows: Array, velocity: Array, before: Array, after: Array) -> Array:
+        """Half the difference (2 g, nv) of the landings of v⁻ ± errors ``before`` (g, nv) of it to what they are to
+        first order, v⁺ ± ``after`` (g, nv)."""
+        middle = self._outcome(mass, bias, rows, velocity)[0]
+        found = []
+        for error, change in zip(before, after, strict=True):
+            for sign in (1.0, -1.0):
+                there, usable = self._outcome(mass, bias, rows, velocity + sign * error)[::2]
+                if usable:
+                    found.append(0.5 * (there - middle - sign * change))
+        return np.array(found).reshape(len(found), velocity.size)
+
+    def _outcome(self, mass: Array, bias: Array, rows: Array, velocity: Array) -> tuple[Array, Array, bool]:
+        """v⁺ (n,) of the landing of all contacts at once, its λ (k (1 + d),), and whether they were found."""
+        n, r = velocity.size, rows.shape[0]
+        out = np.empty((1, n)), np.zeros((1, r)), np.empty(1)
+        landing_outcomes(
+            _STEPS, _TOLERANCE, self._d, mass, bias, rows, velocity, np.full(1, self._duration),
+            self._drive(mass), self._friction, np.zeros((1, r)), *self._scratch[0], *out,
+        )  # fmt: skip
+        return out[0][0], out[1][0], bool(out[2][0] <= _USABLE)
+
     def _drive(self, mass: Array) -> Array:
         """k (1, n) in the middle of its interval."""
         middle = 0.5 * sum(common_drives(self._config, mass, self._drives))
@@ -218,14 +240,8 @@ class LandingChain:
 
     def impulse(self, mass: Array, bias: Array, rows: Array, velocity: Array) -> Array:
         """λ (k (1 + d),) of the landing of all contacts at once."""
-        n, r = velocity.size, rows.shape[0]
-        out = np.empty((1, n)), np.zeros((1, r)), np.empty(1)
-        landing_outcomes(
-            _STEPS, _TOLERANCE, self._d, mass, bias, rows, velocity, np.full(1, self._duration),
-            self._drive(mass),
-            self._friction, np.zeros((1, r)), *self._scratch[0], *out,
-        )  # fmt: skip
-        return out[1][0] if out[2][0] <= _USABLE else np.zeros(r)
+        _, impulse, usable = self._outcome(mass, bias, rows, velocity)
+        return impulse if usable else np.zeros(rows.shape[0])
 
 
 def shifted(found: ImpactPrediction, shifts: Array, mass: Array, **others: Any) -> ImpactPrediction:
@@ -235,11 +251,11 @@ def shifted(found: ImpactPrediction, shifts: Array, mass: Array, **others: Any) 
     there are two of them, and wider where there are more.
     """
     if not shifts.any():
-        return replace(found, **others)
+        return changed(found, **others)
     L = factor_of(mass)
     scaled = shifts @ L
     centre = scaled.mean(axis=0)
-    _, size, axes = np.linalg.svd(scaled - centre, full_matrices=False)
+    size, axes = principal_axes(scaled - centre)
     axes = axes[size > _FLAT * max(float(size[0]), _FLAT * float(np.abs(scaled).max()))]
     along = (scaled - centre) @ axes.T
     low, high = along.min(axis=0, initial=np.inf), along.max(axis=0, initial=-np.inf)
@@ -249,7 +265,7 @@ def shifted(found: ImpactPrediction, shifts: Array, mass: Array, **others: Any) 
     velocities = found.velocities + middle
     energies = 0.5 * np.einsum("ki,ki->k", velocities @ mass, velocities)
     wider = wider_fields(found, half, middle)
-    return replace(
+    return changed(
         found,
         velocities=velocities,
         kinetic_energy_min=float(energies.min()),

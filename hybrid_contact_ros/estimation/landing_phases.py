@@ -8,12 +8,12 @@ its cluster have touched it is incomplete, and then complete.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 import numpy as np
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead, LandingBegun
 from hybrid_contact_ros.estimation.landing_clusters import impacting_contacts
 from hybrid_contact_ros.estimation.moment import Moment
@@ -99,7 +99,7 @@ class LandingPhases:
             return ahead
         closed, backed = ahead.closed.copy(), ahead.backed.copy()
         closed[bounces], backed[bounces] = 1, EventKind.NONE
-        return replace(ahead, closed=closed, backed=backed)
+        return changed(ahead, closed=closed, backed=backed)
 
     def since_touch(self, stamp_ns: int) -> float:
         """s since the last touch of any contact that was no bounce."""

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hybrid_contact_ros.estimation.beside import BesideContacts
 from hybrid_contact_ros.estimation.contact_belief import belief_record, forget
 from hybrid_contact_ros.estimation.effort_trust import EffortTrust
 from hybrid_contact_ros.estimation.event_densities import density_memory, forget_densities, pause_densities
+from hybrid_contact_ros.estimation.friction_memory import forget_friction, friction_bounds
 from hybrid_contact_ros.estimation.ground import foot_stops, ground_map, stance_memory
 from hybrid_contact_ros.estimation.stride_course import event_skill, forget_skill
 from hybrid_contact_ros.kernels.estimation.contact_tracking import UNKNOWN
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
+from hybrid_contact_ros.kernels.estimation.stream_offsets import offset_memory
 from hybrid_contact_ros.kernels.estimation.told_events import COLUMNS, LogMemory
 from hybrid_contact_ros.kernels.estimation.update_records import (
     EngineOut,
@@ -26,6 +29,7 @@ from hybrid_contact_ros.kernels.estimation.update_steps import TANGENTS
 from hybrid_contact_ros.kernels.modes.records import state_out
 from hybrid_contact_ros.kernels.stability.pair_orders import BYTES, VECTORS
 
+Array = NDArray[np.float64]
 _WIDTH = 1 + TANGENTS
 _CODES, _INDICES = np.uint8, np.int64
 
@@ -39,10 +43,12 @@ class Memory:
     """
 
     def __init__(
-        self, contacts: int, nv: int, links: Sequence[str], trust: EffortTrust, beside: BesideContacts
+        self, contacts: int, nv: int, links: Sequence[str], trust: EffortTrust, beside: BesideContacts, friction: Array
     ) -> None:
         m = contacts
+        self.configured = friction.copy()
         self.beside = beside
+        self.offsets = offset_memory(m)
         self.trust = trust
         self.tracker = tracker_memory(m)
         self.mode = state_out(nv, m, TANGENTS)
@@ -50,9 +56,11 @@ class Memory:
         self.lines = np.full((m, 2, 3), -1.0)
         self.observer = observer_memory(nv)
         self.log = log_memory(m)
-        self.density = density_memory(m)
         # All three are forgotten at the first state.
         self.stops, self.stance, self.footholds = foot_stops(m), stance_memory(m), ground_map()
+        self.density = density_memory(m)
+        self.friction = friction_bounds(m)
+        forget_friction(self.friction, self.configured)
         # The belief reads the weights that the check of efforts has written.
         self.belief = belief_record(links, nv)._replace(weight=trust.memory.force_weight)
         self.skill = event_skill(m)
@@ -65,10 +73,13 @@ class Memory:
         self.tracker.evidence.fill(UNKNOWN)
         self.log.begun.fill(-1)
         forget(self.belief)
-        forget_densities(self.density)
         forget_skill(self.skill)
+        forget_densities(self.density)
+        forget_friction(self.friction, self.configured)
         self.trust.reset()
         self.beside.reset()
+        for array in self.offsets:
+            array.fill(0.0)
         self.pause()
 
     def pause(self) -> None:

@@ -29,3 +29,20 @@ def after_transposed(L: Array, b: Array) -> Array:
     """L⁻ᵀ b, of a lower triangular L."""
     x, _ = lapack.dtrtrs(L, b, lower=1, trans=1)
     return np.asarray(x)
+
+
+def eigen(A: Array) -> tuple[Array, Array]:
+    """Eigenvalues, ascending, and eigenvectors, in columns, of a symmetric A. Raises LinAlgError without them."""
+    values, vectors, failed = lapack.dsyevd(A, lower=1)
+    if failed:
+        raise np.linalg.LinAlgError("eigenvalues did not converge")
+    return np.asarray(values), np.asarray(vectors)
+
+
+def principal_axes(A: Array) -> tuple[Array, Array]:
+    """Singular values of A (k, n), descending, and its right singular vectors, in rows. Raises LinAlgError without
+    them."""
+    _, size, axes, failed = lapack.dgesdd(A, full_matrices=0)
+    if failed:
+        raise np.linalg.LinAlgError("singular values did not converge")
+    return np.asarray(size), np.asarray(axes)

@@ -23,19 +23,20 @@ def stride_course(contacts: int, configuration: Array, velocity: Array, floating
     """Nothing is remembered yet. ``configuration`` (nq,) and ``velocity`` (nv,) are the arrays of the present state.
 
     Signals are the positions of the joints (where each has one coordinate and one velocity), their velocities, and the
-    turning rates of a floating base.
+    turning rates of a floating base. A body without joints has no gait: nothing is remembered of it.
     """
     nq, nv = configuration.size, velocity.size
     base_q, base_v = (_BASE_Q, _BASE_V) if floating else (0, 0)
     positions = nq - base_q if nq - base_q == nv - base_v else 0
     s = positions + nv - (_LINEAR if floating else 0)
+    used = used and nv > (_BASE_V if floating else 0)
     kept = KEPT if used else 1
     place = np.zeros(5, dtype=np.int64)
     place[POSITIONS], place[USED] = positions, used
     return StrideCourse(
         configuration=configuration,
         velocity=velocity,
-        times=np.zeros((kept, 3)),
+        times=np.zeros(kept),
         signals=np.zeros((kept, s)),
         heights=np.zeros((kept, contacts)),
         place=place,

@@ -9,13 +9,14 @@ extrapolated further, would drive it backwards.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.estimation.small_systems import after_transposed, factor_of, solved
+from hybrid_contact_ros.estimation.small_systems import after_transposed, eigen, factor_of, solved
 from hybrid_contact_ros.kernels.impacts.landing_law import landing_outcomes, landing_scratch
 
 Array = NDArray[np.float64]
@@ -88,6 +89,24 @@ class Course:
         self._next += 1
 
     def ahead(self) -> CourseAhead | None:
+        """The course at the last state; None where too few states tell of it."""
+        return self.seen().course
+
+    def seen(self) -> AccelerationsSeen:
+        """A copy for another thread."""
+        return AccelerationsSeen(tuple(self._stamps), self._values.copy(), self._next, self._begun)
+
+
+class AccelerationsSeen:
+    """The last states of :class:`Course`."""
+
+    def __init__(self, stamps: tuple[int, ...], values: Array, following: int, begun: int) -> None:
+        """stamps: ns. values: v̇ (_SEEN, nv), those of the next state at ``following`` modulo _SEEN. begun: ns, the
+        first stamp of this mode."""
+        self._stamps, self._values, self._next, self._begun = stamps, values, following, begun
+
+    @cached_property
+    def course(self) -> CourseAhead | None:
         """The course at the last state; None where too few states tell of it."""
         stamps = self._stamps
         first = next((i for i, stamp in enumerate(stamps) if stamps[-1] - stamp <= _SPAN), 0)
@@ -190,8 +209,9 @@ def landing_map(mass: Array, rows: Array, friction: Array, impulse: Array) -> Ar
     return np.asarray(through)
 
 
-def spread_axes(mass: Array, through: Array, covariance: Array, level: float) -> Array:
-    """Half-axes (g, nv) of a box that holds ``level`` of a Gaussian error of v⁻ after the landing, to first order.
+def spread_axes(mass: Array, through: Array, covariance: Array, level: float) -> tuple[Array, Array]:
+    """Half-axes (g, nv) of a box that holds ``level`` of a Gaussian error of v⁻ after the landing, to first order, the
+    longest last, and the errors of v⁻ (g, nv) that most likely make them.
 
     The axes are the principal ones in the kinetic norm, each as many standard deviations long.
 
@@ -201,10 +221,11 @@ def spread_axes(mass: Array, through: Array, covariance: Array, level: float) ->
     n = mass.shape[0]
     L = factor_of(mass)
     turned = L.T @ through
-    size, axes = np.linalg.eigh(turned @ covariance @ turned.T)
+    size, axes = eigen(turned @ covariance @ turned.T)
     kept = size > 1e-8 * max(float(size[-1]), 1e-300)
     if not (kept.any() and size[-1] > 0.0):
-        return np.zeros((0, n))
+        return np.zeros((0, n)), np.zeros((0, n))
     sigmas = _QUANTILE(0.5 * (1.0 + level ** (1.0 / int(kept.sum()))))
-    scaled = axes[:, kept] * (sigmas * np.sqrt(size[kept]))
-    return np.ascontiguousarray(after_transposed(L, scaled).T)
+    units = axes[:, kept] * (sigmas / np.sqrt(size[kept]))
+    after = np.ascontiguousarray(after_transposed(L, units * size[kept]).T)
+    return after, np.ascontiguousarray((covariance @ turned.T @ units).T)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.estimation.command_errors import Told, errors_of
-from hybrid_contact_ros.estimation.small_systems import factor_of
+from hybrid_contact_ros.estimation.missed_velocities import Missed
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.uint8]
@@ -29,11 +29,6 @@ _BEFORE = 1_000_000  # ns: what is told late of a touch has changed v already
 _ALIKE = 0.003  # s: that far apart in time to go and time since the last touch, situations are no longer alike
 _LONG_AGO = 0.015  # s after a touch nothing swings any more
 _STEADY = 0.3  # what a difference in time to go counts within _ALIKE, of one in time since the last touch
-_FEWEST = 3  # alike landings that tell something: a gait that begins is not yet like itself
-_OUTLIER = 2.0  # medians: errors of more are taken to be as large as that
-_SURELY = 2.0  # standard deviations of what noise makes of a median: less is no bias
-_PRIOR = 1.0  # landings that the spread counts for that is foreseen without errors
-_NO_BIAS = 0.3  # landings that it counts for that nothing is missed
 
 
 class Touches(NamedTuple):
@@ -49,66 +44,20 @@ class Touches(NamedTuple):
     def followed_by(self, other: Touches, most: int) -> Touches:
         """The last ``most`` touches of these, and of another one."""
         first = self.ends[-most - 1] if len(self.ends) > most else 0
-        pairs = zip(self[1:-1], other[1:-1], strict=True)
-        arrays = [np.concatenate((old[first:], new)) for old, new in pairs]  # type: ignore[arg-type]
         kept = tuple(end - first for end in self.ends if end > first)
-        told = self.told[first:] + other.told
-        return Touches((*kept, self.ends[-1] - first + other.ends[0]), *arrays, told)
+        return Touches(
+            ends=(*kept, self.ends[-1] - first + other.ends[0]),
+            seconds=np.concatenate((self.seconds[first:], other.seconds)),
+            mode=np.concatenate((self.mode[first:], other.mode)),
+            since=np.concatenate((self.since[first:], other.since)),
+            errors=np.concatenate((self.errors[first:], other.errors)),
+            told=self.told[first:] + other.told,
+        )
 
     def those(self, chosen: NDArray[np.intp], told: tuple[Told, ...]) -> Touches:
         """Of these states of one touch alone."""
-        return Touches((len(chosen),), *(array[chosen] for array in self[1:-1]), told)  # type: ignore[arg-type]
-
-
-class Missed(NamedTuple):
-    """What extrapolations missed in situations like this one."""
-
-    errors: Array  # (n, nv), n ≥ 1
-
-    @property
-    def settled(self) -> bool:
-        """Whether so many landings tell of a bias; a gait that begins is not yet like itself."""
-        return len(self.errors) >= _FEWEST
-
-    def middle(self, sigma: Array) -> Array:
-        """The bias (nv,): median, less what noise of sigma (nv,) in velocities would make of it; none of too few."""
-        n = len(self.errors)
-        if not self.settled:
-            return np.zeros(sigma.size)
-        found = np.median(self.errors, axis=0) * (n / (_NO_BIAS + n))
-        return np.where(np.abs(found) > _SURELY * np.sqrt(2.0 / n) * sigma, found, 0.0)
-
-    def scatter(self, mass: Array) -> float:
-        """How far errors are from their median, in the kinetic norm of M: their median."""
-        apart = self.errors - np.median(self.errors, axis=0) if self.settled else self.errors
-        return float(np.median(np.linalg.norm(apart @ factor_of(mass), axis=1)))
-
-    def covariance(self, foreseen: Array, noise: Array, mass: Array) -> Array:
-        """Of v⁻ (nv, nv), when it is moved by the bias: of a Gaussian whose covariance is unknown, with the one that
-        was foreseen as that of ``_PRIOR`` landings.
-
-        Errors are told by noisy velocities, twice: a scatter that this alone would make is taken for none.
-
-        Args:
-            foreseen: covariance of v⁻ without these errors, noise in it. noise: covariance of the measured v.
-            mass: M, of the kinetic norm in which errors are outliers.
-        """
-        errors, n = self.errors, len(self.errors)
-        sigma = np.sqrt(np.diag(noise))
-        bias, middle = self.middle(sigma), np.median(errors, axis=0)
-        apart = errors - middle
-        size = np.linalg.norm(apart @ factor_of(mass), axis=1)
-        apart *= np.minimum(1.0, _OUTLIER * np.median(size) / np.maximum(size, 1e-12))[:, None]
-        apart += middle - bias
-        scatter = apart.T @ apart + _NO_BIAS * np.outer(bias, bias)
-        if sigma.any():
-            unit = np.sqrt(2.0 * n) * sigma + 1e-9
-            much, axes = np.linalg.eigh(scatter / unit[:, None] / unit)
-            least = (1.0 + np.sqrt(sigma.size / n)) ** 2  # noise alone stays below it: Marchenko and Pastur
-            axes *= unit[:, None]
-            scatter = (axes * np.where(much > least, much - 1.0, 0.0)) @ axes.T
-        known = (_PRIOR * (foreseen - noise) + scatter) / (_PRIOR + n)
-        return np.asarray(noise + known * (1.0 + 1.0 / (_NO_BIAS + n)))
+        arrays = self.seconds[chosen], self.mode[chosen], self.since[chosen], self.errors[chosen]
+        return Touches((len(chosen),), *arrays, told)
 
 
 class ErrorsSeen:
@@ -175,6 +124,7 @@ class VelocityErrors:
         self._told_touches: dict[int, Touches] = {}
         self._last_touch = -(10**12)
         self._count = self._mode = self._last = self._last_told = 0
+        self._closed = b""  # what the mode was made of
 
     def pause(self) -> None:
         """Forget the states, but not what was learned."""
@@ -192,7 +142,9 @@ class VelocityErrors:
         where it is remembered. After the touches that it told."""
         if not self._kept:
             return
-        self._mode = int.from_bytes(np.packbits(closed[:64]).tobytes(), "big")
+        if (kinds := closed.tobytes()) != self._closed:
+            self._closed = kinds
+            self._mode = int.from_bytes(np.packbits(closed[:64]).tobytes(), "big")
         count = self._count
         if count and stamp_ns - self._last < _SPACING:
             return

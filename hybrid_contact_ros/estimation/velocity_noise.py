@@ -10,28 +10,49 @@ from __future__ import annotations
 
 from functools import cached_property
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.kernels.estimation.difference_noise import ORDER, difference_noise
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 
 Array = NDArray[np.float64]
 
 _SEEN = 256  # states that are remembered: of 1 kHz, a stride, so that its contact events are the smaller part of it
 _SPACING = 900_000  # ns between them at least
-_ORDER = 3  # of the differences: at 200 Hz a Go2's joints leave 0.003 rad/s in a trot, and 0.022 of the second order
-_APART = 0.004  # s, between the states of a difference: joints leave 0.0015 rad/s, and a filter of 30 Hz hides a third
+# s, between the states of a difference: joints leave 0.0015 rad/s (0.003 at 200 Hz, and of the second order 0.022), and
+# a filter of 30 Hz hides a third
+_APART = 0.004
 _FEWEST = 3  # differences that tell something
 _MEDIAN = NormalDist().inv_cdf(0.75)  # of |x|, x of variance 1
 
 
-class VelocitiesSeen:
-    """A copy of the last velocities of :class:`VelocityNoise`."""
+class _Run(NamedTuple):
+    """States in the order in which they came. A row is written once, and never again."""
 
-    def __init__(self, times: Array, values: Array) -> None:
-        """times: (k,) s, ascending. values: v (k, nv)."""
-        self.times, self.values = times, values
+    stamps: NDArray[np.int64]  # (k,) ns
+    values: Array  # (k, nv)
+
+
+class VelocitiesSeen:
+    """The last velocities of :class:`VelocityNoise`, for any thread: nobody writes them any more."""
+
+    def __init__(self, runs: tuple[_Run, ...]) -> None:
+        """runs: the earlier ones first."""
+        self._runs = runs
+
+    @cached_property
+    def times(self) -> Array:
+        """Of the states (k,), s, ascending; that of the last is 0."""
+        stamps = np.concatenate([run.stamps for run in self._runs])
+        return 1e-9 * (stamps - stamps[-1:]).astype(np.float64)
+
+    @cached_property
+    def values(self) -> Array:
+        """What was seen of each state (k, nv)."""
+        return np.concatenate([run.values for run in self._runs])
 
     @cached_property
     def sigma(self) -> Array:
@@ -39,18 +60,21 @@ class VelocitiesSeen:
 
         A coordinate that repeats its value to the bit was not measured anew: odometry may be slower than the joints.
         """
-        values = self.values
+        times, values = self.times, self.values
         sigma = np.zeros(values.shape[1])
-        if len(values) <= _ORDER:
+        if len(values) <= ORDER:
             return sigma
+        changed = values[1:] != values[:-1]
+        if changed.all():
+            return _sigma(times, values)
         fresh = np.ones(values.shape, dtype=np.bool_)
-        np.not_equal(values[1:], values[:-1], out=fresh[1:])
+        fresh[1:] = changed
         groups: dict[bytes, list[int]] = {}  # of coordinates that were measured together
         for j in range(values.shape[1]):
             groups.setdefault(fresh[:, j].tobytes(), []).append(j)
         for columns in groups.values():
             rows = np.flatnonzero(fresh[:, columns[0]])
-            sigma[columns] = _sigma(self.times[rows], values[rows][:, columns])
+            sigma[columns] = _sigma(times[rows], values[rows][:, columns])
         return sigma
 
 
@@ -59,57 +83,59 @@ class VelocityNoise:
 
     def __init__(self, nv: int, seen: int = _SEEN) -> None:
         """seen: states that are remembered."""
-        self._seen = seen
-        self._stamps = np.zeros(seen, dtype=np.int64)
-        self._values = np.zeros((seen, nv))
-        self._count, self._last = 0, 0
+        self._seen, self._nv = seen, nv
+        self.reset()
 
     def reset(self) -> None:
         """Forget all states."""
-        self._count = 0
+        self._before: _Run | None = None  # a full one
+        self._now = self._empty()
+        self._count, self._last = 0, 0  # rows of the one that is being filled
 
-    def add(self, stamp_ns: int, v: NDArray[np.floating]) -> None:
-        """The next state; its v (nv,). One that follows the last too closely is left out."""
+    def _empty(self) -> _Run:
+        return _Run(np.empty(self._seen, dtype=np.int64), np.empty((self._seen, self._nv)))
+
+    def add(self, stamp_ns: int, v: NDArray[np.floating], more: NDArray[np.floating] | None = None) -> None:
+        """The next state; its v (nv,), in one part or two. One that follows the last too closely is left out."""
         count = self._count
         if count and stamp_ns - self._last < _SPACING:
             return
+        if count == self._seen:
+            # Rows that a snapshot may show are never written again, so that it need not be a copy of them.
+            self._before, self._now, count = self._now, self._empty(), 0
         self._last, self._count = stamp_ns, count + 1
-        place = count % self._seen
-        self._stamps[place] = stamp_ns
-        self._values[place] = v
+        stamps, values = self._now
+        stamps[count] = stamp_ns
+        if more is None:
+            values[count] = v
+        else:
+            row, first = values[count], v.size
+            row[:first] = v
+            row[first:] = more
 
     def seen(self) -> VelocitiesSeen:
-        """A copy for another thread."""
-        count, place = self._count, self._count % self._seen
-        if count <= self._seen:
-            stamps, values = self._stamps[:count], self._values[:count].copy()
-        else:
-            stamps = np.concatenate((self._stamps[place:], self._stamps[:place]))
-            values = np.concatenate((self._values[place:], self._values[:place]))
-        return VelocitiesSeen(1e-9 * (stamps - self._last).astype(np.float64), values)
+        """What was seen until now, for another thread."""
+        count, before = self._count, self._before
+        now = _Run(self._now.stamps[:count], self._now.values[:count])
+        if before is None or count == self._seen:
+            return VelocitiesSeen((now,))
+        return VelocitiesSeen((_Run(before.stamps[count:], before.values[count:]), now))
 
 
 def _sigma(times: Array, values: Array) -> Array:
     """Of the noise of values (k, c) measured at these times (k,) s, ascending."""
-    none = np.zeros(values.shape[1])
-    if times.size < _ORDER + _FEWEST:
-        return none
+    sigma = np.zeros(values.shape[1])
+    if times.size < ORDER + _FEWEST:
+        return sigma
     # Every so many states apart; of few states, so few that half of them begin a difference.
-    step = round(_APART / float(np.median(np.diff(times))))
-    step = max(1, min(step, times.size // (2 * _ORDER)))
-    k = times.size - _ORDER * step
-    parts = [slice(i * step, i * step + k) for i in range(_ORDER + 1)]
-    span = times[parts[-1]] - times[parts[0]]
-    weights = np.ones((_ORDER + 1, k))
-    for i, one in enumerate(parts):
-        for j, other in enumerate(parts):
-            if j != i:  # in parts of the span, so that nothing becomes large
-                weights[i] *= span / (times[one] - times[other])
-    weights /= np.sqrt(np.square(weights).sum(axis=0))
-    whole = span <= LONGEST_PAUSE
-    if np.count_nonzero(whole) < _FEWEST:
-        return none
-    left = np.zeros((values.shape[1], k))
-    for weight, one in zip(weights, parts, strict=True):
-        left += weight * values[one].T
-    return np.asarray(np.median(np.abs(left[:, whole]), axis=1) / _MEDIAN)
+    apart = np.sort(times[1:] - times[:-1])
+    step = round(_APART / (0.5 * float(apart[(apart.size - 1) // 2] + apart[apart.size // 2])))
+    step = max(1, min(step, times.size // (2 * ORDER)))
+    scratch = np.empty((ORDER + 1, times.size)), np.empty(times.size)
+    difference_noise(step, LONGEST_PAUSE, _FEWEST, _MEDIAN, times, np.ascontiguousarray(values), *scratch, sigma)
+    return sigma
+
+
+def warm() -> None:
+    """Compile the kernel."""
+    _sigma(np.arange(12.0), np.zeros((12, 1)))

@@ -50,7 +50,7 @@ def side_inputs(
         side[COMMAND] = SideInput(COMMAND, command.kind, parts(command.kind), command.read, config.command_timeout)
         attributes.append(("command", side[COMMAND]))
     if config.imu or config.base == "imu":
-        side[IMU] = SideInput(IMU, "Imu", parts("Imu"), ImuReader(model).read, timeout)
+        side[IMU] = SideInput(IMU, "Imu", parts("Imu"), ImuReader(model).read, timeout, config.imu_delay)
         attributes.append(("imu", side[IMU]))
     if config.contact_sensors:
         sensors = ContactSensorReader(model, count)

@@ -53,13 +53,18 @@ def contact_mode(
         mode.bounds_valid.tolist(),
         mode.ground_offset.tolist(),
         mode.ground_sigma.tolist(),
+        mode.friction_lower.tolist(),
+        mode.friction_upper.tolist(),
+        mode.friction_ratio.tolist(),
+        mode.slip_warning.tolist(),
+        mode.time_to_slip.tolist(),
         strict=True,
     )
     # rclpy's constructors make every nested message before they look at a keyword, so that filling what they made is
     # faster than passing it in.
     for c, (
         name, frame, status, probability, p, n, gap, rate, u, f, good, e, mu, margin, jam, weight, kind, time, low,
-        high, q05, q25, q75, q95, comes, calibrated, offset, sigma,
+        high, q05, q25, q75, q95, comes, calibrated, offset, sigma, least, most, ratio, warned, slip,
     ) in zip(blanks, columns, strict=True):  # fmt: skip
         c.name, c.frame, c.status = name, frame, status
         c.probability, c.probability_valid = probability, valid
@@ -77,6 +82,8 @@ def contact_mode(
         c.time_to_event_q05, c.time_to_event_q25, c.time_to_event_q75, c.time_to_event_q95 = q05, q25, q75, q95
         c.event_probability, c.time_density_valid = comes, bool(mode.density_valid)
         c.ground_offset, c.ground_sigma = offset, sigma
+        c.friction_lower, c.friction_upper, c.friction_ratio = least, most, ratio
+        c.slip_warning, c.time_to_slip = warned, slip
     return T.ContactMode(
         header=envelope.header(mode.stamp_ns),
         mode=mode.bitmask,

@@ -56,7 +56,8 @@ DEFINITIONS = {
         "float64 time_to_event_earliest, float64 time_to_event_latest, bool time_bounds_valid, "
         "float64 time_to_event_q05, float64 time_to_event_q25, float64 time_to_event_q75, float64 time_to_event_q95, "
         "float64 event_probability, bool time_density_valid, "
-        "float64 ground_offset, float64 ground_sigma"
+        "float64 ground_offset, float64 ground_sigma, float64 friction_lower, float64 friction_upper, "
+        "float64 friction_ratio, bool slip_warning, float64 time_to_slip"
     ),
     "ModeTransition": (
         "uint32 contact, uint8 kind, float64 time, float64 earliest, float64 latest, bool bounds_valid, uint64 mode"

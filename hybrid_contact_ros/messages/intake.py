@@ -99,6 +99,7 @@ class Intake:
         self._free_body = model.floating_base and not model.joint_names
         self._timeout_ns = round(config.odometry_timeout * 1e9)
         self._stale_ns = round(config.stale_after * 1e9)
+        self._delay_ns = round(config.odometry_delay * 1e9)
         self.needs_odometry = model.floating_base and config.base == "odometry"
         self._legs = _legs(model) if model.floating_base and config.base == "imu" else None
         self._with_covariance = config.use_covariance
@@ -129,7 +130,7 @@ class Intake:
         self._bases: list[tuple[int, Base]] = []  # newest last, two at most
         self._held: tuple[int, JointReading] | None = None
         # Joint states in a row that had an odometry of their own stamp; new streams get the benefit of the doubt.
-        self._matches = _IN_STEP
+        self._matches = 0 if self._delay_ns else _IN_STEP
         self._matched = True
         self._was_set_back = False
         self._base_fault = ""  # why the newest odometry was refused, if it was
@@ -191,6 +192,7 @@ class Intake:
             self._base_fault = ""
             if self._free_body:
                 return self._found(self._reader.free_state(stamp, base))
+            stamp -= self._delay_ns
             self._bases = [*self._bases[-1:], (stamp, base)]
             if stamp == self._joint_order.last:
                 self._matched = True

@@ -35,15 +35,23 @@ class SideInput:
         reader: takes the messages apart. convert: makes of the parts of one, and its stamp, what becomes part of
             states; raises RefusedError.
         timeout: s, between a state and the newest message at most; 0: no message is used.
+        delay: s, by which its stamps are later than what they measure.
 
     Attributes:
         rate: period and losses of the stream. used: number of states that it became part of.
     """
 
     def __init__(
-        self, topic: str, kind: str, reader: PartsReader, convert: Callable[[Parts, int], Any], timeout: float
+        self,
+        topic: str,
+        kind: str,
+        reader: PartsReader,
+        convert: Callable[[Parts, int], Any],
+        timeout: float,
+        delay: float = 0.0,
     ) -> None:
         self.topic, self.kind = topic, kind
+        self._delay_ns = round(delay * 1e9)
         self._reader, self._convert, self._timeout_ns = reader, convert, round(timeout * 1e9)
         self.rate = StreamRate()
         self.used = 0
@@ -66,8 +74,9 @@ class SideInput:
             finally:
                 self.rate.note(stamp, number, writer)  # one that is refused did come, too
             in_order(self.topic, self.order, stamp, receive_ns)
-            made = self._convert(parts, stamp)
-            self._newest, self._late = (stamp, made), False
+            measured = stamp - self._delay_ns
+            made = self._convert(parts, measured)
+            self._newest, self._late = (measured, made), False
         except DoubtedError:
             return
         except RefusedError as fault:

@@ -104,7 +104,7 @@ def _sources(contacts: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         field, _, axis = name.partition(".")
         array = arrays[_FIELDS.get(field, field)]
         columns.append(array[:, "xyz".index(axis)] if axis else array)
-    flags = [arrays[name] for name in ("status", "force_valid", "next_event", "bounds_valid")]
+    flags = [arrays[name] for name in ("status", "force_valid", "next_event", "bounds_valid", "slip_warning")]
     return np.stack(columns, axis=1).copy(), np.stack(flags, axis=1).copy()
 
 
@@ -114,7 +114,8 @@ _CONTACT_NUMBERS = (
     "force_model.y", "force_model.z", "force_estimate.x", "force_estimate.y", "force_estimate.z",
     "friction_coefficient", "friction_margin", "critical_friction", "force_weight", "time_to_event",
     "time_to_event_earliest", "time_to_event_latest", "time_to_event_q05", "time_to_event_q25", "time_to_event_q75",
-    "time_to_event_q95", "event_probability", "ground_offset", "ground_sigma",
+    "time_to_event_q95", "event_probability", "ground_offset", "ground_sigma", "friction_lower", "friction_upper",
+    "friction_ratio", "time_to_slip",
 )  # fmt: skip
 _FIELDS = {
     "normal_velocity": "gap_velocity", "time_to_event_earliest": "earliest", "time_to_event_latest": "latest",
@@ -123,6 +124,7 @@ _FIELDS = {
 """Fields of a contact that have another name in a ModePrediction."""
 _CONTACT_FLAGS = (
     "status", "probability_valid", "force_valid", "next_event", "time_bounds_valid", "time_density_valid",
+    "slip_warning",
 )  # fmt: skip
 
 

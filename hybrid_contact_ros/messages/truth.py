@@ -65,6 +65,8 @@ class TruthEncoder:
             c.time_to_event = c.time_to_event_earliest = c.time_to_event_latest = nan
             c.time_to_event_q05 = c.time_to_event_q25 = c.time_to_event_q75 = c.time_to_event_q95 = nan
             c.event_probability = c.ground_offset = c.ground_sigma = nan
+            c.ground_offset = c.ground_sigma = nan
+            c.friction_lower = c.friction_upper = c.friction_ratio = c.time_to_slip = nan
             contacts.append(c)
         return T.ContactMode(
             header=envelope.header(stamp_ns),

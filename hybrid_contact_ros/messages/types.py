@@ -133,6 +133,11 @@ class MessageTypes:
                 time_density_valid=False,
                 ground_offset=0.0,
                 ground_sigma=0.0,
+                friction_lower=0.0,
+                friction_upper=0.0,
+                friction_ratio=0.0,
+                slip_warning=False,
+                time_to_slip=0.0,
             )
 
         return cls(

@@ -4,44 +4,26 @@ its place."""
 from __future__ import annotations
 
 import time
-from copy import copy
-from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-from nav_msgs.msg import Odometry
-from numpy.typing import NDArray
 from rclpy.executors import Executor
-from sensor_msgs.msg import JointState
 
-from hybrid_contact_ros.codes import Validity
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.estimation.answers import MODE_PLACES, blocks
-from hybrid_contact_ros.estimation.effort_trust import BELIEVED
 from hybrid_contact_ros.estimator import BESIDE, ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
 from hybrid_contact_ros.messages.encoding import Encoder
-from hybrid_contact_ros.messages.intake import JOINTS, ODOM, Intake
+from hybrid_contact_ros.messages.intake import JOINTS, ODOM
 from hybrid_contact_ros.messages.serialized_encoding import SerializedEncoder
 from hybrid_contact_ros.monitoring.budget import Budget
 from hybrid_contact_ros.monitoring.monitor import Monitor
 from hybrid_contact_ros.nodes.host import Host
 from hybrid_contact_ros.nodes.impact_worker import ImpactWorker
 from hybrid_contact_ros.nodes.sensitivity_worker import SensitivityWorker
-from hybrid_contact_ros.nodes.turn import Turn
-from hybrid_contact_ros.prediction import ModePrediction
-from hybrid_contact_ros.ros.boundary import protected
-from hybrid_contact_ros.ros.diagnostics import FaultLog
-from hybrid_contact_ros.ros.message_types import deserialize, message_class, message_types
-from hybrid_contact_ros.ros.qos import STATE_INPUT, overridable
-from hybrid_contact_ros.ros.subscription import Numbered
+from hybrid_contact_ros.nodes.state_inputs import StateInputs
+from hybrid_contact_ros.nodes.state_notes import StateNotes
+from hybrid_contact_ros.ros.message_types import message_types
 
-# A contact that is deeper inside its plane than both of these is not on soft ground: something is configured wrongly.
-_SUNK = 0.03  # m
-_NOTABLE = 0.003  # m: ground that is further off its configured plane is told
-_SUNK_GAPS = 4.0  # times activation.gap_off
-_EFFORT, _FORCES = int(Validity.EFFORT), int(Validity.FORCES)  # slow to compute with
 _IMPACT, _SENSITIVITY = int(Parts.IMPACT), int(Parts.SENSITIVITY)
 _BESIDE = int(BESIDE)
 _TIMED = 4  # of so many states the processor time of one is read, for which the system must be asked twice
@@ -57,7 +39,7 @@ class _Waiting(NamedTuple):
     received: int  # when the middleware got that message, by time.time_ns; 0: it does not tell
 
 
-class StateStream:
+class StateStream(StateInputs):
     """The engine of a configured node, and its inputs.
 
     The executor handles events in the order in which they came, one for every message. If each state were answered at
@@ -73,11 +55,7 @@ class StateStream:
         twist_in_world: the odometry's twist is in the axes of the world, not in those of the base.
         serialized: messages are read and published as bytes; else objects are made of all, which takes longer.
 
-    Attributes:
-        inputs: the topics that the model needs. beside: those that it may have or not, with the
-            classes of their messages.
-        enabled: while the node is active: messages are taken, or else ignored.
-        turn: held while a state is answered; other threads that run Python do so in between.
+    Attributes, beside those of its inputs:
         sets: who computes the impact sets, where the node publishes them. maps: the same of sensitivities.
         parts: the parts (bits of Parts) that the state under way is answered with.
 
@@ -88,47 +66,23 @@ class StateStream:
     def __init__(
         self, node: Host, model: RigidBodyModel, config: EstimatorConfig, twist_in_world: bool, serialized: bool
     ) -> None:
-        self._node = node
+        super().__init__(node, model, config, twist_in_world, serialized)
         self.estimator = ContactEstimator(model, config)
-        self._gaps, self._jams, self._weights, self._grounds = (
-            MODE_PLACES[name].run(model.contacts) for name in ("gap", "jammed", "force_weight", "ground_offset")
-        )
-        self._planar = np.linalg.norm(model.contact_normals, axis=1) > 0.0
-        self._deepest = max(_SUNK, _SUNK_GAPS * config.activation.gap_off)
-        self.intake = (
-            Intake(model, config.input, twist_in_world)
-            if serialized
-            else Intake(model, config.input, twist_in_world, deserialize, objects=True)
-        )
         types, frame_id = message_types(), self.intake.frame_id or "world"
         self.encoder: Encoder | SerializedEncoder = (
             SerializedEncoder(types, model, frame_id) if serialized else Encoder(types, model, frame_id, reuse=True)
         )
         self.monitor = Monitor(config.diagnostics, sets=bool(node.parts & Parts.IMPACT))
+        self._notes = StateNotes(self.estimator, config, self.monitor)
         self.budget = Budget(node.parts, node.kept, config.input.lost_before_less)
-        self.log = FaultLog(node.get_logger())
-        self._protected = protected(node.get_logger(), self._failed)
-        self.inputs = ([JOINTS] if model.joint_names else []) + ([ODOM] if self.intake.needs_odometry else [])
-        self.beside = {topic: message_class(side.kind) for topic, side in self.intake.side.items()}
-        self.enabled = False
-        self.turn = Turn()
         self.sets: ImpactWorker | None = None
         self.maps: SensitivityWorker | None = None
         self._waiting: _Waiting | None = None
         self._behind: Executor | None = None  # where others have their turn before the next answer
         self.parts = int(node.parts)
         self._untimed = _TIMED
-        self._told: tuple[str, str] | None = None  # the last fault of the intake that the log knows
         self._frame_id = self.intake.frame_id
         self._done = self._lost = 0  # end of the last answer, by time.time_ns, and how many messages were lost then
-
-    def subscribe(self) -> None:
-        """Listen from now on, until the node is cleaned up."""
-        self._subscribe(JointState, "joint_states", self.on_joint_state)
-        if self.intake.needs_odometry:
-            self._subscribe(Odometry, "odom", self.on_odometry)
-        for topic, kind in self.beside.items():
-            self._subscribe(kind, topic, partial(self.on_side_input, topic))
 
     def forget(self) -> None:
         """Forget earlier states: what comes next has nothing to do with them."""
@@ -153,37 +107,6 @@ class StateStream:
             self.sets.go_on()
         if self.maps is not None:
             self.maps.go_on()
-
-    # ------------------------------------------------------------------ messages to states
-
-    def on_joint_state(self, msg: JointState | bytes, number: int | None, writer: Any, received: int = 0) -> None:
-        receive, arrived = self._node.now_ns(), time.perf_counter_ns()  # in this order, age and computation add up
-        with self.turn:
-            self._take(receive, arrived, JOINTS, self.intake.joint_state, msg, number, writer, received)
-        self._go_on()
-
-    def on_odometry(self, msg: Odometry | bytes, number: int | None, writer: Any, received: int = 0) -> None:
-        receive, arrived = self._node.now_ns(), time.perf_counter_ns()  # in this order, age and computation add up
-        with self.turn:
-            self._take(receive, arrived, ODOM, self.intake.odometry, msg, number, writer, received)
-        self._go_on()
-
-    def on_side_input(self, topic: str, msg: Any, number: int | None, writer: Any, received: int = 0) -> None:
-        """A message that answers no state, and becomes part of later ones."""
-        with self.turn:
-            if not (self.enabled and self._node.active):
-                self.intake.rates[topic].forget()
-                return
-            with self._protected:
-                self.intake.side_input(topic, msg, self._node.now_ns(), number, writer)
-            self._tell_faults()
-        self._go_on()
-
-    def _tell_faults(self) -> None:
-        intake = self.intake
-        if intake.last_fault is not self._told:
-            self._told = intake.last_fault
-            self.log.tell(intake)
 
     def _take(
         self,
@@ -226,20 +149,6 @@ class StateStream:
         """Whether all that came before a message of that reception has had its turn."""
         # A stamp of the future is by another clock than ours, and says nothing.
         return self._done < received <= time.time_ns() and self._lost == self._lost_until_now()
-
-    def _subscribe(self, kind: type, topic: str, callback: Any) -> None:
-        node = self._node
-        subscription = node.create_subscription(
-            kind,
-            topic,
-            Numbered(callback),
-            copy(STATE_INPUT),
-            qos_overriding_options=overridable(),
-            raw=True,  # rclpy passes over messages that cannot be read, and nobody would count them
-        )
-        node.keep(node.destroy_subscription, subscription)
-
-    # ------------------------------------------------------------------ states to predictions
 
     def _answer_later(self) -> None:
         with self.turn:
@@ -294,12 +203,7 @@ class StateStream:
                 events = estimator.events_ahead()
                 if events is not None:
                     self.maps.offer(events, arrived)
-            self._note(prediction.mode)
-            if state.command is not None and (names := estimator.disobeyed):
-                said = (
-                    f"{', '.join(names[:6])}; look at the gains of joint_command and input.command_stiffness, _damping"
-                )
-                monitor.note("disobeyed", said)
+            self._notes.take(state, prediction.mode)
             done = time.perf_counter_ns()
             cost = done - begun
             monitor.spent(cost)
@@ -311,43 +215,3 @@ class StateStream:
         except UnusableStateError as error:  # the state cannot be computed with
             intake.refuse(str(error))
             self.log.tell(intake)
-
-    def _note(self, mode: ModePrediction) -> None:
-        """Note for the diagnostics which slides friction jams, and which contacts cannot be where they are said to
-        be."""
-        floats, codes = blocks(mode)
-        # Lists of few numbers are compared sooner than arrays.
-        offsets = floats[self._grounds].tolist()
-        lowest, highest = min(offsets, default=0.0), max(offsets, default=0.0)
-        if max(highest, -lowest) > _NOTABLE:
-            self._note_ground(offsets, lowest if -lowest > highest else highest)
-        if min(floats[self._gaps].tolist(), default=0.0) + lowest < -self._deepest and (sunk := self._sunk(mode)).any():
-            heights = mode.gap + mode.ground_offset
-            contact = int(np.argmin(np.where(sunk, heights, np.inf)))
-            name = self.estimator.model.contact_names[contact]
-            self.monitor.note(
-                "sunk",
-                f"{name} by {-heights[contact]:.3f} m; compare the offset of its "
-                "plane with the height of the odometry, and the contact's radius and points with the robot",
-            )
-        if mode.validity & _EFFORT and min(floats[self._weights].tolist(), default=1.0) < BELIEVED:
-            limbs = [limb for limb in self.estimator.limbs() if limb.weight < BELIEVED]
-            if limbs:
-                self.monitor.note("distrusted", "; ".join(limb.sentence for limb in limbs))
-        if mode.validity & _EFFORT and not mode.validity & _FORCES:
-            contact = int(np.argmin(np.where(mode.force_valid, np.inf, mode.critical_friction)))
-            self.monitor.note(
-                "unsolved",
-                f"{self.estimator.model.contact_names[contact]} has friction {mode.friction_coefficient[contact]:g}, "
-                f"and its slide jams from {mode.critical_friction[contact]:.2f} on; configure a lower friction",
-            )
-        elif any(codes[self._jams].tobytes()):
-            self.monitor.jammed()
-
-    def _sunk(self, mode: ModePrediction) -> NDArray[np.bool_]:
-        return self._planar & (mode.gap + mode.ground_offset < -self._deepest)
-
-    def _note_ground(self, offsets: list[float], furthest: float) -> None:
-        name = self.estimator.model.contact_names[offsets.index(furthest)]
-        side = "above" if furthest > 0.0 else "below"
-        self.monitor.ground(f"{1e3 * abs(furthest):.0f} mm {side} the configured plane under {name}")

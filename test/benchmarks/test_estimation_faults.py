@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from benchmarks.estimation_scores.faults import FAULTS, FRICTION, GYRO, SCALE, TILT, noisy
+from benchmarks.estimation_scores.faults import FAULTS, FRICTION, GYRO, SCALE, SPIKE, TILT, noisy
 from helpers.estimation import gait
 
 FIELDS = ("position", "quaternion", "linear", "angular", "q", "dq", "effort")
@@ -19,10 +19,15 @@ CHANGED = {
     "plane 5 mm off": ("position",),
     "plane 5 mm off, the other way": ("position",),
     "3 ms offset": ("position", "linear", "angular"),
+    "effort spikes": ("effort",),
 }
 
 
-@pytest.mark.parametrize("name", [name for name in FAULTS if name not in ("5 % lost", "all together")])
+FEWER = ("5 % lost", "all together", "50 Hz", "20 Hz", "10 Hz")
+"""With which some states do not come."""
+
+
+@pytest.mark.parametrize("name", [name for name in FAULTS if name not in FEWER])
 def test_a_fault_changes_its_own_sensors_and_no_others(name):
     before, after = gait(), FAULTS[name](gait())
     changed = {f for f in FIELDS if not np.array_equal(getattr(before.recording, f), getattr(after.recording, f))}
@@ -55,6 +60,15 @@ def test_a_lost_message_takes_its_truth_along():
     kept = np.searchsorted(before.recording.time, after.recording.time)
     assert np.array_equal(before.truth[kept], after.truth) and np.array_equal(before.gap[kept], after.gap)
     assert 1.0 - kept.size / before.recording.time.size == pytest.approx(0.05, abs=0.015)
+
+
+def test_spikes_are_of_single_joints_and_slow_streams_keep_their_rate():
+    before, after = gait(), FAULTS["effort spikes"](gait())
+    spiked = after.recording.effort != before.recording.effort
+    assert spiked.any() and (spiked.sum(axis=1) <= 1).all() and (after.recording.effort[spiked] == SPIKE).all()
+    for rate in (10, 20, 50):
+        time = FAULTS[f"{rate} Hz"](gait()).recording.time
+        assert np.diff(time) == pytest.approx(1.0 / rate, abs=0.0011)
 
 
 def test_all_faults_together_are_in_it():

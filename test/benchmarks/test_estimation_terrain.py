@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.estimation_scores.features import features
-from benchmarks.estimation_scores.simulated import CASES, FALLS, episode, made, simulated_sources
+from benchmarks.estimation_scores.simulated import CASES, FALLS, episode, left_out_sources, made, simulated_sources
 from benchmarks.estimation_scores.terrain import Terrain, TerrainRobot
 
 
@@ -41,6 +41,7 @@ def test_what_is_made_is_kept_and_read_again(tmp_path):
     found = episode("go2_push", again)
     assert found.truth.shape == found.gap.shape == (50, 4) and found.recording.effort.shape == (50, 12)
     assert set(simulated_sources()) == {f"{r}_{c}" for r in ("go2", "anymal") for c in CASES if (r, c) not in FALLS}
+    assert left_out_sources() and not any(n.startswith(("go2", "anymal")) for n in left_out_sources())
 
 
 def test_leg_forces_of_a_robot_that_stands_still_add_up_to_its_weight(tmp_path):

@@ -129,3 +129,16 @@ def test_a_body_without_joints_cannot_stand_on_legs():
     body = RigidBodyModel.from_urdf(urdf, EstimatorConfig(allow_no_contacts=True))
     with pytest.raises(ValueError, match="a body alone needs odometry"):
         Intake(body, InputConfig(base="imu"))
+
+
+def test_a_fall_is_told_by_the_accelerometer_and_has_no_foot_on_the_ground():
+    """A robot that is dropped from 0.25 m with its legs still: nothing says how high it is, and no foot is near the
+    ground until it lands. Then its height is that of its legs."""
+    t = TIME[:500]
+    fall = np.sqrt(2 * 0.25 / 9.81)
+    height = 0.6 + np.where(t < fall, 0.25 - 0.5 * 9.81 * t**2, 0.0)
+    lift = (height - 0.6)[:, None] * np.ones(2)  # straight legs
+    found, _ = followed(height, lift)
+    falls = (t > 0.07) & (t < fall - 0.01)  # the first sample is half a fall: by then it has fallen through the ground
+    assert (found[falls] - 0.6 > 0.02).all()
+    assert np.abs(found[t > fall + 0.02] - 0.6).max() < 0.005

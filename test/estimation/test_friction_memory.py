@@ -1,19 +1,16 @@
-"""What landings say of μ: bounds from ratios of forces and from slides, what is forgotten, and modes as without."""
+"""The interval of μ for impact sets: the configured one, cut by what forces have shown; and modes as without."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid_contact_ros.codes import ContactStatus, EventKind
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.estimation.answers import block_sizes
-from hybrid_contact_ros.estimation.friction_memory import FrictionMemory
+from hybrid_contact_ros.estimation.friction_memory import FrictionMemory, forget_friction, friction_bounds
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
@@ -43,24 +40,19 @@ def config(part=PART, **landing):
 
 
 class Ground:
-    """Two contacts that land one after the other, with forces as the observer would have them."""
+    """Bounds as forces have shown them."""
 
     def __init__(self, given=CONFIG):
-        self.memory, self.now = FrictionMemory(RigidBodyModel.from_urdf(URDF, given), given), 0
+        self.bounds = friction_bounds(2)
+        forget_friction(self.bounds, np.full(2, FRICTION))
+        self.memory = FrictionMemory(RigidBodyModel.from_urdf(URDF, given), given, self.bounds)
 
-    def land(self, contact, ratio, speed=0.0, normal=100.0, lasting=30):
-        """Touch, ``lasting`` ms with these forces, and lift."""
-        event = SimpleNamespace(contact=contact, kind=EventKind.TOUCHDOWN, detected=True)
-        for k in range(lasting + 1):
-            floats, octets = (np.zeros(size) for size in block_sizes(2))
-            vectors = floats[:30].reshape(5, 2, 3)  # position, normal, slip, force of the model, estimate
-            vectors[1, :, 2], vectors[4] = 1.0, np.nan
-            if k < lasting:
-                vectors[4, contact], vectors[2, contact, 0] = (ratio * normal, 0.0, normal), -speed
-                octets[contact] = ContactStatus.SLIPPING if speed else ContactStatus.STICKING
-            mode = SimpleNamespace(floats=floats, octets=octets)
-            self.memory.note(self.now, (event,) if k == 0 else (), mode)
-            self.now += MS
+    def holds(self, contact, ratio):
+        self.bounds.lower[contact] = ratio
+
+    def slides(self, contact, ratio, age=0.0):
+        self.bounds.slid[contact] = ratio, 1.15 * ratio, age
+        self.bounds.lower[contact], self.bounds.upper[contact] = 0.85 * ratio, 1.15 * ratio
 
     def interval(self, contact):
         low, high = self.memory.learned
@@ -69,94 +61,63 @@ class Ground:
 
 def test_a_ratio_that_was_held_is_a_lower_bound_of_that_contact():
     ground = Ground()
-    ground.land(0, 0.7)
-    assert ground.interval(0) == pytest.approx((0.9 * 0.7, 1.45 * FRICTION))
+    ground.holds(0, 0.63)
+    assert ground.interval(0) == pytest.approx((0.63, 1.45 * FRICTION))
     assert ground.interval(1) == pytest.approx((0.55 * FRICTION, 1.45 * FRICTION))
 
 
 def test_a_slide_is_an_upper_bound_and_the_others_may_stand_on_the_same():
     ground = Ground()
-    ground.land(0, 0.2, speed=0.4)
-    assert ground.interval(0) == pytest.approx((0.8 * 0.2, 1.15 * 0.2))
+    ground.slides(0, 0.2)
+    assert ground.interval(0) == pytest.approx((0.17, 0.23))
     assert ground.interval(1) == pytest.approx((0.8 * 0.2, 1.45 * FRICTION))
-    ground.land(1, 0.5)  # not this one
-    assert ground.interval(1) == pytest.approx((0.9 * 0.5, 1.45 * FRICTION))
+    ground.holds(1, 0.45)  # not this one
+    assert ground.interval(1) == pytest.approx((0.45, 1.45 * FRICTION))
+    ground.slides(0, 0.2, age=1.5)  # long ago
+    ground.holds(1, 0.0)
+    assert ground.interval(1) == pytest.approx((0.55 * FRICTION, 1.45 * FRICTION))
 
 
-@pytest.mark.parametrize(
-    ("slide", "below"), [({"speed": 0.4, "lasting": 8}, 0.8), ({"speed": 0.1}, 0.9)], ids=["short", "slow"]
-)
-def test_a_short_slide_says_that_it_may_be_slippery_and_a_slow_one_is_none(slide, below):
+def test_what_contradicts_the_configuration_is_believed():
     ground = Ground()
-    ground.land(0, 0.4, **slide)
-    assert ground.interval(0) == pytest.approx((below * 0.4, 1.45 * FRICTION))
-    assert ground.interval(1) == pytest.approx(
-        (min(0.55 * FRICTION, 0.32), 1.45 * FRICTION) if below == 0.8 else (0.55 * FRICTION, 1.45 * FRICTION)
-    )
-
-
-def test_the_later_of_two_contradictions_is_believed():
+    ground.holds(0, 1.2)
+    low, high = ground.interval(0)
+    assert low == pytest.approx(1.2) and high > low
     ground = Ground()
-    ground.land(0, 0.2, speed=0.4)
-    ground.land(0, 0.5)  # off the ice
-    assert ground.interval(0) == pytest.approx((0.9 * 0.5, 1.45 * FRICTION))
-    ground.land(0, 0.2, speed=0.4)
-    assert ground.interval(0) == pytest.approx((0.8 * 0.2, 1.15 * 0.2))
-
-
-def test_eight_landings_are_remembered():
-    ground = Ground()
-    ground.land(0, 0.2, speed=0.4)
-    for _ in range(7):
-        ground.land(0, 0.1)
-    assert ground.interval(0)[1] == pytest.approx(1.15 * 0.2)
-    ground.land(0, 0.1)
-    assert ground.interval(0) == pytest.approx((0.55 * FRICTION, 1.45 * FRICTION))
-
-
-@pytest.mark.parametrize("forces", [{"normal": np.nan}, {"normal": 20.0}, {"ratio": 4.0}], ids=str)
-def test_forces_that_are_unknown_small_or_no_friction_teach_nothing(forces):
-    ground = Ground()
-    ground.land(0, **{"ratio": 0.5, **forces})
-    assert ground.memory.learned is None
+    ground.slides(0, 0.1)
+    low, high = ground.interval(0)
+    assert high == pytest.approx(0.115) and 0.0 < low < high
 
 
 @pytest.mark.parametrize("off", [config(part=0.0), config(**OFF)], ids=["margin", "terms"])
-def test_without_an_interval_or_terms_nothing_is_learned(off):
+def test_without_an_interval_or_terms_nothing_is_told(off):
     ground = Ground(off)
-    ground.land(0, 0.2, speed=0.4)
+    ground.slides(0, 0.2)
     assert ground.memory.learned is None
 
 
-def test_reset_forgets_all_landings():
-    ground = Ground()
-    ground.land(0, 0.2, speed=0.4)
-    ground.memory.reset()
-    assert ground.memory.learned is None
-    ground.land(1, 0.5)
-    assert ground.interval(0) == pytest.approx((0.55 * FRICTION, 1.45 * FRICTION))
+def test_nothing_is_told_before_anything_is_shown():
+    assert Ground().memory.learned is None
 
 
 @given(
-    mu=st.floats(0.05, 1.5),
-    landings=st.lists(st.tuples(st.integers(0, 1), st.floats(0.0, 1.0), st.booleans()), min_size=1, max_size=12),
+    lower=st.tuples(*[st.floats(0.0, 2.0)] * 2),
+    part=st.floats(1.0, 3.0),
+    slid=st.booleans(),
+    ratio=st.floats(0.05, 2.0),
 )
-def test_one_grounds_friction_stays_within_what_was_learned_of_it(mu, landings):
-    """Where it was in the interval at first, or a contact slid. Ratios are up to 1.08 μ, of slides 0.9 to 1.25 μ."""
+def test_intervals_are_never_empty_and_within_what_was_shown(lower, part, slid, ratio):
     ground = Ground()
-    slid = set()
-    for contact, part, slides in landings:
-        ground.land(contact, mu * (0.9 + 0.35 * part if slides else 1.08 * part), 0.4 if slides else 0.0)
-        slid |= {contact} if slides else set()
-        if ground.memory.learned is None:
-            continue
-        for i in (0, 1):
-            low, high = ground.interval(i)
-            assert low <= high
-            if (1.0 - PART) * FRICTION <= mu <= (1.0 + PART) * FRICTION or (slid and mu < (1.0 + PART) * FRICTION):
-                assert low <= mu * (1.0 + 1e-9)
-            if mu <= (1.0 + PART) * FRICTION:
-                assert high >= mu * (1.0 - 1e-9)
+    for i in (0, 1):
+        ground.holds(i, lower[i])
+    if slid:
+        ground.slides(0, ratio)
+    if ground.memory.learned is None:
+        return
+    for i in (0, 1):
+        low, high = ground.interval(i)
+        assert 0.0 <= low < high < np.inf
+        assert low >= ground.bounds.lower[i] - 1e-12 and high <= ground.bounds.upper[i] + 1e-12
 
 
 def sliding(given):

@@ -117,11 +117,12 @@ def test_the_box_of_an_error_holds_its_share_of_the_errors():
     A, B, F = rng.normal(size=(6, 6)), rng.normal(size=(6, 6)), rng.normal(size=(6, 3))
     mass, covariance = A @ A.T + np.eye(6), 0.1 * B @ B.T
     through = np.eye(6) - np.outer([1, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0])
-    axes = spread_axes(mass, through, covariance + F @ F.T, 0.95)
+    axes, before = spread_axes(mass, through, covariance + F @ F.T, 0.95)
     lengths = axes @ mass @ axes.T
     np.testing.assert_allclose(lengths, np.diag(lengths.diagonal()), atol=1e-9 * lengths.max())
     draws = rng.multivariate_normal(np.zeros(6), covariance + F @ F.T, size=40000) @ through.T
     inside = (np.abs(draws @ mass @ axes.T) <= lengths.diagonal() * (1 + 1e-9)).all(axis=1)
     assert inside.mean() == pytest.approx(0.95, abs=0.005)  # five standard deviations of the share
     assert axes.shape == (5, 6), "no error is left along what the landing stops"
-    assert spread_axes(mass, through, np.zeros((6, 6)), 0.95).shape == (0, 6)
+    np.testing.assert_allclose(before @ through.T, axes, atol=1e-9 * np.abs(axes).max())  # errors of v⁻ that make them
+    assert spread_axes(mass, through, np.zeros((6, 6)), 0.95)[0].shape == (0, 6)

@@ -41,7 +41,8 @@ def test_the_jerk_that_ends_each_fall_is_what_extrapolations_miss():
 def test_situations_that_are_not_alike_teach_nothing():
     thing = VelocityErrors(2, 4)
     for i in range(3):
-        assert asked(thing, (2 * i) * STRIDE, 50.0, 20).before(0, 0.02) is None  # too few
+        few = asked(thing, (2 * i) * STRIDE, 50.0, 20).before(0, 0.02)
+        assert few is None if i == 0 else not few.settled
         stride(thing, (2 * i + 1) * STRIDE, 50.0)
     assert asked(thing, 6 * STRIDE, 50.0, 20).before(0, 0.02) is not None
     assert thing.seen().before(1, 0.02) is None  # another contact
@@ -60,6 +61,37 @@ def test_soon_after_a_touch_only_what_was_as_soon_after_one_counts():
     seen = asked(thing, 3 * STRIDE, 50.0, 3)
     assert seen.before(0, 0.02) is not None
     assert seen.before(0, 0.012) is None  # that long before its touch, it was 11 ms after the other one
+
+
+def test_one_or_two_errors_widen_what_is_foreseen_and_do_not_move_it():
+    thing = VelocityErrors(2, 4)
+    for i in range(2):
+        stride(thing, 2 * i * STRIDE, 50.0)
+        found = asked(thing, (2 * i + 1) * STRIDE, 50.0, 20).before(0, 0.02)
+        assert not found.middle(np.zeros(2)).any()
+        sigma = np.sqrt(np.diag(found.covariance(1e-8 * np.eye(2), np.zeros((2, 2)), np.eye(2))))
+        assert sigma[1] == pytest.approx(0.01, rel=0.25) and sigma[0] < 1e-3
+
+
+def test_an_acceleration_that_is_wrong_is_wrong_until_the_touch_itself():
+    """v̇ is told 3 m/s² too small in coordinate 0: the last half millisecond misses 3 T, as those before did."""
+    thing = VelocityErrors(2, 4)
+    for i in range(4):
+        for k in range(FALL):
+            thing.add((i * STRIDE + k) * MS, np.array([5e-3 * k, 0.0]), np.array([2.0, 0.0]), OPEN)
+        thing.touched([(0, (i * STRIDE + FALL) * MS)])
+    found = asked(thing, 4 * STRIDE, 0.0, FALL - 1).before(0, 0.0005)
+    np.testing.assert_allclose(found.errors, [[3.0 * 0.0005, 0.0]] * 4, atol=1e-12)
+
+
+def test_contacts_that_slid_before_are_told_from_those_that_noise_moves():
+    rng, noise = np.random.default_rng(2), np.diag([0.02, 0.05, 0.05] * 2) ** 2
+    slip = np.r_[0.0, 0.1, 0.0, 0.0, 0.0, 0.0]  # of the first contact, along its first tangent
+    shaken = rng.normal(size=(200, 12, 6)) @ np.sqrt(2.0 * noise)
+    slides = np.array([Missed(slip + one).slides(np.eye(6), noise, 0.0) for one in shaken])
+    assert slides[:, 0].mean() > 0.9 and slides[:, 1].mean() < 0.1
+    assert not Missed(slip + shaken[0]).slides(np.eye(6), noise, 0.2).any()  # slower than what is called a slip
+    assert not Missed(slip[None]).slides(np.eye(6), np.zeros((6, 6)), 0.0).any()  # once is not yet always
 
 
 def test_only_the_last_touches_are_kept_and_a_pause_forgets_states_alone():

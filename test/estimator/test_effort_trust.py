@@ -235,6 +235,18 @@ def test_repeated_stamps_pauses_and_huge_efforts_leave_no_nan():
             assert ((mode.force_weight >= 0.0) & (mode.force_weight <= 1.0)).all()
 
 
+@settings(max_examples=4, deadline=None)
+@given(seed=st.integers(0, 10**6), size=st.sampled_from([1e4, -1e6, 1e12]), lasting=st.integers(1, 3))
+def test_absurd_efforts_in_up_to_three_states_cost_no_trust(seed, size, lasting):
+    rng = np.random.default_rng(seed)
+
+    def spike(i, effort):
+        if i % 40 >= 40 - lasting:
+            effort[6 + rng.integers(12)] = size
+
+    assert weights(MODEL, CONFIG, motion(MODEL, seed, 0.5), spike).min() > 0.99
+
+
 def test_a_limb_that_is_ignored_is_named():
     estimator = ContactEstimator(MODEL, CONFIG)
     for state in motion(MODEL, 4, 0.6):
@@ -242,3 +254,20 @@ def test_a_limb_that_is_ignored_is_named():
         estimator.update(state, Parts.MODE)
     said = [limb.sentence for limb in estimator.limbs() if limb.weight < 0.5]
     assert said == ["the efforts of the limb of hl_shank do not explain its motion: weight 0.0"]
+
+
+def test_probabilities_are_valid_where_the_belief_decides_with_efforts_that_are_believed():
+    states, estimator = motion(MODEL, 3, 0.6), ContactEstimator(MODEL, CONFIG)
+    exact = [estimator.update(state, Parts.MODE).mode for state in states]
+    sure = [bool(((m.probability <= 0.1) | (m.probability >= 0.9)).all()) for m in exact]
+    valid, settled = [m.probability_valid for m in exact], round(0.05 / STEP) + 2
+    assert not any(valid[: settled - 4]) and valid[settled:] == sure[settled:] and any(sure[settled:])
+    estimator.reset()
+    for state in states:
+        assert not estimator.update(RobotState(state.stamp_ns, state.q, state.v), Parts.MODE).mode.probability_valid
+    estimator.reset()
+    for state in states:
+        effort = np.where(np.isin(np.arange(MODEL.nv), LIMB[0]), -state.effort, state.effort)
+        mode = estimator.update(RobotState(state.stamp_ns, state.q, state.v, effort), Parts.MODE).mode
+    assert mode.force_weight.min() < 0.5 and not mode.probability_valid
+    assert mode.validity < 128  # the bit that told it is none of those that are published

@@ -127,6 +127,7 @@ def sensor(topic: str, kind: type, change: Callable[[Any], None] = lambda msg: N
         msg.header.stamp, msg.header.frame_id = Time(sec=now // 10**9, nanosec=now % 10**9), frame
         if kind is JointState:
             msg.name, msg.effort = ["foot"], [100.0]
+            msg.position = [1.0] if topic == "commanded_contacts" else []
         change(msg)
         bench.beside(topic, kind).publish(msg)
 
@@ -298,6 +299,12 @@ FAULTS = {
         sensor("contact_sensors", JointState, put("name", ["hand"])),
         "none of hand",
         mend=silence_of("imu", "wrench", "contact_sensors"),
+    ),
+    "contact wanted twice": Fault(
+        "contact 2",
+        sensor("commanded_contacts", JointState, put("position", [2.0])),
+        "commanded_contacts: a value is far beyond",
+        mend=silence_of("commanded_contacts"),
     ),
     # --- robot description
     "description bad": Fault("a URDF that is cut", describe(BAD_URDF), "robot description", mend=describe(leg.URDF)),

@@ -12,16 +12,12 @@ import pytest
 from hybrid_contact_ros.cli import main
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import ContactEstimator
+from hybrid_contact_ros.identification.landing_division import divide, rounded
+from hybrid_contact_ros.identification.landing_file import parameter_file
 from hybrid_contact_ros.identification.landing_fit import Case, fit_terms
 from hybrid_contact_ros.identification.landing_friction import ratios, with_seen_friction
 from hybrid_contact_ros.identification.landing_records import RecordedLanding, find_landings
-from hybrid_contact_ros.identification.landings import (
-    divide,
-    identify,
-    identify_landings,
-    parameter_file,
-    rounded,
-)
+from hybrid_contact_ros.identification.landings import identify, identify_landings
 from hybrid_contact_ros.impacts.landing_model import LandingTerms
 from hybrid_contact_ros.impacts.landing_set import MODEL_ERROR
 from hybrid_contact_ros.mechanics.model import RigidBodyModel

@@ -15,6 +15,7 @@ from hybrid_contact_ros.kernels.estimation import event_density as densities
 from hybrid_contact_ros.kernels.estimation import event_skill as skills
 from hybrid_contact_ros.kernels.estimation import event_times as events
 from hybrid_contact_ros.kernels.estimation import foot_stops as stops
+from hybrid_contact_ros.kernels.estimation import friction_bounds as frictions
 from hybrid_contact_ros.kernels.estimation import ground as grounds
 from hybrid_contact_ros.kernels.estimation import ground_map as heights
 from hybrid_contact_ros.kernels.estimation import measure as measures
@@ -22,6 +23,7 @@ from hybrid_contact_ros.kernels.estimation import momentum_observer as observers
 from hybrid_contact_ros.kernels.estimation import rate_noise as noises
 from hybrid_contact_ros.kernels.estimation import records as rollouts
 from hybrid_contact_ros.kernels.estimation import sensor_likelihoods as sensors
+from hybrid_contact_ros.kernels.estimation import stream_offsets as offsets
 from hybrid_contact_ros.kernels.estimation import stride_course as courses
 from hybrid_contact_ros.kernels.estimation import told_events as logs
 from hybrid_contact_ros.kernels.estimation import update_records as updates
@@ -84,11 +86,12 @@ DOORS = [
             *(updates.RobotContacts, updates.UpdateProblem, measures.Measurement),
             *(updates.TrackerMemory, modes.StateOut, "warm", "lines", observers.ObserverMemory, logs.LogMemory),
             *(trusts.TrustTable, *prefixed("trust", trusts.TrustMemory), *prefixed("trust", trusts.TrustScratch)),
-            noises.RateNoise,
-            stops.FootStops,
+            *(noises.RateNoise, stops.FootStops, *prefixed("friction", frictions.FrictionTable)),
+            *prefixed("friction", frictions.FrictionBounds),
             *(grounds.StanceMemory, heights.GroundMap, *prefixed("belief", believing.BeliefRecord)),
             *(*prefixed("sensor", sensors.SensorSettings), *prefixed("sensor", sensors.SensorGiven)),
-            *(*prefixed("sensor", sensors.SensorMemory), "sensors_decide"),
+            *(*prefixed("sensor", sensors.SensorMemory), "sensors_decide", "velocity"),
+            *prefixed("offset", offsets.OffsetMemory),
             *(*prefixed("course", courses.StrideCourse), *prefixed("skill", skills.EventSkill)),
             *prefixed("density", densities.DensityMemory),
             *(modes.StateScratch, updates.UpdateScratch, grounds.GroundScratch, updates.EngineOut, updates.ListsOut),

@@ -76,6 +76,11 @@ def mode(stamp_ns: int = 1_500_000_000) -> ModePrediction:
         force_weight=np.array([1.0, 0.25]),
         ground_offset=np.array([0.001, 0.0]),
         ground_sigma=np.array([0.002, 0.01]),
+        friction_lower=np.array([0.0, 0.4]),
+        friction_upper=np.array([np.inf, 0.6]),
+        friction_ratio=np.array([np.nan, 0.45]),
+        slip_warning=np.array([False, True]),
+        time_to_slip=np.array([np.nan, 0.015]),
         jammed=np.zeros(2, np.uint8),
         next_event=np.array([EventKind.TOUCHDOWN, EventKind.NONE], np.uint8),
         time_to_event=np.array([0.02, np.nan]),
@@ -146,7 +151,8 @@ def test_a_mode_message_carries_every_number_to_the_bit(types):
             contact.time_to_event_latest, contact.critical_friction, contact.force_weight, contact.force_valid,
             contact.time_bounds_valid, contact.ground_offset, contact.ground_sigma, contact.time_to_event_q05,
             contact.time_to_event_q25, contact.time_to_event_q75, contact.time_to_event_q95, contact.event_probability,
-            contact.time_density_valid,
+            contact.time_density_valid, contact.friction_lower, contact.friction_upper, contact.friction_ratio,
+            contact.slip_warning, contact.time_to_slip,
         ]  # fmt: skip
         expected = [
             prediction.probability[i], prediction.gap[i], prediction.gap_velocity[i],
@@ -155,6 +161,8 @@ def test_a_mode_message_carries_every_number_to_the_bit(types):
             prediction.force_valid[i], prediction.time_bounds_valid, prediction.ground_offset[i],
             prediction.ground_sigma[i], prediction.time_q05[i], prediction.time_q25[i], prediction.time_q75[i],
             prediction.time_q95[i], prediction.event_probability[i], prediction.density_valid,
+            prediction.friction_lower[i], prediction.friction_upper[i], prediction.friction_ratio[i],
+            prediction.slip_warning[i], prediction.time_to_slip[i],
         ]  # fmt: skip
         np.testing.assert_array_equal(scalars, expected)
     told = [(e.contact, e.kind, e.time, e.earliest, e.latest, e.mode) for e in msg.sequence]

@@ -104,6 +104,13 @@ def test_slower_odometry_is_carried_along_its_twist_without_waiting():
     assert streams.faults == {"odometry_late": 1}
 
 
+def test_odometry_that_is_late_is_taken_for_when_it_was_measured():
+    streams = intake(odometry_delay=0.003)
+    states = feed(streams, odometry(10 * MS, p=(1, 0, 0), u=(2, 0, 0)), joints(10 * MS), joints(11 * MS))
+    assert [s.stamp_ns for s in states] == [10 * MS, 11 * MS] and not streams.faults
+    assert [s.q[0] for s in states] == pytest.approx([1 + 2 * 0.003, 1 + 2 * 0.004])
+
+
 def test_a_joint_state_whose_odometry_was_overtaken_by_a_newer_one_is_answered_at_once():
     streams = intake()
     feed(streams, *(m for k in range(10, 13) for m in (odometry(k * MS), joints(k * MS))))

@@ -282,3 +282,44 @@ def test_stuck_and_dead_sensors_are_told_and_not_used():
     assert found.valid.tolist() == [True, False, False, False]
     assert set(streams.faults) == {"sensor_stuck", "sensor_dead"}
     assert "plate_0" in next(text for kind, text in streams.sentences.items() if kind.reason == "sensor_stuck")
+
+
+def wanted(ns: int = START, names=("left",), values=(1.0,)) -> Space:
+    return Space(header=header(ns), name=list(names), position=list(values), velocity=[], effort=[])
+
+
+def test_commanded_contacts_are_remembered_since_they_are_wanted():
+    streams = intake(commanded_contacts=True)
+    for k, value in enumerate((0.0, 0.9, 1.0, 1.0)):
+        msg = wanted(START + k * MS, ("left", "plate_1", "stranger"), (value, 0.0, 1.0))
+        found = after(streams, "commanded_contacts", msg, ns=START + (k + 1) * MS).commanded_contacts
+    assert found.wanted[[0, 2]].tolist() == [1.0, 0.0] and np.isnan(found.wanted[[1, 3]]).all()
+    assert (found.since_ns[[0, 2]] - START).tolist() == [MS, 0] and found.stamp_ns == START + 3 * MS
+    assert not streams.faults
+
+
+BAD_COMMANDS = [
+    ("array_length", {"values": (1.0, 0.0)}),
+    ("contact_names", {"names": ("hand",)}),
+    ("not_finite", {"values": (float("inf"),)}),
+    ("implausible", {"values": (1.5,)}),
+    ("implausible", {"values": (-1.0,)}),
+    ("repeated_stamp", {"ns": START}),
+]
+
+
+@pytest.mark.parametrize(("reason", "changes"), BAD_COMMANDS)
+def test_a_bad_commanded_contact_is_refused_by_name(reason, changes):
+    streams = intake(commanded_contacts=True)
+    found = after(streams, "commanded_contacts", wanted(), wanted(**{"ns": START + 1, **changes})).commanded_contacts
+    assert found.stamp_ns == START and dict(streams.faults) == {reason: 1}
+
+
+def test_a_topic_of_forces_cannot_be_that_of_commanded_contacts():
+    with pytest.raises(ValueError, match="twice"):
+        intake(wrench_topics=("commanded_contacts", ""))
+
+
+def test_stamps_of_a_unit_that_is_late_are_taken_for_what_it_measured():
+    found = after(intake(imu=True, imu_delay=0.004), "imu", imu(START + 5 * MS), ns=START + 6 * MS).imu
+    assert found.stamp_ns == START + MS

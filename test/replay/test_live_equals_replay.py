@@ -62,6 +62,7 @@ BESIDE = {
     "/imu": "sensor_msgs/msg/Imu",
     "/left": "geometry_msgs/msg/WrenchStamped",
     "/contact_sensors": "sensor_msgs/msg/JointState",
+    "/commanded_contacts": "sensor_msgs/msg/JointState",
 }
 """What a robot may have or not; none of it is in most recordings here."""
 
@@ -76,7 +77,7 @@ def heard(recording, fall, walker, serialized, expected):
     from hybrid_contact_ros.ros.executor import make_executor
 
     overrides = {"robot_description": fall.urdf, "contact_names": list(walker.contacts), "serialized_io": serialized}
-    for name in ("base", "command", "imu", "contact_sensors", "wrench_topics"):
+    for name in ("base", "command", "imu", "contact_sensors", "commanded_contacts", "wrench_topics"):
         value = getattr(walker.input, name)
         overrides[f"input.{name}"] = list(value) if isinstance(value, tuple) else value
     overrides["impact.deadline"] = 0.0  # none: it would cut sets short by the clock
@@ -259,6 +260,10 @@ def sensed(source, target):
             )
             names = {"name": ["left", "right"], "effort": [value, number % 50]}
             readings = serialize("JointState", blank("JointState", header=header, **names))
+            wanted = {"name": ["right"], "position": [2.0 if number % 10 == 3 else float(number // 40 % 2)]}
+            bag.write(
+                "/commanded_contacts", time_ns, serialize("JointState", blank("JointState", header=header, **wanted))
+            )
             bag.write("/contact_sensors", time_ns, readings if number % 10 != 7 else readings[:-9])
 
 
@@ -268,10 +273,11 @@ def xyz(value):
 
 def told(state):
     """What a state has of sensors, as bytes."""
-    imu, force, reading = state.imu, state.contact_force, state.contact_reading
+    imu, force, reading, wanted = state.imu, state.contact_force, state.contact_reading, state.commanded_contacts
     parts = [state.stamp_ns, imu and (imu.stamp_ns, imu.angular_velocity.tobytes())]
     parts.append(force and (force.stamp_ns.tobytes(), force.force.tobytes(), force.valid.tobytes()))
     parts.append(reading and (reading.stamp_ns, reading.load.tobytes(), reading.valid.tobytes()))
+    parts.append(wanted and (wanted.stamp_ns, wanted.wanted.tobytes(), wanted.since_ns.tobytes()))
     return parts
 
 
@@ -305,13 +311,16 @@ def test_a_base_from_the_legs_is_the_same_live_and_in_a_replay(ros, fall, walker
 def test_sensors_are_taken_alike(ros, fall, walker, tmp_path, serialized, monkeypatch):
     write_recording(fall, tmp_path / "plain.mcap")
     sensed(tmp_path / "plain.mcap", tmp_path / "fall.mcap")
-    walker = replace(walker, input=InputConfig(imu=True, contact_sensors=True, wrench_topics=("left", "")))
+    walker = replace(
+        walker, input=InputConfig(imu=True, contact_sensors=True, commanded_contacts=True, wrench_topics=("left", ""))
+    )
     states = []
     result = replay_bag(
         tmp_path / "fall.mcap", walker, fall.urdf, tmp_path / "out.mcap", complete_sets=True, sensitivity=True,
         on_prediction=lambda state, _: states.append(told(state)),
     )  # fmt: skip
-    assert result.faults == {"not_finite": 40, "unreadable": 20} and states[-1][1:] != [None] * 3
+    assert result.faults == {"not_finite": 40, "unreadable": 20, "implausible": 20}
+    assert None not in states[-1][1:]
     expected = written(tmp_path / "out.mcap")
     live, update = [], ContactEstimator.update
     watched = lambda self, state, *given: live.append(told(state)) or update(self, state, *given)  # noqa: E731

@@ -25,7 +25,7 @@ def survivor(lasting_bench):
     bench = lasting_bench
     modes = bench.listen(ContactMode, "contact_mode")
     bench.describe()
-    sensors = "stale_after: 0.0, imu: true, contact_sensors: true, wrench_topics: [wrench]"
+    sensors = "stale_after: 0.0, imu: true, contact_sensors: true, commanded_contacts: true, wrench_topics: [wrench]"
     parameters = leg.PARAMETERS.replace("stale_after: 0.0", sensors)
     node = bench.start(ContactSuiteNode, configure=False, robot_description="", autostart=True, parameters=parameters)
     bench.until(lambda: node.active and bench.joints.get_subscription_count() == 1)

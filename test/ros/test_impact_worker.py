@@ -195,7 +195,10 @@ def test_what_a_set_is_computed_from_is_a_copy(bench):
         (ahead.event_times, moment.event_times),
     ):
         assert mine.tobytes() == theirs.tobytes() and not np.shares_memory(mine, theirs)
-    assert not np.shares_memory(ahead.velocities._values, estimator._noise._values)
+    before = ahead.velocities._runs[-1].values.copy()
+    for k in range(600):  # more than are remembered
+        estimator._noise.add(ahead.stamp_ns + k * 1_000_000, np.full(ahead.v.size, float(k)))
+    assert ahead.velocities._runs[-1].values.tobytes() == before.tobytes()
     assert node.stream.sets._sets._model is not estimator.model
 
 

@@ -15,12 +15,14 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
 
 _ROOT = math.sqrt(0.5)
-# A standard deviation is at most this part of the width of the broader density that it is compared with.
+# The standard deviation of a closed contact's gap is at most this part of the mean gap of open ones.
 _NARROWER = 0.7
 # A log ratio of densities is at most this: neither a width near zero nor an outlier share of zero makes it infinite.
 _MOST = 50.0
 # A force with the weight w adds this many times (1 − w)/w to its variance, in squares of a share of the weight.
 _MISTRUST = 1.0
+# A velocity whose noise has this many times the variance of a swing says nothing.
+_DROWNED = 4.0
 _IDLE = 1e-9  # A load below this part of a contact's share of the weight is the rounding of none.
 
 
@@ -30,9 +32,6 @@ class BeliefSettings(NamedTuple):
     gap_sigma: float  # m, of the surface, beside the gap's own
     swing_height: float  # m, mean gap of an open contact
     sunk: float  # share of closed contacts below the surface by more than noise
-    near: float  # share of open contacts that have just left, or skim the surface
-    near_height: float  # m, mean gap of these
-    near_speed: float  # m/s, standard deviation of their gap velocity
     swing_speed: float  # m/s, standard deviation of an open contact's gap velocity
     swing_slide: float  # m/s, the same along the surface, per direction
     slip_speed: float  # m/s, the same of a slipping one
@@ -94,44 +93,31 @@ def bounded_log(ratio):
 
 
 @kernel
-def gap_ratio(gap, sigma, height, near, near_height, sunk, outliers):
+def gap_ratio(gap, sigma, height, sunk, outliers):
     """Density of a gap (1/m) at a closed contact by that at an open one.
 
-    Closed: normal with ``sigma``, or sunk by an exponential depth. Open: exponential with the mean ``height``, or with
-    ``near_height`` for the share ``near``, above the surface but for the noise. All have outliers of the first width on
-    both sides.
+    Closed: normal with ``sigma``, or sunk by an exponential depth. Open: exponential with the mean ``height``, above
+    the surface but for the noise. Both have outliers of the same width on both sides.
     """
-    z, size = gap / sigma, abs(gap)
-    wide = math.exp(-min(size / height, 600.0)) / height
-    # The density of open contacts is finite where that of either is: far up it is the wide one's.
-    ratio = height / near_height * math.exp(-min(size * (1.0 / near_height - 1.0 / height), 600.0))
-    open_ = 1.0 + near * (ratio - 1.0)
+    z = gap / sigma
+    shape = math.exp(-min(abs(gap) / height, 600.0)) / height
     closed = math.exp(-min(0.5 * z * z, 700.0)) * 0.3989422804014327 / sigma
     below = 0.5 * math.erfc(_ROOT * z)
     odd = 0.5 * outliers
-    closed = (1.0 - outliers) * ((1.0 - sunk) * closed / wide + sunk * below) + odd
-    return closed / ((1.0 - outliers) * (1.0 - below) * open_ + odd)
+    closed = (1.0 - outliers) * ((1.0 - sunk) * closed / shape + sunk * below) + odd
+    return closed / ((1.0 - outliers) * (1.0 - below) + odd)
 
 
 @kernel
-def normal_ratio(square, narrow, wide, near, share, dimensions, outliers):
+def normal_ratio(square, narrow, wide, dimensions, outliers):
     """Density of a velocity with this ``square`` at a closed contact, normal with the variance ``narrow`` per
-    direction, by that at an open one, normal with ``wide``, or with ``near`` for this ``share`` of open ones."""
-    narrow = min(narrow, _NARROWER * _NARROWER * wide)
-    closed = normal_over(square, narrow, wide, dimensions)
-    if share > 0.0:
-        closed /= 1.0 - share + share * normal_over(square, min(max(near, narrow), wide), wide, dimensions)
-    return (1.0 - outliers) * closed + outliers
-
-
-@kernel
-def normal_over(square, narrow, wide, dimensions):
-    """A normal density of a vector with this ``square`` and the variance ``narrow`` per direction, by one with
-    ``wide``, which is not less."""
+    direction, by that at an open one, normal with ``wide``."""
+    narrow = min(narrow, wide)
     scale = wide / narrow
     if dimensions == 1:
         scale = math.sqrt(scale)
-    return scale * math.exp(-min(0.5 * square * (1.0 / narrow - 1.0 / wide), 700.0))
+    exponent = 0.5 * square * (1.0 / narrow - 1.0 / wide)
+    return (1.0 - outliers) * scale * math.exp(-min(exponent, 700.0)) + outliers
 
 
 @kernel
@@ -148,17 +134,15 @@ def single_likelihoods(i, settings, given, out):
     variance = given.gap_sigmas[i] * given.gap_sigmas[i] + s.gap_sigma * s.gap_sigma
     sigma = min(math.sqrt(variance), _NARROWER * s.swing_height)
     gap = effective(given.dt, given.first, s.gap_correlation)
-    closed = gap * bounded_log(
-        gap_ratio(given.gap[i], sigma, s.swing_height, s.near, s.near_height, s.sunk, s.outliers)
-    )
+    closed = gap * bounded_log(gap_ratio(given.gap[i], sigma, s.swing_height, s.sunk, s.outliers))
     quick = effective(given.dt, given.first, s.velocity_correlation)
-    noise = max(given.rate_sigmas[i] * given.rate_sigmas[i], given.spread[i]) + s.rest_speed * s.rest_speed
+    measured = max(given.rate_sigmas[i] * given.rate_sigmas[i], given.spread[i])  # what moves has this noise as well
+    noise, slip = measured + s.rest_speed * s.rest_speed, measured + s.slip_speed * s.slip_speed
     rate, slide = given.rate[i] * given.rate[i], given.slide[i] * given.slide[i]
-    # What is measured of an open contact has the same noise.
-    wide, along = s.swing_speed * s.swing_speed + noise, s.swing_slide * s.swing_slide + noise
-    slip = s.slip_speed * s.slip_speed + noise
-    near = noise + s.near_speed * s.near_speed
-    closed += quick * bounded_log(normal_ratio(rate, noise, wide, near, s.near, 1, s.outliers))
+    wide, along = measured + s.swing_speed * s.swing_speed, measured + s.swing_slide * s.swing_slide
+    if noise > _DROWNED * s.swing_speed * s.swing_speed:
+        quick = 0.0  # a foot that an impact has stopped still rings: its velocity says nothing
+    closed += quick * bounded_log(normal_ratio(rate, noise, wide, 1, s.outliers))
     # The forces of a mode are not those that stop a contact, and an idle contact may hold as well as not.
     stopping = given.rate[i] < -3.0 * math.sqrt(noise)
     idle = abs(given.load[i]) <= _IDLE * s.share
@@ -169,8 +153,8 @@ def single_likelihoods(i, settings, given, out):
         # Rigid feet that slide under little load chatter: they touch for a part of the time alone.
         slips += weight * bounded_log(load_ratio(given.load[i] - s.slip_limit, s.slip_sigma, s.outliers))
     out[0] = 0.0
-    out[1] = stick + quick * bounded_log(normal_ratio(slide, noise, along, along, 0.0, 2, s.outliers))
-    out[2] = slips + quick * bounded_log(normal_ratio(slide, slip, along, along, 0.0, 2, s.outliers))
+    out[1] = stick + quick * bounded_log(normal_ratio(slide, noise, along, 2, s.outliers))
+    out[2] = slips + quick * bounded_log(normal_ratio(slide, slip, along, 2, s.outliers))
 
 
 @kernel
@@ -187,9 +171,15 @@ def joint_likelihoods(members, k, settings, given, L, x, out):
     weight = effective(given.dt, given.first, s.force_correlation)
     count = 1 << k
     best = -math.inf
-    for chosen in range(count):
-        log = 0.0
+    for turn in range(count):
+        # The first member changes most seldom: what the sets share of factor and logarithm is computed once.
+        chosen, first = 0, k - 1
         for a in range(k):
+            chosen |= (turn >> (k - 1 - a) & 1) << a
+        while first > 0 and not turn >> (k - 1 - first) & 1:
+            first -= 1
+        log = 0.0 if first == 0 else L[first - 1, first]  # above the diagonal: of the members before
+        for a in range(first, k):
             i = members[a]
             closed = (chosen >> a) & 1
             x[a] = given.force[i] - s.share * closed
@@ -208,6 +198,8 @@ def joint_likelihoods(members, k, settings, given, L, x, out):
                 x[a] -= L[a, b] * x[b]
             x[a] /= L[a, a]
             log -= 0.5 * x[a] * x[a] + math.log(L[a, a])
+            if a + 1 < k:
+                L[a, a + 1] = log
         out[chosen] = log if log > -1e300 else -1e300
         best = max(best, out[chosen])
     for chosen in range(count):

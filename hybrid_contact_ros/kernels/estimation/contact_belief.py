@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.belief_likelihoods import (
@@ -26,6 +28,8 @@ GROUP = 4
 """Contacts in a group, at most."""
 STATES = 81
 """Of a group of four."""
+_CLOSED = np.array([sum(1 << j for j in range(GROUP) if state // 3**j % 3) for state in range(STATES)])
+"""(STATES,): bit j says whether member j is closed in a state."""
 _LEAST = 1e-9  # A belief is never below this: what was ruled out can be believed again.
 _START = (0.5, 0.4, 0.1)  # before the first state
 _LONGEST = 1.0  # s: after a longer pause as much is forgotten as after this
@@ -52,10 +56,9 @@ class BeliefScratch(NamedTuple):
 @kernel
 def contact_belief(
     # settings:
-    gap_sigma, swing_height, sunk, near, near_height, near_speed, swing_speed, swing_slide, slip_speed, rest_speed,
-    load_sigma, load_limit, slip_sigma, slip_limit, force_part, share, outliers, gap_correlation,
-    velocity_correlation, load_correlation, force_correlation, touchdown_rate, liftoff_rate, slip_rate, stick_rate,
-    foresight, foresight_sigma, sigmas,
+    gap_sigma, swing_height, sunk, swing_speed, swing_slide, slip_speed, rest_speed, load_sigma, load_limit,
+    slip_sigma, slip_limit, force_part, share, outliers, gap_correlation, velocity_correlation, load_correlation,
+    force_correlation, touchdown_rate, liftoff_rate, slip_rate, stick_rate, foresight, foresight_sigma, sigmas,
     # groups:
     members,
     # problem:
@@ -78,10 +81,9 @@ def contact_belief(
         probability: out (m, 2), that each contact is closed, and that it slips.
     """
     settings = BeliefSettings(
-        gap_sigma, swing_height, sunk, near, near_height, near_speed, swing_speed, swing_slide, slip_speed,
-        rest_speed, load_sigma, load_limit, slip_sigma, slip_limit, force_part, share, outliers, gap_correlation,
-        velocity_correlation, load_correlation, force_correlation, touchdown_rate, liftoff_rate, slip_rate,
-        stick_rate, foresight, foresight_sigma, sigmas,
+        gap_sigma, swing_height, sunk, swing_speed, swing_slide, slip_speed, rest_speed, load_sigma, load_limit,
+        slip_sigma, slip_limit, force_part, share, outliers, gap_correlation, velocity_correlation, load_correlation,
+        force_correlation, touchdown_rate, liftoff_rate, slip_rate, stick_rate, foresight, foresight_sigma, sigmas,
     )  # fmt: skip
     given = BeliefInput(
         dt, first, trusted, observed, touching, gap, gap_sigmas, rate, rate_sigmas, spread, slide, load, force,
@@ -181,8 +183,8 @@ def _step(k, first, joined, scratch, belief):
         stride = 1
         for j in range(k):
             T = scratch.transition[j]
-            for base in range(count):
-                if (base // stride) % 3 == 0:
+            for block in range(0, count, 3 * stride):
+                for base in range(block, block + stride):
                     a, b, c = belief[base], belief[base + stride], belief[base + 2 * stride]
                     for to in range(3):
                         belief[base + to * stride] = a * T[0, to] + b * T[1, to] + c * T[2, to]
@@ -196,19 +198,20 @@ def _step(k, first, joined, scratch, belief):
     if joined:
         for chosen in range(1 << k):
             joint[chosen] = math.exp(max(joint[chosen], -100.0))
+    for state in range(count):
+        belief[state] = max(belief[state], 1e-30)
+    stride = 1
+    for j in range(k):
+        for block in range(0, count, 3 * stride):
+            for digit in range(3):
+                for state in range(block + digit * stride, block + (digit + 1) * stride):
+                    belief[state] *= single[j, digit]
+        stride *= 3
     total = 0.0
     for state in range(count):
-        digits, chosen, product = state, 0, max(belief[state], 1e-30)
-        for j in range(k):
-            digit = digits % 3
-            digits //= 3
-            product *= single[j, digit]
-            if digit:
-                chosen |= 1 << j
         if joined:
-            product *= joint[chosen]
-        belief[state] = product
-        total += product
+            belief[state] *= joint[_CLOSED[state]]
+        total += belief[state]
     rest = 0.0
     for state in range(count):
         belief[state] = max(belief[state] / total, _LEAST)
@@ -221,18 +224,16 @@ def _step(k, first, joined, scratch, belief):
 def _marginals(members, k, belief, probability):
     """Write the probabilities (m, 2) of a group's members to be closed, and to slip."""
     count = 1
-    for j in range(k):
-        probability[members[j], 0] = 0.0
-        probability[members[j], 1] = 0.0
+    for _ in range(k):
         count *= 3
-    for state in range(count):
-        digits = state
-        for j in range(k):
-            digit = digits % 3
-            digits //= 3
-            if digit:
-                probability[members[j], 0] += belief[state]
-            if digit == 2:
-                probability[members[j], 1] += belief[state]
+    stride = 1
     for j in range(k):
-        probability[members[j], 0] = min(probability[members[j], 0], 1.0)
+        closed = slips = 0.0
+        for block in range(0, count, 3 * stride):
+            for state in range(block + stride, block + 3 * stride):
+                closed += belief[state]
+            for state in range(block + 2 * stride, block + 3 * stride):
+                slips += belief[state]
+        probability[members[j], 0] = min(closed, 1.0)
+        probability[members[j], 1] = slips
+        stride *= 3

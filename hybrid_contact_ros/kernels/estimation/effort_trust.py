@@ -72,7 +72,7 @@ class TrustScratch(NamedTuple):
     basis: Array  # (3 m, nv), orthonormal rows
     triangle: Array  # (3 m, 3 m), rows of J in that basis
     part: Array  # (3 m,)
-    kept: Indices  # (3 m,), which rows of J
+    kept: Indices  # (3 m,), which rows of J; −1 behind the last
     left: Array  # (1 + l, nv): what is left of r, and of each limb's efforts
     root: Array  # (nv,), roots of the weights of coordinates
     load: Array  # (l,), parts of the weight
@@ -151,10 +151,11 @@ def _compare(dt, problem, here, table, memory, scratch):
             if limb >= 0:
                 scratch.left[1 + limb, k] = memory.second[1, k] * scratch.root[k] / settled
     found = _span(dt, problem, here, table, memory, scratch)
-    for row in range(1 + limbs):
-        _take_off(found, scratch.basis, scratch.left[row], scratch.part)
-        if row == 0:
-            _loads(found, table, scratch)
+    for a in range(found, scratch.kept.shape[0]):
+        scratch.kept[a] = -1
+    _take_off(found, scratch.basis, scratch.left[0], scratch.part)
+    _loads(found, table, scratch)
+    _take_off_rows(found, scratch.basis, scratch.left, 1)
     forget = math.exp(-dt / table.recall)
     memory.time[0] = forget * memory.time[0] + dt * settled
     for limb in range(limbs):
@@ -275,6 +276,35 @@ def _take_off(found, basis, vector, part):
         part[a] = total
         for k in range(nv):
             vector[k] -= total * row[k]
+
+
+@kernel
+def _take_off_rows(found, basis, rows, first):
+    """Take from each row (nv,) from ``first`` on its parts along the basis: four at once, since the sums of one
+    wait for each other."""
+    count, nv = rows.shape
+    blocks = (count - first) // 4
+    for a in range(found):
+        row = basis[a]
+        for block in range(blocks):
+            i = first + 4 * block
+            x = y = z = w = 0.0
+            for k in range(nv):
+                x += row[k] * rows[i, k]
+                y += row[k] * rows[i + 1, k]
+                z += row[k] * rows[i + 2, k]
+                w += row[k] * rows[i + 3, k]
+            for k in range(nv):
+                rows[i, k] -= x * row[k]
+                rows[i + 1, k] -= y * row[k]
+                rows[i + 2, k] -= z * row[k]
+                rows[i + 3, k] -= w * row[k]
+        for i in range(first + 4 * blocks, count):
+            total = 0.0
+            for k in range(nv):
+                total += row[k] * rows[i, k]
+            for k in range(nv):
+                rows[i, k] -= total * row[k]
 
 
 @kernel

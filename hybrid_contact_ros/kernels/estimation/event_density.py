@@ -27,7 +27,7 @@ from hybrid_contact_ros.kernels.estimation.density_quantiles import (
 from hybrid_contact_ros.kernels.estimation.event_skill import STRIDE
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 from hybrid_contact_ros.kernels.estimation.update_records import (
-    DENSITY_VALID,
+    BOUNDS_VALID,
     EVENT_PROBABILITY,
     NEXT_EVENT,
     QUANTILES,
@@ -98,7 +98,7 @@ def foretell_densities(settings, given, problem, skill, ahead, density, out):
         code = _class_of(i, kind, given.elapsed, problem.due, skill)
         for k in range(3):
             density.times[i, k] = times[k]
-        out.codes[DENSITY_VALID, i] = 0
+        out.codes[BOUNDS_VALID, i] = 0
         numbers[EVENT_PROBABILITY, i] = math.nan
         for k in range(4):
             numbers[QUANTILES + k, i] = math.nan
@@ -164,7 +164,7 @@ def _write(i, code, scale, reach, horizon, density, out):
     numbers[EVENT_PROBABILITY, i] = density.came[code, 0] / density.came[code, 1] * logistic_cdf(horizon, q)
     enough = min(density.support[i, code, low], density.support[i, code, low + 1]) >= _LEAST_SUPPORT
     uniform = density.passed[code, low] != 0 and density.passed[code, low + 1] != 0
-    out.codes[DENSITY_VALID, i] = 1 if enough and uniform and code < _MEASURED else 0
+    out.codes[BOUNDS_VALID, i] = 1 if enough and uniform and code < _MEASURED else 0
 
 
 @kernel

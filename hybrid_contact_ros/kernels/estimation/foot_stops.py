@@ -2,8 +2,10 @@
 
 A foot that approaches the ground loses its speed within a few milliseconds when it lands; a leg that slows it down by
 itself takes several times as long. What was stopped is in contact, and the ground is where it was stopped, whatever the
-configured plane and the radius of the foot say. It stays there until it has risen by more than ``gap_off``: springs and
-drives ring after an impact, and so a rate of the size of the impact's speed says nothing at first.
+configured plane and the radius of the foot say. It stays there until it has risen by more than ``gap_off``. Springs and
+drives ring after an impact: at first, a rate of the size of the impact's speed says nothing. Where there are efforts and
+they do not explain the motion, something in the leg gives way that the model does not know, and no encoder need see it:
+then a foot may rise further, by what the speed of the impact covers while it lasts.
 
 Forces that are trusted tell more. But efforts that let a foot which was stopped, and has stayed where it was, carry
 nothing for as long as forces need to be seen, are wrong for this contact.
@@ -19,14 +21,18 @@ from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
 
-_STOPPING, _STATES = 0.01, 3  # s, within which an impact stops a foot, and states in which to see that
-_LOST, _NOISES = 0.3, 4.0  # m/s, and deviations of the rate's noise: what is lost of the speed at least
+_STOPPING, _STATES = 0.01, 3  # s, within which an impact stops a foot, and states on average that it takes to see that
+_LOST, _NOISES = 0.3, 6.0  # m/s, and deviations of the rate's noise: what is lost of the speed at least
 _PART = 0.5  # and this part of it
 _NEAR, _DEVIATIONS = 0.04, 3.0  # m, deviations: nothing is expected to stop a foot further from where the ground is
-_RINGING, _REBOUND = 0.1, 2.0  # s, in which the motion after an impact fades, and how fast it is by the impact's speed
+_RINGING, _REBOUND = 0.1, 2.0  # s, in which the motion after an impact fades, and how fast it is by what was lost
+_CERTAIN = 4.0  # deviations within which a gap is none
+_BOUNCING = 0.01  # s, the same of a leg of which nothing says that it gives way
 _LONGEST = 1.0  # s: what stands for longer, the ground has learned, or it is no stance
 _SIGMA = 0.003  # m, of the height of the ground at which a foot was stopped
-_SEEN = 0.01  # s, after which the force that stops a foot is seen
+_KNOWN = 0.04  # s, after which the force that stops a foot is seen, and the ground that bears it
+_UNKNOWN = 5.0  # times the configured noise at first;
+_FIRST, _LEARNED = 10, 20.0  # states in which it is no less than any change, and in which it is learned quickly
 _UP, _DOWN, _QUARTILE = 0.03, 0.01, 1.627  # of the noise's logarithm, for one of four states up, and down for three
 
 
@@ -35,7 +41,7 @@ class FootStops(NamedTuple):
 
     stop_since: Array  # (m,), s since the contact was stopped; negative where it is not
     stop_floor: Array  # (m,), m, the lowest measured gap since then
-    stop_speed: Array  # (m,), m/s, of the approach before it
+    stop_speed: Array  # (m,), m/s, by which the rate changed then
     stop_last: Array  # (m,), m/s, rate of the last state
     stop_noise: Array  # (m,), m/s, standard deviation of the rate from one state to the next
     stop_doubted: Codes  # (m,), whether the stop contradicts the efforts
@@ -51,17 +57,19 @@ def doubt_efforts(doubted, weight):
 
 @kernel
 def hold_stopped(
-    first, dt, believed, weight, closed, gap_on, gap_off, gap_sigma, velocity_sigma, plane_of, entry, rate, rates, memory, gap,
-    shift, shift_variance, rate_offs, gap_offs, gap_sigmas, velocity_sigmas,
+    first, dt, known, believed, weight, closed, gap_on, gap_off, gap_sigma, velocity_sigma, plane_of, link_of, entry, rate,
+    rates, memory, gap, shift, shift_variance, rate_offs, gap_offs, gap_sigmas, velocity_sigmas,
 ):  # fmt: skip
     """Note which contacts something has stopped, and put the ground there, for contacts without trusted forces.
 
     A contact that the learned ground bears (``entry``) is held there, and not here.
 
     Args:
-        dt: s since the last state. believed: whether the efforts of all limbs are. weight: in and out (m,), of the contact's forces. closed: (m,) uint8, of the last state.
+        dt: s since the last state. known: whether there are efforts. believed: whether the efforts of all limbs are. weight: in and out (m,), of the
+        contact's forces. closed: (m,) uint8, of the last state.
         gap_on, gap_off, gap_sigma: m, velocity_sigma: m/s, of ActivationConfig.
-        plane_of: (m,) int64, negative for a joint limit. entry: (m,) int64, foothold or −1.
+        plane_of: (m,) int64, negative for a joint limit. link_of: (m,) int64, the first contact of the same link.
+        entry: (m,) int64, foothold or −1.
         rate: φ̇ (m,), m/s. rates: those of the last states, RateNoise, which has this one.
         memory: in and out, FootStops.
         gap, shift: in and out (m,), m; the measured gap is their sum. shift_variance: in and out (m,), m².
@@ -71,25 +79,32 @@ def hold_stopped(
     anew = first or dt > LONGEST_PAUSE
     for i in range(gap.shape[0]):
         if first:
-            memory.stop_noise[i] = velocity_sigma
+            memory.stop_noise[i] = _UNKNOWN * velocity_sigma
         if anew:
             memory.stop_since[i] = -1.0
             memory.stop_doubted[i] = 0
         elif dt > 0.0:
-            up = abs(rate[i] - memory.stop_last[i]) > _QUARTILE * memory.stop_noise[i]
-            memory.stop_noise[i] = max(memory.stop_noise[i] * math.exp(_UP if up else -_DOWN), 0.5 * velocity_sigma)
+            quick = max(1.0, _LEARNED / rates.noise_count[0])
+            change = abs(rate[i] - memory.stop_last[i])
+            if rates.noise_count[0] <= _FIRST:
+                memory.stop_noise[i] = max(memory.stop_noise[i], change)
+            up = change > _QUARTILE * memory.stop_noise[i]
+            found = memory.stop_noise[i] * math.exp(quick * (_UP if up else -_DOWN))
+            memory.stop_noise[i] = max(found, 0.5 * velocity_sigma)
         memory.stop_last[i] = rate[i]
         if plane_of[i] < 0:
             continue
         measured = gap[i] + shift[i]
-        _follow(i, dt, measured, gap_off, entry, gap, shift_variance, rate, rates, memory)
+        _follow(
+            i, dt, known, measured, gap_on, gap_off, gap_sigma, link_of, entry, gap, shift_variance, rate, rates, memory
+        )
         stays = memory.stop_since[i] >= 0.0 and measured - memory.stop_floor[i] <= gap_on
         if memory.stop_since[i] < 0.0:
             memory.stop_doubted[i] = 0
-        elif stays and memory.stop_since[i] > _SEEN and not closed[i]:
+        elif stays and memory.stop_since[i] > _KNOWN and not closed[i]:
             memory.stop_doubted[i] = 1
         # Where the efforts of another limb are wrong, those of this one wait until they could be seen.
-        waits = weight[i] < BELIEVED or (not believed and memory.stop_since[i] <= _SEEN)
+        waits = weight[i] < BELIEVED or (not believed and memory.stop_since[i] <= _KNOWN)
         if memory.stop_since[i] < 0.0 or not waits or entry[i] >= 0:
             continue
         weight[i] = 0.0
@@ -97,29 +112,52 @@ def hold_stopped(
         gap[i] = measured - shift[i]
         shift_variance[i] = _SIGMA * _SIGMA
         gap_sigmas[i] = math.sqrt(gap_sigma * gap_sigma + _SIGMA * _SIGMA)
-        rings = _REBOUND * memory.stop_speed[i] * math.exp(-memory.stop_since[i] / _RINGING)
+        rings = _REBOUND * _fading(i, _RINGING if known else _BOUNCING, memory)
         rate_offs[i] = max(rate_offs[i], rings)
-        gap_offs[i] = gap_off + _SIGMA
+        gap_offs[i] = _rise(i, known, gap_on, gap_off, gap_sigma, link_of, memory)
         velocity_sigmas[i] = math.sqrt(velocity_sigmas[i] ** 2 + rings * rings)
 
 
 @kernel
-def _follow(i, dt, measured, gap_off, entry, gap, shift_variance, rate, rates, memory):
+def _follow(
+    i, dt, known, measured, gap_on, gap_off, gap_sigma, link_of, entry, gap, shift_variance, rate, rates, memory
+):
     """Begin, keep or end the stop of contact i."""
     if memory.stop_since[i] >= 0.0:
         memory.stop_since[i] += dt
         memory.stop_floor[i] = min(memory.stop_floor[i], measured)
-        risen = measured - memory.stop_floor[i] > gap_off + _SIGMA
+        risen = measured - memory.stop_floor[i] > _rise(i, known, gap_on, gap_off, gap_sigma, link_of, memory)
         if risen or entry[i] >= 0 or memory.stop_since[i] > _LONGEST:
             memory.stop_since[i] = -1.0
         return
     peak = _peak(i, rates)
     lost = peak + rate[i]
     near = max(_NEAR, _DEVIATIONS * math.sqrt(max(shift_variance[i], 0.0)))
-    if lost > _LOST + _NOISES * memory.stop_noise[i] and lost > _PART * peak and abs(gap[i]) < near:
+    least = _LOST + _NOISES * memory.stop_noise[i]
+    if lost > least and peak > _PART * _LOST and lost > _PART * peak and abs(gap[i]) < near:
         memory.stop_since[i] = 0.0
         memory.stop_floor[i] = measured
-        memory.stop_speed[i] = peak
+        memory.stop_speed[i] = lost
+
+
+@kernel
+def _fading(i, time, memory):
+    """What is left of the speed of the impact of contact i, m/s."""
+    return memory.stop_speed[i] * math.exp(-memory.stop_since[i] / time)
+
+
+@kernel
+def _rise(i, known, gap_on, gap_off, gap_sigma, link_of, memory):
+    """How far contact i may rise over where it was stopped, m: as far as its gap is noisy, or, where efforts miss
+    something of the motion, ``gap_off`` and what the speed of the impact covers in half of the time in which it stops a
+    foot. Of the points of a link the fastest counts: its leg is what gives way."""
+    if not known:
+        return min(gap_off, max(gap_on, _CERTAIN * gap_sigma))
+    speed = 0.0
+    for j in range(link_of.shape[0]):
+        if link_of[j] == link_of[i] and memory.stop_since[j] >= 0.0:
+            speed = max(speed, _fading(j, _RINGING, memory))
+    return gap_off + 0.5 * _STOPPING * speed
 
 
 @kernel
@@ -128,11 +166,13 @@ def _peak(i, rates):
     each other more slowly than that: a leg stops a foot in that time, too."""
     kept, count = rates.noise_rates.shape[0], rates.noise_count
     here = (count[1] - 1) % kept
-    peak, seen = 0.0, 0
+    span = rates.noise_times[here] - rates.noise_times[(count[1] - count[0]) % kept]
+    if span * _STATES > _STOPPING * (count[0] - 1):
+        return 0.0
+    peak = 0.0
     for back in range(1, count[0]):
         k = (here - back) % kept
         if rates.noise_times[here] - rates.noise_times[k] > _STOPPING:
             break
         peak = max(peak, -rates.noise_rates[k, i])
-        seen += 1
-    return peak if seen >= _STATES else 0.0
+    return peak

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.kernels.algebra.dense import forward_solve
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.observed_forces import (
     REGULARISATION_OF_ALL,
@@ -78,9 +77,12 @@ def free_forces(lead, gain, dt, L, half, G, residual, every, memory, A, work, fo
     inverse = memory.inverse
     for i in range(m):
         memory.force[i] = forces[i, 0]
+        first = _WIDTH * i  # A unit vector: above it the solution is zero.
         for c in range(n):
-            inverse[i, c] = 1.0 if c == _WIDTH * i else 0.0
-        forward_solve(n, A, inverse[i])
+            total = 1.0 if c == first else 0.0
+            for k in range(first, c):
+                total -= A[c, k] * inverse[i, k]
+            inverse[i, c] = total / A[c, c] if c >= first else 0.0
         for j in range(i + 1):
             total = 0.0
             for c in range(_WIDTH * i, n):

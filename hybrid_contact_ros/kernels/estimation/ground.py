@@ -39,6 +39,8 @@ from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 
 MOST_LOADED = 16
 """Contacts of a robot with more have no loads here: their forces would take too long to tell apart."""
+MOVES = 0.1
+"""m/s: a base that is faster moves."""
 _SOLVED = int(Status.SOLVED)
 _SMOOTHING = 0.01  # s, of the velocities of the points
 _LOAD_PERIOD = 0.002  # s, between two solutions for the loads
@@ -57,6 +59,7 @@ _SINKS = 0.15  # s: a foot does not go on sinking for longer; it is the base tha
 _STRAYED = 0.005  # m: a foot whose load is not known does not stand where it has moved further
 _GATE_ABOVE = 4.0  # the same, with which a foot whose load is not known is believed to stand above the expected ground
 _ALONG = 3.0  # positions along the surface may move by this many times as much as heights
+_NOISES_LEFT = 2.0  # deviations of the noise of a rate within which a foot is still
 _CERTAIN = 4.0  # deviations within which a gap is none
 _BEYOND = 1e-6  # m
 _LOWEST, _FURTHEST, _FURTHEST_UNLOADED = 0.005, 0.3, 0.1  # m
@@ -96,9 +99,16 @@ class GroundScratch(NamedTuple):
 
 @kernel
 def learn_ground(
-    settings, ground, given, believed, robot, problem, here, tracker, observer, solver, scratch, memory, map, ahead
-):
-    """Learn from this state where the ground is, subtract the offset from the gaps, and widen their deviations."""
+    settings, ground, given, believed, moving, noise, stopped, robot, problem, here, tracker, observer, solver, scratch,
+    memory, map, ahead,
+):  # fmt: skip
+    """Learn from this state where the ground is, subtract the offset from the gaps, and widen their deviations.
+
+    Args:
+        moving: whether the base moves: a foot that is still then does not hang from it.
+        noise: (m,), m/s, of the rates of gaps; nothing is as still as that. stopped: (m,), s since an impact stopped
+            the contact, negative where none did.
+    """
     m = problem.gap.shape[0]
     if not ground.learn or m == 0:
         for i in range(m):
@@ -132,9 +142,10 @@ def learn_ground(
     changed = False
     for i in range(m):
         if ahead.plane_of[i] >= 0 and _stands(
-            i, loads, settings.gain, ground, given, problem, here, tracker, memory, ahead
+            i, loads, settings.gain, noise[i], ground, given, problem, here, tracker, memory, ahead
         ):
-            changed = _enter(i, loads, ground, problem, here, memory, map, ahead) or changed
+            held = stopped[i] >= 0.0
+            changed = _enter(i, loads, moving, held, ground, problem, here, memory, map, ahead) or changed
     if changed or numbers[TIME] - numbers[FITTED_AT] >= _FIT_PERIOD:
         fit(ground, ahead.plane_of, map)
     for i in range(m):
@@ -198,7 +209,7 @@ def _note_drift(loads, ground, dt, problem, tracker, memory, map):
 
 
 @kernel
-def _stands(i, loads, gain, ground, given, problem, here, tracker, memory, ahead):
+def _stands(i, loads, gain, noise_of_rate, ground, given, problem, here, tracker, memory, ahead):
     """Follow contact i while it stands; whether it has done so for long enough."""
     lag, slow = 1.0 - math.exp(-given.dt / _SMOOTHING), 1.0 - math.exp(-given.dt / _PLACE_TIME)
     away, strayed = 0.0, 0.0  # along the surface
@@ -214,7 +225,9 @@ def _stands(i, loads, gain, ground, given, problem, here, tracker, memory, ahead
     if loads > 0:
         least = max(ground.least_load, _DOUBT * memory.pulling[i])
         stands = memory.pressing[i] > (0.5 if begun else 1.0) * least
-        rests = abs(memory.point_velocity[i, 0]) < ground.still_speed
+        # The low-pass leaves this much of the noise of a rate.
+        left = noise_of_rate * math.sqrt(min(0.5 * lag, 1.0))
+        rests = abs(memory.point_velocity[i, 0]) < max(ground.still_speed, _NOISES_LEFT * left)
     else:
         rise = abs(problem.gap[i] - memory.point_height[i])
         stands = loads == 0 and rise < ground.still_speed * _PLACE_TIME
@@ -266,7 +279,7 @@ def _leave(i, memory):
 
 
 @kernel
-def _enter(i, loads, ground, problem, here, memory, map, ahead):
+def _enter(i, loads, moving, stopped, ground, problem, here, memory, map, ahead):
     """Write contact i, which has been still for long enough, into the map; whether that adds a foothold."""
     height, variance, place = memory.stance_height[i], memory.stance_variance[i], ahead.under[i]
     depth = memory.touched_height[i] - height
@@ -283,7 +296,9 @@ def _enter(i, loads, ground, problem, here, memory, map, ahead):
     else:
         # A foot may hang still above the ground, and cannot be below it.
         believed = surprise <= 0.0 and surprise >= -_FURTHEST_UNLOADED
+        believed = believed or (stopped and abs(surprise) <= _FURTHEST)  # it does not hang where something stopped it
         believed = believed or surprise * surprise <= _GATE_ABOVE * (spread + here.gap_sigmas[i] ** 2)
+        believed = believed or (moving and surprise <= _FURTHEST_UNLOADED)
         if not believed and map.map_numbers[CLOCKS_UNSUPPORTED] >= ground.still_time_unloaded:
             believed = abs(surprise) <= _FURTHEST_UNLOADED and _is_lowest(i, ground, problem, memory, ahead)
     if not believed:

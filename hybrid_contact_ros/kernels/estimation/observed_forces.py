@@ -17,8 +17,8 @@ def contact_response(n, L, half, force, shifted, response):
     """Write J M⁻¹ r of a generalised force: how it accelerates the contacts.
 
     Args:
-        n: rows of J. L: Cholesky factor of M (nv, nv). half: its first n rows are L⁻¹ Jᵀ (n, nv). force: r (nv,),
-            N or N m.
+        n: rows of J. L: Cholesky factor of M (nv, nv). half: its first rows are those of L⁻¹ Jᵀ (n, nv).
+        force: r (nv,), N or N m.
         shifted: out (≥ nv,), L⁻¹ r; it may be ``force`` itself. response: out (≥ n,), m/s².
     """
     nv = L.shape[0]

@@ -67,6 +67,7 @@ class SensorGiven(NamedTuple):
     """What came with a state, m contacts; written before each update where ``present`` says so."""
 
     present: Codes  # (3,): foot sensors, a new acceleration, commands
+    moves: Codes  # (1,), whether the base does: a foot that is still then stands, wherever the ground is
     force: Array  # (m, 3), N, on the robot; NaN without
     axis: Array  # (m, 3), normal of the ground in the axes of ``force``
     reading: Array  # (m,), counts; NaN without
@@ -185,7 +186,7 @@ def _foot(i, settings, dt, first, gap, rate, slide, given, memory):
     """Take the sensors of one foot: returns 1 where one of them is believed."""
     speed = math.sqrt(rate * rate + slide * slide)
     swings = abs(rate) > _SWINGS and gap > _SWINGS_GAP
-    stands = speed < _STANDS and abs(gap) < _STANDS_GAP
+    stands = speed < _STANDS and (abs(gap) < _STANDS_GAP or given.moves[0] != 0)
     memory.calm[0, i] = memory.calm[0, i] + dt if swings else 0.0
     memory.calm[1, i] = memory.calm[1, i] + dt if stands else 0.0
     sure = 0 if memory.calm[0, i] > _SWINGS_FOR else (1 if memory.calm[1, i] > _STANDS_FOR else -1)
@@ -318,8 +319,9 @@ def _softplus(x):
 def sensor_given(m: int) -> SensorGiven:
     """Nothing has come."""
     return SensorGiven(
-        present=np.zeros(3, np.uint8), force=np.full((m, 3), np.nan), axis=np.zeros((m, 3)),
-        reading=np.full(m, np.nan), age=np.zeros((2, m)), acceleration=np.zeros(3), wanted=np.full(m, np.nan),
+        present=np.zeros(3, np.uint8), moves=np.zeros(1, np.uint8), force=np.full((m, 3), np.nan),
+        axis=np.zeros((m, 3)), reading=np.full(m, np.nan), age=np.zeros((2, m)), acceleration=np.zeros(3),
+        wanted=np.full(m, np.nan),
         since=np.zeros(m),
     )  # fmt: skip
 

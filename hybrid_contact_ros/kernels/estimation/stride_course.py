@@ -23,6 +23,8 @@ KEPT = 2048
 """Samples of the course that are remembered."""
 SPACING = 0.002
 """s, between two of them at least."""
+SHORTEST, LONGEST = 0.15, 3.5
+"""s, of a stride."""
 EVENTS = 16
 """Touchdowns and liftoffs that are remembered of each contact."""
 LAG, DRIFT, LAG_VARIANCE, COVARIANCE, DRIFT_VARIANCE, TRACKED, MISMATCH, LASTING = range(8)
@@ -32,26 +34,15 @@ NUMBERS = 8
 COUNT, PLACE, ORIGIN, POSITIONS, USED = range(5)
 """Of ``place``: samples that are kept, where the next one goes, the stamp (ns) that times count from, p, and whether a
 course is wanted."""
-TIME, LAG_THEN, RATE_THEN = range(3)
-"""Columns of ``times``: s after the origin; the lag then, s, and the rate of a stride's progress to the one before it;
-NaN where none was followed."""
 
-_SHORTEST, _LONGEST = 0.15, 3.5  # s, of a stride
 _WALK = 0.1  # 1/s: the rate of the lag is a random walk of this variance a second
 _LAG_WALK = 1e-5  # s: and so is the lag itself
 _MEMORY = 0.03  # s: differences of states that are less apart are of one another's making
-_ALIKE = 0.35  # of a mean square speed: a course differs from one that is like it by no more
-_COMPARED = 24  # samples of the last part of the course
-_PART = 0.3  # of a stride, which is compared
 _RECALL = 0.5  # s, over which differences are averaged
 _QUICK, _SLOW = 0.012, 0.05  # s, the same for the mean squares that tell of a change
 _LOST = 6.0  # a mean square of normed differences, for so long, that no stride like the last one has
 _ALWAYS = 0.01  # of a signal's variance: no stride repeats another one any better
 _FAR = 9.0  # a squared difference counts in full up to this
-_START_LAG, _START_DRIFT = 0.006, 0.1  # standard deviations at the beginning, s and 1
-_EVENT_SIGMA = 0.003  # s, of a detected event
-_FLICKER = 0.03  # s: what opens or closes for less than this bounces, or its sensors flicker
-_LEAST = 1e-6  # variance of a signal, rad² or (rad/s)²
 _FASTEST = 0.45  # no stride is faster or slower than the one before by more than this part
 
 
@@ -60,7 +51,7 @@ class StrideCourse(NamedTuple):
 
     configuration: Array  # (nq,), of the present state, and velocity (nv,)
     velocity: Array
-    times: Array  # (KEPT, 3)
+    times: Array  # (KEPT,), s after the origin
     signals: Array  # (KEPT, s): p joint positions, then velocities of which the last p are theirs
     heights: Array  # (KEPT, m), m, of the contact points along their normals
     place: Indices  # (5,)
@@ -115,13 +106,10 @@ def _signals(course):
 def _keep(now, normals, position, course):
     """Remember the present state, if the last one that is remembered is old enough."""
     place, times = course.place, course.times
-    if place[COUNT] > 0 and now - times[(place[PLACE] - 1) % KEPT, TIME] < 0.99 * SPACING:
+    if place[COUNT] > 0 and now - times[(place[PLACE] - 1) % KEPT] < 0.99 * SPACING:
         return
     here = place[PLACE]
-    times[here, TIME] = now
-    tracked = course.lag[TRACKED] > 0.0
-    times[here, LAG_THEN] = course.lag[LAG] if tracked else math.nan
-    times[here, RATE_THEN] = 1.0 - course.lag[DRIFT] if tracked else math.nan
+    times[here] = now
     for k in range(course.now.shape[0]):
         course.signals[here, k] = course.now[k]
     for i in range(position.shape[0]):
@@ -140,7 +128,7 @@ def before(time, course):
     oldest = course.place[PLACE] - course.place[COUNT]
     while high - low > 1:
         middle = (low + high) // 2
-        if course.times[(oldest + middle) % KEPT, TIME] <= time:
+        if course.times[(oldest + middle) % KEPT] <= time:
             low = middle
         else:
             high = middle
@@ -148,7 +136,7 @@ def before(time, course):
 
 
 @kernel
-def _recall(time, course):
+def recall(time, course):
     """Write the signals at a time of the past, and their rates: of positions the velocities, of velocities the slope
     over some 14 ms. Returns whether that time is remembered."""
     k, count = before(time, course), course.place[COUNT]
@@ -157,9 +145,9 @@ def _recall(time, course):
     oldest = course.place[PLACE] - count
     a, b = (oldest + k) % KEPT, (oldest + k + 1) % KEPT
     early, late = (oldest + k - 3) % KEPT, (oldest + k + 4) % KEPT
-    t0, t1 = course.times[a, TIME], course.times[b, TIME]
+    t0, t1 = course.times[a], course.times[b]
     share = (time - t0) / (t1 - t0)
-    span = course.times[late, TIME] - course.times[early, TIME]
+    span = course.times[late] - course.times[early]
     past, signals, s, p = course.past, course.signals, course.now.shape[0], course.place[POSITIONS]
     for j in range(s):
         past[0, j] = (1.0 - share) * signals[a, j] + share * signals[b, j]
@@ -177,7 +165,7 @@ def _follow_lag(dt, now, course):
     lag[LAG_VARIANCE] += dt * (2.0 * lag[COVARIANCE] + dt * lag[DRIFT_VARIANCE] + _LAG_WALK)
     lag[COVARIANCE] += dt * lag[DRIFT_VARIANCE]
     lag[DRIFT_VARIANCE] += _WALK * dt
-    if not _recall(now - lag[LAG], course):
+    if not recall(now - lag[LAG], course):
         lag[TRACKED] = 0.0
         return
     p = course.place[POSITIONS]
@@ -201,15 +189,15 @@ def _follow_lag(dt, now, course):
     lag[MISMATCH] += min(dt / _QUICK, 1.0) * (mismatch / s - lag[MISMATCH])
     lag[LASTING] += min(dt / _SLOW, 1.0) * (mismatch / s - lag[LASTING])
     part = min(dt / _MEMORY, 1.0)
-    _measure_lag(part * pull, part * information, lag)
-    good = _SHORTEST <= lag[LAG] <= _LONGEST and abs(lag[DRIFT]) <= _FASTEST
+    measure_lag(part * pull, part * information, lag)
+    good = SHORTEST <= lag[LAG] <= LONGEST and abs(lag[DRIFT]) <= _FASTEST
     if not good or lag[LASTING] > _LOST:
         lag[TRACKED] = 0.0
 
 
 @kernel
-def _measure_lag(pull, information, lag):
-    """The update by a difference that is ``pull`` / ``information`` of the lag, with the variance 1 / ``information``."""
+def measure_lag(pull, information, lag):
+    """The update by a lag that is off by ``pull`` / ``information``, with the variance 1 / ``information``."""
     total = 1.0 + lag[LAG_VARIANCE] * information
     gain_lag, gain_drift = lag[LAG_VARIANCE] / total, lag[COVARIANCE] / total
     lag[LAG] += gain_lag * pull
@@ -217,93 +205,3 @@ def _measure_lag(pull, information, lag):
     lag[DRIFT_VARIANCE] -= gain_drift * information * lag[COVARIANCE]
     lag[COVARIANCE] -= gain_drift * information * lag[LAG_VARIANCE]
     lag[LAG_VARIANCE] -= gain_lag * information * lag[LAG_VARIANCE]
-
-
-@kernel
-def note_event(i, lifts, time, course):
-    """Remember that contact i touched (``lifts`` 0) or left (1) at a time, s after the origin, and learn of the lag.
-
-    Returns:
-        Whether it is new: events that are less than 30 ms apart take each other back.
-    """
-    new = _note(i, lifts, time, course)
-    if new:
-        _try_lag(i, lifts, time, course)
-    return new
-
-
-@kernel
-def _note(i, lifts, time, course):
-    """Add an event of contact i; one that ends a flicker takes the one that began it back. Whether it is new."""
-    times, lifted, undone, last = course.events[i], course.lifted[i], course.undone[i], EVENTS - 1
-    if lifted[last] >= 0 and time - times[last] < _FLICKER:
-        undone[0], undone[1], undone[2] = times[last], lifted[last], time
-        for k in range(last, 0, -1):
-            times[k], lifted[k] = times[k - 1], lifted[k - 1]
-        lifted[0] = -1
-        return False
-    new = True
-    if undone[1] == lifts and time - undone[2] < _FLICKER:
-        time, new = undone[0], False  # the first of them was right, however often it bounced
-    for k in range(last):
-        times[k], lifted[k] = times[k + 1], lifted[k + 1]
-    times[last], lifted[last] = time, lifts
-    return new
-
-
-@kernel
-def _try_lag(i, lifts, time, course):
-    """Compare the time since the same event of contact i with the lag, or begin with it."""
-    times, lifted, lag = course.events[i], course.lifted[i], course.lag
-    for k in range(EVENTS - 2, -1, -1):
-        if lifted[k] < 0:
-            return
-        if lifted[k] != lifts:
-            continue
-        stride = time - times[k]
-        if stride > _LONGEST:
-            return
-        if stride < _SHORTEST:
-            continue
-        if lag[TRACKED] > 0.0:
-            apart = stride - lag[LAG]
-            sigma = math.sqrt(lag[LAG_VARIANCE] + _EVENT_SIGMA * _EVENT_SIGMA)
-            if abs(apart) <= 5.0 * sigma:
-                information = 1.0 / (_EVENT_SIGMA * _EVENT_SIGMA)
-                _measure_lag(information * apart, information, lag)
-            return
-        if _alike(stride, course):
-            lag[TRACKED], lag[LAG], lag[DRIFT], lag[MISMATCH], lag[LASTING] = 1.0, stride, 0.0, 1.0, 1.0
-            lag[LAG_VARIANCE], lag[COVARIANCE] = _START_LAG**2, 0.0
-            lag[DRIFT_VARIANCE] = _START_DRIFT**2
-        return
-
-
-@kernel
-def _alike(stride, course):
-    """Whether the last part of the course is like the same part a stride ago; then the noise is what differs."""
-    count, s = course.place[COUNT], course.now.shape[0]
-    oldest = course.place[PLACE] - count
-    newest = course.times[(course.place[PLACE] - 1) % KEPT, TIME]
-    noise, signals = course.noise, course.signals
-    noise[:] = 0.0
-    apart = whole = 0.0
-    for n in range(_COMPARED):
-        k = before(newest - _PART * stride * n / _COMPARED, course)
-        here = (oldest + k) % KEPT
-        if k < 0 or not _recall(course.times[here, TIME] - stride, course):
-            return False
-        for j in range(s):
-            difference = signals[here, j] - course.past[0, j]
-            noise[0, j] += difference * difference / _COMPARED
-            if j >= course.place[POSITIONS]:
-                apart += difference * difference
-                whole += 0.5 * (signals[here, j] ** 2 + course.past[0, j] ** 2)
-    for n in range(_COMPARED):
-        here = (oldest + max(before(newest - stride * n / _COMPARED, course), 0)) % KEPT
-        for j in range(s):
-            noise[1, j] += signals[here, j] / _COMPARED
-            noise[2, j] += signals[here, j] ** 2 / _COMPARED
-    for j in range(s):
-        noise[2, j] = max(noise[2, j] - noise[1, j] ** 2, _LEAST)
-    return apart <= _ALIKE * whole

@@ -22,7 +22,6 @@ from hybrid_contact_ros.kernels.estimation.stride_course import (
     LASTING,
     MISMATCH,
     PLACE,
-    TIME,
     TRACKED,
     before,
 )
@@ -101,12 +100,12 @@ def touchdown_on_path(i, now, horizon, gap, speed, course):
     last, last_left, slope = gap, 0.0, 0.0
     for k in range(before(then, course) + 1, count):
         here = (oldest + k) % KEPT
-        left = (course.times[here, TIME] - then) / rate
-        if course.times[here, TIME] > landed - 0.003 or left > horizon:
+        left = (course.times[here] - then) / rate
+        if course.times[here] > landed - 0.003 or left > horizon:
             break
         level = gap + course.heights[here, i] - height + speed * left
         slope = (level - last) / max(left - last_left, 1e-4)
-        if level <= 0.0 and slope < 0.0 and course.times[here, TIME] > landed - _LATE_PART * (landed - begun):
+        if level <= 0.0 and slope < 0.0 and course.times[here] > landed - _LATE_PART * (landed - begun):
             return last_left + (left - last_left) * last / max(last - level, 1e-9)
         last, last_left = level, left
     _, rate_then = height_then(i, min(landed - 0.008, then) if then > landed - 0.012 else landed - 0.008, course)
@@ -128,8 +127,8 @@ def height_then(i, time, course):
     a, b = (oldest + k) % KEPT, (oldest + k + 1) % KEPT
     early, late = (oldest + k - 2) % KEPT, (oldest + k + 2) % KEPT
     t = course.times
-    share = (time - t[a, TIME]) / (t[b, TIME] - t[a, TIME])
+    share = (time - t[a]) / (t[b] - t[a])
     # The mean of five samples, moved to the time by their slope, would be steadier; two are nearer to a strike.
     height = (1.0 - share) * course.heights[a, i] + share * course.heights[b, i]
-    slope = (course.heights[late, i] - course.heights[early, i]) / (t[late, TIME] - t[early, TIME])
+    slope = (course.heights[late, i] - course.heights[early, i]) / (t[late] - t[early])
     return height, slope

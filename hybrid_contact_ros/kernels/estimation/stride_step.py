@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.estimation.event_skill import (
-    EventsGiven,
-    EventsTold,
-    learn_skill,
-    pause_skill,
-    weigh_sources,
-)
+from hybrid_contact_ros.kernels.estimation.event_skill import learn_skill, pause_skill
+from hybrid_contact_ros.kernels.estimation.event_sources import EventsGiven, EventsTold, weigh_sources
+from hybrid_contact_ros.kernels.estimation.stride_begin import note_event
 from hybrid_contact_ros.kernels.estimation.stride_course import (
     COUNT,
     LAG,
@@ -18,7 +14,6 @@ from hybrid_contact_ros.kernels.estimation.stride_course import (
     TRACKED,
     USED,
     follow_course,
-    note_event,
 )
 from hybrid_contact_ros.kernels.estimation.update_records import NEXT_EVENT
 

@@ -5,18 +5,27 @@ from __future__ import annotations
 from hybrid_contact_ros.codes import Status, Validity
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.belief_likelihoods import BeliefSettings
-from hybrid_contact_ros.kernels.estimation.belief_step import BeliefRecord, BeliefUse, believe, remember
+from hybrid_contact_ros.kernels.estimation.belief_step import (
+    CALIBRATED,
+    BeliefRecord,
+    BeliefUse,
+    are_calibrated,
+    believe,
+    remember,
+)
 from hybrid_contact_ros.kernels.estimation.contact_tracking import slips
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable, check_efforts
 from hybrid_contact_ros.kernels.estimation.event_density import DensityMemory, foretell_densities, learn_densities
 from hybrid_contact_ros.kernels.estimation.event_skill import EventSkill
 from hybrid_contact_ros.kernels.estimation.foot_stops import FootStops, doubt_efforts, hold_stopped
-from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, StanceMemory, learn_ground
+from hybrid_contact_ros.kernels.estimation.friction_bounds import FrictionBounds, FrictionTable, bound_friction
+from hybrid_contact_ros.kernels.estimation.ground import MOVES, GroundScratch, StanceMemory, learn_ground
 from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
-from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
+from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory, has_settled
 from hybrid_contact_ros.kernels.estimation.rate_noise import RateNoise, learn_rate_noise, tolerate_rate_noise
 from hybrid_contact_ros.kernels.estimation.sensor_likelihoods import SensorGiven, SensorMemory, SensorSettings, sense
+from hybrid_contact_ros.kernels.estimation.stream_offsets import OffsetMemory, learn_offsets
 from hybrid_contact_ros.kernels.estimation.stride_course import StrideCourse
 from hybrid_contact_ros.kernels.estimation.stride_step import learn_events, weigh_events
 from hybrid_contact_ros.kernels.estimation.told_events import LogMemory, tell_events
@@ -63,12 +72,11 @@ def update(
     still_time, still_time_unloaded, least_load,
     # belief settings:
     belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes, belief_slope, belief_offset,
-    belief_gap_sigma, belief_swing_height, belief_sunk, belief_near, belief_near_height, belief_near_speed,
-    belief_swing_speed, belief_swing_slide, belief_slip_speed, belief_rest_speed, belief_load_sigma,
-    belief_load_limit, belief_slip_sigma, belief_slip_limit, belief_force_part, belief_share, belief_outliers,
-    belief_gap_correlation, belief_velocity_correlation, belief_load_correlation, belief_force_correlation,
-    belief_touchdown_rate, belief_liftoff_rate, belief_slip_rate, belief_stick_rate, belief_foresight,
-    belief_foresight_sigma, belief_sigmas,
+    belief_gap_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed,
+    belief_rest_speed, belief_load_sigma, belief_load_limit, belief_slip_sigma, belief_slip_limit, belief_force_part,
+    belief_share, belief_outliers, belief_gap_correlation, belief_velocity_correlation, belief_load_correlation,
+    belief_force_correlation, belief_touchdown_rate, belief_liftoff_rate, belief_slip_rate, belief_stick_rate,
+    belief_foresight, belief_foresight_sigma, belief_sigmas,
     # robot:
     normals, tangents, friction, restitution,
     # problem:
@@ -98,6 +106,13 @@ def update(
     noise_rates, noise_times, noise_count, noise_sigma,
     # foot stops:
     stop_since, stop_floor, stop_speed, stop_last, stop_noise, stop_doubted,
+    # friction table:
+    friction_learns, friction_applies, friction_gain, friction_least_load, friction_model, friction_sigmas,
+    friction_time, friction_length, friction_slide_speed, friction_margin, friction_lead, friction_link,
+    # friction bounds:
+    friction_begun, friction_mean, friction_last, friction_spread, friction_course, friction_slide, friction_place,
+    friction_held, friction_slid, friction_expected, friction_lower, friction_upper, friction_ratio,
+    friction_time_to_slip, friction_warning,
     # stance memory:
     point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance, touched_height,
     touched_lead, stance_start, pressing, pulling, entry, shift,
@@ -111,10 +126,13 @@ def update(
     # sensors:
     sensor_outliers, sensor_correlation, sensor_shock_width, sensor_shock_most, sensor_command_lag,
     sensor_command_spread, sensor_command_share, sensor_part, sensor_weight,
-    sensor_present, sensor_force, sensor_axis, sensor_reading, sensor_age, sensor_acceleration, sensor_wanted,
-    sensor_since, sensor_offset, sensor_level, sensor_noise, sensor_seen, sensor_says, sensor_calm, sensor_trust,
-    sensor_load, sensor_total, sensor_before, sensor_quiet, sensor_lag, sensor_kept, sensor_shut, sensor_beside,
+    sensor_present, sensor_moves, sensor_force, sensor_axis, sensor_reading, sensor_age, sensor_acceleration,
+    sensor_wanted, sensor_since, sensor_offset, sensor_level, sensor_noise, sensor_seen, sensor_says, sensor_calm,
+    sensor_trust, sensor_load, sensor_total, sensor_before, sensor_quiet, sensor_lag, sensor_kept, sensor_shut,
+    sensor_beside,
     sensors_decide,
+    # offsets:
+    velocity, offset_sums, offset_slow, offset_feet, offset_steps, offset_spin,
     # stride course:
     course_configuration, course_velocity, course_times, course_signals, course_heights, course_place, course_now,
     course_past, course_noise, course_lag, course_events, course_lifted, course_undone,
@@ -148,11 +166,11 @@ def update(
     Args: the members of UpdateSettings, GroundSettings, BeliefUse and BeliefSettings (both prefixed with ``belief_``),
         RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last
         mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory, TrustTable, TrustMemory and TrustScratch
-        (both with the prefix ``trust_``), RateNoise, FootStops, StanceMemory, GroundMap, BeliefRecord (with the prefix),
-        SensorSettings, SensorGiven and SensorMemory (with the prefix ``sensor_``), StrideCourse, EventSkill and
-        DensityMemory (with the prefixes ``course_``, ``skill_`` and ``density_``),
-        StateScratch, UpdateScratch, GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix
-        ``out_``.
+        (both with the prefix ``trust_``), RateNoise, FootStops, FrictionTable and FrictionBounds (both with
+        ``friction_``), StanceMemory, GroundMap, BeliefRecord (with the prefix), SensorSettings, SensorGiven and
+        SensorMemory (with the prefix ``sensor_``), OffsetMemory (``offset_``), StrideCourse, EventSkill and
+        DensityMemory (with the prefixes ``course_``, ``skill_`` and ``density_``), StateScratch, UpdateScratch,
+        GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix ``out_``.
 
     Returns:
         The residual of the mode, validity bits, and how much was written of the lists: events of the sequence, events
@@ -170,6 +188,7 @@ def update(
     )  # fmt: skip
     given = UpdateInput(dt, trusted, stamp, last_stamp, first, elapsed, flags_wanted, sequence_wanted)
     robot = RobotContacts(normals, tangents, friction, restitution)
+    gripping = RobotContacts(normals, tangents, friction_expected, restitution)
     problem = UpdateProblem(bias, effort, rows, flat_rows, gap, drift, position, due)
     here = Measurement(
         L, half, G, unforced, no_drift, contact_velocity, flat_velocity, gap_velocity, tangential, slip_speed,
@@ -189,6 +208,15 @@ def update(
     check = TrustScratch(
         trust_basis, trust_triangle, trust_part, trust_kept, trust_left, trust_root, trust_load
     )  # fmt: skip
+    friction_table = FrictionTable(
+        friction_learns, friction_applies, friction_gain, friction_least_load, friction_model, friction_sigmas,
+        friction_time, friction_length, friction_slide_speed, friction_margin, friction_lead, friction_link,
+    )  # fmt: skip
+    friction_bounds = FrictionBounds(
+        friction_begun, friction_mean, friction_last, friction_spread, friction_course, friction_slide, friction_place,
+        friction_held, friction_slid, friction_expected, friction_lower, friction_upper, friction_ratio,
+        friction_time_to_slip, friction_warning,
+    )  # fmt: skip
     stance = StanceMemory(
         point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance,
         touched_height, touched_lead, stance_start, pressing, pulling, entry, shift,
@@ -201,12 +229,11 @@ def update(
         belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes, belief_slope, belief_offset
     )
     belief_settings = BeliefSettings(
-        belief_gap_sigma, belief_swing_height, belief_sunk, belief_near, belief_near_height, belief_near_speed,
-        belief_swing_speed, belief_swing_slide, belief_slip_speed, belief_rest_speed, belief_load_sigma,
-        belief_load_limit, belief_slip_sigma, belief_slip_limit, belief_force_part, belief_share, belief_outliers,
-        belief_gap_correlation, belief_velocity_correlation, belief_load_correlation, belief_force_correlation,
-        belief_touchdown_rate, belief_liftoff_rate, belief_slip_rate, belief_stick_rate, belief_foresight,
-        belief_foresight_sigma, belief_sigmas,
+        belief_gap_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed,
+        belief_rest_speed, belief_load_sigma, belief_load_limit, belief_slip_sigma, belief_slip_limit,
+        belief_force_part, belief_share, belief_outliers, belief_gap_correlation, belief_velocity_correlation,
+        belief_load_correlation, belief_force_correlation, belief_touchdown_rate, belief_liftoff_rate,
+        belief_slip_rate, belief_stick_rate, belief_foresight, belief_foresight_sigma, belief_sigmas,
     )  # fmt: skip
     belief = BeliefRecord(
         belief_members, belief_belief, belief_kind, belief_times, belief_load, belief_touching, belief_weight,
@@ -245,10 +272,16 @@ def update(
     check_efforts(given, problem, here, table, trust, check)
     doubt_efforts(stop_doubted, weight)
     believed = believes(given, weight)
+    # Ask how late efforts, base and inertial unit come against the joints.
+    learn_offsets(
+        dt, trusted, floating_base, velocity[3:6], rows, tangents, normals, flat_velocity, closed, table, trust, check,
+        OffsetMemory(offset_sums, offset_slow, offset_feet, offset_steps, offset_spin),
+    )  # fmt: skip
     # Learn where the ground is; gaps are over that ground from here on.
+    moving = floating_base and velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2 > MOVES * MOVES
     learn_ground(
-        settings, ground_settings, given, believed, robot, problem, here, tracker, observer, solver, scratch, stance,
-        footholds, ground,
+        settings, ground_settings, given, believed, moving, noise_sigma, stop_since, robot, problem, here, tracker,
+        observer, solver, scratch, stance, footholds, ground,
     )  # fmt: skip
     # Widen the tolerance of rates by their noise, for contacts whose forces are not known.
     rate_noise = RateNoise(noise_rates, noise_times, noise_count, noise_sigma)
@@ -256,7 +289,7 @@ def update(
     tolerate_rate_noise(weight, rate_noise, rate_offs, velocity_sigmas)
     # Hold in contact what an impact has stopped, and put the ground there, where no forces are known.
     hold_stopped(
-        first, dt, believed, weight, closed, gap_on, gap_off, gap_sigma, velocity_sigma, plane_of, entry,
+        first, dt, trusted, believed and has_settled(gain, observer), weight, closed, gap_on, gap_off, gap_sigma, velocity_sigma, plane_of, link_of, entry,
         gap_velocity, rate_noise, FootStops(stop_since, stop_floor, stop_speed, stop_last, stop_noise, stop_doubted), gap, shift,
         shift_variance, rate_offs, gap_offs, gap_sigmas, velocity_sigmas,
     )  # fmt: skip
@@ -275,8 +308,8 @@ def update(
         ),
         dt, first, gap, gap_velocity, slip_speed, belief_probability,
         SensorGiven(
-            sensor_present, sensor_force, sensor_axis, sensor_reading, sensor_age, sensor_acceleration, sensor_wanted,
-            sensor_since,
+            sensor_present, sensor_moves, sensor_force, sensor_axis, sensor_reading, sensor_age, sensor_acceleration,
+            sensor_wanted, sensor_since,
         ),
         SensorMemory(
             sensor_offset, sensor_level, sensor_noise, sensor_seen, sensor_says, sensor_calm, sensor_trust,
@@ -285,18 +318,20 @@ def update(
         ),
     )  # fmt: skip
     decided = believe(
-        use, belief_settings, settings, given, believed, every, problem, here, tracker, observer, solver, scratch,
-        belief, sensor_beside, sensed and sensors_decide, out,
+        use, belief_settings, settings, given, believed, every, plane_of, problem, here, tracker, observer, solver,
+        scratch, belief, sensor_beside, sensed and sensors_decide, out,
     )  # fmt: skip
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     code, mode_residual = decide(
-        settings, given, decided, belief, weight, robot, problem, here, tracker, mode, warm, solver, scratch,
+        settings, given, decided, belief, weight, gripping, problem, here, tracker, mode, warm, solver, scratch,
         ground, out,
     )  # fmt: skip
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
     weigh(settings, given, weight, robot, problem, here, tracker, mode, scratch, out)
     # Estimate the forces a second time, from the momentum.
     observe(settled, robot, here, tracker, observer, solver, scratch, out)
+    # Bound the friction of each contact by these forces.
+    bound_friction(dt, friction, weight, robot, problem, here, tracker, friction_table, friction_bounds, out)
     # Foretell each contact's next event, from the extrapolated state and the rhythm of the gait.
     foretell(settings, given, weight, robot, problem, here, tracker, lines, scratch, ahead, out)
     remember(ahead, belief, out)
@@ -324,4 +359,6 @@ def update(
         validity |= _ESTIMATE
     if complete:
         validity |= _SEQUENCE
+    if decided and believed and settled and belief.noise[0] >= 0.0 and are_calibrated(out):  # with observed forces
+        validity |= CALIBRATED
     return mode_residual, validity, steps, detected, told_events, pairs

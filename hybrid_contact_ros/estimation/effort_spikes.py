@@ -1,0 +1,64 @@
+"""Efforts that no joint can have: one absurd number is not believed, and costs no trust."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.mechanics.state import RobotState
+
+Array = NDArray[np.float64]
+
+_WEIGHTS = 10.0  # of the robot on one limb: a landing has up to 5, a jump 3
+_SHORTEST_LEVER = 0.1  # of the longest: joints that turn a foot in place may have large efforts all the same
+_IN_A_ROW = 3  # states; what lasts longer is no spike, and is left to the check of efforts
+
+
+class EffortSpikes:
+    """Holds the last possible effort of a joint while a spike of at most ``_IN_A_ROW`` states lasts.
+
+    A torque on a joint is a force on a foot over a lever. Where this force would be ten times the weight of the robot
+    the number is one of the electronics. It would be in the momentum observer for 50 ms and in the trust of its limb
+    for half a second.
+
+    Attributes:
+        held: how many states had an effort that was replaced.
+    """
+
+    def __init__(self, scale: Array) -> None:
+        """``scale``: (nv,), 1/N or 1/(N m), 1 / (weight · lever) of each coordinate, 0 where it has none
+        (:class:`~hybrid_contact_ros.kernels.estimation.effort_trust.TrustTable`)."""
+        some = scale[scale > 0.0]
+        least = float(some.min()) if some.size else 0.0
+        self._unlikely = np.minimum(scale, least / _SHORTEST_LEVER) / _WEIGHTS
+        self._last = np.zeros(scale.size)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the last effort."""
+        self._row, self._known, self.held = 0, False, 0
+
+    def cleaned(self, state: RobotState) -> RobotState:
+        """The state, with what is absurd in its efforts replaced by the last that was not. Remembers nothing."""
+        effort = state.effort
+        if effort is None or effort.shape != self._last.shape or not self._known or self._row >= _IN_A_ROW:
+            return state
+        parts = effort * self._unlikely
+        if not 1.0 < parts.dot(parts) < math.inf:  # none above its own limit; or no number, which is refused
+            return state
+        return replace(state, effort=np.where(np.abs(parts) > 1.0, self._last, effort))
+
+    def note(self, given: RobotState, cleaned: RobotState) -> None:
+        """Remember a state that was not refused."""
+        if cleaned.effort is None:
+            self._known = False
+            return
+        spiked = cleaned is not given and not np.array_equal(cleaned.effort, given.effort)  # type: ignore[arg-type]
+        self._row = self._row + 1 if spiked else 0
+        self.held += spiked
+        if not spiked:
+            self._last[:] = cleaned.effort
+            self._known = True

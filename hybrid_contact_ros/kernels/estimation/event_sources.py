@@ -1,0 +1,198 @@
+"""The next event of each contact from several sources, weighted by what their errors were.
+
+For a touchdown: the extrapolated gap with the rhythm (:mod:`.event_times`), the touchdown a stride ago, and the path of
+the last swing (:mod:`.stride_events`). For a liftoff: the rhythm, the liftoff a stride ago, and the line of the load.
+What each of them said 10, 20 and 50 ms before the last events of the contact is compared with when these came, and
+its mean square error at such a time is the variance that it counts with. A source is silent where more of what it told
+lately did not come than did; the line of the load is silent until it has been right some times, for a load dips more
+often than a foot lifts.
+
+A rhythm goes by the clock. Where the course of the joints was followed and no longer is like the last stride (a stop,
+a change, a stumble), what the rhythm alone says is not told until the course is followed again.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from hybrid_contact_ros.codes import EventKind
+from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.event_rhythm import not_yet
+from hybrid_contact_ros.kernels.estimation.event_skill import (
+    AHEAD,
+    FLOOR,
+    HORIZONS,
+    PATH,
+    STATE,
+    STRIDE,
+    TOLD,
+    remember_forecasts,
+)
+from hybrid_contact_ros.kernels.estimation.records import Array, Codes
+from hybrid_contact_ros.kernels.estimation.stride_course import DRIFT, LAG, LASTING, TRACKED
+from hybrid_contact_ros.kernels.estimation.stride_events import event_after, height_then, touchdown_on_path
+
+_NONE, _TOUCHDOWN, _LIFTOFF = int(EventKind.NONE), int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
+_BELIEVED = 0.5  # least share of forecasts that came true
+_NEAR = 0.02  # s, of a touchdown that the state tells best
+_APART = 3.0  # standard deviations between sources that cannot both be right
+_SMOOTH = 0.012  # s, over which the foot's place on its path is averaged
+_OTHERS = 2.0  # events of its own that the errors of all contacts count as
+
+
+class EventsGiven(NamedTuple):
+    """What one state says of m contacts."""
+
+    now: float  # s after the origin of the course
+    dt: float  # s since the last state
+    sigmas: float  # of bounds
+    horizon: float  # s
+    lost: bool  # whether the course was followed and no longer is
+    closed: Codes  # (m,)
+    gap: Array  # (m,), m
+    rate: Array  # (m,), m/s
+    expected: Array  # (m, 2, 3), s from now, by the rhythm
+
+
+class EventsTold(NamedTuple):
+    """Members of EventOut."""
+
+    kind: Codes
+    backed: Codes
+    times: Array
+
+
+@kernel
+def weigh_sources(given, course, skill, told):
+    """Replace the next touchdown or liftoff of each contact by what all sources say of it.
+
+    Args:
+        given: EventsGiven. course: StrideCourse. skill: in and out, EventSkill.
+        told: in and out, EventsTold, as of ``next_events``.
+    """
+    kind, backed, times, closed = told.kind, told.backed, told.times, given.closed
+    doubt = max(1.0, course.lag[LASTING]) ** 2
+    for i in range(closed.shape[0]):
+        lifts = 1 if closed[i] else 0
+        if lifts:
+            _liftoffs(i, given, course, skill, told)
+        else:
+            _touchdowns(i, given, course, skill, told)
+        found, spread = _together(i, lifts, given.horizon, doubt, skill)
+        skill.forecast[i, TOLD] = found
+        skill.sigma[i] = math.nan
+        wanted = _LIFTOFF if lifts else _TOUCHDOWN
+        if found <= given.horizon:
+            if lifts and kind[i] != _NONE and kind[i] != _LIFTOFF and times[i, 0] < found:
+                continue  # a slip or a stick that comes before
+            kind[i] = wanted
+            if lifts:
+                backed[i] = wanted
+            skill.sigma[i] = spread
+            times[i, 0] = found
+            times[i, 1] = max(found - given.sigmas * spread, 0.0)
+            times[i, 2] = found + given.sigmas * spread
+        elif kind[i] == wanted:
+            kind[i] = backed[i] = _NONE
+            times[i, 0] = times[i, 1] = times[i, 2] = math.nan
+    remember_forecasts(given.now, closed, skill)
+
+
+@kernel
+def _liftoffs(i, given, course, skill, told):
+    """What each source says of closed contact i."""
+    said, due = skill.forecast[i], skill.estimate
+    skill.path[i, 2] = 0.0
+    not_yet(given.expected[i, 1], due)
+    said[STATE] = math.inf if given.lost else due[0]
+    said[STRIDE], _ = event_after(i, 1, given.now, course)
+    # The line of the load has had its say where no rhythm did.
+    line = told.kind[i] == _LIFTOFF and math.isinf(due[0]) and not given.lost
+    said[PATH] = told.times[i, 0] if line else math.inf
+
+
+@kernel
+def _touchdowns(i, given, course, skill, told):
+    """What each source says of open contact i."""
+    said, path, lag = skill.forecast[i], skill.path[i], course.lag
+    by_rhythm = told.backed[i] == _NONE
+    stands = told.kind[i] == _TOUCHDOWN and not (given.lost and by_rhythm)
+    said[STATE] = told.times[i, 0] if stands else math.inf
+    said[STRIDE], _ = event_after(i, 0, given.now, course)
+    said[PATH] = math.inf
+    height, rate_then = height_then(i, given.now - lag[LAG], course) if lag[TRACKED] > 0.0 else (math.nan, math.nan)
+    if math.isnan(height):
+        path[2] = 0.0
+        return
+    beside, faster = given.gap[i] - height, given.rate[i] - (1.0 - lag[DRIFT]) * rate_then
+    if path[2] == 0.0:
+        path[0], path[1], path[2] = beside, faster, 1.0
+    elif given.dt > 0.0:
+        new = 1.0 - math.exp(-given.dt / _SMOOTH)
+        path[1] += new * (faster - path[1])
+        ahead = path[0] + path[1] * given.dt
+        path[0] = ahead + new * (beside - ahead)
+    said[PATH] = touchdown_on_path(i, given.now, given.horizon, path[0] + height, path[1], course)
+
+
+@kernel
+def _variance(i, lifts, source, left, skill):
+    """Mean square error (s²) of a source for an event that is ``left`` s away."""
+    if left <= AHEAD[0]:
+        return _square(i, lifts, source, 0, skill)
+    for h in range(1, HORIZONS):
+        if left <= AHEAD[h]:
+            share = (left - AHEAD[h - 1]) / (AHEAD[h] - AHEAD[h - 1])
+            before, after = _square(i, lifts, source, h - 1, skill), _square(i, lifts, source, h, skill)
+            return (1.0 - share) * before + share * after
+    return _square(i, lifts, source, HORIZONS - 1, skill) * (left / AHEAD[HORIZONS - 1]) ** 2
+
+
+@kernel
+def _square(i, lifts, source, h, skill):
+    """Of contact i and of all together: the fewer its own events are, the more do the others count."""
+    own = skill.events[i, lifts, source, h] - 1.0
+    every = skill.square[skill.square.shape[0] - 1, lifts, source, h]
+    return (own * skill.square[i, lifts, source, h] + _OTHERS * every) / (own + _OTHERS)
+
+
+@kernel
+def _together(i, lifts, horizon, doubt, skill):
+    """The time (s) that sources make together, and its standard deviation; infinite where none says anything.
+
+    The variance of those that go by the last stride is multiplied by ``doubt``, where the course is less like it.
+    Sources that are too far from the best one for both to be right are left out. All are judged by their errors at the
+    earliest of their times: one that says much later denies the others. Of a touchdown that is near, the state itself
+    is the best source: a stone is not in any last stride.
+    """
+    said, best, least, nearest = skill.forecast[i], -1, math.inf, math.inf
+    for source in range(TOLD):
+        if skill.share[i, lifts, source] >= _BELIEVED:
+            nearest = min(nearest, said[source])
+    if not nearest <= horizon:
+        return math.inf, math.inf
+    for source in range(TOLD):
+        if math.isinf(said[source]) or skill.share[i, lifts, source] < _BELIEVED:
+            continue
+        variance = _variance(i, lifts, source, nearest, skill)
+        if source == STRIDE or (source == PATH and not lifts):
+            variance *= doubt
+        if variance < least:
+            best, least = source, variance
+    if not lifts and said[STATE] <= _NEAR:
+        best, least = STATE, _variance(i, lifts, STATE, nearest, skill)
+    total = mean = 0.0
+    for source in range(TOLD):
+        if math.isinf(said[source]) or skill.share[i, lifts, source] < _BELIEVED:
+            continue
+        variance = _variance(i, lifts, source, nearest, skill)
+        if source == STRIDE or (source == PATH and not lifts):
+            variance *= doubt
+        apart = said[source] - said[best]
+        if apart * apart > _APART * _APART * (variance + least):
+            continue
+        total += 1.0 / variance
+        mean += said[source] / variance
+    found = mean / total
+    return found, max(math.sqrt(_variance(i, lifts, TOLD, found, skill)), FLOOR)

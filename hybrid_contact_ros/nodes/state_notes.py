@@ -1,0 +1,106 @@
+"""What the diagnostics are told of a state: slides that friction jams, contacts that cannot be where they are said
+to be, efforts that explain nothing, sensors that are not believed, streams that come late, drives that do something
+else than told."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.codes import Validity
+from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimation.answers import MODE_PLACES, blocks
+from hybrid_contact_ros.estimation.effort_trust import BELIEVED
+from hybrid_contact_ros.estimator import ContactEstimator
+from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.monitoring.monitor import Monitor
+from hybrid_contact_ros.prediction import ModePrediction
+
+# A contact that is deeper inside its plane than both of these is not on soft ground: something is configured wrongly.
+_SUNK = 0.03  # m
+_NOTABLE = 0.003  # m: ground that is further off its configured plane is told
+_SUNK_GAPS = 4.0  # times activation.gap_off
+_OFFSETS_EVERY = 500  # states
+_EFFORT, _FORCES = int(Validity.EFFORT), int(Validity.FORCES)  # slow to compute with
+
+
+class StateNotes:
+    """Looks at each answer, and tells the monitor.
+
+    Args:
+        estimator: that answers. config: its configuration. monitor: is told.
+    """
+
+    def __init__(self, estimator: ContactEstimator, config: EstimatorConfig, monitor: Monitor) -> None:
+        self.estimator, self.monitor = estimator, monitor
+        model = estimator.model
+        self._gaps, self._jams, self._weights, self._grounds = (
+            MODE_PLACES[name].run(model.contacts) for name in ("gap", "jammed", "force_weight", "ground_offset")
+        )
+        self._planar = np.linalg.norm(model.contact_normals, axis=1) > 0.0
+        self._deepest = max(_SUNK, _SUNK_GAPS * config.activation.gap_off)
+        self._number, self._offsets = 0, ""  # states answered; streams that come late
+
+    def take(self, state: RobotState, mode: ModePrediction) -> None:
+        """A state that has been answered with this mode."""
+        self._note(mode)
+        if state.contact_force is not None or state.contact_reading is not None:
+            self._note_sensors()
+        self._note_offsets()
+        if state.command is not None and (names := self.estimator.disobeyed):
+            said = f"{', '.join(names[:6])}; look at the gains of joint_command and input.command_stiffness, _damping"
+            self.monitor.note("disobeyed", said)
+
+    def _note_sensors(self) -> None:
+        """Note for the diagnostics which foot sensors are not believed."""
+        if self.estimator.sensors_doubted:
+            doubted = [one.sentence for one in self.estimator.sensors() if one.weight < BELIEVED]
+            self.monitor.note("contradicted", "; ".join(doubted))
+
+    def _note_offsets(self) -> None:
+        """Note for the diagnostics which streams come late, or early."""
+        if self._number % _OFFSETS_EVERY == 0:  # they change slowly
+            self._offsets = "; ".join(one.sentence for one in self.estimator.offsets() if one.notable)
+        self._number += 1
+        if self._offsets:
+            self.monitor.note("offset", self._offsets)
+
+    def _note(self, mode: ModePrediction) -> None:
+        """Note for the diagnostics which slides friction jams, and which contacts cannot be where they are said to
+        be."""
+        floats, codes = blocks(mode)
+        # Lists of few numbers are compared sooner than arrays.
+        offsets = floats[self._grounds].tolist()
+        lowest, highest = min(offsets, default=0.0), max(offsets, default=0.0)
+        if max(highest, -lowest) > _NOTABLE:
+            self._note_ground(offsets, lowest if -lowest > highest else highest)
+        if min(floats[self._gaps].tolist(), default=0.0) + lowest < -self._deepest and (sunk := self._sunk(mode)).any():
+            heights = mode.gap + mode.ground_offset
+            contact = int(np.argmin(np.where(sunk, heights, np.inf)))
+            name = self.estimator.model.contact_names[contact]
+            self.monitor.note(
+                "sunk",
+                f"{name} by {-heights[contact]:.3f} m; compare the offset of its "
+                "plane with the height of the odometry, and the contact's radius and points with the robot",
+            )
+        if mode.validity & _EFFORT and min(floats[self._weights].tolist(), default=1.0) < BELIEVED:
+            limbs = [limb for limb in self.estimator.limbs() if limb.weight < BELIEVED]
+            if limbs:
+                self.monitor.note("distrusted", "; ".join(limb.sentence for limb in limbs))
+        if mode.validity & _EFFORT and not mode.validity & _FORCES:
+            contact = int(np.argmin(np.where(mode.force_valid, np.inf, mode.critical_friction)))
+            self.monitor.note(
+                "unsolved",
+                f"{self.estimator.model.contact_names[contact]} has friction {mode.friction_coefficient[contact]:g}, "
+                f"and its slide jams from {mode.critical_friction[contact]:.2f} on; configure a lower friction",
+            )
+        elif any(codes[self._jams].tobytes()):
+            self.monitor.jammed()
+
+    def _sunk(self, mode: ModePrediction) -> NDArray[np.bool_]:
+        return self._planar & (mode.gap + mode.ground_offset < -self._deepest)
+
+    def _note_ground(self, offsets: list[float], furthest: float) -> None:
+        name = self.estimator.model.contact_names[offsets.index(furthest)]
+        side = "above" if furthest > 0.0 else "below"
+        self.monitor.ground(f"{1e3 * abs(furthest):.0f} mm {side} the configured plane under {name}")

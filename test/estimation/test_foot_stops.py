@@ -1,0 +1,107 @@
+"""Feet that something has stopped: an impact is told from a leg that slows down, wherever the ground is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hybrid_contact_ros.estimation.effort_trust import KEPT, RateNoise
+from hybrid_contact_ros.estimation.ground import foot_stops
+from hybrid_contact_ros.kernels.estimation.foot_stops import doubt_efforts, hold_stopped
+from hybrid_contact_ros.kernels.estimation.rate_noise import learn_rate_noise
+
+GAP_ON, GAP_OFF, GAP_SIGMA, RATE_SIGMA = 0.003, 0.008, 0.001, 0.02
+
+
+def follow(heights, step=0.001, weight=0.0, believed=False, closed=False, noise=0.0, entry=-1, known=True):
+    """Show one contact a series of measured gaps, m. Returns which states held it stopped, the gaps that are told, the
+    weights of its efforts, and the memory."""
+    rng = np.random.default_rng(3)
+    stops, rates = foot_stops(1), RateNoise(np.zeros((KEPT, 1)), np.zeros(KEPT), np.zeros(2, np.int64), np.zeros(1))
+    heights = np.asarray(heights, dtype=float)
+    speeds = np.gradient(heights, step) + noise * rng.normal(size=heights.size)
+    held, told, weights = [], [], []
+    for k, (height, speed) in enumerate(zip(heights, speeds, strict=True)):
+        dt, first, rate = (0.0, True, np.array([speed])) if k == 0 else (step, False, np.array([speed]))
+        learn_rate_noise(dt, rate, rates)
+        gap, shift, variance, trust = np.array([height]), np.zeros(1), np.array([1e-6]), np.array([weight])
+        doubt_efforts(stops.stop_doubted, trust)
+        offs = np.array([0.1]), np.array([GAP_OFF])
+        sigmas = np.array([GAP_SIGMA]), np.array([RATE_SIGMA])
+        hold_stopped(
+            first, dt, known, believed, trust, np.array([closed], np.uint8), GAP_ON, GAP_OFF, GAP_SIGMA, RATE_SIGMA,
+            np.zeros(1, np.int64), np.zeros(1, np.int64), np.array([entry]), rate, rates, stops, gap, shift, variance, *offs, *sigmas,
+        )  # fmt: skip
+        assert gap[0] + shift[0] == pytest.approx(height, abs=1e-12)  # only the ground moves
+        held.append(stops.stop_since[0] >= 0.0)
+        told.append(gap[0])
+        weights.append(trust[0])
+    return np.array(held), np.array(told), np.array(weights), stops
+
+
+def landing(ground=0.0, speed=1.0, fall=0.06, stopping=0.004, rest=0.06, step=0.001):
+    """Heights of a foot that falls at a speed and is stopped at ``ground`` in a time, evenly."""
+    t = np.arange(0.0, fall + stopping + rest, step)
+    v = np.interp(t, [0.0, fall, fall + stopping], [-speed, -speed, 0.0])
+    heights = np.concatenate(([0.0], np.cumsum(0.5 * (v[1:] + v[:-1]) * step)))
+    return heights - heights[-1] + ground, round(fall / step), round((fall + stopping) / step)
+
+
+@pytest.mark.parametrize("ground", [-0.03, 0.0, 0.03])
+@pytest.mark.parametrize(("step", "speed"), [(0.0005, 0.7), (0.001, 1.0), (0.001, 3.0), (0.002, 1.0)])
+def test_a_foot_is_stopped_once_it_has_landed_wherever_the_ground_is(ground, step, speed):
+    heights, before, after = landing(ground, speed, step=step)
+    held, told, _, _ = follow(heights, step)
+    assert not held[: before + 1].any()
+    assert held[after + 2 :].all()
+    assert np.abs(told[after + 2 :]).max() < 0.002
+
+
+@pytest.mark.parametrize("speed", [0.3, 1.0, 1.5])
+def test_a_leg_that_slows_down_by_itself_is_not_stopped(speed):
+    heights, _, _ = landing(0.005, speed, stopping=0.06)
+    assert not follow(heights)[0].any()
+
+
+def test_a_foot_that_is_stopped_far_from_the_ground_touches_nothing():
+    heights, _, _ = landing(0.2, 2.0)
+    assert not follow(heights)[0].any()
+
+
+def test_white_noise_of_the_rate_stops_nothing():
+    for noise in (0.02, 0.1, 0.3):
+        assert not follow(np.full(3000, 0.01), noise=noise)[0].any()
+
+
+def test_states_that_follow_each_other_as_slowly_as_an_impact_tell_of_none():
+    heights, _, _ = landing(0.0, 1.0, fall=0.2, stopping=0.01, rest=0.2, step=0.01)
+    assert not follow(heights, 0.01)[0].any()
+
+
+def test_a_foot_that_has_risen_is_let_go_and_one_that_rings_is_not():
+    heights, _, after = landing(0.0, 2.0, rest=0.2)
+    ring = heights.copy()
+    n = np.arange(heights.size - after)
+    ring[after:] += 0.004 * np.sin(2.0 * np.pi * 60.0 * 0.001 * n) * np.exp(-n / 30.0)
+    assert follow(ring)[0][after + 2 :].all()
+    rise = heights.copy()
+    rise[after + 100 :] += 0.3 * 0.001 * np.arange(heights.size - after - 100)
+    held = follow(rise)[0]
+    let_go = after + 100 + round((GAP_OFF + 0.005) / 0.3 / 0.001)
+    assert held[after + 2 : after + 100].all() and not held[let_go + 2 :].any()
+
+
+def test_trusted_efforts_are_heard_until_a_stop_contradicts_them():
+    heights, _, after = landing(0.02, 1.0)
+    _, told, weights, _ = follow(heights, weight=1.0, believed=True, closed=True)
+    assert (weights == 1.0).all() and told[-1] == pytest.approx(0.02)
+    _, told, weights, stops = follow(heights, weight=1.0, believed=True, closed=False)
+    assert (weights[: after + 30] == 1.0).all()  # a force is not seen at once
+    assert stops.stop_doubted[0] and weights[-1] == 0.0
+    assert abs(told[-1]) < 0.002
+
+
+def test_a_contact_that_the_learned_ground_bears_is_left_to_it():
+    heights, _, _ = landing(0.02, 1.0)
+    _, told, _, _ = follow(heights, entry=0)
+    np.testing.assert_allclose(told, heights)
