@@ -68,7 +68,7 @@ class ModePrediction:
         time_q05, time_q25, time_q75, time_q95: (m,) s, quantiles of the time to a touchdown or liftoff, with
             ``time_to_event`` the median; event_probability: (m,), that it comes within ``prediction.horizon``; NaN for
             other events (:meth:`density`, docs/event_densities.md). density_valid: whether these are calibrated: they
-            are not. bounds_valid: (m,) bool, whether the bounds of a contact's next event are, by what they held lately.
+            are not. bounds_valid: (m,) bool, whether bounds of the next event are, by what they held lately.
         ground_offset: (m,) m, height of the ground under the contact over its configured plane, as learned; subtracted
             from the measured gap. ground_sigma: (m,) m, its standard deviation, which is in all bounds and scores.
         sequence: what follows in the next ``prediction.rollout`` seconds; empty without measured effort.

@@ -23,8 +23,8 @@ from hybrid_contact_ros.kernels.estimation.density_quantiles import (
 )
 from hybrid_contact_ros.kernels.estimation.event_density import foretell_densities, learn_densities
 from hybrid_contact_ros.kernels.estimation.update_records import (
+    BOUNDS_VALID,
     CODES,
-    DENSITY_VALID,
     EARLIEST,
     EVENT_PROBABILITY,
     LATEST,
@@ -93,7 +93,7 @@ class Foretold:
         n = self.out.numbers[:, contact]
         quantiles = np.array([*n[QUANTILES : QUANTILES + 2], n[TIME], *n[QUANTILES + 2 : QUANTILES + 4]])
         return SimpleNamespace(
-            density=TimeDensity(quantiles, n[EVENT_PROBABILITY], bool(self.out.codes[DENSITY_VALID, contact])),
+            density=TimeDensity(quantiles, n[EVENT_PROBABILITY], bool(self.out.codes[BOUNDS_VALID, contact])),
             earliest=n[EARLIEST], latest=n[LATEST], other=self.out.numbers[:, 1 - contact].copy(),
         )  # fmt: skip
 
