@@ -28,8 +28,8 @@ def changed(record: T, /, **values: Any) -> T:
     Raises:
         TypeError: there is no field of such a name.
     """
-    kind = type(record)
-    found = _new(kind)
+    kind: type = type(record)
+    found: Any = _new(kind)
     left = len(values)
     for name, get, put in _members(kind):
         if name in values:

@@ -23,7 +23,7 @@ def density_memory(m: int) -> DensityMemory:
         stamps=np.zeros(STATES, dtype=np.int64),
         foretold=np.zeros((STATES, m, 2)),
         classes=np.zeros((STATES, m), dtype=np.uint8),
-        count=np.zeros(1, dtype=np.int64),
+        filled=np.zeros(1, dtype=np.int64),
         residuals=np.zeros((*table, KEPT)),
         origins=np.zeros((*table, KEPT, 2), dtype=np.int64),
         counts=np.zeros(table, dtype=np.int64),
@@ -54,5 +54,5 @@ def forget_densities(memory: DensityMemory) -> None:
 
 def pause_densities(memory: DensityMemory) -> None:
     """Forget what was foretold, but not what was learned."""
-    memory.count.fill(0)
+    memory.filled.fill(0)
     memory.awaited.fill(-1)

@@ -62,7 +62,7 @@ class DensityMemory(NamedTuple):
     stamps: Indices  # (STATES,), ns, of a ring
     foretold: Array  # (STATES, m, 2), median and standard deviation, s
     classes: Codes  # (STATES, m), of what was foretold; _NONE
-    count: Indices  # (1,), states that the ring was given
+    filled: Indices  # (1,), states that the ring was given
     residuals: Array  # (CLASSES, LEADS, KEPT), rising
     origins: Indices  # (CLASSES, LEADS, KEPT, 2), contact and number of each
     counts: Indices  # (CLASSES, LEADS), residuals ever seen
@@ -85,12 +85,12 @@ def foretell_densities(settings, given, problem, skill, ahead, density, out):
     Args: settings: UpdateSettings. given: UpdateInput. problem: UpdateProblem. skill: EventSkill. ahead: EngineOut.
         density: in and out, DensityMemory. out: PredictionOut.
     """
-    stamp, count = given.stamp, density.count[0]
+    stamp, count = given.stamp, density.filled[0]
     place = count % STATES
     keeps = count == 0 or stamp - density.stamps[(count - 1) % STATES] >= _SPACING
     if keeps:
         density.stamps[place] = stamp
-        density.count[0] = count + 1
+        density.filled[0] = count + 1
     reach = bound_logit(settings.sigmas)
     numbers = out.numbers
     for i in range(density.times.shape[0]):
@@ -227,7 +227,7 @@ def _kind_of(code):
 @kernel
 def _compare(i, kind, time, density):
     """Keep the residuals of one event at all leads."""
-    count = density.count[0]
+    count = density.filled[0]
     oldest, k = max(count - STATES, 0), count - 1
     while k > oldest and density.stamps[(k - 1) % STATES] >= time:
         k -= 1
