@@ -12,7 +12,7 @@ class SensorsConfig:
     """The densities of foot sensors, shocks and commanded contacts. Zero, gain, noise and lag are learned."""
 
     outliers: float = leaf(0.01, "-", 1e-6, 0.5, "share of a foot sensor's measurements that nothing explains")
-    correlation: float = leaf(0.002, "s", 0.0, 10.0, "time over which a foot sensor's errors are correlated")
+    correlation: float = leaf(0.001, "s", 0.0, 10.0, "time over which a foot sensor's errors are correlated")
     decide: bool = leaf(True, "-", None, None, "foot sensors that are believed let the belief decide without efforts")
     shock_width: float = leaf(
         5.0, "-", 1.1, 100.0, "an acceleration in an impact is this many times as wide as without"

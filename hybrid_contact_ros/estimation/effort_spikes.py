@@ -56,9 +56,9 @@ class EffortSpikes:
         if cleaned.effort is None:
             self._known = False
             return
-        spiked = cleaned is not given and not np.array_equal(cleaned.effort, given.effort)  # type: ignore[arg-type]
-        self._row = self._row + 1 if spiked else 0
-        self.held += spiked
-        if not spiked:
-            self._last[:] = cleaned.effort
-            self._known = True
+        if cleaned is not given and not np.array_equal(cleaned.effort, given.effort):  # type: ignore[arg-type]
+            self._row += 1
+            self.held += 1
+            return
+        self._row, self._known = 0, True
+        self._last[:] = cleaned.effort

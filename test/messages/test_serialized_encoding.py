@@ -52,7 +52,8 @@ def mode(m: int, k: int, seed: int) -> ModePrediction:
     floats["latest"][rng.random(m) < 0.5] = np.inf
     return ModePrediction(
         stamp_ns=int(rng.integers(0, 2**60)), status=codes(m, 4), probability_valid=bool(seed % 3),
-        force_valid=rng.random(m) < 0.5, bounds_valid=rng.random(m) < 0.5, jammed=codes(m, 3), slip_warning=rng.random(m) < 0.5,
+        force_valid=rng.random(m) < 0.5, bounds_valid=rng.random(m) < 0.5,
+        slip_warning=rng.random(m) < 0.5, jammed=codes(m, 3),
         next_event=codes(m, 5), sequence=sequence,
         validity=int(rng.integers(0, 128)), residual=float(rng.normal()), time_bounds_valid=bool(seed % 5),
         density_valid=bool(seed % 7), **floats,

@@ -86,6 +86,9 @@ def weigh_sources(given, course, skill, told):
         if found <= given.horizon:
             if lifts and kind[i] != _NONE and kind[i] != _LIFTOFF and times[i, 0] < found:
                 continue  # a slip or a stick that comes before
+            if kind[i] == wanted and times[i, 2] < math.inf and _is_first(i, lifts, skill):
+                # Before its first event, a contact is no surer than the state: its ground may be any.
+                spread = max(spread, 0.5 * (times[i, 2] - times[i, 1]) / max(given.sigmas, 0.5))
             kind[i] = wanted
             if lifts:
                 backed[i] = wanted
@@ -155,6 +158,15 @@ def _square(i, lifts, source, h, skill):
     own = skill.events[i, lifts, source, h] - 1.0
     every = skill.square[skill.square.shape[0] - 1, lifts, source, h]
     return (own * skill.square[i, lifts, source, h] + _OTHERS * every) / (own + _OTHERS)
+
+
+@kernel
+def _is_first(i, lifts, skill):
+    """Whether no event of contact i was compared with what was told of it."""
+    for h in range(HORIZONS):  # noqa: SIM110
+        if skill.events[i, lifts, TOLD, h] > 1.0:
+            return False
+    return True
 
 
 @kernel

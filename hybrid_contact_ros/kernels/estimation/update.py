@@ -141,7 +141,7 @@ def update(
     skill_pending, skill_path, skill_sigma, skill_forecast, skill_estimate,
     # densities:
     density_stamps, density_foretold, density_classes, density_filled, density_residuals, density_origins,
-    density_filleds, density_transforms, density_passed, density_knots, density_support, density_made, density_last,
+    density_counts, density_transforms, density_passed, density_knots, density_support, density_made, density_last,
     density_awaited, density_came, density_times, density_work,
     # mode scratch:
     A, work, order, intended, other_slip, found, other_forces,
@@ -250,7 +250,7 @@ def update(
     )  # fmt: skip
     density = DensityMemory(
         density_stamps, density_foretold, density_classes, density_filled, density_residuals, density_origins,
-        density_filleds, density_transforms, density_passed, density_knots, density_support, density_made, density_last,
+        density_counts, density_transforms, density_passed, density_knots, density_support, density_made, density_last,
         density_awaited, density_came, density_times, density_work,
     )  # fmt: skip
     solver = StateScratch(A, work, order, intended, other_slip, found, other_forces)
