@@ -69,7 +69,8 @@ def directly(recording, config) -> dict[str, list]:
         found["/contact_mode"].append(encoder.mode(prediction.mode))
         found["/constraint_stability"].append(encoder.stability(prediction.stability))
         if prediction.impact is not None:
-            found["/impact_set"].append(encoder.impact(prediction.impact))
+            sets = (*prediction.impact.after_each, prediction.impact)
+            found["/impact_set"] += [encoder.impact(one) for one in sets]
         found["/contact_events"] += [encoder.event(event) for event in prediction.events]
     return found
 

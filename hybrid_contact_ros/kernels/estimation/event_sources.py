@@ -161,6 +161,13 @@ def _square(i, lifts, source, h, skill):
 
 
 @kernel
+def _doubted(i, lifts, source, left, doubt, skill):
+    """The same, times ``doubt`` for what goes by the last stride."""
+    variance = _variance(i, lifts, source, left, skill)
+    return variance * doubt if source == STRIDE or (source == PATH and not lifts) else variance
+
+
+@kernel
 def _is_first(i, lifts, skill):
     """Whether no event of contact i was compared with what was told of it."""
     for h in range(HORIZONS):  # noqa: SIM110
@@ -187,9 +194,7 @@ def _together(i, lifts, horizon, doubt, skill):
     for source in range(TOLD):
         if math.isinf(said[source]) or skill.share[i, lifts, source] < _BELIEVED:
             continue
-        variance = _variance(i, lifts, source, nearest, skill)
-        if source == STRIDE or (source == PATH and not lifts):
-            variance *= doubt
+        variance = _doubted(i, lifts, source, nearest, doubt, skill)
         if variance < least:
             best, least = source, variance
     if not lifts and said[STATE] <= _NEAR:
@@ -198,9 +203,7 @@ def _together(i, lifts, horizon, doubt, skill):
     for source in range(TOLD):
         if math.isinf(said[source]) or skill.share[i, lifts, source] < _BELIEVED:
             continue
-        variance = _variance(i, lifts, source, nearest, skill)
-        if source == STRIDE or (source == PATH and not lifts):
-            variance *= doubt
+        variance = _doubted(i, lifts, source, nearest, doubt, skill)
         apart = said[source] - said[best]
         if apart * apart > _APART * _APART * (variance + least):
             continue
