@@ -131,7 +131,7 @@ class ContactEstimator:
         self._course, self._noise = Course(model.nv), VelocityNoise(model.nv)
         self._commands = CommandCourse(model.drives)
         self._gaps = VelocityNoise(2 * m, _GAPS_SEEN)
-        self._drives = drive_gains.DriveEfforts(model.nv)
+        self._drives = VelocityNoise(model.nq + 2 * model.nv, drive_gains.SEEN)
         self._errors = VelocityErrors(model.nv, config.landing.remembered)
         self._phases = LandingPhases(m, config)
 
@@ -231,7 +231,7 @@ class ContactEstimator:
         self._commands.see(state)
         self._gaps.add(stamp, moment.gap, moment.gap_velocity)
         if state.effort is not None:
-            self._drives.add(stamp, np.concatenate((self.model.drives.angles(state.q), state.v, state.effort)))
+            self._drives.add(stamp, state.q, state.v, state.effort)
         self._errors.add(stamp, state.v, moment.acceleration, moment.closed, self._told)
         self._phases.keep(moment)
         impact = self.next_impact() if wanted & _IMPACT else None

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.estimation.drive_commands import CommandAhead
-from hybrid_contact_ros.mechanics.commands import JointCommand
+from hybrid_contact_ros.estimation.velocity_noise import VelocitiesSeen
+from hybrid_contact_ros.mechanics.commands import DriveLimits, JointCommand
 
 Array = NDArray[np.float64]
 
-_SEEN = 64  # states that are remembered
-_SPACING = 900_000  # ns between them at least
+SEEN = 64
+"""States that are remembered."""
 _APART = 0.003  # s, between the states of a difference
 _FEWEST = 3  # differences that tell something
 _EXPLAINED = 0.5  # of the squares of what efforts did, by gains that are believed
@@ -59,38 +60,6 @@ def gains(
     return stiffness, damping, left < _EXPLAINED * np.square(y).sum(axis=0)
 
 
-class EffortsSeen(NamedTuple):
-    """The last states: times (k,) s, ascending; angles, v and efforts of joints (k, 3 nv)."""
-
-    times: Array
-    values: Array
-
-
-class DriveEfforts:
-    """The last angles, velocities and efforts of a stream of states."""
-
-    def __init__(self, nv: int) -> None:
-        self._stamps, self._values = np.zeros(_SEEN, dtype=np.int64), np.zeros((_SEEN, 3 * nv))
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget all states."""
-        self._count = self._last = 0
-
-    def add(self, stamp_ns: int, values: Array) -> None:
-        """The next state (3 nv,). One that follows the last too closely is left out."""
-        if self._count and stamp_ns - self._last < _SPACING:
-            return
-        place = self._count % _SEEN
-        self._stamps[place], self._values[place] = stamp_ns, values
-        self._last, self._count = stamp_ns, self._count + 1
-
-    def seen(self) -> EffortsSeen:
-        """A copy for another thread."""
-        kept = np.arange(max(0, self._count - _SEEN), self._count) % _SEEN
-        return EffortsSeen(1e-9 * (self._stamps[kept] - self._last).astype(np.float64), self._values[kept])
-
-
 class Gains(NamedTuple):
     """stiffness, damping (nv,), zero where they are not known (nv,)."""
 
@@ -106,9 +75,12 @@ class Gains(NamedTuple):
         return CommandAhead(told, still, still, 0.0)
 
 
-def learned(seen: EffortsSeen, driven: NDArray[np.bool_], sigmas: tuple[float, float]) -> Gains | None:
-    """The gains of drives; None where none are known. seen: the last angles, v and efforts (3 nv,)."""
-    angles, v, effort = np.split(seen.values, 3, axis=1)
-    stiffness, damping, known = gains(seen.times, angles, v, effort, sigmas)
+def learned(
+    seen: VelocitiesSeen, drives: DriveLimits, driven: NDArray[np.bool_], sigmas: tuple[float, float]
+) -> Gains | None:
+    """The gains of drives; None where none are known. seen: q, v and effort (nq + 2 nv,) of the last states."""
+    nv = driven.size
+    q, v, effort = np.split(seen.values, [seen.values.shape[1] - 2 * nv, seen.values.shape[1] - nv], axis=1)
+    stiffness, damping, known = gains(seen.times, drives.angles(q), v, effort, sigmas)
     known &= driven
     return Gains(np.where(known, stiffness, 0.0), np.where(known, damping, 0.0), known) if known.any() else None

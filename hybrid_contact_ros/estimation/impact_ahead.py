@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.estimation.drive_commands import CommandAhead
-from hybrid_contact_ros.estimation.drive_gains import EffortsSeen
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.velocity_ahead import AccelerationsSeen, CourseAhead
 from hybrid_contact_ros.estimation.velocity_errors import ErrorsSeen
@@ -73,7 +72,7 @@ class ImpactAhead:
     friction: tuple[Array, Array] | None = None
     velocities: VelocitiesSeen | None = None
     commanded: CommandAhead | None = None
-    drives: EffortsSeen | None = None
+    drives: VelocitiesSeen | None = None
     gap: Array | None = None
     gap_velocity: Array | None = None
     gaps: VelocitiesSeen | None = None

@@ -95,8 +95,8 @@ class VelocityNoise:
     def _empty(self) -> _Run:
         return _Run(np.empty(self._seen, dtype=np.int64), np.empty((self._seen, self._nv)))
 
-    def add(self, stamp_ns: int, v: NDArray[np.floating], more: NDArray[np.floating] | None = None) -> None:
-        """The next state; its v (nv,), in one part or two. One that follows the last too closely is left out."""
+    def add(self, stamp_ns: int, *parts: NDArray[np.floating]) -> None:
+        """The next state; its v (nv,), in one part or more. One that follows the last too closely is left out."""
         count = self._count
         if count and stamp_ns - self._last < _SPACING:
             return
@@ -106,12 +106,10 @@ class VelocityNoise:
         self._last, self._count = stamp_ns, count + 1
         stamps, values = self._now
         stamps[count] = stamp_ns
-        if more is None:
-            values[count] = v
-        else:
-            row, first = values[count], v.size
-            row[:first] = v
-            row[first:] = more
+        row, begin = values[count], 0
+        for part in parts:
+            row[begin : begin + part.size] = part
+            begin += part.size
 
     def seen(self) -> VelocitiesSeen:
         """What was seen until now, for another thread."""

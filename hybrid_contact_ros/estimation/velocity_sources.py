@@ -18,11 +18,12 @@ from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.command_errors import Told
 from hybrid_contact_ros.estimation.drive_commands import Reached, followed
-from hybrid_contact_ros.estimation.drive_gains import SWINGS, EffortsSeen, Gains, learned
+from hybrid_contact_ros.estimation.drive_gains import SWINGS, Gains, learned
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 from hybrid_contact_ros.estimation.state_covariance import state_covariance
 from hybrid_contact_ros.estimation.velocity_ahead import Contacts, through_sticks
 from hybrid_contact_ros.estimation.velocity_errors import ErrorsSeen, Missed
+from hybrid_contact_ros.estimation.velocity_noise import VelocitiesSeen
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 
@@ -44,7 +45,7 @@ class VelocitySources:
     def __init__(self, model: RigidBodyModel, config: EstimatorConfig) -> None:
         self._model, self._config, self._landing = model, config, config.landing
         self._driven = model.driven
-        self._learned: tuple[EffortsSeen | None, Gains | None] = None, None
+        self._learned: tuple[VelocitiesSeen | None, Gains | None] = None, None
         self._answered: tuple[ImpactAhead | None, _Pushed | None] = None, None
         self._asked: tuple[ErrorsSeen | None, dict[bool, Missed | None]] = None, {}
 
@@ -178,7 +179,7 @@ class VelocitySources:
         if self._learned[0] is not seen:  # the sets of one state ask for the same
             config = self._config.sensitivity
             sigmas = config.joint_position_sigma, config.joint_velocity_sigma
-            self._learned = seen, learned(seen, self._driven, sigmas)
+            self._learned = seen, learned(seen, self._model.drives, self._driven, sigmas)
         return self._learned[1]
 
     def _follow(self, told: Told, seconds: float) -> Array | None:

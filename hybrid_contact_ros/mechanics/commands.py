@@ -54,12 +54,12 @@ class DriveLimits:
                 self.limit[at] = limit
 
     def angles(self, q: Array) -> Array:
-        """The position (nv,) of each joint, rad or m; zero for a floating base."""
-        found = np.zeros(self.limit.size)
-        found[self._v] = q[self._q]
+        """The position (…, nv) of each joint at q (…, nq), rad or m; zero for a floating base."""
+        found = np.zeros((*q.shape[:-1], self.limit.size))
+        found[..., self._v] = q[..., self._q]
         if self._turns.any():
             at = self._q[self._turns]
-            found[self._v[self._turns]] = np.arctan2(q[at + 1], q[at])
+            found[..., self._v[self._turns]] = np.arctan2(q[..., at + 1], q[..., at])
         return found
 
     def torque(self, command: JointCommand, q: Array, v: Array, otherwise: Array | None) -> Array:
