@@ -12,7 +12,13 @@ class ActivationConfig:
     """When a measured gap counts as closed. All of these are statements about the noise of the sensors."""
 
     gap_on: float = leaf(0.003, "m", -0.1, 0.5, "a contact may close below this gap")
-    gap_off: float = leaf(0.008, "m", -0.1, 0.5, "a closed contact opens above this gap, whatever its force")
+    gap_off: float = leaf(
+        0.008,
+        "m",
+        -0.1,
+        0.5,
+        "a closed contact opens above this gap, whatever its force (a belief that decides may keep it)",
+    )
     velocity_tolerance: float = leaf(0.1, "m/s", 0.0, 10.0, "a gap that grows faster than this speaks for open")
     force_on: float = leaf(5.0, "N", 0.0, 1e5, "a closed contact carries this much more than force_off, or more")
     force_off: float = leaf(2.0, "N", -1e5, 1e5, "a load above this speaks for closed, below for open")

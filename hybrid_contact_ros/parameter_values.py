@@ -70,13 +70,13 @@ def checked(spec: Field[Any], key: str, value: Any) -> Any:
         number = int(number)
     low, high = spec.metadata.get("low"), spec.metadata.get("high")
     if (low is not None and number < low) or (high is not None and number > high):
-        raise ValueError(f"{key} = {value!r} is outside [{low}, {high}] {unit}")
+        raise ValueError(f"{key} = {value!r} is outside [{low}, {high}]{'' if unit == '-' else f' {unit}'}")
     return number
 
 
 def _number(key: str, value: Any, unit: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"{key} must be a number ({unit}), got {value!r}")
+        raise ValueError(f"{key} must be a number{'' if unit == '-' else f' ({unit})'}, got {value!r}")
     if value != value or value in (float("inf"), float("-inf")):
         raise ValueError(f"{key} must be finite, got {value!r}")
     return float(value)

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const="",
         metavar="WORD",
-        help="print every parameter with value, unit, range and meaning; WORD: those with it in name or meaning",
+        help="behind the files: every parameter with value, unit, range and meaning; WORD: those that have it in them",
     )
     parser.epilog = "Exit code: 0, warnings or not; 2 where a node would refuse to be configured."
 

@@ -38,6 +38,7 @@ _DRIFT = 0.02  # m/√s, of the height
 _ACCELERATION = 1.0  # m/s², of what the accelerometer misses, and
 _UNKNOWN = 10.0  # without one
 _FELT, _FALLS = 0.004, 4.0  # s, m/s²: a mean specific force below that is that of a fall
+_LONGEST_FALL = 1.0  # s, of 5 m: what seems to fall for longer has an accelerometer of another unit, which is not used
 _ALOFT = 0.3  # m, height of the lowest foot of a robot that begins in the air
 _HIGH = 0.1  # m, deviation of the height of one that flies
 _PAUSE = 0.1  # s; after a longer one all begins anew
@@ -78,6 +79,7 @@ class BaseFromLegs:
         self._stamp = 0
         self._since = 0  # when a foot stood last
         self._felt = 9.81  # m/s², mean specific force
+        self._falling = 0.0  # s, for which it has been that of a fall
         self._alone = 0.0  # 1 where no foot stands, as far as is known
         self._position, self._velocity = np.zeros(3), np.zeros(3)
         self._speed_variance = self._height_variance = math.inf
@@ -120,7 +122,7 @@ class BaseFromLegs:
         if not math.isfinite(self._speed_variance):
             return
         acceleration, missed = np.zeros(3), _UNKNOWN
-        if imu.acceleration is not None:
+        if imu.acceleration is not None and self._falling <= _LONGEST_FALL:
             acceleration, missed = rotation @ imu.acceleration + _GRAVITY, _ACCELERATION
         self._position = self._position + seconds * (self._velocity + 0.5 * seconds * acceleration)
         self._velocity = self._velocity + seconds * acceleration
@@ -133,7 +135,8 @@ class BaseFromLegs:
             return True
         size = float(np.linalg.norm(imu.acceleration))
         self._felt += (1.0 - math.exp(-seconds / _FELT)) * (size - self._felt) if seconds else size - self._felt
-        return self._felt > _FALLS
+        self._falling = 0.0 if self._felt > _FALLS else self._falling + seconds
+        return self._felt > _FALLS or self._falling > _LONGEST_FALL
 
     def _correct(self, gap: Array, speeds: Array, carried: bool) -> None:
         """Take in feet: gaps (k,) of a base at the origin, and velocities (k, 3) of the base if they stand."""

@@ -18,7 +18,8 @@ _IN_A_ROW = 3  # states; what lasts longer is no spike, and is left to the check
 
 
 class EffortSpikes:
-    """Holds the last possible effort of a joint while a spike of at most ``_IN_A_ROW`` states lasts.
+    """Holds the last possible effort of a joint while a spike of at most ``_IN_A_ROW`` states lasts; a state before any
+    possible effort is one without effort.
 
     A torque on a joint is a force on a foot over a lever. Where this force would be ten times the weight of the robot
     the number is one of the electronics. It would be in the momentum observer for 50 ms and in the trust of its limb
@@ -44,21 +45,24 @@ class EffortSpikes:
     def cleaned(self, state: RobotState) -> RobotState:
         """The state, with what is absurd in its efforts replaced by the last that was not. Remembers nothing."""
         effort = state.effort
-        if effort is None or effort.shape != self._last.shape or not self._known or self._row >= _IN_A_ROW:
+        if effort is None or effort.shape != self._last.shape or self._row >= _IN_A_ROW:
             return state
         parts = effort * self._unlikely
         if not 1.0 < parts.dot(parts) < math.inf:  # none above its own limit; or no number, which is refused
             return state
-        return replace(state, effort=np.where(np.abs(parts) > 1.0, self._last, effort))
+        absurd = np.abs(parts) > 1.0
+        if not absurd.any():
+            return state
+        # Before any possible effort there is none to hold: that state has no effort.
+        return replace(state, effort=np.where(absurd, self._last, effort) if self._known else None)
 
     def note(self, given: RobotState, cleaned: RobotState) -> None:
         """Remember a state that was not refused."""
-        if cleaned.effort is None:
-            self._known = False
-            return
-        if cleaned is not given and not np.array_equal(cleaned.effort, given.effort):  # type: ignore[arg-type]
+        if cleaned is not given:
             self._row += 1
             self.held += 1
-            return
-        self._row, self._known = 0, True
-        self._last[:] = cleaned.effort
+        elif cleaned.effort is None:
+            self._row, self._known = 0, False
+        else:
+            self._row, self._known = 0, True
+            self._last[:] = cleaned.effort

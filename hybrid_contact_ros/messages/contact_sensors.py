@@ -1,10 +1,12 @@
 """Readings of foot sensors of no certain unit: ``sensor_msgs/JointState`` with contacts (or their links) as names and
 readings as efforts.
 
-Pressure sensors in feet drift, die and get stuck. The zero of each is the low end of what it read lately, which follows
-a reading below it at once and creeps up otherwise; the top is the high end, which creeps down. A load is where between
-these a reading is. A sensor is dead while its span is nothing beside that of its best fellow, and stuck once it has
-read the very same number while a fellow has gone up and down several times.
+Pressure sensors in feet drift, die and get stuck, and one number in a thousand may be of the electronics. The zero of
+each is the low end of what it read lately, which follows readings below it at once and creeps up otherwise; the top is
+the high end, which creeps down. Both look at the median of the last three readings, so that a glitch moves neither. A
+load is where between these a reading is; one that is far outside is none. A sensor is dead while its span is nothing
+beside that of its best fellow, and stuck once it has read the very same number while a fellow has gone up and down
+several times.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ Array = NDArray[np.float64]
 
 SENSORS = "contact_sensors"
 _CREEP = 20.0  # s, in which zero and top come closer by 63 % of the span
+_MEDIAN_OF = 3  # readings
+_FAR = 1.0  # of the span, below the zero or above the top: no load
 _PAUSE = 1.0  # s; a longer one starts them anew
 _DEAD = 0.02  # of the largest span
 _LOW, _HIGH = 0.3, 0.7  # loads between which a fellow has gone up and down
@@ -45,6 +49,8 @@ class ReadingHealth:
         """Forget all readings."""
         m = self._m
         self.low, self.high, self._last = (np.full(m, np.nan) for _ in range(3))
+        self._recent = np.full((_MEDIAN_OF, m), np.nan)
+        self._read = np.zeros(m, dtype=np.int64)  # how many readings of each
         self._stamp = 0
         self._above = np.zeros(m, dtype=np.bool_)
         self._swings = np.zeros(m, dtype=np.int64)  # of each sensor since the start
@@ -66,10 +72,17 @@ class ReadingHealth:
         creep = 1.0 - math.exp(-seconds / _CREEP)
         span = np.nan_to_num(self.high - self.low)
         seen = np.isfinite(raw)
-        self.low = np.where(seen, np.fmin(self.low + creep * span, raw), self.low)
-        self.high = np.where(seen, np.fmax(self.high - creep * span, raw), self.high)
+        which = np.flatnonzero(seen)
+        self._recent[self._read[which] % _MEDIAN_OF, which] = raw[which]
+        self._read += seen
+        middle = np.median(self._recent, axis=0)  # NaN before there are so many
+        told = seen & np.isfinite(middle)
+        self.low = np.where(told, np.fmin(self.low + creep * span, middle), self.low)
+        self.high = np.where(told, np.fmax(self.high - creep * span, middle), self.high)
         span = np.nan_to_num(self.high - self.low)
-        load = np.where(span > 0.0, (raw - self.low) / np.where(span > 0.0, span, 1.0), np.nan)
+        with np.errstate(over="ignore"):  # of a glitch
+            load = np.where(span > 0.0, (raw - self.low) / np.where(span > 0.0, span, 1.0), np.nan)
+        load = np.where((load < -_FAR) | (load > 1.0 + _FAR), np.nan, load)
         rises = ~self._above & (load > _HIGH)
         self._swings += rises
         self._above = np.where(rises, True, self._above & ~(load < _LOW))
@@ -121,6 +134,8 @@ class ContactSensorReader:
             raise RefusedError("contact_names", f"none of {', '.join(names) or 'no names'}")
         if np.isinf(values).any():
             raise RefusedError("not_finite", f"reading of {names[int(np.isinf(values).argmax())]!r}")
+        if np.isnan(values).all():  # of some feet alone it says that these are not measured
+            raise RefusedError("not_finite", "no reading is a number")
         raw = np.full(self._m, np.nan)
         for name, value, is_known in zip(names, values.tolist(), known, strict=True):
             if is_known:

@@ -26,9 +26,10 @@ def imu(stamp: int, turn=(0, 0, 0, 1), spin=(0, 0, 0), force=(0, 0, 9.81)) -> Im
     return ImuMeasurement(stamp, *arrays, np.zeros(3), np.full((3, 3, 3), np.nan))
 
 
-def followed(height, lift=None, accelerometer=True, turns=None) -> tuple[np.ndarray, np.ndarray]:
+def followed(height, lift=None, accelerometer=True, turns=None, unit=1.0) -> tuple[np.ndarray, np.ndarray]:
     """Height and world velocity that are found for a base of this height (n,), whose feet are ``lift`` (n, 2) m above
-    the ground: the legs, 0.5 m long where q is 0, are as long as they must be. turns: of the unit, base to world."""
+    the ground: the legs, 0.5 m long where q is 0, are as long as they must be. turns: of the unit, base to world; unit:
+    m/s² that its accelerometer calls 1."""
     lift = np.zeros((len(height), 2)) if lift is None else lift
     legs = BaseFromLegs(MODEL)
     speed = np.gradient(height, 0.001)
@@ -39,7 +40,7 @@ def followed(height, lift=None, accelerometer=True, turns=None) -> tuple[np.ndar
     for k in range(len(height)):
         stamp = START + k * MS
         turn = Rotation.identity() if turns is None else turns[k]
-        up = turn.inv().apply([0.0, 0.0, force[k]])
+        up = turn.inv().apply([0.0, 0.0, force[k] / unit])
         made = legs.add(
             stamp, np.r_[np.zeros(7), joints[k]], np.r_[np.zeros(6), rates[k]],
             imu(stamp, turn.as_quat(), force=up if accelerometer else None),
@@ -78,6 +79,15 @@ def test_the_accelerometer_carries_the_base_off_the_ground_and_a_landing_finds_i
     found, _ = followed(height, lift)
     assert np.abs(found - height)[(t > 0.3) & (t < 0.35)].max() < 0.004  # it has risen by 0.037 m
     assert abs(found[-1] - 0.6) < 0.003
+
+
+def test_an_accelerometer_in_g_is_not_taken_for_a_fall_without_end():
+    """It reads 1 m/s² at rest. After a second it is not used any more, and the legs tell the rest."""
+    height = 0.6 + 0.05 * np.sin(2 * np.pi * TIME)
+    found, speed = followed(height, unit=9.81)
+    later = TIME > 2.0
+    assert np.abs(found - height)[later].max() < 0.002
+    assert np.abs(speed[:, 2] - np.gradient(height, 0.001))[later].max() < 0.05
 
 
 def test_what_pauses_begins_anew():

@@ -41,8 +41,14 @@ def test_what_lasts_is_no_spike():
 
 
 @pytest.mark.parametrize("first", [[], [None]], ids=["nothing", "unknown"])
-def test_without_an_effort_before_it_nothing_is_replaced(first):
-    assert passed(EffortSpikes(SCALE), *first, [1e7, 0, 0, 0])[-1] == [1e7, 0, 0, 0]
+def test_without_an_effort_before_it_a_spike_is_no_effort_at_all(first):
+    spikes = EffortSpikes(SCALE)
+    found = passed(spikes, *first, [1e7, 0, 0, 0], [1, 2, 3, 4], [1e7, 0, 0, 0])
+    assert found[-3:] == [None, [1, 2, 3, 4], [1, 0, 0, 0]] and spikes.held == 2
+
+
+def test_what_lasts_from_the_first_state_on_is_taken_after_three():
+    assert passed(EffortSpikes(SCALE), *[[1e7, 0, 0, 0]] * 4) == [None, None, None, [1e7, 0, 0, 0]]
 
 
 @given(st.lists(st.lists(st.floats(-500.0, 500.0), min_size=4, max_size=4), min_size=1, max_size=8))
@@ -61,4 +67,4 @@ def test_it_may_be_forgotten():
     spikes = EffortSpikes(SCALE)
     passed(spikes, [1, 1, 1, 1], [1e6, 0, 0, 0])
     spikes.reset()
-    assert passed(spikes, [1e6, 0, 0, 0]) == [[1e6, 0, 0, 0]] and spikes.held == 0
+    assert passed(spikes, [1e6, 0, 0, 0]) == [None] and spikes.held == 1

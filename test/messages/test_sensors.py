@@ -190,7 +190,7 @@ def readings(ns: int, names=("left", "plate_0"), values=(10.0, 20.0)) -> Space:
 
 def test_readings_become_loads_between_what_was_seen():
     streams = intake(contact_sensors=True)
-    for k, value in enumerate([100.0, 300.0, 150.0]):
+    for k, value in enumerate([100.0] * 3 + [300.0] * 3 + [150.0]):
         ns = START + k * MS
         found = after(streams, "contact_sensors", readings(ns, values=(value, value + 7.0)), ns=ns).contact_reading
     assert found.load[:2] == pytest.approx([0.25, 0.25], abs=1e-3) and found.valid.tolist() == [
@@ -213,6 +213,7 @@ def test_a_link_names_all_its_contacts():
         ("array_length", {"values": (1.0,)}),
         ("contact_names", {"names": ("hand", "head")}),
         ("not_finite", {"values": (1.0, np.inf)}),
+        ("not_finite", {"values": (np.nan, np.nan)}),
     ],
 )
 def test_bad_readings_are_refused_by_name(reason, changes):
@@ -265,6 +266,22 @@ def test_a_sensor_that_only_rustles_is_dead_and_one_that_comes_back_is_not():
     assert health.surely_dead.tolist() == [False, False, True]
     raw[1000:, 2] = strides(TIME)[1000:, 2]
     assert not followed(raw[:1200])[0].dead.any()
+
+
+@pytest.mark.parametrize("glitch", [65535.0, -65535.0, 1e300])
+@pytest.mark.parametrize("first", [0, 7, 2000])
+def test_a_glitch_of_one_sensor_takes_nothing_from_the_others(glitch, first):
+    """Every 250th reading from the first on is one of the electronics."""
+    raw = strides(TIME)[:3000]
+    _, clean = followed(raw)
+    raw[first::250, 0] = glitch
+    health, loads = followed(raw)
+    assert not health.dead.any() and not health.stuck.any()
+    good = np.ones(raw.shape, dtype=np.bool_)
+    good[first::250, 0] = False
+    later = np.arange(3000) > 200
+    np.testing.assert_allclose(loads[later][good[later]], clean[later][good[later]], atol=0.02)
+    assert np.isnan(loads[max(first, 250) :: 250, 0]).all() if first in (0, 2000) else True
 
 
 def test_a_standing_robot_has_no_faulty_sensors():
