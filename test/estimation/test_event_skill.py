@@ -116,3 +116,13 @@ def test_the_line_of_a_load_is_asked_only_where_no_rhythm_is():
     foot.lifts(np.inf, 0.001, 6)
     assert foot.state(True, found=0.03, kind=LIFTOFF)[1] == pytest.approx(0.03)
     assert foot.state(True, expected=0.03, found=0.04, kind=LIFTOFF)[1] == pytest.approx(0.03)
+
+
+@pytest.mark.parametrize("others", [np.inf, 0.05])
+def test_a_touchdown_that_is_near_is_told_whatever_the_record_of_the_state_is(others):
+    """Foretold touchdowns that did not come silence the state as a source; not where a foot is about to touch."""
+    foot = Foot()
+    foot.skill.share[0, 0, STATE] = 0.1
+    assert foot.state(False, found=0.05, kind=TOUCHDOWN)[0] == 0
+    kind, time, earliest, latest = foot.state(False, expected=others, found=0.005, kind=TOUCHDOWN)
+    assert kind == TOUCHDOWN and time == pytest.approx(0.005) and earliest < 0.005 < latest

@@ -186,8 +186,9 @@ def _together(i, lifts, horizon, doubt, skill):
     is the best source: a stone is not in any last stride.
     """
     said, best, least, nearest = skill.forecast[i], -1, math.inf, math.inf
+    near = not lifts and said[STATE] <= _NEAR  # whatever the state's record is
     for source in range(TOLD):
-        if skill.share[i, lifts, source] >= _BELIEVED:
+        if skill.share[i, lifts, source] >= _BELIEVED or (near and source == STATE):
             nearest = min(nearest, said[source])
     if not nearest <= horizon:
         return math.inf, math.inf
@@ -197,11 +198,11 @@ def _together(i, lifts, horizon, doubt, skill):
         variance = _doubted(i, lifts, source, nearest, doubt, skill)
         if variance < least:
             best, least = source, variance
-    if not lifts and said[STATE] <= _NEAR:
+    if near:
         best, least = STATE, _variance(i, lifts, STATE, nearest, skill)
     total = mean = 0.0
     for source in range(TOLD):
-        if math.isinf(said[source]) or skill.share[i, lifts, source] < _BELIEVED:
+        if math.isinf(said[source]) or (source != best and skill.share[i, lifts, source] < _BELIEVED):
             continue
         variance = _doubted(i, lifts, source, nearest, doubt, skill)
         apart = said[source] - said[best]
