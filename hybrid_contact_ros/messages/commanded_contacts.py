@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hybrid_contact_ros.mechanics.sensors import CommandedContacts
-from hybrid_contact_ros.messages.contact_sensors import places
+from hybrid_contact_ros.messages.contact_sensors import of_contacts, places
 from hybrid_contact_ros.messages.parts import Parts
 from hybrid_contact_ros.messages.refusals import RefusedError
 
@@ -36,20 +36,10 @@ class CommandedContactReader:
         Raises:
             RefusedError: ``array_length``, ``contact_names``, ``not_finite`` or ``implausible`` (below 0 or above 1).
         """
-        names, values = parts.texts("name"), parts.numbers("position")
-        if len(names) != values.size:
-            raise RefusedError("array_length", f"{len(names)} names, position {values.size}")
-        known = [name in self._places for name in names]
-        if not any(known):
-            raise RefusedError("contact_names", f"none of {', '.join(names) or 'no names'}")
-        if np.isinf(values).any():
-            raise RefusedError("not_finite", f"contact of {names[int(np.isinf(values).argmax())]!r}")
+        values, shares = of_contacts(parts, "position", self._places, self._m, "contact")
         if ((values < 0.0) | (values > 1.0)).any():
             raise RefusedError("implausible", f"{values[(values < 0.0) | (values > 1.0)][0]:g} is not within 0 and 1")
-        wanted = np.full(self._m, np.nan)
-        for name, value, is_known in zip(names, values.tolist(), known, strict=True):
-            if is_known:
-                wanted[self._places[name]] = value if np.isnan(value) else float(value > _CLOSED)
+        wanted = np.where(np.isnan(shares), np.nan, shares > _CLOSED)
         if not 0 < stamp_ns - self._stamp <= _PAUSE_NS:
             self.reset()
         self._since = np.where(wanted == self._wanted, self._since, stamp_ns)

@@ -104,6 +104,32 @@ def places(model: Any) -> dict[str, list[int]]:
     return found
 
 
+def of_contacts(parts: Parts, field: str, where: dict[str, list[int]], m: int, what: str) -> tuple[Array, Array]:
+    """What a message with names of contacts or links says of them.
+
+    Args:
+        field: that has the numbers. where: :func:`places`. m: contacts of the robot. what: is said, for the refusal.
+
+    Returns:
+        The numbers as they came, and of each contact (m,), NaN where there is none.
+
+    Raises:
+        RefusedError: ``array_length``, ``contact_names`` (none is known) or ``not_finite`` (infinite; NaN is none).
+    """
+    names, values = parts.texts("name"), parts.numbers(field)
+    if len(names) != values.size:
+        raise RefusedError("array_length", f"{len(names)} names, {field} {values.size}")
+    if not any(name in where for name in names):
+        raise RefusedError("contact_names", f"none of {', '.join(names) or 'no names'}")
+    if np.isinf(values).any():
+        raise RefusedError("not_finite", f"{what} of {names[int(np.isinf(values).argmax())]!r}")
+    found = np.full(m, np.nan)
+    for name, value in zip(names, values.tolist(), strict=True):
+        if name in where:
+            found[where[name]] = value
+    return values, found
+
+
 class ContactSensorReader:
     """Makes loads of the readings of foot sensors. A name is that of a contact, or of a link with one or more.
 
@@ -126,20 +152,9 @@ class ContactSensorReader:
         Raises:
             RefusedError: ``array_length``, ``contact_names`` or ``not_finite``.
         """
-        names, values = parts.texts("name"), parts.numbers("effort")
-        if len(names) != values.size:
-            raise RefusedError("array_length", f"{len(names)} names, effort {values.size}")
-        known = [name in self._places for name in names]
-        if not any(known):
-            raise RefusedError("contact_names", f"none of {', '.join(names) or 'no names'}")
-        if np.isinf(values).any():
-            raise RefusedError("not_finite", f"reading of {names[int(np.isinf(values).argmax())]!r}")
+        values, raw = of_contacts(parts, "effort", self._places, self._m, "reading")
         if np.isnan(values).all():  # of some feet alone it says that these are not measured
             raise RefusedError("not_finite", "no reading is a number")
-        raw = np.full(self._m, np.nan)
-        for name, value, is_known in zip(names, values.tolist(), known, strict=True):
-            if is_known:
-                raw[self._places[name]] = value
         load = self.health.add(stamp_ns, raw)
         health = self.health
         for reason, odd in (("sensor_stuck", health.stuck & np.isfinite(raw)), ("sensor_dead", health.surely_dead)):
