@@ -20,12 +20,12 @@ from hybrid_contact_ros.kernels.estimation.sensor_likelihoods import (
     forget,
     sensor_given,
     sensor_memory,
+    silence,
 )
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.sensors import ContactForces, ContactReadings
 from hybrid_contact_ros.mechanics.state import RobotState
 
-_MOVES = 0.1  # m/s, of a base that does not stand
 _KINDS = ("force sensor", "foot sensor")
 
 
@@ -56,7 +56,6 @@ class BesideContacts:
 
     def __init__(self, model: RigidBodyModel, config: SensorsConfig, weight: float) -> None:
         m = model.contacts
-
         self._model, self._placement = model, model.joints.placement
         share = weight / max(m, 1)
         names = [name for name in SensorSettings._fields if hasattr(config, name)]
@@ -88,13 +87,11 @@ class BesideContacts:
             if self._any:
                 self._any = False
                 self.given.present.fill(0)
-                self.memory.beside[:] = [0.0, 0.0, 0.0, 0.0, 1.0, 1.0]
+                silence(self.memory)
             return
         self._any, present = True, self.given.present
         if force is not None or reading is not None or present[FEET]:
             self._take_feet(state.stamp_ns, force, reading)
-            if self._model.floating_base:
-                self.given.moves[0] = float(state.v[0] ** 2 + state.v[1] ** 2 + state.v[2] ** 2) > _MOVES**2
         present[FEET] = force is not None or reading is not None
         new = unit is not None and unit.acceleration is not None and unit.stamp_ns != self._unit_ns
         present[UNIT] = new
@@ -106,7 +103,7 @@ class BesideContacts:
             self.given.wanted[:] = wanted.wanted
             self.given.since[:] = 1e-9 * (state.stamp_ns - wanted.since_ns)
         if not present.any():
-            self.memory.beside[:] = [0.0, 0.0, 0.0, 0.0, 1.0, 1.0]
+            silence(self.memory)
 
     def _take_feet(self, stamp_ns: int, force: ContactForces | None, reading: ContactReadings | None) -> None:
         given = self.given

@@ -66,7 +66,7 @@ class Feet:
         slide = np.where(closed, 0.0, 0.5)
         if obeys:
             self.p[:, 0] = np.where(closed, 0.99, 0.01)
-        told = sense(settings(), DT, self.first, gap, rate, slide, self.p, g, self.memory)
+        told = sense(settings(), DT, self.first, False, gap, rate, slide, self.p, g, self.memory)
         self.first = False
         return told
 
@@ -184,10 +184,10 @@ def test_a_shock_speaks_for_feet_that_come_near_and_for_no_others():
     rng = np.random.default_rng(0)
     for k in range(500):
         given_.acceleration[:] = [0.0, 0.0, 9.81] + 0.3 * rng.normal(size=3)
-        sense(settings(), DT, k == 0, gap, rate, np.zeros(3), np.zeros((3, 2)), given_, memory)
+        sense(settings(), DT, k == 0, False, gap, rate, np.zeros(3), np.zeros((3, 2)), given_, memory)
     assert memory.beside[0, SHOCK] < 0.5
     given_.acceleration[:] = [2.0, 0.0, 30.0]
-    sense(settings(), DT, False, gap, rate, np.zeros(3), np.zeros((3, 2)), given_, memory)
+    sense(settings(), DT, False, False, gap, rate, np.zeros(3), np.zeros((3, 2)), given_, memory)
     assert memory.beside[0, SHOCK] > 2.5
     assert memory.beside[1:, SHOCK] == pytest.approx([0.0, 0.0], abs=1e-3)
 
@@ -215,7 +215,18 @@ def test_no_command_changes_a_rate_by_more_than_its_bound():
     most = 0.0
     for k in range(2000):
         given_.since[0] = k * DT
-        sense(settings(), DT, k == 0, np.full(1, 0.05), np.zeros(1), np.zeros(1), np.full((1, 2), 0.5), given_, memory)
+        sense(
+            settings(),
+            DT,
+            k == 0,
+            False,
+            np.full(1, 0.05),
+            np.zeros(1),
+            np.zeros(1),
+            np.full((1, 2), 0.5),
+            given_,
+            memory,
+        )
         most = max(most, memory.beside[0, DOWN])
         assert memory.beside[0, UP_PART] >= 1.0 - CONFIG.command_share
     assert most <= CONFIG.command_share * DT / (CONFIG.command_spread * 0.55)

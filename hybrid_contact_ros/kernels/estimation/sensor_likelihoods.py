@@ -67,7 +67,6 @@ class SensorGiven(NamedTuple):
     """What came with a state, m contacts; written before each update where ``present`` says so."""
 
     present: Codes  # (3,): foot sensors, a new acceleration, commands
-    moves: Codes  # (1,), whether the base does: a foot that is still then stands, wherever the ground is
     force: Array  # (m, 3), N, on the robot; NaN without
     axis: Array  # (m, 3), normal of the ground in the axes of ``force``
     reading: Array  # (m,), counts; NaN without
@@ -98,10 +97,11 @@ class SensorMemory(NamedTuple):
 
 
 @kernel
-def sense(settings, dt, first, gap, rate, slide, probability, given, memory):
+def sense(settings, dt, first, moving, gap, rate, slide, probability, given, memory):
     """Write what the sensors of a state say (``beside``), and learn of them. Nothing is done without inputs.
 
     Args:
+        moving: whether the base does: a foot that is still then stands, wherever the ground is.
         gap, rate, slide: (m,), m and m/s. probability: (m, 2), belief of the last state.
 
     Returns:
@@ -117,7 +117,7 @@ def sense(settings, dt, first, gap, rate, slide, probability, given, memory):
     if present[FEET]:
         _weigh_robot(settings, dt, given, memory)
         for i in range(m):
-            known += _foot(i, settings, dt, first, gap[i], rate[i], slide[i], given, memory)
+            known += _foot(i, settings, dt, first, moving, gap[i], rate[i], slide[i], given, memory)
     if present[UNIT]:
         _shock(settings, dt, gap, rate, given, memory)
     if present[WANTED]:
@@ -182,11 +182,11 @@ def _weigh_robot(settings, dt, given, memory):
 
 
 @kernel
-def _foot(i, settings, dt, first, gap, rate, slide, given, memory):
+def _foot(i, settings, dt, first, moving, gap, rate, slide, given, memory):
     """Take the sensors of one foot: returns 1 where one of them is believed."""
     speed = math.sqrt(rate * rate + slide * slide)
     swings = abs(rate) > _SWINGS and gap > _SWINGS_GAP
-    stands = speed < _STANDS and (abs(gap) < _STANDS_GAP or given.moves[0] != 0)
+    stands = speed < _STANDS and (abs(gap) < _STANDS_GAP or moving)
     memory.calm[0, i] = memory.calm[0, i] + dt if swings else 0.0
     memory.calm[1, i] = memory.calm[1, i] + dt if stands else 0.0
     sure = 0 if memory.calm[0, i] > _SWINGS_FOR else (1 if memory.calm[1, i] > _STANDS_FOR else -1)
@@ -319,7 +319,7 @@ def _softplus(x):
 def sensor_given(m: int) -> SensorGiven:
     """Nothing has come."""
     return SensorGiven(
-        present=np.zeros(3, np.uint8), moves=np.zeros(1, np.uint8), force=np.full((m, 3), np.nan),
+        present=np.zeros(3, np.uint8), force=np.full((m, 3), np.nan),
         axis=np.zeros((m, 3)), reading=np.full(m, np.nan), age=np.zeros((2, m)), acceleration=np.zeros(3),
         wanted=np.full(m, np.nan),
         since=np.zeros(m),
@@ -349,4 +349,10 @@ def forget(memory: SensorMemory) -> None:
     memory.trust.fill(1.0)
     memory.load.fill(np.nan)
     memory.quiet.fill(1.0)
+    silence(memory)
+
+
+def silence(memory: SensorMemory) -> None:
+    """No sensor says anything."""
+    memory.beside[:, :DOWN_PART] = 0.0
     memory.beside[:, DOWN_PART:] = 1.0

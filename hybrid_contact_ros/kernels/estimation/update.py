@@ -126,7 +126,7 @@ def update(
     # sensors:
     sensor_outliers, sensor_correlation, sensor_shock_width, sensor_shock_most, sensor_command_lag,
     sensor_command_spread, sensor_command_share, sensor_part, sensor_weight,
-    sensor_present, sensor_moves, sensor_force, sensor_axis, sensor_reading, sensor_age, sensor_acceleration,
+    sensor_present, sensor_force, sensor_axis, sensor_reading, sensor_age, sensor_acceleration,
     sensor_wanted, sensor_since, sensor_offset, sensor_level, sensor_noise, sensor_seen, sensor_says, sensor_calm,
     sensor_trust, sensor_load, sensor_total, sensor_before, sensor_quiet, sensor_lag, sensor_kept, sensor_shut,
     sensor_beside,
@@ -307,9 +307,9 @@ def update(
             sensor_outliers, sensor_correlation, sensor_shock_width, sensor_shock_most, sensor_command_lag,
             sensor_command_spread, sensor_command_share, sensor_part, sensor_weight,
         ),
-        dt, first, gap, gap_velocity, slip_speed, belief_probability,
+        dt, first, moving, gap, gap_velocity, slip_speed, belief_probability,
         SensorGiven(
-            sensor_present, sensor_moves, sensor_force, sensor_axis, sensor_reading, sensor_age, sensor_acceleration,
+            sensor_present, sensor_force, sensor_axis, sensor_reading, sensor_age, sensor_acceleration,
             sensor_wanted, sensor_since,
         ),
         SensorMemory(
