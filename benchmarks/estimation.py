@@ -1,7 +1,8 @@
 """The estimator's defaults on recordings with truths: ``./run bench estimation [RECORDING ...] [--table TABLE]``.
 
 Without names: the recordings of the shared data; ``simulated``: those that are made here, in MuJoCo, and kept out of
-the checkout; ``left_out``: the same of robots that nothing was chosen with. Tables:
+the checkout; ``left_out``: the same of robots that nothing was chosen with; ``arms``: arms that press on a table.
+Tables:
 
 - ``scores``: F1 of closed and of open, balanced accuracy and Brier score where the truth is certain, F1 of closed on
   all samples; touchdowns and liftoffs as true/missed/false with the error (median, 95 %) of the times told, ms.
@@ -21,6 +22,7 @@ import json
 from pathlib import Path
 
 from benchmarks.estimation_scores import tables
+from benchmarks.estimation_scores.arms import arm_sources
 from benchmarks.estimation_scores.episodes import Source
 from benchmarks.estimation_scores.faults import FAULTS
 from benchmarks.estimation_scores.runs import Options
@@ -31,15 +33,24 @@ TABLES = ("scores", "baselines", "ceilings", "events", "faults", "steps")
 
 
 def wanted(
-    names: list[str], shared: dict[str, Source], simulated: dict[str, Source], left_out: dict[str, Source] | None = None
+    names: list[str],
+    shared: dict[str, Source],
+    simulated: dict[str, Source],
+    left_out: dict[str, Source] | None = None,
+    arms: dict[str, Source] | None = None,
 ) -> list[Source]:
-    """The sources by name; ``shared``, ``simulated`` and ``left_out`` stand for all of these.
+    """The sources by name; ``shared``, ``simulated``, ``left_out`` and ``arms`` stand for all of these.
 
     Raises:
         ValueError: a name that is none.
     """
-    every = shared | simulated | (left_out or {})
-    groups = {"shared": list(shared), "simulated": list(simulated), "left_out": list(left_out or {})}
+    every = shared | simulated | (left_out or {}) | (arms or {})
+    groups = {
+        "shared": list(shared),
+        "simulated": list(simulated),
+        "left_out": list(left_out or {}),
+        "arms": list(arms or {}),
+    }
     chosen = [each for name in names or ["shared"] for each in groups.get(name, [name])]
     unknown = sorted(set(chosen) - set(every))
     if unknown:
@@ -65,7 +76,7 @@ def main() -> None:
     chosen = parser.parse_args()
     shared, simulated = shared_sources(), simulated_sources()
     try:
-        sources = wanted(chosen.names, shared, simulated, left_out_sources())
+        sources = wanted(chosen.names, shared, simulated, left_out_sources(), arm_sources())
     except ValueError as error:
         parser.error(str(error))
     options = Options(

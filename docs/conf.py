@@ -3,12 +3,12 @@
 import sys
 from pathlib import Path
 
+from hybrid_contact_ros import __version__
+
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS))
 
-import reference_pages  # noqa: E402: beside this file
-
-from hybrid_contact_ros import __version__  # noqa: E402
+import reference_pages  # noqa: E402
 
 project = "hybrid_contact_ros"
 version = release = __version__
@@ -21,7 +21,8 @@ nitpicky = False  # types of third parties in signatures have no pages here
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 5
-# Links to sources, which are no pages, become names: the site stands alone. test/docs holds every link to what is there.
+# Links to sources, which are no pages, become names: the site stands alone. test/docs holds every link to what is
+# there.
 suppress_warnings = ["myst.xref_missing"]
 
 autodoc_typehints = "none"  # the docstrings give shapes and units, which types do not know

@@ -64,7 +64,7 @@ def interface() -> str:
     """Every public name with its docstring, by room."""
     homes = {name: home.partition(".") for name, home in hybrid_contact_ros._HOMES.items()}
     rooms = {name: room if dot else "" for name, (room, dot, _) in homes.items()}
-    unknown = sorted({room for room in rooms.values()} - set(_ROOMS))
+    unknown = sorted(set(rooms.values()) - set(_ROOMS))
     if unknown:
         raise KeyError(f"rooms of public names without a title in {Path(__file__).name}: {', '.join(unknown)}")
     parts = ["# Python interface\n", "All of these are imported from `hybrid_contact_ros`.\n"]

@@ -18,6 +18,7 @@ from hybrid_contact_ros.estimation.memory import Memory, engine_out, lists_out, 
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.stream_offsets import note_spin
 from hybrid_contact_ros.estimation.stride_course import stride_course
+from hybrid_contact_ros.estimation.support import activation_for, believed_for, ground_for, shared_weight
 from hybrid_contact_ros.kernels.bound import Bound
 from hybrid_contact_ros.kernels.estimation.measure import MeasureSettings, measure
 from hybrid_contact_ros.kernels.estimation.update import update
@@ -40,7 +41,6 @@ from hybrid_contact_ros.stability.workspace import TOLERANCE as FLAG_TOLERANCE
 
 Array = NDArray[np.float64]
 
-_GRAVITY = 9.81
 _FLOATS = set(UpdateSettings._fields) - {"mode_steps", "rollout_steps", "flag_steps", "floating_base"}
 _ROLLOUT_STEPS = 200  # of splitting at most, where an active set fails
 
@@ -90,7 +90,7 @@ class Engine:
         self._passive = model.floating_base and nv == 6
         self.memory = Memory(
             m, nv, model.contact_frames, EffortTrust(model, config.trust),
-            BesideContacts(model, config.sensors, weight(model)), model.friction,
+            BesideContacts(model, config.sensors, shared_weight(model)), model.friction,
         )  # fmt: skip
         self.measured, self.scratch = measurement(m, nv), update_scratch(m, nv)
         self.ahead, self.lists = engine_out(m), lists_out(m, config.prediction.rollout_events)
@@ -140,13 +140,15 @@ class Engine:
         self.course = stride_course(
             m, model.measured.configuration, model.velocity, model.floating_base, config.prediction.rhythm
         )
+        shared = shared_weight(model)
         self._update = Bound(
-            update, *update_settings(model, config), *ground_settings(config.ground, weight(model), m),
+            update, *update_settings(model, config), *ground_settings(ground_for(model, config.ground), shared, m),
             *belief_use(config.belief, model.contact_frames, len(model.joint_names)),
-            *belief_settings(config.belief, config.prediction.bound_sigmas, weight(model), m), *robot, *problem,
+            *belief_settings(believed_for(model, config.belief), config.prediction.bound_sigmas, shared, m), *robot,
+            *problem,
             *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer, *memory.log,
             *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.noise, *memory.stops,
-            *friction_table(model, config, weight(model)), *memory.friction, *memory.stance, *memory.footholds,
+            *friction_table(model, config, shared), *memory.friction, *memory.stance, *memory.footholds,
             *memory.belief, *memory.beside.settings, *memory.beside.given, *memory.beside.memory,
             bool(config.sensors.decide), model.velocity, *memory.offsets, *self.course, *memory.skill, *memory.density,
             *state_scratch(m, TANGENTS), *self.scratch, *self.ground, *self.ahead, *self.lists,
@@ -195,7 +197,7 @@ class Engine:
 
 def update_settings(model: RigidBodyModel, config: EstimatorConfig) -> UpdateSettings:
     """The configuration as the update reads it."""
-    m, activation, stability = model.contacts, config.activation, config.stability
+    m, activation, stability = model.contacts, activation_for(model, config.activation), config.stability
     loads = load_thresholds(model, activation)
     settings = UpdateSettings(
         mode_steps=mode_steps(m),
@@ -231,11 +233,6 @@ def update_settings(model: RigidBodyModel, config: EstimatorConfig) -> UpdateSet
     return UpdateSettings(*(float(x) if name in _FLOATS else x for name, x in settings._asdict().items()))  # type: ignore[arg-type]
 
 
-def weight(model: RigidBodyModel) -> float:
-    """Of all that moves, N."""
-    return float(_GRAVITY * sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:]))
-
-
 def load_thresholds(model: RigidBodyModel, config: ActivationConfig) -> ActivationConfig:
     """The configured thresholds with those of the load lowered for a light robot, which never loads a contact by more.
 
@@ -245,7 +242,7 @@ def load_thresholds(model: RigidBodyModel, config: ActivationConfig) -> Activati
     """
     force_on = config.force_on
     if model.contacts:
-        force_on = min(force_on, 0.25 * weight(model) / model.contacts)
+        force_on = min(force_on, 0.25 * shared_weight(model) / model.contacts)
     part = force_on / config.force_on if config.force_on > 0.0 else 1.0
     return replace(
         config,

@@ -7,7 +7,7 @@ import pytest
 
 from helpers.recordings import WALKER
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.estimation.engine import weight
+from hybrid_contact_ros.estimation.support import weight
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.sensors import ContactForces

@@ -1,0 +1,84 @@
+"""Whether a robot stands on its contacts, or its base holds it and they only press: what that makes of defaults."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pinocchio
+
+from hybrid_contact_ros.config_belief import BeliefConfig
+from hybrid_contact_ros.config_engine import ActivationConfig
+from hybrid_contact_ros.config_ground import GroundConfig
+from hybrid_contact_ros.kernels.estimation.free_forces import MOST_CONTACTS
+
+if TYPE_CHECKING:
+    from hybrid_contact_ros.mechanics.model import RigidBodyModel
+
+_GRAVITY = 9.81
+_PRESSES = 0.04  # of the weight of an arm: a contact that presses on purpose bears this, or more
+_SURFACE = 0.002  # m, standard deviation of the height of what an arm touches
+_LEAVES = 0.001  # m: the tip of an arm has left what it touched when it is this far above where it may touch
+_UPRIGHT = 0.5  # least vertical part of a rail's direction
+
+
+def stands(model: RigidBodyModel) -> bool:
+    """Whether contacts bear the robot: its base floats, or slides along an upright rail (a leg on a test stand).
+
+    An arm is held by its base. Its tip may rest anywhere, so that a tip at rest is no sign of a contact, and it presses
+    with a small part of the arm's weight.
+    """
+    if model.floating_base:
+        return True
+    robot = model.pinocchio_model
+    if robot.nv == 0 or not robot.joints[1].shortname().startswith("JointModelP"):
+        return False
+    data = robot.createData()
+    of_mass = np.reshape(pinocchio.jacobianCenterOfMass(robot, data, pinocchio.neutral(robot)), (3, robot.nv))
+    return bool(abs(of_mass[2, 0]) > _UPRIGHT)
+
+
+def weight(model: RigidBodyModel) -> float:
+    """Of all that moves, N."""
+    return float(_GRAVITY * sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:]))
+
+
+def shared_weight(model: RigidBodyModel) -> float:
+    """What m contacts bear together when all of them do, N: the weight of a robot that stands. Each contact of an arm
+    bears ``_PRESSES`` of the arm's weight, however many there are."""
+    return weight(model) if stands(model) else _PRESSES * weight(model) * max(model.contacts, 1)
+
+
+def believed_for(model: RigidBodyModel, config: BeliefConfig) -> BeliefConfig:
+    """The parameters of the belief, for a robot that stands or one that presses.
+
+    Velocities of an arm's tip say nothing of its contacts. Where forces are observed, neither do those of the mode,
+    which ask what would hold a closed contact: an arm that stops above the table needs some, too. What an arm touches
+    was measured when it was configured, and is no rough ground: ``gap_sigma`` is ``_SURFACE``, unless it was chosen.
+    """
+    if stands(model):
+        return config
+    observed = model.nv > 3 * model.contacts <= 3 * MOST_CONTACTS
+    chosen = config.gap_sigma != BeliefConfig().gap_sigma
+    return replace(
+        config,
+        velocity_correlation=math.inf,
+        load_correlation=math.inf if observed else config.load_correlation,
+        gap_sigma=config.gap_sigma if chosen else _SURFACE,
+    )
+
+
+def ground_for(model: RigidBodyModel, config: GroundConfig) -> GroundConfig:
+    """The parameters of the ground, likewise: what an arm touches is where it was configured. Efforts that are off by a
+    newton or two would put a table under every place where the tip rests."""
+    return config if stands(model) else replace(config, learn=False)
+
+
+def activation_for(model: RigidBodyModel, config: ActivationConfig) -> ActivationConfig:
+    """When gaps count as closed, likewise: nothing carries an arm away from the plane that was configured, and so a
+    smaller gap than that of a leg opens a contact, unless ``gap_off`` was chosen."""
+    if stands(model) or config.gap_off != ActivationConfig().gap_off:
+        return config
+    return replace(config, gap_off=max(config.gap_on, min(config.gap_off, config.gap_on + _LEAVES)))
