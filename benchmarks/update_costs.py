@@ -1,9 +1,9 @@
-"""What an update costs along a recorded trot, against another revision: ``./run bench update_costs OTHER [--states N]``.
+"""What an update costs along a recorded trot, against another revision: ``./run bench update_costs OTHER``.
 
 OTHER is the root of another checkout (``git worktree add``; it needs no environment of its own). Processes of both take
 turns. Each follows the Go2's trot of the shared data, exact and with noise, with the whole configuration (mode, flags,
 sequence; no impact set, which has a thread of its own), several times from the beginning; of each state its fastest
-update counts, and the times are told as multiples of ``pinocchio.computeAllTerms`` of the same robot in the same process.
+update counts; times are also told as multiples of ``pinocchio.computeAllTerms`` of the same robot in that process.
 Predictions of three recordings, with their impact sets, are compared to the bit; ``--same`` demands it.
 """
 
@@ -145,7 +145,9 @@ def main() -> None:
     for kind in ("exact", "noisy"):
         for k, name in enumerate(("median", "mean")):
             here, before = (min(one[kind][k] for one in side) for side in found)
-            sizes = f"{here:.1f} ({here / unit:.1f}) | {before:.1f} ({before / unit:.1f}) | {(here - before) / unit:+.2f}"
+            sizes = (
+                f"{here:.1f} ({here / unit:.1f}) | {before:.1f} ({before / unit:.1f}) | {(here - before) / unit:+.2f}"
+            )
             print(f"| {kind} | {name} | {sizes} |")
     different = [key for key in found[0][0] if " " in key and found[0][0][key] != found[1][0][key]]
     print("predictions differ: " + ", ".join(different) if different else "predictions are the same to the bit")

@@ -196,19 +196,19 @@ def lists_in(block: NDArray[np.uint8], m: int, rollout_events: int) -> ListsOut:
 def _list_places(m: int, rollout_events: int) -> tuple[tuple[type, int, int, tuple[int, ...]], ...]:
     """Type, first and last byte and shape of each of the lists; each begins at a whole number of eight bytes."""
     k, pairs = rollout_events, m * (m - 1) // 2
-    lists = ListsOut(
-        sequence_contacts=(_INDICES, (k,)),
-        sequence_kinds=(_CODES, (k,)),
-        sequence_times=(np.float64, (k, 3)),
-        sequence_modes=(_INDICES, (k,)),
-        events=(_INDICES, (2 * m, COLUMNS)),
-        pair_contacts=(np.uint32, (2, pairs)),
-        pair_couplings=(np.float64, (pairs,)),
-        pair_flags=(_CODES, (pairs,)),
-        pair_margins=(np.float64, (pairs,)),
-    )  # type: ignore[arg-type]
+    lists: dict[str, tuple[type, tuple[int, ...]]] = {
+        "sequence_contacts": (_INDICES, (k,)),
+        "sequence_kinds": (_CODES, (k,)),
+        "sequence_times": (np.float64, (k, 3)),
+        "sequence_modes": (_INDICES, (k,)),
+        "events": (_INDICES, (2 * m, COLUMNS)),
+        "pair_contacts": (np.uint32, (2, pairs)),
+        "pair_couplings": (np.float64, (pairs,)),
+        "pair_flags": (_CODES, (pairs,)),
+        "pair_margins": (np.float64, (pairs,)),
+    }
     places, begin = [], 0
-    for kind, shape in lists:
+    for kind, shape in map(lists.__getitem__, ListsOut._fields):
         end = begin + math.prod(shape) * np.dtype(kind).itemsize
         places.append((kind, begin, end, shape))
         begin = end + -end % 8
