@@ -217,7 +217,7 @@ class ContactEstimator:
         )
         self._latest = moment = engine.moment(state)
         # Put the answers together: the mode, the stability flags, what is new, and the set of the impact that is ahead.
-        mode, stability = predictions(stamp, answer, engine.lists)
+        mode, stability = predictions(stamp, answer, engine.list_sizes)
         events: tuple[Event, ...] = ()
         if answer.told:
             events = self._log.tell(stamp, engine.lists.events[: answer.told], answer.detected, mode.probability)

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.estimation.engine import Answer
-from hybrid_contact_ros.estimation.pairs import Pairs, listed
+from hybrid_contact_ros.estimation.memory import lists_in
+from hybrid_contact_ros.estimation.pairs import NO_PAIRS, Pairs, listed
 from hybrid_contact_ros.kernels.estimation.belief_step import CALIBRATED
 from hybrid_contact_ros.kernels.estimation.update_records import CODES, NUMBERS, VECTORS, ListsOut
 from hybrid_contact_ros.prediction import ModePrediction, ModeSequence, StabilityPrediction
@@ -71,34 +72,69 @@ _FLAG_PLACES = {
 }
 assert len(_NUMBERS) + len(_FLAG_NUMBERS) == NUMBERS and len(_CODES) + len(_FLAG_CODES) == CODES
 _PAIR_FIELDS = ("pair_first", "pair_second", "pair_coupling", "pair_order_sensitive", "pair_order_margin")
+_NEVER = ("time_bounds_valid", "density_valid", "chatter_bounds_valid")  # these are not calibrated
 _TRUTHS = ("force_valid", "closed", "bounds_valid", "slip_warning")
 _new, _set = object.__new__, object.__setattr__  # the records are frozen
+
+
+class Listed(NamedTuple):
+    """The lists of an answer, as :class:`~hybrid_contact_ros.estimation.engine.Answer` has them.
+
+    Attributes:
+        block: of all lists, or None. sizes: of :func:`~hybrid_contact_ros.estimation.memory.lists_in`.
+        steps, pairs: entries that are filled.
+    """
+
+    block: NDArray[np.uint8] | None
+    sizes: tuple[int, int]
+    steps: int
+    pairs: int
+
+    def sequence(self) -> ModeSequence:
+        """The sequence of modes."""
+        if not self.steps or self.block is None:
+            return _NO_SEQUENCE
+        return mode_sequence(lists_in(self.block, *self.sizes), self.steps)
+
+    def order(self) -> Pairs:
+        """The pairs."""
+        if not self.pairs or self.block is None:
+            return NO_PAIRS
+        return listed(lists_in(self.block, *self.sizes), self.pairs)
 
 
 class AnsweredMode(ModePrediction):
     """The mode of an answer.
 
     Attributes:
-        floats, octets: the blocks, as of :class:`~hybrid_contact_ros.estimation.engine.Answer`.
+        floats, octets: the blocks, as of :class:`~hybrid_contact_ros.estimation.engine.Answer`. listed: the lists.
     """
 
-    __slots__ = ("floats", "octets")
+    __slots__ = ("floats", "listed", "octets")
     floats: NDArray[np.float64]
     octets: NDArray[np.uint8]
+    listed: Listed
 
     def __getattr__(self, name: str) -> Any:  # called for what is not there yet
+        if name == "sequence":
+            _set(self, name, sequence := self.listed.sequence())
+            return sequence
         return _filled(self, name, MODE_PLACES)
 
 
 class AnsweredFlags(StabilityPrediction):
     """The stability flags of an answer; attributes as of :class:`AnsweredMode`."""
 
-    __slots__ = ("floats", "octets", "pairs")
+    __slots__ = ("floats", "listed", "octets", "pairs")
     floats: NDArray[np.float64]
     octets: NDArray[np.uint8]
+    listed: Listed
     pairs: Pairs
 
     def __getattr__(self, name: str) -> Any:
+        if name == "pairs":
+            _set(self, name, pairs := self.listed.order())
+            return pairs
         if name in _PAIR_FIELDS:
             for field, value in zip(_PAIR_FIELDS, self.pairs, strict=True):
                 _set(self, field, value)
@@ -123,7 +159,10 @@ def blocks(mode: ModePrediction) -> tuple[NDArray[np.float64], NDArray[np.uint8]
         return found
 
 
-def _filled(record: AnsweredMode | AnsweredFlags, name: str, places: dict[str, Place]) -> NDArray[Any]:
+def _filled(record: AnsweredMode | AnsweredFlags, name: str, places: dict[str, Place]) -> NDArray[Any] | bool:
+    if name in _NEVER:
+        _set(record, name, False)
+        return False
     place = places.get(name)
     if place is None:
         raise AttributeError(f"{type(record).__name__!r} object has no attribute {name!r}", name=name, obj=record)
@@ -146,22 +185,20 @@ def mode_sequence(lists: ListsOut, count: int) -> ModeSequence:
     )
 
 
-def predictions(stamp_ns: int, answer: Answer, lists: ListsOut) -> tuple[ModePrediction, StabilityPrediction]:
-    """The published mode and flags of one update."""
-    floats, octets, residual, validity, steps, _, _, pairs = answer
+def predictions(stamp_ns: int, answer: Answer, sizes: tuple[int, int]) -> tuple[ModePrediction, StabilityPrediction]:
+    """The published mode and flags of one update; ``sizes`` as of :class:`Listed`."""
+    floats, octets, block, residual, validity, steps, _, _, pairs = answer
     mode, flags = _new(AnsweredMode), _new(AnsweredFlags)
+    lists = Listed(block, sizes, steps, pairs)
     _set(mode, "stamp_ns", stamp_ns)
     _set(mode, "floats", floats)
     _set(mode, "octets", octets)
+    _set(mode, "listed", lists)
     _set(mode, "residual", residual)
     _set(mode, "validity", validity & ~CALIBRATED)
-    _set(mode, "sequence", mode_sequence(lists, steps))
-    _set(mode, "probability_valid", bool(validity & CALIBRATED))
-    _set(mode, "time_bounds_valid", False)
-    _set(mode, "density_valid", False)
+    _set(mode, "probability_valid", validity & CALIBRATED != 0)
     _set(flags, "stamp_ns", stamp_ns)
     _set(flags, "floats", floats)
     _set(flags, "octets", octets)
-    _set(flags, "pairs", listed(lists, pairs))
-    _set(flags, "chatter_bounds_valid", False)
+    _set(flags, "listed", lists)
     return mode, flags

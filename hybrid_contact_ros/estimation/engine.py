@@ -14,14 +14,14 @@ from hybrid_contact_ros.estimation.contact_belief import belief_settings, belief
 from hybrid_contact_ros.estimation.effort_trust import EffortTrust
 from hybrid_contact_ros.estimation.friction_memory import friction_table
 from hybrid_contact_ros.estimation.ground import ground_scratch, ground_settings
-from hybrid_contact_ros.estimation.memory import Memory, engine_out, lists_out, measurement, update_scratch
+from hybrid_contact_ros.estimation.memory import Memory, engine_out, lists_block, lists_in, measurement, update_scratch
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.stream_offsets import note_spin
 from hybrid_contact_ros.estimation.stride_course import stride_course
 from hybrid_contact_ros.estimation.support import activation_for, believed_for, ground_for, shared_weight
 from hybrid_contact_ros.kernels.bound import Bound
-from hybrid_contact_ros.kernels.estimation.measure import MeasureSettings, measure
-from hybrid_contact_ros.kernels.estimation.update import update
+from hybrid_contact_ros.kernels.estimation.measure import MeasureSettings, measure_given
+from hybrid_contact_ros.kernels.estimation.update import update_given
 from hybrid_contact_ros.kernels.estimation.update_records import (
     CODES,
     NUMBERS,
@@ -32,6 +32,7 @@ from hybrid_contact_ros.kernels.estimation.update_records import (
     UpdateSettings,
 )
 from hybrid_contact_ros.kernels.estimation.update_steps import TANGENTS
+from hybrid_contact_ros.kernels.given import Given
 from hybrid_contact_ros.kernels.modes.records import state_scratch
 from hybrid_contact_ros.kernels.stability.constraint import CONTACTS_WITHOUT_LIMIT
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
@@ -42,6 +43,7 @@ from hybrid_contact_ros.stability.workspace import TOLERANCE as FLAG_TOLERANCE
 Array = NDArray[np.float64]
 
 _FLOATS = set(UpdateSettings._fields) - {"mode_steps", "rollout_steps", "flag_steps", "floating_base"}
+_STEPS, _PAIRS = 2, 5  # of what the kernel returns
 _ROLLOUT_STEPS = 200  # of splitting at most, where an active set fails
 
 
@@ -51,12 +53,14 @@ class Answer(NamedTuple):
     Attributes:
         floats, bytes: the members of :class:`~hybrid_contact_ros.kernels.estimation.update_records.PredictionOut`, one
             behind the other: vectors and numbers, codes and truths. residual: of the mode.
-        validity: bits of Validity. steps, detected, told, pairs: how many entries of the lists are filled
-            (:attr:`Engine.lists`).
+        lists: the block of the lists (:func:`~hybrid_contact_ros.estimation.memory.lists_in`); None where those of
+            sequence and pairs are empty.
+        validity: bits of Validity. steps, detected, told, pairs: how many entries of the lists are filled.
     """
 
     floats: Array
     bytes: NDArray[np.uint8]
+    lists: NDArray[np.uint8] | None
     residual: float
     validity: int
     steps: int
@@ -72,7 +76,7 @@ class Engine:
         memory: what is remembered from state to state. measured: what the last state says by itself.
         scratch: ``touching``, ``load`` and ``b`` of the last update are read by tests.
         ahead: what an impact set is extrapolated from, with the mode's acceleration.
-        lists: what the last update wrote of sequence, events and pairs.
+        lists: what the last update wrote of sequence, events and pairs. list_sizes: contacts, and events of a sequence.
     """
 
     def __init__(self, model: RigidBodyModel, config: EstimatorConfig, due: Array) -> None:
@@ -93,7 +97,9 @@ class Engine:
             BesideContacts(model, config.sensors, shared_weight(model)), model.friction,
         )  # fmt: skip
         self.measured, self.scratch = measurement(m, nv), update_scratch(m, nv)
-        self.ahead, self.lists = engine_out(m), lists_out(m, config.prediction.rollout_events)
+        self.ahead, self.list_sizes = engine_out(m), (m, config.prediction.rollout_events)
+        self._lists = lists_block(*self.list_sizes)
+        self.lists = lists_in(self._lists, *self.list_sizes)
         self._no_covariance = np.zeros((2, 6, 6))
         # Own copies: a read-only array would be another type for the kernels.
         robot = RobotContacts(
@@ -108,12 +114,12 @@ class Engine:
             float(activation.gap_sigma), float(activation.velocity_sigma),
             config.observer.gain > 0.0 or config.trust.bandwidth > 0.0, model.floating_base,
         )  # fmt: skip
-        self._measure = Bound(
-            measure, *settings, robot.tangents, *model.tree, *model.bodies, model.joints.columns,
-            model.joints.placement, model.measured.configuration, *model.here, model.rows.rows, flat_rows,
-            model.velocity,
+        before = Given(
+            *settings, robot.tangents, *model.tree, *model.bodies, model.joints.columns, model.joints.placement,
+            model.measured.configuration, *model.here, model.rows.rows, flat_rows, model.velocity,
         )  # fmt: skip
-        self._after = (np.zeros((len(model.tree.parent), 10)), *self.measured)
+        self._measure = Bound(measure_given, before)
+        self._after = Given(np.zeros((len(model.tree.parent), 10)), *self.measured)
         contacts = model.rows
         problem = UpdateProblem(
             bias=model.here.bias,
@@ -141,8 +147,8 @@ class Engine:
             m, model.measured.configuration, model.velocity, model.floating_base, config.prediction.rhythm
         )
         shared = shared_weight(model)
-        self._update = Bound(
-            update, *update_settings(model, config), *ground_settings(ground_for(model, config.ground), shared, m),
+        given = Given(
+            *update_settings(model, config), *ground_settings(ground_for(model, config.ground), shared, m),
             *belief_use(config.belief, model.contact_frames, len(model.joint_names)),
             *belief_settings(believed_for(model, config.belief), config.prediction.bound_sigmas, shared, m), *robot,
             *problem,
@@ -153,6 +159,7 @@ class Engine:
             bool(config.sensors.decide), model.velocity, *memory.offsets, *self.course, *memory.skill, *memory.density,
             *state_scratch(m, TANGENTS), *self.scratch, *self.ground, *self.ahead, *self.lists,
         )  # fmt: skip
+        self._update = Bound(update_given, given)
 
     def measure(self, state: RobotState) -> int:
         """Write what a state, which the model has evaluated, says by itself. Remembers nothing.
@@ -163,7 +170,7 @@ class Engine:
         covariance = state.base_covariance if self._model.floating_base else None
         known = covariance is not None
         given = np.ascontiguousarray(covariance, dtype=np.float64) if known else self._no_covariance
-        return int(self._measure.call(known, given, *self._after))
+        return int(self._measure.call(known, given, self._after))
 
     def moment(self, state: RobotState) -> Moment:
         """What an impact ahead of the state last answered is made from; the arrays are overwritten by the next."""
@@ -192,7 +199,8 @@ class Engine:
             max(0.0, 1e-9 * (stamp - last)), self.trusted(state), stamp, last, first, elapsed, flags_wanted,
             sequence_wanted, *self._out,
         )  # fmt: skip
-        return Answer(self._floats.copy(), self._bytes.copy(), *found)
+        listed = self._lists.copy() if found[_STEPS] or found[_PAIRS] else None
+        return Answer(self._floats.copy(), self._bytes.copy(), listed, *found)
 
 
 def update_settings(model: RigidBodyModel, config: EstimatorConfig) -> UpdateSettings:

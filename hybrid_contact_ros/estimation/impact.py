@@ -161,7 +161,8 @@ def impact_steps(
     made = None
     if unit > 0.0 and landing.law is not None and request.bias is not None and request.hitting is not None:
         begin += yield from _pause(LONG)
-        made = landing.points(mass, request.bias, request.hitting, request.lasting, request.friction)
+        half_ns = None if limit_ns is None else begin + limit_ns // 2
+        made = landing.points(mass, request.bias, request.hitting, request.lasting, request.friction, half_ns)
     begin += yield from _pause(LONG)
     end_ns = None if limit_ns is None else begin + int(SAMPLING_PART * limit_ns)
     samples = request.samples if unit > 0.0 else 1
@@ -207,7 +208,7 @@ def impact_steps(
     if made is None or landing.law is None or request.bias is None or request.hitting is None:
         return sampled_set
     yield LONG
-    bounds = landing.bounds(mass, request.bias, request.hitting, made, found, request.lasting, request.friction)
+    bounds = landing.bounds(mass, request.bias, request.hitting, made, found, request.lasting, request.friction, end_ns)
     yield SHORT
     return landed(sampled_set, made, landing.law.terms, mass, bounds)
 

@@ -215,7 +215,11 @@ class ImpactSets:
         landing = self._landing(corners)
         found = yield from impact_steps(landing, model.here.mass, model.rows.rows, impact.v, request, impact.sampled)
         yield SHORT
-        found, spread = yield from self._foreseen.told(found, ahead, corners, impact.unsure)
+
+        def late() -> bool:
+            return limited and clock.now() - begin > left_ns
+
+        found, spread = yield from self._foreseen.told(found, ahead, corners, impact.unsure, late)
         yield SHORT
         found = with_basis(found, impact.basis, model.here.bias, self._other(request.lasting), spread)
         if limited and not first:

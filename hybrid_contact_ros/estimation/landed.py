@@ -21,18 +21,22 @@ def landed(
     of the intervals moves; generators and margin. ``bounds``: (lower, upper), of
     :meth:`~hybrid_contact_ros.impacts.landing.Landing.bounds`.
 
-    A set that was stopped in time is a prefix of the whole one, since the corners come first.
+    A set that was stopped in time is a prefix of the whole one, since the corners come first; of more than
+    :data:`~hybrid_contact_ros.impacts.landing_set.AT_ONCE` contacts corners may be missing, too.
     """
     moved = sampled.velocities + made.offset
     velocities = np.concatenate((made.points, moved))
     quantile_lower, quantile_upper = quantile_bounds(made.points, moved, made.generators)
     energies = 0.5 * ((velocities @ mass) * velocities).sum(axis=1)
     status = sampled.status
+    if made.cut and status == Status.SOLVED:
+        status = Status.DEADLINE
     if made.status != Status.SOLVED and status in (Status.SOLVED, Status.DEADLINE):
         status = made.status
     return changed(
         sampled,
         velocities=velocities,
+        truncated=sampled.truncated or made.cut,
         lower=bounds[0],
         upper=bounds[1],
         kinetic_energy_min=float(energies.min(initial=np.inf)) if len(energies) else np.nan,

@@ -4,6 +4,7 @@ begins with."""
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from hybrid_contact_ros.estimation.landing_clusters import (
     after_touches,
     cluster_of,
     impacting_contacts,
+    never,
     shifted,
 )
 from hybrid_contact_ros.estimation.small_systems import solved
@@ -30,7 +32,7 @@ from hybrid_contact_ros.estimation.velocity_ahead import (
     spread_axes,
 )
 from hybrid_contact_ros.estimation.velocity_sources import VelocitySources
-from hybrid_contact_ros.impacts.landing_set import AT_REST
+from hybrid_contact_ros.impacts.landing_set import AT_ONCE, AT_REST
 from hybrid_contact_ros.impacts.steps import SHORT, Steps
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.prediction import ImpactPrediction
@@ -42,6 +44,7 @@ _GRAVITY = 9.81
 _SLIPS = 0.4  # of the standard deviation of a gap's acceleration: that of a contact that may slip, along the ground
 _SLOWEST = 0.02  # m/s, of what comes down to touch
 _REMEMBERED = 16
+_CUT = {"truncated": True}
 _BENT = 0.1  # of the jump: a longer axis of the spread is solved anew at its ends, for what the map misses there
 
 
@@ -102,13 +105,19 @@ class LandingAhead:
         return after_touches(contacts, ahead.closed, ahead.event_times)
 
     def told(
-        self, found: ImpactPrediction, ahead: ImpactAhead, corners: NDArray[np.intp], unsure: Array | None
+        self,
+        found: ImpactPrediction,
+        ahead: ImpactAhead,
+        corners: NDArray[np.intp],
+        unsure: Array | None,
+        late: Callable[[], bool] = never,
     ) -> Steps[tuple[ImpactPrediction, Array]]:
         """The set with what is known of its touches' times; half-axes (g, nv) of what the spread of v⁻ adds to it. In
         steps.
 
         The model has been evaluated at the impact. corners: contacts that the set was made for. unsure: what
-        :meth:`unsure` says.
+        :meth:`unsure` says. late: whether the set's time is over: of more than ``AT_ONCE`` contacts the rest of the
+        cases is then left out, and the set says that it was cut.
         """
         model, landing = self._model, self._landing
         cluster = cluster_of(corners, ahead.closed, ahead.event_times, self._config.prediction.bound_sigmas)
@@ -129,7 +138,8 @@ class LandingAhead:
         rows = model.rows.rows[corners].reshape(-1, model.nv)
         chain = self._chain(corners)
         if apart:
-            found = shifted(found, chain.shifts(mass, bias, rows, v, cluster), mass, **times)
+            shifts, cut = chain.shifts(mass, bias, rows, v, cluster, never if corners.size <= AT_ONCE else late)
+            found = shifted(found, shifts, mass, **times, **(_CUT if cut else {}))
         else:
             found = changed(found, **times)
         if unsure is None:
@@ -154,6 +164,8 @@ class LandingAhead:
         after, before = spread_axes(mass, through, unsure, landing.spread)
         if not (usable and len(after) and after[-1] @ mass @ after[-1] > (_BENT * found.jump) ** 2):
             return found, after
+        if corners.size > AT_ONCE and late():
+            return changed(found, **_CUT), after
         return found, np.concatenate((after, chain.bends(mass, bias, rows, v, middle, before[-1], after[-1])))
 
     def _may_slip(self, ahead: ImpactAhead, corners: NDArray[np.intp], when: float) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ bounds overlap, in any order that these allow.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from hybrid_contact_ros.config import ImpactConfig, LandingConfig
 from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.small_systems import after_transposed, factor_of, principal_axes
 from hybrid_contact_ros.impacts.landing_model import common_drives, joint_drives
+from hybrid_contact_ros.impacts.landing_set import AT_ONCE
 from hybrid_contact_ros.kernels.impacts.landing_chain import chain_scratch, landing_chain
 from hybrid_contact_ros.kernels.impacts.landing_law import landing_outcomes, landing_scratch
 from hybrid_contact_ros.prediction import ImpactPrediction
@@ -33,6 +35,11 @@ _AT_ONCE = 0.00025  # s: corners of a sole, and feet that no landing tells apart
 _EXCHANGED = 4  # touchdowns; of more, orders of neighbours are not exchanged
 _FLAT = 1e-6  # of the widest extent: shifts are flat in directions of less
 _STEPS, _TOLERANCE, _USABLE = 200, 1e-4, 1e-3  # of corners of soles; other contacts are solved to rounding
+
+
+def never() -> bool:
+    """Of sets without a deadline: whether their time is over."""
+    return False
 
 
 class Cluster(NamedTuple):
@@ -186,8 +193,11 @@ class LandingChain:
         r = friction.size * (1 + d)
         self._scratch = landing_scratch(friction.size, d, n), chain_scratch(r, n)
 
-    def shifts(self, mass: Array, bias: Array, rows: Array, velocity: Array, cluster: Cluster) -> Array:
-        """By how much (c, n) outcomes in these orders and at these times differ from that of all touches at once.
+    def shifts(
+        self, mass: Array, bias: Array, rows: Array, velocity: Array, cluster: Cluster, late: Callable[[], bool] = never
+    ) -> tuple[Array, bool]:
+        """By how much (c, n) outcomes in these orders and at these times differ from that of all touches at once; and
+        whether ``late`` cut them short, which is asked between cases of many contacts.
 
         Args:
             mass (n, n), bias = h − Sᵀτ (n,), rows J (k (1 + d), n), velocity v⁻ (n,), at the first touch.
@@ -199,17 +209,24 @@ class LandingChain:
             cases += [(touch, gain) for gain in (ends if touch.max() > 0.0 else [0.0])]
         touches = np.array([touch for touch, _ in cases])
         gains = np.array([gain for _, gain in cases])[:, None] * self._driven
-        found, residuals = np.empty(gains.shape), np.empty(len(cases))
-        landing_chain(
-            _STEPS, _TOLERANCE, self._d, mass, bias, rows, velocity, self._duration, self._drive(mass), self._friction,
-            self._rebound, touches, gains, *self._scratch[0], *self._scratch[1], found, residuals,
-        )  # fmt: skip
+        found, residuals = np.empty(gains.shape), np.full(len(cases), np.inf)
+        drive, cut = self._drive(mass), False
+        for begin, end in _runs(len(cases), self._friction.size):
+            cut = late()
+            if cut:
+                break
+            run = slice(begin, end)
+            landing_chain(
+                _STEPS, _TOLERANCE, self._d, mass, bias, rows, velocity, self._duration, drive, self._friction,
+                self._rebound, touches[run], gains[run], *self._scratch[0], *self._scratch[1], found[run],
+                residuals[run],
+            )  # fmt: skip
         usable = residuals <= _USABLE
         if not usable[0] or not usable[1:].any():
-            return np.zeros((1, velocity.size))
+            return np.zeros((1, velocity.size)), cut
         shifts = found[1:][usable[1:]] - found[0]
         same = {shift.tobytes(): i for i, shift in enumerate(shifts)}
-        return shifts[list(same.values())]
+        return shifts[list(same.values())], cut
 
     def bends(
         self, mass: Array, bias: Array, rows: Array, velocity: Array, middle: Array, before: Array, after: Array
@@ -237,6 +254,13 @@ class LandingChain:
         """k (1, n) in the middle of its interval."""
         middle = 0.5 * sum(common_drives(self._config, mass, self._drives))
         return joint_drives(np.full(1, middle), mass, self._drives)
+
+
+def _runs(cases: int, contacts: int) -> list[tuple[int, int]]:
+    """Which cases are followed in one call: all of few contacts, of many one by one after the first two."""
+    if contacts <= AT_ONCE:
+        return [(0, cases)]
+    return [(0, min(2, cases)), *((i, i + 1) for i in range(2, cases))]
 
 
 def shifted(found: ImpactPrediction, shifts: Array, mass: Array, **others: Any) -> ImpactPrediction:

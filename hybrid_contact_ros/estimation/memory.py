@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,15 +178,38 @@ def engine_out(m: int) -> EngineOut:
 
 def lists_out(m: int, rollout_events: int) -> ListsOut:
     """Room for the lists of one update."""
+    return lists_in(lists_block(m, rollout_events), m, rollout_events)
+
+
+def lists_block(m: int, rollout_events: int) -> NDArray[np.uint8]:
+    """Room for the lists of one update in one block, which is copied in one go."""
+    return np.zeros(_list_places(m, rollout_events)[-1][2], dtype=_CODES)
+
+
+def lists_in(block: NDArray[np.uint8], m: int, rollout_events: int) -> ListsOut:
+    """The lists in a block, as views of it."""
+    places = _list_places(m, rollout_events)
+    return ListsOut(*(block[begin:end].view(kind).reshape(shape) for kind, begin, end, shape in places))  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=64)
+def _list_places(m: int, rollout_events: int) -> tuple[tuple[type, int, int, tuple[int, ...]], ...]:
+    """Type, first and last byte and shape of each of the lists; each begins at a whole number of eight bytes."""
     k, pairs = rollout_events, m * (m - 1) // 2
-    return ListsOut(
-        sequence_contacts=np.zeros(k, dtype=_INDICES),
-        sequence_kinds=np.zeros(k, dtype=_CODES),
-        sequence_times=np.zeros((k, 3)),
-        sequence_modes=np.zeros(k, dtype=_INDICES),
-        events=np.zeros((2 * m, COLUMNS), dtype=_INDICES),
-        pair_contacts=np.zeros((2, pairs), dtype=np.uint32),
-        pair_couplings=np.zeros(pairs),
-        pair_flags=np.zeros(pairs, dtype=_CODES),
-        pair_margins=np.zeros(pairs),
-    )
+    lists: dict[str, tuple[type, tuple[int, ...]]] = {
+        "sequence_contacts": (_INDICES, (k,)),
+        "sequence_kinds": (_CODES, (k,)),
+        "sequence_times": (np.float64, (k, 3)),
+        "sequence_modes": (_INDICES, (k,)),
+        "events": (_INDICES, (2 * m, COLUMNS)),
+        "pair_contacts": (np.uint32, (2, pairs)),
+        "pair_couplings": (np.float64, (pairs,)),
+        "pair_flags": (_CODES, (pairs,)),
+        "pair_margins": (np.float64, (pairs,)),
+    }
+    places, begin = [], 0
+    for kind, shape in map(lists.__getitem__, ListsOut._fields):
+        end = begin + math.prod(shape) * np.dtype(kind).itemsize
+        places.append((kind, begin, end, shape))
+        begin = end + -end % 8
+    return tuple(places)

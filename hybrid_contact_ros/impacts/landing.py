@@ -142,23 +142,23 @@ class Landing:
 
     def points(
         self, mass: Array, bias: Array, hitting: NDArray[np.bool_], lasting: bool,
-        friction: tuple[Array, Array] | None = None,
+        friction: tuple[Array, Array] | None = None, end_ns: int | None = None,
     ) -> LandingPoints:  # fmt: skip
         """What the terms make of the impact that was planned; arguments as of
         :meth:`~hybrid_contact_ros.impacts.landing_set.LandingLaw.points`. Only with a law, and a regular mass."""
         assert self.law is not None
-        return self.law.points(mass, bias, self.rows, self._velocity, hitting, self.nominal, lasting, friction)
+        return self.law.points(mass, bias, self.rows, self._velocity, hitting, self.nominal, lasting, friction, end_ns)
 
     def bounds(
         self, mass: Array, bias: Array, hitting: NDArray[np.bool_], made: LandingPoints, found: Gathered, lasting: bool,
-        friction: tuple[Array, Array] | None = None,
+        friction: tuple[Array, Array] | None = None, end_ns: int | None = None,
     ) -> tuple[Array, Array]:  # fmt: skip
         """Lower and upper bounds (n,) of every outcome of the landing that was planned
         (:class:`~hybrid_contact_ros.impacts.landing_bounds.LandingBounds`): of the law at once with its terms in their
         intervals, and of all orders of impacts as the set has them. Arguments as of :meth:`points`, and what it and
         :meth:`gather` answered."""
         assert self._bounds is not None
-        once = self._bounds.of(mass, bias, self.rows, self._velocity, hitting, made, lasting, friction)
+        once = self._bounds.of(mass, bias, self.rows, self._velocity, hitting, made, lasting, friction, end_ns)
         return with_orders(once, found, made)
 
     def gather(self, samples: Samples) -> Gathered:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.impacts.gathering import Gathered
 from hybrid_contact_ros.impacts.landing_model import common_drives, joint_drives, own_drives
-from hybrid_contact_ros.impacts.landing_set import LandingLaw, LandingPoints
+from hybrid_contact_ros.impacts.landing_set import AT_ONCE, LandingLaw, LandingPoints
 from hybrid_contact_ros.impacts.redundant_bounds import Leaving, redundant_bounds
 from hybrid_contact_ros.kernels.impacts.bound_maps import bound_scratch
 from hybrid_contact_ros.kernels.impacts.landing_bounds import landing_bounds
@@ -54,9 +56,10 @@ class LandingBounds:
         made: LandingPoints,
         lasting: bool = True,
         friction: tuple[Array, Array] | None = None,
+        end_ns: int | None = None,
     ) -> tuple[Array, Array]:
         """Lower and upper bounds (n,) of v⁺; arguments as of :meth:`~.landing_set.LandingLaw.points`, whose answer is
-        ``made``.
+        ``made``. After ``end_ns`` bounds of many contacts are those by energy alone, which hold, too, and are wider.
 
         Infinite where M is singular, where friction jams redundant contacts so that nothing bounds their impulses, and
         where ``made`` has no points.
@@ -68,8 +71,9 @@ class LandingBounds:
         left, radius = self._law.left(rows, velocity, hitting)
         low, high = self._friction if friction is None else friction
         middle = 0.5 * (low + high)
-        if self._law.grouped:
-            found = self._of_soles(mass, bias, rows, velocity, hitting, duration, left, radius, high)
+        late = end_ns is not None and hitting.size > AT_ONCE and time.perf_counter_ns() > end_ns
+        if late or self._law.grouped:
+            found = self._of_soles(mass, bias, rows, velocity, hitting, duration, left, radius, high, late)
             if found is not None:
                 return found[0] - made.restless, found[1] + made.restless
         drives, halves, alone = self._drives(mass)
@@ -89,12 +93,12 @@ class LandingBounds:
 
     def _of_soles(
         self, mass: Array, bias: Array, rows: Array, velocity: Array, hitting: NDArray[np.bool_], duration: Array,
-        left: Array, radius: Array, friction: Array,
+        left: Array, radius: Array, friction: Array, late: bool,
     ) -> tuple[Array, Array] | None:  # fmt: skip
         """Bounds where feet have several contacts that are redundant; None where they are not. ``friction``: the
-        largest."""
+        largest. ``late``: by energy alone."""
         first = self._by_energy(mass, bias, rows, velocity, float(duration[1]), left, radius, friction)
-        if not np.isfinite(first[0]).all():
+        if late or not np.isfinite(first[0]).all():
             return first
         common = self._law.common(radius, hitting)
         own = radius.copy()

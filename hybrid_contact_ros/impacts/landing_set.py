@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,9 @@ Flags = NDArray[np.bool_]
 _STEPS, _TOLERANCE = 400, 1e-3  # where contacts are redundant; otherwise cases are solved to rounding
 _USABLE = 5e-3  # a case with a larger residual is no point of the set
 _NOTHING = 1e-9  # of the largest velocity: a generator that is shorter is rounding of none
+AT_ONCE = 8
+"""Contacts up to which all cases are solved in one call. Of more, cases take a tenth of a millisecond or more each, and
+the clock is looked at between them."""
 AT_REST = 0.01  # of the fastest |u_n⁻|: a contact that stands and is slower is at rest
 _HITS = 0.1  # of the fastest |u_n⁻|: a contact of which nothing else is known hits if it is faster
 
@@ -42,7 +46,7 @@ class LandingPoints:
         offset: (n,), from the outcome of all contacts at once without these terms to the first point: what moves the
             samples of all orders.
         status: SOLVED, INACCURATE where a case could not be solved (it is left out), SINGULAR. residual: largest, of
-            all cases.
+            all cases that were solved. cut: whether cases were left out because there was no time for them.
     """
 
     points: Array
@@ -52,6 +56,7 @@ class LandingPoints:
     offset: Array
     status: Status
     residual: float
+    cut: bool = False
 
 
 def hits(rows: Array, velocity: Array, d: int) -> Flags:
@@ -120,7 +125,7 @@ class LandingLaw:
 
     def points(
         self, mass: Array, bias: Array, rows: Array, velocity: Array, hitting: Flags, nominal: Array,
-        lasting: bool = True, friction: tuple[Array, Array] | None = None,
+        lasting: bool = True, friction: tuple[Array, Array] | None = None, end_ns: int | None = None,
     ) -> LandingPoints:  # fmt: skip
         """What the terms make of an impact.
 
@@ -129,6 +134,7 @@ class LandingLaw:
             nominal: v⁺ (n,) of all contacts at once, inelastic, by the law of the samples.
             lasting: False leaves the duration out, where the torques are not known.
             friction: (low, high), each (m,), of μ; None for that of the terms.
+            end_ns: of ``perf_counter_ns``, after which no further case of many contacts begins.
         """
         w, m = 1 + self.d, hitting.size
         u = (rows @ velocity).reshape(m, w)
@@ -136,16 +142,23 @@ class LandingLaw:
         plan = self._plans.of(hitting)
         left = np.zeros((plan.duration.size, m * w))
         left[:, ::w] = plan.rebound * approach
-        found, pushes, residuals, status = self.solve(
-            mass, bias, rows, velocity, plan.duration if lasting else np.zeros(len(left)), self._drives(mass, plan),
+        cases = (
+            plan.duration if lasting else np.zeros(len(left)), self._drives(mass, plan),
             plan.friction if friction is None else self._plans.between(friction, plan), left,
         )  # fmt: skip
+        if end_ns is None or m <= AT_ONCE:
+            found, pushes, residuals, status = self.solve(mass, bias, rows, velocity, *cases)
+        else:
+            found, pushes, residuals, status = self._in_turn((mass, bias, rows, velocity), cases, end_ns)
+        unsolved = np.isnan(residuals)
+        cut, residuals = bool(unsolved.any()), np.where(unsolved, np.inf, residuals)
+        worst = float(residuals[~unsolved].max())
         usable = residuals <= _USABLE
         if not (usable[0] and usable[1] and usable[-1]):
             status = status if status == Status.SINGULAR else Status.INACCURATE
             none = found[:0]
             still = np.zeros(velocity.size)
-            return LandingPoints(none, pushes[:0], none, still, still, status, float(residuals.max()))
+            return LandingPoints(none, pushes[:0], none, still, still, status, worst, cut)
         of_points, of_rebounds = plan.points, plan.rebounds
         if not usable.all():
             of_points, of_rebounds = self._plans.made(plan.alone, plan.corners, usable)
@@ -170,8 +183,29 @@ class LandingLaw:
             restless=np.abs(moves[moving.repeat(w)]).sum(axis=0),
             offset=points[0] - (nominal + found[0] - found[1]),
             status=status,
-            residual=float(residuals.max()),
+            residual=worst,
+            cut=cut,
         )
+
+    def _in_turn(
+        self, at: tuple[Array, Array, Array, Array], cases: tuple[Array, Array, Array, Array], end_ns: int
+    ) -> tuple[Array, Array, Array, Status]:
+        """As :meth:`solve`, but a few cases at a time, until ``end_ns``: the first two, the ends of what bends most,
+        the others, and whatever the time the middle of all intervals, whose response is asked for afterwards.
+        Residuals of cases that were not begun are NaN."""
+        count, r = len(cases[0]), at[2].shape[0]
+        found, pushes, residuals = np.zeros((count, at[3].size)), np.zeros((count, r)), np.full(count, np.nan)
+        inner = list(range(2, count - 1))
+        ends = [inner[i] for i in sorted({0, len(inner) // 2, len(inner) - 1})] if inner else []
+        status = Status.SOLVED
+        for chosen in [[0, 1], *([i] for i in (*ends, *(i for i in inner if i not in ends))), [count - 1]]:
+            if chosen[0] in inner and time.perf_counter_ns() > end_ns:
+                continue
+            *made, worse = self.solve(*at, *(np.ascontiguousarray(column[chosen]) for column in cases))
+            for whole, part in zip((found, pushes, residuals), made, strict=True):
+                whole[chosen] = part
+            status = max(status, worse)
+        return found, pushes, residuals, status
 
     def _drives(self, mass: Array, plan: Plan) -> Array:
         """k (c, n) of the cases."""

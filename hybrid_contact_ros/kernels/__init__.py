@@ -42,7 +42,7 @@ BELOW = {
 the kernels to it)."""
 
 _HERE = Path(__file__).parent
-_COMMON = (_HERE.parent / "codes.py", _HERE / "compiling.py", _HERE / "pipeline.py")
+_COMMON = (_HERE.parent / "codes.py", _HERE / "compiling.py", _HERE / "given.py", _HERE / "pipeline.py")
 
 
 def sources(folder: str) -> tuple[Path, ...]:

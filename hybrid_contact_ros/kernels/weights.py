@@ -6,9 +6,9 @@ inelastic law with known friction, MATERIAL all others. MESSAGES are the kernels
 
 WEIGHTS: dict[str, dict[str, float]] = {
     "MODE": {
-        "mechanics.contact_problem.contact_problem": 1.14,
-        "estimation.measure.measure": 1.37,
-        "estimation.update.update": 36.82,
+        "mechanics.contact_problem.contact_problem_given": 1.14,
+        "estimation.measure.measure_given": 1.37,
+        "estimation.update.update_given": 36.82,
     },
     "SEQUENCE": {},
     "STABILITY": {},

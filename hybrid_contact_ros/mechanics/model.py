@@ -14,7 +14,9 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.kernels.mechanics.contact_problem import Measured, ProblemOut, contact_problem
+from hybrid_contact_ros.kernels.bound import Bound
+from hybrid_contact_ros.kernels.given import Given
+from hybrid_contact_ros.kernels.mechanics.contact_problem import Measured, ProblemOut, contact_problem_given
 from hybrid_contact_ros.kernels.mechanics.contact_rows import JointLimits, RowsOut, Spheres
 from hybrid_contact_ros.kernels.mechanics.joint_motion import BodyInertia, JointState, JointTree, momentum_rate
 from hybrid_contact_ros.mechanics.commands import DriveLimits
@@ -150,7 +152,10 @@ class RigidBodyModel:
         self.here = ProblemOut(np.zeros((self.nv, self.nv)), np.zeros(self.nv), np.zeros((model.njoints, 12)))
         self.rows = RowsOut(np.zeros((m, 3, self.nv)), np.zeros(m), np.zeros((m, 3)), np.zeros((m, 3)))
         self.spheres = spheres
-        self._memory = (*self.tree, *spheres, *limits, *self.joints, *self.measured, *self.here, *self.rows)
+        self._contact_problem = Bound(
+            contact_problem_given,
+            Given(*self.tree, *spheres, *limits, *self.joints, *self.measured, *self.here, *self.rows),
+        )
         self.problem(RobotState(0, self.neutral(), np.zeros(self.nv)))  # compiles or loads the kernel
         shared = zip(self.joints, (data.J, data.oMi[model.njoints - 1].translation, data.M, data.nle), strict=True)
         if not all(np.shares_memory(view, array) for view, array in shared):
@@ -201,7 +206,7 @@ class RigidBodyModel:
         # With this convention crba computes the Jacobian and the placements, too, in the world frame.
         pin.crba(self.pinocchio_model, self.pinocchio_data, q, pin.Convention.WORLD)
         pin.nonLinearEffects(self.pinocchio_model, self.pinocchio_data, q, v)
-        return bool(contact_problem(*self._memory))
+        return bool(self._contact_problem.call())
 
     def problem(self, state: RobotState) -> ContactProblem:
         """Compute the contact problem of one state: M, bias, gaps, Jacobians and their drift, with d = 2 tangents.

@@ -28,7 +28,7 @@ from hybrid_contact_ros.kernels.estimation import stride_course as courses
 from hybrid_contact_ros.kernels.estimation import told_events as logs
 from hybrid_contact_ros.kernels.estimation import update_records as updates
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
-from hybrid_contact_ros.kernels.estimation.update import update
+from hybrid_contact_ros.kernels.estimation.update import update, update_given
 from hybrid_contact_ros.kernels.impacts import (
     all_solutions,
     bound_maps,
@@ -99,6 +99,7 @@ DOORS = [
             *("out_vectors", "out_numbers", "out_codes", "out_truths"),
         ],
     ),
+    (update_given, ["given", updates.UpdateInput, "out_vectors", "out_numbers", "out_codes", "out_truths"]),
     (
         beliefs.contact_belief,
         [

@@ -9,6 +9,7 @@ from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_quantities import contact_rates
 from hybrid_contact_ros.kernels.estimation.records import Array
+from hybrid_contact_ros.kernels.given import members
 from hybrid_contact_ros.kernels.mechanics.contact_space import contact_space
 from hybrid_contact_ros.kernels.mechanics.joint_motion import momentum_rate
 
@@ -111,6 +112,12 @@ def measure(
                 momentum[i] += mass[i, j] * velocity[j]
         momentum_rate(parent, first, size, lead, ratio, inertia, gravity, columns, placement, twist, carried, rate)
     return USABLE
+
+
+@kernel
+def measure_given(before, has_covariance, covariance, after):
+    """:func:`measure`; ``before`` and ``after`` hold its arguments before and after those that are named here."""
+    return measure(*members(before), has_covariance, covariance, *members(after))
 
 
 @kernel

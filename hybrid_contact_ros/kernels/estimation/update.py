@@ -54,6 +54,7 @@ from hybrid_contact_ros.kernels.estimation.update_steps import (
     publish,
     weigh,
 )
+from hybrid_contact_ros.kernels.given import members
 from hybrid_contact_ros.kernels.modes.records import StateOut, StateScratch
 
 _SOLVED = int(Status.SOLVED)
@@ -363,3 +364,15 @@ def update(
     if decided and believed and settled and belief.noise[0] >= 0.0 and are_calibrated(out):  # with observed forces
         validity |= CALIBRATED
     return mode_residual, validity, steps, detected, told_events, pairs
+
+
+@kernel
+def update_given(
+    given, dt, trusted, stamp, last_stamp, first, elapsed, flags_wanted, sequence_wanted, out_vectors, out_numbers,
+    out_codes, out_truths,
+):  # fmt: skip
+    """:func:`update`; ``given`` holds all its arguments up to those that are named here."""
+    return update(
+        *members(given), dt, trusted, stamp, last_stamp, first, elapsed, flags_wanted, sequence_wanted, out_vectors,
+        out_numbers, out_codes, out_truths,
+    )  # fmt: skip

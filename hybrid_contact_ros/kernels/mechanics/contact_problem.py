@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.given import members
 from hybrid_contact_ros.kernels.mechanics.contact_rows import (
     JointLimits,
     RowsOut,
@@ -84,6 +85,12 @@ def contact_problem(
     sphere_rows(tree, spheres, columns, placement, twist, contacts)
     joint_limit_rows(tree, joint.shape[0], limits, configuration, placement, contacts)
     return _finite(configuration) and _finite(velocity) and _finite(effort) and _finite(bias) and _finite(gap)
+
+
+@kernel
+def contact_problem_given(given):
+    """:func:`contact_problem`, whose arguments ``given`` holds."""
+    return contact_problem(*members(given))
 
 
 @kernel
