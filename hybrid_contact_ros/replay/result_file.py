@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from hybrid_contact_ros.bags.unreadable import BagError
 from hybrid_contact_ros.replay.result import ReplayResult
 from hybrid_contact_ros.replay.session import Session
 from hybrid_contact_ros.results.file import Result, result_path
-from hybrid_contact_ros.results.summary import latencies, span, truth_groups
+from hybrid_contact_ros.results.scored import with_truth
+from hybrid_contact_ros.results.summary import latencies, span
 
 
 def check_result(result: str | Path | None, force: bool) -> Path | None:
@@ -40,24 +39,20 @@ def result_of(replayed: ReplayResult, session: Session, about: dict[str, Any]) -
     """
     assert session.recorder is not None
     tables = session.recorder.tables()
-    names, board = session.estimator.model.contact_names, session.board
-    groups = truth_groups(names, board.groups if board is not None else ())
-    if groups and board is not None:
-        stamps, closed = board.truths
-        order = np.argsort(stamps, kind="stable")
-        tables["truth"] = {"stamp_ns": stamps[order], "closed": closed[order]}
     states = tables["states"]
     summary = about | {
         "bag": str(replayed.bag),
         **span(states["stamp_ns"]),
         "messages": replayed.messages,
-        "groups": groups,
+        "groups": [],
+        "estimate": None,
+        "truth": [],
         "reasons": session.recorder.reasons,
         "latency": latencies(states["compute_ns"], states["input_age_ns"]),
-        "scores": None if replayed.scores is None else replayed.scores.to_dict(),
         "faults": replayed.faults,
         "last_fault": None if replayed.last_fault is None else list(replayed.last_fault),
         "warnings": list(replayed.warnings),
         "damage": replayed.damage,
     }
-    return Result(summary, tables)
+    board = session.board
+    return with_truth(Result(summary, tables), None if board is None else board.truth_told())

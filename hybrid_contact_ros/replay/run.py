@@ -23,7 +23,7 @@ from hybrid_contact_ros.prediction import Prediction
 from hybrid_contact_ros.replay.result import ReplayResult
 from hybrid_contact_ros.replay.result_file import check_result, result_of
 from hybrid_contact_ros.replay.session import OUTPUTS, SENSITIVITY, Feed, Session
-from hybrid_contact_ros.results.file import write
+from hybrid_contact_ros.results.file import Result, write
 from hybrid_contact_ros.results.recorder import Recorder
 from hybrid_contact_ros.results.summary import described
 
@@ -51,6 +51,7 @@ def replay_bag(
     sensitivity: bool = False,
     force: bool = False,
     result: str | Path | None = None,
+    finish: Callable[[Result], Result] | None = None,
     on_prediction: Callable[[RobotState, Prediction], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ReplayResult:
@@ -75,6 +76,7 @@ def replay_bag(
         force: replace ``out`` and ``result`` where they exist.
         result: result file to write (see :mod:`~hybrid_contact_ros.results.file`); its suffix is put behind a name that
             does not end in .zip. ``None`` writes none.
+        finish: called with the result before it is written, and also where it is not; what it returns is written.
         on_prediction: called with each state and its prediction.
         progress: called about 100 times with the number of messages read, and how many there are.
 
@@ -107,7 +109,9 @@ def replay_bag(
         estimator.warm(parts=Parts.ALL | Parts.SENSITIVITY if sensitivity else Parts.ALL)
         warm_messages()
         intake = Intake(model, config.input, twist_in_world)
-        recorder = None if target is None else Recorder(model.contacts, model.nv, model.floating_base)
+        recorded = target is not None or finish is not None
+        recorder = Recorder(model.contacts, model.nv, model.floating_base) if recorded else None
+        identity = reader.identity
         session = Session(estimator, intake, on_prediction, bool(truths), sensitivity, recorder)
         setup = time.perf_counter() - begin
         base = streams.odometry if from_odometry else None
@@ -128,8 +132,11 @@ def replay_bag(
         scores=scores,
         **session.counts(),
     )
-    if target is not None:
-        write(target, result_of(replayed, session, described(model, config, source)))
+    if session.recorder is not None:
+        made = result_of(replayed, session, described(model, config, source) | {"recording": identity})
+        made = made if finish is None else finish(made)
+        if target is not None:
+            write(target, made)
     return replayed
 
 

@@ -69,7 +69,7 @@ def write(path: str | Path, result: Result) -> Path:
         ValueError: a column holds objects instead of numbers, or the summary what JSON has not.
     """
     path = Path(path)
-    summary = {"kind": KIND, "format": FORMAT} | _plain(result.summary)
+    summary = {"kind": KIND, "format": FORMAT} | plain(result.summary)
     text = json.dumps(summary, indent=1, allow_nan=False)
     temporary = NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False)  # noqa: SIM115
     try:
@@ -151,14 +151,14 @@ def _check_rows(path: Path, tables: Mapping[str, Table]) -> None:
             raise ResultError(f"{path} is damaged: columns of {name} have {sorted(rows)} rows")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """The same in what JSON has; what is not finite becomes null."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [plain(each) for each in value]
     if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, bool | int | str):
