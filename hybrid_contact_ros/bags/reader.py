@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -77,6 +78,13 @@ class BagReader:
     def duration(self) -> float:
         """Seconds from the first message to the last."""
         return max(0.0, (self._source.last - self._source.first) * 1e-9)
+
+    @property
+    def identity(self) -> str:
+        """A text that is the same for two recordings only where they hold as many messages of the same topics from the
+        same time to the same time, as a copy under another name does."""
+        held = sorted((topic, kind, self.count([topic])) for topic, kind in self.topics.items())
+        return hashlib.sha256(repr((self._source.first, self._source.last, held)).encode("utf-8")).hexdigest()[:16]
 
     def count(self, topics: Sequence[str]) -> int:
         """Number of messages on these topics."""

@@ -7,7 +7,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+from rosbags.typesys import Stores, TypesysError, get_types_from_msg, get_typestore
 from rosbags.typesys.store import Typestore
 
 from hybrid_contact_ros.messages.types import MessageTypes
@@ -44,6 +44,32 @@ def typestore() -> Typestore:
         types.update(get_types_from_msg(path.read_text(encoding="utf-8"), f"{PACKAGE}/msg/{path.stem}"))
     store.register(types)
     return store
+
+
+def add_definitions(folder: str | Path) -> list[str]:
+    """Know the messages of other packages too, for recordings that do not bring their definitions: ``folder`` is a
+    package (with ``msg`` in it) or holds packages. The answer is the names of the types; known ones stay as they are.
+
+    Raises:
+        ValueError: there is no .msg file in a folder ``PACKAGE/msg``, or one cannot be read or names an unknown type.
+    """
+    files = sorted({*Path(folder).glob("msg/*.msg"), *Path(folder).glob("*/msg/*.msg")})
+    if not files:
+        raise ValueError(f"{folder} holds no message definitions: name a package's folder, with msg/NAME.msg in it")
+    types = {}
+    for path in files:
+        try:
+            package = path.resolve().parents[1].name
+            types.update(get_types_from_msg(path.read_text(encoding="utf-8"), f"{package}/msg/{path.stem}"))
+        except (TypesysError, UnicodeDecodeError) as error:
+            raise ValueError(f"{path} is no message definition: {error}") from error
+    store = typestore()
+    known = {name: definition for name, definition in types.items() if name not in store.types}
+    try:
+        store.register(known)
+    except (TypesysError, KeyError) as error:
+        raise ValueError(f"messages of {folder} need a type that is not known: {error}") from error
+    return sorted(known)
 
 
 def message_types() -> MessageTypes:

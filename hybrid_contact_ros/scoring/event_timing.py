@@ -117,9 +117,8 @@ def event_timing(
     """
     announced = (next_event == kind) & np.isfinite(time_to_event)
     errors, events, missed = [], 0, 0
-    for true in true_times:
-        k = int(np.searchsorted(t, true - horizon + 1e-6, side="right")) - 1
-        if k < 0 or true - horizon - t[k] > slack:
+    for true, k in zip(true_times, asked_at(t, true_times, horizon, slack), strict=True):
+        if k < 0:
             continue
         events += 1
         if announced[k]:
@@ -134,6 +133,14 @@ def event_timing(
         if not np.any((true_times >= begin) & (true_times <= end)):
             false += 1
     return EventTiming(horizon, events, missed, false, np.array(errors, np.float64))
+
+
+def asked_at(t: Array, true_times: Array, horizon: float, slack: float = 0.005) -> NDArray[np.intp]:
+    """The state that is asked for each event (e,): the last one that is not later than ``horizon`` before it, s; −1
+    where that is older by more than ``slack``, s."""
+    k = np.searchsorted(t, true_times - horizon + 1e-6, side="right") - 1
+    old = true_times - horizon - t[np.maximum(k, 0)] > slack
+    return np.where((k < 0) | old, -1, k)
 
 
 def pooled(timings: Sequence[EventTiming]) -> EventTiming:
@@ -160,6 +167,24 @@ def detection_delays(t: Array, closed: Bools, true_times: Array, before: float =
         if near.size:
             delays[i] = near[0] - true
     return delays
+
+
+def false_detections(seen: Array, true_times: Array, truth_t: Array, max_age: float, near: float = 0.05) -> int:
+    """How many edges of the predicted mode no true edge comes near to.
+
+    Args:
+        seen: times of the edges of the predicted mode, s. true_times: of the true edges of that kind, s.
+        truth_t: stamps of the truth, s; an edge is not held against the mode where the truth is not known from ``near``
+            before it to ``near`` after it, because its holes are longer than ``max_age``.
+    """
+    count = 0
+    for time in seen:
+        if np.any(np.abs(true_times - time) <= near):
+            continue
+        inner = truth_t[(truth_t >= time - near) & (truth_t <= time + near)]
+        around = np.concatenate(([time - near], inner, [time + near]))
+        count += int(np.diff(around).max() <= max_age)
+    return count
 
 
 def _runs(flags: Bools) -> list[tuple[int, int]]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.scoring.classification import CalibrationBin, Classification
 from hybrid_contact_ros.scoring.containment import Containment
 from hybrid_contact_ros.scoring.event_timing import EventTiming
+from hybrid_contact_ros.scoring.time_bounds import BoundsCoverage
 
 Array = NDArray[np.float64]
 
@@ -36,6 +37,9 @@ class Scores:
         states: number of predictions with a truth.
         impacts: number of impacts whose outcome is known.
         sets: one entry for each of them that a set was predicted for.
+        touchdown_false, liftoff_false: edges of the contact mode that no true edge comes near to.
+        touchdown_bounds, liftoff_bounds: the bounds of predicted times, for each of :data:`HORIZONS`; empty where they
+            were not looked at.
     """
 
     contacts: tuple[str, ...]
@@ -50,6 +54,10 @@ class Scores:
     states: int
     impacts: int
     sets: tuple[Containment, ...]
+    touchdown_false: int = 0
+    liftoff_false: int = 0
+    touchdown_bounds: tuple[BoundsCoverage, ...] = ()
+    liftoff_bounds: tuple[BoundsCoverage, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON. Numbers that do not exist are null, and times are in seconds."""
@@ -64,8 +72,10 @@ class Scores:
             },
             "touchdown": [_timing(x) for x in self.touchdown],
             "liftoff": [_timing(x) for x in self.liftoff],
-            "touchdown_delay": _delay(self.touchdown_delay),
-            "liftoff_delay": _delay(self.liftoff_delay),
+            "touchdown_delay": _delay(self.touchdown_delay) | {"false": self.touchdown_false},
+            "liftoff_delay": _delay(self.liftoff_delay) | {"false": self.liftoff_false},
+            "touchdown_bounds": [_coverage(x) for x in self.touchdown_bounds],
+            "liftoff_bounds": [_coverage(x) for x in self.liftoff_bounds],
             "brier": _json(self.brier),
             "calibration": [
                 {"low": b.low, "high": b.high, "count": b.count, "mean_probability": b.mean_probability,
@@ -101,6 +111,17 @@ def _timing(x: EventTiming) -> dict[str, Any]:
         "error_median": _json(x.median),
         "error_p95": _json(x.p95),
         "error_bias": _json(x.bias),
+    }
+
+
+def _coverage(x: BoundsCoverage) -> dict[str, Any]:
+    return {
+        "horizon": x.horizon,
+        "events": x.events,
+        "inside": x.inside,
+        "valid": x.valid,
+        "valid_inside": x.valid_inside,
+        "width_median": float(np.median(x.widths)) if x.widths.size else None,
     }
 
 

@@ -1,0 +1,168 @@
+"""Scores of a track against a truth, and of a track against what it later saw itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.codes import EventKind
+from hybrid_contact_ros.scoring import classification, event_timing, time_bounds
+from hybrid_contact_ros.scoring.containment import Containment
+from hybrid_contact_ros.scoring.scores import HORIZONS, Scores
+from hybrid_contact_ros.scoring.track import Bools, Track, Truth
+
+Array = NDArray[np.float64]
+
+KINDS = {"touchdown": EventKind.TOUCHDOWN, "liftoff": EventKind.LIFTOFF}
+CHATTER = 0.02  # s; where the estimator itself is the truth, openings and contacts that last less are no events
+
+
+@dataclass(slots=True)
+class _Kind:
+    """What is found of one kind of event, of one contact after the other."""
+
+    delays: list[Array] = field(default_factory=list)
+    false: int = 0
+    timings: dict[float, list[event_timing.EventTiming]] = field(default_factory=lambda: {h: [] for h in HORIZONS})
+    bounds: dict[float, list[time_bounds.BoundsCoverage]] = field(default_factory=lambda: {h: [] for h in HORIZONS})
+
+
+def score(
+    track: Track,
+    truth: Truth,
+    shortest: tuple[float, float] = (0.0, 0.0),
+    impacts: int = 0,
+    sets: tuple[Containment, ...] = (),
+) -> Scores | None:
+    """The scores; None where the truth says nothing about the time of the track.
+
+    Args:
+        shortest: shortest openings and contacts of the truth that count (:func:`~.event_timing.debounce`), s.
+        impacts, sets: number of true impacts, and what came of the sets predicted for them; told as they are.
+    """
+    if not track.stamps_ns.size or not truth.stamps_ns.size or not truth.groups:
+        return None
+    t, truth_t = track.seconds(track.stamps_ns), track.seconds(truth.stamps_ns)
+    at, known = np.zeros((t.size, len(truth.groups)), bool), np.zeros((t.size, len(truth.groups)), bool)
+    closed, probability = at.copy(), np.full(at.shape, np.nan)
+    found = {name: _Kind() for name in KINDS}
+    for j, (_, members) in enumerate(truth.groups):
+        told = truth.known[:, j]
+        times = truth_t[told]
+        column = event_timing.debounce(times, truth.closed[told, j : j + 1], *shortest)
+        if not times.size:
+            continue
+        here, there = event_timing.at_stamps(t, times, column, truth.age(j))
+        at[:, j], known[:, j] = here[:, 0], there
+        closed[:, j], chance = track.grouped(members)
+        if chance is not None:
+            probability[:, j] = chance
+        hole = max(truth.age(j), 3.0 * float(np.median(np.diff(times)))) if times.size > 1 else truth.age(j)
+        _events(track, members, t, closed[:, j], times, column[:, 0], hole, found)
+    if not known.any():
+        return None
+    certain = known & np.isfinite(probability)
+    foretold = track.next_event is not None and track.time_to_event is not None
+    return Scores(
+        contacts=tuple(name for name, _ in truth.groups),
+        per_contact=tuple(
+            classification.classify(closed[known[:, j], j], at[known[:, j], j]) for j in range(at.shape[1])
+        ),
+        overall=classification.classify(closed[known], at[known]),
+        touchdown=_timings(found["touchdown"]) if foretold else (),
+        liftoff=_timings(found["liftoff"]) if foretold else (),
+        touchdown_delay=_joined(found["touchdown"].delays),
+        liftoff_delay=_joined(found["liftoff"].delays),
+        brier=classification.brier(probability[certain], at[certain]),
+        calibration=tuple(classification.calibration(probability[certain], at[certain])),
+        states=int(known.any(axis=1).sum()),
+        impacts=impacts,
+        sets=sets,
+        touchdown_false=found["touchdown"].false,
+        liftoff_false=found["liftoff"].false,
+        touchdown_bounds=_bounds(found["touchdown"]),
+        liftoff_bounds=_bounds(found["liftoff"]),
+    )
+
+
+def self_consistency(track: Track) -> dict[str, Any] | None:
+    """How well events were foretold that the same estimator saw later; None where it foretells none.
+
+    It needs no truth, and says nothing about whether what was seen is true: an estimator that sees every event late
+    foretells it late, and is consistent.
+    """
+    if track.next_event is None or track.time_to_event is None or track.stamps_ns.size < 2:
+        return None
+    own = Truth(
+        track.stamps_ns,
+        tuple((name, (i,)) for i, name in enumerate(track.names)),
+        track.closed,
+        np.ones(track.closed.shape, bool),
+        (np.inf,) * len(track.names),
+    )
+    found = score(track, own, (CHATTER, CHATTER))
+    if found is None:
+        return None
+    t = track.seconds(track.stamps_ns)
+    calm = event_timing.debounce(t, track.closed, CHATTER, CHATTER)
+    changes = [int(np.count_nonzero(np.diff(x.astype(np.int8), axis=0))) for x in (track.closed, calm)]
+    all_told = found.to_dict()
+    kept = ("touchdown", "liftoff", "touchdown_bounds", "liftoff_bounds")
+    return {
+        "events": sum(x.size for x in (found.touchdown_delay, found.liftoff_delay)),
+        "chatter": changes[0] - changes[1],
+        **{key: all_told[key] for key in kept},
+    }
+
+
+def _events(
+    track: Track,
+    members: tuple[int, ...],
+    t: Array,
+    closed: Bools,
+    truth_t: Array,
+    truth: Bools,
+    hole: float,
+    found: dict[str, _Kind],
+) -> None:
+    """Add what is found of the events of one contact. Across a longer ``hole`` in the truth, s, nobody knows when an
+    event was."""
+    sound = np.diff(truth_t) <= hole
+    edges = dict(zip(KINDS, event_timing.edges(truth_t, truth), strict=True))
+    seen = dict(zip(KINDS, event_timing.edges(t, closed), strict=True))
+    for name, kind in KINDS.items():
+        times = edges[name]
+        # Predictions could not foresee an edge outside of the time that they span.
+        times = times[(times >= t[0]) & (times <= t[-1])]
+        before = truth_t[np.searchsorted(truth_t, times) - 1]
+        sure = sound[np.searchsorted(truth_t, times) - 1]
+        into, state = found[name], closed if kind == EventKind.TOUCHDOWN else ~closed
+        into.delays.append(event_timing.detection_delays(t, state, times[sure]))
+        into.false += event_timing.false_detections(seen[name], times, truth_t, hole)
+        if track.next_event is None or track.time_to_event is None:
+            continue
+        announced, when, *bounds = track.announced(members, kind)
+        valid: Bools = np.zeros(t.size, bool)
+        if track.bounds_valid is not None:
+            valid = np.all(track.bounds_valid[:, members], axis=1)
+        for h in HORIZONS:
+            into.timings[h].append(event_timing.event_timing(t, announced, when, times[sure], kind, h))
+            if track.earliest is not None:
+                into.bounds[h].append(
+                    time_bounds.bounds_coverage(t, (bounds[0], bounds[1]), valid, times[sure], before[sure], h)
+                )
+
+
+def _timings(kind: _Kind) -> tuple[event_timing.EventTiming, ...]:
+    return tuple(event_timing.pooled(each) for each in kind.timings.values() if each)
+
+
+def _bounds(kind: _Kind) -> tuple[time_bounds.BoundsCoverage, ...]:
+    return tuple(time_bounds.pooled_bounds(each) for each in kind.bounds.values() if each)
+
+
+def _joined(parts: list[Array]) -> Array:
+    return np.concatenate([np.empty(0), *parts])

@@ -1,0 +1,73 @@
+"""From a series of loads to contact: two levels, found in the series itself, with hysteresis between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+_BINS = 256
+_APART = 0.7  # of the variance, that two levels must explain; a constant with noise has 0.64, a ramp 0.75
+_ON, _OFF = 0.2, 0.1  # of the way from the level without load to that with load
+_NOISE = 5.0  # standard deviations of the level without load that OFF is above it at least
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """A contact that was open is closed from ``on`` upward, and one that was closed is open below ``off``."""
+
+    on: float
+    off: float
+
+    def __post_init__(self) -> None:
+        if not self.off <= self.on:
+            raise ValueError(f"the load at which a contact closes, {self.on:g}, is below that at which it opens")
+
+
+def find_levels(load: Array) -> Levels:
+    """The levels of a series of loads (k,).
+
+    Otsu's division gives the two classes with the least variance in them; their medians are the levels without and with
+    load. A contact closes a fifth of the way up, so that a touchdown is not told late, and opens at a tenth; both are
+    beyond the noise of the level without load.
+
+    Raises:
+        ValueError: the series does not have two levels.
+    """
+    load = load[np.isfinite(load)]
+    if load.size < 10 or not np.ptp(load) > 0.0:
+        raise ValueError("it is constant or too short")
+    low, high = np.percentile(load, (0.5, 99.5))  # a single spike must not take all bins
+    clipped = np.clip(load, low, high)
+    if not high > low:
+        raise ValueError("it is constant but for a few values")
+    counts, edges = np.histogram(clipped, _BINS, (low, high))
+    middle = 0.5 * (edges[1:] + edges[:-1])
+    below, moment = np.cumsum(counts)[:-1], np.cumsum(counts * middle)[:-1]
+    above, total = load.size - below, float((counts * middle).sum())
+    good = (below > 0) & (above > 0)
+    between = np.zeros(below.size)
+    between[good] = (moment[good] / below[good] - (total - moment[good]) / above[good]) ** 2 * below[good] * above[good]
+    best = np.flatnonzero(between >= between.max() * (1 - 1e-12))
+    border = 0.5 * (edges[best[0] + 1] + edges[best[-1] + 1])  # the middle of an empty stretch
+    free, loaded = clipped[clipped < border], clipped[clipped >= border]
+    explained = float(between.max()) / load.size**2 / float(np.var(clipped))
+    rest, height = float(np.median(free)), float(np.median(loaded) - np.median(free))
+    noise = 1.4826 * float(np.median(np.abs(free - rest)))
+    off = rest + max(_OFF * height, _NOISE * noise)
+    on = max(rest + _ON * height, off + _NOISE * noise)
+    if explained < _APART or on > rest + 0.6 * height:
+        raise ValueError("it does not go up and down between two levels")
+    return Levels(on, off)
+
+
+def touching(load: Array, levels: Levels) -> Bools:
+    """Which samples of a series of loads (k,) touch. It begins open below ``on``; NaN changes nothing."""
+    sure = np.where(load >= levels.on, 1, np.where(load < levels.off, 0, -1))
+    sure[np.isnan(load)] = -1
+    last = np.maximum.accumulate(np.where(sure >= 0, np.arange(load.size), -1)) if load.size else np.empty(0, int)
+    return np.where(last >= 0, sure[np.maximum(last, 0)], 0).astype(bool)
