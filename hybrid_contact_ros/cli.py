@@ -14,6 +14,7 @@ from hybrid_contact_ros import __version__
 VERBS = {
     "demo": ("hybrid_contact_ros.commands.demo", "a simulated robot dog, the nodes, and a live table"),
     "replay": ("hybrid_contact_ros.commands.replay", "predictions and scores from a rosbag2 recording"),
+    "report": ("hybrid_contact_ros.commands.report_html", "a result file as one page for a browser, and as figures"),
     "identify": ("hybrid_contact_ros.commands.identify", "restitution and friction from a recording of impacts"),
     "convert": ("hybrid_contact_ros.commands.convert", "published recordings (.npz) into rosbag2"),
     "check": ("hybrid_contact_ros.commands.check", "a URDF and a configuration as the suite sees them"),
