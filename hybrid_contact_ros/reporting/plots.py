@@ -39,6 +39,7 @@ Array = NDArray[np.float64]
 
 _LEFT = 165  # pixels left of all panels over time, so that their times stand below each other
 _ROW = 22  # pixels of a row of bars
+_LONG = 1000.0  # s
 _MOST_LEGEND = 9  # entries
 _SEEN = ("wrong", "warning")  # bars that are a pixel wide at least
 _MARKERS = {"circle": "circle", "cross": "x", "star": "star", "square": "square"}
@@ -159,18 +160,22 @@ class Plots:
         if item.x.size <= 16:  # nothing to choose from: a diagonal
             view = ColumnDataSource({"x": item.x, "y": item.y})
         else:
-            whole = ColumnDataSource({"x": item.x[keep].astype(np.float32), "y": item.y[keep].astype(np.float32)})
+            whole = ColumnDataSource({"x": self._times(item.x[keep]), "y": item.y[keep].astype(np.float32)})
             view = self._viewed(whole, {"x": [0.0, self.end], "y": _extent(item.y)})
         dash = "dashed" if item.dashed else "solid"
         return made.line("x", "y", source=view, color=colour(item.colour), line_width=1.4, line_dash=dash)
 
     def _band(self, made: figure, item: Band) -> GlyphRenderer:
         chosen = np.union1d(*(m4(item.x, y, self.columns // 2, self.whole) for y in (item.low, item.high)))
-        columns = {"x": item.x, "low": item.low, "high": item.high}
-        whole = ColumnDataSource({name: values[chosen].astype(np.float32) for name, values in columns.items()})
+        columns = {"low": item.low[chosen].astype(np.float32), "high": item.high[chosen].astype(np.float32)}
+        whole = ColumnDataSource({"x": self._times(item.x[chosen]), **columns})
         low, high = _extent(np.concatenate((item.low, item.high)))
         view = self._viewed(whole, {"xs": [[0.0, 0.0, self.end]], "ys": [[low, high, low]]})
         return made.patches("xs", "ys", source=view, fill_color=colour(item.colour), fill_alpha=0.18, line_color=None)
+
+    def _times(self, t: Array) -> NDArray[Any]:
+        """Times as float32 where that is exact to a tenth of a millisecond."""
+        return t.astype(np.float32) if self.end < _LONG else t
 
     def _viewed(self, whole: ColumnDataSource, first: dict[str, list[Any]]) -> ColumnDataSource:
         """The source that is drawn; ``first`` spans the axes until the browser has chosen what is seen."""

@@ -53,8 +53,10 @@ function draw() {
   low = range.start; high = range.end; width = (high - low) / columns;
   for (let k = 0; k < whole.length; k++) {
     const d = {};  // plain arrays: those of Bokeh have a shape, and no parts
-    for (const [name, all] of Object.entries(whole[k].data))
-      d[name] = new Float32Array(all.buffer, all.byteOffset, all.length);
+    for (const [name, all] of Object.entries(whole[k].data)) {
+      const kind = all.dtype === 'float64' ? Float64Array : Float32Array;
+      d[name] = new kind(all.buffer, all.byteOffset, all.length);
+    }
     const a = Math.max(0, place(d.x, low) - 1), b = Math.min(d.x.length, place(d.x, high) + 1);
     view[k].data = d.y ? line(d.x, d.y, a, b) : band(d.x, d.low, d.high, a, b);
   }
