@@ -1,0 +1,1 @@
+"""Reports that people look at, from the result of a replay."""
