@@ -13,6 +13,7 @@ from hybrid_contact_ros import __version__
 
 VERBS = {
     "demo": ("hybrid_contact_ros.commands.demo", "a simulated robot dog, the nodes, and a live table"),
+    "watch": ("hybrid_contact_ros.commands.watch", "what running suites say, live in a terminal"),
     "replay": ("hybrid_contact_ros.commands.replay", "predictions and scores from a rosbag2 recording"),
     "identify": ("hybrid_contact_ros.commands.identify", "restitution and friction from a recording of impacts"),
     "convert": ("hybrid_contact_ros.commands.convert", "published recordings (.npz) into rosbag2"),
