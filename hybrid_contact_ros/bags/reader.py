@@ -78,6 +78,11 @@ class BagReader:
         """Seconds from the first message to the last."""
         return max(0.0, (self._source.last - self._source.first) * 1e-9)
 
+    @property
+    def start_ns(self) -> int:
+        """When the first message was recorded, ns."""
+        return int(self._source.first)
+
     def count(self, topics: Sequence[str]) -> int:
         """Number of messages on these topics."""
         return sum(self._source.counts.get(topic, 0) for topic in set(topics))

@@ -109,8 +109,8 @@ def test_diagnostics_are_taken_apart():
     made.diagnosis(found)
     text = " ".join(printed(robot(made.snapshot(101 * SECOND))).split())
     words = ("WARN /dog/contact_suite", "joint_states 498 Hz", "99.3 % answered", "keep up: the set")
-    for words in (*words, "12 refused (not_finite): a value is NaN or infinite; look at", "last: joint_states: hip"):
-        assert words in text
+    for said in (*words, "12 refused (not_finite): a value is NaN or infinite; look at", "last: joint_states: hip"):
+        assert said in text
     assert "not_finite" in line(made.snapshot(101 * SECOND))
 
 
