@@ -21,7 +21,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", type=Path, help="NAME.mcap, NAME.db3 or a folder (default: BAG_predictions.mcap)")
     parser.add_argument("--no-out", action="store_true", help="write no predictions")
-    parser.add_argument("--force", action="store_true", help="replace OUT")
+    parser.add_argument(
+        "--result", type=Path, metavar="FILE",
+        help="also write a result file (.result.zip), for `hybrid-contact compare` and reports",
+    )  # fmt: skip
+    parser.add_argument("--force", action="store_true", help="replace OUT and the result file")
     parser.add_argument(
         "--truth", action="append", default=[], metavar="TOPIC",
         help="score against this topic: ContactMode (which contacts touch) or PostImpactVelocitySet (outcomes of "
@@ -60,6 +64,7 @@ def run(args: argparse.Namespace) -> int:
             complete_sets=args.complete_sets,
             sensitivity=args.sensitivity,
             force=args.force,
+            result=args.result,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
     if args.json:

@@ -21,7 +21,11 @@ from hybrid_contact_ros.messages.side_inputs import SIDE_TYPES
 from hybrid_contact_ros.messages.warming import warm as warm_messages
 from hybrid_contact_ros.prediction import Prediction
 from hybrid_contact_ros.replay.result import ReplayResult
+from hybrid_contact_ros.replay.result_file import check_result, result_of
 from hybrid_contact_ros.replay.session import OUTPUTS, SENSITIVITY, Feed, Session
+from hybrid_contact_ros.results.file import write
+from hybrid_contact_ros.results.recorder import Recorder
+from hybrid_contact_ros.results.summary import described
 
 TRUTH = ("hybrid_contact_msgs/msg/ContactMode", "hybrid_contact_msgs/msg/PostImpactVelocitySet")
 """Types of messages that a truth may have."""
@@ -46,6 +50,7 @@ def replay_bag(
     complete_sets: bool = False,
     sensitivity: bool = False,
     force: bool = False,
+    result: str | Path | None = None,
     on_prediction: Callable[[RobotState, Prediction], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ReplayResult:
@@ -67,7 +72,9 @@ def replay_bag(
             ``complete_sets`` a replay is slower, and two replays give the same bits in every message.
         sensitivity: also compute and write ``event_sensitivity``, as a live node does while somebody listens to it, for
             states that are ``sensitivity.interval`` apart or more.
-        force: replace ``out`` where it exists.
+        force: replace ``out`` and ``result`` where they exist.
+        result: result file to write (see :mod:`~hybrid_contact_ros.results.file`); its suffix is put behind a name that
+            does not end in .zip. ``None`` writes none.
         on_prediction: called with each state and its prediction.
         progress: called about 100 times with the number of messages read, and how many there are.
 
@@ -88,17 +95,20 @@ def replay_bag(
     if complete_sets:
         config = replace(config, impact=replace(config.impact, deadline=0.0))
     _check_place(bag, out, force)
+    target = check_result(result, force)
     with BagReader(bag) as reader:
         from_odometry = config.floating_base and config.input.base == "odometry"
         streams = Streams(joint_states, odometry, robot_description, namespace).found_in(reader, from_odometry)
-        model = RigidBodyModel.from_urdf(streams.urdf(reader, urdf), config)
+        source = streams.urdf(reader, urdf)
+        model = RigidBodyModel.from_urdf(source, config)
         topics = streams.needed(reader, model, legs=not from_odometry)
         truths = _truths(reader, streams, truth)
         estimator = ContactEstimator(model, config)
         estimator.warm(parts=Parts.ALL | Parts.SENSITIVITY if sensitivity else Parts.ALL)
         warm_messages()
         intake = Intake(model, config.input, twist_in_world)
-        session = Session(estimator, intake, on_prediction, bool(truths), sensitivity)
+        recorder = None if target is None else Recorder(model.contacts, model.nv, model.floating_base)
+        session = Session(estimator, intake, on_prediction, bool(truths), sensitivity, recorder)
         setup = time.perf_counter() - begin
         base = streams.odometry if from_odometry else None
         beside = streams.beside(reader, {topic: SIDE_TYPES[side.kind] for topic, side in intake.side.items()})
@@ -107,7 +117,7 @@ def replay_bag(
         damage = _played(feed, session, out, force, OUTPUTS | SENSITIVITY if sensitivity else OUTPUTS)
         scores = session.board.scores() if session.board is not None else None
         wall = time.perf_counter() - begin
-    return ReplayResult(
+    replayed = ReplayResult(
         bag=Path(bag),
         out=None if out is None else Path(out),
         messages=feed.read,
@@ -118,6 +128,9 @@ def replay_bag(
         scores=scores,
         **session.counts(),
     )
+    if target is not None:
+        write(target, result_of(replayed, session, described(model, config, source)))
+    return replayed
 
 
 def _check_place(bag: str | Path, out: str | Path | None, force: bool) -> None:

@@ -19,6 +19,7 @@ from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
 from hybrid_contact_ros.messages.intake import Intake
 from hybrid_contact_ros.messages.serialized_encoding import SerializedEncoder
 from hybrid_contact_ros.prediction import Prediction
+from hybrid_contact_ros.results.recorder import Recorder
 from hybrid_contact_ros.scoring.scoreboard import Scoreboard
 from hybrid_contact_ros.scoring.series import Series
 
@@ -41,6 +42,7 @@ class Session:
         on_prediction: called with each state and its prediction.
         scored: whether a truth will be told to ``board``.
         sensitivity: whether ``event_sensitivity`` is wanted, for states that are ``sensitivity.interval`` apart.
+        recorder: makes the tables of a result file.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class Session:
         on_prediction: Callable[[RobotState, Prediction], None] | None,
         scored: bool,
         sensitivity: bool = False,
+        recorder: Recorder | None = None,
     ) -> None:
         model = estimator.model
         self.estimator, self.intake, self.on_prediction = estimator, intake, on_prediction
@@ -57,7 +60,14 @@ class Session:
         self._spaced = Spaced(estimator.config.sensitivity.interval) if sensitivity else None
         self.board = None
         if scored:
-            self.board = Scoreboard(model.contact_names, model.contact_frames, lambda state: model.problem(state).mass)
+            self.board = Scoreboard(
+                model.contact_names,
+                model.contact_frames,
+                lambda state: model.problem(state).mass,
+                observer=None if recorder is None else recorder.observed,
+            )
+        self.recorder = recorder
+        self._faults = intake.faults.copy()
         self.compute = Series(1, np.int64)
         self.first = self.last = 0
         self.sets = self.events = 0
@@ -81,6 +91,8 @@ class Session:
         self.events += len(prediction.events)
         if self.board is not None:
             self.board.predicted(state, prediction.mode, prediction.impact)
+        if self.recorder is not None:
+            self.recorder.predicted(state, prediction, compute_ns, time_ns - state.stamp_ns)
         if self.on_prediction is not None:
             self.on_prediction(state, prediction)
         if writer is not None:
@@ -93,6 +105,15 @@ class Session:
         if not self._spaced.due(prediction.mode.stamp_ns):
             return prediction
         return replace(prediction, sensitivity=self.estimator.next_sensitivities())
+
+    def note_faults(self, time_ns: int) -> None:
+        """Tell the recorder what was refused or reported of the message recorded at ``time_ns``, which was taken."""
+        faults = self.intake.faults
+        if self.recorder is None or faults.total() == self._faults.total():
+            return
+        for reason in (faults - self._faults).elements():
+            self.recorder.refused(time_ns, reason)
+        self._faults = faults.copy()
 
     def counts(self) -> dict[str, Any]:
         """What :class:`~.result.ReplayResult` says of the states, by its attributes."""
@@ -173,6 +194,7 @@ class Feed:
                 self.progress(self.read, total)
             if topic in self.beside:
                 session.intake.side_input(self.beside[topic], data, time_ns)
+                session.note_faults(time_ns)
                 continue
             if topic not in (self.joint_states, self.odometry):
                 self._truth(session, topic, data)
@@ -181,6 +203,7 @@ class Feed:
             state = take(data, time_ns)
             if state is not None:
                 session.state(state, time_ns, writer)
+            session.note_faults(time_ns)
         if self.progress is not None:
             self.progress(total, total)
         return None

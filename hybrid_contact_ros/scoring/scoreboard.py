@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,13 +32,22 @@ _RECENT_SETS = 256  # sets that are kept until their impact is told
 _SET_AGE = 0.1  # s; an older set was predicted for another impact
 
 
+class TrueImpact(NamedTuple):
+    """What an impact did: when it was (ns), and the velocities (nv,) before and after it."""
+
+    time_ns: int
+    v_minus: Array
+    v_plus: Array
+
+
 class Scoreboard:
     """Predictions and truth in, :class:`Scores` out.
 
     Args:
         names, frames: names and frames of the predicted contacts. mass: gives the mass matrix (nv, nv) of a state, for
         distances between velocities. opening, contact: shortest openings and contacts of the truth that count, s
-        (:func:`~.event_timing.debounce`); 0: all.
+        (:func:`~.event_timing.debounce`); 0: all. observer: called with each true impact, and with the set that it was
+        compared with and what came of it, where there was one.
     """
 
     def __init__(
@@ -48,9 +57,11 @@ class Scoreboard:
         mass: Callable[[RobotState], Array],
         opening: float = 0.0,
         contact: float = 0.0,
+        observer: Callable[[TrueImpact, ImpactPrediction | None, Containment | None], None] | None = None,
     ) -> None:
         self._names, self._frames, self._mass = list(names), list(frames), mass
         self._shortest = opening, contact
+        self._observer = observer
         m = len(self._names)
         self._t, self._closed = Series(1, np.int64), Series(m, np.bool_)
         self._probability, self._time = Series(m, np.float64), Series(m, np.float64)
@@ -128,6 +139,18 @@ class Scoreboard:
             sets=tuple(self._sets),
         )
 
+    @property
+    def groups(self) -> list[tuple[str, list[int]]]:
+        """Contacts of the truth, with the indices of the predicted contacts that each is compared with."""
+        return [] if self._groups is None else self._groups
+
+    @property
+    def truths(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The truth as it was told: stamps (k,), ns, and which contacts of ``groups`` touched (k, groups)."""
+        if self._truth is None or self._truth_t is None:
+            return np.empty(0, np.int64), np.empty((0, 0), np.bool_)
+        return self._truth_t.rows[:, 0], self._truth.rows
+
     def _true_mode(self, msg: Any) -> None:
         stamp, contacts = msg.header.stamp, msg.contacts if self._groups is None else ()
         names, frames = [c.name for c in contacts], [c.frame for c in contacts]
@@ -186,13 +209,18 @@ class Scoreboard:
         time = msg.impact_time.sec * 1_000_000_000 + msg.impact_time.nanosec
         before = [entry for entry in self._recent if entry[0] < time and time - entry[0] <= _SET_AGE * 1e9]
         dof = int(msg.dof)
-        if not before or dof != before[-1][1].v.size:
-            return
-        _, state, impact = before[-1]
         v_minus = np.asarray(msg.v_minus, np.float64)
         v_plus = np.asarray(msg.velocities, np.float64)[:dof]
+        told = TrueImpact(time, v_minus, v_plus)
+        if not before or dof != before[-1][1].v.size:
+            if self._observer is not None:
+                self._observer(told, None, None)
+            return
+        _, state, impact = before[-1]
         mass = self._mass(state)
         found = containment(impact.velocities, impact.nominal, impact.lower, impact.upper, v_minus, v_plus, mass)
         if impact.generators is not None and len(impact.velocities):
             found = in_landing(found, convex_set(impact), v_minus, v_plus)
         self._sets.append(found)
+        if self._observer is not None:
+            self._observer(told, impact, found)
