@@ -15,6 +15,7 @@ VERBS = {
     "demo": ("hybrid_contact_ros.commands.demo", "a simulated robot dog, the nodes, and a live table"),
     "watch": ("hybrid_contact_ros.commands.watch", "what running suites say, live in a terminal"),
     "replay": ("hybrid_contact_ros.commands.replay", "predictions and scores from a rosbag2 recording"),
+    "fleet": ("hybrid_contact_ros.commands.fleet", "many recordings scored on many processors, into one dataset"),
     "identify": ("hybrid_contact_ros.commands.identify", "restitution and friction from a recording of impacts"),
     "convert": ("hybrid_contact_ros.commands.convert", "published recordings (.npz) into rosbag2"),
     "check": ("hybrid_contact_ros.commands.check", "a URDF and a configuration as the suite sees them"),

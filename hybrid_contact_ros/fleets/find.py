@@ -67,7 +67,7 @@ def _entries(fs: Any, path: str) -> dict[str, dict[str, Any]]:
     for top in tops:
         if fs.isdir(top):
             entries.update(fs.find(top, detail=True))
-        elif not top.rpartition("/")[2] == METADATA:
+        elif top.rpartition("/")[2] != METADATA:
             entries[top] = fs.info(top)
     return entries
 

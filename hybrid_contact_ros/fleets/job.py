@@ -46,6 +46,7 @@ class Task:
         truth: topics to score against. Those that a recording does not have are left out of its score.
         robot: name of the robot, or None: the namespace of the recording, or else the URDF's name.
         pattern: regular expression whose first group is the robot's name in the URL of a recording, or None.
+        results: folder for the result file of each recording (docs/scoring.md), or None for none.
         version: of the package on the machine that started it.
     """
 
@@ -55,6 +56,7 @@ class Task:
     truth: tuple[str, ...] = ()
     robot: str | None = None
     pattern: str | None = None
+    results: str | None = None
     version: str = __version__
 
     @property
@@ -68,15 +70,24 @@ class NotScoredError(ValueError):
     """A recording that cannot be scored, and why; the fault is not one of this package."""
 
 
-def run(bag: Bag, task: Task, done: frozenset[str] = frozenset()) -> dict[str, Any]:
+def content_of(bag: Bag) -> str:
+    """Hash of the content of a recording, whatever its name is.
+
+    Raises:
+        NotScoredError: it cannot be read.
+    """
+    try:
+        with _here(bag) as path:
+            return _hash(path)
+    except (ValueError, OSError, ImportError) as error:
+        raise NotScoredError(str(error) or type(error).__name__) from error
+
+
+def run(bag: Bag, task: Task) -> dict[str, Any]:
     """Score one recording.
 
-    Args:
-        done: hashes of the contents that have been scored already with this task.
-
     Returns:
-        ``{"row": columns, "timing": what depends on the machine}``; ``"row"`` has the hash of the content alone where
-        that is done already.
+        ``{"row": columns of the dataset, "timing": what depends on the machine}``.
 
     Raises:
         NotScoredError: it cannot be scored; the text says why.
@@ -89,13 +100,12 @@ def run(bag: Bag, task: Task, done: frozenset[str] = frozenset()) -> dict[str, A
     begin = time.perf_counter()
     try:
         with _here(bag) as path:
-            content = _hash(path)
-            if content in done:
-                return {"row": {"content": content}, "timing": {}}
-            row, timing = _scored(bag, path, task)
-    except (ValueError, OSError, ImportError) as error:
+            try:
+                row, timing = _scored(bag, path, task, _hash(path))
+            except (ValueError, OSError) as error:
+                raise NotScoredError(str(error).replace(str(path), bag.url) or type(error).__name__) from error
+    except (OSError, ImportError) as error:
         raise NotScoredError(str(error) or type(error).__name__) from error
-    row["content"] = content
     timing.update(seconds=time.perf_counter() - begin, worker=f"{socket.gethostname()}:{os.getpid()}")
     return {"row": row, "timing": timing}
 
@@ -129,7 +139,7 @@ def _hash(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _scored(bag: Bag, path: Path, task: Task) -> tuple[dict[str, Any], dict[str, Any]]:
+def _scored(bag: Bag, path: Path, task: Task, content: str) -> tuple[dict[str, Any], dict[str, Any]]:
     config = task.config
     with BagReader(path) as reader:
         from_odometry = config.floating_base and config.input.base == "odometry"
@@ -139,13 +149,17 @@ def _scored(bag: Bag, path: Path, task: Task) -> tuple[dict[str, Any], dict[str,
         truth = [topic for topic in map(streams.absolute, task.truth) if topic in reader.topics]
         start_ns = reader.start_ns
     enable_compilation()  # a worker may have frozen its kernels on another robot
-    result = replay_bag(path, config, urdf, None, **task.streams, truth=truth, complete_sets=True)
+    place = None if task.results is None else Path(task.results) / f"{content}.result.zip"
+    result = replay_bag(
+        path, config, urdf, None, **task.streams, truth=truth, complete_sets=True, result=place, force=True
+    )
     scores = None if result.scores is None else result.scores.to_dict()
     day = datetime.fromtimestamp(start_ns * 1e-9, timezone.utc)
     row = {
         "robot": _robot(bag, task, streams.namespace, urdf),
         "day": day.strftime("%Y-%m-%d"),
         "bag": bag.url,
+        "content": content,
         "fingerprint": bag.fingerprint,
         "configuration": task.hash,
         "urdf": hashlib.sha256(urdf.encode()).hexdigest(),
@@ -158,8 +172,9 @@ def _scored(bag: Bag, path: Path, task: Task) -> tuple[dict[str, Any], dict[str,
         "events": result.events,
         "faults": sum(result.faults.values()),
         "faults_by_reason": json.dumps(dict(sorted(result.faults.items()))),
-        "damage": result.damage,
-        "warnings": json.dumps(list(result.warnings)),
+        # A copy's own path is another one each time.
+        "damage": None if result.damage is None else result.damage.replace(str(path), bag.url),
+        "warnings": json.dumps([text.replace(str(path), bag.url) for text in result.warnings]),
         "contacts": json.dumps(list(result.contacts)),
         **_columns(scores),
         "scores": None if scores is None else json.dumps(scores),
