@@ -13,10 +13,12 @@ from hybrid_contact_ros import __version__
 
 VERBS = {
     "demo": ("hybrid_contact_ros.commands.demo", "a simulated robot dog, the nodes, and a live table"),
+    "watch": ("hybrid_contact_ros.commands.watch", "what running suites say, live in a terminal"),
     "replay": ("hybrid_contact_ros.commands.replay", "predictions and scores from a rosbag2 recording"),
     "score": ("hybrid_contact_ros.commands.score", "what predictions were worth, against any truth in a recording"),
     "compare": ("hybrid_contact_ros.commands.compare", "results of the same recording beside each other"),
     "report": ("hybrid_contact_ros.commands.report_html", "a result file as one page for a browser, and as figures"),
+    "fleet": ("hybrid_contact_ros.commands.fleet", "many recordings scored on many processors, into one dataset"),
     "identify": ("hybrid_contact_ros.commands.identify", "restitution and friction from a recording of impacts"),
     "convert": ("hybrid_contact_ros.commands.convert", "published recordings (.npz) into rosbag2"),
     "check": ("hybrid_contact_ros.commands.check", "a URDF and a configuration as the suite sees them"),

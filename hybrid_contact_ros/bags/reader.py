@@ -86,6 +86,11 @@ class BagReader:
         held = sorted((topic, kind, self.count([topic])) for topic, kind in self.topics.items())
         return hashlib.sha256(repr((self._source.first, self._source.last, held)).encode("utf-8")).hexdigest()[:16]
 
+    @property
+    def start_ns(self) -> int:
+        """When the first message was recorded, ns."""
+        return int(self._source.first)
+
     def count(self, topics: Sequence[str]) -> int:
         """Number of messages on these topics."""
         return sum(self._source.counts.get(topic, 0) for topic in set(topics))

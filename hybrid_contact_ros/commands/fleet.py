@@ -1,0 +1,180 @@
+"""``hybrid-contact fleet``: many recordings scored on many processors, into one Parquet dataset."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from hybrid_contact_ros.commands import terminal
+from hybrid_contact_ros.commands.arguments import streams
+
+if TYPE_CHECKING:
+    from hybrid_contact_ros.fleets.run import Outcome
+
+_NEEDED = ("dask", "distributed", "pyarrow", "fsspec")
+_LINE = 10.0  # s between two lines of progress where there is no terminal
+_SHOWN = 20  # failures that are listed
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "bags", nargs="+", metavar="BAGS", help="recordings, folders of them, globs, or URLs that fsspec knows"
+    )
+    parser.add_argument("--config", type=Path, required=True, help="parameter file (YAML), the one of the nodes")
+    parser.add_argument(
+        "--out", type=Path, required=True, help="folder of the dataset; one that is there is gone on with"
+    )
+    parser.add_argument("--urdf", type=Path, help="robot model; without it each recording's /robot_description")
+    parser.add_argument("--jobs", type=int, metavar="N", help="processes on this machine (default: one a processor)")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="a Dask cluster instead, as tcp://host:8786")
+    parser.add_argument(
+        "--truth", action="append", default=[], metavar="TOPIC",
+        help="score against this topic where a recording has it; may be given several times",
+    )  # fmt: skip
+    parser.add_argument("--namespace", default="", metavar="NAME", help="default: the only one of each recording")
+    for option, topic in (
+        ("--joint-states", "joint_states"), ("--odometry", "odom"), ("--robot-description", "robot_description"),
+    ):  # fmt: skip
+        parser.add_argument(option, default=topic, metavar="TOPIC", help="default: %(default)s")
+    parser.add_argument("--twist-in-world", action="store_true", help="the odometry's twist is in the world's axes")
+    parser.add_argument("--robot", metavar="NAME", help="name of the robot (default: namespace, or the URDF's name)")
+    parser.add_argument(
+        "--robot-pattern", metavar="REGEX", help="its first group is the robot's name in the path: 'bags/([^/]+)/'"
+    )
+    parser.add_argument("--results", type=Path, metavar="FOLDER", help="also the result file of each recording")
+    parser.add_argument("--again", action="store_true", help="also what has been scored already")
+    parser.add_argument("--json", action="store_true", help="print the outcome as JSON, and nothing else")
+    parser.epilog = (
+        "Exit code: 0, all recordings are scored; 1, none is; 2, a mistake in the arguments; 3, some failed or are "
+        "damaged; 130, Ctrl-C: the same command goes on where it ended."
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """0: all recordings are scored. 1: none. 3: some failed or are damaged.
+
+    Raises:
+        ValueError: an argument cannot be used, or a package that fleets need is missing.
+    """
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise ValueError(f"fleet needs {', '.join(missing)}: pip install 'hybrid_contact_ros[fleet]'")
+    if args.jobs is not None and args.scheduler is not None:
+        raise ValueError("--jobs is for this machine, and --scheduler for a cluster: give one of them")
+    if args.jobs is not None and args.jobs < 1:
+        raise ValueError(f"--jobs is {args.jobs}; at least one process is needed")
+    if args.robot_pattern is not None:
+        try:
+            groups = re.compile(args.robot_pattern).groups
+        except re.error as error:
+            raise ValueError(f"--robot-pattern {args.robot_pattern} is no regular expression: {error}") from None
+        if groups < 1:
+            raise ValueError(f"--robot-pattern {args.robot_pattern} needs a group: the name in parentheses")
+    # Imported here, because Dask and pyarrow take a second that --help need not wait for.
+    from hybrid_contact_ros.config import EstimatorConfig
+    from hybrid_contact_ros.fleets.dataset import Dataset
+    from hybrid_contact_ros.fleets.find import find
+    from hybrid_contact_ros.fleets.job import Task
+    from hybrid_contact_ros.fleets.run import cluster, score
+
+    task = Task(
+        config=EstimatorConfig.from_file(args.config),
+        urdf=None if args.urdf is None else _text(args.urdf),
+        streams=streams(args),
+        truth=tuple(args.truth),
+        robot=args.robot,
+        pattern=args.robot_pattern,
+        results=None if args.results is None else str(args.results.resolve()),
+    )
+    bags = find(args.bags)
+    if args.results is not None:
+        args.results.mkdir(parents=True, exist_ok=True)
+    console = terminal.console(stderr=args.json)
+    dataset = Dataset(args.out)
+    try:
+        with cluster(args.jobs or os.cpu_count(), args.scheduler) as client, _Progress(console) as progress:
+            outcome = score(bags, task, dataset, client, progress.tell, args.again)
+    except KeyboardInterrupt:
+        dataset.fold()
+        print("hybrid-contact fleet: interrupted; what is done is kept, the same command goes on", file=sys.stderr)
+        raise
+    finally:
+        dataset.close()
+    if args.json:
+        print(json.dumps(_plain(outcome), indent=2))
+    else:
+        _show(outcome, len(bags), args.out, console)
+    if outcome.scored + outcome.skipped == 0:
+        return 1
+    return 3 if outcome.failed or outcome.damaged else 0
+
+
+class _Progress:
+    """A bar on a terminal, otherwise a line now and then."""
+
+    def __init__(self, console: Console) -> None:
+        columns = (
+            TextColumn("fleet"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[said]}"),
+        )
+        self._bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self._task = self._bar.add_task("fleet", total=None, said="")
+        self._console, self._due = console, time.monotonic() + _LINE
+
+    def __enter__(self) -> _Progress:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def tell(self, outcome: Outcome, total: int) -> None:
+        done = outcome.scored + outcome.skipped + len(outcome.failed)
+        said = f"{outcome.rate:.2f} robot h/min" + (f", {len(outcome.failed)} failed" if outcome.failed else "")
+        self._bar.update(self._task, total=total, completed=done, said=said)
+        if not self._console.is_terminal and time.monotonic() > self._due:
+            self._due = time.monotonic() + _LINE
+            self._console.print(f"{done} of {total}: {said}", highlight=False)
+
+
+def _show(outcome: Outcome, total: int, out: Path, console: Console) -> None:
+    hours = outcome.robot_seconds / 3600.0
+    console.print(
+        f"{total} recordings: {outcome.scored} scored ({hours:.2f} h of robot time in {outcome.seconds:.0f} s, "
+        f"{outcome.rate:.2f} h a minute), {outcome.skipped} were done already"
+        + (f" ({outcome.same} under another name)" if outcome.same else "")
+        + f", {len(outcome.failed)} failed, {len(outcome.damaged)} are damaged",
+        highlight=False, soft_wrap=True,
+    )  # fmt: skip
+    for title, reasons in (("failed", outcome.failed), ("damaged", outcome.damaged)):
+        for url, reason in sorted(reasons.items())[:_SHOWN]:
+            console.print(f"{title}: {url}: {reason}", highlight=False, markup=False, soft_wrap=True)
+        if len(reasons) > _SHOWN:
+            console.print(f"and {len(reasons) - _SHOWN} more {title}")
+    if outcome.failed:
+        console.print(f"all that failed: {out / '_failed.json'}; the same command tries them again", soft_wrap=True)
+    console.print(f"dataset: {out}", highlight=False, soft_wrap=True)
+
+
+def _plain(outcome: Outcome) -> dict[str, Any]:
+    names = ("scored", "skipped", "same", "damaged", "failed", "deaths", "robot_seconds", "seconds", "rate")
+    return {name: getattr(outcome, name) for name in names}
+
+
+def _text(path: Path) -> str:
+    if not path.is_file():
+        raise ValueError(f"no such URDF: {path}")
+    return path.read_text(encoding="utf-8")

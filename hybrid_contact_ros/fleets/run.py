@@ -1,0 +1,175 @@
+"""A fleet's recordings through the workers of a Dask cluster, on this machine or on many."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import dask
+from distributed import Client, Future, KilledWorker, LocalCluster, as_completed
+
+from hybrid_contact_ros.fleets.dataset import Dataset
+from hybrid_contact_ros.fleets.find import Bag
+from hybrid_contact_ros.fleets.job import NotScoredError, Task, content_of, run
+
+ATTEMPTS = 3
+"""How often a worker may die under a recording before it is given up: the recording may well be the cause."""
+_AHEAD = 4  # recordings that are handed out for each processor of the cluster
+_FOLD = 5000  # rows, after which the journal goes into its partitions
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a run.
+
+    Attributes:
+        scored, skipped: number of recordings. same: those of ``skipped`` whose content was scored under another name.
+        damaged: those of ``scored`` that could not be read to their end, with what is missing.
+        failed: reasons, by URL. deaths: sentences on workers that died.
+        robot_seconds: length of what was scored, s. seconds: how long it took.
+    """
+
+    scored: int = 0
+    skipped: int = 0
+    same: int = 0
+    damaged: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    deaths: list[str] = field(default_factory=list)
+    robot_seconds: float = 0.0
+    seconds: float = 0.0
+
+    @property
+    def rate(self) -> float:
+        """Hours of robot time that were scored in a minute."""
+        return self.robot_seconds / 60.0 / self.seconds if self.seconds > 0.0 else 0.0
+
+
+@contextmanager
+def cluster(jobs: int | None, scheduler: str | None) -> Iterator[Client]:
+    """A client of so many processes on this machine, or of the cluster at an address.
+
+    Raises:
+        ValueError: there is no scheduler at that address, or it has no worker.
+    """
+    with ExitStack() as stack:
+        # A worker that stops answering for so long is given up, and its recordings go to others.
+        stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": ATTEMPTS - 1}))
+        if scheduler is None:
+            local = LocalCluster(
+                n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=":0",
+                silence_logs=logging.CRITICAL,
+            )  # fmt: skip
+            client = stack.enter_context(Client(stack.enter_context(local)))
+        else:
+            try:
+                client = stack.enter_context(Client(scheduler, timeout="10s"))
+            except (OSError, ValueError) as error:
+                raise ValueError(f"no Dask scheduler answers at {scheduler}: {error}") from error
+            if not client.scheduler_info()["workers"]:
+                raise ValueError(f"the scheduler at {scheduler} has no worker: start `dask worker {scheduler}` on them")
+        yield client
+
+
+def score(
+    bags: list[Bag],
+    task: Task,
+    dataset: Dataset,
+    client: Client,
+    tell: Callable[[Outcome, int], None] = lambda outcome, total: None,
+    again: bool = False,
+) -> Outcome:
+    """Score all recordings that have not been, and keep each as soon as it is done.
+
+    Args:
+        tell: called with what there is so far, and how many recordings there are, after each of them and each death.
+        again: also score those that have been scored with the same configuration.
+    """
+    outcome, begin, total = Outcome(), time.monotonic(), len(bags)
+    known, contents = ({}, frozenset()) if again else dataset.done(task.hash)
+    waiting = iter([bag for bag in bags if known.get(bag.url) != bag.fingerprint])
+    outcome.skipped = sum(known.get(bag.url) == bag.fingerprint for bag in bags)
+    doing: dict[Future, Bag] = {}
+    completed = as_completed()
+    rows = 0
+
+    def submit(bag: Bag | None, function: Callable[..., Any]) -> bool:
+        if bag is None:
+            return False
+        # Nothing is kept on the workers between recordings, so that nothing is lost with them.
+        future = client.submit(function, *((bag,) if function is content_of else (bag, task)), pure=False)
+        doing[future] = bag
+        completed.add(future)
+        return True
+
+    # What has another name or time than before may still be what was scored: that is told by its content.
+    first = content_of if contents else run
+    client.subscribe_topic("all", lambda event: _died(event, outcome))
+    try:
+        while len(doing) < _AHEAD * max(1, sum(client.nthreads().values())) and submit(next(waiting, None), first):
+            pass
+        tell(outcome, total)
+        for future in completed:
+            bag = doing.pop(future)
+            if future.status == "finished" and isinstance(content := future.result(), str):
+                if content not in contents:
+                    submit(bag, run)
+                    continue
+                dataset.same(bag.url, bag.fingerprint, task.hash)
+                outcome.skipped += 1
+                outcome.same += 1
+            else:
+                rows += _kept(future, bag, dataset, outcome)
+            submit(next(waiting, None), first)
+            if rows >= _FOLD:
+                dataset.fold()
+                rows = 0
+            outcome.seconds = time.monotonic() - begin
+            tell(outcome, total)
+    finally:
+        client.unsubscribe_topic("all")
+    dataset.fold()
+    dataset.failed(outcome.failed)
+    outcome.seconds = time.monotonic() - begin
+    return outcome
+
+
+def _kept(future: Future, bag: Bag, dataset: Dataset, outcome: Outcome) -> int:
+    """Keep what came of a recording; 1 where that is a row."""
+    error = future.exception()
+    if error is not None:
+        outcome.failed[bag.url] = _reason(error)
+        return 0
+    found: dict[str, Any] = future.result()
+    row = found["row"]
+    dataset.add(row, found["timing"])
+    outcome.scored += 1
+    outcome.robot_seconds += row["duration"]
+    if row["damage"]:
+        outcome.damaged[bag.url] = row["damage"]
+    return 1
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, NotScoredError):
+        return str(error)
+    if isinstance(error, KilledWorker):
+        return (
+            f"its worker died each of {ATTEMPTS} times: is there too little memory for it, or does it crash a library? "
+            "`hybrid-contact replay` on it alone shows what happens"
+        )
+    return f"a fault of hybrid_contact_ros: {type(error).__name__}: {error}"
+
+
+def _died(event: tuple[float, Any], outcome: Outcome) -> None:
+    """Note the death of a worker, of which the scheduler tells."""
+    told = event[1]
+    if isinstance(told, dict) and told.get("action") == "remove-worker" and not told.get("expected"):
+        had = len(told.get("processing-tasks") or ())
+        said = f"the worker {told.get('worker')} is gone; its {had} recordings are done anew by others"
+        outcome.deaths.append(said)
+        print(f"hybrid-contact fleet: {said}", file=sys.stderr, flush=True)
