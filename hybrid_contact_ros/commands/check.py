@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ from hybrid_contact_ros.parameter_file import NODES, block_nodes, read_parameter
 ERROR, WARNING = "error", "warning"
 _DEEP = 0.02  # m; a contact point that is deeper inside its plane at the neutral configuration is worth a look
 _HIGH = 10.0  # m; a gap that is larger at the neutral configuration is worth a look
+_FILES = (".urdf", ".xml", ".yaml", ".yml")
 _WIDEST = 100_000  # columns, in which any table fits
 
 
@@ -39,8 +42,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const="",
         metavar="WORD",
-        help="behind the files: every parameter with value, unit, range and meaning; WORD: those that have it in them",
+        help="also every parameter with value, unit, range and meaning; WORD: those that have it in them",
     )
+    parse = parser.parse_known_args
+    parser.parse_known_args = lambda args=None, namespace=None: parse(_words(args or ()), namespace)  # type: ignore
     parser.epilog = "Exit code: 0, warnings or not; 2 where a node would refuse to be configured."
 
 
@@ -63,6 +68,16 @@ def run(args: argparse.Namespace) -> int:
         if found["level"] == ERROR:
             print(f"hybrid-contact check: {found['text']}", file=sys.stderr)
     return 2 if any(found["level"] == ERROR for found in seen["findings"]) else 0
+
+
+def _words(arguments: Sequence[str]) -> list[str]:
+    """The arguments, with an ``--explain`` that stands before a file as one without a word: argparse would take the
+    file for its word."""
+    found = list(arguments)
+    for i, (word, following) in enumerate(pairwise(arguments)):
+        if word == "--explain" and (Path(following).suffix in _FILES or Path(following).is_file()):
+            found[i] = "--explain="
+    return found
 
 
 def inspect(urdf: str | Path, config: EstimatorConfig) -> dict[str, Any]:

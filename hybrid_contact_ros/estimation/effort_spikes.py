@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import ddot
 
 from hybrid_contact_ros.mechanics.state import RobotState
 
@@ -48,7 +49,8 @@ class EffortSpikes:
         if effort is None or effort.shape != self._last.shape or self._row >= _IN_A_ROW:
             return state
         parts = effort * self._unlikely
-        if not 1.0 < parts.dot(parts) < math.inf:  # none above its own limit; or no number, which is refused
+        # numpy's product would warn of one that overflows
+        if not 1.0 < ddot(parts, parts) < math.inf:  # none above its own limit; or no number, which is refused
             return state
         absurd = np.abs(parts) > 1.0
         if not absurd.any():

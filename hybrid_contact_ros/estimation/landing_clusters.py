@@ -33,6 +33,7 @@ _TOUCHDOWN = int(EventKind.TOUCHDOWN)
 _STANDS = -1.0
 _AT_ONCE = 0.00025  # s: corners of a sole, and feet that no landing tells apart
 _EXCHANGED = 4  # touchdowns; of more, orders of neighbours are not exchanged
+_LONGEST = 0.1  # s between touches that are followed: bounds of huge covariances are as wide as hours, and steps are ms
 _FLAT = 1e-6  # of the widest extent: shifts are flat in directions of less
 _STEPS, _TOLERANCE, _USABLE = 200, 1e-4, 1e-3  # of corners of soles; other contacts are solved to rounding
 
@@ -207,7 +208,7 @@ class LandingChain:
         for i, touch in enumerate(cluster.touch):
             ends = self._ends if i < 2 else [middle]
             cases += [(touch, gain) for gain in (ends if touch.max() > 0.0 else [0.0])]
-        touches = np.array([touch for touch, _ in cases])
+        touches = np.minimum(np.array([touch for touch, _ in cases]), _LONGEST)
         gains = np.array([gain for _, gain in cases])[:, None] * self._driven
         found, residuals = np.empty(gains.shape), np.full(len(cases), np.inf)
         drive, cut = self._drive(mass), False

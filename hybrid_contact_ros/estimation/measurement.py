@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.linalg.blas import ddot
 
 from hybrid_contact_ros.estimation.engine import Engine
 from hybrid_contact_ros.kernels.estimation.measure import NOT_DEFINITE, QUATERNION_TOLERANCE, USABLE
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
+
+_LAST_STAMP = 2**62  # ns: differences of two stamps are 64 bits wide
+_LARGEST_COVARIANCE = 1e15  # m², rad² and their rates
 
 
 class StateReader:
@@ -25,8 +29,15 @@ class StateReader:
         Raises:
             UnusableStateError: as of :meth:`checked`, or a mass matrix that is not positive definite.
         """
+        if not -_LAST_STAMP < state.stamp_ns < _LAST_STAMP:
+            raise UnusableStateError(f"the stamp is {state.stamp_ns} ns; it must be within ±2⁶² ns, 146 years")
         if state.base_covariance is not None:
             self._check_size(state)
+            entries = np.asarray(state.base_covariance, dtype=np.float64).ravel()
+            if ddot(entries, entries) > _LARGEST_COVARIANCE**2:
+                raise UnusableStateError(
+                    f"base_covariance has entries of {np.abs(entries).max():g}; leave it None where it is not known"
+                )
         if not self._model.evaluate(state):
             raise self._fault(state)
         code = self._engine.measure(state)

@@ -6,7 +6,7 @@ each is the low end of what it read lately, which follows readings below it at o
 the high end, which creeps down. Both look at the median of the last three readings, so that a glitch moves neither. A
 load is where between these a reading is; one that is far outside is none. A sensor is dead while its span is nothing
 beside that of its best fellow, and stuck once it has read the very same number while a fellow has gone up and down
-several times.
+several times, by much more than its readings change from one to the next.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ _FAR = 1.0  # of the span, below the zero or above the top: no load
 _PAUSE = 1.0  # s; a longer one starts them anew
 _DEAD = 0.02  # of the largest span
 _LOW, _HIGH = 0.3, 0.7  # loads between which a fellow has gone up and down
+_CLEAR, _CHANGE_TIME = 10.0, 1.0  # a swing is so many times the mean change from reading to reading; s, of that mean
 _SWINGS = 3  # of a fellow, after which the very same reading is stuck
 
 
@@ -53,6 +54,7 @@ class ReadingHealth:
         self._read = np.zeros(m, dtype=np.int64)  # how many readings of each
         self._stamp = 0
         self._above = np.zeros(m, dtype=np.bool_)
+        self._change, self._changes = np.zeros(m), np.zeros(m)  # mean of |change|, and the weight that it is made of
         self._swings = np.zeros(m, dtype=np.int64)  # of each sensor since the start
         self._since = np.zeros(m, dtype=np.int64)  # swings of the liveliest fellow when its reading last changed
         self.stuck, self.dead = np.zeros(m, dtype=np.bool_), np.ones(m, dtype=np.bool_)
@@ -83,8 +85,16 @@ class ReadingHealth:
         with np.errstate(over="ignore"):  # of a glitch
             load = np.where(span > 0.0, (raw - self.low) / np.where(span > 0.0, span, 1.0), np.nan)
         load = np.where((load < -_FAR) | (load > 1.0 + _FAR), np.nan, load)
+        # Noise of a foot that stands still goes up and down within a span of its own.
+        share = 1.0 - math.exp(-seconds / _CHANGE_TIME)
+        with np.errstate(over="ignore"):
+            change = np.abs(raw - self._last)
+        known = np.isfinite(change) & (span > 0.0)
+        self._changes += known * share * (1.0 - self._changes)
+        known &= self._changes > 0.0
+        self._change[known] += share / self._changes[known] * (np.minimum(change, span)[known] - self._change[known])
         rises = ~self._above & (load > _HIGH)
-        self._swings += rises
+        self._swings += rises & (span > _CLEAR * self._change)
         self._above = np.where(rises, True, self._above & ~(load < _LOW))
         self.dead = ~(span > _DEAD * span.max(initial=0.0))
         most = int(self._swings.max(initial=0))

@@ -27,6 +27,7 @@ from hybrid_contact_ros.estimation.base_from_legs import BaseFromLegs
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.messages.beside import side_inputs
 from hybrid_contact_ros.messages.imu import IMU
+from hybrid_contact_ros.messages.imu_doubts import ImuDoubts
 from hybrid_contact_ros.messages.joint_commands import COMMAND
 from hybrid_contact_ros.messages.joint_states import JOINTS, JointReading, JointStateReader, Model
 from hybrid_contact_ros.messages.odometry import Base, OdometryReader
@@ -113,6 +114,7 @@ class Intake:
             model, config, lambda kind: PartsReader(kind, deserialize, objects), self._count, lambda: self.frame_id
         )
         self.rates = {JOINTS: StreamRate(), ODOM: StreamRate(), **{name: side.rate for name, side in self.side.items()}}
+        self._imu = ImuDoubts(self.needs_odometry) if IMU in self.side else None
         self.frame_id = "" if model.floating_base else model.root_link
         self._child: tuple[str, str] = ("", "")  # the odometry's child_frame_id and what is wrong with it
         self.set_back = False
@@ -123,6 +125,8 @@ class Intake:
         self._joint_order, self._base_order = StampOrder(), StampOrder()
         for side in self.side.values():
             side.reset()
+        if self._imu is not None:
+            self._imu.reset()
         if self._legs is not None:
             self._legs.reset()
         for rate in self.rates.values():
@@ -322,7 +326,13 @@ class Intake:
         self.states += 1
         self.set_back, self._was_set_back = self._was_set_back, False
         beside = {name: side.at(state.stamp_ns, self._count) for name, side in self._beside if side.there}
-        return replace(state, **beside) if beside else state
+        if not beside:
+            return state
+        state = replace(state, **beside)
+        if self._imu is not None:
+            for odd in self._imu.add(state):
+                self._count(IMU, "imu_units", odd)
+        return state
 
     def _count(self, topic: str, reason: str, detail: str = "") -> None:
         kind = Fault(topic, reason)

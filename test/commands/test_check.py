@@ -57,6 +57,23 @@ def test_explain_prints_the_value_of_the_file_with_the_default_and_the_meaning(c
     assert "activation.gap_on: 0.002 m (default 0.003;" in out and "may close below this gap" in out
 
 
+@pytest.mark.parametrize("order", ["eo uc", "u e c", "u c e", "e=gap_on u c", "u e=gap_on c", "e gap_on u c"])
+def test_explain_may_stand_anywhere(capsys, order):
+    given = {"u": CUBE[0], "c": CUBE[1], "e": "--explain", "eo": "--explain", "e=gap_on": "--explain=gap_on"}
+    words = [given.get(word, word) for word in order.replace("uc", "u c").split()]
+    assert main(["check", *words]) == 0
+    out = capsys.readouterr().out
+    assert "activation.gap_on: 0.002 m" in out
+    assert ("impact.deadline" in out) == ("gap_on" not in order)
+
+
+@pytest.mark.parametrize("words", [[CUBE[0]], ["--explain", "gap_on", CUBE[0]], ["--explain", CUBE[0]]])
+def test_a_file_that_is_missing_is_told(capsys, words):
+    with pytest.raises(SystemExit) as ended:
+        main(["check", *words])
+    assert ended.value.code == 2 and "required: config" in capsys.readouterr().err
+
+
 def test_it_knows_the_parameters_of_the_markers_which_may_stand_in_the_same_block(capsys, tmp_path):
     config = tmp_path / "cube.yaml"
     text = Path(CUBE[1]).read_text()

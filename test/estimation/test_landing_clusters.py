@@ -131,7 +131,7 @@ def test_feet_in_order_are_two_impacts_with_the_motion_on_one_foot_between_them(
     """The reference takes 400 explicit steps for the flow; the chain takes three."""
     mass, bias, rows, v = two_feet()
     cluster = cluster_of(np.arange(2), np.zeros(2, np.uint8), np.array([[0.0] * 3, [0.008] * 3]), 2.0)
-    shift = chain_of().shifts(mass, bias, rows, v, cluster)
+    shift = chain_of().shifts(mass, bias, rows, v, cluster)[0]
     expected = one_law(mass, bias, rows, v, 0.0, [1, 0])
     for _ in range(400):
         expected = one_law(mass, bias, rows, expected, 0.008 / 400, [1, 0])
@@ -146,7 +146,7 @@ def test_a_drive_holds_its_course_between_touches_with_a_gain_in_its_interval():
     mass, bias, rows, v = two_feet()
     mass[3, 4] = mass[4, 3] = 0.0
     cluster = cluster_of(np.arange(2), np.zeros(2, np.uint8), np.array([[0.0] * 3, [0.008] * 3]), 2.0)
-    shifts = chain_of(damping_min=5.0, damping_max=100.0).shifts(mass, bias, rows, v, cluster)
+    shifts = chain_of(damping_min=5.0, damping_max=100.0).shifts(mass, bias, rows, v, cluster)[0]
     exact = [10.0 / gain * (1.0 - np.exp(-gain * 0.008 / 0.5)) for gain in (100.0, 5.0)]
     np.testing.assert_allclose(np.sort(shifts[:, 4]), exact, rtol=0.2)  # implicit steps of 2.7 ms
     assert shifts.shape == (2, 5)
@@ -155,7 +155,7 @@ def test_a_drive_holds_its_course_between_touches_with_a_gain_in_its_interval():
 def test_touches_at_once_shift_nothing():
     mass, bias, rows, v = two_feet()
     cluster = cluster_of(np.arange(2), np.zeros(2, np.uint8), np.array([[0.001] * 3, [0.0011] * 3]), 2.0)
-    assert not chain_of(damping_max=3.0, duration_max=0.004).shifts(mass, bias, rows, v, cluster).any()
+    assert not chain_of(damping_max=3.0, duration_max=0.004).shifts(mass, bias, rows, v, cluster)[0].any()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -169,7 +169,7 @@ def test_corners_of_soles_that_roll_down_have_the_outcomes_of_many_more_steps_of
 
     def shifts():
         chain = LandingChain(LandingConfig(), problem.friction, np.zeros(8), 2, problem.nv, driven)
-        return chain.shifts(mass, 9.81 * mass[:, 2], rows, v, cluster)
+        return chain.shifts(mass, 9.81 * mass[:, 2], rows, v, cluster)[0]
 
     found = shifts()
     monkeypatch.setattr(landing_clusters, "_STEPS", 3000)

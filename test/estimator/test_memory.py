@@ -12,7 +12,7 @@ import pytest
 from helpers.bodies import NO_DEADLINE, block, free, landing, same_bits
 from hybrid_contact_ros.codes import Validity
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
-from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
 
 
 def test_two_runs_over_the_same_states_agree_to_the_bit():
@@ -141,3 +141,23 @@ def test_answers_are_not_overwritten_by_later_ones():
     for state in states[1:]:
         thing.update(state)
     assert same_bits(early, copy)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"stamp_ns": 2**62}, "146 years"),
+        ({"stamp_ns": -(2**70)}, "146 years"),
+        ({"base_covariance": np.full((2, 6, 6), 1e308)}, "not known"),
+        ({"v": np.full(6, 1e308)}, "too large"),
+        ({"effort": np.full(6, 1e308)}, "too large"),
+    ],
+)
+def test_numbers_that_are_too_large_to_compute_with_are_refused_without_a_warning(change, why):
+    estimator, states = block(), landing()[:8]
+    for state in states[:-1]:
+        estimator.update(state)
+    odd = replace(states[-1], **change)
+    with pytest.raises(UnusableStateError, match=why):
+        estimator.update(odd)

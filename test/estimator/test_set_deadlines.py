@@ -51,6 +51,17 @@ def test_of_few_contacts_no_case_is_left_out():
     np.testing.assert_array_equal(cut.velocities[:first], whole.velocities[:first])
 
 
+def test_touches_that_may_be_hours_apart_are_followed_for_a_tenth_of_a_second():
+    """Odometries that state a covariance of 1e6 or more, for one that they do not know, are common."""
+    config = EstimatorConfig.from_mapping({}).landing
+    chain = LandingChain(config, np.full(2, 0.5), np.zeros(2), 2, 3, np.zeros(3, dtype=np.bool_))
+    rows = np.tile(np.eye(3)[[2, 0, 1]], (2, 1))
+    rows[3:] *= 0.5
+    given = np.eye(3), np.array([0.0, 0.0, 9.81]), rows, np.array([0.1, 0.0, -1.0])
+    found = [chain.shifts(*given, Cluster(np.array([[0.0, late]]), 0.0, late, 1.0))[0] for late in (0.1, 1e7)]
+    np.testing.assert_array_equal(*found)
+
+
 @pytest.mark.parametrize(("cases", "left"), [(0, 0), (1, 1), (3, 3)])
 def test_the_chain_of_touches_asks_for_the_time_between_cases(cases, left):
     """``cases`` calls are allowed; of six cases the first call has two."""

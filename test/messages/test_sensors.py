@@ -289,6 +289,18 @@ def test_a_standing_robot_has_no_faulty_sensors():
     assert not health.stuck.any() and not health.surely_dead.any()
 
 
+@pytest.mark.parametrize("rate", [50.0, 100.0, 1000.0])
+@pytest.mark.parametrize("noise", ["gauss", "uniform"])
+def test_noise_of_standing_feet_is_no_swing_beside_which_a_quiet_sensor_were_stuck(rate, noise):
+    rng, count = np.random.default_rng(3), 4000
+    raw = np.full((count, 3), 400.0)
+    raw[:, :2] += rng.normal(size=(count, 2)) if noise == "gauss" else rng.uniform(-1.0, 1.0, (count, 2))
+    health = ReadingHealth(3)
+    for k in range(count):
+        health.add(START + round(1e9 * k / rate), raw[k])
+        assert not health.stuck.any() and not health.surely_dead.any(), k
+
+
 def test_stuck_and_dead_sensors_are_told_and_not_used():
     streams = intake(contact_sensors=True)
     for k, (first, second, third) in enumerate(strides(TIME)[:400]):
