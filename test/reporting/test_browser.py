@@ -64,9 +64,7 @@ def test_every_panel_is_painted_in_light_and_in_dark(page, report):
     for dark, back in ((False, 230), (True, 60)):
         page.open(report, dark=dark)
         height = page.run("document.documentElement.scrollHeight")
-        page.call(
-            "Emulation.setDeviceMetricsOverride", width=1280, height=height, deviceScaleFactor=1, mobile=False
-        )
+        page.call("Emulation.setDeviceMetricsOverride", width=1280, height=height, deviceScaleFactor=1, mobile=False)
         picture = np.asarray(Image.open(BytesIO(page.screenshot())).convert("RGB"), int)
         assert (picture[5, 5].mean() > back) is not dark
         boxes = page.run(
