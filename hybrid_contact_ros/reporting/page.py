@@ -10,6 +10,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
+from bokeh.document import Document
 from bokeh.embed import components
 from bokeh.plotting import figure
 from bokeh.resources import Resources
@@ -79,6 +80,10 @@ def page(record: Record) -> str:
     if with_planes := worst_first(impacts):
         drawn |= {f"plane{k}": made for k, made in enumerate(plane_plots(with_planes[0]))}
     plots.follow()
+    document = Document()
+    with document.models.freeze():  # otherwise all plots are searched for shared models after each one
+        for one in drawn.values():
+            document.add_root(one)
     script, divs = components(drawn)
     body = report_body(record, headline(record, impacts), worst, over_time, scores, divs)
     library = Resources(mode="inline", components=["bokeh"]).render_js()

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.reporting.colours import colour
 from hybrid_contact_ros.reporting.decimation import Window, m4
-from hybrid_contact_ros.reporting.panels import Band, Bars, Histogram, Item, Line, Outline, Panel, Points
+from hybrid_contact_ros.reporting.panels import Band, Bars, Colour, Histogram, Line, Outline, Panel, Points
 from hybrid_contact_ros.reporting.script import VIEW
 
 Array = NDArray[np.float64]
@@ -41,7 +41,7 @@ _LEFT = 165  # pixels left of all panels over time, so that their times stand be
 _ROW = 22  # pixels of a row of bars
 _LONG = 1000.0  # s
 _MOST_LEGEND = 9  # entries
-_SEEN = ("wrong", "warning")  # bars that are a pixel wide at least
+_FEW = 200  # bars that are a pixel wide at least; more of them would colour a long recording all over
 _MARKERS = {"circle": "circle", "cross": "x", "star": "star", "square": "square"}
 
 
@@ -84,11 +84,11 @@ class Plots:
         made.toolbar_location = None
         self._tools(made, panel)
         entries: dict[str, list[GlyphRenderer]] = {}
+        for bars in _alike(panel):
+            entries.setdefault(bars[0].name, []).append(self._bars(made, bars, rows))
         for item in panel.items:
-            if _nothing(item):
-                continue
-            drawn = self._item(made, item, rows)
-            entries.setdefault(item.name, []).append(drawn)
+            if not isinstance(item, Bars) and not _nothing(item):
+                entries.setdefault(item.name, []).append(self._item(made, item))
         _legend(made, entries)
         _axes(made, panel)
         return made
@@ -101,9 +101,8 @@ class Plots:
             x_range=Range1d(*self.shared.bounds), y_range=FactorRange(factors=list(reversed(rows.values()))),
             name="overview",
         )  # fmt: skip
-        for item in panel.items:
-            if isinstance(item, Bars):
-                self._bars(made, item, rows)
+        for bars in _alike(panel):
+            self._bars(made, bars, rows)
         slider = RangeTool(x_range=self.shared, name="slider")
         slider.overlay.fill_color, slider.overlay.fill_alpha = "#1f77b4", 0.18
         made.add_tools(slider)
@@ -130,14 +129,12 @@ class Plots:
             made.add_tools(pan, wheel, ResetTool())
         made.toolbar.active_drag, made.toolbar.active_scroll = pan, wheel
 
-    def _item(self, made: figure, item: Item, rows: dict[str, str]) -> GlyphRenderer:
+    def _item(self, made: figure, item: Line | Band | Points | Histogram | Outline) -> GlyphRenderer:
         paint = colour(item.colour)
         if isinstance(item, Line):
             return self._line(made, item)
         if isinstance(item, Band):
             return self._band(made, item)
-        if isinstance(item, Bars):
-            return self._bars(made, item, rows)
         if isinstance(item, Points):
             text = list(item.text) or [""] * item.x.size
             source = ColumnDataSource({"x": item.x, "y": item.y, "text": text}, name=f"{made.name}: {item.name}")
@@ -183,25 +180,40 @@ class Plots:
         self.pairs.append((whole, view))
         return view
 
-    def _bars(self, made: figure, item: Bars, rows: dict[str, str]) -> GlyphRenderer:
-        top, bottom = (0.5 - part for part in item.part)
+    def _bars(self, made: figure, items: list[Bars], rows: dict[str, str]) -> GlyphRenderer:
+        """Bars of one name and colour, on whichever rows: one glyph, for a plot takes time to make by its glyphs."""
+        first = items[0]
         # The place of a row within a FactorRange: the k-th of it is centred at k + 0.5.
-        centre = len(rows) - 1 - list(rows).index(item.row) + 0.5
-        source = ColumnDataSource({"left": item.begins, "right": item.ends})
+        centres = {row: len(rows) - k - 0.5 for k, row in enumerate(rows)}
+        middle = np.concatenate([np.full(one.begins.size, centres[one.row] + 0.5, np.float32) for one in items])
+        top, bottom = (
+            middle - np.concatenate([np.full(one.begins.size, one.part[side], np.float32) for one in items])
+            for side in range(2)
+        )
+        left, right = (np.concatenate([getattr(one, side) for one in items]) for side in ("begins", "ends"))
         drawn = made.quad(
-            left="left", right="right", bottom=centre + bottom, top=centre + top, source=source,
-            line_color=colour(item.colour) if item.colour in _SEEN else None, fill_color=colour(item.colour),
+            source=ColumnDataSource({"left": left, "right": right, "top": top, "bottom": bottom}),
+            line_color=colour(first.colour) if left.size <= _FEW else None, fill_color=colour(first.colour),
         )  # fmt: skip
-        drawn.glyph.tags = [str(item.colour)]
+        drawn.glyph.tags = [str(first.colour)]
         if made.name != "overview":
-            said = [(item.name, item.row), ("from", "@left{0.000000} s"), ("to", "@right{0.000000} s")]
+            said = [(first.name, "@left{0.000000} s to @right{0.000000} s")]
             made.add_tools(HoverTool(renderers=[drawn], tooltips=said))
         return drawn
 
 
-def _nothing(item: Item) -> bool:
+def _alike(panel: Panel) -> list[list[Bars]]:
+    """The bars of a panel, those of one name and colour together; rows without any are left out."""
+    found: dict[tuple[str, Colour], list[Bars]] = {}
+    for item in panel.items:
+        if isinstance(item, Bars) and item.begins.size:
+            found.setdefault((item.name, item.colour), []).append(item)
+    return list(found.values())
+
+
+def _nothing(item: Line | Band | Points | Histogram | Outline) -> bool:
     """Whether there is nothing of it to draw, nor to name in a legend."""
-    return not (item.begins if isinstance(item, Bars) else item.counts if isinstance(item, Histogram) else item.x).size
+    return not (item.counts if isinstance(item, Histogram) else item.x).size
 
 
 def _extent(y: Array) -> list[float]:
