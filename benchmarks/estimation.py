@@ -9,6 +9,7 @@ Tables:
 - ``baselines``: simple rules that were tuned on one half of a recording and scored on the other, against the defaults.
 - ``ceilings``: a classifier that is given the true gap, velocity and force, fitted on other recordings.
 - ``events``: touchdowns and liftoffs ahead, their bounds, and the reliability of probabilities.
+- ``probabilities``: the same reliability alone, pooled over the recordings, with shares of ``probability_valid``.
 - ``faults``: each fault of the sensors alone, and all together.
 - ``steps``: with joint states and an inertial unit alone, with odometry, efforts, foot sensors, a schedule.
 
@@ -29,7 +30,7 @@ from benchmarks.estimation_scores.runs import Options
 from benchmarks.estimation_scores.simulated import left_out_sources, simulated_sources
 from benchmarks.estimation_scores.sources import shared_sources
 
-TABLES = ("scores", "baselines", "ceilings", "events", "faults", "steps")
+TABLES = ("scores", "baselines", "ceilings", "events", "probabilities", "faults", "steps")
 
 
 def wanted(
@@ -67,6 +68,8 @@ def main() -> None:
     parser.add_argument("--fault", choices=list(FAULTS), default=None, help="of the sensors, for all states")
     parser.add_argument("--without-efforts", action="store_true", help="no measured efforts are given")
     parser.add_argument("--all-samples", action="store_true", help="score where truths disagree, too")
+    parser.add_argument("--without-chatter", action="store_true",
+                        help="do not score where a foot is open between two impulses at most 5 ms apart")
     parser.add_argument("--set", action="append", default=[], metavar="GROUP.PARAMETER=VALUE", dest="settings",
                         help="change a parameter: activation.gap_on=0.004, contacts.*.radius=0.02")  # fmt: skip
     parser.add_argument("--seconds", type=float, help="of each recording, from its beginning")
@@ -85,6 +88,7 @@ def main() -> None:
         tuple(chosen.settings),
         uncertain=chosen.all_samples,
         efforts=not chosen.without_efforts,
+        chatter=not chosen.without_chatter,
     )
     if chosen.table == "scores":
         written = tables.scores_table(sources, options, both=not (chosen.noise or chosen.exact or chosen.fault))

@@ -33,18 +33,19 @@ class Ahead:
 @dataclass(frozen=True, slots=True, eq=False)
 class Answers:
     """closed, probability: (n, k). detected: times, s, of the events of each kind and contact that were told as having
-    happened. ahead: the predicted events by kind."""
+    happened. ahead: the predicted events by kind. valid: (n,), whether the probabilities are said to be calibrated."""
 
     time: Array
     closed: Bools
     probability: Array
     detected: dict[str, list[Array]]
     ahead: dict[str, Ahead]
+    valid: Bools | None = None
 
 
 _QUANTILES = ("time_q05", "time_q25", "time_to_event", "time_q75", "time_q95")
 _TIMES = (*_QUANTILES, "earliest", "latest", "bounds_valid", "event_probability")
-_NAMES = ("closed", "probability", "next_event", *_TIMES)
+_NAMES = ("closed", "probability", "probability_valid", "next_event", *_TIMES)
 
 
 def answers(
@@ -78,7 +79,7 @@ def answers(
             else:  # A sole touches with its first point, and leaves with its last one.
                 detected[name].append(rises(time, closed[:, i] if name == "touchdown" else ~closed[:, i]))
     ahead = {name: _ahead(each, groups, k) for name, k in KINDS.items()}
-    return Answers(time, closed, probability, detected, ahead)
+    return Answers(time, closed, probability, detected, ahead, each["probability_valid"])
 
 
 def rises(time: Array, flags: Bools) -> Array:

@@ -18,6 +18,7 @@ from hybrid_contact_ros.recordings.recording import Recording
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+_KNOWN = ("gap", "velocity", "force", "chatter")  # arrays of an episode that not every recording has
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +30,7 @@ class Episode:
         labels: other truths (n, k), by name. An event is not false where one of them has it.
         gap: (n, k) m, velocity: (n, k, 3) m/s, of the contact's point; force: (n, k, 3) N, on the robot, world axes:
             the true ones, where they are known, for ceilings and nothing else.
+        chatter: (n, k), where the truth is open between two impulses of the same skimming foot (:mod:`.chatter`).
     """
 
     name: str
@@ -38,6 +40,7 @@ class Episode:
     gap: Array | None = None
     velocity: Array | None = None
     force: Array | None = None
+    chatter: Bools | None = None
 
     @property
     def truth(self) -> Bools:
@@ -51,9 +54,7 @@ class Episode:
             recording=part(self.recording, chosen),
             certain=self.certain[chosen],
             labels={name: x[chosen] for name, x in self.labels.items()},
-            **{
-                name: None if (x := getattr(self, name)) is None else x[chosen] for name in ("gap", "velocity", "force")
-            },
+            **{name: None if (x := getattr(self, name)) is None else x[chosen] for name in _KNOWN},
         )
 
 

@@ -19,13 +19,15 @@ from hybrid_contact_ros.mechanics.model import RigidBodyModel
 class Options:
     """``states``: "recorded", "noise", or a name of :data:`~benchmarks.estimation_scores.faults.FAULTS`.
     ``seconds``: of each recording. ``settings``: parameters that are changed. ``uncertain``: samples are scored where
-    the truths disagree, too. ``efforts``: whether they are given."""
+    the truths disagree, too. ``efforts``: whether they are given. ``chatter``: whether samples are scored at which a foot
+    is open between two impulses a few milliseconds apart, where that is known (:mod:`.chatter`)."""
 
     states: str = "recorded"
     seconds: float | None = None
     settings: tuple[str, ...] = ()
     uncertain: bool = False
     efforts: bool = True
+    chatter: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +61,8 @@ class Runner:
 
         if not options.efforts:
             self.recorded = [replace(e, recording=replace(e.recording, effort=None)) for e in self.recorded]
+        if not options.chatter:
+            self.recorded = [e if e.chatter is None else replace(e, certain=e.certain & ~e.chatter) for e in self.recorded]
         if options.uncertain:
             self.recorded = [replace(e, certain=np.ones_like(e.certain)) for e in self.recorded]
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.estimation_scores.chatter import chatter
 from benchmarks.estimation_scores.episodes import Episode, Source
 from benchmarks.landing_sets.cassie import TOES
 from benchmarks.landing_sets.sources import SHARED
@@ -42,7 +43,8 @@ def go2_episode(path: Path) -> Episode:
     raw, closed = (data[k][:n].astype(bool) for k in ("foot_contact_raw", "foot_contact"))
     gap = data["foot_pos"][:n, :, 2] - float(data["foot_radius"])
     velocity, force = (data[k][:n].astype(np.float64) for k in ("foot_vel", "foot_force"))
-    return Episode(path.stem, recording, raw == closed, {"raw": raw}, gap, velocity, force)
+    skims = chatter(data["foot_impulse"][:n, :, 2] > 0.0, closed)
+    return Episode(path.stem, recording, raw == closed, {"raw": raw}, gap, velocity, force, skims)
 
 
 def _icub(path: Path) -> Episode:

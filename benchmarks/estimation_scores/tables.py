@@ -255,6 +255,25 @@ def ceilings_table(sources: Sequence[Source], options: Options, others: Sequence
     return written
 
 
+def probabilities_table(sources: Sequence[Source], options: Options) -> dict[str, Any]:
+    """How often contacts are closed, by the probability that was said, pooled over recordings: of all samples that are
+    scored, and of those where ``probability_valid`` is true."""
+    head("samples", "share", "probability said", "samples", "events", "true", "interval", "holds")
+    runs = [Runner(source, options).run() for source in available(sources)]
+    pairs = [(t, e) for run in runs for t, e in zip(run.told, run.episodes, strict=True)]
+    said, truth = [t.probability for t, _ in pairs], [e.truth for _, e in pairs]
+    written: dict[str, Any] = {}
+    for name in ("all", "valid"):
+        chosen = [e.certain if name == "all" else e.certain & np.asarray(t.valid)[:, None] for t, e in pairs]
+        share = sum(float(x.sum()) for x in chosen) / max(sum(float(e.certain.sum()) for _, e in pairs), 1.0)
+        bins = reliability(said, truth, chosen)
+        for b in bins:
+            line(name, f"{share:.3f}", f"{b.said:.3f}", b.samples, b.events, f"{b.true:.3f}",
+                 f"[{b.low:.2f}, {b.high:.2f}]", "yes" if b.holds else "no")  # fmt: skip
+        written[name] = {"share": share, "reliability": [asdict(b) for b in bins]}
+    return written
+
+
 def events_table(sources: Sequence[Source], options: Options, picture: Path | None = None) -> dict[str, Any]:
     """Predicted events by horizon, what their bounds hold, and the reliability of probabilities; drawn, too."""
     pooled: dict[str, Horizon] = {}

@@ -65,6 +65,7 @@ def belief_use(config: BeliefConfig, links: Sequence[str], joints: int) -> Belie
         observes=observes,
         slope=float(config.calibration_slope),
         offset=float(config.calibration_offset),
+        course=float(config.calibration_course),
     )
 
 
@@ -80,6 +81,7 @@ def belief_record(links: Sequence[str], nv: int) -> BeliefRecord:
         touching=np.zeros(m, np.uint8),
         weight=np.ones(m),
         probability=np.zeros((m, 2)),
+        slow=np.full(m, np.inf),
         last=np.zeros(nv),
         noise=np.full(1, _NOTHING),
         force=np.zeros(m),
@@ -97,6 +99,7 @@ def forget(record: BeliefRecord) -> None:
     """Believe nothing."""
     record.belief.fill(_NOTHING)
     record.noise.fill(_NOTHING)
+    record.slow.fill(np.inf)
     record.kind.fill(0)
     record.load.fill(0.0)
     record.touching.fill(0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from benchmarks.estimation_scores.ahead import extrapolated, horizons, reliability, steady_spans
 from benchmarks.estimation_scores.answers import Ahead, Answers
 from benchmarks.estimation_scores.blocks import binomial_interval, counts, difference, macro_f1, stride_blocks
+from benchmarks.estimation_scores.chatter import chatter
 from benchmarks.estimation_scores.density import density, transforms
 from benchmarks.estimation_scores.episodes import Episode, override, part, states
 from benchmarks.estimation_scores.scores import EventCounts, mode_scores, true_events
@@ -193,8 +195,26 @@ def test_what_is_worse_than_before_is_said_and_noise_of_scores_is_not(capsys):
     assert compare({}, table(0.5, 9)) == [] and "0.9500 → 0.9400" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["baselines", "blocks", "boosting", "density", "episodes", "scores"])
+@pytest.mark.parametrize("name", ["baselines", "blocks", "boosting", "chatter", "density", "episodes", "scores"])
 def test_the_examples_in_docstrings_are_right(name):
     module = importlib.import_module(f"benchmarks.estimation_scores.{name}")
     found = doctest.testmod(module)
     assert found.attempted > 0 and found.failed == 0
+
+
+def test_a_foot_that_touches_every_few_milliseconds_is_not_scored_as_open_between():
+    touched = np.zeros((60, 1), dtype=bool)
+    touched[[10, 13, 17, 40]] = True  # it skims from 10 to 17, swings, and lands
+    closed = np.zeros((60, 1), dtype=bool)
+    closed[41:] = True
+    skims = np.flatnonzero(chatter(touched, closed)[:, 0])
+    assert skims.tolist() == [*range(10, 18), 40]
+    assert not chatter(touched, np.ones_like(closed)).any()  # what the truth calls closed is left as it is
+    assert not chatter(np.zeros_like(touched), closed).any()
+
+
+def test_a_part_of_a_recording_keeps_its_chatter():
+    episode = gait()
+    skims = np.zeros_like(episode.truth)
+    skims[12] = True
+    assert np.flatnonzero(replace(episode, chatter=skims).part(slice(10, 20)).chatter[:, 0]).tolist() == [2]

@@ -10,8 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.belief import SHARE, Belief, evidence
+from hybrid_contact_ros.estimation.contact_belief import belief_record
 from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
-from hybrid_contact_ros.kernels.estimation.belief_step import calibrated
+from hybrid_contact_ros.kernels.estimation.belief_step import belief_course, calibrated, heed_tracker
+from hybrid_contact_ros.kernels.estimation.update_records import (
+    CODES,
+    NUMBERS,
+    PROBABILITY,
+    VECTORS,
+    PredictionOut,
+)
 
 
 def skimming(part: float) -> float:
@@ -61,3 +69,46 @@ def test_the_published_probability_rises_with_the_belief_and_stays_a_probability
     if 1e-6 < a < 1.0 - 1e-6:
         logit = math.log(a) - math.log1p(-a)
         assert calibrated(slope, offset, a) == pytest.approx(1.0 / (1.0 + math.exp(-offset - slope * logit)), rel=1e-9)
+
+
+def courses(beliefs, dt=0.001):
+    """What ``belief_course`` says of each of these beliefs in one contact."""
+    slow = np.full(1, np.inf)
+    return [belief_course(dt, k == 0, p, 0, slow) for k, p in enumerate(beliefs)]
+
+
+def test_a_belief_that_rises_is_told_from_one_that_falls_and_from_one_that_stays():
+    assert courses([0.3] * 20) == [0.0] * 20
+    up = courses([0.001] * 20 + [0.01, 0.1, 0.5])
+    down = courses([0.999] * 20 + [0.99, 0.9, 0.5])
+    assert up[20:] == sorted(up[20:]) and up[-1] > 0.7
+    np.testing.assert_allclose(up, -np.array(down), atol=1e-9)
+
+
+def test_a_course_is_forgotten_within_its_time_and_not_within_a_burst_of_states():
+    rose = [0.001] * 20 + [0.5]
+    assert courses(rose + [0.5] * 30)[-1] < 0.05
+    slow = np.full(1, np.inf)
+    for k, p in enumerate(rose):
+        last = belief_course(0.001, k == 0, p, 0, slow)
+    for _ in range(30):  # states of nearly the same stamp
+        last = belief_course(1e-6, False, 0.5, 0, slow)
+    assert last > 0.7
+
+
+def test_a_certain_belief_has_a_finite_course():
+    for p in (0.0, 1.0):
+        found = courses([0.5, p, 0.5, 1.0 - p])
+        assert np.all(np.isfinite(found)) and np.all(np.abs(found) <= 1.0)
+
+
+def test_where_the_tracker_decides_its_status_moves_the_probability_and_never_to_certainty():
+    record = belief_record(["a", "b", "c", "d"], 18)
+    record.probability[:, 0] = 0.3, 0.3, 0.0, 1.0
+    codes, truths = np.zeros((CODES, 4), np.uint8), np.zeros((2, 4), bool)
+    out = PredictionOut(np.zeros((VECTORS, 4, 3)), np.zeros((NUMBERS, 4)), codes, truths)
+    heed_tracker(np.array([1, 0, 1, 0], np.uint8), record, out)
+    found = out.numbers[PROBABILITY]
+    assert found[0] > 0.5 > 0.3 > found[1] > 0.05
+    assert found[0] / (1 - found[0]) * found[1] / (1 - found[1]) == pytest.approx((0.3 / 0.7) ** 2)
+    assert found[2] == 0.0 and found[3] == 1.0  # what is ruled out stays so

@@ -20,6 +20,9 @@ _RARELY, _MOSTLY = 0.1, 0.9
 _DOUBT = 0.5
 # Without observed forces, a contact closes above this probability.
 _CERTAIN = 0.9
+_COURSE_TIME, _COURSE_WIDTH = 0.005, 4.0  # s, and change of the logit within it, that tell a rise or fall from noise
+_LARGEST = 14.0  # of a logit: beyond, a belief is as certain as any
+_TRACKED = 1.5  # logit that a status of the tracker is worth beside the belief
 
 
 class BeliefUse(NamedTuple):
@@ -32,6 +35,7 @@ class BeliefUse(NamedTuple):
     observes: bool  # whether forces are observed: a single body has no joints whose efforts could be wrong or right
     slope: float  # of the published probability's logit over the belief's
     offset: float  # of the same
+    course: float  # what is added to that logit where the belief rises, and taken from it where it falls
 
 
 class BeliefRecord(NamedTuple):
@@ -46,6 +50,7 @@ class BeliefRecord(NamedTuple):
     touching: Codes
     weight: Array  # (m,), of forces and loads, in [0, 1]
     probability: Array  # (m, 2), closed and slipping
+    slow: Array  # (m,), the low-passed logit of the first; :func:`belief_course`
     last: Array  # (nv,)
     noise: Array  # (1,)
     force: Array  # (m,)
@@ -95,7 +100,8 @@ def believe(
         b.transition, b.single, b.joint, b.L, b.x, beside, b.probability,
     )  # fmt: skip
     for i in range(b.load.shape[0]):
-        out.numbers[PROBABILITY, i] = calibrated(use.slope, use.offset, b.probability[i, 0])
+        course = belief_course(given.dt, given.first, b.probability[i, 0], i, b.slow)
+        out.numbers[PROBABILITY, i] = calibrated(use.slope, use.offset + use.course * course, b.probability[i, 0])
     few = use.observes and problem.bias.shape[0] <= 3 * b.load.shape[0]
     for i in range(b.load.shape[0]):
         few = few and plane_of[i] >= 0
@@ -110,6 +116,25 @@ def believe(
 
 
 @kernel
+def belief_course(dt, first, p, i, slow):
+    """Whether the belief in contact i rises, 1, or falls, −1, and anything between.
+
+    States that follow each other quickly are no independent witnesses, and are not counted as such. A belief that
+    changes is therefore behind what it will be: while it rises, more contacts are closed than it says, and while it
+    falls, fewer (docs/contact_belief.md).
+
+    Args: p: the belief of this state. slow: in and out (m,), the logit, low-passed over 5 ms.
+    """
+    p = min(max(p, 1e-12), 1.0 - 1e-12)
+    logit = min(max(math.log(p) - math.log1p(-p), -_LARGEST), _LARGEST)
+    if first or not abs(slow[i]) <= _LARGEST:
+        slow[i] = logit
+    else:
+        slow[i] += (1.0 - math.exp(-max(dt, 0.0) / _COURSE_TIME)) * (logit - slow[i])
+    return math.tanh((logit - slow[i]) / _COURSE_WIDTH)
+
+
+@kernel
 def calibrated(slope, offset, p):
     """The frequency with which contacts that are believed to be closed with ``p`` are: logistic in the logit of p.
 
@@ -121,6 +146,17 @@ def calibrated(slope, offset, p):
         return p
     odds = math.exp(-(offset + slope * (math.log(p) - math.log1p(-p))))
     return 1.0 / (1.0 + odds)
+
+
+@kernel
+def heed_tracker(closed, belief, out):
+    """Publish what belief and tracker say together, where the tracker decided which contacts are ``closed`` (m,).
+
+    The tracker then knows what the belief does not: stops, stillness, and the noise of rates (docs/contact_belief.md).
+    """
+    for i in range(closed.shape[0]):
+        worth = _TRACKED if closed[i] else -_TRACKED
+        out.numbers[PROBABILITY, i] = calibrated(1.0, worth, belief.probability[i, 0])
 
 
 @kernel

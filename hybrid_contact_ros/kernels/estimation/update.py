@@ -11,6 +11,7 @@ from hybrid_contact_ros.kernels.estimation.belief_step import (
     BeliefUse,
     are_calibrated,
     believe,
+    heed_tracker,
     remember,
 )
 from hybrid_contact_ros.kernels.estimation.contact_tracking import slips
@@ -73,6 +74,7 @@ def update(
     still_time, still_time_unloaded, least_load,
     # belief settings:
     belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes, belief_slope, belief_offset,
+    belief_course,
     belief_gap_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed,
     belief_rest_speed, belief_load_sigma, belief_load_limit, belief_slip_sigma, belief_slip_limit, belief_force_part,
     belief_share, belief_outliers, belief_gap_correlation, belief_velocity_correlation, belief_load_correlation,
@@ -122,8 +124,8 @@ def update(
     map_numbers,
     # belief:
     belief_members, belief_belief, belief_kind, belief_times, belief_load, belief_touching, belief_weight,
-    belief_probability, belief_last, belief_noise, belief_force, belief_covariance, belief_inverse, belief_transition,
-    belief_single, belief_joint, belief_L, belief_x,
+    belief_probability, belief_slow, belief_last, belief_noise, belief_force, belief_covariance, belief_inverse,
+    belief_transition, belief_single, belief_joint, belief_L, belief_x,
     # sensors:
     sensor_outliers, sensor_correlation, sensor_shock_width, sensor_shock_most, sensor_command_lag,
     sensor_command_spread, sensor_command_share, sensor_part, sensor_weight,
@@ -227,8 +229,9 @@ def update(
         map_numbers,
     )  # fmt: skip
     use = BeliefUse(
-        belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes, belief_slope, belief_offset
-    )
+        belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes, belief_slope,
+        belief_offset, belief_course,
+    )  # fmt: skip
     belief_settings = BeliefSettings(
         belief_gap_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed,
         belief_rest_speed, belief_load_sigma, belief_load_limit, belief_slip_sigma, belief_slip_limit,
@@ -238,7 +241,7 @@ def update(
     )  # fmt: skip
     belief = BeliefRecord(
         belief_members, belief_belief, belief_kind, belief_times, belief_load, belief_touching, belief_weight,
-        belief_probability, belief_last, belief_noise, belief_force, belief_covariance, belief_inverse,
+        belief_probability, belief_slow, belief_last, belief_noise, belief_force, belief_covariance, belief_inverse,
         belief_transition, belief_single, belief_joint, belief_L, belief_x,
     )  # fmt: skip
     course = StrideCourse(
@@ -328,6 +331,8 @@ def update(
         settings, given, decided, belief, weight, gripping, problem, here, tracker, mode, warm, solver, scratch,
         ground, out,
     )  # fmt: skip
+    if not decided:
+        heed_tracker(closed, belief, out)
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
     weigh(settings, given, weight, robot, problem, here, tracker, mode, scratch, out)
     # Estimate the forces a second time, from the momentum.
