@@ -63,7 +63,9 @@ def channel_noise(name: str, unit: str, episodes: Sequence[tuple[Array, Array]])
 
     samples = sum(len(t) for t, _ in episodes)
     steps = np.concatenate([np.diff(t) for t, _ in episodes]) if samples else np.zeros(0)
-    if not width or steps.size < _SHORTEST:
+    if not width:
+        return no("the robot has none")
+    if steps.size < _SHORTEST:
         return no(f"{samples} samples are too few")
     step = float(np.median(steps))
     repeated = np.mean(np.concatenate([np.diff(x, axis=0) == 0.0 for _, x in episodes]), axis=0)

@@ -53,6 +53,8 @@ def effort_errors(
     """Of each joint with a drive."""
     joints = np.flatnonzero(model.driven)
     names = [model.velocity_names[j] for j in joints]
+    if not names:
+        return []
     if any(state.effort is None for states in episodes for state in states[:1]):
         return [_unknown(name, "no efforts were measured") for name in names]
     step = float(np.median(np.concatenate([np.diff(x.time) for x in seen])))
