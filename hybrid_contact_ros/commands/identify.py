@@ -1,4 +1,5 @@
-"""``hybrid-contact identify``: restitution and friction from a recording of impacts, or what landings add to them."""
+"""``hybrid-contact identify``: restitution and friction from a recording of impacts, what landings add to them, or
+the noise of sensors, planes and tolerances as a parameter file."""
 
 from __future__ import annotations
 
@@ -23,7 +24,10 @@ _MUCH = 0.03  # unexplained part of a jump from which on the model is worth a lo
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_recording(parser)
     parser.add_argument(
-        "more", type=Path, nargs="*", help="with --landings: further recordings of the robot; each is an episode"
+        "more",
+        type=Path,
+        nargs="*",
+        help="with --landings or --noise: further recordings of the robot; each is an episode",
     )
     parser.epilog = (
         "Exit code: 0, identified; 2, a mistake, or too few impacts; 3, the recording is cut or damaged, and it was "
@@ -57,7 +61,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--damping", type=float, metavar="GAIN",
         help="with --landings: damping gain of the drives, N m s/rad; their resistance is told as a time, too",
     )  # fmt: skip
-    parser.add_argument("--out", type=Path, metavar="FILE", help="with --landings: write them there, as parameter file")
+    parser.add_argument(
+        "--noise", action="store_true",
+        help="identify noise of sensors, planes, errors of efforts, delays and tolerances (docs/identification.md)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--truth", metavar="TOPIC", help="with --noise: ContactMode messages that are believed, as /truth/contact_mode"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE",
+        help="write a parameter file there: of what --landings finds, else of what --noise does, which it implies",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the result as JSON, and nothing else")
 
 
@@ -68,15 +82,22 @@ def run(args: argparse.Namespace) -> int:
         ValueError: something cannot be used, or there are too few impacts.
     """
     # Imported here, because numba, Pinocchio and rosbags take a second that --help need not wait for.
+    from hybrid_contact_ros.commands.identify_noise import run_noise
     from hybrid_contact_ros.commands.report import show_reading
     from hybrid_contact_ros.identification.identify import identify_material
 
     if args.landings:
+        if args.noise or args.truth is not None:
+            raise ValueError("--landings finds landings; leave it out for --noise and --truth")
         return _landings(args)
+    if args.noise or args.out is not None:
+        return run_noise(args)
+    if args.truth is not None:
+        raise ValueError("--truth is for --noise, or --out, which implies it")
     if args.more:
-        raise ValueError("restitution and friction are identified from one recording; several are for --landings")
-    if args.out is not None:
-        raise ValueError("--out writes what --landings identifies; restitution and friction are printed")
+        raise ValueError(
+            "restitution and friction are identified from one recording; several are for --landings or --noise"
+        )
     found = identify_material(
         args.bag,
         args.config,

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from hybrid_contact_ros.identification.identify import Identification
 from hybrid_contact_ros.identification.landings import LandingIdentification
+from hybrid_contact_ros.identification.recorded_truth import Read
 from hybrid_contact_ros.messages.refusals import REASONS
 from hybrid_contact_ros.replay.result import ReplayResult
 from hybrid_contact_ros.scoring.event_timing import EventTiming
@@ -37,7 +38,7 @@ def show(result: ReplayResult, console: Console) -> None:
         show_scores(result.scores, console)
 
 
-def show_reading(read: ReplayResult | Identification | LandingIdentification, console: Console) -> None:
+def show_reading(read: ReplayResult | Identification | LandingIdentification | Read, console: Console) -> None:
     """Print the warnings on how a recording was read, and its damage."""
     for warning in read.warnings:
         console.print(Text("warning: ", style="yellow").append(warning, style="default"), soft_wrap=True)

@@ -265,7 +265,6 @@ def test_what_cannot_be_identified_is_refused_saying_why(bags, parameters, model
     one, two = map(str, bags[:2])
     assert "there is one episode" in refused(one, "--landings")
     assert "several are for --landings" in refused(one, two)
-    assert "--out writes what --landings identifies" in refused(one, "--out", str(tmp_path / "x.yaml"))
     assert "the level is 1.5" in refused(one, two, "--landings", "--level", "1.5")
     assert "the damping gain is -1" in refused(one, two, "--landings", "--damping", "-1")
     names = ("time", "position", "quaternion", "linear", "angular", "q", "dq", "effort")
