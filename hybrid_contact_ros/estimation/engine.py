@@ -110,8 +110,8 @@ class Engine:
         )  # fmt: skip
         self._measure = Bound(
             measure, *settings, robot.tangents, *model.tree, *model.bodies, model.joints.columns,
-            model.joints.placement, model.measured.configuration, *model.here, model.rows.rows, flat_rows,
-            model.velocity,
+            model.joints.placement, *self.memory.trust.correction, model.measured.configuration, *model.here,
+            model.rows.rows, flat_rows, model.velocity, model.measured.effort,
         )  # fmt: skip
         self._after = (np.zeros((len(model.tree.parent), 10)), *self.measured)
         contacts = model.rows
@@ -145,7 +145,8 @@ class Engine:
             *belief_use(config.belief, model.contact_frames, len(model.joint_names)),
             *belief_settings(config.belief, config.prediction.bound_sigmas, weight(model), m), *robot, *problem,
             *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer, *memory.log,
-            *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.noise, *memory.stops,
+            *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.correction,
+            *memory.trust.errors, *memory.trust.hang, *memory.trust.noise, *memory.stops,
             *friction_table(model, config, weight(model)), *memory.friction, *memory.stance, *memory.footholds,
             *memory.belief, *memory.beside.settings, *memory.beside.given, *memory.beside.memory,
             bool(config.sensors.decide), model.velocity, *memory.offsets, *self.course, *memory.skill, *memory.density,
@@ -161,7 +162,7 @@ class Engine:
         covariance = state.base_covariance if self._model.floating_base else None
         known = covariance is not None
         given = np.ascontiguousarray(covariance, dtype=np.float64) if known else self._no_covariance
-        return int(self._measure.call(known, given, *self._after))
+        return int(self._measure.call(state.effort is not None, known, given, *self._after))
 
     def moment(self, state: RobotState) -> Moment:
         """What an impact ahead of the state last answered is made from; the arrays are overwritten by the next."""
