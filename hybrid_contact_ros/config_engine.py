@@ -85,6 +85,9 @@ class TrustConfig:
     )
     full: float = leaf(0.6, "-", 0.0, 10.0, "efforts count fully while they leave less than this part unexplained")
     none: float = leaf(0.9, "-", 1e-3, 10.0, "efforts are ignored where they leave more than this part unexplained")
+    correct: bool = leaf(
+        True, "-", None, None, "scale, bias and friction of efforts are learned and, where it helps, made up for"
+    )
 
     def check(self) -> None:
         """Raise ValueError for efforts that would count fully where they are ignored."""

@@ -17,6 +17,7 @@ from hybrid_contact_ros.estimation.beside import SensorWeight
 from hybrid_contact_ros.estimation.changed import changed
 from hybrid_contact_ros.estimation.command_errors import Told
 from hybrid_contact_ros.estimation.drive_commands import CommandCourse
+from hybrid_contact_ros.estimation.effort_errors import JointErrors
 from hybrid_contact_ros.estimation.effort_spikes import EffortSpikes
 from hybrid_contact_ros.estimation.effort_trust import LimbEfforts, LimbWeight
 from hybrid_contact_ros.estimation.engine import Engine
@@ -310,6 +311,17 @@ class ContactEstimator:
     def effort_report(self) -> tuple[LimbEfforts, ...]:
         """The same, with what was learned of scale and bias of the efforts; it solves for these when it is called."""
         return self._engine.memory.trust.report()
+
+    def joint_errors(self) -> tuple[JointErrors, ...]:
+        """Scale, bias and dry friction by which the measured efforts of each joint are corrected; none while they are
+        taken as they are."""
+        return self._engine.memory.trust.joint_errors()
+
+    @property
+    def held_up(self) -> tuple[str, ...]:
+        """The limbs that carry nothing while something else than the contacts carries the robot (a crane, a stand), as
+        the efforts tell: their contacts are open."""
+        return self._engine.memory.trust.hanging
 
     def sensors(self) -> tuple[SensorWeight, ...]:
         """How far each foot sensor that was used is believed: one that contradicts its foot's motion is not."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import TrustConfig
+from hybrid_contact_ros.estimation.effort_errors import JointErrors, correction_and_errors, joint_errors
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable
+from hybrid_contact_ros.kernels.estimation.hanging import hang_memory
 from hybrid_contact_ros.kernels.estimation.rate_noise import KEPT, RateNoise
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
@@ -72,6 +75,8 @@ class EffortTrust:
 
     Attributes:
         table, memory, scratch: of :func:`~hybrid_contact_ros.kernels.estimation.effort_trust.check_efforts`.
+        correction, errors: of :mod:`~hybrid_contact_ros.kernels.estimation.effort_errors`. hang: of
+            :mod:`~hybrid_contact_ros.kernels.estimation.hanging`.
         limbs: name, contacts (indices) and coordinates (indices) of each limb.
     """
 
@@ -120,6 +125,8 @@ class EffortTrust:
             noise_rates=np.zeros((KEPT, m)), noise_times=np.zeros(KEPT), noise_count=np.zeros(2, np.int64),
             noise_sigma=np.zeros(m),
         )  # fmt: skip
+        self.correction, self.errors = correction_and_errors(limb, scale, config)
+        self.hang = hang_memory(m, nv, len(groups))
         self.memory, self.scratch = _memory(m, nv, len(groups)), _scratch(m, nv, len(groups))
         self.reset()
 
@@ -127,6 +134,9 @@ class EffortTrust:
         """Forget all states, and trust every limb."""
         for array in self.memory:
             array.fill(0.0)
+        forgotten: tuple[NDArray[Any], ...] = (*self.correction, *self.errors[2:], *self.hang)  # the first two stay
+        for each in forgotten:
+            each.fill(0)
         self.noise.noise_count.fill(0)
         self.noise.noise_sigma.fill(0.0)
         self.memory.weight.fill(1.0)
@@ -140,6 +150,16 @@ class EffortTrust:
     def weights(self) -> tuple[LimbWeight, ...]:
         """Of each limb, by name."""
         return tuple(LimbWeight(limb[0], float(w)) for limb, w in zip(self.limbs, self.memory.weight, strict=True))
+
+    @property
+    def hanging(self) -> tuple[str, ...]:
+        """The limbs that do not press although the robot is held up, by the efforts: it hangs, at least by them."""
+        limbs = np.unique(self.table.contact_limb[self.hang.idle != 0])
+        return tuple(self.limbs[k][0] for k in limbs.tolist())
+
+    def joint_errors(self) -> tuple[JointErrors, ...]:
+        """What is known of each joint's scale, bias and friction, and whether the efforts are corrected with it."""
+        return joint_errors(self._model.velocity_names, self.correction, self.errors)
 
     def report(self) -> tuple[LimbEfforts, ...]:
         """What has been learned up to now. Not for every state: it solves a least-squares problem."""

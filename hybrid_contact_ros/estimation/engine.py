@@ -116,7 +116,8 @@ class Engine:
         )  # fmt: skip
         before = Given(
             *settings, robot.tangents, *model.tree, *model.bodies, model.joints.columns, model.joints.placement,
-            model.measured.configuration, *model.here, model.rows.rows, flat_rows, model.velocity,
+            *self.memory.trust.correction, model.measured.configuration, *model.here, model.rows.rows, flat_rows,
+            model.velocity, model.measured.effort,
         )  # fmt: skip
         self._measure = Bound(measure_given, before)
         self._after = Given(np.zeros((len(model.tree.parent), 10)), *self.measured)
@@ -153,7 +154,8 @@ class Engine:
             *belief_settings(believed_for(model, config.belief), config.prediction.bound_sigmas, shared, m), *robot,
             *problem,
             *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer, *memory.log,
-            *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.noise, *memory.stops,
+            *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.correction,
+            *memory.trust.errors, *memory.trust.hang, *memory.trust.noise, *memory.stops,
             *friction_table(model, config, shared), *memory.friction, *memory.stance, *memory.footholds,
             *memory.belief, *memory.beside.settings, *memory.beside.given, *memory.beside.memory,
             bool(config.sensors.decide), model.velocity, *memory.offsets, *self.course, *memory.skill, *memory.density,
@@ -170,7 +172,7 @@ class Engine:
         covariance = state.base_covariance if self._model.floating_base else None
         known = covariance is not None
         given = np.ascontiguousarray(covariance, dtype=np.float64) if known else self._no_covariance
-        return int(self._measure.call(known, given, self._after))
+        return int(self._measure.call(state.effort is not None, known, given, self._after))
 
     def moment(self, state: RobotState) -> Moment:
         """What an impact ahead of the state last answered is made from; the arrays are overwritten by the next."""

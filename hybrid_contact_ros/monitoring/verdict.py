@@ -23,6 +23,7 @@ NOTES = {
     "sunk": "contacts lie far inside their planes in {:.0f} % of states",
     "contradicted": "foot sensors count little in {:.0f} % of states",
     "offset": "streams come at other times than their stamps say",
+    "held": "something else than the contacts carries the robot in {:.0f} % of states",
     "distrusted": "forces count little in {:.0f} % of states",
 }
 """What can be odd about states that were answered, and how their share of a period is told."""

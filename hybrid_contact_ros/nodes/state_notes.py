@@ -87,6 +87,8 @@ class StateNotes:
             limbs = [limb for limb in self.estimator.limbs() if limb.weight < BELIEVED]
             if limbs:
                 self.monitor.note("distrusted", "; ".join(limb.sentence for limb in limbs))
+            if held := self.estimator.held_up:
+                self.monitor.note("held", f"a crane, a stand or a person; the limbs of {', '.join(held)} carry nothing")
         if mode.validity & _EFFORT and not mode.validity & _FORCES:
             contact = int(np.argmin(np.where(mode.force_valid, np.inf, mode.critical_friction)))
             self.monitor.note(

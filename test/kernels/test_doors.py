@@ -10,6 +10,7 @@ from benchmarks.house import MANY_ARGUMENTS, functions
 from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
 from hybrid_contact_ros.kernels.estimation import belief_step as believing
 from hybrid_contact_ros.kernels.estimation import contact_belief as beliefs
+from hybrid_contact_ros.kernels.estimation import effort_errors as errors
 from hybrid_contact_ros.kernels.estimation import effort_trust as trusts
 from hybrid_contact_ros.kernels.estimation import event_density as densities
 from hybrid_contact_ros.kernels.estimation import event_skill as skills
@@ -18,6 +19,7 @@ from hybrid_contact_ros.kernels.estimation import foot_stops as stops
 from hybrid_contact_ros.kernels.estimation import friction_bounds as frictions
 from hybrid_contact_ros.kernels.estimation import ground as grounds
 from hybrid_contact_ros.kernels.estimation import ground_map as heights
+from hybrid_contact_ros.kernels.estimation import hanging
 from hybrid_contact_ros.kernels.estimation import measure as measures
 from hybrid_contact_ros.kernels.estimation import momentum_observer as observers
 from hybrid_contact_ros.kernels.estimation import rate_noise as noises
@@ -75,7 +77,7 @@ DOORS = [
         measures.measure,
         [
             *(measures.MeasureSettings, "tangents", joints.JointTree, joints.BodyInertia, "columns", "placement"),
-            *(measures.MeasuredState, "carried", measures.Measurement),
+            *(errors.EffortCorrection, measures.MeasuredState, "carried", measures.Measurement),
         ],
     ),
     (
@@ -86,6 +88,7 @@ DOORS = [
             *(updates.RobotContacts, updates.UpdateProblem, measures.Measurement),
             *(updates.TrackerMemory, modes.StateOut, "warm", "lines", observers.ObserverMemory, logs.LogMemory),
             *(trusts.TrustTable, *prefixed("trust", trusts.TrustMemory), *prefixed("trust", trusts.TrustScratch)),
+            *(errors.EffortCorrection, *prefixed("error", errors.EffortErrors), *prefixed("hang", hanging.HangMemory)),
             *(noises.RateNoise, stops.FootStops, *prefixed("friction", frictions.FrictionTable)),
             *prefixed("friction", frictions.FrictionBounds),
             *(grounds.StanceMemory, heights.GroundMap, *prefixed("belief", believing.BeliefRecord)),

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.effort_errors import BIAS, FRICTION, SCALE, follow_signs, learn_errors
+from hybrid_contact_ros.kernels.estimation.hanging import forget_hanging, note_hanging
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 
@@ -79,17 +81,26 @@ class TrustScratch(NamedTuple):
 
 
 @kernel
-def check_efforts(given, problem, here, table, memory, scratch):
+def check_efforts(given, problem, here, velocity, table, memory, scratch, correction, errors, hang):
     """Take one state, and write ``force_weight``, 0 for all limbs without efforts.
 
-    A pause starts the filters anew and leaves the weights; a second state of the same time changes nothing.
+    A pause starts the filters anew and leaves the weights; a second state of the same time changes nothing. The efforts
+    of ``problem`` are corrected (``correction.added``); the filters follow those that were measured, and what they are
+    judged by is corrected with what is applied now.
     """
     m, limbs = memory.force_weight.shape[0], memory.weight.shape[0]
     if table.bandwidth > 0.0 and limbs:
         if not given.trusted:
             memory.begun[0] = -1.0
-        elif (given.dt != 0.0 or memory.begun[0] < 0.0) and _filter(given.dt, problem.effort, here, table, memory):
-            _compare(given.dt, problem, here, table, memory, scratch)
+            forget_hanging(hang)
+        elif given.dt != 0.0 or memory.begun[0] < 0.0:
+            settled = _filter(given.dt, problem.effort, correction.added, here, table, memory)
+            follow_signs(given.dt, memory.begun[0] == 0.0, table.bandwidth, velocity, table.scale, errors)
+            if not settled:
+                forget_hanging(hang)
+            else:
+                note_hanging(given.dt, table, memory, hang)
+                _compare(given.dt, problem, here, table, memory, scratch, correction, errors)
     least = 1.0
     for k in range(limbs):
         least = min(least, memory.weight[k])
@@ -99,14 +110,14 @@ def check_efforts(given, problem, here, table, memory, scratch):
 
 
 @kernel
-def _filter(dt, effort, here, table, memory):
+def _filter(dt, effort, added, here, table, memory):
     """Two poles over r and over efforts. Returns whether they have settled enough to tell anything."""
     nv = effort.shape[0]
     anew = memory.begun[0] < 0.0 or not 0.0 < dt <= LONGEST_PAUSE
     step = 0.0 if anew else table.bandwidth * dt
     forget = 0.0 if anew else math.exp(-dt / _NOISE_TIME)
     for k in range(nv):
-        momentum, rate, torque = here.momentum[k], here.rate[k], effort[k]
+        momentum, rate, torque = here.momentum[k], here.rate[k], effort[k] - added[k]
         if anew:
             for side in range(2):
                 memory.first[side, k] = 0.0
@@ -137,19 +148,16 @@ def _filter(dt, effort, here, table, memory):
 
 
 @kernel
-def _compare(dt, problem, here, table, memory, scratch):
+def _compare(dt, problem, here, table, memory, scratch, correction, errors):
     """What r leaves unexplained, with the efforts of each limb and without; from these the weights."""
-    nv, limbs = memory.rough.shape[0], memory.weight.shape[0]
+    limbs = memory.weight.shape[0]
     settled = memory.begun[2]
-    for k in range(nv):
+    for k in range(scratch.root.shape[0]):
         limb = table.limb[k]
         scratch.root[k] = math.sqrt(max(memory.weight[limb], _LIGHTEST)) if limb >= 0 else 1.0
-        for row in range(1 + limbs):
-            scratch.left[row, k] = 0.0
-        if table.scale[k] > 0.0:
-            scratch.left[0, k] = memory.second[0, k] * scratch.root[k] / settled
-            if limb >= 0:
-                scratch.left[1 + limb, k] = memory.second[1, k] * scratch.root[k] / settled
+    _put(table, memory, scratch)
+    if correction.active[0]:
+        _correct(correction.applied, table, memory, scratch, errors)
     found = _span(dt, problem, here, table, memory, scratch)
     for a in range(found, scratch.kept.shape[0]):
         scratch.kept[a] = -1
@@ -160,7 +168,37 @@ def _compare(dt, problem, here, table, memory, scratch):
     memory.time[0] = forget * memory.time[0] + dt * settled
     for limb in range(limbs):
         _judge(limb, dt, forget, table, memory, scratch)
+    if correction.active[0]:  # what is learned and told is of the efforts that were measured
+        _put(table, memory, scratch)
+        _take_off_rows(found, scratch.basis, scratch.left, 0)
     _learn(dt * settled, math.exp(-dt / (_SLOW * table.recall)), found, table, memory, scratch)
+    learn_errors(dt, table.floor * table.share, found, table, memory, scratch, correction, errors)
+
+
+@kernel
+def _put(table, memory, scratch):
+    """Write r and the efforts of each limb, low-passed, by the roots of the weights of their coordinates."""
+    settled = memory.begun[2]
+    for k in range(scratch.root.shape[0]):
+        limb = table.limb[k]
+        for row in range(scratch.left.shape[0]):
+            scratch.left[row, k] = 0.0
+        if table.scale[k] > 0.0:
+            scratch.left[0, k] = memory.second[0, k] * scratch.root[k] / settled
+            if limb >= 0:
+                scratch.left[1 + limb, k] = memory.second[1, k] * scratch.root[k] / settled
+
+
+@kernel
+def _correct(applied, table, memory, scratch, errors):
+    """Correct what the efforts leave, and the efforts themselves, as if all of the past had been corrected so."""
+    settled = memory.begun[2]
+    for a in range(errors.joint.shape[0]):
+        k = errors.joint[a]
+        torque = applied[SCALE, k] * memory.second[1, k] + applied[BIAS, k] * table.scale[k] * settled
+        torque = (torque + applied[FRICTION, k] * errors.sign[2, k]) * scratch.root[k] / settled
+        scratch.left[0, k] -= torque
+        scratch.left[1 + table.limb[k], k] += torque
 
 
 @kernel

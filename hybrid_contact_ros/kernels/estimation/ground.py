@@ -99,13 +99,15 @@ class GroundScratch(NamedTuple):
 
 @kernel
 def learn_ground(
-    settings, ground, given, believed, moving, noise, stopped, robot, problem, here, tracker, observer, solver, scratch,
-    memory, map, ahead,
+    settings, ground, given, believed, moving, idle, noise, stopped, robot, problem, here, tracker, observer, solver,
+    scratch, memory, map, ahead,
 ):  # fmt: skip
     """Learn from this state where the ground is, subtract the offset from the gaps, and widen their deviations.
 
     Args:
-        moving: whether the base moves: a foot that is still then does not hang from it.
+        moving: whether the base moves: a foot that is still then does not hang from it. idle: (m,), whether the
+            contact does not press for certain (:mod:`.hanging`): it does not stand, and is more than ``gap_off`` over
+            the ground.
         noise: (m,), m/s, of the rates of gaps; nothing is as still as that. stopped: (m,), s since an impact stopped
             the contact, negative where none did.
     """
@@ -141,7 +143,9 @@ def learn_ground(
     _note_drift(loads, ground, given.dt, problem, tracker, memory, map)
     changed = False
     for i in range(m):
-        if ahead.plane_of[i] >= 0 and _stands(
+        if idle[i]:
+            _leave(i, memory)
+        elif ahead.plane_of[i] >= 0 and _stands(
             i, loads, settings.gain, noise[i], ground, given, problem, here, tracker, memory, ahead
         ):
             held = stopped[i] >= 0.0
@@ -154,6 +158,9 @@ def learn_ground(
         if ahead.plane_of[i] >= 0:
             _note_unrest(i, settings, given.dt, here, tracker, memory, ahead)
             _apply(i, loads, settings, ground, given, problem, here, tracker, memory, map, ahead)
+            if idle[i] and problem.gap[i] < settings.gap_off:
+                memory.shift[i] += problem.gap[i] - settings.gap_off - _BEYOND
+                problem.gap[i] = settings.gap_off + _BEYOND
 
 
 @kernel

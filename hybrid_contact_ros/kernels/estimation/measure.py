@@ -8,6 +8,7 @@ from typing import NamedTuple
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_quantities import contact_rates
+from hybrid_contact_ros.kernels.estimation.effort_errors import EffortCorrection, correct_efforts
 from hybrid_contact_ros.kernels.estimation.records import Array
 from hybrid_contact_ros.kernels.given import members
 from hybrid_contact_ros.kernels.mechanics.contact_space import contact_space
@@ -35,11 +36,13 @@ class MeasuredState(NamedTuple):
 
     configuration: Array  # q of the tree (nq,)
     mass: Array  # M (nv, nv)
-    bias: Array  # h − Sᵀτ (nv,)
+    bias: Array  # in and out, h − Sᵀτ (nv,)
     twist: Array  # (n, 12)
     rows: Array  # J (m, 3, nv)
     flat_rows: Array  # the same as (3 m, nv)
     velocity: Array  # v (nv,)
+    effort: Array  # in and out, Sᵀτ (nv,)
+    has_effort: bool
     has_covariance: bool  # of the base, which then has the first six coordinates
     covariance: Array  # (2, 6, 6), as of RobotState
 
@@ -73,18 +76,21 @@ def measure(
     inertia, gravity,
     # Pinocchio:
     columns, placement,
+    # correction:
+    active, applied, added,
     # state:
-    configuration, mass, bias, twist, rows, flat_rows, velocity, has_covariance, covariance,
+    configuration, mass, bias, twist, rows, flat_rows, velocity, effort, has_effort, has_covariance, covariance,
     # scratch:
     carried,
     # out:
     L, half, G, unforced, no_drift, contact_velocity, flat_velocity, gap_velocity, tangential, slip_speed,
     gap_sigmas, velocity_sigmas, momentum, rate,
 ):  # fmt: skip
-    """Factor M, and write everything of the contacts that depends on this state alone.
+    """Correct the efforts as far as their errors are known, factor M, and write everything of the contacts that depends
+    on this state alone.
 
-    Args: the members of MeasureSettings, JointTree, BodyInertia, MeasuredState and Measurement; ``columns`` and
-        ``placement`` of JointState.
+    Args: the members of MeasureSettings, JointTree, BodyInertia, EffortCorrection, MeasuredState and Measurement;
+        ``columns`` and ``placement`` of JointState.
         tangents: (m, 2, 3), world frame. carried: scratch, (n, 10).
 
     Returns:
@@ -96,6 +102,8 @@ def measure(
             square += configuration[k] * configuration[k]
         if not abs(math.sqrt(square) - 1.0) <= QUATERNION_TOLERANCE:
             return NOT_UNIT
+    if active[0] and has_effort:
+        correct_efforts(velocity, effort, bias, EffortCorrection(active, applied, added))
     if contact_space(mass, bias, flat_rows, no_drift, L, half, G, unforced) != _SOLVED:
         return NOT_DEFINITE
     contact_rates(tangents, rows, velocity, contact_velocity, gap_velocity, tangential, slip_speed)
@@ -115,9 +123,9 @@ def measure(
 
 
 @kernel
-def measure_given(before, has_covariance, covariance, after):
+def measure_given(before, has_effort, has_covariance, covariance, after):
     """:func:`measure`; ``before`` and ``after`` hold its arguments before and after those that are named here."""
-    return measure(*members(before), has_covariance, covariance, *members(after))
+    return measure(*members(before), has_effort, has_covariance, covariance, *members(after))
 
 
 @kernel

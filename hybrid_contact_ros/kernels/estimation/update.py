@@ -15,6 +15,7 @@ from hybrid_contact_ros.kernels.estimation.belief_step import (
     remember,
 )
 from hybrid_contact_ros.kernels.estimation.contact_tracking import slips
+from hybrid_contact_ros.kernels.estimation.effort_errors import EffortCorrection, EffortErrors
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable, check_efforts
 from hybrid_contact_ros.kernels.estimation.event_density import DensityMemory, foretell_densities, learn_densities
 from hybrid_contact_ros.kernels.estimation.event_skill import EventSkill
@@ -22,6 +23,7 @@ from hybrid_contact_ros.kernels.estimation.foot_stops import FootStops, doubt_ef
 from hybrid_contact_ros.kernels.estimation.friction_bounds import FrictionBounds, FrictionTable, bound_friction
 from hybrid_contact_ros.kernels.estimation.ground import MOVES, GroundScratch, StanceMemory, learn_ground
 from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings
+from hybrid_contact_ros.kernels.estimation.hanging import HangMemory
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory, has_settled
 from hybrid_contact_ros.kernels.estimation.rate_noise import RateNoise, learn_rate_noise, tolerate_rate_noise
@@ -105,6 +107,11 @@ def update(
     trust_normal, trust_cross, trust_bias, trust_weight, trust_force_weight,
     # trust scratch:
     trust_basis, trust_triangle, trust_part, trust_kept, trust_left, trust_root, trust_load,
+    # effort correction and errors:
+    active, applied, added, error_joint, error_unit, error_numbers, error_sign, error_last, error_normal, error_cross,
+    error_estimate, error_factor, error_row, error_work, error_share,
+    # hanging:
+    hang_since, hang_idle, hang_slow,
     # rate noise:
     noise_rates, noise_times, noise_count, noise_sigma,
     # foot stops:
@@ -169,8 +176,9 @@ def update(
     Args: the members of UpdateSettings, GroundSettings, BeliefUse and BeliefSettings (both prefixed with ``belief_``),
         RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last
         mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory, TrustTable, TrustMemory and TrustScratch
-        (both with the prefix ``trust_``), RateNoise, FootStops, FrictionTable and FrictionBounds (both with
-        ``friction_``), StanceMemory, GroundMap, BeliefRecord (with the prefix), SensorSettings, SensorGiven and
+        (both with the prefix ``trust_``), EffortCorrection, EffortErrors (``error_``), HangMemory (``hang_``),
+        RateNoise, FootStops, FrictionTable and FrictionBounds (both with ``friction_``), StanceMemory,
+        GroundMap, BeliefRecord (with the prefix), SensorSettings, SensorGiven and
         SensorMemory (with the prefix ``sensor_``), OffsetMemory (``offset_``), StrideCourse, EventSkill and
         DensityMemory (with the prefixes ``course_``, ``skill_`` and ``density_``), StateScratch, UpdateScratch,
         GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix ``out_``.
@@ -273,7 +281,14 @@ def update(
     weight = trust.force_weight
 
     # Ask how far the efforts of each limb explain its motion: trust.force_weight.
-    check_efforts(given, problem, here, table, trust, check)
+    errors = EffortErrors(
+        error_joint, error_unit, error_numbers, error_sign, error_last, error_normal, error_cross, error_estimate,
+        error_factor, error_row, error_work, error_share,
+    )  # fmt: skip
+    hang = HangMemory(hang_since, hang_idle, hang_slow)
+    check_efforts(
+        given, problem, here, velocity, table, trust, check, EffortCorrection(active, applied, added), errors, hang
+    )
     doubt_efforts(stop_doubted, weight)
     believed = believes(given, weight)
     # Ask how late efforts, base and inertial unit come against the joints.
@@ -284,8 +299,8 @@ def update(
     # Learn where the ground is; gaps are over that ground from here on.
     moving = floating_base and velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2 > MOVES * MOVES
     learn_ground(
-        settings, ground_settings, given, believed, moving, noise_sigma, stop_since, robot, problem, here, tracker,
-        observer, solver, scratch, stance, footholds, ground,
+        settings, ground_settings, given, believed, moving, hang_idle, noise_sigma, stop_since, robot, problem, here,
+        tracker, observer, solver, scratch, stance, footholds, ground,
     )  # fmt: skip
     # Widen the tolerance of rates by their noise, for contacts whose forces are not known.
     rate_noise = RateNoise(noise_rates, noise_times, noise_count, noise_sigma)

@@ -1,0 +1,87 @@
+"""Scale, bias and friction of the joints' efforts: the arrays of the kernel that learns them, and what it learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.config import TrustConfig
+from hybrid_contact_ros.kernels.estimation.effort_errors import (
+    BIAS,
+    FRICTION,
+    KINDS,
+    MOST_JOINTS,
+    SCALE,
+    TORQUE_SIGMA,
+    EffortCorrection,
+    EffortErrors,
+)
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class JointErrors:
+    """What is added to the measured effort τ of a joint: (scale − 1) τ + bias + friction · sign of its velocity.
+
+    The numbers are those that explain the motion best together. Single ones may be off where a gait does not tell them
+    apart (two legs that always carry together), and have no deviation of their own for that reason.
+
+    Attributes:
+        joint: its name. scale: true over measured effort. bias: N m (N). friction: N m (N), negative where the measured
+            effort has to overcome it first.
+    """
+
+    joint: str
+    scale: float
+    bias: float
+    friction: float
+
+
+def correction_and_errors(
+    limb: NDArray[np.int64], scale: Array, config: TrustConfig
+) -> tuple[EffortCorrection, EffortErrors]:
+    """Nothing is known and nothing applied.
+
+    Args:
+        limb, scale: of :class:`~hybrid_contact_ros.kernels.estimation.effort_trust.TrustTable`.
+    """
+    nv = limb.size
+    joint = np.flatnonzero((limb >= 0) & (scale > 0.0)).astype(np.int64)
+    if not config.correct or config.bandwidth <= 0.0 or joint.size > MOST_JOINTS:
+        joint = joint[:0]
+    n, k = joint.size, KINDS * joint.size
+    correction = EffortCorrection(active=np.zeros(1, np.uint8), applied=np.zeros((KINDS, nv)), added=np.zeros(nv))
+    errors = EffortErrors(
+        joint=joint,
+        unit=np.array([TORQUE_SIGMA / np.median(scale[joint]) if n else 0.0]),
+        numbers=np.zeros(6),
+        sign=np.zeros((3, nv)),
+        last=np.zeros((2, nv)),
+        normal=np.zeros((k, k)),
+        cross=np.zeros(k),
+        estimate=np.zeros(k),
+        factor=np.zeros((k, k)),
+        row=np.zeros(k),
+        work=np.zeros(nv),
+        share=np.zeros((n, n)),
+    )
+    return correction, errors
+
+
+def joint_errors(names: Sequence[str], correction: EffortCorrection, errors: EffortErrors) -> tuple[JointErrors, ...]:
+    """Of the joints of all limbs while they are applied; none before.
+
+    Args:
+        names: of all coordinates.
+    """
+    if not correction.active[0]:
+        return ()
+    applied = correction.applied
+    return tuple(
+        JointErrors(names[k], 1.0 + float(applied[SCALE, k]), float(applied[BIAS, k]), float(applied[FRICTION, k]))
+        for k in errors.joint.tolist()
+    )

@@ -1,0 +1,281 @@
+"""Errors of the efforts that repeat: a scale, a bias and dry friction of each joint, learned and made up for.
+
+The true torque of a joint whose drive says τ is taken for
+
+    τ + a τ + b + c g(q̇),  g a smooth sign,
+
+with constants that nobody knows: a gear's friction or the spring of a cable is not in the current of the motor. What
+the efforts leave unexplained of the motion, e = P r of :mod:`.effort_trust`, is then P Σ (a t + b + c g), low-passed,
+of all joints at once. Least squares with a prior on the constants give them, whatever the contacts do.
+
+They are *applied* only where they foretell: what they would have left of the motion that came after they were solved
+for must be less than a part of what the measured efforts left, and that be more than the check of efforts passes over
+anyway. Right efforts are never touched, then. A constant that no drive has says that something else is wrong, and none
+is applied; nothing is learned while a limb's efforts are not believed (a dead drive, a crane).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve
+from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
+from hybrid_contact_ros.kernels.estimation.records import Array, Indices
+
+KINDS = 3
+SCALE, BIAS, FRICTION = range(KINDS)
+"""Rows of ``EffortCorrection.applied``."""
+MOST_JOINTS = 40
+"""A robot with more joints in its limbs is not corrected: solving would take longer than a state has."""
+SCALE_SIGMA, TORQUE_SIGMA = 0.2, 0.02  # before anything was seen; torques over weight times the median lever
+_SIGN_SPEED = 0.1  # rad/s (m/s): slower joints have a part of their friction
+_CORRELATED = 0.04  # s, over which what nothing explains keeps its sign: two time constants of the filters
+_TIMING = 0.001  # s, by which efforts and motion may be apart: what changes quickly says little
+_SPACING = 0.008  # s, between two samples: the low-pass has little news sooner
+_LONGEST = 0.05  # s, that one sample may count
+_MOVED = 0.5  # of the floor: joints that stand still say the same again, which neither adds nor forgets anything
+_MEMORY, _JUDGED = 20.0, 4.0  # s of motion, over which errors are learned, and the forecast is judged
+_SOLVED_EVERY = 0.2  # s of motion
+_LEARNED, _FORETOLD = 0.5, 0.5  # s of motion before the first forecast, and of forecasts before one is applied
+_WORTH = 1.2  # squares of the floor that the efforts leave, below which nothing is to be gained
+_HELPS, _FAILS = 0.5, 0.8  # parts of what they leave, below which the correction begins, and above which it ends
+_PLAUSIBLE = 3.0  # deviations of the prior
+SECONDS, ASIDE, SOLVED_AT, MEASURED, FORETOLD, JUDGED = range(6)
+"""Places in ``EffortErrors.numbers``."""
+
+
+class EffortCorrection(NamedTuple):
+    """What :func:`~.measure.measure` adds to the efforts."""
+
+    active: NDArray[np.uint8]  # (1,), whether anything is
+    applied: Array  # (KINDS, nv): scale less 1, bias and friction, N m (N)
+    added: Array  # (nv,), N m (N), to the efforts of this state
+
+
+class EffortErrors(NamedTuple):
+    """What is remembered; n joints of limbs, k = KINDS n unknowns in deviations of their prior, kind by kind."""
+
+    joint: Indices  # (n,), constant: coordinates of the joints
+    unit: Array  # (1,), constant: N m (N), one deviation of a bias or of friction
+    numbers: Array  # (6,): s of motion seen; s since the last sample; s seen at the last solution; what was left with
+    # measured efforts and with the forecasts, in squares of the floor times s; and these s
+    sign: Array  # (3, nv): g of the last state, after one pole and after two
+    last: Array  # (2, nv): efforts and signs of the last sample
+    normal: Array  # (k, k)
+    cross: Array  # (k,)
+    estimate: Array  # (k,)
+    factor: Array  # (k, k), scratch
+    row: Array  # (k,), scratch
+    work: Array  # (nv,), scratch
+    share: Array  # (n, n), scratch
+
+
+@kernel
+def smooth_sign(speed):
+    """−1 to 1, and the sign of speeds (rad/s, m/s) that are large."""
+    return speed / math.sqrt(speed * speed + _SIGN_SPEED * _SIGN_SPEED)
+
+
+@kernel
+def correct_efforts(velocity, effort, bias, correction):
+    """Add what is applied to the efforts of a state, and take it from ``bias``, h − Sᵀτ."""
+    applied, added = correction.applied, correction.added
+    for k in range(effort.shape[0]):
+        added[k] = applied[0, k] * effort[k] + applied[1, k]
+        if applied[2, k] != 0.0:
+            added[k] += applied[2, k] * smooth_sign(velocity[k])
+        effort[k] += added[k]
+        bias[k] -= added[k]
+
+
+@kernel
+def follow_signs(dt, anew, bandwidth, velocity, scale, errors):
+    """Low-pass the signs of the joints' speeds just as the check does the efforts, also in parts of the weight."""
+    sign = errors.sign
+    step = bandwidth * dt
+    for a in range(errors.joint.shape[0]):
+        k = errors.joint[a]
+        now = scale[k] * smooth_sign(velocity[k])
+        if anew:
+            sign[1, k] = 0.0
+            sign[2, k] = 0.0
+        else:
+            sign[1, k] = (sign[1, k] + 0.5 * step * (sign[0, k] + now)) / (1.0 + step)
+            sign[2, k] = (sign[2, k] + step * sign[1, k]) / (1.0 + step)
+        sign[0, k] = now
+
+
+@kernel
+def low_passed(constants, a, scale, efforts, settled, errors):
+    """What ``constants`` (k,), in deviations, make of joint a in the low-passed torques, in parts of the weight."""
+    n, k = errors.joint.shape[0], errors.joint[a]
+    torque = constants[n + a] * scale[k] * settled + constants[2 * n + a] * errors.sign[2, k]
+    return SCALE_SIGMA * constants[a] * efforts[k] + errors.unit[0] * torque
+
+
+@kernel
+def learn_errors(dt, floor, found, table, trust, scratch, correction, errors):
+    """Take what the efforts leave of the motion of one state, and decide what is applied from the next one on.
+
+    Args:
+        floor: what is passed over, in parts of the weight. found: rows of the basis. table, trust, scratch: of
+            :func:`~.effort_trust.check_efforts`; ``scratch.left[0]`` is e of the measured efforts.
+    """
+    n = errors.joint.shape[0]
+    numbers = errors.numbers
+    numbers[ASIDE] += dt
+    if n == 0 or numbers[ASIDE] < _SPACING:
+        return
+    for limb in range(trust.weight.shape[0]):
+        if trust.weight[limb] < BELIEVED:  # what is wrong there is none of these, and would be laid to all joints
+            numbers[ASIDE] = 0.0
+            return
+    if not _has_moved(floor, trust, errors):
+        return
+    step = min(numbers[ASIDE], _LONGEST)
+    numbers[ASIDE] = 0.0
+    settled, efforts = trust.begun[2], trust.second[1]
+    square = floor * floor
+    for a in range(n):
+        k = errors.joint[a]
+        change = _TIMING * table.bandwidth * (trust.first[1, k] - efforts[k]) / settled
+        square += change * change
+    certain = step / (_CORRELATED * square)
+    _judge(step, square, found, table, trust, scratch, errors)
+    _add(certain, math.exp(-step / _MEMORY), found, table, trust, scratch, errors)
+    numbers[SECONDS] += step
+    if numbers[SECONDS] - numbers[SOLVED_AT] < _SOLVED_EVERY or numbers[SECONDS] < _LEARNED:
+        return
+    numbers[SOLVED_AT] = numbers[SECONDS]
+    _apply(_solve(errors), errors, correction)
+
+
+@kernel
+def _has_moved(floor, trust, errors):
+    """Whether efforts or directions are others than at the last sample; they are noted then."""
+    square = 0.0
+    for a in range(errors.joint.shape[0]):
+        k = errors.joint[a]
+        effort = trust.second[1, k] - errors.last[0, k]
+        sign = errors.unit[0] * (errors.sign[2, k] - errors.last[1, k])
+        square += effort * effort + sign * sign
+    if square < (_MOVED * floor) ** 2:
+        return False
+    for a in range(errors.joint.shape[0]):
+        k = errors.joint[a]
+        errors.last[0, k] = trust.second[1, k]
+        errors.last[1, k] = errors.sign[2, k]
+    return True
+
+
+@kernel
+def _judge(step, square, found, table, trust, scratch, errors):
+    """Add the square of what the measured efforts leave, and of what the last solution, which knows nothing of this
+    sample, leaves of it."""
+    n, settled = errors.joint.shape[0], trust.begun[2]
+    foretold = errors.work
+    for k in range(foretold.shape[0]):
+        foretold[k] = 0.0
+    for a in range(n):
+        k = errors.joint[a]
+        torque = low_passed(errors.estimate, a, table.scale, trust.second[1], settled, errors)
+        foretold[k] = torque * scratch.root[k] / settled
+    _across(found, scratch.basis, foretold)
+    left, forecast = 0.0, 0.0
+    for k in range(foretold.shape[0]):
+        left += scratch.left[0, k] ** 2
+        forecast += (scratch.left[0, k] - foretold[k]) ** 2
+    numbers = errors.numbers
+    if numbers[SOLVED_AT] > 0.0:
+        keep = math.exp(-step / _JUDGED)
+        numbers[MEASURED] = keep * numbers[MEASURED] + step * left / square
+        numbers[FORETOLD] = keep * numbers[FORETOLD] + step * forecast / square
+        numbers[JUDGED] = keep * numbers[JUDGED] + step
+
+
+@kernel
+def _across(found, basis, vector):
+    """Take from a vector (nv,) its parts along the basis."""
+    for a in range(found):
+        total = 0.0
+        for k in range(vector.shape[0]):
+            total += basis[a, k] * vector[k]
+        for k in range(vector.shape[0]):
+            vector[k] -= total * basis[a, k]
+
+
+@kernel
+def _add(certain, keep, found, table, trust, scratch, errors):
+    """Add one sample to the least squares. P is a projection: the product of its columns is its entry."""
+    n, settled = errors.joint.shape[0], trust.begun[2]
+    row, normal, cross = errors.row, errors.normal, errors.cross
+    for a in range(n):
+        k = errors.joint[a]
+        root = scratch.root[k] / settled
+        row[a] = SCALE_SIGMA * trust.second[1, k] * root
+        row[n + a] = errors.unit[0] * table.scale[k] * settled * root
+        row[2 * n + a] = errors.unit[0] * errors.sign[2, k] * root
+        for b in range(a + 1):
+            total = 1.0 if a == b else 0.0
+            for i in range(found):
+                total -= scratch.basis[i, k] * scratch.basis[i, errors.joint[b]]
+            errors.share[a, b] = total
+            errors.share[b, a] = total
+    for kind in range(KINDS):
+        for a in range(n):
+            p = kind * n + a
+            scaled = certain * row[p]
+            cross[p] = keep * cross[p] + scaled * scratch.left[0, errors.joint[a]]
+            for other in range(kind):
+                for b in range(n):
+                    q = other * n + b
+                    normal[p, q] = keep * normal[p, q] + scaled * row[q] * errors.share[a, b]
+            for b in range(a + 1):
+                q = kind * n + b
+                normal[p, q] = keep * normal[p, q] + scaled * row[q] * errors.share[a, b]
+
+
+@kernel
+def _solve(errors):
+    """Write the constants that explain what was seen best, with their prior. Returns whether a drive may have them."""
+    size = errors.cross.shape[0]
+    for p in range(size):
+        for q in range(p + 1):
+            errors.factor[p, q] = errors.normal[p, q]
+        errors.factor[p, p] += 1.0
+        errors.row[p] = errors.cross[p]
+    if cholesky_factor(size, 1e-12, errors.factor, errors.factor) != size:
+        return False
+    cholesky_solve(size, errors.factor, errors.row)
+    plausible = True
+    for p in range(size):
+        errors.estimate[p] = errors.row[p]
+        plausible = plausible and abs(errors.row[p]) <= _PLAUSIBLE
+    return plausible
+
+
+@kernel
+def _apply(plausible, errors, correction):
+    """Begin, renew or end the correction."""
+    numbers, n = errors.numbers, errors.joint.shape[0]
+    if not plausible:
+        correction.active[0] = 0
+    elif correction.active[0]:
+        if numbers[FORETOLD] > _FAILS * numbers[MEASURED]:
+            correction.active[0] = 0
+    elif numbers[JUDGED] >= _FORETOLD and numbers[MEASURED] > _WORTH * numbers[JUDGED]:
+        correction.active[0] = 1 if numbers[FORETOLD] < _HELPS * numbers[MEASURED] else 0
+    for a in range(n):
+        k = errors.joint[a]
+        on = 1.0 if correction.active[0] else 0.0
+        correction.applied[SCALE, k] = on * SCALE_SIGMA * errors.estimate[a]
+        correction.applied[BIAS, k] = on * errors.unit[0] * errors.estimate[n + a]
+        correction.applied[FRICTION, k] = on * errors.unit[0] * errors.estimate[2 * n + a]
+    if not correction.active[0]:
+        for k in range(correction.added.shape[0]):
+            correction.added[k] = 0.0

@@ -1,0 +1,91 @@
+"""Whether something else than the feet carries the robot: a crane, a stand, a person.
+
+Kinematics cannot tell a robot that hangs still, or is lifted as slowly as odometry drifts, from one that stands.
+Efforts can, even though the crane's force is one that they do not explain, which costs them their trust: r of
+:mod:`.effort_trust` holds Jᵀλ in the rows of the joints, and all that is not from the joints in those of the base.
+Where
+
+- the base is carried by a good part of the robot's weight,
+- no limb has a force in its joints that is a good part of its share of it, and
+- the efforts of each limb do explain what holds the limb itself up (drives that say zero explain nothing),
+
+no contact presses. In a gait, a fall or a landing the base is carried by what the joints show, and one of these fails.
+A limb stays idle until its own joints show a force: while the robot is let down, feet touch one after the other.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.records import Array, Codes
+
+_CARRIED = 0.5  # of the weight, by which something carries the base
+_IDLE = 0.3  # of a limb's share of the weight, in parts of which a joint's force is none
+_OWN = 0.5  # of what holds a limb up may be left unexplained
+_SMOOTH = 0.05  # s
+_FOR = 0.05  # s, before it is believed
+_BASE, _LINEAR = -1, 3  # a coordinate's limb where it is the base's; of these the first are forces
+
+
+class HangMemory(NamedTuple):
+    """What is remembered."""
+
+    since: Array  # (l,), s since nothing speaks for a force on the limb
+    idle: Codes  # (m,), out: whether the contact does not press for certain
+    slow: Array  # (2, nv), parts of the weight: low-passed forces in the joints, and what their efforts should be
+
+
+@kernel
+def note_hanging(dt, table, trust, hang):
+    """Take one state, after :func:`~.effort_trust.check_efforts` has filtered it."""
+    settled = trust.begun[2]
+    share = 1.0 - math.exp(-dt / _SMOOTH)
+    carried = 0.0
+    for k in range(trust.rough.shape[0]):
+        if table.limb[k] == _BASE:
+            if k < _LINEAR:
+                carried += (trust.second[0, k] / settled) ** 2
+        elif table.limb[k] >= 0:
+            left = trust.second[0, k] / settled
+            hang.slow[0, k] += share * (left - hang.slow[0, k])
+            hang.slow[1, k] += share * (left + trust.second[1, k] / settled - hang.slow[1, k])
+    every = True
+    for limb in range(trust.weight.shape[0]):
+        now, left, needed = 0.0, 0.0, 0.0
+        for k in range(trust.rough.shape[0]):
+            if table.limb[k] == limb:
+                now += (trust.second[0, k] / settled) ** 2
+                left += hang.slow[0, k] ** 2
+                needed += hang.slow[1, k] ** 2
+        if not (now < (_IDLE * table.share) ** 2 and left < _OWN * _OWN * needed):
+            hang.since[limb] = 0.0
+            every = False
+        elif hang.since[limb] == 0.0:
+            hang.since[limb] = 1e-9
+    carried_now = not table.fixed and carried > _CARRIED * _CARRIED
+    for limb in range(trust.weight.shape[0]):
+        if not carried_now or not (every or hang.since[limb] > _FOR):
+            hang.since[limb] = 0.0
+        elif hang.since[limb] > 0.0:
+            hang.since[limb] += dt
+    for i in range(hang.idle.shape[0]):
+        limb = table.contact_limb[i]
+        hang.idle[i] = 1 if limb >= 0 and hang.since[limb] > _FOR else 0
+
+
+@kernel
+def forget_hanging(hang):
+    """Efforts are not known, or not for long enough."""
+    for limb in range(hang.since.shape[0]):
+        hang.since[limb] = 0.0
+    for i in range(hang.idle.shape[0]):
+        hang.idle[i] = 0
+
+
+def hang_memory(m: int, nv: int, limbs: int) -> HangMemory:
+    """Nothing is known."""
+    return HangMemory(since=np.zeros(limbs), idle=np.zeros(m, np.uint8), slow=np.zeros((2, nv)))

@@ -1,0 +1,121 @@
+"""Scale, bias and friction of efforts are learned and made up for, where that helps, and only there."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from estimator.test_effort_trust import CONFIG, LIMB, MODEL, motion
+
+from hybrid_contact_ros import ContactEstimator, EstimatorConfig, RobotState
+from hybrid_contact_ros.estimator import Parts
+
+JOINTS = np.arange(6, MODEL.nv)
+
+
+@lru_cache
+def states(seed: int = 3, seconds: float = 3.0) -> list[RobotState]:
+    return motion(MODEL, seed, seconds)
+
+
+def answered(fault, estimator=None, given=None) -> tuple[ContactEstimator, list]:
+    """The estimator and its modes after efforts that ``fault`` (effort, velocity) has changed in place."""
+    estimator = estimator or ContactEstimator(MODEL, CONFIG)
+    modes = []
+    for state in given or states():
+        effort = state.effort.copy()
+        fault(effort, state.v)
+        modes.append(estimator.update(RobotState(state.stamp_ns, state.q, state.v, effort), Parts.MODE).mode)
+    return estimator, modes
+
+
+def nothing(effort, v):
+    pass
+
+
+def scaled(effort, v):
+    effort[JOINTS] *= np.random.default_rng(1).uniform(0.7, 1.3, JOINTS.size)
+
+
+def rubbing(effort, v):
+    effort[JOINTS] += 1.2 * np.tanh(v[JOINTS] / 0.05)
+
+
+def biased(effort, v):
+    effort[LIMB[1][2]] += 2.5  # of a knee
+
+
+def unexplained(estimator) -> float:
+    return max(limb.unexplained for limb in estimator.effort_report())
+
+
+def wrong(modes, exact) -> float:
+    """How far forces are from those of exact efforts, root mean square of the last second, N."""
+    pairs = [(a.force_model, b.force_model) for a, b in zip(modes[-500:], exact[-500:], strict=True)]
+    return float(np.sqrt(np.mean([np.square(a - b).mean() for a, b in pairs])))
+
+
+@pytest.mark.parametrize("fault", [scaled, rubbing, biased])
+def test_errors_that_repeat_are_made_up_for(fault):
+    off = EstimatorConfig.from_mapping({**_mapping(), "trust": {"correct": False}})
+    left, as_measured = answered(fault, ContactEstimator(MODEL, off))
+    estimator, modes = answered(fault)
+    _, exact = answered(nothing)
+    assert left.joint_errors() == () and len(estimator.joint_errors()) == JOINTS.size
+    assert unexplained(estimator) < 0.5 * unexplained(left)
+    if fault is not scaled:  # the motion hardly tells what the legs press against each other with
+        assert wrong(modes, exact) < wrong(as_measured, exact)
+
+
+def _mapping():
+    return {"contacts": {leg: {"link": c.link, "points": list(c.points)} for leg, c in CONFIG.contacts.items()}}
+
+
+def test_the_constants_are_those_of_the_drives():
+    estimator, _ = answered(rubbing)
+    friction = np.array([one.friction for one in estimator.joint_errors()])
+    scale = np.array([one.scale for one in estimator.joint_errors()])
+    assert np.median(friction) == pytest.approx(-1.2, abs=0.3) and abs(np.median(scale) - 1.0) < 0.03
+
+
+def test_right_efforts_are_not_touched_to_the_bit():
+    estimator, modes = answered(nothing)
+    off = EstimatorConfig.from_mapping({**_mapping(), "trust": {"correct": False}})
+    _, plain = answered(nothing, ContactEstimator(MODEL, off))
+    assert estimator.joint_errors() == ()
+    for one, other in zip(modes, plain, strict=True):
+        assert np.array_equal(one.force_model, other.force_model, equal_nan=True)
+        assert np.array_equal(one.probability, other.probability)
+
+
+def test_what_no_drive_has_is_not_applied():
+    def reversed_limb(effort, v):
+        effort[LIMB[2]] *= -1.0
+
+    def dead_limb(effort, v):
+        effort[LIMB[0]] = 0.0
+
+    for fault in (reversed_limb, dead_limb):
+        estimator, modes = answered(fault)
+        assert estimator.joint_errors() == ()
+        assert modes[-1].force_weight.min() < 0.5
+
+
+def test_a_reset_forgets_the_correction_and_a_pause_keeps_it():
+    estimator, first = answered(rubbing)
+    pause = 1_000_000_000 + states()[-1].stamp_ns - states()[0].stamp_ns
+    later = [RobotState(s.stamp_ns + pause, s.q, s.v, s.effort) for s in states()[:20]]
+    answered(rubbing, estimator, later)
+    assert estimator.joint_errors()
+    estimator.reset()
+    assert estimator.joint_errors() == ()
+    _, again = answered(rubbing, estimator)
+    assert all(np.array_equal(a.probability, b.probability) for a, b in zip(first, again, strict=True))
+
+
+def test_states_without_efforts_between_and_single_bodies_are_as_before():
+    estimator, _ = answered(rubbing)
+    last = states()[-1]
+    found = estimator.update(RobotState(last.stamp_ns + 2_000_000, last.q, last.v), Parts.MODE).mode
+    assert np.isnan(found.force_estimate).all() and (found.force_weight == 0.0).all()

@@ -1,0 +1,83 @@
+"""A robot that something else carries does not stand, as its efforts tell: made states of a quadruped on a crane."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from estimator.test_effort_trust import CONFIG, MODEL
+
+from hybrid_contact_ros import ContactEstimator, RobotState
+from hybrid_contact_ros.estimator import Parts
+
+STEP, BEND = 0.002, (0.0, 0.6, -1.2)  # s, rad
+JOINTS = np.array([BEND["abc".index(name[-1])] for name in MODEL.joint_names])
+
+
+def lifted(efforts: float = 1.0, speed: float = 0.01) -> list[tuple[bool, RobotState]]:
+    """Whether the feet bear the robot, and the state: it stands for 0.6 s, is lifted at ``speed`` (m/s) for 0.8 s,
+    hangs for 0.6 s, and is set down again; ``efforts``: what drives say over what they give."""
+    full, found = MODEL.pinocchio_model, []
+    data = full.createData()
+    low = MODEL.problem(RobotState(0, np.r_[0, 0, 1.0, 0, 0, 0, 1.0, JOINTS], np.zeros(MODEL.nv))).gap.min()
+    height = 0.0
+    for i in range(round(2.8 / STEP)):
+        t = i * STEP
+        rate = speed if 0.6 <= t < 1.4 else -speed if 2.0 <= t < 2.8 - STEP else 0.0
+        q = np.r_[0, 0, 1.0 - low + height, 0, 0, 0, 1.0, JOINTS]
+        v = np.zeros(MODEL.nv)
+        v[2] = rate
+        stands = height <= 0.0 and rate <= 0.0
+        needed = pin.nonLinearEffects(full, data, q, np.zeros(MODEL.nv)).copy()
+        if stands:
+            problem = MODEL.problem(RobotState(0, q, v))
+            rows = np.concatenate([problem.normal_jacobian[:, None], problem.tangent_jacobian], axis=1)
+            J = rows.reshape(-1, MODEL.nv)
+            needed -= J.T @ (np.linalg.pinv(J[:, :6].T) @ needed[:6])
+        found.append((stands, RobotState(round(1e9 * t), q, v, np.r_[np.zeros(6), efforts * needed[6:]])))
+        height = max(height + rate * STEP, 0.0)
+    return found
+
+
+def test_feet_of_a_robot_that_is_lifted_as_slowly_as_odometry_drifts_open_within_0_3_s():
+    estimator, since, closed = ContactEstimator(MODEL, CONFIG), 0.0, []
+    for stands, state in lifted():
+        mode = estimator.update(state, Parts.MODE).mode
+        since = 0.0 if stands else since + STEP
+        if since > 0.3:
+            closed.append(mode.closed.mean())
+        if stands and state.stamp_ns > 3e8:
+            assert mode.closed.all() or state.stamp_ns > 2.7e9
+    assert np.mean(closed) < 0.02
+
+
+def test_it_is_told_which_limbs_carry_nothing_and_no_longer_once_they_do():
+    estimator = ContactEstimator(MODEL, CONFIG)
+    told = []
+    for _, state in lifted():
+        estimator.update(state, Parts.MODE)
+        told.append(len(estimator.held_up))
+    assert told[: round(0.6 / STEP)] == [0] * round(0.6 / STEP)
+    assert set(told[round(1.0 / STEP) : round(2.7 / STEP)]) == {4}
+
+
+def test_drives_that_say_nothing_do_not_tell_that_a_robot_hangs():
+    for part in (0.0, -1.0):
+        estimator = ContactEstimator(MODEL, CONFIG)
+        for _, state in lifted(part):
+            estimator.update(state, Parts.MODE)
+            assert estimator.held_up == ()
+
+
+def test_a_fall_is_not_hanging():
+    estimator, full = ContactEstimator(MODEL, CONFIG), MODEL.pinocchio_model
+    data = full.createData()
+    for i in range(200):
+        t = i * STEP
+        v = np.zeros(MODEL.nv)
+        v[2] = -9.81 * t
+        q = np.r_[0, 0, 2.0 - 4.905 * t * t, 0, 0, 0, 1.0, JOINTS]
+        falling = np.zeros(MODEL.nv)
+        falling[2] = -9.81
+        effort = pin.rnea(full, data, q, v, falling)
+        estimator.update(RobotState(round(1e9 * t), q, v, np.r_[np.zeros(6), effort[6:]]), Parts.MODE)
+        assert estimator.held_up == ()
