@@ -1,5 +1,6 @@
 """The wheel is enough for all that needs no ROS: it is built here, and used where nothing of ROS can be imported."""
 
+import json
 import os
 import subprocess
 import sys
@@ -17,6 +18,38 @@ class WithoutRos:
             raise ModuleNotFoundError(f"there is no ROS here: {name}")
 
 sys.meta_path.insert(0, WithoutRos())
+"""
+WRITE = """
+import numpy as np
+from hybrid_contact_ros.bags.typestore import typestore
+from hybrid_contact_ros.bags.writer import BagWriter
+
+types = typestore().types
+time = lambda k: 10**9 + 2_000_000 * k
+with BagWriter("feet.mcap") as bag:
+    for topic in ("/truth", "/detector"):
+        bag.add(topic, "std_msgs/msg/Bool")
+    for k in range(5000):
+        bag.write("/truth", time(k), types["std_msgs/msg/Bool"](data=bool(k // 100 % 2)))
+        bag.write("/detector", time(k), types["std_msgs/msg/Bool"](data=bool((k - 3) // 100 % 2)))
+part = lambda name, **of: types[name](**of)
+three = lambda kind, *v: part(f"geometry_msgs/msg/{kind}", **dict(zip("xyzw", map(float, v))))
+with BagWriter("cube.mcap") as bag:
+    bag.add("/odom", "nav_msgs/msg/Odometry")
+    for k in range(60):
+        fall = 0.3 - 0.5 * 9.81 * (0.002 * k) ** 2
+        stamp = part("builtin_interfaces/msg/Time", sec=time(k) // 10**9, nanosec=time(k) % 10**9)
+        upright = three("Quaternion", 0, 0, 0, 1)
+        pose = part("geometry_msgs/msg/Pose", position=three("Point", 0, 0, fall), orientation=upright)
+        down, still = three("Vector3", 0, 0, -9.81 * 0.002 * k), three("Vector3", 0, 0, 0)
+        twist = part("geometry_msgs/msg/Twist", linear=down, angular=still)
+        none = np.zeros(36)
+        bag.write("/odom", time(k), part(
+            "nav_msgs/msg/Odometry",
+            header=part("std_msgs/msg/Header", stamp=stamp, frame_id="odom"), child_frame_id="",
+            pose=part("geometry_msgs/msg/PoseWithCovariance", pose=pose, covariance=none),
+            twist=part("geometry_msgs/msg/TwistWithCovariance", twist=twist, covariance=none),
+        ))
 """
 READ = """
 import hybrid_contact_ros, hybrid_contact_ros.bags.typestore as store
@@ -72,7 +105,23 @@ def test_check_works_without_ros(installed):
     assert "0.37 kg" in told
 
 
+def test_score_and_compare_work_without_ros(installed):
+    """On a recording that is written there, of a detector and its truth, and of the cube that the wheel brings."""
+    place, run = installed
+    run("-c", WRITE)
+    command = ("-m", "hybrid_contact_ros.programs", "command")
+    truth = ("--truth", "left=/truth", "--result")
+    run(*command, "score", "feet.mcap", "--estimate", "left=/detector", *truth, "one", "--force")
+    run(*command, "score", "feet.mcap", "--estimate", "left=/truth", *truth, "two", "--force")
+    assert "accuracy" in run(*command, "compare", "one.result.zip", "two.result.zip")
+    config = place / "share" / "hybrid_contact_ros" / "config"
+    cube = ("--config", str(config / "cube.yaml"), "--urdf", str(config / "cube.urdf"))
+    told = run(*command, "score", "cube.mcap", *cube, "--result", "cube", "--force", "--json")
+    assert json.loads(told)["states"] == 60
+    assert json.loads(run(*command, "replay", "cube.mcap", *cube, "--no-out", "--json"))["states"] == 60
+
+
 def test_every_verb_is_there_without_ros(installed):
     _, run = installed
     told = run("-m", "hybrid_contact_ros.programs", "command", "--help")
-    assert all(verb in told for verb in ("replay", "identify", "convert", "check"))
+    assert all(verb in told for verb in ("replay", "score", "compare", "identify", "convert", "check"))

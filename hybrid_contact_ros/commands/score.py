@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
         show_result(result.summary, out_to)
         if not args.no_result:
             out_to.print(Text(f"result: {result_path(target)}"), soft_wrap=True)
-    missed = bool(args.truth) and result.summary["scores"] is None and not result.table("observed").get("set", ())
+    missed = bool(args.truth) and result.summary["scores"] is None and not len(result.table("observed").get("set", ()))
     if missed and result.summary["states"]:
         said = "no score: the truth says nothing about the time of the estimate; do both have the same clock?"
         console(stderr=True).print(Text(said, style="yellow"), soft_wrap=True)
