@@ -36,6 +36,7 @@ setup(
     install_requires=["numpy", "scipy", "sympy", "numba", "pin", "pyyaml", "rosbags", "rich"],
     extras_require={
         "demo": ["mujoco", "example-robot-data", "matplotlib", "rich"],
+        "fleet": ["dask", "distributed", "pyarrow", "fsspec"],
         "test": ["pytest", "pytest-xdist", "hypothesis", "import-linter"],
     },
     zip_safe=True,

@@ -41,7 +41,7 @@ def test_what_is_done_is_skipped_also_under_another_name_and_not_with_another_co
     before = partitions(out)
     again = scored(bags, task, out)
     assert (again.scored, again.skipped) == (0, 6) and partitions(out) == before
-    (bags / "dog0" / "fall0.mcap").rename(bags / "dog1" / "moved.mcap")
+    (bags / "dog0" / "fall0.mcap").rename(bags / "dog0" / "moved.mcap")
     moved = scored(bags, task, out)
     assert (moved.scored, moved.skipped, moved.same) == (0, 6, 1) and partitions(out) == before
     assert scored(bags, task, out).same == 0  # and that is remembered
