@@ -13,6 +13,7 @@ from typing import Any
 import dask
 from distributed import Client, Future, KilledWorker, LocalCluster, as_completed
 
+from hybrid_contact_ros.fleets import worker_setup
 from hybrid_contact_ros.fleets.dataset import Dataset
 from hybrid_contact_ros.fleets.find import Bag
 from hybrid_contact_ros.fleets.job import NotScoredError, Task, content_of, run
@@ -57,12 +58,11 @@ def cluster(jobs: int | None, scheduler: str | None) -> Iterator[Client]:
         ValueError: there is no scheduler at that address, or it has no worker.
     """
     with ExitStack() as stack:
-        # A worker that stops answering for so long is given up, and its recordings go to others.
         stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": ATTEMPTS - 1}))
         if scheduler is None:
             local = LocalCluster(
                 n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=":0",
-                silence_logs=logging.CRITICAL,
+                silence_logs=logging.CRITICAL, preload=[worker_setup.__name__],
             )  # fmt: skip
             client = stack.enter_context(Client(stack.enter_context(local)))
         else:
