@@ -37,6 +37,7 @@ setup(
     extras_require={
         "demo": ["mujoco", "example-robot-data", "matplotlib", "rich"],
         "report": ["bokeh", "matplotlib"],
+        "fleet": ["dask", "distributed", "pyarrow", "fsspec"],
         "test": ["pytest", "pytest-xdist", "hypothesis", "import-linter"],
     },
     zip_safe=True,

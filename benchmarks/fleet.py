@@ -81,8 +81,11 @@ def main() -> None:
         config = EstimatorConfig.from_file(ROOT / "config" / "go2.yaml")
         task = Task(config, None, STREAMS, ("/truth/contact_mode", "/truth/impact"), pattern=r"/(robot\d)/")
         print(f"{len(bags)} recordings, {size:.0f} MB, {args.samples} states each")
-        print("| workers | started in, s | scored | failed | robot time, s | wall, s | robot h / min | against 1 |")
-        print("|---|---|---|---|---|---|---|---|")
+        print(
+            "| workers | started in, s | scored | failed | robot time, s | wall, s | robot h / min | recordings / min "
+            "| against 1 |"
+        )
+        print("|---|---|---|---|---|---|---|---|---|")
         seen, rates = set(), {}
         for jobs in args.jobs:
             out = Path(scratch) / f"dataset{jobs}"
@@ -96,7 +99,8 @@ def main() -> None:
             seen.add(digest(out))
             print(
                 f"| {jobs} | {started:.1f} | {found.scored} | {len(found.failed)} | {found.robot_seconds:.0f} | "
-                f"{found.seconds:.1f} | {found.rate:.3f} | {found.rate / rates[args.jobs[0]]:.2f} |",
+                f"{found.seconds:.1f} | {found.rate:.4f} | {60.0 * found.scored / found.seconds:.0f} | "
+                f"{found.rate / rates[args.jobs[0]]:.2f} |",
                 flush=True,
             )
             for url, reason in list(found.failed.items())[:3]:

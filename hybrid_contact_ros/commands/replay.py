@@ -25,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--result", type=Path, metavar="FILE",
         help="also write a result file (.result.zip), for `hybrid-contact compare` and reports",
     )  # fmt: skip
+    parser.add_argument("--rrd", type=Path, metavar="FILE", help="also a file for the Rerun viewer; needs rerun-sdk")
     parser.add_argument("--force", action="store_true", help="replace OUT and the result file")
     parser.add_argument(
         "--truth", action="append", default=[], metavar="TOPIC",
@@ -65,6 +66,7 @@ def run(args: argparse.Namespace) -> int:
             sensitivity=args.sensitivity,
             force=args.force,
             result=args.result,
+            rerun=args.rrd,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
     if args.json:

@@ -13,6 +13,7 @@ from typing import Any
 import dask
 from distributed import Client, Future, KilledWorker, LocalCluster, as_completed
 
+from hybrid_contact_ros.fleets import worker_setup
 from hybrid_contact_ros.fleets.dataset import Dataset
 from hybrid_contact_ros.fleets.find import Bag
 from hybrid_contact_ros.fleets.job import NotScoredError, Task, content_of, run
@@ -57,12 +58,11 @@ def cluster(jobs: int | None, scheduler: str | None) -> Iterator[Client]:
         ValueError: there is no scheduler at that address, or it has no worker.
     """
     with ExitStack() as stack:
-        # A worker that stops answering for so long is given up, and its recordings go to others.
         stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": ATTEMPTS - 1}))
         if scheduler is None:
             local = LocalCluster(
                 n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=":0",
-                silence_logs=logging.CRITICAL,
+                silence_logs=logging.CRITICAL, preload=[worker_setup.__name__],
             )  # fmt: skip
             client = stack.enter_context(Client(stack.enter_context(local)))
         else:
@@ -95,6 +95,7 @@ def score(
     outcome.skipped = sum(known.get(bag.url) == bag.fingerprint for bag in bags)
     doing: dict[Future, Bag] = {}
     completed = as_completed()
+    suspects: list[Bag] = []
     rows = 0
 
     def submit(bag: Bag | None, function: Callable[..., Any]) -> bool:
@@ -122,6 +123,8 @@ def score(
                 dataset.same(bag.url, bag.fingerprint, task.hash)
                 outcome.skipped += 1
                 outcome.same += 1
+            elif isinstance(future.exception(), KilledWorker):
+                suspects.append(bag)  # perhaps it only waited on a worker that died of another one
             else:
                 rows += _kept(future, bag, dataset, outcome)
             submit(next(waiting, None), first)
@@ -129,6 +132,10 @@ def score(
                 dataset.fold()
                 rows = 0
             outcome.seconds = time.monotonic() - begin
+            tell(outcome, total)
+        for bag in suspects:  # one at a time: now it is known of which one workers die
+            future = client.submit(run, bag, task, pure=False)
+            _kept(future, bag, dataset, outcome)
             tell(outcome, total)
     finally:
         client.unsubscribe_topic("all")
@@ -159,7 +166,8 @@ def _reason(error: BaseException) -> str:
         return str(error)
     if isinstance(error, KilledWorker):
         return (
-            f"its worker died each of {ATTEMPTS} times: is there too little memory for it, or does it crash a library? "
+            f"its worker died each of {ATTEMPTS} times, also when nothing else ran: is there too little memory for it, "
+            "or does it crash a library? "
             "`hybrid-contact replay` on it alone shows what happens"
         )
     return f"a fault of hybrid_contact_ros: {type(error).__name__}: {error}"

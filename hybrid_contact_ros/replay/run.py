@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from hybrid_contact_ros.messages.intake import Intake
 from hybrid_contact_ros.messages.side_inputs import SIDE_TYPES
 from hybrid_contact_ros.messages.warming import warm as warm_messages
 from hybrid_contact_ros.prediction import Prediction
+from hybrid_contact_ros.replay.rerun_export import RerunExport, check_rerun
 from hybrid_contact_ros.replay.result import ReplayResult
 from hybrid_contact_ros.replay.result_file import check_result, result_of
 from hybrid_contact_ros.replay.session import OUTPUTS, SENSITIVITY, Feed, Session
@@ -52,6 +54,7 @@ def replay_bag(
     force: bool = False,
     result: str | Path | None = None,
     finish: Callable[[Result], Result] | None = None,
+    rerun: str | Path | None = None,
     on_prediction: Callable[[RobotState, Prediction], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ReplayResult:
@@ -73,6 +76,7 @@ def replay_bag(
             ``complete_sets`` a replay is slower, and two replays give the same bits in every message.
         sensitivity: also compute and write ``event_sensitivity``, as a live node does while somebody listens to it, for
             states that are ``sensitivity.interval`` apart or more.
+        rerun: file of the Rerun viewer to write, ``NAME.rrd``; needs rerun-sdk.
         force: replace ``out`` and ``result`` where they exist.
         result: result file to write (see :mod:`~hybrid_contact_ros.results.file`); its suffix is put behind a name that
             does not end in .zip. ``None`` writes none.
@@ -98,6 +102,7 @@ def replay_bag(
         config = replace(config, impact=replace(config.impact, deadline=0.0))
     _check_place(bag, out, force)
     target = check_result(result, force)
+    picture = None if rerun is None else check_rerun(rerun, force)
     with BagReader(bag) as reader:
         from_odometry = config.floating_base and config.input.base == "odometry"
         streams = Streams(joint_states, odometry, robot_description, namespace).found_in(reader, from_odometry)
@@ -112,13 +117,18 @@ def replay_bag(
         recorded = target is not None or finish is not None
         recorder = Recorder(model.contacts, model.nv, model.floating_base) if recorded else None
         identity = reader.identity
+        export = None if picture is None else RerunExport(picture, model, Path(bag).name)
+        on_prediction = on_prediction if export is None else export.beside(on_prediction)
         session = Session(estimator, intake, on_prediction, bool(truths), sensitivity, recorder)
         setup = time.perf_counter() - begin
         base = streams.odometry if from_odometry else None
         beside = streams.beside(reader, {topic: SIDE_TYPES[side.kind] for topic, side in intake.side.items()})
         feed = Feed(reader, streams.joint_states, base, [*topics, *beside, *truths], progress, beside)
         begin = time.perf_counter()
-        damage = _played(feed, session, out, force, OUTPUTS | SENSITIVITY if sensitivity else OUTPUTS)
+        with ExitStack() as stack:
+            if export is not None:
+                stack.enter_context(export)
+            damage = _played(feed, session, out, force, OUTPUTS | SENSITIVITY if sensitivity else OUTPUTS)
         scores = session.board.scores() if session.board is not None else None
         wall = time.perf_counter() - begin
     replayed = ReplayResult(

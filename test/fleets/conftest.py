@@ -14,6 +14,7 @@ pytest.importorskip("fsspec", reason="fsspec is not there: pip install 'hybrid_c
 
 from helpers.fleets import STREAMS, TRUTH
 from hybrid_contact_ros.fleets.job import Task
+from hybrid_contact_ros.fleets.run import cluster
 from hybrid_contact_ros.recordings.write import write_recording
 
 
@@ -30,3 +31,10 @@ def bags(fall, tmp_path) -> Path:
 @pytest.fixture
 def task(walker) -> Task:
     return Task(walker, None, STREAMS, TRUTH, pattern=r"/(dog\d)/")
+
+
+@pytest.fixture(scope="module")
+def client():
+    """A cluster of two processes for all tests of a file that let its workers live."""
+    with cluster(2, None) as made:
+        yield made

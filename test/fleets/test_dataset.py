@@ -14,7 +14,7 @@ from hybrid_contact_ros.fleets.dataset import SCHEMA, Dataset, read
 from hybrid_contact_ros.fleets.find import find
 
 
-def test_a_process_that_ends_in_the_middle_loses_nothing_that_was_done(bags, task, tmp_path):
+def test_a_process_that_ends_in_the_middle_loses_nothing_that_was_done(bags, task, tmp_path, client):
     """The journal is all that there is until the end; a line that was cut off is no row."""
     out = tmp_path / "out"
     with opened(out) as dataset:
@@ -24,10 +24,10 @@ def test_a_process_that_ends_in_the_middle_loses_nothing_that_was_done(bags, tas
     with (out / "_journal.jsonl").open("ab") as file:
         file.write(b'{"robot": "dog1", "da')
     assert not partitions(out)
-    rest = scored(bags, task, out)
+    rest = scored(bags, task, out, client)
     assert (rest.scored, rest.skipped) == (3, 3)
     whole = tmp_path / "whole"
-    scored(bags, task, whole)
+    scored(bags, task, whole, client)
     assert partitions(out) == partitions(whole)
 
 

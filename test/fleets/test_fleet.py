@@ -19,12 +19,15 @@ from hybrid_contact_ros.recordings.write import write_recording
 from hybrid_contact_ros.replay.run import replay_bag
 
 
-def test_the_dataset_has_the_same_bytes_for_any_number_of_workers_and_the_numbers_of_a_replay(bags, task, tmp_path):
-    for jobs in (1, 3):
-        outcome = scored(bags, task, tmp_path / f"out{jobs}", jobs)
-        assert (outcome.scored, outcome.failed, outcome.deaths) == (6, {}, [])
+def test_the_dataset_has_the_same_bytes_for_any_number_of_workers_and_the_numbers_of_a_replay(
+    bags, task, tmp_path, client
+):
+    with cluster(1, None) as alone:
+        for name, workers in (("out1", alone), ("out2", client)):
+            outcome = scored(bags, task, tmp_path / name, workers)
+            assert (outcome.scored, outcome.failed, outcome.deaths) == (6, {}, [])
     one = partitions(tmp_path / "out1")
-    assert one == partitions(tmp_path / "out3")
+    assert one == partitions(tmp_path / "out2")
     assert set(one) == {f"robot=dog{k}/day=1970-01-01/{FILE}" for k in (0, 1)}
     rows = read(tmp_path / "out1").to_pylist()
     assert len(rows) == 6 and {row["robot"] for row in rows} == {"dog0", "dog1"}
@@ -35,35 +38,37 @@ def test_the_dataset_has_the_same_bytes_for_any_number_of_workers_and_the_number
     assert row["touchdown_20ms_events"] == 2 and row["impacts"] == 1
 
 
-def test_what_is_done_is_skipped_also_under_another_name_and_not_with_another_configuration(bags, task, tmp_path):
+def test_what_is_done_is_skipped_also_under_another_name_and_not_with_another_configuration(
+    bags, task, tmp_path, client
+):
     out = tmp_path / "out"
-    assert scored(bags, task, out).scored == 6
+    assert scored(bags, task, out, client).scored == 6
     before = partitions(out)
-    again = scored(bags, task, out)
+    again = scored(bags, task, out, client)
     assert (again.scored, again.skipped) == (0, 6) and partitions(out) == before
-    (bags / "dog0" / "fall0.mcap").rename(bags / "dog1" / "moved.mcap")
-    moved = scored(bags, task, out)
+    (bags / "dog0" / "fall0.mcap").rename(bags / "dog0" / "moved.mcap")
+    moved = scored(bags, task, out, client)
     assert (moved.scored, moved.skipped, moved.same) == (0, 6, 1) and partitions(out) == before
-    assert scored(bags, task, out).same == 0  # and that is remembered
+    assert scored(bags, task, out, client).same == 0  # and that is remembered
     other = replace(task, config=replace(task.config, prediction=replace(task.config.prediction, horizon=0.03)))
-    assert scored(bags, other, out).scored == 6
+    assert scored(bags, other, out, client).scored == 6
     assert len(read(out)) == 12
-    assert scored(bags, task, out, again=True).scored == 6 and len(read(out)) == 12
+    assert scored(bags, task, out, client, again=True).scored == 6 and len(read(out)) == 12
 
 
-def test_a_bag_that_fails_is_told_with_its_reason_and_tried_again(bags, task, tmp_path):
+def test_a_bag_that_fails_is_told_with_its_reason_and_tried_again(bags, task, tmp_path, client):
     out = tmp_path / "out"
     (bags / "dog0" / "broken.mcap").write_bytes(b"\x89MCAP0\r\n" + bytes(100))
     (bags / "dog1" / "empty.db3").write_bytes(b"")
     cut = bags / "dog1" / "fall1.mcap"
     cut.write_bytes(cut.read_bytes()[: cut.stat().st_size // 2])
-    outcome = scored(bags, task, out)
+    outcome = scored(bags, task, out, client)
     assert outcome.scored == 6 and set(outcome.damaged) == {str(cut)}
     assert {Path(url).name for url in outcome.failed} == {"broken.mcap", "empty.db3"}
     assert all(reason and "Error" not in reason.split(":")[0] for reason in outcome.failed.values())
     assert json.loads((out / "_failed.json").read_text()) == outcome.failed
     write_recording(_with_model(bags), bags / "dog0" / "broken.mcap", force=True)
-    second = scored(bags, task, out)
+    second = scored(bags, task, out, client)
     assert second.same + second.scored == 1 and set(map(_name, second.failed)) == {"empty.db3"}
 
 
@@ -90,20 +95,20 @@ def _with_model(bags):
     )  # fmt: skip
 
 
-def test_a_dead_worker_costs_no_recording(bags, task, tmp_path):
+def test_a_dead_worker_costs_no_recording(bags, task, tmp_path, client):
     whole = tmp_path / "whole"
-    scored(bags, task, whole, 1)
+    scored(bags, task, whole, client)
     out = tmp_path / "out"
-    with opened(out) as dataset, cluster(2, None) as client:
-        client.wait_for_workers(2)
-        victim = min(client.run(os.getpid).values())
+    with opened(out) as dataset, cluster(2, None) as mortal:
+        mortal.wait_for_workers(2)
+        victim = min(mortal.run(os.getpid).values())
         killed = []
 
         def tell(outcome, total):
             if outcome.scored >= 1 and not killed:
                 killed.append(os.kill(victim, signal.SIGKILL))
 
-        outcome = score(find([str(bags)]), task, dataset, client, tell)
+        outcome = score(find([str(bags)]), task, dataset, mortal, tell)
     assert killed and outcome.scored == 6 and not outcome.failed
     assert len(outcome.deaths) == 1 and "is gone" in outcome.deaths[0]
     assert partitions(out) == partitions(whole)

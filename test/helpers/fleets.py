@@ -11,7 +11,7 @@ from distributed import WorkerPlugin
 from hybrid_contact_ros.fleets import job
 from hybrid_contact_ros.fleets.dataset import FILE, Dataset
 from hybrid_contact_ros.fleets.find import find
-from hybrid_contact_ros.fleets.run import cluster, score
+from hybrid_contact_ros.fleets.run import score
 
 STREAMS = {
     "joint_states": "joint_states", "odometry": "odom", "robot_description": "robot_description",
@@ -29,8 +29,9 @@ def opened(path):
         dataset.close()
 
 
-def scored(bags, task, out, jobs=2, **options):
-    with opened(out) as dataset, cluster(jobs, None) as client:
+def scored(bags, task, out, client, **options):
+    """What comes of a run over a folder on a client's cluster."""
+    with opened(out) as dataset:
         return score(find([str(bags)]), task, dataset, client, **options)
 
 
