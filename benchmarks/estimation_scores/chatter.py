@@ -3,6 +3,8 @@ them open in all samples of some stretch, in every second one, or in none, by ch
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from benchmarks.estimation_scores.episodes import Bools
@@ -26,7 +28,7 @@ def chatter(touched: Bools, closed: Bools, longest: int = LONGEST) -> Bools:
     bridged = touched.copy()
     for foot, own in enumerate(touched.T):
         at = np.flatnonzero(own)
-        for before, after in zip(at[:-1], at[1:], strict=True):
+        for before, after in pairwise(at):
             if after - before <= longest:
                 bridged[before : after + 1, foot] = True
     return np.asarray(bridged & ~closed)

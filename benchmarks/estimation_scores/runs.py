@@ -19,8 +19,8 @@ from hybrid_contact_ros.mechanics.model import RigidBodyModel
 class Options:
     """``states``: "recorded", "noise", or a name of :data:`~benchmarks.estimation_scores.faults.FAULTS`.
     ``seconds``: of each recording. ``settings``: parameters that are changed. ``uncertain``: samples are scored where
-    the truths disagree, too. ``efforts``: whether they are given. ``chatter``: whether samples are scored at which a foot
-    is open between two impulses a few milliseconds apart, where that is known (:mod:`.chatter`)."""
+    the truths disagree, too. ``efforts``: whether they are given. ``chatter``: whether samples are scored at which a
+    foot is open between two impulses a few milliseconds apart, where that is known (:mod:`.chatter`)."""
 
     states: str = "recorded"
     seconds: float | None = None
