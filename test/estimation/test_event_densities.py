@@ -95,7 +95,8 @@ class Foretold:
         quantiles = np.array([*n[QUANTILES : QUANTILES + 2], n[TIME], *n[QUANTILES + 2 : QUANTILES + 4]])
         return SimpleNamespace(
             density=TimeDensity(quantiles, n[EVENT_PROBABILITY], bool(self.out.codes[BOUNDS_VALID, contact])),
-            whole=bool(self.out.codes[DENSITY_VALID, contact]), earliest=n[EARLIEST], latest=n[LATEST], other=self.out.numbers[:, 1 - contact].copy(),
+            whole=bool(self.out.codes[DENSITY_VALID, contact]),
+            earliest=n[EARLIEST], latest=n[LATEST], other=self.out.numbers[:, 1 - contact].copy(),
         )  # fmt: skip
 
     def happens(self, stamp: int, contact: int, kind: int):
