@@ -68,8 +68,11 @@ def main() -> None:
     parser.add_argument("--fault", choices=list(FAULTS), default=None, help="of the sensors, for all states")
     parser.add_argument("--without-efforts", action="store_true", help="no measured efforts are given")
     parser.add_argument("--all-samples", action="store_true", help="score where truths disagree, too")
-    parser.add_argument("--without-chatter", action="store_true",
-                        help="do not score where a foot is open between two impulses at most 5 ms apart")
+    parser.add_argument(
+        "--without-chatter",
+        action="store_true",
+        help="do not score where a foot is open between two impulses at most 5 ms apart",
+    )
     parser.add_argument("--set", action="append", default=[], metavar="GROUP.PARAMETER=VALUE", dest="settings",
                         help="change a parameter: activation.gap_on=0.004, contacts.*.radius=0.02")  # fmt: skip
     parser.add_argument("--seconds", type=float, help="of each recording, from its beginning")

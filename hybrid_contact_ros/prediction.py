@@ -67,8 +67,8 @@ class ModePrediction:
             time_bounds_valid: whether the bounds are calibrated.
         time_q05, time_q25, time_q75, time_q95: (m,) s, quantiles of the time to a touchdown or liftoff, with
             ``time_to_event`` the median; event_probability: (m,), that it comes within ``prediction.horizon``; NaN for
-            other events (:meth:`density`, docs/event_densities.md). density_valid: whether these are calibrated: they
-            are not. bounds_valid: (m,) bool, whether bounds of the next event are, by what they held lately.
+            other events (:meth:`density`, docs/event_densities.md). density_valid: (m,) bool, whether these are
+            calibrated, and bounds_valid: (m,) bool, whether bounds of the next event are: by what they held lately.
         ground_offset: (m,) m, height of the ground under the contact over its configured plane, as learned; subtracted
             from the measured gap. ground_sigma: (m,) m, its standard deviation, which is in all bounds and scores.
         sequence: what follows in the next ``prediction.rollout`` seconds; empty without measured effort.
@@ -108,13 +108,13 @@ class ModePrediction:
     time_q95: Array
     event_probability: Array
     bounds_valid: NDArray[np.bool_]
+    density_valid: NDArray[np.bool_]
     friction_lower: Array
     friction_upper: Array
     friction_ratio: Array
     slip_warning: NDArray[np.bool_]
     time_to_slip: Array
     time_bounds_valid: bool = False
-    density_valid: bool = False
 
     @property
     def closed(self) -> NDArray[np.bool_]:
@@ -125,7 +125,7 @@ class ModePrediction:
         """The density of the time to a contact's next event, if that is a touchdown or a liftoff."""
         columns = (self.time_q05, self.time_q25, self.time_to_event, self.time_q75, self.time_q95)
         quantiles = np.array([column[contact] for column in columns])
-        return TimeDensity.known(quantiles, self.event_probability[contact], self.density_valid)
+        return TimeDensity.known(quantiles, self.event_probability[contact], self.density_valid[contact])
 
     @property
     def bitmask(self) -> int:

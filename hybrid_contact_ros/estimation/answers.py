@@ -30,7 +30,7 @@ _NUMBERS = (
     "time_q05", "time_q25", "time_q75", "time_q95", "event_probability", "friction_lower", "friction_upper",
     "friction_ratio", "time_to_slip",
 )  # fmt: skip
-_CODES = ("status", "jammed", "next_event", "bounds_valid", "slip_warning")
+_CODES = ("status", "jammed", "next_event", "bounds_valid", "slip_warning", "density_valid")
 _FLAG_NUMBERS = (
     "constraint_force", "gap_acceleration", "chatter_end", "touchdown_speed", "friction_margin",
     "pseudo_impulse_margin", "chatter_end_earliest", "chatter_end_latest",
@@ -72,8 +72,8 @@ _FLAG_PLACES = {
 }
 assert len(_NUMBERS) + len(_FLAG_NUMBERS) == NUMBERS and len(_CODES) + len(_FLAG_CODES) == CODES
 _PAIR_FIELDS = ("pair_first", "pair_second", "pair_coupling", "pair_order_sensitive", "pair_order_margin")
-_NEVER = ("time_bounds_valid", "density_valid", "chatter_bounds_valid")  # these are not calibrated
-_TRUTHS = ("force_valid", "closed", "bounds_valid", "slip_warning")
+_NEVER = ("time_bounds_valid", "chatter_bounds_valid")  # these are not calibrated
+_TRUTHS = ("force_valid", "closed", "bounds_valid", "slip_warning", "density_valid")
 _new, _set = object.__new__, object.__setattr__  # the records are frozen
 
 

@@ -18,8 +18,9 @@ from hybrid_contact_ros.estimation.memory import Memory, engine_out, lists_block
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.stream_offsets import note_spin
 from hybrid_contact_ros.estimation.stride_course import stride_course
-from hybrid_contact_ros.estimation.support import activation_for, believed_for, ground_for, shared_weight
+from hybrid_contact_ros.estimation.support import activation_for, believed_for, ground_for, shared_weight, stands
 from hybrid_contact_ros.kernels.bound import Bound
+from hybrid_contact_ros.kernels.estimation.belief_step import CALIBRATED
 from hybrid_contact_ros.kernels.estimation.measure import MeasureSettings, measure_given
 from hybrid_contact_ros.kernels.estimation.update import update_given
 from hybrid_contact_ros.kernels.estimation.update_records import (
@@ -147,6 +148,8 @@ class Engine:
         self.course = stride_course(
             m, model.measured.configuration, model.velocity, model.floating_base, config.prediction.rhythm
         )
+        # Probabilities were calibrated on robots that stand.
+        self._says = -1 if stands(model) else ~CALIBRATED
         shared = shared_weight(model)
         given = Given(
             *update_settings(model, config), *ground_settings(ground_for(model, config.ground), shared, m),
@@ -202,7 +205,8 @@ class Engine:
             sequence_wanted, *self._out,
         )  # fmt: skip
         listed = self._lists.copy() if found[_STEPS] or found[_PAIRS] else None
-        return Answer(self._floats.copy(), self._bytes.copy(), listed, *found)
+        residual, validity, *counts = found
+        return Answer(self._floats.copy(), self._bytes.copy(), listed, residual, validity & self._says, *counts)
 
 
 def update_settings(model: RigidBodyModel, config: EstimatorConfig) -> UpdateSettings:

@@ -14,9 +14,11 @@ from hybrid_contact_ros.kernels.estimation.stride_course import (
     USED,
     StrideCourse,
 )
+from hybrid_contact_ros.kernels.estimation.unloading import UNLOADING
 
 Array = NDArray[np.float64]
 _BASE_Q, _BASE_V, _LINEAR = 7, 6, 3  # of a floating base
+_UNPROVEN = 0.45  # share of liftoffs by the load that came true: one that comes makes it believed, at every contact
 
 
 def stride_course(contacts: int, configuration: Array, velocity: Array, floating: bool, used: bool) -> StrideCourse:
@@ -66,6 +68,12 @@ def event_skill(contacts: int) -> EventSkill:
         sigma=np.zeros(m),
         forecast=np.zeros((m, SOURCES)),
         estimate=np.zeros(3),
+        lean=np.zeros(3),
+        recent_lean=np.zeros(RECENT),
+        recent_load=np.zeros((RECENT, m)),
+        unloading=np.zeros((m + 1, UNLOADING)),
+        fell=np.zeros(m + 1, dtype=indices),
+        pressed=np.zeros(m),
     )
     forget_skill(skill)
     return skill
@@ -76,7 +84,9 @@ def forget_skill(skill: EventSkill) -> None:
     skill.square[:] = np.square(FIRST)
     skill.events[:] = 1.0
     skill.share[:] = 1.0
-    skill.share[:, 1, PATH] = 0.0
+    skill.share[:, 1, PATH] = _UNPROVEN
+    for array in (skill.lean, skill.fell, skill.pressed):
+        array.fill(0)
     skill.pending[:] = np.nan
     skill.sigma[:] = np.nan
     skill.path[:] = 0.0

@@ -51,6 +51,7 @@ def contact_mode(
         mode.time_q95.tolist(),
         mode.event_probability.tolist(),
         mode.bounds_valid.tolist(),
+        mode.density_valid.tolist(),
         mode.ground_offset.tolist(),
         mode.ground_sigma.tolist(),
         mode.friction_lower.tolist(),
@@ -64,7 +65,7 @@ def contact_mode(
     # faster than passing it in.
     for c, (
         name, frame, status, probability, p, n, gap, rate, u, f, good, e, mu, margin, jam, weight, kind, time, low,
-        high, q05, q25, q75, q95, comes, calibrated, offset, sigma, least, most, ratio, warned, slip,
+        high, q05, q25, q75, q95, comes, calibrated, dense, offset, sigma, least, most, ratio, warned, slip,
     ) in zip(blanks, columns, strict=True):  # fmt: skip
         c.name, c.frame, c.status = name, frame, status
         c.probability, c.probability_valid = probability, valid
@@ -80,7 +81,7 @@ def contact_mode(
         c.next_event, c.time_to_event, c.time_to_event_earliest, c.time_to_event_latest = kind, time, low, high
         c.time_bounds_valid = bounded or calibrated
         c.time_to_event_q05, c.time_to_event_q25, c.time_to_event_q75, c.time_to_event_q95 = q05, q25, q75, q95
-        c.event_probability, c.time_density_valid = comes, bool(mode.density_valid)
+        c.event_probability, c.time_density_valid = comes, dense
         c.ground_offset, c.ground_sigma = offset, sigma
         c.friction_lower, c.friction_upper, c.friction_ratio = least, most, ratio
         c.slip_warning, c.time_to_slip = warned, slip

@@ -89,8 +89,7 @@ class ModeTemplate:
         write_contact_mode(
             *self._places, held(mode.stamp_ns), int(mode.validity), float(mode.residual), held(compute_time_ns),
             held(input_age_ns), bool(mode.probability_valid), bool(mode.time_bounds_valid),
-            bool(mode.density_valid), floats, codes,
-            bool(s.bounds_valid), s.contact, s.kind, s.times, s.mode, *self._views,
+            floats, codes, bool(s.bounds_valid), s.contact, s.kind, s.times, s.mode, *self._views,
         )  # fmt: skip
         return self._bytes.tobytes()
 
@@ -104,7 +103,8 @@ def _sources(contacts: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         field, _, axis = name.partition(".")
         array = arrays[_FIELDS.get(field, field)]
         columns.append(array[:, "xyz".index(axis)] if axis else array)
-    flags = [arrays[name] for name in ("status", "force_valid", "next_event", "bounds_valid", "slip_warning")]
+    names = ("status", "force_valid", "next_event", "bounds_valid", "slip_warning", "density_valid")
+    flags = [arrays[name] for name in names]
     return np.stack(columns, axis=1).copy(), np.stack(flags, axis=1).copy()
 
 

@@ -18,6 +18,6 @@ def warm() -> None:
     octets, table, rows = memory[:0], np.zeros((0, 1), np.int64), np.zeros((0, 3))
     write_contact_mode(
         np.zeros(6, np.int64), table, table, table, table, table[:, 0].copy(), table, table, 0, 0, 0.0, 0, 0, False,
-        False, False, none, octets, False, table[:, 0].copy(), octets, rows, table[:, 0].copy(), memory,
+        False, none, octets, False, table[:, 0].copy(), octets, rows, table[:, 0].copy(), memory,
         memory.view(np.uint32), memory.view(np.int64), memory.view(np.float64),
     )  # fmt: skip

@@ -25,6 +25,7 @@ from hybrid_contact_ros.kernels.estimation.event_density import foretell_densiti
 from hybrid_contact_ros.kernels.estimation.update_records import (
     BOUNDS_VALID,
     CODES,
+    DENSITY_VALID,
     EARLIEST,
     EVENT_PROBABILITY,
     LATEST,
@@ -94,6 +95,7 @@ class Foretold:
         quantiles = np.array([*n[QUANTILES : QUANTILES + 2], n[TIME], *n[QUANTILES + 2 : QUANTILES + 4]])
         return SimpleNamespace(
             density=TimeDensity(quantiles, n[EVENT_PROBABILITY], bool(self.out.codes[BOUNDS_VALID, contact])),
+            whole=bool(self.out.codes[DENSITY_VALID, contact]),
             earliest=n[EARLIEST], latest=n[LATEST], other=self.out.numbers[:, 1 - contact].copy(),
         )  # fmt: skip
 
@@ -218,6 +220,14 @@ def test_it_is_valid_after_enough_events_that_were_where_they_should_be_and_for_
     valid = [told.density.valid for told, _ in Foretold().strides(200)]
     assert np.mean(valid[60:]) > 0.5
     assert not any(told.density.valid for told, _ in Foretold().strides(200, LIFTOFF))
+
+
+def test_a_whole_density_is_valid_after_more_events_of_touchdowns_alone_and_never_without_its_bounds():
+    told = [told for told, _ in Foretold().strides(400)]
+    assert not any(one.whole for one in told[:64])
+    assert np.mean([one.whole for one in told[64:]]) > 0.2
+    assert all(one.density.valid for one in told if one.whole)
+    assert not any(one.whole for one, _ in Foretold().strides(400, LIFTOFF))
 
 
 def test_events_that_err_as_never_before_end_validity():

@@ -30,18 +30,21 @@ class Foot:
             np.array([[found, found - 0.002, found + 0.002]]),
         )
         one = np.ones(1)
-        given = EventsGiven(self.now, STEP, 2.0, 0.1, lost, np.array([closed], np.uint8), one, -one, due)
+        closed = np.array([closed], np.uint8)
+        given = EventsGiven(
+            self.now, STEP, 2.0, 0.1, lost, closed, one, -one, due, one, np.zeros(1), np.zeros((1, 2, 3))
+        )
         weigh_sources(given, self.course, self.skill, told)
         self.now += STEP
         return int(told.kind[0]), *told.times[0]
 
-    def lifts(self, rhythm, line, times=1):
-        """Liftoffs before which the rhythm and the line are wrong by so many s."""
+    def lifts(self, rhythm, times=1):
+        """Liftoffs before which the rhythm is wrong by so many s."""
         for _ in range(times):
             end = self.now + 0.2
             for _ in range(100):
                 left = end - self.now
-                self.state(True, left + rhythm, left + line, LIFTOFF if left + line > 0.0 else 0)
+                self.state(True, left + rhythm)
             learn_skill(0, 1, end, self.skill)
             for _ in range(30):
                 self.state(False)
@@ -49,7 +52,7 @@ class Foot:
 
 def test_mean_square_errors_become_those_of_the_source():
     foot = Foot()
-    foot.lifts(0.006, np.nan, 12)
+    foot.lifts(0.006, 12)
     square = foot.skill.square[0, 1, STATE]
     assert np.sqrt(square) == pytest.approx(0.006, rel=0.2)
     assert (foot.skill.events[0, 1, STRIDE] == 1.0).all()  # it said nothing
@@ -57,19 +60,10 @@ def test_mean_square_errors_become_those_of_the_source():
 
 def test_one_error_that_is_out_of_all_proportion_counts_for_little():
     foot = Foot()
-    foot.lifts(0.001, np.nan, 12)
+    foot.lifts(0.001, 12)
     before = foot.skill.square[0, 1, STATE, 1]
-    foot.lifts(0.025, np.nan)
+    foot.lifts(0.025)
     assert foot.skill.square[0, 1, STATE, 1] < before + (0.004) ** 2
-
-
-def test_the_line_of_a_load_is_silent_until_it_has_been_right():
-    foot = Foot()
-    for _ in range(40):
-        assert foot.state(True, found=0.03, kind=LIFTOFF)[0] == 0
-    foot.skill.pending[:] = np.nan
-    foot.lifts(np.inf, 0.001, 4)
-    assert foot.state(True, found=0.03, kind=LIFTOFF)[0] == LIFTOFF
 
 
 def test_a_source_whose_events_do_not_come_is_silenced_and_heard_again_when_they_do():
@@ -83,7 +77,7 @@ def test_a_source_whose_events_do_not_come_is_silenced_and_heard_again_when_they
             told[-1] = max(told[-1], foot.state(True, expected=0.05)[0])
     assert told[0] == LIFTOFF and told[-1] == 0
     foot.skill.pending[:] = np.nan
-    foot.lifts(0.001, np.nan, 4)
+    foot.lifts(0.001, 4)
     assert foot.state(True, expected=0.05)[0] == LIFTOFF
 
 
@@ -97,7 +91,7 @@ def test_a_rhythm_is_not_told_while_the_motion_no_longer_repeats_itself():
 
 def test_bounds_are_as_wide_as_what_was_told_missed():
     foot = Foot()
-    foot.lifts(0.002, np.nan, 20)
+    foot.lifts(0.002, 20)
     _, time, earliest, latest = foot.state(True, expected=0.05)
     deviation = np.sqrt(foot.skill.square[0, 1, TOLD, 2])
     assert (latest - time) / 2.0 == pytest.approx(deviation, rel=0.1)
@@ -109,13 +103,6 @@ def test_a_slip_that_comes_before_the_liftoff_stays():
     foot = Foot()
     assert foot.state(True, expected=0.05, found=0.01, kind=SLIP)[:2] == (SLIP, 0.01)
     assert foot.state(True, expected=0.05, found=0.08, kind=SLIP)[0] == LIFTOFF
-
-
-def test_the_line_of_a_load_is_asked_only_where_no_rhythm_is():
-    foot = Foot()
-    foot.lifts(np.inf, 0.001, 6)
-    assert foot.state(True, found=0.03, kind=LIFTOFF)[1] == pytest.approx(0.03)
-    assert foot.state(True, expected=0.03, found=0.04, kind=LIFTOFF)[1] == pytest.approx(0.03)
 
 
 @pytest.mark.parametrize("others", [np.inf, 0.05])

@@ -92,7 +92,7 @@ def mode(stamp_ns: int = 1_500_000_000) -> ModePrediction:
         time_q95=np.array([0.03, np.nan]),
         event_probability=np.array([0.96875, np.nan]),
         bounds_valid=np.array([True, False]),
-        density_valid=True,
+        density_valid=np.array([False, True]),
         sequence=ModeSequence(
             np.array([0, 1]),
             np.array([1, 2], np.uint8),
@@ -160,7 +160,7 @@ def test_a_mode_message_carries_every_number_to_the_bit(types):
             prediction.earliest[i], prediction.latest[i], prediction.critical_friction[i], prediction.force_weight[i],
             prediction.force_valid[i], prediction.time_bounds_valid, prediction.ground_offset[i],
             prediction.ground_sigma[i], prediction.time_q05[i], prediction.time_q25[i], prediction.time_q75[i],
-            prediction.time_q95[i], prediction.event_probability[i], prediction.density_valid,
+            prediction.time_q95[i], prediction.event_probability[i], prediction.density_valid[i],
             prediction.friction_lower[i], prediction.friction_upper[i], prediction.friction_ratio[i],
             prediction.slip_warning[i], prediction.time_to_slip[i],
         ]  # fmt: skip
@@ -171,10 +171,10 @@ def test_a_mode_message_carries_every_number_to_the_bit(types):
 
 
 def test_bounds_are_valid_contact_by_contact(types):
-    prediction = replace(mode(), time_bounds_valid=False, density_valid=False)
+    prediction = replace(mode(), time_bounds_valid=False)
     told = Encoder(types, Names()).mode(prediction).contacts
     assert [c.time_bounds_valid for c in told] == [True, False]
-    assert not any(c.time_density_valid for c in told)
+    assert [c.time_density_valid for c in told] == [False, True]
 
 
 def test_a_reused_mode_message_is_the_same_message(types):

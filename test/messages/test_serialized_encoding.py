@@ -56,7 +56,7 @@ def mode(m: int, k: int, seed: int) -> ModePrediction:
         slip_warning=rng.random(m) < 0.5, jammed=codes(m, 3),
         next_event=codes(m, 5), sequence=sequence,
         validity=int(rng.integers(0, 128)), residual=float(rng.normal()), time_bounds_valid=bool(seed % 5),
-        density_valid=bool(seed % 7), **floats,
+        density_valid=rng.random(m) < 0.5, **floats,
     )  # fmt: skip
 
 

@@ -28,6 +28,7 @@ from hybrid_contact_ros.kernels.estimation.event_skill import STRIDE
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 from hybrid_contact_ros.kernels.estimation.update_records import (
     BOUNDS_VALID,
+    DENSITY_VALID,
     EVENT_PROBABILITY,
     NEXT_EVENT,
     QUANTILES,
@@ -44,16 +45,22 @@ _FLICKER = 30_000_000  # ns: events that follow the one before sooner are a boun
 _SHARPEST = 3e-4  # s: no deviation is smaller, since no stamp is known better
 # s: detections date a liftoff later than forces end, by up to this; the lowest quantile is that much wider.
 _DATING = 0.003
+# s: a touchdown is dated this late on average, by the one in four whose evidence begins a sample later (1 kHz, noise).
+_DATED_LATE = 0.0002
 _ELSEWHERE = 0.01  # s: a foretold time that is this far from its lead is one for another lead
 _LATE = 20_000_000  # ns: an event may be told this long after it happened
 _FADING = 0.98  # of the numbers of events that came, for each later one
 FIRST_CAME, FIRST_AWAITED = 4.5, 5.0
 """What these numbers begin with."""
-# A density is valid with residuals that weigh as much as this many of the contact's own, whose last transforms are this
-# near to uniform, and of the first so many classes: those of liftoffs are not (docs/event_densities.md).
-_LEAST_SUPPORT, _UNIFORM, _MEASURED = 8.0, 0.15, 2
-CHECKED = 32
-"""Transforms of a class and lead that are looked at."""
+# Bounds are valid with residuals that weigh as much as this many of the contact's own, whose last transforms are this
+# near to uniform at the five levels, and of the first so many classes: those of liftoffs are not
+# (docs/event_densities.md).
+_LEAST_SUPPORT, _UNIFORM, _MEASURED, _LAST = 8.0, 0.15, 2, 32
+# A whole density is valid where also as many transforms as are remembered are this near to uniform everywhere.
+_UNIFORM_EVERYWHERE = 0.12
+CHECKED = 64
+"""Transforms of a class and lead that are remembered."""
+_BOUNDS, _DENSITY = 1, 2  # bits
 
 
 class DensityMemory(NamedTuple):
@@ -67,7 +74,7 @@ class DensityMemory(NamedTuple):
     origins: Indices  # (CLASSES, LEADS, KEPT, 2), contact and number of each
     counts: Indices  # (CLASSES, LEADS), residuals ever seen
     transforms: Array  # (CLASSES, LEADS, CHECKED), of the last events in what was foretold of them; a ring
-    passed: Codes  # (CLASSES, LEADS), whether these are as uniform as the rule demands
+    passed: Codes  # (CLASSES, LEADS), whether these are as uniform as the rules of bounds (1) and densities (2) demand
     knots: Array  # (m, CLASSES, LEADS, 5), quantiles of the residuals with the prior, for each contact
     support: Array  # (m, CLASSES, LEADS), weight of residuals in them
     made: Indices  # (m, CLASSES, LEADS), counts that they were made of; −1
@@ -98,7 +105,7 @@ def foretell_densities(settings, given, problem, skill, ahead, density, out):
         code = _class_of(i, kind, given.elapsed, problem.due, skill)
         for k in range(3):
             density.times[i, k] = times[k]
-        out.codes[BOUNDS_VALID, i] = 0
+        out.codes[BOUNDS_VALID, i] = out.codes[DENSITY_VALID, i] = 0
         numbers[EVENT_PROBABILITY, i] = math.nan
         for k in range(4):
             numbers[QUANTILES + k, i] = math.nan
@@ -163,8 +170,11 @@ def _write(i, code, scale, reach, horizon, density, out):
         times[2] = logistic_quantile(reach, q)
     numbers[EVENT_PROBABILITY, i] = density.came[code, 0] / density.came[code, 1] * logistic_cdf(horizon, q)
     enough = min(density.support[i, code, low], density.support[i, code, low + 1]) >= _LEAST_SUPPORT
-    uniform = density.passed[code, low] != 0 and density.passed[code, low + 1] != 0
-    out.codes[BOUNDS_VALID, i] = 1 if enough and uniform and code < _MEASURED else 0
+    passed = 0
+    if enough and code < _MEASURED:
+        passed = np.int64(density.passed[code, low]) & np.int64(density.passed[code, low + 1])
+    out.codes[BOUNDS_VALID, i] = 1 if passed & _BOUNDS else 0
+    out.codes[DENSITY_VALID, i] = 1 if passed & _DENSITY else 0
 
 
 @kernel
@@ -243,7 +253,8 @@ def _compare(i, kind, time, density):
         if code == _NONE or _kind_of(code) != kind:
             continue
         median, scale = density.foretold[place, i, 0], density.foretold[place, i, 1]
-        residual = (1e-9 * (time - density.stamps[place]) - median) / scale
+        late = _DATED_LATE if kind == _TOUCHDOWN else 0.0
+        residual = (1e-9 * (time - density.stamps[place]) - late - median) / scale
         # What was foretold for quite another time counts where it will be looked for.
         apart = abs(median - SECONDS[lead])
         said = lead if apart <= max(_ELSEWHERE, 0.5 * SECONDS[lead]) else _nearest(median)
@@ -266,8 +277,8 @@ def _nearest(median):
 def _check(i, code, lead, residual, scale, density):
     """Where in its density this event was, and whether the last ones were where they should be.
 
-    The rule: of the last CHECKED events, all of which were foretold, no more than a part is apart from a uniform
-    distribution at any of the five levels.
+    The rule of bounds: of the last 32 events, all of which were foretold, no more than a part is apart from a uniform
+    distribution at any of the five levels. That of densities: so are the last CHECKED events, at all levels.
     """
     _refresh(i, code, lead, density)
     q = density.work[0, :5]
@@ -275,11 +286,28 @@ def _check(i, code, lead, residual, scale, density):
         q[k] = scale * density.knots[i, code, lead, k]
     number, ring = density.counts[code, lead], density.transforms[code, lead]
     ring[number % CHECKED] = logistic_cdf(scale * residual, q)
-    n = min(number + 1, CHECKED)
-    apart = 0.0
-    for k in range(5):
-        below = 0
-        for j in range(n):
-            below += 1 if ring[j] <= LEVELS[k] else 0
-        apart = max(apart, abs(below / n - LEVELS[k]))
-    density.passed[code, lead] = 1 if n == CHECKED and apart <= _UNIFORM else 0
+    passed = 0
+    if number + 1 >= _LAST:
+        apart = 0.0
+        for k in range(5):
+            below = 0
+            for j in range(_LAST):
+                below += 1 if ring[(number - j) % CHECKED] <= LEVELS[k] else 0
+            apart = max(apart, abs(below / _LAST - LEVELS[k]))
+        passed = _BOUNDS if apart <= _UNIFORM else 0
+    if passed and number + 1 >= CHECKED and _distance(ring) <= _UNIFORM_EVERYWHERE:
+        passed |= _DENSITY
+    density.passed[code, lead] = passed
+
+
+@kernel
+def _distance(transforms):
+    """Largest distance of the distribution of transforms (n,) from a uniform one (Kolmogorov and Smirnov)."""
+    n, apart = transforms.shape[0], 0.0
+    for j in range(n):
+        below = at_most = 0
+        for k in range(n):
+            below += 1 if transforms[k] < transforms[j] else 0
+            at_most += 1 if transforms[k] <= transforms[j] else 0
+        apart = max(apart, at_most / n - transforms[j], transforms[j] - below / n)
+    return apart

@@ -11,12 +11,14 @@ import math
 from typing import NamedTuple
 
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
+from hybrid_contact_ros.kernels.estimation.unloading import learn_unloading
 
 SOURCES = 4
 STATE, STRIDE, PATH, TOLD = range(SOURCES)
 """What stands without the course (a touchdown by the state, a liftoff by the rhythm); a stride ago; the path of the
-last swing, and of a liftoff the line of its load; all of them together."""
+last swing, and of a liftoff how the foot was unloaded the last time; all of them together."""
 RECENT = 64
 """Forecasts that are remembered."""
 HORIZONS = 3
@@ -29,12 +31,17 @@ _JUMP = 9.0  # times the mean square error: no error counts for more, for one la
 _LEAST = 0.001  # s, an error that always counts in full
 _WINDOW = 0.03  # s: an event that is this far from its forecast is another one
 _SHARE = 0.25  # of the last forecast in that share
+_SHARED = 0.1  # the same, of a forecast by the load of another contact: a gait unloads all of its feet alike
+_LEANING = 0.5  # of the last error in what the last stride is off by, of all contacts' liftoffs
+_FADING = 0.8  # of the mean squares with and without that
+_LEANS = 0.5  # it is taken off where that leaves less than this part of the mean square
+_LEAN_AT = 1  # place in AHEAD of the errors that it is learned from
 _SOON = 0.01  # s: a forecast this near to its time has been told
 FLOOR = 0.0005
 """s, of a standard deviation."""
 FIRST = (
     ((0.0015, 0.002, 0.004), (0.002, 0.002, 0.003), (0.002, 0.003, 0.004), (0.002, 0.003, 0.004)),
-    ((0.003, 0.003, 0.003), (0.002, 0.002, 0.003), (0.008, 0.010, 0.020), (0.003, 0.003, 0.004)),
+    ((0.003, 0.003, 0.003), (0.002, 0.002, 0.003), (0.002, 0.005, 0.020), (0.003, 0.003, 0.004)),
 )
 """s, standard deviations before anything is known: touchdowns, then liftoffs; rows are sources."""
 
@@ -54,6 +61,12 @@ class EventSkill(NamedTuple):
     sigma: Array  # (m,), s, standard deviation of the next event; NaN for none
     forecast: Array  # (m, SOURCES), s from now; scratch
     estimate: Array  # (3,), scratch
+    lean: Array  # (3,): s, by which liftoffs by the last stride are late; s², mean squares of errors without, with it
+    recent_lean: Array  # (RECENT,), s, what was taken off
+    recent_load: Array  # (RECENT, m), N, NaN where it is not known
+    unloading: Array  # (m + 1, UNLOADING), N, before the last liftoff of each contact, and of any; the last load first
+    fell: Indices  # (m + 1,), how many of these
+    pressed: Array  # (m,), N, largest load of this stance
 
 
 @kernel
@@ -62,25 +75,42 @@ def pause_skill(skill):
     skill.pending[:] = math.nan
     skill.path[:] = 0.0
     skill.recent_place[:] = 0
+    skill.pressed[:] = 0.0
 
 
 @kernel
-def remember_forecasts(now, closed, skill):
-    """Keep what was said, and mark as false what was to come and did not."""
+def leaning(skill):
+    """What is taken off liftoffs by the last stride, s.
+
+    A stride that becomes longer or shorter is followed late while all feet stand, and each of its liftoffs is then off
+    by about as much as the one before.
+    """
+    return skill.lean[0] if skill.lean[2] < _LEANS * skill.lean[1] else 0.0
+
+
+@kernel
+def remember_forecasts(now, closed, load, weight, skill):
+    """Keep what was said, and mark as false what was to come and did not. load: (m,), N. weight: of forces, (m,)."""
     for i in range(closed.shape[0]):
         lifts = 1 if closed[i] else 0
         for source in range(SOURCES):
             for kind in range(2):
                 if now > skill.pending[i, kind, source] + _WINDOW:
                     _learn_share(i, kind, source, 0.0, skill)
-            if skill.forecast[i, source] <= _SOON:
-                skill.pending[i, lifts, source] = now + skill.forecast[i, source]
+            said = skill.forecast[i, source]
+            if lifts and source == PATH:  # its first word counts: a load that stays low is foretold to end at any time
+                if said < math.inf and math.isnan(skill.pending[i, lifts, source]):
+                    skill.pending[i, lifts, source] = now + said
+            elif said <= _SOON:
+                skill.pending[i, lifts, source] = now + said
     place = skill.recent_place
     if place[0] > 0 and now - skill.recent_time[(place[1] - 1) % RECENT] < 0.99 * _SPACING:
         return
     here = place[1]
     skill.recent_time[here] = now
+    skill.recent_lean[here] = leaning(skill)
     for i in range(closed.shape[0]):
+        skill.recent_load[here, i] = load[i] if closed[i] and weight[i] >= BELIEVED else math.nan
         skill.recent_kind[here, i] = 1 if closed[i] else 0
         for source in range(SOURCES):
             said = skill.forecast[i, source]
@@ -90,7 +120,10 @@ def remember_forecasts(now, closed, skill):
 
 @kernel
 def _learn_share(i, kind, source, came, skill):
-    skill.share[i, kind, source] += _SHARE * (came - skill.share[i, kind, source])
+    by_load = kind == 1 and source == PATH
+    for j in range(skill.share.shape[0]):
+        if j == i or by_load:
+            skill.share[j, kind, source] += (_SHARE if j == i else _SHARED) * (came - skill.share[j, kind, source])
     skill.pending[i, kind, source] = math.nan
 
 
@@ -110,7 +143,22 @@ def learn_skill(i, kind, time, skill):
                 continue
             if wanted - skill.recent_time[here] <= _SLACK and skill.recent_kind[here, i] == kind:
                 _learn_errors(i, kind, h, here, time, skill)
+                if kind == 1 and h == _LEAN_AT:
+                    _learn_lean(skill.recent[here, i, STRIDE] + skill.recent_lean[here] - time, skill)
             break
+    if kind == 1:
+        learn_unloading(i, time, count, place, skill)
+
+
+@kernel
+def _learn_lean(error, skill):
+    """Take over an error (s) of a liftoff by the last stride without what was taken off; NaN for none."""
+    lean = skill.lean
+    if math.isnan(error) or abs(error) > _WINDOW:
+        return
+    lean[1] += (1.0 - _FADING) * (error * error - lean[1])
+    lean[2] += (1.0 - _FADING) * ((error - lean[0]) ** 2 - lean[2])
+    lean[0] += _LEANING * (error - lean[0])
 
 
 @kernel

@@ -1,11 +1,12 @@
 """The next event of each contact from several sources, weighted by what their errors were.
 
 For a touchdown: the extrapolated gap with the rhythm (:mod:`.event_times`), the touchdown a stride ago, and the path of
-the last swing (:mod:`.stride_events`). For a liftoff: the rhythm, the liftoff a stride ago, and the line of the load.
+the last swing (:mod:`.stride_events`). For a liftoff: the rhythm, the liftoff a stride ago, and how the foot is
+unloaded (:mod:`.unloading`).
 What each of them said 10, 20 and 50 ms before the last events of the contact is compared with when these came, and
 its mean square error at such a time is the variance that it counts with. A source is silent where more of what it told
-lately did not come than did; the line of the load is silent until it has been right some times, for a load dips more
-often than a foot lifts.
+lately did not come than did; the load is silent until it has been right, for in some gaits a load dips more often than
+a foot lifts.
 
 A rhythm goes by the clock. Where the course of the joints was followed and no longer is like the last stride (a stop,
 a change, a stumble), what the rhythm alone says is not told until the course is followed again.
@@ -27,14 +28,18 @@ from hybrid_contact_ros.kernels.estimation.event_skill import (
     STATE,
     STRIDE,
     TOLD,
+    leaning,
     remember_forecasts,
 )
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
 from hybrid_contact_ros.kernels.estimation.stride_course import DRIFT, LAG, LASTING, TRACKED
 from hybrid_contact_ros.kernels.estimation.stride_events import event_after, height_then, touchdown_on_path
+from hybrid_contact_ros.kernels.estimation.unloading import liftoff_by_load
 
 _NONE, _TOUCHDOWN, _LIFTOFF = int(EventKind.NONE), int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
 _BELIEVED = 0.5  # least share of forecasts that came true
+# The same of liftoffs by the load: where nothing else foretells one, and where something else does, which may deny it.
+_BELIEVED_ALONE, _BELIEVED_BESIDE = 0.6, 0.75
 _NEAR = 0.02  # s, of a touchdown that the state tells best
 _APART = 3.0  # standard deviations between sources that cannot both be right
 _SMOOTH = 0.012  # s, over which the foot's place on its path is averaged
@@ -53,6 +58,9 @@ class EventsGiven(NamedTuple):
     gap: Array  # (m,), m
     rate: Array  # (m,), m/s
     expected: Array  # (m, 2, 3), s from now, by the rhythm
+    load: Array  # (m,), N
+    weight: Array  # (m,), of forces, 0 to 1
+    lines: Array  # (m, 2, 3), of loads and margins, as of ``follow_line``
 
 
 class EventsTold(NamedTuple):
@@ -76,7 +84,7 @@ def weigh_sources(given, course, skill, told):
     for i in range(closed.shape[0]):
         lifts = 1 if closed[i] else 0
         if lifts:
-            _liftoffs(i, given, course, skill, told)
+            _liftoffs(i, given, course, skill)
         else:
             _touchdowns(i, given, course, skill, told)
         found, spread = _together(i, lifts, given.horizon, doubt, skill)
@@ -99,20 +107,19 @@ def weigh_sources(given, course, skill, told):
         elif kind[i] == wanted:
             kind[i] = backed[i] = _NONE
             times[i, 0] = times[i, 1] = times[i, 2] = math.nan
-    remember_forecasts(given.now, closed, skill)
+    remember_forecasts(given.now, closed, given.load, given.weight, skill)
 
 
 @kernel
-def _liftoffs(i, given, course, skill, told):
+def _liftoffs(i, given, course, skill):
     """What each source says of closed contact i."""
     said, due = skill.forecast[i], skill.estimate
     skill.path[i, 2] = 0.0
     not_yet(given.expected[i, 1], due)
     said[STATE] = math.inf if given.lost else due[0]
     said[STRIDE], _ = event_after(i, 1, given.now, course)
-    # The line of the load has had its say where no rhythm did.
-    line = told.kind[i] == _LIFTOFF and math.isinf(due[0]) and not given.lost
-    said[PATH] = told.times[i, 0] if line else math.inf
+    said[STRIDE] = max(said[STRIDE] - leaning(skill), 0.0)
+    said[PATH] = liftoff_by_load(i, given.now, given.load[i], given.weight[i], given.lines[i, 0], skill)
 
 
 @kernel
@@ -177,6 +184,16 @@ def _is_first(i, lifts, skill):
 
 
 @kernel
+def _heard(i, lifts, source, skill):
+    """Whether enough of what a source foretold of contact i came true."""
+    least = _BELIEVED
+    if lifts and source == PATH:
+        said = skill.forecast[i]
+        least = _BELIEVED_ALONE if math.isinf(said[STATE]) and math.isinf(said[STRIDE]) else _BELIEVED_BESIDE
+    return skill.share[i, lifts, source] >= least
+
+
+@kernel
 def _together(i, lifts, horizon, doubt, skill):
     """The time (s) that sources make together, and its standard deviation; infinite where none says anything.
 
@@ -188,12 +205,12 @@ def _together(i, lifts, horizon, doubt, skill):
     said, best, least, nearest = skill.forecast[i], -1, math.inf, math.inf
     near = not lifts and said[STATE] <= _NEAR  # whatever the state's record is
     for source in range(TOLD):
-        if skill.share[i, lifts, source] >= _BELIEVED or (near and source == STATE):
+        if _heard(i, lifts, source, skill) or (near and source == STATE):
             nearest = min(nearest, said[source])
     if not nearest <= horizon:
         return math.inf, math.inf
     for source in range(TOLD):
-        if math.isinf(said[source]) or skill.share[i, lifts, source] < _BELIEVED:
+        if math.isinf(said[source]) or not _heard(i, lifts, source, skill):
             continue
         variance = _doubted(i, lifts, source, nearest, doubt, skill)
         if variance < least:
@@ -202,7 +219,7 @@ def _together(i, lifts, horizon, doubt, skill):
         best, least = STATE, _variance(i, lifts, STATE, nearest, skill)
     total = mean = 0.0
     for source in range(TOLD):
-        if math.isinf(said[source]) or (source != best and skill.share[i, lifts, source] < _BELIEVED):
+        if math.isinf(said[source]) or (source != best and not _heard(i, lifts, source, skill)):
             continue
         variance = _doubted(i, lifts, source, nearest, doubt, skill)
         apart = said[source] - said[best]

@@ -21,7 +21,7 @@ _TOUCHDOWN, _LIFTOFF = int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
 
 
 @kernel
-def weigh_events(settings, given, robot, problem, here, tracker, scratch, course, skill, ahead, out):
+def weigh_events(settings, given, weight, robot, problem, here, tracker, lines, scratch, course, skill, ahead, out):
     """Replace the next touchdown or liftoff of each contact by what all sources say of it, with the times' bounds."""
     if course.place[USED] == 0:
         return
@@ -32,7 +32,7 @@ def weigh_events(settings, given, robot, problem, here, tracker, scratch, course
     weigh_sources(
         EventsGiven(
             now, given.dt, settings.sigmas, settings.horizon, lost, tracker.closed, problem.gap, here.gap_velocity,
-            scratch.expected,
+            scratch.expected, scratch.load, weight, lines,
         ),
         course, skill, EventsTold(out.codes[NEXT_EVENT], ahead.backed, ahead.event_times),
     )  # fmt: skip

@@ -148,7 +148,8 @@ def update(
     course_past, course_noise, course_lag, course_events, course_lifted, course_undone,
     # event skill:
     skill_square, skill_events, skill_share, skill_recent, skill_recent_time, skill_recent_kind, skill_recent_place,
-    skill_pending, skill_path, skill_sigma, skill_forecast, skill_estimate,
+    skill_pending, skill_path, skill_sigma, skill_forecast, skill_estimate, skill_lean, skill_recent_lean,
+    skill_recent_load, skill_unloading, skill_fell, skill_pressed,
     # densities:
     density_stamps, density_foretold, density_classes, density_filled, density_residuals, density_origins,
     density_counts, density_transforms, density_passed, density_knots, density_support, density_made, density_last,
@@ -258,7 +259,8 @@ def update(
     )  # fmt: skip
     skill = EventSkill(
         skill_square, skill_events, skill_share, skill_recent, skill_recent_time, skill_recent_kind,
-        skill_recent_place, skill_pending, skill_path, skill_sigma, skill_forecast, skill_estimate,
+        skill_recent_place, skill_pending, skill_path, skill_sigma, skill_forecast, skill_estimate, skill_lean,
+        skill_recent_lean, skill_recent_load, skill_unloading, skill_fell, skill_pressed,
     )  # fmt: skip
     density = DensityMemory(
         density_stamps, density_foretold, density_classes, density_filled, density_residuals, density_origins,
@@ -358,7 +360,7 @@ def update(
     foretell(settings, given, weight, robot, problem, here, tracker, lines, scratch, ahead, out)
     remember(ahead, belief, out)
     # Compare the course of the joints with the last stride; weigh what that, the state and the rhythm foretell.
-    weigh_events(settings, given, robot, problem, here, tracker, scratch, course, skill, ahead, out)
+    weigh_events(settings, given, weight, robot, problem, here, tracker, lines, scratch, course, skill, ahead, out)
     # Say when it comes as a density, by what was foretold of earlier events.
     foretell_densities(settings, given, problem, skill, ahead, density, out)
     # Follow the hybrid model through the modes after that.

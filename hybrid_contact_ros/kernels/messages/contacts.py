@@ -30,7 +30,6 @@ def write_contact_mode(
     # contacts
     probability_valid,
     bounds_valid,
-    density_valid,
     floats,
     codes,
     # sequence
@@ -51,8 +50,8 @@ def write_contact_mode(
         single: (6,), of stamp, bit mask, validity, residual, compute time and input age. contact_words (m, 36),
             contact_octets (m, 7): of the numbers and of the flags of each contact, in the order of the message.
             transition_words (k, 4), transition_octets (k, 2), transition_halves (k,): of each transition.
-        floats_from (m, 36), codes_from (m, 5): where the numbers are in ``floats``, and status, force_valid,
-            next_event, bounds_valid and slip_warning in ``codes``.
+        floats_from (m, 36), codes_from (m, 6): where the numbers are in ``floats``, and status, force_valid,
+            next_event, bounds_valid, slip_warning and density_valid in ``codes``.
         stamp, compute_time, input_age: ns, of less than 68 years, as messages hold them.
         floats, codes: the arrays of a :class:`~hybrid_contact_ros.prediction.ModePrediction`, one behind the other.
         sequence_bounds_valid … mode_after: as of :class:`~hybrid_contact_ros.prediction.ModeSequence`.
@@ -69,7 +68,7 @@ def write_contact_mode(
         octets[flag[2]] = codes[codes_from[i, 1]]
         octets[flag[3]] = codes[codes_from[i, 2]]
         octets[flag[4]] = 1 if bounds_valid or codes[codes_from[i, 3]] else 0
-        octets[flag[5]] = density_valid
+        octets[flag[5]] = codes[codes_from[i, 5]]
         octets[flag[6]] = codes[codes_from[i, 4]]
         for k in range(contact_words.shape[1]):
             numbers[contact_words[i, k]] = floats[floats_from[i, k]]

@@ -1,0 +1,105 @@
+"""When a foot leaves, by how it is being unloaded: as it was before its last liftoff.
+
+A controller takes the load off a foot in much the same way at every stride, however long the stride is. The load at
+2, 4, 6, … ms before the last liftoff is remembered, as far back as it was falling. A foot whose load falls again
+through these values, after it has carried more, leaves in as many ms as it did then. A straight line through the load
+is 5 to 10 ms late at 10 ms, since the load of a foot falls faster at its end than before.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
+
+UNLOADING = 16
+"""Loads that are remembered of one liftoff."""
+UNLOADING_STEP = 0.002
+"""s between them."""
+_LEAST = 3  # of falling loads that tell anything
+_FALLS = 0.02  # of the largest load of a stance: by less from one to the next the load does not fall
+_APART, _AGREE = 0.005, 0.004  # s between the loads that must tell the same, and by how much they may differ
+_RATE, _AGE = 1, 2  # of the line of a load (event_times.follow_line)
+
+
+@kernel
+def liftoff_by_load(i, now, load, weight, line, skill):
+    """When closed contact i leaves, s from now; infinite where its load does not tell.
+
+    The load now and that of some ms ago must tell the same: a load that jumps down, or stays where it is, is none that
+    is taken off.
+
+    Args:
+        now: s after the origin. load: N. weight: of its forces, 0 to 1. line: (3,), of its load, as of ``follow_line``.
+        skill: in and out, EventSkill; ``pressed`` is the largest load of this stance.
+    """
+    if weight < BELIEVED:
+        return math.inf
+    skill.pressed[i] = max(skill.pressed[i], load)
+    last = skill.fell.shape[0] - 1
+    row = i if skill.fell[i] >= _LEAST else last  # before its first liftoff a foot has that of another one
+    fell, before = skill.fell[row], skill.unloading[row]
+    if fell < _LEAST or not line[_RATE] < 0.0 or line[_AGE] <= 0.0 or skill.pressed[i] < before[fell - 1]:
+        return math.inf
+    left = _left(load, fell, before)
+    if math.isinf(left):
+        return left
+    count, place = skill.recent_place
+    size = skill.recent_time.shape[0]
+    for k in range(1, count + 1):
+        then = (place - k) % size
+        ago = now - skill.recent_time[then]
+        if ago >= _APART:
+            said = _left(skill.recent_load[then, i], fell, before) - ago
+            return left if abs(said - left) <= _AGREE else math.inf
+    return math.inf
+
+
+@kernel
+def _left(load, fell, before):
+    """How long (s) before the liftoff the load was the same the last time; infinite where it was not yet falling.
+    before: loads, of which ``fell`` are known."""
+    if not load <= before[fell - 1]:
+        return math.inf
+    if load <= before[0]:
+        return 0.5 * UNLOADING_STEP
+    k = 1
+    while before[k] < load:
+        k += 1
+    part = (load - before[k - 1]) / (before[k] - before[k - 1])
+    return UNLOADING_STEP * (k + part)
+
+
+@kernel
+def learn_unloading(i, time, count, place, skill):
+    """Remember the loads before a liftoff of contact i at ``time``, s after the origin; of this contact and of any.
+
+    Args: count, place: of the ring ``recent_time`` with the loads of ``recent_load``.
+    """
+    size, own, every = skill.recent_time.shape[0], skill.unloading[i], skill.unloading[skill.fell.shape[0] - 1]
+    k = 1  # states back
+    found, steps = 0, _FALLS * skill.pressed[i]
+    for n in range(UNLOADING):
+        wanted = time - UNLOADING_STEP * (n + 1)
+        while k <= count and skill.recent_time[(place - k) % size] > wanted:
+            k += 1
+        if k > count or k == 1:
+            break
+        before, after = (place - k) % size, (place - k + 1) % size
+        length = skill.recent_time[after] - skill.recent_time[before]
+        part = (wanted - skill.recent_time[before]) / length
+        then = skill.recent_load[after, i]
+        if math.isnan(then):
+            then = 0.0  # it has left
+        load = skill.recent_load[before, i] + part * (then - skill.recent_load[before, i])
+        if math.isnan(load) or (n > 0 and load <= own[n - 1] + steps):
+            break
+        own[n] = load
+        found = n + 1
+    skill.fell[i] = found
+    skill.pressed[i] = 0.0
+    if found >= _LEAST:
+        skill.fell[skill.fell.shape[0] - 1] = found
+        for n in range(found):
+            every[n] = own[n]

@@ -1,0 +1,153 @@
+"""A foot that is unloaded as it was before its last liftoff leaves as long after that; dips of the load are none."""
+
+import numpy as np
+import pytest
+
+from hybrid_contact_ros.codes import EventKind
+from hybrid_contact_ros.estimation.stride_course import event_skill, forget_skill, stride_course
+from hybrid_contact_ros.kernels.estimation.event_skill import PATH, STRIDE, leaning, learn_skill
+from hybrid_contact_ros.kernels.estimation.event_sources import EventsGiven, EventsTold, weigh_sources
+from hybrid_contact_ros.kernels.estimation.event_times import follow_line
+
+LIFTOFF = int(EventKind.LIFTOFF)
+FULL = 80.0  # N
+
+
+def ramp(left):
+    """N, ``left`` s before a liftoff: half of the load goes within 8 ms, the rest within 24 ms, ever faster."""
+    return FULL * np.interp(left, [0.0, 0.01, 0.024, 0.032], [0.0, 0.3, 0.5, 1.0])
+
+
+class Feet:
+    """Contacts whose loads are given, on a gait of which nothing else is known."""
+
+    def __init__(self, contacts=1, step=0.001):
+        self.m, self.step, self.now = contacts, step, 0.0
+        self.skill = event_skill(contacts)
+        self.course = stride_course(contacts, np.zeros(1), np.zeros(1), False, True)
+        self.lines = np.full((contacts, 2, 3), -1.0)
+
+    def state(self, loads, weight=1.0):
+        """Kind and time (s from now) of the first contact's next event; loads of 0 are open feet."""
+        m, self.now = self.m, self.now + self.step
+        closed = np.array([load > 0.0 for load in loads], np.uint8)
+        for i in range(m):
+            if closed[i]:
+                follow_line(self.step, 0.01, loads[i], self.lines[i, 0])
+            else:
+                self.lines[i, 0, 2] = -1.0
+        told = EventsTold(np.zeros(m, np.uint8), np.zeros(m, np.uint8), np.full((m, 3), np.nan))
+        given = EventsGiven(
+            self.now, self.step, 2.0, 0.1, False, closed, np.ones(m), -np.ones(m), np.full((m, 2, 3), np.inf),
+            np.array(loads, np.float64), np.full(m, weight), self.lines,
+        )  # fmt: skip
+        weigh_sources(given, self.course, self.skill, told)
+        return int(told.kind[0]), float(told.times[0, 0])
+
+    def stance(self, loads, contact=0):
+        """The contact carries ``loads`` and leaves. What was told at each state, with the s that were left."""
+        rest, told = [FULL] * self.m, []
+        end = self.now + (len(loads) + 1) * self.step
+        for load in loads:
+            rest[contact] = load
+            kind, time = self.state(rest)
+            told.append((end - self.now, kind, time))
+        rest[contact] = 0.0
+        self.state(rest)
+        learn_skill(contact, 1, end, self.skill)
+        for _ in range(40):
+            self.state(rest)
+        return told
+
+
+def unloaded(stand=0.1, step=0.001):
+    """Loads of a stance of so many s that ends like :func:`ramp`."""
+    left = np.arange(stand, 0.5 * step, -step)
+    return [max(ramp(t), 0.1) for t in left]
+
+
+def test_a_foot_leaves_as_long_after_its_load_falls_as_it_did_before():
+    feet = Feet()
+    for stand in (0.1, 0.15, 0.12):
+        feet.stance(unloaded(stand))
+    told = {round(1e3 * left): (kind, time - left) for left, kind, time in feet.stance(unloaded(0.25))}
+    for ms in (5, 10, 15, 20):
+        kind, error = told[ms]
+        assert kind == LIFTOFF and abs(error) < 0.0015
+    assert told[60][0] == 0  # it is not unloaded yet
+
+
+@pytest.mark.parametrize("step", [0.001, 0.002, 0.004])
+def test_it_does_so_in_streams_of_other_rates(step):
+    feet = Feet(step=step)
+    for _ in range(4):
+        told = feet.stance(unloaded(0.12, step))
+    errors = [time - left for left, kind, time in told if kind == LIFTOFF and left <= 0.015]
+    assert len(errors) >= 2 and np.abs(errors).max() < 0.004
+
+
+def test_nothing_is_told_before_a_forecast_came_true():
+    feet = Feet()
+    assert not any(kind for _ in range(2) for _, kind, _ in feet.stance(unloaded()))
+
+
+def test_a_load_that_jumps_down_or_stays_low_is_no_unloading():
+    feet = Feet()
+    for _ in range(4):
+        feet.stance(unloaded())
+    for loads in ([FULL] * 30 + [0.4 * FULL - 0.01 * k for k in range(60)], np.linspace(FULL, 0.35 * FULL, 400)):
+        assert not any(feet.state([load])[0] for load in loads)
+        feet.stance(unloaded())
+
+
+def test_a_foot_without_a_liftoff_of_its_own_is_unloaded_like_the_others():
+    feet = Feet(2)
+    for _ in range(6):
+        feet.stance(unloaded(), contact=1)
+    assert feet.skill.fell[0] == 0
+    assert any(kind == LIFTOFF for _, kind, _ in feet.stance(unloaded()))
+
+
+def test_dips_silence_the_load():
+    feet = Feet()
+    for _ in range(4):
+        feet.stance(unloaded())
+    dip = [*unloaded(0.1)[:-8], *np.linspace(0.25 * FULL, FULL, 30), *[FULL] * 30]
+    told = [any(feet.state([load])[0] for load in dip) for _ in range(6)]
+    assert told[0] and not any(told[3:])
+
+
+def test_forces_that_are_not_believed_tell_nothing():
+    feet = Feet()
+    for _ in range(4):
+        feet.stance(unloaded())
+    assert not any(feet.state([load], weight=0.2)[0] for load in unloaded())
+
+
+def test_reset_forgets_how_feet_were_unloaded():
+    feet = Feet()
+    for _ in range(4):
+        feet.stance(unloaded())
+    forget_skill(feet.skill)
+    assert not any(feet.state([load])[0] for load in unloaded()) and feet.skill.forecast[0, PATH] == np.inf
+
+
+def late(errors):
+    """What is taken off after liftoffs that a last stride said so many s late."""
+    feet = Feet()
+    for error in errors:
+        end = feet.now + 0.1
+        for _ in range(99):
+            feet.state([FULL])
+            here = feet.skill.recent_place[1] - 1
+            feet.skill.recent[here, 0, STRIDE] = end + error - feet.skill.recent_lean[here]
+        learn_skill(0, 1, end, feet.skill)
+    return leaning(feet.skill)
+
+
+def test_what_the_last_stride_is_late_by_again_and_again_is_taken_off():
+    assert late([0.006] * 8) == pytest.approx(0.006, rel=0.2)
+
+
+def test_errors_that_change_their_sign_are_not_taken_off():
+    assert late([0.006, -0.006] * 6) == 0.0
