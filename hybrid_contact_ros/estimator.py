@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.config_live import check_tuning
 from hybrid_contact_ros.estimation import drive_gains
 from hybrid_contact_ros.estimation.answers import predictions
 from hybrid_contact_ros.estimation.beside import SensorWeight
@@ -140,6 +141,22 @@ class ContactEstimator:
     def stamp_ns(self) -> int | None:
         """Stamp of the state last updated; None before the first."""
         return None if self._latest is None else self._latest.stamp_ns
+
+    def tune(self, config: EstimatorConfig) -> None:
+        """Answer from the next state on with other tolerances and intervals of impacts; all that is remembered stays.
+
+        Raises:
+            ValueError: more is different (:mod:`~hybrid_contact_ros.config_live`), or it cannot be used. Nothing has
+                changed then.
+        """
+        check_tuning(self.config, config)
+        sets = self._impact_sets.tuned(config)
+        self._impact_sets, self.config = sets, config
+        self._engine.tune(config)
+        self._friction.tune(config)
+        self._phases.tune(config)
+        if self._event_maps is not None:
+            self._event_maps.tune(config)
 
     def reset(self) -> None:
         """Forget all earlier states."""

@@ -8,6 +8,7 @@ from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from typing import Any
 
 from hybrid_contact_ros.config import Contact, Environment, EstimatorConfig
+from hybrid_contact_ros.config_live import is_tunable
 from hybrid_contact_ros.config_own import LIVE, MarkerConfig, NodeConfig
 
 _NAMED = {"contacts": Contact, "environments": Environment}
@@ -19,6 +20,10 @@ parameter files for nodes and for replay; `hybrid-contact check robot.urdf robot
 the values that a file gives them.
 
 NAME stands for the names in `contact_names` and `environment_names`.
+
+Those marked *live* may be set while a node is active (`ros2 param set`): they are checked as a whole with all others,
+and apply from the next state on, or are refused with the reason. What belongs together is set at once, by an atomic
+request. All others are read when the node is configured.
 """
 
 
@@ -92,9 +97,7 @@ def markdown() -> str:
     parts += [_table("General", "", [row for row in every if not row.group and row.name not in own])]
     for name, text in group_texts().items():
         parts.append(_table(f"`{name}`", text, [row for row in every if row.group == name]))
-    text = (
-        "Parameters of nodes, which the estimator and replay do not know. Those marked *live* may be set at any time."
-    )
+    text = "Parameters of nodes, which the estimator and replay do not know."
     parts.append(_table("Nodes alone", text, [row for row in every if row.name in own]))
     return "\n".join(parts)
 
@@ -111,7 +114,7 @@ def _table(title: str, text: str, listed: list[Row]) -> str:
 def _row(name: str, spec: Field[Any]) -> Row:
     default = spec.default if spec.default is not MISSING else None
     meta = spec.metadata
-    return Row(name, default, meta["unit"], meta["low"], meta["high"], meta["text"], name in LIVE)
+    return Row(name, default, meta["unit"], meta["low"], meta["high"], meta["text"], name in LIVE or is_tunable(name))
 
 
 def _first(kind: type) -> str:

@@ -109,21 +109,11 @@ class Engine:
             friction=model.friction.copy(),
             restitution=model.restitution.copy(),
         )
+        self._robot = robot
         flat_rows = model.rows.rows.reshape(m * (1 + TANGENTS), nv)
-        activation = config.activation
-        settings = MeasureSettings(
-            float(activation.gap_sigma), float(activation.velocity_sigma),
-            config.observer.gain > 0.0 or config.trust.bandwidth > 0.0, model.floating_base,
-        )  # fmt: skip
-        before = Given(
-            *settings, robot.tangents, *model.tree, *model.bodies, model.joints.columns, model.joints.placement,
-            *self.memory.trust.correction, model.measured.configuration, *model.here, model.rows.rows, flat_rows,
-            model.velocity, model.measured.effort,
-        )  # fmt: skip
-        self._measure = Bound(measure_given, before)
         self._after = Given(np.zeros((len(model.tree.parent), 10)), *self.measured)
         contacts = model.rows
-        problem = UpdateProblem(
+        self._problem = UpdateProblem(
             bias=model.here.bias,
             effort=model.measured.effort,
             rows=contacts.rows,
@@ -150,6 +140,23 @@ class Engine:
         )
         # Probabilities were calibrated on robots that stand.
         self._says = -1 if stands(model) else ~CALIBRATED
+        self.tune(config)
+
+    def tune(self, config: EstimatorConfig) -> None:
+        """Answer from the next state on by this configuration. All that is remembered stays; ``config`` may differ from
+        the one before only in what :mod:`~hybrid_contact_ros.config_live` names."""
+        model, memory, robot, problem = self._model, self.memory, self._robot, self._problem
+        m, flat_rows, activation = model.contacts, self._problem.flat_rows, config.activation
+        settings = MeasureSettings(
+            float(activation.gap_sigma), float(activation.velocity_sigma),
+            config.observer.gain > 0.0 or config.trust.bandwidth > 0.0, model.floating_base,
+        )  # fmt: skip
+        before = Given(
+            *settings, robot.tangents, *model.tree, *model.bodies, model.joints.columns, model.joints.placement,
+            *memory.trust.correction, model.measured.configuration, *model.here, model.rows.rows, flat_rows,
+            model.velocity, model.measured.effort,
+        )  # fmt: skip
+        self._measure = Bound(measure_given, before)
         shared = shared_weight(model)
         given = Given(
             *update_settings(model, config), *ground_settings(ground_for(model, config.ground), shared, m),

@@ -46,9 +46,13 @@ class EventMaps:
 
     def __init__(self, model: RigidBodyModel, config: EstimatorConfig) -> None:
         self._model, self._config = model, config.sensitivity
-        self._window, self._deepest = config.impact.window, config.activation.gap_off
+        self.tune(config)
         most = max(1, min(model.contacts, MOST_CONTACTS))
         self._solver = ClusterSolver(model, most, min(model.contacts, _MOST_CLOSED))
+
+    def tune(self, config: EstimatorConfig) -> None:
+        """Take over tolerances."""
+        self._window, self._deepest = config.impact.window, config.activation.gap_off
 
     def warm(self, q: Array) -> None:
         """Compile what :meth:`ahead` may need, at a configuration."""

@@ -30,7 +30,12 @@ class FrictionMemory:
 
     def __init__(self, model: RigidBodyModel, config: EstimatorConfig, bounds: FrictionBounds) -> None:
         """``impact.friction_margin`` is the ``part``; at 0, and without terms of a landing, nothing is told."""
-        self._friction, self._part, self._bounds = model.friction.copy(), config.impact.friction_margin, bounds
+        self._friction, self._bounds = model.friction.copy(), bounds
+        self.tune(config)
+
+    def tune(self, config: EstimatorConfig) -> None:
+        """Take over another margin."""
+        self._part = config.impact.friction_margin
         self._told = config.friction.learn and self._part > 0.0 and not LandingTerms.of(config.landing).off
 
     @property

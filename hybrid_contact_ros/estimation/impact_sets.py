@@ -56,8 +56,10 @@ class ImpactSets:
     """Post-impact velocity sets of a robot by one configuration. Remembers nothing of the states, but how long their
     sets took."""
 
-    def __init__(self, model: RigidBodyModel, config: EstimatorConfig) -> None:
-        """Raises ValueError for an impact law that does not exist, or numbers that no set could be drawn with."""
+    def __init__(self, model: RigidBodyModel, config: EstimatorConfig, constant: ContactProblem | None = None) -> None:
+        """``constant``: a problem of the model, for what is the same in all states; else one is made.
+
+        Raises ValueError for an impact law that does not exist, or numbers that no set could be drawn with."""
         self._model, self._config = model, config.impact
         self._terms = LandingTerms.of(config.landing, config.impact.friction_margin)
         self._driven = model.driven
@@ -67,12 +69,28 @@ class ImpactSets:
         self._law = impact_law(config.impact, model.restitution)
         check_config(config.impact)
         self._foreseen = LandingAhead(model, config)
-        self._contacts = model.problem(RobotState(0, model.neutral(), np.zeros(model.nv)))  # for what is constant
+        self._contacts = constant or model.problem(RobotState(0, model.neutral(), np.zeros(model.nv)))
         self._landings: dict[bytes, Landing] = {}
         self._costs = SetCosts()
         landing = config.landing
         self._lasts = 0.5 * (landing.duration_min + landing.duration_max)
         self._kept: tuple[ImpactAhead | None, ImpactPrediction | None] = None, None
+
+    def tuned(self, config: EstimatorConfig) -> ImpactSets:
+        """The same robot's by another configuration. Evaluates nothing, so that another thread may use the model.
+
+        Raises:
+            ValueError: as the constructor; or other kernels would be needed than those that are compiled.
+        """
+        found = ImpactSets(self._model, config, self._contacts)
+        if found._law != self._law:
+            raise ValueError(
+                f"impact.restitution_margin {config.impact.restitution_margin:g} needs the law {found._law!r}, and the "
+                f"node was configured with {self._law!r}: clean the node up first, then set it"
+            )
+        if found._terms.off != self._terms.off:
+            raise ValueError("landing: terms cannot be switched on or off in between: clean the node up first")
+        return found
 
     def warm(self) -> None:
         """Compile what sets of impacts ahead need beside those of states (:meth:`of_state`)."""

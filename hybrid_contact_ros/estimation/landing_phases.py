@@ -25,11 +25,15 @@ class LandingPhases:
     """The touches of the last states of m contacts."""
 
     def __init__(self, contacts: int, config: EstimatorConfig) -> None:
+        self.tune(config)
+        self._touched = np.full(contacts, _LONG_AGO, dtype=np.int64)
+        self.reset()
+
+    def tune(self, config: EstimatorConfig) -> None:
+        """Take over another window and other durations."""
         self._impact, landing = config.impact, config.landing
         self._lasts = None if landing.duration_max == 0.0 else landing.duration_min
         self._window_ns = int(1e9 * config.impact.window)
-        self._touched = np.full(contacts, _LONG_AGO, dtype=np.int64)
-        self.reset()
 
     def reset(self) -> None:
         """Forget all states."""

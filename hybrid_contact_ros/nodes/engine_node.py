@@ -14,6 +14,7 @@ from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from std_srvs.srv import SetBool, Trigger
 
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.config_live import is_tunable
 from hybrid_contact_ros.estimator import Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.messages.warming import warm as warm_messages
@@ -188,12 +189,18 @@ class EngineNode(Host):
 
     def _refuse_changes(self, parameters: list[Any]) -> SetParametersResult:
         if self.stream is not None:
-            free = live_parameters(self)
-            fixed = [p.name for p in parameters if p.name not in free and self.has_parameter(p.name)]
+            free, tuned = live_parameters(self), {p.name: p.value for p in parameters if is_tunable(p.name)}
+            fixed = [p.name for p in parameters if p.name not in free | set(tuned) and self.has_parameter(p.name)]
             if fixed:
                 return SetParametersResult(
                     successful=False, reason=f"{fixed[0]} is read at configure: clean the node up first, then set it"
                 )
+            if tuned:
+                # Between two states: this is the thread that answers them. Nothing refuses the parameters after this.
+                try:
+                    self.stream.tune(read_config(self, tuned))
+                except ValueError as error:
+                    return SetParametersResult(successful=False, reason=str(error))
         self.startup.note_parameters(parameters)
         for parameter in parameters:
             faults(self).pop(parameter.name, None)

@@ -16,6 +16,7 @@ from rclpy.task import Future
 from rclpy.time import Time
 
 from hybrid_contact_msgs.srv import PredictImpact
+from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
@@ -54,6 +55,10 @@ class ImpactRequests:
         )
         node.keep(node.destroy_service, service)
         node.keep(ImpactRequests._end, self)
+
+    def tune(self, config: EstimatorConfig) -> None:
+        """Answer the requests that come from now on by this configuration, which the stream of states has taken."""
+        self._worker.submit(self._estimator.tune, config)
 
     def _end(self) -> None:
         self._ended.set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 from hybrid_contact_ros.estimation.impact_sets import ImpactSets
 from hybrid_contact_ros.impacts.steps import Steps
@@ -41,6 +42,10 @@ class ImpactWorker(Worker[ImpactAhead, ImpactPrediction]):
     ) -> None:
         self.counter, self._sets, self._say = counter, sets, publish
         super().__init__(node, turn, "impact_set", counter)
+
+    def tune(self, config: EstimatorConfig) -> None:
+        """Make the sets that begin from now on by this configuration."""
+        self._sets = self._sets.tuned(config)
 
     def steps(self, offer: Offer[ImpactAhead]) -> Steps[ImpactPrediction | None]:
         return self._sets.ahead(offer.ahead, sampled=True)

@@ -94,6 +94,7 @@ class ImpactOutput:
         sets = ImpactSets(RigidBodyModel.from_urdf(node.urdf, config), config)
         worker = ImpactWorker(node, stream.turn, sets, stream.monitor.sets, self._publish)
         stream.sets = node.keep(ImpactWorker.end, worker)
+        stream.tuned += [worker.tune, self._requests.tune]
 
     def _publish(self, impact: ImpactPrediction, compute_ns: int) -> None:
         """On the thread of the sets."""
@@ -120,6 +121,7 @@ class SensitivityOutput:
                 node, stream.turn, maps, spaced, stream.monitor, encode, self.heard.publish, load
             )
             stream.maps = node.keep(SensitivityWorker.end, worker)
+            stream.tuned.append(worker.tune)
 
     @property
     def unheard(self) -> int:

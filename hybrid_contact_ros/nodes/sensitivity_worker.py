@@ -52,6 +52,10 @@ class SensitivityWorker(Worker[EventsAhead, list[Any]]):
         self._spaced, self._maps = spaced, maps
         super().__init__(node, turn, "event_sensitivity", self)
 
+    def tune(self, config: EstimatorConfig) -> None:
+        """Take over tolerances."""
+        self._maps.tune(config)
+
     def prepare(self) -> None:
         if self._load is not None:
             self._ready = self._load(lambda: self._ended)

@@ -38,8 +38,12 @@ class StateNotes:
             MODE_PLACES[name].run(model.contacts) for name in ("gap", "jammed", "force_weight", "ground_offset")
         )
         self._planar = np.linalg.norm(model.contact_normals, axis=1) > 0.0
-        self._deepest = max(_SUNK, _SUNK_GAPS * config.activation.gap_off)
+        self.tune(config)
         self._number, self._offsets = 0, ""  # states answered; streams that come late
+
+    def tune(self, config: EstimatorConfig) -> None:
+        """Take over tolerances."""
+        self._deepest = max(_SUNK, _SUNK_GAPS * config.activation.gap_off)
 
     def take(self, state: RobotState, mode: ModePrediction) -> None:
         """A state that has been answered with this mode."""

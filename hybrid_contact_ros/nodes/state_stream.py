@@ -4,6 +4,7 @@ its place."""
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from rclpy.executors import Executor
@@ -57,6 +58,7 @@ class StateStream(StateInputs):
 
     Attributes, beside those of its inputs:
         sets: who computes the impact sets, where the node publishes them. maps: the same of sensitivities.
+        tuned: called with each configuration that comes after the first.
         parts: the parts (bits of Parts) that the state under way is answered with.
 
     Raises:
@@ -77,12 +79,24 @@ class StateStream(StateInputs):
         self.budget = Budget(node.parts, node.kept, config.input.lost_before_less)
         self.sets: ImpactWorker | None = None
         self.maps: SensitivityWorker | None = None
+        self.tuned: list[Callable[[EstimatorConfig], None]] = []
         self._waiting: _Waiting | None = None
         self._behind: Executor | None = None  # where others have their turn before the next answer
         self.parts = int(node.parts)
         self._untimed = _TIMED
         self._frame_id = self.intake.frame_id
         self._done = self._lost = 0  # end of the last answer, by time.time_ns, and how many messages were lost then
+
+    def tune(self, config: EstimatorConfig) -> None:
+        """Answer the next state by other tolerances and intervals of impacts.
+
+        Raises:
+            ValueError: they cannot be used, or more is different. Nothing has changed then.
+        """
+        self.estimator.tune(config)
+        self._notes.tune(config)
+        for tune in self.tuned:
+            tune(config)
 
     def forget(self) -> None:
         """Forget earlier states: what comes next has nothing to do with them."""

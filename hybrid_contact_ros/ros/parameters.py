@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -11,10 +12,11 @@ from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValu
 from rclpy.node import Node
 
 from hybrid_contact_ros.config import IGNORED, Contact, Environment, EstimatorConfig
+from hybrid_contact_ros.config_live import is_tunable
 from hybrid_contact_ros.config_own import LIVE, OWN
 from hybrid_contact_ros.parameter_values import checked
 
-_AT_CONFIGURE = "read at configure"
+_AT_CONFIGURE, _LIVE = "read at configure", "may be set at any time"
 _NAMED = {"contacts": ("contact_names", Contact), "environments": ("environment_names", Environment)}
 
 
@@ -22,7 +24,8 @@ def declare_config(node: Node) -> None:
     """Declare every parameter of :class:`EstimatorConfig` that has a fixed name, and the two lists of names.
 
     Entries below ``contacts.NAME`` and ``environments.NAME`` can be declared only when the names are known, which
-    :func:`read_config` does. All of them are read when the node is configured and are then fixed.
+    :func:`read_config` does. All of them are read when the node is configured, and are then fixed but for those of
+    :mod:`~hybrid_contact_ros.config_live`.
     """
     default = EstimatorConfig()
     for spec in fields(EstimatorConfig):
@@ -31,7 +34,8 @@ def declare_config(node: Node) -> None:
         if is_dataclass(spec.type) or spec.metadata.get("text") is None:
             group = getattr(default, spec.name)
             for leaf in fields(group):
-                _declare(node, f"{spec.name}.{leaf.name}", leaf)
+                name = f"{spec.name}.{leaf.name}"
+                _declare(node, name, leaf, _LIVE if is_tunable(name) else _AT_CONFIGURE)
         else:
             _declare(node, spec.name, spec)
     for names, _ in _NAMED.values():
@@ -46,13 +50,13 @@ def declare_own(node: Node, *names: str) -> None:
     Those of ``config_own.LIVE`` may be set at any time, and are looked at where they matter.
     """
     for name in names:
-        _declare(node, name, OWN[name], "may be set at any time" if name in LIVE else _AT_CONFIGURE)
+        _declare(node, name, OWN[name], _LIVE if name in LIVE else _AT_CONFIGURE)
         if name in LIVE:
             live_parameters(node).add(name)
 
 
-def read_config(node: Node) -> EstimatorConfig:
-    """The configuration that the parameters of the node make.
+def read_config(node: Node, changes: Mapping[str, Any] | None = None) -> EstimatorConfig:
+    """The configuration that the parameters of the node make, with these changes of values by dotted name.
 
     Raises:
         ValueError: a parameter cannot be used; the text names it and says what would be right. It is also an error
@@ -60,12 +64,16 @@ def read_config(node: Node) -> EstimatorConfig:
             a parameter was given that nobody declared, most likely a misspelling, and where there is no contact.
     """
     data: dict[str, Any] = {}
+    changes = changes or {}
     for spec in fields(EstimatorConfig):
         if spec.name in _NAMED:
             data[spec.name] = _read_named(node, spec.name, *_NAMED[spec.name])
         elif spec.metadata.get("text") is None:
             group = getattr(EstimatorConfig(), spec.name)
-            data[spec.name] = {leaf.name: _value(node, f"{spec.name}.{leaf.name}") for leaf in fields(group)}
+            names = {leaf.name: f"{spec.name}.{leaf.name}" for leaf in fields(group)}
+            data[spec.name] = {
+                leaf: changes[name] if name in changes else _value(node, name) for leaf, name in names.items()
+            }
         else:
             data[spec.name] = _value(node, spec.name)
     for text in faults(node).values():

@@ -62,6 +62,39 @@ def test_parameters_are_fixed_while_configured_and_free_after_cleanup(bench):
     assert node.stream.estimator.config.prediction.horizon == 0.2
 
 
+def test_tolerances_and_intervals_are_taken_over_between_two_states(bench):
+    node = bench.start(ContactSuiteNode)
+    stream = node.stream
+    changes = [Parameter("activation.gap_on", value=0.01), Parameter("activation.gap_off", value=0.02)]
+    assert node.set_parameters_atomically(changes).successful
+    assert node.set_parameters([Parameter("impact.friction_margin", value=0.1)])[0].successful
+    assert node.stream is stream and node.active  # the same engine, with all that it remembers
+    assert stream.estimator.config.activation.gap_on == 0.01
+    assert stream.estimator.config.impact.friction_margin == 0.1
+    assert stream.sets._sets._config.friction_margin == 0.1
+    assert node.describe_parameter("activation.gap_on").additional_constraints == "may be set at any time"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "word"),
+    [
+        ("activation.gap_on", 0.5, "gap_off"),
+        ("activation.gap_on", "much", "gap_on"),
+        ("impact.law", "stronge", "read at configure"),
+        ("impact.restitution_margin", 0.2, "clean the node up first"),
+        ("landing.rebound_min", 0.9, "rebound_max"),
+    ],
+)
+def test_a_change_that_cannot_be_is_refused_with_the_reason_and_nothing_changes(bench, name, value, word):
+    node = bench.start(ContactSuiteNode)
+    before = node.stream.estimator.config
+    result = node.set_parameters([Parameter(name, value=value)])[0]
+    assert not result.successful
+    assert word in result.reason
+    assert node.stream.estimator.config is before
+    assert node.get_parameter(name).value != value
+
+
 def test_those_that_matter_later_may_be_set_at_any_time_and_say_so(bench):
     node = bench.start(ContactSuiteNode)
     for name, value in (("autostart", True), ("reconfigure_on_new_description", True), ("urdf_file", "robot.urdf")):
