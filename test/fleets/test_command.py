@@ -84,7 +84,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(bags, config, fa
         (["--jobs", "0"], "at least one process"),
         (["--threshold", "x"], "ON,OFF is needed"),
         (["--truth", "left="], "is no truth"),
-        (["--msg", "."], "holds no message definitions"),
+        (["--msg", "nowhere"], "holds no message definitions"),
         (["--jobs", "2", "--scheduler", "tcp://x:1"], "give one of them"),
         (["--robot-pattern", "dog"], "needs a group"),
         (["--robot-pattern", "("], "no regular expression"),
