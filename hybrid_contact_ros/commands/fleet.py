@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import re
@@ -16,7 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from hybrid_contact_ros.commands import terminal
-from hybrid_contact_ros.commands.arguments import streams
+from hybrid_contact_ros.commands.arguments import add_robot, add_streams, add_truth, streams, truth
 
 if TYPE_CHECKING:
     from hybrid_contact_ros.fleets.run import Outcome
@@ -30,23 +31,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "bags", nargs="+", metavar="BAGS", help="recordings, folders of them, globs, or URLs that fsspec knows"
     )
-    parser.add_argument("--config", type=Path, required=True, help="parameter file (YAML), the one of the nodes")
+    add_robot(parser, required=False)
     parser.add_argument(
         "--out", type=Path, required=True, help="folder of the dataset; one that is there is gone on with"
     )
-    parser.add_argument("--urdf", type=Path, help="robot model; without it each recording's /robot_description")
     parser.add_argument("--jobs", type=int, metavar="N", help="processes on this machine (default: one a processor)")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="a Dask cluster instead, as tcp://host:8786")
-    parser.add_argument(
-        "--truth", action="append", default=[], metavar="TOPIC",
-        help="score against this topic where a recording has it; may be given several times",
-    )  # fmt: skip
-    parser.add_argument("--namespace", default="", metavar="NAME", help="default: the only one of each recording")
-    for option, topic in (
-        ("--joint-states", "joint_states"), ("--odometry", "odom"), ("--robot-description", "robot_description"),
-    ):  # fmt: skip
-        parser.add_argument(option, default=topic, metavar="TOPIC", help="default: %(default)s")
-    parser.add_argument("--twist-in-world", action="store_true", help="the odometry's twist is in the world's axes")
+    add_truth(parser)
+    add_streams(parser)
     parser.add_argument("--robot", metavar="NAME", help="name of the robot (default: namespace, or the URDF's name)")
     parser.add_argument(
         "--robot-pattern", metavar="REGEX", help="its first group is the robot's name in the path: 'bags/([^/]+)/'"
@@ -80,6 +72,9 @@ def run(args: argparse.Namespace) -> int:
             raise ValueError(f"--robot-pattern {args.robot_pattern} is no regular expression: {error}") from None
         if groups < 1:
             raise ValueError(f"--robot-pattern {args.robot_pattern} needs a group: the name in parentheses")
+    if args.config is None and args.estimate is None:
+        raise ValueError("a configuration is needed (--config), or the topic of another estimator (--estimate)")
+    against = truth(args)
     # Imported here, because Dask and pyarrow take a second that --help need not wait for.
     from hybrid_contact_ros.config import EstimatorConfig
     from hybrid_contact_ros.fleets.dataset import Dataset
@@ -88,13 +83,14 @@ def run(args: argparse.Namespace) -> int:
     from hybrid_contact_ros.fleets.run import cluster, score
 
     task = Task(
-        config=EstimatorConfig.from_file(args.config),
+        config=None if args.config is None else EstimatorConfig.from_file(args.config),
         urdf=None if args.urdf is None else _text(args.urdf),
         streams=streams(args),
-        truth=tuple(args.truth),
         robot=args.robot,
         pattern=args.robot_pattern,
         results=None if args.results is None else str(args.results.resolve()),
+        **against | {"definitions": None if args.msg is None else str(args.msg.resolve())},
+        defined="" if args.msg is None else _definitions(args.msg),
     )
     bags = find(args.bags)
     if args.results is not None:
@@ -172,6 +168,20 @@ def _show(outcome: Outcome, total: int, out: Path, console: Console) -> None:
 def _plain(outcome: Outcome) -> dict[str, Any]:
     names = ("scored", "skipped", "same", "damaged", "failed", "deaths", "robot_seconds", "seconds", "rate")
     return {name: getattr(outcome, name) for name in names}
+
+
+def _definitions(folder: Path) -> str:
+    """Hash of the message definitions in a folder, which are also tried.
+
+    Raises:
+        ValueError: there are none, or they cannot be used.
+    """
+    from hybrid_contact_ros.bags.typestore import add_definitions
+
+    add_definitions(folder)
+    files = sorted({*folder.glob("msg/*.msg"), *folder.glob("*/msg/*.msg")})
+    told = [(path.relative_to(folder).as_posix(), path.read_text(encoding="utf-8")) for path in files]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
 def _text(path: Path) -> str:

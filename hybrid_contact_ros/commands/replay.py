@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from hybrid_contact_ros.commands.arguments import add_recording, streams
+from hybrid_contact_ros.commands.arguments import add_pictures, add_recording, streams
 from hybrid_contact_ros.commands.terminal import console
 
 
@@ -25,8 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--result", type=Path, metavar="FILE",
         help="also write a result file (.result.zip), for `hybrid-contact compare` and reports",
     )  # fmt: skip
-    parser.add_argument("--rrd", type=Path, metavar="FILE", help="also a file for the Rerun viewer; needs rerun-sdk")
-    parser.add_argument("--force", action="store_true", help="replace OUT and the result file")
+    add_pictures(parser)
+    parser.add_argument("--force", action="store_true", help="replace the files that are written")
     parser.add_argument(
         "--truth", action="append", default=[], metavar="TOPIC",
         help="score against this topic: ContactMode (which contacts touch) or PostImpactVelocitySet (outcomes of "
@@ -47,9 +47,19 @@ def run(args: argparse.Namespace) -> int:
     """0: everything was read. 1: the recording gave no state. 3: it is damaged, and what could be read was."""
     # Imported here, because numba, Pinocchio and rosbags take a second that --help need not wait for.
     from hybrid_contact_ros.commands.report import show, show_reading
+    from hybrid_contact_ros.commands.report_html import check_report, report_replayed
     from hybrid_contact_ros.replay.run import replay_bag
+    from hybrid_contact_ros.results.file import Result
 
     recording = streams(args)
+    if args.report is not None:
+        check_report(args.report, args.force)
+    made: list[Result] = []
+
+    def keep(each: Result) -> Result:
+        made.append(each)
+        return each
+
     out = None if args.no_out else args.out or default_output(args.bag)
     out_to = console(stderr=args.json)
     columns = (TextColumn("replay"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
@@ -66,6 +76,7 @@ def run(args: argparse.Namespace) -> int:
             sensitivity=args.sensitivity,
             force=args.force,
             result=args.result,
+            finish=None if args.report is None else keep,
             rerun=args.rrd,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
@@ -77,6 +88,8 @@ def run(args: argparse.Namespace) -> int:
         show(result, out_to)
         if args.truth and result.scores is None:
             out_to.print("[yellow]no score:[/] the truth says nothing about the time of the predictions")
+    if args.report is not None:
+        report_replayed(args.report, made[0])
     return 1 if not result.states else 0 if result.damage is None else 3
 
 

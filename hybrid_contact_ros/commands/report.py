@@ -49,8 +49,9 @@ def show_reading(read: ReplayResult | Identification | LandingIdentification | R
 
 def show_scores(scores: Scores, console: Console) -> None:
     """Print the scores."""
-    console.print(_modes(scores))
-    console.print(_timings(scores))
+    if scores.contacts:
+        console.print(_modes(scores))
+        console.print(_timings(scores))
     if scores.calibration:
         table = Table("probability", "states", "mean", "came true", title=f"closed: Brier score {scores.brier:.4f}")
         for b in scores.calibration:

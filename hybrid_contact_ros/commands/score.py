@@ -11,41 +11,24 @@ from pathlib import Path
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from hybrid_contact_ros.commands.arguments import add_recording, streams
+from hybrid_contact_ros.commands.arguments import add_pictures, add_robot, add_streams, add_truth, streams, truth
 from hybrid_contact_ros.commands.terminal import console
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_recording(parser)
-    for action in parser._actions:
-        if action.dest == "config":
-            action.required = False
-            action.help = "parameter file (YAML), the one of the nodes; not needed with --estimate"
+    parser.add_argument("bag", type=Path, help="rosbag2 folder, or a single .mcap or .db3 file")
+    add_robot(parser, required=False)
+    add_streams(parser)
     parser.epilog = (
         "Exit code: 0, it was scored (without --truth: against what was seen later); 1, no state came of it, or the "
         "truth is of another time; 2, a mistake in the arguments or files; 3, the recording is cut or damaged, and "
         "what could be read was scored. docs/scoring.md lists the types of messages that may be a truth."
     )
-    parser.add_argument(
-        "--truth", action="append", default=[], metavar="[NAMES=]TOPIC",
-        help="contacts or loads to score against, such as /contacts, left=/left_wrench, FR,FL,RR,RL=/loads or "
-        "left+right=/force_plate; may be given several times",
-    )  # fmt: skip
-    parser.add_argument(
-        "--estimate", metavar="[NAMES=]TOPIC",
-        help="score this topic of another estimator in the recording instead of the engine",
-    )  # fmt: skip
-    parser.add_argument(
-        "--threshold", metavar="ON,OFF",
-        help="a load from ON upward closes a contact, one below OFF opens it (default: found in each series of loads)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--msg", type=Path, metavar="DIR",
-        help="packages of message definitions (DIR/PACKAGE/msg/NAME.msg) that the recording does not bring itself",
-    )  # fmt: skip
+    add_truth(parser)
     parser.add_argument("--result", type=Path, metavar="FILE", help="result file (default: BAG.result.zip)")
     parser.add_argument("--no-result", action="store_true", help="write no result file")
-    parser.add_argument("--force", action="store_true", help="replace the result file")
+    add_pictures(parser)
+    parser.add_argument("--force", action="store_true", help="replace the files that are written")
     parser.add_argument(
         "--complete-sets", action="store_true",
         help="do not stop post-impact sets at impact.deadline: slower, and the same on every machine",
@@ -57,11 +40,14 @@ def run(args: argparse.Namespace) -> int:
     """0: it was scored. 1: nothing came of it. 3: the recording is damaged, and what could be read was scored."""
     # Imported here, because numba, Pinocchio and rosbags take a second that --help need not wait for.
     from hybrid_contact_ros.commands.replay import default_output
+    from hybrid_contact_ros.commands.report_html import check_report, report_replayed
     from hybrid_contact_ros.commands.score_tables import show_result
     from hybrid_contact_ros.replay.score import score_bag
     from hybrid_contact_ros.results.file import SUFFIX, plain, result_path
 
-    recording = streams(args)
+    recording, against = streams(args), truth(args)
+    if args.report is not None:
+        check_report(args.report, args.force)
     beside = default_output(args.bag)
     target = args.result or beside.with_name(beside.name.replace("_predictions.mcap", SUFFIX))
     out_to = console(stderr=args.json)
@@ -74,12 +60,10 @@ def run(args: argparse.Namespace) -> int:
             args.urdf,
             None if args.no_result else target,
             **recording,
-            truth=args.truth,
-            estimate=args.estimate,
-            threshold=_threshold(args.threshold),
-            definitions=args.msg,
+            **against,
             complete_sets=args.complete_sets,
             force=args.force,
+            rerun=args.rrd,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
     if args.json:
@@ -89,29 +73,12 @@ def run(args: argparse.Namespace) -> int:
         show_result(result.summary, out_to)
         if not args.no_result:
             out_to.print(Text(f"result: {result_path(target)}"), soft_wrap=True)
-    missed = bool(args.truth) and result.summary["scores"] is None and not len(result.table("observed").get("set", ()))
+    if args.report is not None:
+        report_replayed(args.report, result)
+    missed = bool(args.truth) and result.summary["scores"] is None
     if missed and result.summary["states"]:
         said = "no score: the truth says nothing about the time of the estimate; do both have the same clock?"
         console(stderr=True).print(Text(said, style="yellow"), soft_wrap=True)
     if missed or not result.summary["states"]:
         return 1
     return 0 if result.summary["damage"] is None else 3
-
-
-def _threshold(text: str | None):  # type: ignore[no-untyped-def]  # numpy is imported late
-    """Levels of ``ON,OFF``, or of one number for both.
-
-    Raises:
-        ValueError: it is neither.
-    """
-    from hybrid_contact_ros.truths.levels import Levels
-
-    if text is None:
-        return None
-    try:
-        on, *off = (float(part) for part in text.split(","))
-    except ValueError:
-        raise ValueError(f"--threshold {text}: ON,OFF is needed, two loads, of which OFF is not more") from None
-    if len(off) > 1:
-        raise ValueError(f"--threshold {text}: ON,OFF is needed, two loads")
-    return Levels(on, off[0] if off else on)

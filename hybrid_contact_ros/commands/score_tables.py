@@ -20,8 +20,9 @@ def show_result(summary: dict[str, Any], console: Console) -> None:
         console.print(line.append(summary["damage"], style="not bold default"), soft_wrap=True)
     scores = summary["scores"]
     if scores is not None:
-        console.print(_modes(scores))
-        console.print(_events(scores, "events against the truth"))
+        if scores["contacts"]:
+            console.print(_modes(scores))
+            console.print(_events(scores, "events against the truth"))
         if scores["calibration"]:
             console.print(_reliability(scores))
         if scores["impacts"]["true"]:

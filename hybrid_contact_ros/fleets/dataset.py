@@ -24,29 +24,11 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 
-from hybrid_contact_ros.scoring.scores import HORIZONS
+from hybrid_contact_ros.fleets.columns import SCHEMA
 
 FILE = "scores.parquet"
 KEYS = ("robot", "day")
-_TEXT, _INT, _FLOAT = pa.string(), pa.int64(), pa.float64()
-_AHEAD = [(f"{kind}_{round(1e3 * h)}ms", h) for kind in ("touchdown", "liftoff") for h in HORIZONS]
-SCHEMA = pa.schema(
-    [
-        *((name, _TEXT) for name in ("bag", "content", "fingerprint", "configuration", "urdf", "version")),
-        ("start_ns", _INT),
-        ("duration", _FLOAT),
-        *((name, _INT) for name in ("states", "messages", "sets", "events", "faults")),
-        *((name, _TEXT) for name in ("faults_by_reason", "damage", "warnings", "contacts")),
-        ("scored_states", _INT),
-        *((name, _FLOAT) for name in ("accuracy", "f1", "brier")),
-        *((name, _INT) for name in ("impacts", "impacts_with_set", "impacts_within_10")),
-        *((f"{kind}_delay", _FLOAT) for kind in ("touchdown", "liftoff")),
-        *((f"{ahead}_error", _FLOAT) for ahead, _ in _AHEAD),
-        *((f"{ahead}_{what}", _INT) for ahead, _ in _AHEAD for what in ("events", "missed", "false")),
-        ("scores", _TEXT),
-    ]
-)
-"""Columns of a row beside those of the partition; docs/fleets.md tells their units."""
+_WHOLE = pa.schema([*SCHEMA, *((key, pa.string()) for key in KEYS)])
 
 
 class Dataset:
@@ -187,6 +169,7 @@ def _replacing(path: Path) -> Iterator[Path]:
 
 def read(path: str | Path, columns: Iterable[str] | None = None) -> pa.Table:
     """All rows of a dataset, with columns ``robot`` and ``day``."""
-    partitioning = pa.dataset.partitioning(pa.schema([(key, _TEXT) for key in KEYS]), flavor="hive")
-    dataset = pa.dataset.dataset(path, partitioning=partitioning, format="parquet")
+    partitioning = pa.dataset.partitioning(pa.schema([_WHOLE.field(key) for key in KEYS]), flavor="hive")
+    # Without a schema the first partition would tell the columns, which may be of an older version.
+    dataset = pa.dataset.dataset(path, schema=_WHOLE, partitioning=partitioning, format="parquet")
     return dataset.to_table(None if columns is None else list(columns))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import re
 import socket
@@ -27,9 +26,12 @@ from hybrid_contact_ros import __version__
 from hybrid_contact_ros.bags.reader import BagReader
 from hybrid_contact_ros.bags.streams import Streams
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.fleets.columns import score_columns
 from hybrid_contact_ros.fleets.find import Bag
 from hybrid_contact_ros.kernels.warm import enable_compilation
-from hybrid_contact_ros.replay.run import replay_bag
+from hybrid_contact_ros.replay.score import score_bag
+from hybrid_contact_ros.truths.asked import Asked
+from hybrid_contact_ros.truths.levels import Levels
 
 _BLOCK = 1 << 22  # bytes that are read at once
 _NAME = re.compile(r"[^\w.-]+")
@@ -41,29 +43,39 @@ class Task:
     """What is to be done with every recording.
 
     Attributes:
-        config: of the estimator. urdf: text of the model, or None for that of each recording.
-        streams: topics and namespace, as keyword arguments of ``replay_bag``.
-        truth: topics to score against. Those that a recording does not have are left out of its score.
+        config: of the estimator; None where ``estimate`` is scored. urdf: text of the model, or None for that of each
+        recording. streams: topics and namespace, as keyword arguments of ``score_bag``.
+        truth: what to score against, each ``[NAMES=]TOPIC``. Topics that a recording does not have are left out of its
+        score.
         robot: name of the robot, or None: the namespace of the recording, or else the URDF's name.
         pattern: regular expression whose first group is the robot's name in the URL of a recording, or None.
         results: folder for the result file of each recording (docs/scoring.md), or None for none.
+        estimate: topic of another estimator that is scored instead of the engine. threshold: between loads, as of
+        ``score_bag``. definitions: folder of message packages, and ``defined`` the hash of what is in it.
         version: of the package on the machine that started it.
     """
 
-    config: EstimatorConfig
+    config: EstimatorConfig | None
     urdf: str | None
     streams: dict[str, Any]
     truth: tuple[str, ...] = ()
     robot: str | None = None
     pattern: str | None = None
     results: str | None = None
+    estimate: str | None = None
+    threshold: Levels | None = None
+    definitions: str | None = None
+    defined: str = ""
     version: str = __version__
 
     @property
     def hash(self) -> str:
         """Of all that decides what a recording's scores are, beside the recording itself."""
-        told = (asdict(self.config), self.urdf, sorted(self.streams.items()), self.truth, self.robot, self.pattern)
-        return hashlib.sha256(json.dumps([*told, self.version], sort_keys=True, default=str).encode()).hexdigest()
+        config = None if self.config is None else asdict(self.config)
+        levels = None if self.threshold is None else asdict(self.threshold)
+        told = (config, self.urdf, sorted(self.streams.items()), self.truth, self.robot, self.pattern, self.estimate)
+        text = json.dumps([*told, levels, self.defined, self.version], sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 class NotScoredError(ValueError):
@@ -140,73 +152,51 @@ def _hash(path: Path) -> str:
 
 
 def _scored(bag: Bag, path: Path, task: Task, content: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    config = task.config
     with BagReader(path) as reader:
-        from_odometry = config.floating_base and config.input.base == "odometry"
-        names = {key: value for key, value in task.streams.items() if key != "twist_in_world"}
-        streams = Streams(**names).found_in(reader, from_odometry)
-        urdf = str(streams.urdf(reader, task.urdf))
-        truth = [topic for topic in map(streams.absolute, task.truth) if topic in reader.topics]
+        namespace, urdf, truth = _found(reader, task)
         start_ns = reader.start_ns
     enable_compilation()  # a worker may have frozen its kernels on another robot
     place = None if task.results is None else Path(task.results) / f"{content}.result.zip"
-    result = replay_bag(
-        path, config, urdf, None, **task.streams, truth=truth, complete_sets=True, result=place, force=True
-    )
-    scores = None if result.scores is None else result.scores.to_dict()
+    made = score_bag(
+        path, task.config, urdf, place, **task.streams, truth=truth, estimate=task.estimate, threshold=task.threshold,
+        definitions=task.definitions, complete_sets=True, force=True,
+    ).summary  # fmt: skip
     day = datetime.fromtimestamp(start_ns * 1e-9, timezone.utc)
+    faults = made.get("faults") or {}
     row = {
-        "robot": _robot(bag, task, streams.namespace, urdf),
+        "robot": _robot(bag, task, namespace, urdf or ""),
         "day": day.strftime("%Y-%m-%d"),
         "bag": bag.url,
         "content": content,
         "fingerprint": bag.fingerprint,
         "configuration": task.hash,
-        "urdf": hashlib.sha256(urdf.encode()).hexdigest(),
+        "urdf": None if urdf is None else hashlib.sha256(urdf.encode()).hexdigest(),
         "version": __version__,
         "start_ns": start_ns,
-        "duration": result.duration,
-        "states": result.states,
-        "messages": result.messages,
-        "sets": result.sets,
-        "events": result.events,
-        "faults": sum(result.faults.values()),
-        "faults_by_reason": json.dumps(dict(sorted(result.faults.items()))),
+        **{name: made.get(name) for name in ("duration", "states", "messages", "sets", "events")},
+        "faults": sum(faults.values()),
+        "faults_by_reason": json.dumps(dict(sorted(faults.items()))),
         # A copy's own path is another one each time.
-        "damage": None if result.damage is None else result.damage.replace(str(path), bag.url),
-        "warnings": json.dumps([text.replace(str(path), bag.url) for text in result.warnings]),
-        "contacts": json.dumps(list(result.contacts)),
-        **_columns(scores),
-        "scores": None if scores is None else json.dumps(scores),
+        "damage": None if made["damage"] is None else made["damage"].replace(str(path), bag.url),
+        "warnings": json.dumps([text.replace(str(path), bag.url) for text in made["warnings"]]),
+        "contacts": json.dumps(made["contacts"]),
+        "truth": json.dumps(truth),
+        "estimate": task.estimate,
+        **score_columns(made["scores"], made["self_consistency"]),
     }
-    compute = {"compute_p50": _known(result.compute_p50), "compute_p99": _known(result.compute_p99)}
-    return row, {"wall": result.wall, "setup": result.setup, **compute}
+    compute = (made.get("latency") or {}).get("compute") or {}
+    return row, {f"compute_{name}": compute.get(name) for name in ("p50", "p99")}
 
 
-def _columns(scores: dict[str, Any] | None) -> dict[str, Any]:
-    """The scores that most questions are about, a column each; everything is in ``scores``."""
-    told = scores or {}
-    impacts = told.get("impacts") or {}
-    columns = {
-        "scored_states": told.get("states"),
-        "accuracy": told.get("accuracy"),
-        "f1": told.get("f1"),
-        "brier": told.get("brier"),
-        "impacts": impacts.get("true"),
-        "impacts_with_set": impacts.get("with_set"),
-        "impacts_within_10": impacts.get("contained_10"),
-    }
-    for kind in ("touchdown", "liftoff"):
-        columns[f"{kind}_delay"] = (told.get(f"{kind}_delay") or {}).get("median")
-        for timing in told.get(kind) or ():
-            ahead = f"{kind}_{round(1e3 * timing['horizon'])}ms"
-            columns |= {
-                f"{ahead}_error": timing["error_median"],
-                f"{ahead}_events": timing["events"],
-                f"{ahead}_missed": timing["missed"],
-                f"{ahead}_false": timing["false"],
-            }
-    return columns
+def _found(reader: BagReader, task: Task) -> tuple[str, str | None, list[str]]:
+    """Of a recording its namespace, the text of its model (None where none is needed), and what it has of the truth."""
+    names = {key: value for key, value in task.streams.items() if key != "twist_in_world"}
+    streams, urdf = Streams(**names), task.urdf
+    if task.estimate is None and task.config is not None:
+        streams = streams.found_in(reader, task.config.floating_base and task.config.input.base == "odometry")
+        urdf = str(streams.urdf(reader, task.urdf))
+    truth = [text for text in task.truth if streams.absolute(Asked.parsed(text).topic) in reader.topics]
+    return streams.namespace, urdf, truth
 
 
 def _robot(bag: Bag, task: Task, namespace: str, urdf: str) -> str:
@@ -221,7 +211,3 @@ def _robot(bag: Bag, task: Task, namespace: str, urdf: str) -> str:
         model = re.search(r"<robot\b[^>]*\bname\s*=\s*[\"']([^\"']*)[\"']", urdf)
         name = namespace.strip("/") or (model[1] if model else "")
     return _NAME.sub("_", name).strip("._") or UNKNOWN
-
-
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -59,6 +59,7 @@ class RigidBodyModel:
         root_link: the link whose motion odometry measures, with a floating base.
         contacts: m. contact_names, contact_frames: name and URDF link of each contact.
         velocity_names: (nv), ``<root>_linear_x`` … ``<root>_angular_z`` for a floating base, then joint names.
+        velocity_units: (nv), "m/s" or "rad/s" of each of them.
         joint_names: joints with coordinates, in the model's order. mimic_names: those that follow another.
         friction, restitution: (m,). hash: uint64 over the URDF's text and the configuration of its contacts.
         contact_normals: (m, 3), contact_tangents: (m, 2, 3), world frame; zero for joint limits. Never written.
@@ -88,6 +89,8 @@ class RigidBodyModel:
         self.mimic_names = self.coordinates.followers
         base = tuple(f"{urdf.root}_{kind}_{axis}" for kind in ("linear", "angular") for axis in "xyz")
         self.velocity_names = (base if config.floating_base else ()) + self.joint_names
+        sliding = ("m/s" if urdf.joint_types[name] == "prismatic" else "rad/s" for name in self.joint_names)
+        self.velocity_units = (("m/s",) * 3 + ("rad/s",) * 3 if config.floating_base else ()) + tuple(sliding)
         self.contact_names = self._table.names
         self.contact_frames = self._table.frames
         self.contacts = len(self.contact_names)

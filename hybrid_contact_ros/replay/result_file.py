@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,12 @@ def check_result(result: str | Path | None, force: bool) -> Path | None:
     return path
 
 
-def result_of(replayed: ReplayResult, session: Session, about: dict[str, Any]) -> Result:
+def result_of(replayed: ReplayResult, session: Session, about: dict[str, Any], truth: Sequence[str] = ()) -> Result:
     """The result of a replay that has ended.
 
     Args:
         about: what :func:`~hybrid_contact_ros.results.summary.described` says of program, robot and parameters.
+        truth: topics that were scored against.
     """
     assert session.recorder is not None
     tables = session.recorder.tables()
@@ -44,9 +46,11 @@ def result_of(replayed: ReplayResult, session: Session, about: dict[str, Any]) -
         "bag": str(replayed.bag),
         **span(states["stamp_ns"]),
         "messages": replayed.messages,
+        "sets": replayed.sets,
+        "events": replayed.events,
         "groups": [],
         "estimate": None,
-        "truth": [],
+        "truth": list(truth),
         "reasons": session.recorder.reasons,
         "latency": latencies(states["compute_ns"], states["input_age_ns"]),
         "faults": replayed.faults,

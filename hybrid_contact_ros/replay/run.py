@@ -143,7 +143,7 @@ def replay_bag(
         **session.counts(),
     )
     if session.recorder is not None:
-        made = result_of(replayed, session, described(model, config, source) | {"recording": identity})
+        made = result_of(replayed, session, described(model, config, source) | {"recording": identity}, truths)
         made = made if finish is None else finish(made)
         if target is not None:
             write(target, made)

@@ -42,6 +42,7 @@ def score_bag(
     twist_in_world: bool = False,
     complete_sets: bool = False,
     force: bool = False,
+    rerun: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Result:
     """Score a recording.
@@ -56,7 +57,9 @@ def score_bag(
         estimate: the topic, also ``[NAMES=]TOPIC``, of another estimator, which is scored instead of the engine.
         threshold: loads between which a contact closes and opens; without it they are found in each series of loads.
         definitions: folder of message packages that a recording does not bring itself.
-        force: replace the result.
+        force: replace the result and the file of the Rerun viewer.
+        rerun: file of the Rerun viewer to write, as of ``replay_bag``; not with ``estimate``, of which it would show
+            nothing.
 
     Returns:
         the result, with scores of the truth where it overlaps, and the self-consistency.
@@ -70,6 +73,8 @@ def score_bag(
         add_definitions(definitions)
     target = check_result(result, force)
     if estimate is not None:
+        if rerun is not None:
+            raise ValueError("a file for Rerun (--rrd) shows what the engine says: it cannot be made with --estimate")
         return _of_estimate(bag, Asked.parsed(estimate), asked, namespace, threshold, target)
     if config is None:
         raise ValueError("a configuration is needed (--config), or the topic of another estimator (--estimate)")
@@ -94,7 +99,7 @@ def score_bag(
         bag, config, urdf, None,
         joint_states=joint_states, odometry=odometry, robot_description=robot_description, namespace=namespace,
         truth=impacts, twist_in_world=twist_in_world, complete_sets=complete_sets, force=force, result=target,
-        finish=finish, progress=progress,
+        finish=finish, rerun=rerun, progress=progress,
     )  # fmt: skip
     return kept[0]
 

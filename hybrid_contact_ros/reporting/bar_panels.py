@@ -45,7 +45,7 @@ def contact_panel(record: Record) -> Panel:
     truth = (
         f"Below each prediction stands the truth ({record.truth_source}), and in red where they differ."
         if record.truth is not None
-        else "There is no truth to compare with: none was named when the result was made."
+        else f"There is nothing to compare with: {record.without_truth}."
     )
     joined = f" Pauses shorter than {1e3 * longest:.1f} ms are not drawn." if longest else ""
     caption = (

@@ -55,8 +55,9 @@ def report_body(
 
 def _worst(record: Record, worst: list[Mistake]) -> str:
     if not worst:
-        known = "" if record.truth is not None else " Whether contacts were right is not known, for no truth was named."
-        return f"<p class='empty'>Nothing was found.{known}</p>"
+        why = record.without_truth
+        known = f" Whether contacts were right is not known: {why}." if why else ""
+        return f"<p class='empty'>Nothing was found.{escape(known)}</p>"
     made = []
     for one in worst:
         share = f"1 of {one.alike}" if one.alike > 1 else ""

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.reporting.record import Record
-from hybrid_contact_ros.scoring.event_timing import edges
+from hybrid_contact_ros.scoring.contact_scores import KINDS as NAMED
+from hybrid_contact_ros.scoring.event_timing import asked_at
 from hybrid_contact_ros.scoring.scores import HORIZONS
 
 Array = NDArray[np.float64]
-KINDS = {EventKind.TOUCHDOWN: "touchdown", EventKind.LIFTOFF: "liftoff"}
-
-_SLACK = 0.005  # s; a state that is older by more than this is not taken, as in the scores
+KINDS = {kind: name for name, kind in NAMED.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,48 +40,28 @@ class Foretold:
         return self.times.size + self.missed.size
 
 
-def true_edges(record: Record, group: int) -> dict[EventKind, Array]:
-    """Times of a group's touchdowns and liftoffs within the predictions: the truth's, or those detected without one."""
-    both = dict(zip(KINDS, edges(*record.group_truth(group)), strict=True))
-    return {kind: times[(times >= 0.0) & (times <= record.end)] for kind, times in both.items()}
-
-
 def foretold(record: Record) -> list[Foretold]:
-    """All events of both kinds at each of the horizons of the scores; nothing where the result has no announcements."""
-    said, ahead = record.column("contacts", "next_event"), record.column("contacts", "time_to_event")
-    if said is None or ahead is None:
+    """All events of both kinds at each of the horizons of the scores; nothing where the result has no announcements.
+    What is announced of a group, which events count and which state is asked are those of the scores."""
+    track = record.track
+    if track is None or track.next_event is None or track.time_to_event is None:
         return []
-    true = [true_edges(record, j) for j in range(len(record.groups))]
     found = []
-    for kind in KINDS:
-        when = [_announced(record, list(members), kind, said, ahead) for _, members in record.groups]
-        found += [_before(record.t, kind, horizon, when, [times[kind] for times in true]) for horizon in HORIZONS]
+    for kind, name in KINDS.items():
+        when = [track.announced(members, kind)[1] for _, members in record.groups]
+        true = [each.scored(name) for each in record.edges]
+        found += [_before(track.seconds(track.stamps_ns), kind, horizon, when, true) for horizon in HORIZONS]
     return found
 
 
 def _before(t: Array, kind: EventKind, horizon: float, when: list[Array], true: list[Array]) -> Foretold:
     """What the newest state at ``horizon`` before each event said of it. when: of each group (n,), NaN where it says
     nothing."""
-    moments = np.concatenate(true) if true else np.empty(0)
+    moments = np.concatenate([np.empty(0), *true])
     groups = np.repeat(np.arange(len(true)), [times.size for times in true])
-    k = np.searchsorted(t, moments - horizon + 1e-6, side="right") - 1
-    usable = (k >= 0) & (moments - horizon - t[np.maximum(k, 0)] <= _SLACK)
-    moments, groups, k = moments[usable], groups[usable], k[usable]
+    k = asked_at(t, moments, horizon)
+    moments, groups, k = moments[k >= 0], groups[k >= 0], k[k >= 0]
     predicted = t[k] + (np.stack(when, axis=1)[k, groups] if when else 0.0)
     told = np.isfinite(predicted)
     errors = (predicted - moments)[told]
     return Foretold(kind, horizon, moments[told], errors, groups[told], moments[~told], groups[~told])
-
-
-def _announced(record: Record, members: list[int], kind: EventKind, said: NDArray[Any], ahead: NDArray[Any]) -> Array:
-    """Time (n,) until the predicted event of a group as a whole, NaN for none: a group touches down with its first
-    member and lifts off with its last one."""
-    closed = record.closed[:, members]
-    says, time = said[:, members] == kind, ahead[:, members].astype(float)
-    if kind == EventKind.TOUCHDOWN:
-        yes = says.any(axis=1) & ~closed.any(axis=1)
-        when = np.where(says, time, np.inf).min(axis=1)
-    else:
-        yes = (says | ~closed).all(axis=1) & closed.any(axis=1)
-        when = np.where(says & closed, time, -np.inf).max(axis=1)
-    return np.where(yes & np.isfinite(when), when, np.nan)

@@ -16,10 +16,11 @@ def headline(record: Record, impacts: list[Impact]) -> list[str]:
     """Sentences in the order of the page; each number is that of the result's scores where these have it."""
     scores = record.summary.get("scores") or {}
     said = [_answered(record)]
-    if scores:
+    if scores.get("contacts"):
         said += [_mode(scores), *_seen(scores), *_foretold(scores), *_probability(record, scores)]
     elif record.truth is None:
-        said.append("No truth was named, so nothing here says how right the predictions are.")
+        why = record.without_truth
+        said.append(f"{why[0].upper()}{why[1:]}, so nothing here says how right the contacts are.")
         said += _consistent(record)
     else:
         said.append("The truth does not overlap the predictions, so there is no score.")

@@ -128,6 +128,9 @@ def outline(points: Array) -> Array:
 def velocity_names(record: Record, nv: int) -> list[str]:
     """Names of the velocity's coordinates with units, as the result tells them, or as Pinocchio orders them."""
     known = [str(x) for x in record.summary.get("velocity_names", ())]
+    units = [str(x) for x in record.summary.get("velocity_units", ())]
+    if len(known) == len(units) == nv:
+        return [f"{name} [{unit}]" for name, unit in zip(known, units, strict=True)]
     if len(known) != nv:
         floating = record.column("states", "base_position") is not None and nv >= 6
         head = list(_FREE_FLYER) if floating else []
@@ -136,5 +139,5 @@ def velocity_names(record: Record, nv: int) -> list[str]:
 
 
 def _unit(name: str) -> str:
-    """The result does not tell which joints are prismatic."""
+    """What the name tells: results of older versions do not say which joints are prismatic."""
     return "m/s" if "linear" in name else "rad/s" if "angular" in name else "rad/s or m/s"

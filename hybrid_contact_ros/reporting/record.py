@@ -10,7 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import ContactStatus
+from hybrid_contact_ros.results.file import Result
+from hybrid_contact_ros.results.scored import track_of, truth_of
+from hybrid_contact_ros.scoring.contact_scores import CHATTER, TrueEdges, own_truth, true_edges
 from hybrid_contact_ros.scoring.event_timing import at_stamps
+from hybrid_contact_ros.scoring.track import Track, Truth
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -29,6 +33,7 @@ class Record:
 
     def __init__(self, summary: Mapping[str, Any], tables: Tables) -> None:
         self.summary, self._tables = summary, tables
+        self._result = Result(dict(summary), {name: dict(columns) for name, columns in tables.items()})
         stamps = self.column("states", "stamp_ns")
         if stamps is None or not stamps.size:
             raise ValueError(
@@ -66,45 +71,54 @@ class Record:
         return float(self.t[-1])
 
     @cached_property
-    def groups(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """Each contact of the truth with the predicted ones that stand for it; without a truth each contact itself."""
-        known = self.summary.get("groups") or {}
-        pairs = known.items() if isinstance(known, Mapping) else [(one["name"], one["members"]) for one in known]
-        index = {name: i for i, name in enumerate(self.contacts)}
-        found = [
-            (str(name), tuple(index[x] if isinstance(x, str) else int(x) for x in members)) for name, members in pairs
-        ]
-        return tuple(found) or tuple((name, (i,)) for i, name in enumerate(self.contacts))
+    def track(self) -> Track | None:
+        """What was predicted, as the scores read it; None where the result has no contacts."""
+        return track_of(self._result)
 
     @cached_property
-    def truth(self) -> tuple[Array, Bools, Bools] | None:
-        """Times (k,) of the truth in order, its contacts (k, groups), and which of these are known; None where there is
-        none."""
-        stamps, closed = self.column("truth", "stamp_ns"), self.column("truth", "closed")
-        if stamps is None or closed is None or not stamps.size:
-            return None
-        order = np.argsort(stamps, kind="stable")
-        known = self.column("truth", "known")
-        told = np.ones(closed.shape, bool) if known is None else known.astype(bool)
-        return self.seconds(stamps[order]), closed[order].astype(bool), told[order]
+    def truth(self) -> Truth | None:
+        """The truth as the scores read it; None where there is none."""
+        found = truth_of(self._result)
+        return None if found is None or not found.stamps_ns.size else found
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """Each contact of the truth with the predicted ones that stand for it; without a truth each contact itself."""
+        if self.truth is not None:
+            return self.truth.groups
+        return tuple((name, (i,)) for i, name in enumerate(self.contacts))
+
+    @cached_property
+    def edges(self) -> tuple[TrueEdges, ...]:
+        """Touchdowns and liftoffs of each group that are scored, s: the truth's, or without one those that were
+        detected later, as the self-consistency takes them."""
+        if self.track is None:
+            return ()
+        if self.truth is not None:
+            return tuple(true_edges(self.track, self.truth, j) for j in range(len(self.groups)))
+        own = own_truth(self.track)
+        return tuple(true_edges(self.track, own, j, (CHATTER, CHATTER)) for j in range(len(self.groups)))
 
     def group_truth(self, group: int) -> tuple[Array, Bools]:
-        """Times and contacts of one group as the truth tells them; as predicted where there is no truth."""
+        """Times and contacts of one group as far as the truth knows them; as predicted where there is no truth."""
         if self.truth is None:
             return self.t, self.predicted[:, group]
-        t, closed, known = self.truth
-        told = known[:, group]
-        return t[told], closed[told, group]
+        known = self.truth.known[:, group]
+        return self.seconds(self.truth.stamps_ns[known]), self.truth.closed[known, group]
+
+    @property
+    def without_truth(self) -> str:
+        """Why nothing tells which contacts are right; empty where a truth does."""
+        if self.truth is not None:
+            return ""
+        if not self.truth_source:
+            return "no truth was named"
+        return "the truth tells of impacts alone" if self.rows("observed") else "the truth tells of no contact"
 
     @property
     def truth_source(self) -> str:
-        """What the truth is, in words."""
-        said = self.summary.get("truth") or self.summary.get("truths") or ""
-        if isinstance(said, Mapping):
-            said = ", ".join(f"{key}: {value}" for key, value in said.items())
-        elif not isinstance(said, str):
-            said = ", ".join(str(x) for x in said)
-        return said or ("the contacts that the recording tells" if self.truth is not None else "")
+        """The topics that the truth is from."""
+        return ", ".join(str(x) for x in self.summary.get("truth") or ())
 
     @cached_property
     def predicted(self) -> Bools:
@@ -122,13 +136,14 @@ class Record:
 
     @cached_property
     def wrong(self) -> Bools:
-        """(n, groups): whether a prediction differs from the truth, where the truth is known."""
-        if self.truth is None:
-            return np.zeros_like(self.predicted)
-        t, closed, told = self.truth
-        at, near = at_stamps(self.t, t, closed)
-        known, _ = at_stamps(self.t, t, told)
-        return (at != self.predicted) & known & near[:, None]
+        """(n, groups): whether a prediction differs from the truth, where that is known and not too old."""
+        differs = np.zeros_like(self.predicted)
+        for j in range(0 if self.truth is None else len(self.groups)):
+            assert self.truth is not None
+            t, closed = self.group_truth(j)
+            at, near = at_stamps(self.t, t, closed[:, None], self.truth.age(j))
+            differs[:, j] = (at[:, 0] != self.predicted[:, j]) & near
+        return differs
 
     @cached_property
     def period(self) -> float:

@@ -22,7 +22,7 @@ def score_panels(record: Record, events: list[Foretold]) -> list[Panel]:
 def _errors(record: Record, events: list[Foretold], kind: int) -> Panel:
     ours = [one for one in events if one.kind == kind and one.errors.size]
     name = KINDS[kind]  # type: ignore[index]
-    whose = "true" if record.truth is not None else "later detected (no truth was named)"
+    whose = "true" if record.truth is not None else f"later detected ({record.without_truth})"
     caption = f"Foretold − {whose} time of {name}s, from states 10, 20 and 50 ms before them; right of zero is late."
     widest = max((float(np.abs(1e3 * one.errors).max()) for one in ours), default=0.0)
     limit = min(_WIDEST, max(1.0, widest * 1.02))
@@ -55,7 +55,7 @@ def _reliability(record: Record) -> Panel:
         "says. There are no confidence intervals, for states that follow each other are not independent."
     )
     if not table:
-        why = "no truth was named" if record.truth is None else "the scores have no reliability table"
+        why = record.without_truth or "the scores have no reliability table"
         return Panel(
             "reliability", "Reliability of probabilities", caption, "share closed", x_label="probability", empty=why
         )

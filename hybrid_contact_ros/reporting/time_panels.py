@@ -137,7 +137,7 @@ def _next_event(record: Record, shown: list[int]) -> Panel:
 
 def _event_errors(record: Record, events: list[Foretold]) -> Panel:
     """Of 20 ms ahead."""
-    whose = "true" if record.truth is not None else "detected (there is no truth)"
+    whose = "true" if record.truth is not None else f"detected ({record.without_truth})"
     caption = (
         f"Foretold − {whose} time of each touchdown and liftoff, as foretold 20 ms before it; above zero it came "
         "earlier than foretold. Crosses at zero were not foretold."

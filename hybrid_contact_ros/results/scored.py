@@ -8,7 +8,7 @@ import numpy as np
 
 from hybrid_contact_ros.results.file import Result, Table
 from hybrid_contact_ros.results.summary import truth_groups
-from hybrid_contact_ros.scoring.contact_scores import score, self_consistency
+from hybrid_contact_ros.scoring.contact_scores import of_impacts, score, self_consistency
 from hybrid_contact_ros.scoring.containment import Containment
 from hybrid_contact_ros.scoring.scores import Scores
 from hybrid_contact_ros.scoring.track import Track, Truth
@@ -35,11 +35,14 @@ def with_truth(result: Result, truth: Truth | None) -> Result:
 
 
 def scores_of(result: Result) -> Scores | None:
-    """Scores of a result against its truth; None where it has none, or one of another time."""
+    """Scores of a result against its truth; None where it has none, or one of another time. A truth of impacts alone
+    gives scores of them alone."""
     track, truth = track_of(result), truth_of(result)
-    if track is None or truth is None:
+    if track is None:
         return None
     impacts, sets = observed_sets(result)
+    if truth is None:
+        return of_impacts(impacts, sets) if impacts else None
     return score(track, truth, impacts=impacts, sets=sets)
 
 
@@ -55,7 +58,7 @@ def track_of(result: Result) -> Track | None:
         if name in columns:
             columns[name] = columns[name].astype(np.float64)
     summary = result.summary
-    return Track(stamps[newer], tuple(summary["contacts"]), tuple(summary["frames"]), **columns)
+    return Track(stamps[newer], tuple(summary["contacts"]), tuple(summary.get("frames", ())), **columns)
 
 
 def truth_of(result: Result) -> Truth | None:
@@ -66,7 +69,9 @@ def truth_of(result: Result) -> Truth | None:
         return None
     known = table.get("known", np.ones(table["closed"].shape, bool))
     named = tuple((group["name"], tuple(group["members"])) for group in groups)
-    return Truth(table["stamp_ns"], named, table["closed"], known, tuple(group["max_age"] for group in groups))
+    return Truth(
+        table["stamp_ns"], named, table["closed"], known, tuple(group.get("max_age", 0.02) for group in groups)
+    )
 
 
 def observed_sets(result: Result) -> tuple[int, tuple[Containment, ...]]:

@@ -34,6 +34,7 @@ def described(model: RigidBodyModel, config: EstimatorConfig, urdf: str | Path) 
         "contacts": list(model.contact_names),
         "frames": list(model.contact_frames),
         "velocity_names": list(model.velocity_names),
+        "velocity_units": list(model.velocity_units),
         "configuration": asdict(config),
         "hashes": {
             "configuration": configuration_hash(asdict(config)),

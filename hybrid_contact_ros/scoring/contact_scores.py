@@ -20,6 +20,59 @@ KINDS = {"touchdown": EventKind.TOUCHDOWN, "liftoff": EventKind.LIFTOFF}
 CHATTER = 0.02  # s; where the estimator itself is the truth, openings and contacts that last less are no events
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class TrueEdges:
+    """The events of one contact of a truth, s after the track's first stamp.
+
+    Attributes:
+        t, closed: (k,) what is known of it. hole: s; across a longer pause nobody knows when an event was.
+        times: by kind, those within the track. before: the newest sample before each. sure: whether no hole is before.
+    """
+
+    t: Array
+    closed: Bools
+    hole: float
+    times: dict[str, Array]
+    before: dict[str, Array]
+    sure: dict[str, Bools]
+
+    def scored(self, name: str) -> Array:
+        """The events whose time is known."""
+        return self.times[name][self.sure[name]]
+
+
+def true_edges(track: Track, truth: Truth, group: int, shortest: tuple[float, float] = (0.0, 0.0)) -> TrueEdges:
+    """The events of a contact of the truth that lie within the track: predictions could not foresee others.
+
+    Args:
+        shortest: as of :func:`score`.
+    """
+    told = truth.known[:, group]
+    t = track.seconds(truth.stamps_ns)[told]
+    closed = event_timing.debounce(t, truth.closed[told, group : group + 1], *shortest)[:, 0]
+    age = truth.age(group)
+    hole = max(age, 3.0 * float(np.median(np.diff(t)))) if t.size > 1 else age
+    first, last = track.seconds(track.stamps_ns[[0, -1]])
+    sound = np.diff(t) <= hole
+    times, before, sure = {}, {}, {}
+    for name, found in zip(KINDS, event_timing.edges(t, closed), strict=True):
+        times[name] = found[(found >= first) & (found <= last)]
+        place = np.searchsorted(t, times[name]) - 1
+        before[name], sure[name] = t[place], sound[place]
+    return TrueEdges(t, closed, hole, times, before, sure)
+
+
+def own_truth(track: Track) -> Truth:
+    """What the same estimator saw, as the truth of what it foretold."""
+    return Truth(
+        track.stamps_ns,
+        tuple((name, (i,)) for i, name in enumerate(track.names)),
+        track.closed,
+        np.ones(track.closed.shape, bool),
+        (np.inf,) * len(track.names),
+    )
+
+
 @dataclass(slots=True)
 class _Kind:
     """What is found of one kind of event, of one contact after the other."""
@@ -45,23 +98,20 @@ def score(
     """
     if not track.stamps_ns.size or not truth.stamps_ns.size or not truth.groups:
         return None
-    t, truth_t = track.seconds(track.stamps_ns), track.seconds(truth.stamps_ns)
+    t = track.seconds(track.stamps_ns)
     at, known = np.zeros((t.size, len(truth.groups)), bool), np.zeros((t.size, len(truth.groups)), bool)
     closed, probability = at.copy(), np.full(at.shape, np.nan)
     found = {name: _Kind() for name in KINDS}
     for j, (_, members) in enumerate(truth.groups):
-        told = truth.known[:, j]
-        times = truth_t[told]
-        column = event_timing.debounce(times, truth.closed[told, j : j + 1], *shortest)
-        if not times.size:
+        true = true_edges(track, truth, j, shortest)
+        if not true.t.size:
             continue
-        here, there = event_timing.at_stamps(t, times, column, truth.age(j))
+        here, there = event_timing.at_stamps(t, true.t, true.closed[:, None], truth.age(j))
         at[:, j], known[:, j] = here[:, 0], there
         closed[:, j], chance = track.grouped(members)
         if chance is not None:
             probability[:, j] = chance
-        hole = max(truth.age(j), 3.0 * float(np.median(np.diff(times)))) if times.size > 1 else truth.age(j)
-        _events(track, members, t, closed[:, j], times, column[:, 0], hole, found)
+        _events(track, members, t, closed[:, j], true, found)
     if not known.any():
         return None
     certain = known & np.isfinite(probability)
@@ -88,6 +138,16 @@ def score(
     )
 
 
+def of_impacts(impacts: int, sets: tuple[Containment, ...]) -> Scores:
+    """The scores where the truth tells of impacts alone: no contact of it was compared with any."""
+    nothing = np.zeros(0)
+    none = classification.Classification(0, 0, 0, 0)
+    return Scores(
+        contacts=(), per_contact=(), overall=none, touchdown=(), liftoff=(), touchdown_delay=nothing,
+        liftoff_delay=nothing, brier=float("nan"), calibration=(), states=0, impacts=impacts, sets=sets,
+    )  # fmt: skip
+
+
 def self_consistency(track: Track) -> dict[str, Any] | None:
     """How well events were foretold that the same estimator saw later; None where it foretells none.
 
@@ -96,14 +156,7 @@ def self_consistency(track: Track) -> dict[str, Any] | None:
     """
     if track.next_event is None or track.time_to_event is None or track.stamps_ns.size < 2:
         return None
-    own = Truth(
-        track.stamps_ns,
-        tuple((name, (i,)) for i, name in enumerate(track.names)),
-        track.closed,
-        np.ones(track.closed.shape, bool),
-        (np.inf,) * len(track.names),
-    )
-    found = score(track, own, (CHATTER, CHATTER))
+    found = score(track, own_truth(track), (CHATTER, CHATTER))
     if found is None:
         return None
     t = track.seconds(track.stamps_ns)
@@ -119,29 +172,15 @@ def self_consistency(track: Track) -> dict[str, Any] | None:
 
 
 def _events(
-    track: Track,
-    members: tuple[int, ...],
-    t: Array,
-    closed: Bools,
-    truth_t: Array,
-    truth: Bools,
-    hole: float,
-    found: dict[str, _Kind],
+    track: Track, members: tuple[int, ...], t: Array, closed: Bools, true: TrueEdges, found: dict[str, _Kind]
 ) -> None:
-    """Add what is found of the events of one contact. Across a longer ``hole`` in the truth, s, nobody knows when an
-    event was."""
-    sound = np.diff(truth_t) <= hole
-    edges = dict(zip(KINDS, event_timing.edges(truth_t, truth), strict=True))
+    """Add what is found of the events of one contact."""
     seen = dict(zip(KINDS, event_timing.edges(t, closed), strict=True))
     for name, kind in KINDS.items():
-        times = edges[name]
-        # Predictions could not foresee an edge outside of the time that they span.
-        times = times[(times >= t[0]) & (times <= t[-1])]
-        before = truth_t[np.searchsorted(truth_t, times) - 1]
-        sure = sound[np.searchsorted(truth_t, times) - 1]
+        times, sure = true.scored(name), true.sure[name]
         into, state = found[name], closed if kind == EventKind.TOUCHDOWN else ~closed
-        into.delays.append(event_timing.detection_delays(t, state, times[sure]))
-        into.false += event_timing.false_detections(seen[name], times, truth_t, hole)
+        into.delays.append(event_timing.detection_delays(t, state, times))
+        into.false += event_timing.false_detections(seen[name], true.times[name], true.t, true.hole)
         if track.next_event is None or track.time_to_event is None:
             continue
         announced, when, *bounds = track.announced(members, kind)
@@ -149,10 +188,10 @@ def _events(
         if track.bounds_valid is not None:
             valid = np.all(track.bounds_valid[:, members], axis=1)
         for h in HORIZONS:
-            into.timings[h].append(event_timing.event_timing(t, announced, when, times[sure], kind, h))
+            into.timings[h].append(event_timing.event_timing(t, announced, when, times, kind, h))
             if track.earliest is not None:
                 into.bounds[h].append(
-                    time_bounds.bounds_coverage(t, (bounds[0], bounds[1]), valid, times[sure], before[sure], h)
+                    time_bounds.bounds_coverage(t, (bounds[0], bounds[1]), valid, times, true.before[name][sure], h)
                 )
 
 

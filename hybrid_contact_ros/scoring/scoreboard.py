@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.impacts.convex_set import convex_set
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import ImpactPrediction, ModePrediction
-from hybrid_contact_ros.scoring.contact_scores import score
+from hybrid_contact_ros.scoring.contact_scores import of_impacts, score
 from hybrid_contact_ros.scoring.containment import Containment, containment, in_landing
 from hybrid_contact_ros.scoring.scores import Scores
 from hybrid_contact_ros.scoring.series import Series
@@ -97,10 +97,13 @@ class Scoreboard:
             self._true_mode(msg)
 
     def scores(self) -> Scores | None:
-        """The scores so far; ``None`` where no truth overlaps the predictions."""
+        """The scores so far; ``None`` where no truth overlaps the predictions. A truth of impacts alone gives scores of
+        them alone."""
         truth = self.truth_told()
-        if truth is None or not self._t.rows.size:
+        if not self._t.rows.size:
             return None
+        if truth is None:
+            return of_impacts(self._impacts, tuple(self._sets)) if self._impacts else None
         track = Track(
             self._t.rows[:, 0],
             tuple(self._names),

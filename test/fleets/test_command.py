@@ -82,6 +82,9 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(bags, config, fa
     ("arguments", "words"),
     [
         (["--jobs", "0"], "at least one process"),
+        (["--threshold", "x"], "ON,OFF is needed"),
+        (["--truth", "left="], "is no truth"),
+        (["--msg", "nowhere"], "holds no message definitions"),
         (["--jobs", "2", "--scheduler", "tcp://x:1"], "give one of them"),
         (["--robot-pattern", "dog"], "needs a group"),
         (["--robot-pattern", "("], "no regular expression"),
@@ -93,3 +96,9 @@ def test_a_mistake_is_one_line(bags, config, tmp_path, capsys, arguments, words)
     code = main(["fleet", str(bags), "--config", str(config), "--out", str(tmp_path / "out"), *arguments])
     err = capsys.readouterr().err
     assert code == 2 and words in err and err.startswith("hybrid-contact fleet:") and err.count("\n") == 1
+
+
+def test_a_configuration_is_needed_unless_another_estimator_is_scored(bags, tmp_path, capsys):
+    assert main(["fleet", str(bags), "--out", str(tmp_path / "out")]) == 2
+    assert "a configuration is needed (--config), or the topic of another estimator" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -10,7 +10,8 @@ import pytest
 
 from helpers.fleets import opened, partitions, scored
 from hybrid_contact_ros.fleets import job
-from hybrid_contact_ros.fleets.dataset import SCHEMA, Dataset, read
+from hybrid_contact_ros.fleets.columns import SCHEMA
+from hybrid_contact_ros.fleets.dataset import FILE, Dataset, read
 from hybrid_contact_ros.fleets.find import find
 
 
@@ -48,6 +49,29 @@ def test_recordings_with_one_content_are_one_row_whichever_was_first(bags, task,
 def test_the_columns_of_a_row_are_those_of_the_schema(bags, task):
     (row,) = [job.run(bag, task)["row"] for bag in find([str(bags / "dog0" / "fall0.mcap")])]
     assert set(row) == {*SCHEMA.names, "robot", "day"}
+
+
+def test_a_partition_of_an_older_version_hides_no_column_and_takes_new_rows(bags, task, tmp_path):
+    out = tmp_path / "out"
+    first, second = find([str(bags / "dog0")])[:2]
+    rows = [job.run(bag, task)["row"] for bag in (first, second)]
+    for row, robot in zip(rows, ("a", "b"), strict=True):
+        row["robot"] = robot
+    with opened(out) as dataset:
+        dataset.add(rows[0], {})
+        dataset.fold()
+    (old,) = out.glob(f"robot=a/*/{FILE}")
+    pq.write_table(pq.read_table(old, partitioning=None).drop_columns(["self_consistency", "consistency_events"]), old)
+    with opened(out) as dataset:
+        dataset.add(rows[1], {})
+        dataset.fold()
+        told = {row["robot"]: row["consistency_events"] for row in read(out).to_pylist()}
+        assert told == {"a": None, "b": 2}
+        dataset.add(rows[0] | {"content": "another"}, {})
+        dataset.fold()
+    assert sorted(row["consistency_events"] or 0 for row in read(out, ["robot", "consistency_events"]).to_pylist()) == [
+        0, 2, 2,
+    ]  # fmt: skip
 
 
 def test_one_process_at_a_time_writes_a_dataset_and_strange_folders_are_refused(tmp_path):

@@ -11,15 +11,20 @@ from pathlib import Path
 import numpy as np
 
 from helpers.fleets import TRUTH, Armed, opened, partitions, scored
+from helpers.truth_bags import of
+from hybrid_contact_ros.bags.reader import BagReader
+from hybrid_contact_ros.bags.writer import BagWriter
+from hybrid_contact_ros.fleets import job
 from hybrid_contact_ros.fleets.dataset import FILE, read
 from hybrid_contact_ros.fleets.find import find
 from hybrid_contact_ros.fleets.run import ATTEMPTS, cluster, score
 from hybrid_contact_ros.recordings.recording import Recording
 from hybrid_contact_ros.recordings.write import write_recording
-from hybrid_contact_ros.replay.run import replay_bag
+from hybrid_contact_ros.replay.score import score_bag
+from hybrid_contact_ros.truths.levels import Levels
 
 
-def test_the_dataset_has_the_same_bytes_for_any_number_of_workers_and_the_numbers_of_a_replay(
+def test_the_dataset_has_the_same_bytes_for_any_number_of_workers_and_the_numbers_of_score(
     bags, task, tmp_path, client
 ):
     with cluster(1, None) as alone:
@@ -32,10 +37,39 @@ def test_the_dataset_has_the_same_bytes_for_any_number_of_workers_and_the_number
     rows = read(tmp_path / "out1").to_pylist()
     assert len(rows) == 6 and {row["robot"] for row in rows} == {"dog0", "dog1"}
     row = next(row for row in rows if row["bag"].endswith("fall3.mcap"))
-    alone = replay_bag(row["bag"], task.config, None, None, truth=TRUTH, complete_sets=True)
-    assert (row["states"], row["sets"], row["events"]) == (alone.states, alone.sets, alone.events)
-    assert json.loads(row["scores"]) == alone.scores.to_dict() and row["f1"] == alone.scores.overall.f1
+    alone = score_bag(row["bag"], task.config, truth=TRUTH, complete_sets=True).summary
+    assert all(row[name] == alone[name] for name in ("states", "sets", "events", "duration", "messages"))
+    assert json.loads(row["scores"]) == alone["scores"] and row["f1"] == alone["scores"]["f1"]
     assert row["touchdown_20ms_events"] == 2 and row["impacts"] == 1
+    own = alone["self_consistency"]
+    assert json.loads(row["self_consistency"]) == own and row["consistency_events"] == own["events"] == 2
+    assert row["consistency_touchdown_20ms_error"] == own["touchdown"][1]["error_median"] is not None
+    assert json.loads(row["truth"]) == list(TRUTH) and row["estimate"] is None
+
+
+def test_a_truth_of_loads_is_read_as_score_reads_it_and_recordings_without_it_have_no_score(bags, task, tmp_path):
+    with BagReader(bags / "dog0" / "fall0.mcap") as reader, BagWriter(bags / "dog0" / "loads.mcap") as bag:
+        for topic, kind in (reader.topics | {"/load": "std_msgs/msg/Float32"}).items():
+            bag.add(topic, kind)
+        for topic, time_ns, data in reader.messages(list(reader.topics), raw=reader.topics):
+            bag.write(topic, time_ns, data)
+            if topic == "/truth/contact_mode":
+                closed = bool(reader.deserialize(data, reader.topics[topic]).mode & 1)
+                bag.write("/load", time_ns, of("std_msgs/msg/Float32", data=50.0 * closed))
+    wanted = replace(task, truth=("left=/load",), threshold=Levels(30.0, 20.0))
+    assert wanted.hash != replace(wanted, threshold=Levels(31.0, 20.0)).hash
+    rows = {Path(bag.url).name: job.run(bag, wanted)["row"] for bag in find([str(bags / "dog0")])}
+    assert json.loads(rows["loads.mcap"]["truth"]) == ["left=/load"]
+    assert rows["loads.mcap"]["accuracy"] > 0.9 and rows["loads.mcap"]["scored_states"] > 100
+    assert rows["fall0.mcap"]["scores"] is None and rows["fall0.mcap"]["consistency_events"] == 2
+
+
+def test_the_topic_of_another_estimator_needs_no_configuration(bags, task):
+    other = replace(task, config=None, estimate="/truth/contact_mode", truth=("/truth/contact_mode",))
+    (bag,) = find([str(bags / "dog1" / "fall1.mcap")])
+    row = job.run(bag, other)["row"]
+    assert (row["accuracy"], row["f1"], row["urdf"], row["sets"]) == (1.0, 1.0, None, None)
+    assert row["estimate"] == "/truth/contact_mode" and row["robot"] == "dog1"
 
 
 def test_what_is_done_is_skipped_also_under_another_name_and_not_with_another_configuration(

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from hybrid_contact_ros.codes import ContactStatus, EventKind, Flag
-from hybrid_contact_ros.scoring import classification
+from hybrid_contact_ros.results.file import Result
+from hybrid_contact_ros.results.scored import with_truth
+from hybrid_contact_ros.scoring.track import Truth
 
 START_NS = 1_700_000_000_000_000_000
 FEET = ("FL_foot", "FR_foot", "RL_foot", "RR_foot")
@@ -62,29 +64,16 @@ def trot(
     }  # fmt: skip
     sets, observed = _impacts(seconds, random)
     tables |= {"sets": sets, "observed": observed}
-    scores: dict[str, Any] = {}
-    if truth:
-        tables["truth"] = {"stamp_ns": stamps, "closed": true}
-        mode = classification.classify(closed, true)
-        each = (classification.classify(closed[:, j], true[:, j]) for j in range(m))
-        scores = {
-            "accuracy": mode.accuracy, "f1": mode.f1,
-            "contacts": {name: {"accuracy": one.accuracy} for name, one in zip(feet, each, strict=True)},
-            "brier": classification.brier(probability, true),
-            "calibration": [
-                {"low": b.low, "high": b.high, "count": b.count, "mean_probability": b.mean_probability,
-                 "frequency": b.frequency} for b in classification.calibration(probability, true)
-            ],
-            "touchdown_delay": {"events": 10, "undetected": 1, "median": LATE, "p95": LATE},
-        }  # fmt: skip
     summary = {
         "kind": "hybrid_contact_ros result", "format": 1, "package_version": "0", "bag": "made.mcap", "robot": "made",
-        "contacts": list(feet), "groups": {name: [i] for i, name in enumerate(feet)} if truth else {},
+        "contacts": list(feet), "frames": list(feet), "groups": [],
         "truth": ["/truth/contact_mode"] if truth else [], "configuration": {"filter": {"level": 0.5}},
-        "hashes": {"urdf": "0" * 16}, "scores": scores, "faults": {"no_velocity": 2, "stale": 1},
+        "hashes": {"urdf": "0" * 16}, "faults": {"no_velocity": 2, "stale": 1},
         "reasons": ["no_velocity", "stale"], "warnings": [], "damage": None,
     }  # fmt: skip
-    return summary, tables
+    told = Truth(stamps, tuple((name, (i,)) for i, name in enumerate(feet)), true, np.ones(true.shape, bool))
+    made = with_truth(Result(summary, tables), told if truth else None)
+    return made.summary, made.tables
 
 
 def _impacts(seconds: float, random: np.random.Generator) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
@@ -102,6 +91,7 @@ def _impacts(seconds: float, random: np.random.Generator) -> tuple[dict[str, np.
     observed = {
         "time_ns": times, "v_minus": before, "v_plus": (nominal * (1 + 3 * away[:, None])).astype(np.float32),
         "set": np.arange(k, dtype=np.int32), "distance": away.astype(np.float32),
-        "radius": np.full(k, 0.2, np.float32),
+        "nominal_distance": (3 * away).astype(np.float32), "radius": np.full(k, 0.2, np.float32),
+        "within_bounds": away == 0.0,
     }  # fmt: skip
     return sets, observed

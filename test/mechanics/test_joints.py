@@ -36,6 +36,12 @@ def wheeled() -> RigidBodyModel:
     return RigidBodyModel.from_urdf(text, EstimatorConfig())
 
 
+def test_every_velocity_coordinate_has_its_unit(wheeled, go2):
+    units = dict(zip(wheeled.velocity_names, wheeled.velocity_units, strict=True))
+    assert {name: units[name] for name in wheeled.joint_names} == {"shoulder": "rad/s", "axle": "rad/s", "rail": "m/s"}
+    assert go2.velocity_units == ("m/s",) * 3 + ("rad/s",) * 15
+
+
 @settings(max_examples=60)
 @given(st.data())
 def test_any_order_with_any_strangers_gives_the_same_bits(go2, data):

@@ -9,7 +9,7 @@ import pytest
 
 from helpers.results import FEET, trot
 from hybrid_contact_ros.codes import EventKind
-from hybrid_contact_ros.reporting.events import foretold, true_edges
+from hybrid_contact_ros.reporting.events import KINDS, foretold
 from hybrid_contact_ros.reporting.headline import headline
 from hybrid_contact_ros.reporting.impacts import impacts, outline
 from hybrid_contact_ros.reporting.mistakes import mistakes
@@ -18,6 +18,8 @@ from hybrid_contact_ros.reporting.panels import Bars
 from hybrid_contact_ros.reporting.record import Record
 from hybrid_contact_ros.reporting.score_panels import score_panels
 from hybrid_contact_ros.reporting.time_panels import time_panels
+from hybrid_contact_ros.results.file import Result
+from hybrid_contact_ros.results.scored import truth_of, with_truth
 from hybrid_contact_ros.scoring.event_timing import event_timing
 
 
@@ -63,13 +65,45 @@ def test_errors_of_foretold_events_are_those_of_the_scores():
             kind = record.column("contacts", "next_event")[:, j]
             ahead = record.column("contacts", "time_to_event")[:, j].astype(float)
             right = record.closed[:, j] == (one.kind == EventKind.LIFTOFF)
-            times = true_edges(record, j)[one.kind]
+            times = record.edges[j].scored(KINDS[one.kind])
             score = event_timing(record.t, np.where(right, kind, 0), ahead, times, one.kind, one.horizon)
             errors += score.errors.tolist()
             missed += score.missed
         assert one.errors == pytest.approx(np.array(errors), abs=1e-9)
         assert one.missed.size == missed > -1
         assert one.events == len(errors) + missed > 100
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_as_many_events_are_drawn_as_the_scores_count(named):
+    summary, tables = trot(20.0, truth=named)
+    counted = summary["scores" if named else "self_consistency"]
+    drawn = foretold(Record(summary, tables))
+    for one in drawn:
+        (row,) = (x for x in counted[KINDS[one.kind]] if x["horizon"] == one.horizon)
+        assert (one.events, one.missed.size) == (row["events"], row["missed"])
+        assert np.median(np.abs(one.errors)) == pytest.approx(row["error_median"], abs=1e-9)
+    assert len(drawn) == 6
+
+
+def test_a_truth_of_several_topics_is_compared_with_the_newest_that_is_known_of_each_contact():
+    """As force plates tell that do not measure together: at most stamps one of them is known."""
+    summary, tables = trot(4.0)
+    known = np.zeros_like(tables["truth"]["known"])
+    known[::2, :2] = known[1::2, 2:] = True
+    tables["truth"]["known"] = known
+    held = Result(summary, tables)
+    scores = with_truth(held, truth_of(held)).summary["scores"]
+    wrong = Record(summary, tables).wrong
+    assert scores["accuracy"] == pytest.approx(1.0 - wrong.sum() / (wrong.size - 2))  # two are not known at first
+
+
+def test_a_truth_of_impacts_alone_is_no_truth_of_contacts():
+    summary, tables = trot(4.0, truth=False)
+    summary["truth"] = ["/truth/impact"]
+    text = page(Record(summary, tables))
+    assert "The truth tells of impacts alone, so nothing here says how right the contacts are." in text
+    assert "No truth was named" not in text and "8 observed impacts" in text
 
 
 def test_the_worst_comes_first_and_every_window_is_in_the_recording():
@@ -95,7 +129,9 @@ def test_headline_takes_its_numbers_from_the_scores():
     summary, tables = trot(6.0)
     said = headline(Record(summary, tables), impacts(Record(summary, tables)))
     assert any(f"{summary['scores']['accuracy']:.1%} of contact states are right" in x for x in said)
-    assert any("Touchdowns are seen 4.0 ms late (median); 1 of 10 are missed." in x for x in said)
+    seen = summary["scores"]["touchdown_delay"]
+    told = f"Touchdowns are seen 4.0 ms late (median); {seen['undetected']} of {seen['events']} are missed."
+    assert seen["undetected"] == 1 and told in said
     assert any("12 observed impacts" in x and "11 of their velocities" in x for x in said)
 
 
