@@ -22,6 +22,8 @@ ATTEMPTS = 3
 """How often a worker may die under a recording before it is given up: the recording may well be the cause."""
 _AHEAD = 4  # recordings that are handed out for each processor of the cluster
 _FOLD = 5000  # rows, after which the journal goes into its partitions
+_POLL, _GONE = 0.02, 120.0  # s, between two looks for what is done; without any worker, after which none will come
+_START = "120s"  # in which a process must have started: a busy machine takes longer than Dask expects
 
 
 @dataclass(slots=True)
@@ -57,8 +59,12 @@ def cluster(jobs: int | None, scheduler: str | None) -> Iterator[Client]:
     Raises:
         ValueError: there is no scheduler at that address, or it has no worker.
     """
+    settings = {
+        "distributed.scheduler.allowed-failures": ATTEMPTS - 1,
+        "distributed.comm.timeouts.connect": _START,
+    }
     with ExitStack() as stack:
-        stack.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": ATTEMPTS - 1}))
+        stack.enter_context(dask.config.set(settings))
         if scheduler is None:
             local = LocalCluster(
                 n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=":0",
@@ -88,6 +94,9 @@ def score(
     Args:
         tell: called with what there is so far, and how many recordings there are, after each of them and each death.
         again: also score those that have been scored with the same configuration.
+
+    Raises:
+        WorkersGoneError: all workers are gone, and none came within ``_GONE`` s. What was scored is kept.
     """
     outcome, begin, total = Outcome(), time.monotonic(), len(bags)
     known, contents = ({}, frozenset()) if again else dataset.done(task.hash)
@@ -114,7 +123,7 @@ def score(
         while len(doing) < _AHEAD * max(1, sum(client.nthreads().values())) and submit(next(waiting, None), first):
             pass
         tell(outcome, total)
-        for future in completed:
+        for future in _as_they_end(completed, client):
             bag = doing.pop(future)
             if future.status == "finished" and isinstance(content := future.result(), str):
                 if content not in contents:
@@ -134,8 +143,9 @@ def score(
             outcome.seconds = time.monotonic() - begin
             tell(outcome, total)
         for bag in suspects:  # one at a time: now it is known of which one workers die
-            future = client.submit(run, bag, task, pure=False)
-            _kept(future, bag, dataset, outcome)
+            alone = as_completed([client.submit(run, bag, task, pure=False)])
+            for future in _as_they_end(alone, client):
+                _kept(future, bag, dataset, outcome)
             tell(outcome, total)
     finally:
         client.unsubscribe_topic("all")
@@ -143,6 +153,35 @@ def score(
     dataset.failed(outcome.failed)
     outcome.seconds = time.monotonic() - begin
     return outcome
+
+
+class WorkersGoneError(ValueError):
+    """Nobody is left who could score."""
+
+
+def _as_they_end(completed: as_completed, client: Client) -> Iterator[Future]:
+    """The futures of ``completed``, to which more may be added meanwhile, as they end.
+
+    Raises:
+        WorkersGoneError: none ended, and there was no worker for ``_GONE`` s.
+    """
+    seen = looked = time.monotonic()
+    while not completed.is_empty():
+        batch = completed.next_batch(block=False)
+        yield from batch
+        now = time.monotonic()
+        if batch:
+            seen = looked = now
+        elif now - looked > 1.0:
+            looked = now
+            seen = now if client.nthreads() else seen
+            if now - seen > _GONE:
+                raise WorkersGoneError(
+                    f"all workers are gone, and none came within {_GONE:g} s; what was scored is kept: the same "
+                    "command goes on with the rest"
+                )
+        if not batch:
+            time.sleep(_POLL)
 
 
 def _kept(future: Future, bag: Bag, dataset: Dataset, outcome: Outcome) -> int:

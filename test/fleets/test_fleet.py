@@ -9,12 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from helpers.fleets import TRUTH, Armed, opened, partitions, scored
 from helpers.truth_bags import of
 from hybrid_contact_ros.bags.reader import BagReader
 from hybrid_contact_ros.bags.writer import BagWriter
-from hybrid_contact_ros.fleets import job
+from hybrid_contact_ros.fleets import job, run
 from hybrid_contact_ros.fleets.dataset import FILE, read
 from hybrid_contact_ros.fleets.find import find
 from hybrid_contact_ros.fleets.run import ATTEMPTS, cluster, score
@@ -156,3 +157,12 @@ def test_a_recording_that_kills_every_worker_is_given_up_and_the_others_are_scor
         outcome = score(find([str(bags)]), task, dataset, client)
     assert outcome.scored == 5 and set(outcome.failed) == {str(deadly)}
     assert f"died each of {ATTEMPTS} times" in outcome.failed[str(deadly)]
+
+
+def test_a_fleet_without_any_worker_ends_and_says_so(bags, task, tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "_GONE", 1.0)
+    with opened(tmp_path / "out") as dataset, cluster(1, None) as client:
+        client.cluster.scale(0)
+        client.sync(client.cluster._correct_state)
+        with pytest.raises(run.WorkersGoneError, match="the same command goes on with the rest"):
+            score(find([str(bags)]), task, dataset, client)
