@@ -33,7 +33,7 @@ setup(
         # For replay where ROS 2, and so hybrid_contact_msgs, is not installed.
         (f"share/{NAME}/msg", files("hybrid_contact_msgs/msg", "*.msg")),
     ],
-    install_requires=["numpy", "scipy", "sympy", "numba", "pin", "pyyaml", "rosbags", "rich"],
+    install_requires=["numpy", "scipy", "sympy", "numba", "llvmlite", "pin", "pyyaml", "rosbags", "rich"],
     extras_require={
         "demo": ["mujoco", "example-robot-data", "matplotlib", "rich"],
         "report": ["bokeh", "matplotlib"],

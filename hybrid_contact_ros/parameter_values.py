@@ -24,6 +24,8 @@ def named(kind: type, key: str, value: Any, order: Any) -> dict[str, Any]:
     """Entries by name, in the given order, or in that of the mapping where ``order`` is None."""
     if not isinstance(value, Mapping):
         raise ValueError(f"{key} must be a mapping from names to entries")
+    if isinstance(order, str):
+        raise ValueError(f"{key[:-1]}_names must be a list of names, got {order!r}")
     names = list(order) if order is not None else list(value)
     missing = [n for n in value if n not in names] + [n for n in names if n not in value]
     if missing:

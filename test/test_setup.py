@@ -22,6 +22,8 @@ ROSDEP_KEYS = {
     "matplotlib": "python3-matplotlib",
     "rosbags": None,
     "mujoco": None,
+    "bokeh": None,
+    "llvmlite": "python3-llvmlite",
     "example_robot_data": None,
     "dask": None,
     "distributed": None,

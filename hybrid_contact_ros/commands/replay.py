@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from hybrid_contact_ros.commands.arguments import add_pictures, add_recording, streams
-from hybrid_contact_ros.commands.terminal import console
+from hybrid_contact_ros.commands.terminal import compiling, console
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +63,13 @@ def run(args: argparse.Namespace) -> int:
     out = None if args.no_out else args.out or default_output(args.bag)
     out_to = console(stderr=args.json)
     columns = (TextColumn("replay"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=out_to, transient=True, disable=not out_to.is_terminal) as bar:
+    shown = Progress(*columns, console=out_to, transient=True, disable=not out_to.is_terminal)
+    with shown as bar, compiling() as patience:
+
+        def progress(done: int, total: int) -> None:
+            patience.cancel()
+            bar.update(task, completed=done, total=total)
+
         task = bar.add_task("replay", total=None)
         result = replay_bag(
             args.bag,
@@ -78,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
             result=args.result,
             finish=None if args.report is None else keep,
             rerun=args.rrd,
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
+            progress=progress,
         )
     if args.json:
         json.dump(result.to_dict(), sys.stdout, indent=2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 from rich.console import Console
 from rich.table import Column, Table
@@ -33,7 +35,7 @@ def show(result: ReplayResult, console: Console) -> None:
         console.print(Text(f"predictions: {result.out}"), soft_wrap=True)
     show_reading(result, console)
     if result.faults:
-        console.print(_faults(result))
+        console.print(faults_table(result.faults, result.last_fault))
     if result.scores is not None:
         show_scores(result.scores, console)
 
@@ -63,12 +65,13 @@ def show_scores(scores: Scores, console: Console) -> None:
         console.print(_sets(scores))
 
 
-def _faults(result: ReplayResult) -> Table:
+def faults_table(faults: Mapping[str, int], last: Sequence[str] | None) -> Table:
+    """Inputs that were refused or reported, by reason; ``last``: reason and sentence of the last of them."""
     table = Table("inputs", "reason", Column("what", max_width=_WIDEST), title="refused or reported")
-    for reason, count in sorted(result.faults.items(), key=lambda item: -item[1]):
+    for reason, count in sorted(faults.items(), key=lambda item: -item[1]):
         detail = REASONS[reason]
-        if result.last_fault is not None and result.last_fault[0] == reason:
-            detail = result.last_fault[1]
+        if last is not None and last[0] == reason:
+            detail = last[1]
         table.add_row(str(count), reason, detail)
     return table
 

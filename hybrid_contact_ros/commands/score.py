@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.text import Text
 
 from hybrid_contact_ros.commands.arguments import add_pictures, add_robot, add_streams, add_truth, streams, truth
-from hybrid_contact_ros.commands.terminal import console
+from hybrid_contact_ros.commands.terminal import compiling, console
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +52,13 @@ def run(args: argparse.Namespace) -> int:
     target = args.result or beside.with_name(beside.name.replace("_predictions.mcap", SUFFIX))
     out_to = console(stderr=args.json)
     columns = (TextColumn("score"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=out_to, transient=True, disable=not out_to.is_terminal) as bar:
+    shown = Progress(*columns, console=out_to, transient=True, disable=not out_to.is_terminal)
+    with shown as bar, compiling() as patience:
+
+        def progress(done: int, total: int) -> None:
+            patience.cancel()
+            bar.update(task, completed=done, total=total)
+
         task = bar.add_task("score", total=None)
         result = score_bag(
             args.bag,
@@ -64,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
             complete_sets=args.complete_sets,
             force=args.force,
             rerun=args.rrd,
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
+            progress=progress,
         )
     if args.json:
         json.dump(plain(result.summary), sys.stdout, indent=2, allow_nan=False)

@@ -8,6 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from hybrid_contact_ros.commands.report import faults_table
+
 
 def show_result(summary: dict[str, Any], console: Console) -> None:
     """Print what a result says: of what, how it was read, scores, self-consistency and latency."""
@@ -18,6 +20,8 @@ def show_result(summary: dict[str, Any], console: Console) -> None:
     if summary["damage"] is not None:
         line = Text("read as far as it goes: ", style="bold red")
         console.print(line.append(summary["damage"], style="not bold default"), soft_wrap=True)
+    if summary.get("faults"):
+        console.print(faults_table(summary["faults"], summary["last_fault"]))
     scores = summary["scores"]
     if scores is not None:
         if scores["contacts"]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Timer
 from typing import Any
 
 from rich.console import Console
 
 _UNBROKEN = 100_000  # columns; no line is longer
+_PATIENT = 5.0  # s
 
 
 class _Console(Console):
@@ -20,3 +25,17 @@ def console(**options: Any) -> Console:
     for the next program."""
     made = _Console(**options)
     return made if made.is_terminal else _Console(width=_UNBROKEN, **options)
+
+
+@contextmanager
+def compiling() -> Iterator[Timer]:
+    """Say on stderr that kernels are being compiled, where nothing was heard for some seconds. Whoever hears of
+    progress cancels the timer."""
+    said = "compiling kernels: once on a machine, half a minute to some minutes\n"
+    timer = Timer(_PATIENT, sys.stderr.write, (said,))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield timer
+    finally:
+        timer.cancel()

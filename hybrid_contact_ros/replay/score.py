@@ -84,6 +84,7 @@ def score_bag(
         from_odometry = config.floating_base and config.input.base == "odometry"
         streams = Streams(joint_states, odometry, robot_description, namespace).found_in(reader, from_odometry)
         model = RigidBodyModel.from_urdf(streams.urdf(reader, urdf), config)
+        streams.needed(reader, model, legs=not from_odometry)  # what is wrong with the inputs is said before the truth
         impacts = [streams.absolute(each.topic) for each in asked if _is_impacts(reader, streams, each)]
         contacts = [each for each in asked if not _is_impacts(reader, streams, each)]
         found, said = _truth(reader, streams, contacts, (model.contact_names, model.contact_frames), threshold)

@@ -53,7 +53,9 @@ def read_truth(
                 warnings.append(f"{each.topic}: {name} counts as closed from {on:.3g} upward, as open below {off:.3g}")
         if len(left_out) == len(found):
             theirs, ours = ", ".join(left_out), ", ".join(names) or "none"
-            raise BagError(f"{each.topic} tells of {theirs}; predicted are {ours}: tell which by NAME={each.topic}")
+            raise BagError(
+                f"{each.topic} tells of {theirs}; predicted are {ours}: tell which of these by NAME={each.topic}"
+            )
         if left_out:
             warnings.append(f"{each.topic}: {', '.join(left_out)} is no contact of the estimate and is left out")
     stamps, closed, known = _beside(columns)

@@ -313,7 +313,7 @@ FAULTS = {
         "another URDF", describe(leg.URDF.replace("5.0", "6.0")), "another robot description", mend=describe(leg.URDF)
     ),
     # --- parameters
-    "parameter fixed": Fault("gap_on while active", set_parameter("activation.gap_on", 0.01), answer="configure"),
+    "parameter fixed": Fault("horizon while active", set_parameter("prediction.horizon", 0.2), answer="configure"),
     "parameter unknown": Fault("activation.gap_onn", set_parameter("activation.gap_onn", 0.01), answer="declared"),
     "parameter of another type": Fault("autostart: 7", set_parameter("autostart", 7), answer="type"),
     # --- services

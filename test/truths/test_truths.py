@@ -161,7 +161,7 @@ def test_booleans_are_told_by_their_topic_or_by_a_given_name_and_have_the_time_o
     }
     path = write(tmp_path / "b.mcap", streams)
     assert_is(truth(path, "/contact/FL", "FR=/second")[0])
-    with pytest.raises(BagError, match=r"tells of second.*predicted are FL, FR: tell which by NAME=/second"):
+    with pytest.raises(BagError, match=r"tells of second.*predicted are FL, FR: tell which of these by NAME=/second"):
         truth(path, "/second")
 
 
