@@ -23,7 +23,7 @@ ROSDEP_KEYS = {
     "rosbags": None,
     "mujoco": None,
     "bokeh": None,
-    "llvmlite": "python3-llvmlite",
+    "llvmlite": None,  # comes with numba
     "example_robot_data": None,
     "dask": None,
     "distributed": None,
