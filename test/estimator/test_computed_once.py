@@ -11,7 +11,6 @@ import pytest
 from helpers.bodies import GRAVITY, MASS, NO_DEADLINE, block, free, landing
 from hybrid_contact_ros.codes import Validity
 from hybrid_contact_ros.estimator import Parts
-from hybrid_contact_ros.mechanics import model
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
 
@@ -33,11 +32,15 @@ def test_an_update_runs_two_algorithms_of_pinocchio_and_three_kernels_once_each(
     algorithms = [name for name, value in vars(pin).items() if type(value).__name__ == "function"]
     for name in algorithms:
         monkeypatch.setattr(pin, name, counted(name, getattr(pin, name)))
-    monkeypatch.setattr(model, "contact_problem", counted("problem", model.contact_problem))
     thing.update(states[0])  # kernels are bound in their first call
     thing.reset()
     calls.clear()
-    for name, bound in (("measure", thing._engine._measure), ("update", thing._engine._update)):
+    doors = {
+        "problem": thing.model._contact_problem,
+        "measure": thing._engine._measure,
+        "update": thing._engine._update,
+    }
+    for name, bound in doors.items():
         monkeypatch.setattr(bound, "call", counted(name, bound.call))
     monkeypatch.setattr(ContactProblem, "jacobian", counted("J", ContactProblem.jacobian))
     for name in ("solve", "inv", "cholesky", "eigh", "lstsq"):
