@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import TrustConfig
 from hybrid_contact_ros.estimation.effort_errors import JointErrors, correction_and_errors, joint_errors
+from hybrid_contact_ros.estimation.support import mass
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable
 from hybrid_contact_ros.kernels.estimation.hanging import hang_memory
@@ -86,7 +87,7 @@ class EffortTrust:
         self._model, self._config = model, config
         supports = [_support(model, i, base) for i in range(m)]
         groups = _connected([s for s in supports if s])
-        self._mass = float(sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:]))
+        self._mass = mass(model)
         is_limit = np.array([not normal.any() for normal in model.contact_normals], dtype=np.uint8)
         limb, of_contact = np.full(nv, _NONE), np.full(m, -1)
         limb[:base] = _BASE

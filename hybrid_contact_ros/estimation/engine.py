@@ -18,7 +18,7 @@ from hybrid_contact_ros.estimation.memory import Memory, engine_out, lists_block
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.stream_offsets import note_spin
 from hybrid_contact_ros.estimation.stride_course import stride_course
-from hybrid_contact_ros.estimation.support import activation_for, believed_for, ground_for, shared_weight, stands
+from hybrid_contact_ros.estimation.support import shared_weight, stands, suited
 from hybrid_contact_ros.kernels.bound import Bound
 from hybrid_contact_ros.kernels.estimation.belief_step import CALIBRATED
 from hybrid_contact_ros.kernels.estimation.measure import MeasureSettings, measure_given
@@ -146,6 +146,7 @@ class Engine:
         """Answer from the next state on by this configuration. All that is remembered stays; ``config`` may differ from
         the one before only in what :mod:`~hybrid_contact_ros.config_live` names."""
         model, memory, robot, problem = self._model, self.memory, self._robot, self._problem
+        config = suited(model, config)
         m, flat_rows, activation = model.contacts, self._problem.flat_rows, config.activation
         settings = MeasureSettings(
             float(activation.gap_sigma), float(activation.velocity_sigma),
@@ -159,9 +160,9 @@ class Engine:
         self._measure = Bound(measure_given, before)
         shared = shared_weight(model)
         given = Given(
-            *update_settings(model, config), *ground_settings(ground_for(model, config.ground), shared, m),
+            *update_settings(model, config), *ground_settings(config.ground, shared, m),
             *belief_use(config.belief, model.contact_frames, len(model.joint_names)),
-            *belief_settings(believed_for(model, config.belief), config.prediction.bound_sigmas, shared, m), *robot,
+            *belief_settings(config.belief, config.prediction.bound_sigmas, shared, m), *robot,
             *problem,
             *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer, *memory.log,
             *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.correction,
@@ -218,7 +219,7 @@ class Engine:
 
 def update_settings(model: RigidBodyModel, config: EstimatorConfig) -> UpdateSettings:
     """The configuration as the update reads it."""
-    m, activation, stability = model.contacts, activation_for(model, config.activation), config.stability
+    m, activation, stability = model.contacts, config.activation, config.stability
     loads = load_thresholds(model, activation)
     settings = UpdateSettings(
         mode_steps=mode_steps(m),

@@ -25,6 +25,7 @@ from hybrid_contact_ros.estimation.landing_clusters import (
     shifted,
 )
 from hybrid_contact_ros.estimation.small_systems import solved
+from hybrid_contact_ros.estimation.support import weight
 from hybrid_contact_ros.estimation.velocity_ahead import (
     friction_margins,
     landing_map,
@@ -40,7 +41,6 @@ from hybrid_contact_ros.prediction import ImpactPrediction
 Array = NDArray[np.float64]
 
 _BASE = 6
-_GRAVITY = 9.81
 _SLIPS = 0.4  # of the standard deviation of a gap's acceleration: that of a contact that may slip, along the ground
 _SLOWEST = 0.02  # m/s, of what comes down to touch
 _REMEMBERED = 16
@@ -55,7 +55,7 @@ class LandingAhead:
         self._model, self._config, self._landing = model, config, config.landing
         self._driven = model.driven
         self._drives = np.eye(model.nv)[:, self._driven]
-        self._weight = _GRAVITY * sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:])
+        self._weight = weight(model)
         self._chains: dict[bytes, LandingChain] = {}
         self.sources = VelocitySources(model, config)
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pinocchio
 
+from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.config_belief import BeliefConfig
 from hybrid_contact_ros.config_engine import ActivationConfig
-from hybrid_contact_ros.config_ground import GroundConfig
 from hybrid_contact_ros.kernels.estimation.free_forces import MOST_CONTACTS
 
 if TYPE_CHECKING:
@@ -40,9 +40,14 @@ def stands(model: RigidBodyModel) -> bool:
     return bool(abs(of_mass[2, 0]) > _UPRIGHT)
 
 
+def mass(model: RigidBodyModel) -> float:
+    """Of all that moves, kg."""
+    return float(sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:]))
+
+
 def weight(model: RigidBodyModel) -> float:
     """Of all that moves, N."""
-    return float(_GRAVITY * sum(inertia.mass for inertia in list(model.pinocchio_model.inertias)[1:]))
+    return _GRAVITY * mass(model)
 
 
 def shared_weight(model: RigidBodyModel) -> float:
@@ -51,15 +56,27 @@ def shared_weight(model: RigidBodyModel) -> float:
     return weight(model) if stands(model) else _PRESSES * weight(model) * max(model.contacts, 1)
 
 
-def believed_for(model: RigidBodyModel, config: BeliefConfig) -> BeliefConfig:
-    """The parameters of the belief, for a robot that stands or one that presses.
+def suited(model: RigidBodyModel, config: EstimatorConfig) -> EstimatorConfig:
+    """The configuration as the engine takes it: as it is for a robot that stands, with other defaults for an arm.
 
-    Velocities of an arm's tip say nothing of its contacts. Where forces are observed, neither do those of the mode,
-    which ask what would hold a closed contact: an arm that stops above the table needs some, too. What an arm touches
-    was measured when it was configured, and is no rough ground: ``gap_sigma`` is ``_SURFACE``, unless it was chosen.
+    Efforts that are off by a newton or two would put a table under every place where the tip of an arm rests: no ground
+    is learned, and what the tip touches is where it was configured.
     """
     if stands(model):
         return config
+    return replace(
+        config,
+        belief=_belief(model, config.belief),
+        ground=replace(config.ground, learn=False),
+        activation=_activation(config.activation),
+    )
+
+
+def _belief(model: RigidBodyModel, config: BeliefConfig) -> BeliefConfig:
+    """Velocities of an arm's tip say nothing of its contacts. Where forces are observed, neither do those of the mode,
+    which ask what would hold a closed contact: an arm that stops above the table needs some, too. What an arm touches
+    was measured when it was configured, and is no rough ground: ``gap_sigma`` is ``_SURFACE``, unless it was chosen.
+    """
     observed = model.nv > 3 * model.contacts <= 3 * MOST_CONTACTS
     chosen = config.gap_sigma != BeliefConfig().gap_sigma
     return replace(
@@ -70,15 +87,9 @@ def believed_for(model: RigidBodyModel, config: BeliefConfig) -> BeliefConfig:
     )
 
 
-def ground_for(model: RigidBodyModel, config: GroundConfig) -> GroundConfig:
-    """The parameters of the ground, likewise: what an arm touches is where it was configured. Efforts that are off by a
-    newton or two would put a table under every place where the tip rests."""
-    return config if stands(model) else replace(config, learn=False)
-
-
-def activation_for(model: RigidBodyModel, config: ActivationConfig) -> ActivationConfig:
-    """When gaps count as closed, likewise: nothing carries an arm away from the plane that was configured, and so a
-    smaller gap than that of a leg opens a contact, unless ``gap_off`` was chosen."""
-    if stands(model) or config.gap_off != ActivationConfig().gap_off:
+def _activation(config: ActivationConfig) -> ActivationConfig:
+    """Nothing carries an arm away from the plane that was configured: a smaller gap than that of a leg opens a contact,
+    unless ``gap_off`` was chosen."""
+    if config.gap_off != ActivationConfig().gap_off:
         return config
     return replace(config, gap_off=max(config.gap_on, min(config.gap_off, config.gap_on + _LEAVES)))

@@ -1,12 +1,14 @@
 """An arm at rest above a table touches nothing, however still it is; legs on test stands and floating robots stand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio
 import pytest
 
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.config_engine import ActivationConfig
-from hybrid_contact_ros.estimation.support import activation_for, shared_weight, stands, weight
+from hybrid_contact_ros.estimation.support import shared_weight, stands, suited, weight
 from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.mechanics.example_data import example_urdf
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
@@ -84,5 +86,5 @@ def test_what_bears_the_weight_of_a_robot_decides_what_a_contact_bears(root):
 def test_a_gap_that_was_chosen_for_opening_stays_as_it_is():
     config = EstimatorConfig.from_mapping({"floating_base": False, "contacts": {"foot": {"link": "foot"}}})
     model = RigidBodyModel.from_urdf(LEG.format(axis="1 0 0"), config)
-    assert activation_for(model, ActivationConfig()).gap_off == pytest.approx(0.004)
-    assert activation_for(model, ActivationConfig(gap_off=0.02)).gap_off == 0.02
+    assert suited(model, config).activation.gap_off == pytest.approx(0.004)
+    assert suited(model, replace(config, activation=ActivationConfig(gap_off=0.02))).activation.gap_off == 0.02
