@@ -89,7 +89,7 @@ def landings(group: str, model: RigidBodyModel, config: EstimatorConfig, data: d
         for k in range(max(places) + 1):
             estimator.update(seen[k], Parts.MODE)
             if k in places:
-                learned[name][k] = estimator._friction.learned
+                learned[name][k] = estimator._foresight.friction
     found = []
     for before, end, touches in places.values():
         hitting = np.zeros(closed.shape[1], dtype=bool)

@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import IntFlag
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.config_live import check_tuning
-from hybrid_contact_ros.estimation import drive_gains
 from hybrid_contact_ros.estimation.answers import predictions
 from hybrid_contact_ros.estimation.beside import SensorWeight
-from hybrid_contact_ros.estimation.changed import changed
-from hybrid_contact_ros.estimation.command_errors import Told
-from hybrid_contact_ros.estimation.drive_commands import CommandCourse
 from hybrid_contact_ros.estimation.effort_errors import JointErrors
 from hybrid_contact_ros.estimation.effort_spikes import EffortSpikes
 from hybrid_contact_ros.estimation.effort_trust import LimbEfforts, LimbWeight
 from hybrid_contact_ros.estimation.engine import Engine
 from hybrid_contact_ros.estimation.events import EventLog
 from hybrid_contact_ros.estimation.events_ahead import EventsAhead
-from hybrid_contact_ros.estimation.friction_memory import FrictionMemory
 from hybrid_contact_ros.estimation.impact import check_request
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead
 from hybrid_contact_ros.estimation.impact_sets import ImpactSets
-from hybrid_contact_ros.estimation.landing_phases import LandingPhases
+from hybrid_contact_ros.estimation.landing_foresight import LandingForesight
 from hybrid_contact_ros.estimation.measurement import StateReader
 from hybrid_contact_ros.estimation.moment import Moment
+from hybrid_contact_ros.estimation.parts import BESIDE, Parts
 from hybrid_contact_ros.estimation.rhythm import StrideRhythm
 from hybrid_contact_ros.estimation.stream_offsets import StreamOffset, stream_offsets
-from hybrid_contact_ros.estimation.velocity_ahead import Course
-from hybrid_contact_ros.estimation.velocity_errors import VelocityErrors
-from hybrid_contact_ros.estimation.velocity_noise import VelocityNoise
 from hybrid_contact_ros.impacts.steps import without_pauses
 from hybrid_contact_ros.kernels.compiling import undisturbed
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
@@ -47,34 +38,9 @@ from hybrid_contact_ros.prediction import Event, ImpactPrediction, Prediction, S
 if TYPE_CHECKING:
     from hybrid_contact_ros.estimation.event_maps import EventMaps
 
+__all__ = ["BESIDE", "ContactEstimator", "Parts"]
+
 Array = NDArray[np.float64]
-_GAPS_SEEN = 64  # states whose gaps tell of their noise
-
-
-class Parts(IntFlag):
-    """The parts of a :class:`~hybrid_contact_ros.prediction.Prediction` that an update computes, combined with ``|``.
-
-    Attributes:
-        MODE: the contact mode and each contact's next event, which are always computed.
-        STABILITY: the stability flags with their margins.
-        IMPACT: the set of velocities after the next impact, if one is predicted within the horizon.
-        SEQUENCE: the sequence of modes and events that follow this mode (``prediction.rollout`` in the configuration).
-        ALL: these four parts.
-        SENSITIVITY: how each event within ``sensitivity.horizon`` changes with the state before it. It is not in ALL,
-            since it takes longer than all of it.
-    """
-
-    MODE = 1
-    STABILITY = 2
-    IMPACT = 4
-    SEQUENCE = 8
-    ALL = 15
-    SENSITIVITY = 16
-
-
-BESIDE = Parts.IMPACT | Parts.SENSITIVITY
-"""The parts that threads beside the stream of states compute in a node."""
-
 _STABILITY, _IMPACT, _SEQUENCE = int(Parts.STABILITY), int(Parts.IMPACT), int(Parts.SEQUENCE)
 _SENSITIVITY = int(Parts.SENSITIVITY)
 
@@ -127,15 +93,9 @@ class ContactEstimator:
         self._reader = StateReader(model, self._engine)
         self._log = EventLog(m)
         self._impact_sets = ImpactSets(model, config)
-        self._friction = FrictionMemory(model, config, self._engine.memory.friction)
+        self._foresight = LandingForesight(model, config, self._engine.memory.friction)
         self._event_maps: EventMaps | None = None  # made when it is first asked for
         self._latest: Moment | None = None
-        self._course, self._noise = Course(model.nv), VelocityNoise(model.nv)
-        self._commands = CommandCourse(model.drives)
-        self._gaps = VelocityNoise(2 * m, _GAPS_SEEN)
-        self._drives = VelocityNoise(model.nq + 2 * model.nv, drive_gains.SEEN)
-        self._errors = VelocityErrors(model.nv, config.landing.remembered)
-        self._phases = LandingPhases(m, config)
 
     @property
     def stamp_ns(self) -> int | None:
@@ -153,21 +113,14 @@ class ContactEstimator:
         sets = self._impact_sets.tuned(config)
         self._impact_sets, self.config = sets, config
         self._engine.tune(config)
-        self._friction.tune(config)
-        self._phases.tune(config)
+        self._foresight.tune(config)
         if self._event_maps is not None:
             self._event_maps.tune(config)
 
     def reset(self) -> None:
         """Forget all earlier states."""
         self._latest = None
-        self._course.reset()
-        self._noise.reset()
-        self._commands.reset()
-        self._gaps.reset()
-        self._drives.reset()
-        self._errors.reset()
-        self._phases.reset()
+        self._foresight.reset()
         self._engine.memory.reset()
         self._rhythm.reset()
         self._log.reset()
@@ -240,18 +193,10 @@ class ContactEstimator:
         if answer.told:
             events = self._log.tell(stamp, engine.lists.events[: answer.told], answer.detected, mode.probability)
             self._learn_strides(events)
-            self._note_touches(events)
+            self._foresight.touched(events)
         else:
             self._log.nothing_new(stamp)
-        # Remember it for what is foreseen of the next landing.
-        self._course.add(stamp, moment.acceleration, moment.closed, moment.slipping)
-        self._noise.add(stamp, state.v)
-        self._commands.see(state)
-        self._gaps.add(stamp, moment.gap, moment.gap_velocity)
-        if state.effort is not None:
-            self._drives.add(stamp, state.q, state.v, state.effort)
-        self._errors.add(stamp, state.v, moment.acceleration, moment.closed, self._told)
-        self._phases.keep(moment)
+        self._foresight.add(moment)
         impact = self.next_impact() if wanted & _IMPACT else None
         if wanted & _SENSITIVITY:
             return Prediction(mode, stability, impact, events, self.next_sensitivities())
@@ -261,7 +206,7 @@ class ContactEstimator:
     def disobeyed(self) -> tuple[str, ...]:
         """The joints that are told what to do (``RobotState.command``) and give another effort: their commands are not
         used."""
-        found = self._commands.disobeyed
+        found = self._foresight.disobeyed
         return () if found is None else tuple(np.array(self.model.velocity_names)[found].tolist())
 
     def next_impact(self) -> ImpactPrediction | None:
@@ -276,37 +221,7 @@ class ContactEstimator:
         """What :meth:`next_impact` would be computed from: a copy for another thread, which has a model and an
         :class:`~hybrid_contact_ros.estimation.impact_sets.ImpactSets` of its own. None without a touchdown within
         ``impact.horizon``."""
-        latest, phases = self._latest, self._phases
-        if latest is None:
-            return None
-        begun = phases.begun(latest)
-
-        def remembered() -> dict[str, Any]:
-            since = phases.since_touch(latest.stamp_ns)
-            return dict(self._remembered(), begun=begun, since_touch=since)
-
-        ahead = ImpactAhead.of(latest, self.config.impact.horizon, begun is not None, remembered)
-        return None if ahead is None else phases.settled(ahead)
-
-    def _remembered(self) -> dict[str, Any]:
-        """What is remembered up to the state last added, by the names that an ImpactAhead has for it."""
-        return {
-            "accelerations": self._course.seen(),
-            "friction": self._friction.learned,
-            "velocities": self._noise.seen(),
-            "gaps": self._gaps.seen(),
-            "drives": self._drives.seen(),
-            "errors": self._errors.seen(),
-            "commanded": self._commands.ahead(),
-        }
-
-    def _told(self) -> Told | None:
-        """The state last added to what is remembered, with all that its drives were told."""
-        moment, commands = self._latest, self._commands.seen()
-        if moment is None or (commands is None and self._phases.since_touch(moment.stamp_ns) > drive_gains.SWINGS):
-            return None
-        state = moment.state
-        return Told(state.q, state.v, state.effort, moment.closed, commands)
+        return self._foresight.ahead()
 
     def next_sensitivities(self) -> tuple[SensitivityPrediction, ...]:
         """How each event that is predicted within ``sensitivity.horizon`` changes with the state before it, for the
@@ -393,18 +308,8 @@ class ContactEstimator:
             self.reset()
             return None
         self._engine.memory.pause()
-        self._errors.pause()
+        self._foresight.pause()
         return last_ns
-
-    def _note_touches(self, events: tuple[Event, ...]) -> None:
-        """Called before the state that tells of them is remembered: what was foreseen is what was known before."""
-        told = [
-            (event.contact, event.time_ns, event.earliest_ns)
-            for event in events
-            if event.detected and event.kind == EventKind.TOUCHDOWN
-        ]
-        if told:
-            self._errors.touched(self._phases.touch(told, lambda kept: changed(kept, **self._remembered())))
 
     def _learn_strides(self, events: tuple[Event, ...]) -> None:
         if self.config.prediction.rhythm:

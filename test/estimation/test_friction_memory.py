@@ -132,7 +132,7 @@ def sliding(given):
             k * MS, np.array([k * dt, 0, z, 0, 0, 0, 1.0]), np.array([v, 0, -0.3 if t <= 0 else 0, 0, 0, 0])
         )
         answers.append(estimator.update(state, Parts.MODE))
-        ahead.append(estimator._friction.learned)
+        ahead.append(estimator._foresight.friction)
     return answers, ahead
 
 

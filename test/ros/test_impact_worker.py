@@ -197,7 +197,7 @@ def test_what_a_set_is_computed_from_is_a_copy(bench):
         assert mine.tobytes() == theirs.tobytes() and not np.shares_memory(mine, theirs)
     before = ahead.velocities._runs[-1].values.copy()
     for k in range(600):  # more than are remembered
-        estimator._noise.add(ahead.stamp_ns + k * 1_000_000, np.full(ahead.v.size, float(k)))
+        estimator._foresight._noise.add(ahead.stamp_ns + k * 1_000_000, np.full(ahead.v.size, float(k)))
     assert ahead.velocities._runs[-1].values.tobytes() == before.tobytes()
     assert node.stream.sets._sets._model is not estimator.model
 
