@@ -15,12 +15,13 @@ GAP_ON, GAP_OFF, GAP_SIGMA, RATE_SIGMA = 0.003, 0.008, 0.001, 0.02
 
 def follow(heights, step=0.001, weight=0.0, believed=False, closed=False, noise=0.0, entry=-1, known=True):
     """Show one contact a series of measured gaps, m. Returns which states held it stopped, the gaps that are told, the
-    weights of its efforts, and the memory."""
+    weights of its efforts, and the memory. ``closed``: of each state, or of all."""
     rng = np.random.default_rng(3)
     stops, rates = foot_stops(1), RateNoise(np.zeros((KEPT, 1)), np.zeros(KEPT), np.zeros(2, np.int64), np.zeros(1))
     heights = np.asarray(heights, dtype=float)
     speeds = np.gradient(heights, step) + noise * rng.normal(size=heights.size)
     held, told, weights = [], [], []
+    closed = np.broadcast_to(closed, heights.shape)
     for k, (height, speed) in enumerate(zip(heights, speeds, strict=True)):
         dt, first, rate = (0.0, True, np.array([speed])) if k == 0 else (step, False, np.array([speed]))
         learn_rate_noise(dt, rate, rates)
@@ -29,7 +30,7 @@ def follow(heights, step=0.001, weight=0.0, believed=False, closed=False, noise=
         offs = np.array([0.1]), np.array([GAP_OFF])
         sigmas = np.array([GAP_SIGMA]), np.array([RATE_SIGMA])
         hold_stopped(
-            first, dt, known, believed, trust, np.array([closed], np.uint8), GAP_ON, GAP_OFF, GAP_SIGMA, RATE_SIGMA,
+            first, dt, known, believed, trust, np.array([closed[k]], np.uint8), GAP_ON, GAP_OFF, GAP_SIGMA, RATE_SIGMA,
             np.zeros(1, np.int64), np.zeros(1, np.int64), np.array([entry]), rate, rates, stops, gap, shift, variance,
             *offs, *sigmas,
         )  # fmt: skip
@@ -100,6 +101,14 @@ def test_trusted_efforts_are_heard_until_a_stop_contradicts_them():
     assert (weights[: after + 30] == 1.0).all()  # a force is not seen at once
     assert stops.stop_doubted[0] and weights[-1] == 0.0
     assert abs(told[-1]) < 0.002
+
+
+def test_efforts_that_had_a_stopped_foot_carry_something_are_believed_when_they_say_that_it_lifts_off():
+    heights, _, after = landing(0.02, 1.0, rest=0.12)
+    carries = np.arange(heights.size) < after + 60
+    _, told, weights, stops = follow(heights, weight=1.0, believed=True, closed=carries)
+    assert (weights == 1.0).all() and stops.stop_doubted[0] != 1
+    assert told[-1] == pytest.approx(0.02)
 
 
 def test_a_contact_that_the_learned_ground_bears_is_left_to_it():

@@ -65,15 +65,16 @@ class BeliefRecord(NamedTuple):
 
 @kernel
 def believe(
-    use, belief_settings, settings, given, believed, every, plane_of, problem, here, tracker, observer, solver, scratch,
-    belief, beside, sensed, out,
+    use, belief_settings, settings, given, believed, every, plane_of, stopped, problem, here, tracker, observer, solver,
+    scratch, belief, beside, sensed, out,
 ):  # fmt: skip
     """Form the belief of this state, before a mode is solved for: nothing here depends on which contacts are thought to
     be closed, except the load of the last state's mode.
 
     Args: use: BeliefUse. belief_settings: BeliefSettings. plane_of: (m,) int64, negative for a joint limit.
-        belief: in and out, BeliefRecord. beside: (m, COLUMNS), of :func:`~.sensor_likelihoods.sense`, and ``sensed``,
-        whether foot sensors say enough without forces.
+        stopped: (m,), s since an impact stopped the contact, negative where none has. belief: in and out, BeliefRecord.
+        beside: (m, COLUMNS), of :func:`~.sensor_likelihoods.sense`, and ``sensed``, whether foot sensors say enough
+        without forces.
 
     Returns:
         Whether the belief decided which contacts are closed, which it does once there are observed forces, of efforts
@@ -108,7 +109,7 @@ def believe(
     if use.decides and ((believed and (observed or few)) or sensed):
         decide_closed(
             use.close_above if observed or sensed else max(use.close_above, _CERTAIN), use.open_below,
-            settings.velocity_tolerance, problem.gap, here.gap_velocity, b.probability, tracker.closed,
+            settings.velocity_tolerance, problem.gap, here.gap_velocity, stopped, b.probability, tracker.closed,
             tracker.evidence,
         )  # fmt: skip
         return True
@@ -169,14 +170,16 @@ def are_calibrated(out):
 
 
 @kernel
-def decide_closed(close_above, open_below, velocity_tolerance, gap, rate, probability, closed, evidence):
+def decide_closed(close_above, open_below, velocity_tolerance, gap, rate, stopped, probability, closed, evidence):
     """Close contacts that are believed to be closed with more than ``close_above``, open them below ``open_below``.
 
     A contact that has a gap and approaches faster than ``velocity_tolerance`` (m/s) stays open: nothing has stopped it
-    yet, however certain it is that something will.
+    yet, however certain it is that something will. What an impact did stop may still seem to sink, where the base comes
+    later than the joints.
 
     Args:
-        gap: φ (m,), m. rate: φ̇ (m,), m/s. probability: (m, 2), its first column. closed: in and out (m,) uint8.
+        gap: φ (m,), m. rate: φ̇ (m,), m/s. stopped: (m,), s since an impact stopped the contact; negative without.
+        probability: (m, 2), its first column. closed: in and out (m,) uint8.
         evidence: out (m,), positive where the belief is against the status that the contact had before this state.
     """
     for i in range(closed.shape[0]):
@@ -185,7 +188,7 @@ def decide_closed(close_above, open_below, velocity_tolerance, gap, rate, probab
             evidence[i] = max(1.0 - p - _DOUBT, 0.0)
             closed[i] = 0 if p < open_below else 1
         else:
-            arriving = gap[i] > 0.0 and rate[i] < -velocity_tolerance
+            arriving = gap[i] > 0.0 and rate[i] < -velocity_tolerance and stopped[i] < 0.0
             evidence[i] = 0.0 if arriving else max(p - _DOUBT, 0.0)
             closed[i] = 1 if p > close_above and not arriving else 0
 

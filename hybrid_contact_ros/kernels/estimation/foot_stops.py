@@ -8,7 +8,8 @@ efforts and they do not explain the motion, something in the leg gives way that 
 encoder need see it: then a foot may rise further, by what the speed of the impact covers while it lasts.
 
 Forces that are trusted tell more. But efforts that let a foot which was stopped, and has stayed where it was, carry
-nothing for as long as forces need to be seen, are wrong for this contact.
+nothing for as long as forces need to be seen, are wrong for this contact. Where they had it carry something after that
+time, they are right, and what they say of its liftoff is, too.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _BOUNCING = 0.01  # s, the same of a leg of which nothing says that it gives way
 _LONGEST = 1.0  # s: what stands for longer, the ground has learned, or it is no stance
 _SIGMA = 0.003  # m, of the height of the ground at which a foot was stopped
 _KNOWN = 0.04  # s, after which the force that stops a foot is seen, and the ground that bears it
+_DOUBTED, _BORNE = 1, 2
 _UNKNOWN = 5.0  # times the configured noise at first;
 _FIRST, _LEARNED = 10, 20.0  # states in which it is no less than any change, and in which it is learned quickly
 _UP, _DOWN, _QUARTILE = 0.03, 0.01, 1.627  # of the noise's logarithm, for one of four states up, and down for three
@@ -44,14 +46,14 @@ class FootStops(NamedTuple):
     stop_speed: Array  # (m,), m/s, by which the rate changed then
     stop_last: Array  # (m,), m/s, rate of the last state
     stop_noise: Array  # (m,), m/s, standard deviation of the rate from one state to the next
-    stop_doubted: Codes  # (m,), whether the stop contradicts the efforts
+    stop_doubted: Codes  # (m,), whether the stop contradicts the efforts (_DOUBTED), or they have borne it out (_BORNE)
 
 
 @kernel
 def doubt_efforts(doubted, weight):
     """Take from a contact the ``weight`` (m,) of its efforts where a stop contradicts them."""
     for i in range(weight.shape[0]):
-        if doubted[i]:
+        if doubted[i] == _DOUBTED:
             weight[i] = 0.0
 
 
@@ -101,8 +103,11 @@ def hold_stopped(
         stays = memory.stop_since[i] >= 0.0 and measured - memory.stop_floor[i] <= gap_on
         if memory.stop_since[i] < 0.0:
             memory.stop_doubted[i] = 0
-        elif stays and memory.stop_since[i] > _KNOWN and not closed[i]:
-            memory.stop_doubted[i] = 1
+        elif memory.stop_since[i] > _KNOWN and memory.stop_doubted[i] != _BORNE:
+            if closed[i] and weight[i] >= BELIEVED:
+                memory.stop_doubted[i] = _BORNE
+            elif stays and not closed[i]:
+                memory.stop_doubted[i] = _DOUBTED
         # Where the efforts of another limb are wrong, those of this one wait until they could be seen.
         waits = weight[i] < BELIEVED or (not believed and memory.stop_since[i] <= _KNOWN)
         if memory.stop_since[i] < 0.0 or not waits or entry[i] >= 0:

@@ -340,8 +340,8 @@ def update(
         ),
     )  # fmt: skip
     decided = believe(
-        use, belief_settings, settings, given, believed, every, plane_of, problem, here, tracker, observer, solver,
-        scratch, belief, sensor_beside, sensed and sensors_decide, out,
+        use, belief_settings, settings, given, believed, every, plane_of, stop_since, problem, here, tracker, observer,
+        solver, scratch, belief, sensor_beside, sensed and sensors_decide, out,
     )  # fmt: skip
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     code, mode_residual = decide(
