@@ -2,8 +2,9 @@
 
 ``./run bench hanging [ROBOT ...]`` scores what the estimator says of the feet, with efforts and without, of exact
 states and with the noise of ``benchmarks/estimator.py``: the share of the time in which a foot is in the air, but for
-``DELAY`` after it left, and is said to be closed; the same of feet that stand and are said to be open; and when the
-last foot was said to have left after it did. Drives hold the joints in their posture.
+``DELAY`` after it left, and is said to be closed; the same of feet that stand and are said to be open; when the
+last foot was said to have left after it did; and the Brier score of ``probability``. Drives hold the joints in their
+posture.
 """
 
 from __future__ import annotations
@@ -120,15 +121,16 @@ def hung(name: str, height: float) -> Hung:
 @dataclass(frozen=True, slots=True)
 class Score:
     """Shares of the time in the air with a closed foot and on the ground with an open one; s until the last foot that
-    had left was said to have (NaN: some never was while it hung still)."""
+    had left was said to have (NaN: some never was while it hung still); mean square error of ``probability``."""
 
     closed_in_the_air: float
     open_on_the_ground: float
     last: float
+    brier: float
 
 
-def score(data: Hung, closed: NDArray[np.bool_]) -> Score:
-    """What was said (n, m) against the truth. A foot has left once it is unloaded for good before it hangs still."""
+def score(data: Hung, closed: NDArray[np.bool_], probability: Array) -> Score:
+    """What was said, each (n, m), against the truth. A foot has left once it is unloaded for good before it hangs."""
     delay = round(DELAY / STEP)
     air = ~data.loaded
     settled = air.copy()
@@ -142,24 +144,35 @@ def score(data: Hung, closed: NDArray[np.bool_]) -> Score:
         still = np.flatnonzero(said[left : hangs[-1]])
         never = still.size and left + still[-1] >= hangs[-1] - 2
         lasts.append(np.nan if never else STEP * float(still[-1] + 1 if still.size else 0))
-    return Score(float(closed[settled].mean()), float((~closed[data.loaded]).mean()), float(np.max(lasts)))
+    return Score(
+        float(closed[settled].mean()),
+        float((~closed[data.loaded]).mean()),
+        float(np.max(lasts)),
+        float(((probability - data.loaded) ** 2).mean()),
+    )
 
 
-def said(estimator: ContactEstimator, data: Hung, noise: dict[str, float] | None, efforts: bool) -> NDArray[np.bool_]:
-    """What the estimator says is closed, (n, m)."""
+def said(
+    estimator: ContactEstimator, data: Hung, noise: dict[str, float] | None, efforts: bool
+) -> tuple[NDArray[np.bool_], Array]:
+    """What the estimator says is closed, and with what probability, each (n, m)."""
     estimator.reset()
     found = []
     for state in states(estimator.model, data.data, noise):
         given = state if efforts else replace(state, effort=None)
-        found.append(estimator.update(given, Parts.MODE).mode.closed.copy())
-    return np.array(found)
+        mode = estimator.update(given, Parts.MODE).mode
+        found.append((mode.closed.copy(), mode.probability.copy()))
+    closed, probability = zip(*found, strict=True)
+    return np.array(closed), np.array(probability)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="./run bench hanging", description="A robot on a crane.")
     parser.add_argument("robots", nargs="*", default=list(ROBOTS), metavar="ROBOT", help=", ".join(ROBOTS))
-    print("| robot | lifted by | states | efforts | closed in the air | open on the ground | last foot opens after |")
-    print("|---|---|---|---|---|---|---|")
+    print(
+        "| robot | lifted by | states | efforts | closed in the air | open on the ground | last opens after | Brier |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
     for name in parser.parse_args().robots:
         robot = SimulatedRobot(name)
         estimator = ContactEstimator(robot.rigid, robot.config)
@@ -168,11 +181,11 @@ def main() -> None:
             data = hung(name, height)
             for noise in (None, NOISE):
                 for efforts in (True, False):
-                    s = score(data, said(estimator, data, noise, efforts))
+                    s = score(data, *said(estimator, data, noise, efforts))
                     given = f"{'noise' if noise else 'exact'} | {'given' if efforts else 'none'}"
                     print(
                         f"| {name} | {100 * height:.0f} cm | {given} | {100 * s.closed_in_the_air:.1f} % "
-                        f"| {100 * s.open_on_the_ground:.1f} % | {s.last:.2f} s |",
+                        f"| {100 * s.open_on_the_ground:.1f} % | {s.last:.2f} s | {s.brier:.3f} |",
                         flush=True,
                     )
 

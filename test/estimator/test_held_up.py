@@ -39,15 +39,17 @@ def lifted(efforts: float = 1.0, speed: float = 0.01) -> list[tuple[bool, RobotS
 
 
 def test_feet_of_a_robot_that_is_lifted_as_slowly_as_odometry_drifts_open_within_0_3_s():
-    estimator, since, closed = ContactEstimator(MODEL, CONFIG), 0.0, []
+    estimator, since, closed, probable = ContactEstimator(MODEL, CONFIG), 0.0, [], []
     for stands, state in lifted():
         mode = estimator.update(state, Parts.MODE).mode
         since = 0.0 if stands else since + STEP
         if since > 0.3:
             closed.append(mode.closed.mean())
+            probable.append(mode.probability.mean())
         if stands and state.stamp_ns > 3e8:
             assert mode.closed.all() or state.stamp_ns > 2.7e9
     assert np.mean(closed) < 0.02
+    assert np.mean(probable) < 0.1  # from where they are, they might as well stand
 
 
 def test_it_is_told_which_limbs_carry_nothing_and_no_longer_once_they_do():

@@ -23,6 +23,9 @@ _CERTAIN = 0.9
 _COURSE_TIME, _COURSE_WIDTH = 0.005, 4.0  # s, and change of the logit within it, that tell a rise or fall from noise
 _LARGEST = 14.0  # of a logit: beyond, a belief is as certain as any
 _TRACKED = 1.5  # logit that a status of the tracker is worth beside the belief
+# Logit that it is worth that something else than the contacts carries the robot, and the most that anything else is worth
+# against it.
+_HELD_UP, _LOOKS = 6.0, 0.95
 
 
 class BeliefUse(NamedTuple):
@@ -158,6 +161,15 @@ def heed_tracker(closed, belief, out):
     for i in range(closed.shape[0]):
         worth = _TRACKED if closed[i] else -_TRACKED
         out.numbers[PROBABILITY, i] = calibrated(1.0, worth, belief.probability[i, 0])
+
+
+@kernel
+def heed_hanging(idle, out):
+    """Publish less for contacts of which efforts say that they do not press (:mod:`.hanging`), ``idle`` (m,): from
+    where it is, a foot that hangs looks like one that stands."""
+    for i in range(idle.shape[0]):
+        if idle[i]:
+            out.numbers[PROBABILITY, i] = calibrated(1.0, -_HELD_UP, min(out.numbers[PROBABILITY, i], _LOOKS))
 
 
 @kernel

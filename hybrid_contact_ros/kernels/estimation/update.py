@@ -11,6 +11,7 @@ from hybrid_contact_ros.kernels.estimation.belief_step import (
     BeliefUse,
     are_calibrated,
     believe,
+    heed_hanging,
     heed_tracker,
     remember,
 )
@@ -350,6 +351,7 @@ def update(
     )  # fmt: skip
     if not decided:
         heed_tracker(closed, belief, out)
+    heed_hanging(hang_idle, out)
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
     weigh(settings, given, weight, robot, problem, here, tracker, mode, scratch, out)
     # Estimate the forces a second time, from the momentum.
