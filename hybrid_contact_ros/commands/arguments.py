@@ -104,3 +104,20 @@ def add_pictures(parser: argparse.ArgumentParser) -> None:
         help="also a report (.html) of the result, as of `hybrid-contact report`",
     )  # fmt: skip
     parser.add_argument("--rrd", type=Path, metavar="FILE", help="also a file for the Rerun viewer; needs rerun-sdk")
+
+
+def add_complete_sets(parser: argparse.ArgumentParser) -> None:
+    """Add ``--complete-sets``."""
+    parser.add_argument(
+        "--complete-sets", action="store_true",
+        help="do not stop post-impact sets at impact.deadline: slower, and the same on every machine",
+    )  # fmt: skip
+
+
+def beside(bag: Path, ending: str) -> Path:
+    """A file beside a recording: its name without what says of which kind it is, and this ending."""
+    bag = bag.resolve()
+    if not bag.is_file():
+        return bag.with_name(bag.name + ending)
+    stem = bag.name.partition(".")[0] if bag.suffix == ".zstd" else bag.stem
+    return bag.with_name(stem + ending)

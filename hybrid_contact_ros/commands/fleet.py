@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
             raise ValueError(f"--robot-pattern {args.robot_pattern} needs a group: the name in parentheses")
     if args.config is None and args.estimate is None:
         raise ValueError("a configuration is needed (--config), or the topic of another estimator (--estimate)")
-    against = truth(args)
+    against, recording = truth(args), streams(args)
     # Imported here, because Dask and pyarrow take a second that --help need not wait for.
     from hybrid_contact_ros.config import EstimatorConfig
     from hybrid_contact_ros.fleets.dataset import Dataset
@@ -84,8 +84,8 @@ def run(args: argparse.Namespace) -> int:
 
     task = Task(
         config=None if args.config is None else EstimatorConfig.from_file(args.config),
-        urdf=None if args.urdf is None else _text(args.urdf),
-        streams=streams(args),
+        urdf=None if args.urdf is None else args.urdf.read_text(encoding="utf-8"),
+        streams=recording,
         robot=args.robot,
         pattern=args.robot_pattern,
         results=None if args.results is None else str(args.results.resolve()),
@@ -182,9 +182,3 @@ def _definitions(folder: Path) -> str:
     files = sorted({*folder.glob("msg/*.msg"), *folder.glob("*/msg/*.msg")})
     told = [(path.relative_to(folder).as_posix(), path.read_text(encoding="utf-8")) for path in files]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
-
-
-def _text(path: Path) -> str:
-    if not path.is_file():
-        raise ValueError(f"no such URDF: {path}")
-    return path.read_text(encoding="utf-8")

@@ -7,10 +7,8 @@ import json
 import sys
 from pathlib import Path
 
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-from hybrid_contact_ros.commands.arguments import add_pictures, add_recording, streams
-from hybrid_contact_ros.commands.terminal import compiling, console
+from hybrid_contact_ros.commands.arguments import add_complete_sets, add_pictures, add_recording, beside, streams
+from hybrid_contact_ros.commands.terminal import console, following
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,10 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="score against this topic: ContactMode (which contacts touch) or PostImpactVelocitySet (outcomes of "
         "impacts); may be given several times",
     )  # fmt: skip
-    parser.add_argument(
-        "--complete-sets", action="store_true",
-        help="do not stop post-impact sets at impact.deadline: slower, and the same on every machine",
-    )  # fmt: skip
+    add_complete_sets(parser)
     parser.add_argument(
         "--sensitivity", action="store_true",
         help="also write event_sensitivity: how predicted events change with the state before them",
@@ -60,17 +55,9 @@ def run(args: argparse.Namespace) -> int:
         made.append(each)
         return each
 
-    out = None if args.no_out else args.out or default_output(args.bag)
+    out = None if args.no_out else args.out or beside(args.bag, "_predictions.mcap")
     out_to = console(stderr=args.json)
-    columns = (TextColumn("replay"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    shown = Progress(*columns, console=out_to, transient=True, disable=not out_to.is_terminal)
-    with shown as bar, compiling() as patience:
-
-        def progress(done: int, total: int) -> None:
-            patience.cancel()
-            bar.update(task, completed=done, total=total)
-
-        task = bar.add_task("replay", total=None)
+    with following("replay", out_to) as progress:
         result = replay_bag(
             args.bag,
             args.config,
@@ -97,16 +84,3 @@ def run(args: argparse.Namespace) -> int:
     if args.report is not None:
         report_replayed(args.report, made[0])
     return 1 if not result.states else 0 if result.damage is None else 3
-
-
-def default_output(bag: Path) -> Path:
-    """The name of the predictions, beside the recording."""
-    bag = bag.resolve()
-    stem = (
-        bag.name.partition(".")[0]
-        if bag.is_file() and bag.suffix == ".zstd"
-        else bag.stem
-        if bag.is_file()
-        else bag.name
-    )
-    return bag.with_name(f"{stem}_predictions.mcap")

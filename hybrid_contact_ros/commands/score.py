@@ -8,11 +8,19 @@ import json
 import sys
 from pathlib import Path
 
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from hybrid_contact_ros.commands.arguments import add_pictures, add_robot, add_streams, add_truth, streams, truth
-from hybrid_contact_ros.commands.terminal import compiling, console
+from hybrid_contact_ros.commands.arguments import (
+    add_complete_sets,
+    add_pictures,
+    add_robot,
+    add_streams,
+    add_truth,
+    beside,
+    streams,
+    truth,
+)
+from hybrid_contact_ros.commands.terminal import console, following
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,17 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-result", action="store_true", help="write no result file")
     add_pictures(parser)
     parser.add_argument("--force", action="store_true", help="replace the files that are written")
-    parser.add_argument(
-        "--complete-sets", action="store_true",
-        help="do not stop post-impact sets at impact.deadline: slower, and the same on every machine",
-    )  # fmt: skip
+    add_complete_sets(parser)
     parser.add_argument("--json", action="store_true", help="print the summary as JSON, and nothing else")
 
 
 def run(args: argparse.Namespace) -> int:
     """0: it was scored. 1: nothing came of it. 3: the recording is damaged, and what could be read was scored."""
     # Imported here, because numba, Pinocchio and rosbags take a second that --help need not wait for.
-    from hybrid_contact_ros.commands.replay import default_output
     from hybrid_contact_ros.commands.report_html import check_report, report_replayed
     from hybrid_contact_ros.commands.score_tables import show_result
     from hybrid_contact_ros.replay.score import score_bag
@@ -48,18 +52,9 @@ def run(args: argparse.Namespace) -> int:
     recording, against = streams(args), truth(args)
     if args.report is not None:
         check_report(args.report, args.force)
-    beside = default_output(args.bag)
-    target = args.result or beside.with_name(beside.name.replace("_predictions.mcap", SUFFIX))
+    target = args.result or beside(args.bag, SUFFIX)
     out_to = console(stderr=args.json)
-    columns = (TextColumn("score"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    shown = Progress(*columns, console=out_to, transient=True, disable=not out_to.is_terminal)
-    with shown as bar, compiling() as patience:
-
-        def progress(done: int, total: int) -> None:
-            patience.cancel()
-            bar.update(task, completed=done, total=total)
-
-        task = bar.add_task("score", total=None)
+    with following("score", out_to) as progress:
         result = score_bag(
             args.bag,
             args.config,

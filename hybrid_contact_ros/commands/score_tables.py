@@ -26,7 +26,9 @@ def show_result(summary: dict[str, Any], console: Console) -> None:
     if scores is not None:
         if scores["contacts"]:
             console.print(_modes(scores))
-            console.print(_events(scores, "events against the truth"))
+            rattles = scores.get("chatter", 0)
+            title = "events against the truth" + (f" ({rattles} changes of it were chatter)" if rattles else "")
+            console.print(_events(scores, title))
         if scores["calibration"]:
             console.print(_reliability(scores))
         if scores["impacts"]["true"]:

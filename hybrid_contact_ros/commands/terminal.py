@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Timer
 from typing import Any
 
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 _UNBROKEN = 100_000  # columns; no line is longer
 _PATIENT = 5.0  # s
@@ -39,3 +40,19 @@ def compiling() -> Iterator[Timer]:
         yield timer
     finally:
         timer.cancel()
+
+
+@contextmanager
+def following(what: str, console: Console) -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal for what is to be told how much of all is done, after a word on kernels that are compiled
+    before anything is heard."""
+    columns = (TextColumn(what), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    shown = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    with shown as bar, compiling() as patience:
+        task = bar.add_task(what, total=None)
+
+        def progress(done: int, total: int) -> None:
+            patience.cancel()
+            bar.update(task, completed=done, total=total)
+
+        yield progress

@@ -60,7 +60,7 @@ def _worst(record: Record, worst: list[Mistake]) -> str:
         return f"<p class='empty'>Nothing was found.{escape(known)}</p>"
     made = []
     for one in worst:
-        share = f"1 of {one.alike}" if one.alike > 1 else ""
+        share = f"the worst of {one.alike} like it" if one.alike > 1 else ""
         begin, end = one.window
         made.append(
             f"<li><button type='button' data-begin='{begin!r}' data-end='{end!r}' data-{one.kind}='{one.begin!r}'>"

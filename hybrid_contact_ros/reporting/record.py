@@ -94,10 +94,8 @@ class Record:
         detected later, as the self-consistency takes them."""
         if self.track is None:
             return ()
-        if self.truth is not None:
-            return tuple(true_edges(self.track, self.truth, j) for j in range(len(self.groups)))
-        own = own_truth(self.track)
-        return tuple(true_edges(self.track, own, j, (CHATTER, CHATTER)) for j in range(len(self.groups)))
+        truth = own_truth(self.track) if self.truth is None else self.truth
+        return tuple(true_edges(self.track, truth, j, chatter=CHATTER) for j in range(len(self.groups)))
 
     def group_truth(self, group: int) -> tuple[Array, Bools]:
         """Times and contacts of one group as far as the truth knows them; as predicted where there is no truth."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from hybrid_contact_ros.results.file import Result, Table
 from hybrid_contact_ros.results.summary import truth_groups
-from hybrid_contact_ros.scoring.contact_scores import of_impacts, score, self_consistency
+from hybrid_contact_ros.scoring.contact_scores import CHATTER, of_impacts, score, self_consistency
 from hybrid_contact_ros.scoring.containment import Containment
 from hybrid_contact_ros.scoring.scores import Scores
 from hybrid_contact_ros.scoring.track import Track, Truth
@@ -43,7 +43,7 @@ def scores_of(result: Result) -> Scores | None:
     impacts, sets = observed_sets(result)
     if truth is None:
         return of_impacts(impacts, sets) if impacts else None
-    return score(track, truth, impacts=impacts, sets=sets)
+    return score(track, truth, impacts=impacts, sets=sets, chatter=CHATTER)
 
 
 def track_of(result: Result) -> Track | None:

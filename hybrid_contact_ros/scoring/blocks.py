@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.codes import EventKind
-from hybrid_contact_ros.scoring.contact_scores import KINDS
-from hybrid_contact_ros.scoring.event_timing import asked_at, at_stamps, detection_delays
+from hybrid_contact_ros.scoring.contact_scores import CHATTER, KINDS
+from hybrid_contact_ros.scoring.event_timing import asked_at, at_stamps, debounce, detection_delays
 from hybrid_contact_ros.scoring.scores import HORIZONS
 from hybrid_contact_ros.scoring.track import Track, Truth
 
@@ -66,7 +66,7 @@ def measures(track: Track, truth: Truth) -> dict[str, Measure]:
         yes, said = at[known, 0].astype(float), closed[known].astype(float)
         error = np.full(yes.size, np.nan) if chance is None else (chance[known] - yes) ** 2
         states.append((track.stamps_ns[known], yes, said, error))
-        change = np.diff(column.astype(np.int8))
+        change = np.diff(debounce(times, column[:, None], CHATTER, CHATTER)[:, 0].astype(np.int8))
         for name, kind in KINDS.items():
             edge = stamps[1:][change == (1 if kind == EventKind.TOUCHDOWN else -1)]
             edge = edge[(edge >= track.stamps_ns[0]) & (edge <= track.stamps_ns[-1])]
@@ -97,7 +97,7 @@ def _events(
     """Of each event of one contact the part and the whole of each score."""
     delay = detection_delays(t, closed if kind == EventKind.TOUCHDOWN else ~closed, times)
     seen = np.isfinite(delay).astype(float)
-    found = {"unseen": (1.0 - seen, np.ones(times.size)), "seen late by": (np.nan_to_num(np.abs(delay)), seen)}
+    found = {"unseen": (1.0 - seen, np.ones(times.size)), "seen late by, mean": (np.nan_to_num(np.abs(delay)), seen)}
     if track.next_event is None or track.time_to_event is None:
         return found
     announced, when, earliest, latest = track.announced(members, kind)
@@ -108,7 +108,7 @@ def _events(
         error = np.where(yes, np.abs(t[k] + when[k] - times), 0.0)
         name = f"{h * 1e3:.0f} ms ahead"
         found[f"{name}, missed"] = (asked & ~yes).astype(float), asked.astype(float)
-        found[f"{name}, error"] = error, yes.astype(float)
+        found[f"{name}, mean error"] = error, yes.astype(float)
         bounded = yes & np.isfinite(earliest[k]) & np.isfinite(latest[k])
         inside = bounded & (t[k] + earliest[k] <= times + 1e-6) & (t[k] + latest[k] >= times - 1e-6)
         found[f"{name}, in bounds"] = inside.astype(float), bounded.astype(float)

@@ -17,7 +17,8 @@ from hybrid_contact_ros.scoring.track import Bools, Track, Truth
 Array = NDArray[np.float64]
 
 KINDS = {"touchdown": EventKind.TOUCHDOWN, "liftoff": EventKind.LIFTOFF}
-CHATTER = 0.02  # s; where the estimator itself is the truth, openings and contacts that last less are no events
+CHATTER = 0.02
+"""s; openings and contacts of a truth that last less are no events of their own: a foot that lands may rattle."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,6 +28,7 @@ class TrueEdges:
     Attributes:
         t, closed: (k,) what is known of it. hole: s; across a longer pause nobody knows when an event was.
         times: by kind, those within the track. before: the newest sample before each. sure: whether no hole is before.
+        chatter: how many changes within the track are no events.
     """
 
     t: Array
@@ -35,17 +37,20 @@ class TrueEdges:
     times: dict[str, Array]
     before: dict[str, Array]
     sure: dict[str, Bools]
+    chatter: int = 0
 
     def scored(self, name: str) -> Array:
         """The events whose time is known."""
         return self.times[name][self.sure[name]]
 
 
-def true_edges(track: Track, truth: Truth, group: int, shortest: tuple[float, float] = (0.0, 0.0)) -> TrueEdges:
+def true_edges(
+    track: Track, truth: Truth, group: int, shortest: tuple[float, float] = (0.0, 0.0), chatter: float = 0.0
+) -> TrueEdges:
     """The events of a contact of the truth that lie within the track: predictions could not foresee others.
 
     Args:
-        shortest: as of :func:`score`.
+        shortest, chatter: as of :func:`score`.
     """
     told = truth.known[:, group]
     t = track.seconds(truth.stamps_ns)[told]
@@ -55,11 +60,14 @@ def true_edges(track: Track, truth: Truth, group: int, shortest: tuple[float, fl
     first, last = track.seconds(track.stamps_ns[[0, -1]])
     sound = np.diff(t) <= hole
     times, before, sure = {}, {}, {}
-    for name, found in zip(KINDS, event_timing.edges(t, closed), strict=True):
+    calm = event_timing.debounce(t, closed[:, None], chatter, chatter)[:, 0]
+    changes = 0
+    for name, found, each in zip(KINDS, event_timing.edges(t, calm), event_timing.edges(t, closed), strict=True):
         times[name] = found[(found >= first) & (found <= last)]
         place = np.searchsorted(t, times[name]) - 1
         before[name], sure[name] = t[place], sound[place]
-    return TrueEdges(t, closed, hole, times, before, sure)
+        changes += int(np.count_nonzero((each >= first) & (each <= last))) - times[name].size
+    return TrueEdges(t, closed, hole, times, before, sure, changes)
 
 
 def own_truth(track: Track) -> Truth:
@@ -89,21 +97,24 @@ def score(
     shortest: tuple[float, float] = (0.0, 0.0),
     impacts: int = 0,
     sets: tuple[Containment, ...] = (),
+    chatter: float = 0.0,
 ) -> Scores | None:
     """The scores; None where the truth says nothing about the time of the track.
 
     Args:
         shortest: shortest openings and contacts of the truth that count (:func:`~.event_timing.debounce`), s.
         impacts, sets: number of true impacts, and what came of the sets predicted for them; told as they are.
+        chatter: openings and contacts of the truth that last less, s, are no events. States within them are scored.
     """
     if not track.stamps_ns.size or not truth.stamps_ns.size or not truth.groups:
         return None
     t = track.seconds(track.stamps_ns)
     at, known = np.zeros((t.size, len(truth.groups)), bool), np.zeros((t.size, len(truth.groups)), bool)
     closed, probability = at.copy(), np.full(at.shape, np.nan)
-    found = {name: _Kind() for name in KINDS}
+    found, rattles = {name: _Kind() for name in KINDS}, 0
     for j, (_, members) in enumerate(truth.groups):
-        true = true_edges(track, truth, j, shortest)
+        true = true_edges(track, truth, j, shortest, chatter)
+        rattles += true.chatter
         if not true.t.size:
             continue
         here, there = event_timing.at_stamps(t, true.t, true.closed[:, None], truth.age(j))
@@ -135,6 +146,7 @@ def score(
         liftoff_false=found["liftoff"].false,
         touchdown_bounds=_bounds(found["touchdown"]),
         liftoff_bounds=_bounds(found["liftoff"]),
+        chatter=rattles,
     )
 
 
@@ -156,17 +168,14 @@ def self_consistency(track: Track) -> dict[str, Any] | None:
     """
     if track.next_event is None or track.time_to_event is None or track.stamps_ns.size < 2:
         return None
-    found = score(track, own_truth(track), (CHATTER, CHATTER))
+    found = score(track, own_truth(track), chatter=CHATTER)
     if found is None:
         return None
-    t = track.seconds(track.stamps_ns)
-    calm = event_timing.debounce(t, track.closed, CHATTER, CHATTER)
-    changes = [int(np.count_nonzero(np.diff(x.astype(np.int8), axis=0))) for x in (track.closed, calm)]
     all_told = found.to_dict()
     kept = ("touchdown", "liftoff", "touchdown_bounds", "liftoff_bounds")
     return {
         "events": sum(x.size for x in (found.touchdown_delay, found.liftoff_delay)),
-        "chatter": changes[0] - changes[1],
+        "chatter": found.chatter,
         **{key: all_told[key] for key in kept},
     }
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.impacts.convex_set import convex_set
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import ImpactPrediction, ModePrediction
-from hybrid_contact_ros.scoring.contact_scores import of_impacts, score
+from hybrid_contact_ros.scoring.contact_scores import CHATTER, of_impacts, score
 from hybrid_contact_ros.scoring.containment import Containment, containment, in_landing
 from hybrid_contact_ros.scoring.scores import Scores
 from hybrid_contact_ros.scoring.series import Series
@@ -113,7 +113,7 @@ class Scoreboard:
             self._kind.rows,
             self._time.rows,
         )
-        return score(track, truth, self._shortest, self._impacts, tuple(self._sets))
+        return score(track, truth, self._shortest, self._impacts, tuple(self._sets), CHATTER)
 
     def truth_told(self) -> Truth | None:
         """Which contacts touched, in the order of the stamps; None where that was not told."""

@@ -40,6 +40,7 @@ class Scores:
         touchdown_false, liftoff_false: edges of the contact mode that no true edge comes near to.
         touchdown_bounds, liftoff_bounds: the bounds of predicted times, for each of :data:`HORIZONS`; empty where they
             were not looked at.
+        chatter: how many changes of the truth were too short to be events.
     """
 
     contacts: tuple[str, ...]
@@ -58,6 +59,7 @@ class Scores:
     liftoff_false: int = 0
     touchdown_bounds: tuple[BoundsCoverage, ...] = ()
     liftoff_bounds: tuple[BoundsCoverage, ...] = ()
+    chatter: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON. Numbers that do not exist are null, and times are in seconds."""
@@ -76,6 +78,7 @@ class Scores:
             "liftoff_delay": _delay(self.liftoff_delay) | {"false": self.liftoff_false},
             "touchdown_bounds": [_coverage(x) for x in self.touchdown_bounds],
             "liftoff_bounds": [_coverage(x) for x in self.liftoff_bounds],
+            "chatter": self.chatter,
             "brier": _json(self.brier),
             "calibration": [
                 {"low": b.low, "high": b.high, "count": b.count, "mean_probability": b.mean_probability,

@@ -164,9 +164,9 @@ def test_a_detector_that_is_later_is_told_to_be_worse_and_the_earlier_one_better
     code, out, _ = called(capsys, "compare", good, late, "--json")
     rows = rows_of(out)
     assert code == 0
-    for name in ("accuracy", "F1", "touchdown seen late by", "liftoff seen late by"):
+    for name in ("accuracy", "F1", "touchdown seen late by, mean", "liftoff seen late by, mean"):
         assert rows[name]["verdict"] == "worse", name
-    late_by = rows["touchdown seen late by"]
+    late_by = rows["touchdown seen late by, mean"]
     assert late_by["other"] - late_by["first"] == pytest.approx(0.010, abs=0.002)
     assert late_by["low"] <= late_by["other"] - late_by["first"] <= late_by["high"]
     backward = rows_of(called(capsys, "compare", late, good, "--json")[1])

@@ -6,7 +6,7 @@ import pytest
 from helpers.truth_bags import stamps, steps
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.scoring.blocks import interval, measures, on_common
-from hybrid_contact_ros.scoring.contact_scores import score, self_consistency
+from hybrid_contact_ros.scoring.contact_scores import CHATTER, score, self_consistency
 from hybrid_contact_ros.scoring.track import Track, Truth
 
 NAMES = ("left", "right")
@@ -92,7 +92,7 @@ def test_a_perfect_track_is_perfect_and_its_blocks_say_the_same(seed=1):
         for name in ("touchdown", "liftoff"):
             timing, bounds = getattr(scores, name)[i], getattr(scores, f"{name}_bounds")[i]
             assert found[f"{name} {horizon} ms ahead, missed"] == pytest.approx(timing.missed / timing.events)
-            assert found[f"{name} {horizon} ms ahead, error"] == pytest.approx(np.abs(timing.errors).mean())
+            assert found[f"{name} {horizon} ms ahead, mean error"] == pytest.approx(np.abs(timing.errors).mean())
             assert found[f"{name} {horizon} ms ahead, in bounds"] == pytest.approx(bounds.coverage)
 
 
@@ -144,7 +144,7 @@ def test_a_difference_that_is_there_is_told_and_one_that_is_not_there_is_not():
     for paired in (True, False):
         low, high = interval(good["accuracy"], bad["accuracy"], paired, 10**9)
         assert low <= bad["accuracy"].value - good["accuracy"].value <= high < 0.0
-    one, other = on_common(good["touchdown 20 ms ahead, error"], same["touchdown 20 ms ahead, error"])
+    one, other = on_common(good["touchdown 20 ms ahead, mean error"], same["touchdown 20 ms ahead, mean error"])
     assert one.key.tolist() == other.key.tolist() and 0 < one.key.size < good["touchdown 20 ms ahead, missed"].key.size
     low, high = interval(one, other, True, 10**9)
     assert low < 0.0 < high
@@ -163,3 +163,19 @@ def test_intervals_hold_the_true_difference_about_as_often_as_they_say():
         low, high = interval(one, other, True, 500_000_000)
         held += low <= 0.0 <= high
     assert held >= 55
+
+
+def test_a_truth_that_rattles_as_a_foot_lands_has_one_touchdown_and_its_states_are_scored_as_they_are():
+    times = stamps(1000)
+    closed = np.zeros((1000, 2), bool)
+    closed[400:800] = True
+    rattling = closed.copy()
+    rattling[403:406] = rattling[409:411] = False  # 6 and 4 ms
+    track = Track(times, NAMES, NAMES, closed)
+    plain, calm = (score(track, truth_of(rattling, times), chatter=shortest) for shortest in (0.0, CHATTER))
+    assert plain.touchdown_delay.size == 6 and plain.chatter == 0
+    assert calm.touchdown_delay.tolist() == [0.0, 0.0] and calm.liftoff_delay.tolist() == [0.0, 0.0]
+    assert calm.chatter == 8
+    assert calm.overall == plain.overall and calm.overall.false_positive == 10
+    found = measures(track, truth_of(rattling, times))
+    assert found["touchdown unseen"].value == 0.0 and found["touchdown unseen"].whole.sum() == 2

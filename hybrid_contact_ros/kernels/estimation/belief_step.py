@@ -23,8 +23,7 @@ _CERTAIN = 0.9
 _COURSE_TIME, _COURSE_WIDTH = 0.005, 4.0  # s, and change of the logit within it, that tell a rise or fall from noise
 _LARGEST = 14.0  # of a logit: beyond, a belief is as certain as any
 _TRACKED = 1.5  # logit that a status of the tracker is worth beside the belief
-# Logit that it is worth that something else than the contacts carries the robot, and the most that anything else is worth
-# against it.
+# Logit that it is worth that something else than the contacts carries the robot, and the most that is believed else.
 _HELD_UP, _LOOKS = 6.0, 0.95
 
 
