@@ -21,8 +21,8 @@ from hybrid_contact_ros.estimation.impact import (
 from hybrid_contact_ros.estimation.impact_ahead import ImpactAhead, LandingBegun
 from hybrid_contact_ros.estimation.impact_controls import other_terms, with_basis, with_controls
 from hybrid_contact_ros.estimation.landing_ahead import LandingAhead
-from hybrid_contact_ros.estimation.landing_clusters import impacting_contacts
 from hybrid_contact_ros.estimation.set_costs import Clock, SetCosts
+from hybrid_contact_ros.estimation.touch_clusters import impacting_contacts
 from hybrid_contact_ros.estimation.vertices import ContactVertices
 from hybrid_contact_ros.impacts import landing_bounds
 from hybrid_contact_ros.impacts.invariant_basis import InvariantBasis, OtherTerms, basis_of

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.impacts.contact_space import SEPARATING, Array, ContactSpace, check_directions
+from hybrid_contact_ros.impacts.contact_space import SEPARATING, Array, ContactSpace
 from hybrid_contact_ros.impacts.coverage import CONFIDENCE
 from hybrid_contact_ros.impacts.gathering import Gathering
 from hybrid_contact_ros.impacts.outcome import VelocitySet
-from hybrid_contact_ros.impacts.restitution import LAWS, Material, Range
+from hybrid_contact_ros.impacts.restitution import Material, Range
 from hybrid_contact_ros.impacts.sampler import NO_DRAWS, SamplePlan, Samples, scaled_energy, take_samples
+from hybrid_contact_ros.impacts.set_arguments import SOLUTIONS as SOLUTIONS  # as callers find it here
+from hybrid_contact_ros.impacts.set_arguments import Density, check_sampling, drawn, given_draws, given_last_step
 from hybrid_contact_ros.impacts.simultaneous import outcome_at_once, simultaneous_impact
 from hybrid_contact_ros.impacts.solution_search import SolutionSearch
 from hybrid_contact_ros.kernels.impacts.records import SEARCHED, SEVERAL, STEPS, UNCERTAIN
@@ -23,8 +24,6 @@ from hybrid_contact_ros.kernels.impacts.set_plan import last_cap
 from hybrid_contact_ros.mechanics.kinetic_norm import kinetic_norm
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 
-SOLUTIONS = ("sampled", "all", "one")
-Density = Callable[[np.random.Generator, tuple[int, ...]], ArrayLike]
 _REFERENCE_SEPARATING = 1e-8  # m/s, likewise, of the published implementation
 SAMPLING_PART = 0.85
 """of the deadline is for sampling; the rest is for outcomes, bounds and coverage."""
@@ -126,9 +125,9 @@ def post_impact_set(
         ('SOLVED', True, 0.2)
     """
     begin = time.perf_counter_ns()
-    _check(samples, max_steps, seed, directions, law, solutions, deadline_ns, threads)
+    check_sampling(samples, max_steps, seed, directions, law, solutions, deadline_ns, threads)
     shape = samples, max_steps, problem.contacts
-    draws = _given_draws(maximum_impulses, shape, step)
+    draws = given_draws(maximum_impulses, shape, step)
     given, material = problem, None
     if law != "inelastic" or restitution is not None or friction is not None:
         material = Material(problem, law, restitution, friction, common_material)
@@ -138,9 +137,9 @@ def post_impact_set(
         return empty_set(problem, space.status)
     plan = plan_samples(problem, space, material, step, max_steps, seed, solutions, draws)
     if epsilon is not None:
-        plan = replace(plan, last_step=_given_last_step(problem, space, directions, epsilon))
+        plan = replace(plan, last_step=given_last_step(problem, space, directions, epsilon))
     if density is not None and not draws.size and plan.per_step.any():
-        plan = replace(plan, draws=_drawn(density, seed, shape) * plan.per_step)
+        plan = replace(plan, draws=drawn(density, seed, shape) * plan.per_step)
     end_ns = begin + int(SAMPLING_PART * deadline_ns) if deadline_ns else None
     found = collected(problem, plan, take_samples(plan, samples, end_ns, threads))
     together = (
@@ -220,16 +219,6 @@ def collected(problem: ContactProblem, plan: SamplePlan, taken: Samples) -> Velo
     )
 
 
-def _given_last_step(problem: ContactProblem, space: ContactSpace, directions: int, epsilon: float) -> Array:
-    """Caps, scaled, of the increment that ends a sample of Algorithm 2 (line 5), with Halm's own ε and ψ."""
-    from hybrid_contact_ros.impacts.theory import step_response  # here: nodes do without scipy.optimize
-
-    if not 0.0 < epsilon < np.inf:
-        raise ValueError(f"epsilon is {epsilon}; a positive, finite number is needed")
-    cap = epsilon / (3.0 * step_response(problem, directions))
-    return space.scale * (cap / space.speed) if space.speed > 0.0 else np.zeros(space.scale.size)
-
-
 def _uniqueness(proven: bool | None, info: Array) -> bool | None:
     """``unique`` of the set, from what is proven for the configuration and what is told of the samples."""
     if info[:, SEVERAL].any():
@@ -237,55 +226,6 @@ def _uniqueness(proven: bool | None, info: Array) -> bool | None:
     if proven or (info[:, SEARCHED].sum() == info[:, STEPS].sum() and not info[:, UNCERTAIN].any()):
         return True
     return None
-
-
-def _drawn(density: Density, seed: int, shape: tuple[int, ...]) -> Array:
-    draws = np.array(density(np.random.default_rng(seed), shape), dtype=np.float64, order="C")
-    if draws.shape != shape or not ((draws >= 0.0) & (draws <= 1.0)).all():
-        raise ValueError(f"density must give numbers in [0, 1] of shape {shape}")
-    return draws
-
-
-def _check(
-    samples: int,
-    max_steps: int,
-    seed: int,
-    directions: int,
-    law: str,
-    solutions: str,
-    deadline_ns: int | None,
-    threads: int,
-) -> None:
-    check_directions(directions)
-    if law not in LAWS:
-        raise ValueError(f"law is {law!r}; one of {', '.join(LAWS)} is needed")
-    for name, number in (("samples", samples), ("max_steps", max_steps), ("seed", seed)):
-        if not isinstance(number, (int, np.integer)) or isinstance(number, bool):
-            raise ValueError(f"{name} is {number!r}; a whole number is needed")
-    if samples < 1 or max_steps < 1:
-        raise ValueError(f"samples ({samples}) and max_steps ({max_steps}) must be 1 or more")
-    if not 0 <= seed < 2**63:
-        raise ValueError(f"seed is {seed}; it must lie in [0, 2⁶³)")
-    if solutions not in SOLUTIONS:
-        raise ValueError(f"solutions is {solutions!r}; one of {', '.join(SOLUTIONS)} is needed")
-    if deadline_ns is not None and not 0 <= deadline_ns < np.inf:
-        raise ValueError(f"deadline_ns is {deadline_ns}; a number of nanoseconds is needed, 0 or None for no deadline")
-    if not isinstance(threads, (int, np.integer)) or threads < 1 or (threads > 1 and deadline_ns):
-        raise ValueError(f"threads is {threads}; it must be 1 or more, and 1 with a deadline")
-
-
-def _given_draws(maximum_impulses: ArrayLike | None, shape: tuple[int, ...], step: float) -> Array:
-    """``maximum_impulses`` of ``shape``, checked; with ``None`` no draws, and ``step`` is checked."""
-    if maximum_impulses is None:
-        if not 0.0 < step < np.inf:
-            raise ValueError(f"step is {step}; a positive, finite impulse in N s is needed")
-        return NO_DRAWS
-    draws = np.array(maximum_impulses, dtype=np.float64, order="C")
-    if draws.shape != shape:
-        raise ValueError(f"maximum_impulses has shape {draws.shape}; (samples, max_steps, m) = {shape} is needed")
-    if not (np.isfinite(draws) & (draws >= 0.0)).all():
-        raise ValueError("maximum_impulses must be finite and ≥ 0")
-    return draws
 
 
 def empty_set(problem: ContactProblem, status: Status) -> VelocitySet:

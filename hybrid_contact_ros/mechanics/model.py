@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -17,13 +14,22 @@ from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.kernels.bound import Bound
 from hybrid_contact_ros.kernels.given import Given
 from hybrid_contact_ros.kernels.mechanics.contact_problem import Measured, ProblemOut, contact_problem_given
-from hybrid_contact_ros.kernels.mechanics.contact_rows import JointLimits, RowsOut, Spheres
-from hybrid_contact_ros.kernels.mechanics.joint_motion import BodyInertia, JointState, JointTree, momentum_rate
+from hybrid_contact_ros.kernels.mechanics.contact_rows import RowsOut
+from hybrid_contact_ros.kernels.mechanics.joint_motion import momentum_rate
 from hybrid_contact_ros.mechanics.commands import DriveLimits
 from hybrid_contact_ros.mechanics.contact_points import contact_table
 from hybrid_contact_ros.mechanics.coordinates import Coordinates
 from hybrid_contact_ros.mechanics.inertia import check_inertia
 from hybrid_contact_ros.mechanics.joints import JointMap
+from hybrid_contact_ros.mechanics.kernel_tables import (
+    body_inertia,
+    joint_state,
+    joint_tree,
+    limits_of,
+    require_shared,
+    spheres_of,
+)
+from hybrid_contact_ros.mechanics.model_hash import model_hash
 from hybrid_contact_ros.mechanics.plausibility import Plausibility
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
@@ -98,7 +104,7 @@ class RigidBodyModel:
         self.contact_normals, self.contact_tangents = self._table.normal, self._table.tangent
         self.contact_positions = np.zeros((self.contacts, 3))
         self.drives = DriveLimits(model, self.coordinates)
-        self.hash = _hash(urdf, config)
+        self.hash = model_hash(urdf, config)
         self._prepare()
 
     @classmethod
@@ -113,56 +119,21 @@ class RigidBodyModel:
 
     def _prepare(self) -> None:
         """Lay out the tables and views that are handed to the kernels."""
-        model, data, table, m = self.pinocchio_model, self.pinocchio_data, self._table, self.contacts
-        joints = list(model.joints)[1:]
-        self.tree = JointTree(
-            parent=np.array(list(model.parents), dtype=np.int64),
-            first=np.array([0, *(joint.idx_v for joint in joints)], dtype=np.int64),
-            size=np.array([0, *(joint.nv for joint in joints)], dtype=np.int64),
-            lead=self.coordinates.lead,
-            ratio=self.coordinates.ratio,
-        )
-        self.bodies = BodyInertia(
-            inertia=np.array([_inertia(body) for body in model.inertias]), gravity=model.gravity.linear.copy()
-        )
-        k = len(table.joint)
-        spheres = Spheres(
-            joint=table.joint,
-            point=table.point,
-            radius=table.radius,
-            normal=table.normal[:k].copy(),
-            offset=table.offset,
-            tangent=table.tangent[:k].copy(),
-        )
-        limits = JointLimits(
-            limit_joint=table.limit_joint,
-            limit_sign=table.limit_sign,
-            limit_bound=table.limit_bound,
-            limit_position=table.limit_position,
-            limit_velocity=table.limit_velocity,
-        )
-        # Pinocchio's Python arrays are views on its data: taken once here, they follow every later computation. They
-        # are reshaped because Pinocchio hands out matrices of one column as vectors.
-        self.joints = JointState(
-            columns=data.J.T.reshape(model.nv, 6),
-            placement=_placements(data, model.njoints),
-            upper=data.M.T.reshape(model.nv, model.nv),
-            nonlinear=data.nle,
-        )
+        model, data, m = self.pinocchio_model, self.pinocchio_data, self.contacts
+        self.tree, self.bodies = joint_tree(model, self.coordinates), body_inertia(model)
+        self.spheres, limits = spheres_of(self._table), limits_of(self._table)
+        self.joints = joint_state(model, data)
         self.measured = Measured(np.zeros(model.nq), np.zeros(model.nv), np.zeros(self.nv))
         # v in independent coordinates: the same array, unless joints mimic others
         self.velocity = self.measured.velocity if self.coordinates.reduction is None else np.zeros(self.nv)
         self.here = ProblemOut(np.zeros((self.nv, self.nv)), np.zeros(self.nv), np.zeros((model.njoints, 12)))
         self.rows = RowsOut(np.zeros((m, 3, self.nv)), np.zeros(m), np.zeros((m, 3)), np.zeros((m, 3)))
-        self.spheres = spheres
         self._contact_problem = Bound(
             contact_problem_given,
-            Given(*self.tree, *spheres, *limits, *self.joints, *self.measured, *self.here, *self.rows),
+            Given(*self.tree, *self.spheres, *limits, *self.joints, *self.measured, *self.here, *self.rows),
         )
         self.problem(RobotState(0, self.neutral(), np.zeros(self.nv)))  # compiles or loads the kernel
-        shared = zip(self.joints, (data.J, data.oMi[model.njoints - 1].translation, data.M, data.nle), strict=True)
-        if not all(np.shares_memory(view, array) for view, array in shared):
-            raise RuntimeError("Pinocchio's arrays are copies in this build; this suite needs a build that shares them")
+        require_shared(self.joints, model, data)
 
     @property
     def driven(self) -> NDArray[np.bool_]:
@@ -289,36 +260,10 @@ class RigidBodyModel:
         link = link.lstrip("/")
         if link == self.root_link:
             return 0.0
-        model = self.pinocchio_model
-        if not model.existFrame(link, pin.FrameType.BODY):
+        frame = self.frame_of(link)
+        if frame is None:
             return None
-        frame = model.frames[model.getFrameId(link, pin.FrameType.BODY)]
-        if int(frame.parentJoint) != int(self.floating_base):
+        joint, axes, origin = frame
+        if joint != int(self.floating_base):
             return math.inf
-        return float(np.linalg.norm(frame.placement.translation) + np.linalg.norm(pin.log3(frame.placement.rotation)))
-
-
-def _inertia(body: pin.Inertia) -> Array:
-    """One row of ``BodyInertia.inertia``."""
-    angular = body.inertia
-    return np.array([body.mass, *body.lever, *(angular[i, j] for i in range(3) for j in range(i + 1))])
-
-
-def _placements(data: pin.Data, joints: int) -> Array:
-    """All placements as one view (joints, 12): Pinocchio keeps them side by side, rotation and then translation."""
-    first = data.oMi[0].rotation.T
-    size = first.itemsize
-    return np.lib.stride_tricks.as_strided(first, (joints, 12), (12 * size, size))
-
-
-def _hash(urdf: Urdf, config: EstimatorConfig) -> int:
-    """First 8 bytes of the SHA-256 of the URDF's text and of everything that shapes its contacts, in order."""
-    contacts = {
-        "floating_base": config.floating_base,
-        "contacts": [(name, asdict(contact)) for name, contact in config.contacts.items()],
-        "environments": [(name, asdict(plane)) for name, plane in config.environments.items()],
-        "joint_limits": list(config.joint_limits),
-    }
-    digest = hashlib.sha256(urdf.text.encode("utf-8"))
-    digest.update(b"\0" + json.dumps(contacts, sort_keys=True).encode("utf-8"))
-    return int.from_bytes(digest.digest()[:8], "big")
+        return float(np.linalg.norm(origin) + np.linalg.norm(pin.log3(axes)))

@@ -7,11 +7,8 @@ alone, whoever made them: rclpy or ``rosbags``.
 What else a robot may have (:data:`SIDE`) becomes part of the states near it, and keeps none of them waiting
 (:mod:`.side_inputs`).
 
-Joint states set the pace. A joint state is answered at once when the odometry of its stamp is here. If the two streams
-run in step (the last joint states had an odometry of their own stamp each), a joint state waits for its odometry, which
-may arrive just after it, unless a newer one is here; the next joint state ends that wait. If the streams do not run in
-step, the newest odometry within ``input.odometry_timeout`` is carried along its own twist to the stamp of the joint
-state. A body without joints needs its odometry only.
+Joint states set the pace, each with the odometry of its stamp, or with one that is carried there (:mod:`.pairing`). A
+body without joints needs its odometry only.
 """
 
 from __future__ import annotations
@@ -31,16 +28,13 @@ from hybrid_contact_ros.messages.imu_doubts import ImuDoubts
 from hybrid_contact_ros.messages.joint_commands import COMMAND
 from hybrid_contact_ros.messages.joint_states import JOINTS, JointReading, JointStateReader, Model
 from hybrid_contact_ros.messages.odometry import Base, OdometryReader
+from hybrid_contact_ros.messages.pairing import ODOM, Pairing
 from hybrid_contact_ros.messages.parts import PartsReader
 from hybrid_contact_ros.messages.refusals import DoubtedError, Fault, RefusedError, sentence
 from hybrid_contact_ros.messages.serialized import Deserialize, as_message
 from hybrid_contact_ros.messages.stamps import StampOrder, StreamRate, stamp_of
 
-_IN_STEP = 2
-"""This many matches in a row are streams in step. One match is not: 200 Hz odometry meets each fifth joint state of a
-stream of 1 kHz."""
 _SAME_PLACE = 1e-4  # m and rad; the frame of the odometry may be this far from the root link
-ODOM = "odom"
 
 __all__ = ["COMMAND", "JOINTS", "ODOM", "Intake"]
 
@@ -98,9 +92,9 @@ class Intake:
         bounded = config.limit_factor > 0.0
         self._odometry = OdometryReader(twist_in_world, config.use_covariance, bounded, deserialize, objects)
         self._free_body = model.floating_base and not model.joint_names
-        self._timeout_ns = round(config.odometry_timeout * 1e9)
         self._stale_ns = round(config.stale_after * 1e9)
         self._delay_ns = round(config.odometry_delay * 1e9)
+        self._pairing = Pairing(round(config.odometry_timeout * 1e9), not self._delay_ns, self._count)
         self.needs_odometry = model.floating_base and config.base == "odometry"
         self._legs = _legs(model) if model.floating_base and config.base == "imu" else None
         self._with_covariance = config.use_covariance
@@ -131,13 +125,8 @@ class Intake:
             self._legs.reset()
         for rate in self.rates.values():
             rate.forget()
-        self._bases: list[tuple[int, Base]] = []  # newest last, two at most
-        self._held: tuple[int, JointReading] | None = None
-        # Joint states in a row that had an odometry of their own stamp; new streams get the benefit of the doubt.
-        self._matches = 0 if self._delay_ns else _IN_STEP
-        self._matched = True
+        self._pairing.reset()
         self._was_set_back = False
-        self._base_fault = ""  # why the newest odometry was refused, if it was
 
     @property
     def pace(self) -> str:
@@ -163,19 +152,8 @@ class Intake:
                 return self._state(stamp, joints, None)
             if self._legs is not None:
                 return self._found(self._on_legs(self._legs, stamp, joints))
-            held, self._held = self._held, None
-            if held is not None:
-                self._count(*((ODOM, "odometry_late") if self._bases else (ODOM, "no_odometry", self._refused_base())))
-            self._matches = self._matches + 1 if self._matched else 0
-            base = self._base_at(stamp)
-            self._matched = base is not None
-            if base is not None:
-                return self._state(stamp, joints, base)
-            # Where a newer odometry is here, that of this stamp was lost, and would be refused if it came.
-            if self._matches >= _IN_STEP and not (self._bases and self._bases[-1][0] > stamp):
-                self._held = (stamp, joints)
-                return None
-            return self._state(stamp, joints, self._carried(stamp))
+            pair = self._pairing.add_joints(stamp, joints)
+            return None if pair is None else self._state(*pair)
         except DoubtedError:
             return None
         except RefusedError as fault:
@@ -193,23 +171,16 @@ class Intake:
             base, odd = self._odometry.base()
             self._in_order(ODOM, self._base_order, stamp, receive_ns)
             self._look_at_frames(odometry.frame_id, odometry.child_frame_id, odd)
-            self._base_fault = ""
+            self._pairing.refused = ""
             if self._free_body:
                 return self._found(self._reader.free_state(stamp, base))
-            stamp -= self._delay_ns
-            self._bases = [*self._bases[-1:], (stamp, base)]
-            if stamp == self._joint_order.last:
-                self._matched = True
-            if self._held is None or stamp < self._held[0]:
-                return None
-            (at, joints), self._held = self._held, None
-            exact = self._base_at(at)
-            return self._state(at, joints, exact if exact is not None else self._carried(at))
+            pair = self._pairing.add_base(stamp - self._delay_ns, base, self._joint_order.last)
+            return None if pair is None else self._state(*pair)
         except DoubtedError:
             return None
         except RefusedError as fault:
             if not fault.topic and fault.reason not in ("backward_stamp", "repeated_stamp"):
-                self._base_fault = str(fault)
+                self._pairing.refused = str(fault)
             self._count(fault.topic or ODOM, fault.reason, fault.detail)
             return None
 
@@ -241,8 +212,7 @@ class Intake:
             RefusedError, DoubtedError: as of :meth:`StampOrder.check`.
         """
         if self._beside_in_order(topic, order, stamp, receive_ns):  # what is kept from before belongs to the past
-            self._held = None
-            self._bases = [entry for entry in self._bases if entry[0] <= stamp]
+            self._pairing.forget_after(stamp)
             other = self._base_order if order is self._joint_order else self._joint_order
             other.set(stamp)
             for side in self.side.values():
@@ -279,31 +249,6 @@ class Intake:
             self._count(ODOM, "child_frame", self._child[1])
         if odd_covariance:
             self._count(ODOM, "covariance", f"that of the {self._odometry.odd_covariance()}")
-
-    def _refused_base(self) -> str:
-        return f"the last one was refused: {self._base_fault}" if self._base_fault else ""
-
-    def _base_at(self, stamp: int) -> Base | None:
-        """The base measured at a stamp, where it is one of the two newest."""
-        for at, base in reversed(self._bases):
-            if at == stamp:
-                return base
-        return None
-
-    def _carried(self, stamp: int) -> Base:
-        """The newest base, carried along its twist to a stamp.
-
-        Raises:
-            RefusedError: ``no_odometry`` or ``odometry_timeout``.
-        """
-        if not self._bases:
-            raise RefusedError("no_odometry", self._refused_base(), ODOM)
-        at, base = self._bases[-1]
-        if abs(stamp - at) > self._timeout_ns:
-            away = f"{abs(stamp - at) * 1e-9:.3f} s, input.odometry_timeout is {self._timeout_ns * 1e-9:g} s"
-            why = self._refused_base()
-            raise RefusedError("odometry_timeout", f"{away}; {why}" if why else away, ODOM)
-        return base.at((stamp - at) * 1e-9)
 
     def _state(self, stamp: int, joints: JointReading, base: Base | None) -> RobotState:
         return self._found(self._reader.state(stamp, joints, base))

@@ -12,7 +12,8 @@ from hybrid_contact_ros.kernels.mechanics.contact_gradient import contact_force_
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.state import RobotState
-from hybrid_contact_ros.sensitivity.gradients import MotionGradient, differences
+from hybrid_contact_ros.sensitivity.differenced_gradient import differences
+from hybrid_contact_ros.sensitivity.tensor_gradient import MotionGradient
 from hybrid_contact_ros.systems.robot import RobotSystem
 
 Array = NDArray[np.float64]
@@ -35,7 +36,7 @@ _scratch: WeakKeyDictionary[RigidBodyModel, _Scratch] = WeakKeyDictionary()
 
 
 class RobotGradient:
-    """A robot's :class:`~.gradients.ProblemGradient` at one state.
+    """A robot's :class:`~.tensor_gradient.ProblemGradient` at one state.
 
     It reads the joint Jacobian and the placements that the model has of this state when it is made.
 
