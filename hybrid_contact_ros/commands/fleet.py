@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from hybrid_contact_ros.commands import terminal
@@ -109,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(_plain(outcome), indent=2))
     else:
-        _show(outcome, len(bags), args.out, console)
+        _show(outcome, len(bags), args.truth, args.out, console)
     if outcome.scored + outcome.skipped == 0:
         return 1
     return 3 if outcome.failed or outcome.damaged else 0
@@ -146,7 +147,7 @@ class _Progress:
             self._console.print(f"{done} of {total}: {said}", highlight=False)
 
 
-def _show(outcome: Outcome, total: int, out: Path, console: Console) -> None:
+def _show(outcome: Outcome, total: int, truths: list[str], out: Path, console: Console) -> None:
     hours = outcome.robot_seconds / 3600.0
     console.print(
         f"{total} recordings: {outcome.scored} scored ({hours:.2f} h of robot time in {outcome.seconds:.0f} s, "
@@ -155,6 +156,13 @@ def _show(outcome: Outcome, total: int, out: Path, console: Console) -> None:
         + f", {len(outcome.failed)} failed, {len(outcome.damaged)} are damaged",
         highlight=False, soft_wrap=True,
     )  # fmt: skip
+    if outcome.without_truth:
+        said = f"{outcome.without_truth} of {outcome.scored}"
+        console.print(
+            f"[yellow]no truth:[/] {said} have no topic of {escape(', '.join(truths))}; of them the dataset has the "
+            "self-consistency alone",
+            highlight=False, soft_wrap=True,
+        )  # fmt: skip
     for title, reasons in (("failed", outcome.failed), ("damaged", outcome.damaged)):
         for url, reason in sorted(reasons.items())[:_SHOWN]:
             console.print(f"{title}: {url}: {reason}", highlight=False, markup=False, soft_wrap=True)
@@ -166,7 +174,18 @@ def _show(outcome: Outcome, total: int, out: Path, console: Console) -> None:
 
 
 def _plain(outcome: Outcome) -> dict[str, Any]:
-    names = ("scored", "skipped", "same", "damaged", "failed", "deaths", "robot_seconds", "seconds", "rate")
+    names = (
+        "scored",
+        "skipped",
+        "same",
+        "without_truth",
+        "damaged",
+        "failed",
+        "deaths",
+        "robot_seconds",
+        "seconds",
+        "rate",
+    )
     return {name: getattr(outcome, name) for name in names}
 
 

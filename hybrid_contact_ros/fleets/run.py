@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 import time
@@ -33,6 +34,7 @@ class Outcome:
     Attributes:
         scored, skipped: number of recordings. same: those of ``skipped`` whose content was scored under another name.
         damaged: those of ``scored`` that could not be read to their end, with what is missing.
+        without_truth: how many of ``scored`` have no topic of the truth that was asked for.
         failed: reasons, by URL. deaths: sentences on workers that died.
         robot_seconds: length of what was scored, s. seconds: how long it took.
     """
@@ -41,6 +43,7 @@ class Outcome:
     skipped: int = 0
     same: int = 0
     damaged: dict[str, str] = field(default_factory=dict)
+    without_truth: int = 0
     failed: dict[str, str] = field(default_factory=dict)
     deaths: list[str] = field(default_factory=list)
     robot_seconds: float = 0.0
@@ -135,7 +138,7 @@ def score(
             elif isinstance(future.exception(), KilledWorker):
                 suspects.append(bag)  # perhaps it only waited on a worker that died of another one
             else:
-                rows += _kept(future, bag, dataset, outcome)
+                rows += _kept(future, bag, task, dataset, outcome)
             submit(next(waiting, None), first)
             if rows >= _FOLD:
                 dataset.fold()
@@ -145,7 +148,7 @@ def score(
         for bag in suspects:  # one at a time: now it is known of which one workers die
             alone = as_completed([client.submit(run, bag, task, pure=False)])
             for future in _as_they_end(alone, client):
-                _kept(future, bag, dataset, outcome)
+                _kept(future, bag, task, dataset, outcome)
             tell(outcome, total)
     finally:
         client.unsubscribe_topic("all")
@@ -184,7 +187,7 @@ def _as_they_end(completed: as_completed, client: Client) -> Iterator[Future]:
             time.sleep(_POLL)
 
 
-def _kept(future: Future, bag: Bag, dataset: Dataset, outcome: Outcome) -> int:
+def _kept(future: Future, bag: Bag, task: Task, dataset: Dataset, outcome: Outcome) -> int:
     """Keep what came of a recording; 1 where that is a row."""
     error = future.exception()
     if error is not None:
@@ -195,6 +198,7 @@ def _kept(future: Future, bag: Bag, dataset: Dataset, outcome: Outcome) -> int:
     dataset.add(row, found["timing"])
     outcome.scored += 1
     outcome.robot_seconds += row["duration"]
+    outcome.without_truth += bool(task.truth) and not json.loads(row["truth"])
     if row["damage"]:
         outcome.damaged[bag.url] = row["damage"]
     return 1

@@ -44,15 +44,16 @@ def test_the_command_scores_skips_and_tells(bags, config, tmp_path):
     assert (told["scored"], told["skipped"], len(told["failed"])) == (0, 6, 1)
 
 
-def test_a_cluster_is_used_by_its_address(bags, config, tmp_path):
+def test_a_cluster_is_used_by_its_address_and_a_truth_that_no_recording_has_is_told(bags, config, tmp_path):
     from distributed import LocalCluster
 
+    arguments = command(bags, "--config", config, "--out", tmp_path / "out", "--truth", "/nowhere")
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as running:
         done = subprocess.run(
-            command(bags, "--config", config, "--out", tmp_path / "out", "--scheduler", running.scheduler_address),
-            capture_output=True, text=True, timeout=500,
-        )  # fmt: skip
+            [*arguments, "--scheduler", running.scheduler_address], capture_output=True, text=True, timeout=500
+        )
     assert done.returncode == 0, done.stderr
+    assert "no truth: 6 of 6 have no topic of /nowhere" in done.stdout
     assert len(read(tmp_path / "out")) == 6
 
 
