@@ -18,11 +18,12 @@ def show(seen: dict[str, Any], out: Console, explained: bool = False) -> None:
 
     ``explained``: also what stands behind each finding.
     """
+    count = "1 contact" if len(seen["contacts"]) == 1 else f"{len(seen['contacts'])} contacts"
     base = "floating base" if seen["floating_base"] else "fixed base"
     text = Text(seen["robot"], style="bold")
     text.append(
         f": {base}, {seen['nv']} velocity coordinates (nq {seen['nq']}), {len(seen['joints'])} joints, "
-        f"{seen['mass']:.4g} kg, {len(seen['contacts'])} contacts, hash {seen['model_hash']:#018x}",
+        f"{seen['mass']:.4g} kg, {count}, hash {seen['model_hash']:#018x}",
         style="not bold",
     )
     out.print(text)

@@ -37,8 +37,8 @@ def run(args: argparse.Namespace) -> int:
         draft = draft_links(args.urdf, tuple(args.contact), args.floating_base)
     else:
         draft = draft_contacts(args.urdf, args.floating_base)
-    if draft.wheels:
-        print(f"left out, for they turn without end: {', '.join(draft.wheels)}", file=sys.stderr)
+    if len(draft.wheels) > 1:  # one is the wrist of an arm
+        print(f"left out as wheels, for they turn without end: {', '.join(draft.wheels)}", file=sys.stderr)
     text = written(draft, args.urdf.name)
     if args.out is None:
         print(text, end="")

@@ -48,8 +48,9 @@ def test_a_robot_with_legs_is_drafted_with_its_feet(robot, tmp_path):
 
 
 @pytest.mark.parametrize("robot", ARMS)
-def test_an_arm_is_drafted_with_its_tool_and_a_table(robot, tmp_path):
+def test_an_arm_is_drafted_with_its_tool_and_a_table(robot, tmp_path, capsys):
     config = drafted(example_urdf(robot), tmp_path)
+    assert "wheels" not in capsys.readouterr().err
     assert not config.floating_base and list(config.environments) == ["table"]
     assert [contact.link for contact in config.contacts.values()] == [ARMS[robot]]
 
