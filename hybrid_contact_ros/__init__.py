@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.orbits.poincare import PoincareMap, Section
     from hybrid_contact_ros.orbits.stability import orbit_stability
     from hybrid_contact_ros.prediction import Prediction
+    from hybrid_contact_ros.recordings.of_model import model_recording
     from hybrid_contact_ros.recordings.recording import Recording
     from hybrid_contact_ros.recordings.write import write_recording
     from hybrid_contact_ros.replay.run import replay_bag
@@ -107,6 +108,7 @@ _HOMES = {
     "Section": "orbits.poincare",
     "orbit_stability": "orbits.stability",
     "Prediction": "prediction",
+    "model_recording": "recordings.of_model",
     "Recording": "recordings.recording",
     "write_recording": "recordings.write",
     "replay_bag": "replay.run",

@@ -21,6 +21,7 @@ VERBS = {
     "fleet": ("hybrid_contact_ros.commands.fleet", "many recordings scored on many processors, into one dataset"),
     "identify": ("hybrid_contact_ros.commands.identify", "restitution and friction from a recording of impacts"),
     "convert": ("hybrid_contact_ros.commands.convert", "published recordings (.npz) into rosbag2"),
+    "configure": ("hybrid_contact_ros.commands.configure", "a parameter file to begin with, from a URDF's shapes"),
     "check": ("hybrid_contact_ros.commands.check", "a URDF and a configuration as the suite sees them"),
 }
 """Module and help of each verb."""

@@ -14,7 +14,7 @@ PAGES = sorted(
     for path in ROOT.rglob("*.md")
     if not {".venv", "out", "generated", "build", "install", "log"} & set(path.relative_to(ROOT).parts)
 )
-TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+TUTORIALS = [*sorted((ROOT / "docs" / "tutorials").glob("*.md")), ROOT / "docs" / "walk_through.md"]
 _FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(?<!\\)\]\(([^)\s]+)\)")
 _BLOCK = re.compile(r"^```(sh|python|yaml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -6,6 +6,7 @@ They are made when they are first asked for, and kept in ``CACHE`` of ``sources.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -87,7 +88,7 @@ def made(robot: str, case: str, duration: float = DURATION, cache: Path = CACHE)
     data |= {"gap": body.gaps(data["foot_pos"]), "joint_names": np.array(body.rigid.joint_names)}
     data["foot_names"] = np.array(body.rigid.contact_names)
     cache.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial.npz")
+    partial = path.with_suffix(f".{os.getpid()}.npz")  # of each process its own: two may make the same
     np.savez_compressed(partial, **data)
     partial.rename(path)  # so that a run that is stopped leaves no half of a file
     return data

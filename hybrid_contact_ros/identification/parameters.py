@@ -4,9 +4,11 @@ reasons.
 1. Values are measured on the first 60 % (of four episodes or more: on the first ones).
 2. Groups of them are tried one after the other on the rest. A group is taken if the score is not lower than without
    it; without a truth and with fewer than 10 events nothing can be tried, and only the planes and what no decision
-depends on are taken. 3. With a truth, parameters that nothing measures are turned one after the other on the first
-   part. What gains 0.002 there is taken if it scores no worse on the rest, and if the gain on both together is more
-than its 95 % interval. 4. Values of the groups that were taken are measured again, on everything.
+   depends on are taken.
+3. With a truth, parameters that nothing measures are turned one after the other on the first part. All that gains
+   there is taken together, if it scores no worse on the rest, and if the gain on both parts is beyond its 95 %
+   interval: one by one, gains are too small to be told from chance.
+4. Values of the groups that were taken are measured again, on everything.
 """
 
 from __future__ import annotations
@@ -32,10 +34,11 @@ FACTORS = {
     "belief.swing_height": (0.3, 2.0),
     "belief.swing_speed": (0.5, 2.0),
     "belief.load_level": (0.5, 2.0),
+    "belief.touchdown_rate": (0.3, 3.0),
 }
 """Parameters that a truth may turn, and by what."""
 _UNDECIDING = ("sensitivity.joint_position_sigma", "sensitivity.joint_velocity_sigma", "input.odometry_delay")
-_GAIN = 0.002  # of the score: smaller gains did not come again on other recordings
+_GAIN = 1e-4  # of the score on the first part: less is no reason to turn a parameter
 _NOISE = 1e-9
 
 
@@ -111,7 +114,7 @@ def identify_parameters(
             groups.add(group)
     turned: dict[str, float] = {}
     if episodes.truth is not None:
-        current, best, turned = _turn(make, current, best, (first, rest), tried, told)
+        current, best, turned = _turn(make, config, current, best, (first, rest), tried, told)
     told("measuring on all states")
     measured = measure_noise(make(config), config, episodes)
     proposals = [_decided(p, groups, best.tells, turned) for p in propose(measured, config)]
@@ -142,35 +145,35 @@ def _tried(what: str, before: Check, score: Check, taken: bool) -> Tried:
 
 def _turn(
     make: Make,
+    given: EstimatorConfig,
     current: EstimatorConfig,
     best: Check,
     parts: tuple[Episodes, Episodes],
     tried: list[Tried],
     told: Callable[[str], None],
 ) -> tuple[EstimatorConfig, Check, dict[str, float]]:
-    """Turn parameters by a truth."""
+    """Turn parameters by a truth: one after the other on the first part, all of them together held against the rest.
+
+    Values are multiples of those of ``given``: what was measured meanwhile may be out of reach of any factor.
+    """
     first, rest = parts
-    turned: dict[str, float] = {}
-    fitted = check(make, current, first)
+    before = fitted = check(make, current, first)
+    trial, turned = current, dict[str, float]()
     for path, factors in FACTORS.items():
         told(f"turning {path}")
-        old = get(current, path)
-        choices = []
         for factor in factors:
-            trial, score = _trial(make, current, {path: float(f"{factor * old:.4g}")}, first)
-            if trial is not None and score is not None and score.score > fitted.score + _GAIN:
-                choices.append((score.score, get(trial, path), trial, score))
-        if not choices:
-            continue
-        _, value, trial, on_first = max(choices, key=lambda each: each[0])
-        held = check(make, trial, rest)
-        gain, low, _ = held.with_others(on_first).better_than(best.with_others(fitted))
-        took = held.score >= best.score - _NOISE and gain > _GAIN and low > 0.0
-        tried.append(_tried(f"{path} = {value:g}, by the truth", best, held, took))
-        if took:
-            current, fitted, best = trial, on_first, held
-            turned[path] = value
-    return current, best, turned
+            value = float(f"{factor * get(given, path):.4g}")
+            config, score = _trial(make, trial, {path: value}, first)
+            if config is not None and score is not None and score.score > fitted.score + _GAIN:
+                trial, fitted, turned[path] = config, score, value
+    if not turned:
+        return current, best, {}
+    held = check(make, trial, rest)
+    _, low, _ = held.with_others(fitted).better_than(best.with_others(before))
+    took = held.score >= best.score - _NOISE and low > 0.0
+    what = ", ".join(f"{path} = {value:g}" for path, value in turned.items())
+    tried.append(_tried(f"{what}, by the truth", best, held, took))
+    return (trial, held, turned) if took else (current, best, {})
 
 
 def _decided(p: Proposal, groups: set[str], tells: bool, turned: dict[str, float]) -> Proposal:

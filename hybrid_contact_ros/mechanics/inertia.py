@@ -17,6 +17,18 @@ _SINGULAR = 1e-10
 _RANDOM_CONFIGURATIONS = 4
 
 
+class NoInertiaError(ValueError):
+    """A model that cannot be used because joints move no inertia.
+
+    Attributes:
+        joints: their names; locking the last one is a step towards a model that can be used.
+    """
+
+    def __init__(self, text: str, joints: tuple[str, ...]) -> None:
+        super().__init__(text)
+        self.joints = joints
+
+
 def check_inertia(model: pin.Model, coordinates: Coordinates) -> None:
     """Refuse a model with negative or missing inertia.
 
@@ -25,7 +37,7 @@ def check_inertia(model: pin.Model, coordinates: Coordinates) -> None:
     random ones, with a fixed seed.
 
     Raises:
-        ValueError: naming the links or the joints.
+        ValueError: naming the links or the joints (:class:`NoInertiaError`, where joints move none).
     """
     for joint in range(1, model.njoints):
         inertia = model.inertias[joint]
@@ -55,19 +67,23 @@ def _check_mass(model: pin.Model, coordinates: Coordinates, mass: NDArray[np.flo
     if empty.size:
         joints = {_joint_of(model, coordinates, int(k)) for k in empty}
         links = _links(model, {j for joint in joints for j in model.subtrees[joint]})
-        raise ValueError(
-            f"nothing that joint(s) {', '.join(model.names[j] for j in sorted(joints))} move has inertia: "
-            f"give link(s) {', '.join(links)} an <inertial>, or make the joint fixed"
+        names = tuple(model.names[j] for j in sorted(joints))
+        raise NoInertiaError(
+            f"nothing that joint(s) {', '.join(names)} move has inertia: "
+            f"give link(s) {', '.join(links)} an <inertial>, or hold the joint(s) still with locked_joints",
+            names,
         )
     scaled = mass / np.sqrt(np.outer(diagonal, diagonal))
     values, vectors = np.linalg.eigh(scaled)
     if values[0] < _SINGULAR:
         size = np.abs(vectors[:, 0])
         joints = {_joint_of(model, coordinates, int(k)) for k in np.flatnonzero(size > 0.1 * size.max())}
-        raise ValueError(
-            f"the mass matrix is singular {where} configuration: moving joint(s) "
-            f"{', '.join(model.names[j] for j in sorted(joints))} together moves no inertia; "
-            f"give the links between them ({', '.join(_links(model, joints))}) an <inertial> with mass and moments"
+        names = tuple(model.names[j] for j in sorted(joints))
+        raise NoInertiaError(
+            f"the mass matrix is singular {where} configuration: moving joint(s) {', '.join(names)} together moves no "
+            f"inertia; give the links between them ({', '.join(_links(model, joints))}) an <inertial> with mass and "
+            f"moments, or hold one of the joints still with locked_joints",
+            names,
         )
 
 

@@ -95,13 +95,31 @@ def read_urdf(source: str | Path, locked: Sequence[str] = ()) -> Urdf:
     return Urdf(text=text, root=roots[0], joint_types=types, mimics=mimics)
 
 
+def sphere_radii(source: str | Path) -> dict[str, list[float]]:
+    """The radii (m) of the spheres that each link has for collisions, of a URDF that can be read."""
+    robot = ElementTree.fromstring(_text(source).lstrip().encode("utf-8"))
+    found: dict[str, list[float]] = {}
+    for link in robot.findall("link"):
+        for sphere in link.findall("collision/geometry/sphere"):
+            found.setdefault(link.get("name", ""), []).append(float(sphere.get("radius", "nan")))
+    return found
+
+
 def _lock(joints: Sequence[ElementTree.Element], locked: Sequence[str]) -> None:
-    """Turn joints into fixed ones."""
+    """Turn joints into fixed ones, and with them those that follow them at a multiple (which is then zero, too)."""
     moving = {joint.get("name", ""): joint for joint in joints if joint.get("type") != "fixed"}
     for name in locked:
         if name not in moving:
             raise ValueError(f"locked_joints: no moving joint {name!r} in the URDF; it has {', '.join(moving)}")
+    still = list(locked)
+    for name in still:  # which grows
         moving[name].set("type", "fixed")
+        for follower, joint in moving.items():
+            mimic = joint.find("mimic")
+            if mimic is None or mimic.get("joint") != name or follower in still:
+                continue
+            if float(mimic.get("offset", "0")) == 0.0:
+                still.append(follower)
 
 
 def _text(source: str | Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ Array = NDArray[np.float64]
 POSTURES = 300
 _SWING = 1.5  # rad, m: joints without narrower limits are drawn within this of zero
 _STANDING_DEPTH = 0.3  # a contact may stand where it is this part of the lowest one's depth below the root link
+_NAMED = 4  # contacts whose names fit into a line
 _REPORTED_SHARE = 0.02  # a contact is reported where its slides jam in a larger part of the postures than this
 
 
@@ -39,16 +41,36 @@ class CriticalFriction:
     share: float
 
     @property
-    def finding(self) -> str | None:
-        """What to tell the user; None where slides hardly ever jam."""
-        if not self.share > _REPORTED_SHARE:
-            return None
-        return (
-            f"contact {self.contact}: its friction {self.friction:g} is near or above the critical friction of a slide "
-            f"in {100 * self.share:.0f} % of postures (5 % of them have less than {self.low:.2f}, half less than "
-            f"{self.median:.2f}). There a sliding contact jams (Painlevé) and is taken to stick; a lower coefficient, "
-            "if the ground allows for it, avoids that"
-        )
+    def reported(self) -> bool:
+        """Whether slides jam often enough to tell the user."""
+        return self.share > _REPORTED_SHARE
+
+
+def jamming(found: Sequence[CriticalFriction]) -> tuple[str, str] | None:
+    """What to tell the user of all contacts, in one line, and with what stands behind it; None where slides hardly ever
+    jam."""
+    told = [each for each in found if each.reported]
+    if not told:
+        return None
+    names = [each.contact for each in told]
+    shown = names if len(names) <= _NAMED else [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} more"]
+    friction = _range([f"{each.friction:g}" for each in sorted(told, key=lambda each: each.friction)])
+    share = _range([f"{100 * each.share:.0f}" for each in sorted(told, key=lambda each: each.share)])
+    line = f"slides of {', '.join(shown)} may jam (Painlevé) in {share} % of postures with friction {friction}"
+    detail = [
+        "Slides jam where friction is near or above a critical value that depends on the posture; the contact is then",
+        "taken to stick. Such legs are like that, it is no mistake. A lower friction, if the ground allows it, helps.",
+        *(
+            f"{each.contact}: friction {each.friction:g}; the critical one is below {each.low:.2f} in 5 % of postures, "
+            f"below {each.median:.2f} in half of them; jams in {100 * each.share:.0f} %"
+            for each in told
+        ),
+    ]
+    return line, "\n".join(detail)
+
+
+def _range(ordered: list[str]) -> str:
+    return ordered[0] if ordered[0] == ordered[-1] else f"{ordered[0]} to {ordered[-1]}"
 
 
 def critical_friction(model: RigidBodyModel, postures: int = POSTURES, seed: int = 0) -> tuple[CriticalFriction, ...]:

@@ -10,7 +10,8 @@ import pytest
 from rich.console import Console
 
 from hybrid_contact_ros.cli import main
-from hybrid_contact_ros.commands.check import inspect, show
+from hybrid_contact_ros.commands.check_model import inspect
+from hybrid_contact_ros.commands.check_tables import show
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.mechanics.example_data import example_urdf
 
@@ -176,13 +177,41 @@ def test_a_typo_of_the_block_is_named(capsys, tmp_path):
     assert "'ros_parameters' must be 'ros__parameters'" in capsys.readouterr().err
 
 
-def test_friction_near_the_critical_one_is_a_warning_by_contact(capsys):
+def test_friction_near_the_critical_one_is_one_warning_that_names_the_contacts(capsys):
     robots = {"anymal": "anymal_b_simple_description/robots/anymal.urdf", "go2": "go2_description/urdf/go2.urdf"}
     for name, feet in (("anymal", ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT")), ("go2", ())):
         code, found = findings(capsys, str(example_urdf(robots[name])), str(ROOT / "config" / f"{name}.yaml"))
-        told = [text for level, text in found if level == "warning" and "critical friction" in text]
-        assert code == 0 and len(told) == len(feet)
-        assert all(any(f"contact {foot}:" in text for text in told) for foot in feet)
+        told = [text for level, text in found if level == "warning" and "Painlevé" in text]
+        assert code == 0 and len(told) == (1 if feet else 0)
+        assert all(foot in told[0] for foot in feet)
+
+
+def test_what_stands_behind_a_finding_is_told_when_asked_for(capsys):
+    robot = str(example_urdf("anymal_b_simple_description/robots/anymal.urdf"))
+    config = str(ROOT / "config" / "anymal.yaml")
+    assert main(["check", robot, config]) == 0
+    short = capsys.readouterr().out
+    assert "--explain tells more" in short and "in half of them" not in short
+    assert main(["check", robot, config, "--explain", "gap_on"]) == 0
+    assert capsys.readouterr().out.count("in half of them") == 4
+
+
+def test_a_radius_that_is_not_the_urdfs_is_a_warning(capsys, tmp_path):
+    robot = str(example_urdf("hyq_description/robots/hyq_no_sensors.urdf"))
+    for radius, warned in ((0.02175, 0), (0.05, 1)):
+        file = tmp_path / f"{radius}.yaml"
+        contact = f"{{contact_names: [LF], contacts: {{LF: {{link: lf_foot, radius: {radius}, friction: 0.2}}}}}}"
+        file.write_text(f"/**:\n  ros__parameters: {contact}\n")
+        code, found = findings(capsys, robot, str(file))
+        told = [text for _, text in found if "the URDF's sphere of lf_foot has 0.02175 m" in text]
+        assert code == 0 and len(told) == warned
+
+
+def test_heights_of_a_robot_that_floats_count_from_its_lowest_contact(capsys):
+    assert main(["check", *CUBE]) == 0
+    out = capsys.readouterr().out
+    heights = {line.split()[8] for line in out.splitlines() if line.strip().startswith("corner_")}
+    assert "above lowest m" in out and heights == {"0.0000", "0.0968"}
 
 
 def test_parameters_of_a_node_that_the_suite_has_not_are_an_error(capsys, tmp_path):

@@ -11,7 +11,7 @@ import pytest
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.mechanics.example_data import example_urdf
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
-from hybrid_contact_ros.modes.critical_friction import critical_friction
+from hybrid_contact_ros.modes.critical_friction import critical_friction, jamming
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,9 +36,11 @@ ANYMAL = ("anymal.yaml", "anymal_b_simple_description/robots/anymal.urdf")
 def test_the_shipped_anymal_is_told_that_its_feet_jam_and_the_go2_is_not():
     warned, quiet = critical_friction(robot(*ANYMAL)), critical_friction(robot(*GO2))
     assert [c.contact for c in warned] == ["LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT"]
-    assert all(c.finding is not None and c.contact in c.finding and "0.8" in c.finding for c in warned)
+    line, detail = jamming(warned)
+    assert "LF_FOOT, RF_FOOT, LH_FOOT, RH_FOOT" in line and "friction 0.8" in line and "\n" not in line
+    assert all(f"{c.contact}: friction 0.8" in detail for c in warned)
     assert all(0.2 < c.low < 0.8 and c.low < c.median for c in warned)
-    assert all(c.finding is None for c in quiet)
+    assert jamming(quiet) is None
 
 
 def test_the_share_grows_with_the_friction_from_none_to_all():
@@ -58,4 +60,4 @@ def test_joint_limits_have_no_friction_and_never_jam():
     model = robot("arm.yaml", "panda_description/urdf/panda.urdf")
     found = {c.contact: c for c in critical_friction(model, 50)}
     limits = [c for name, c in found.items() if name.endswith(("_lower", "_upper"))]
-    assert limits and all(c.share == 0.0 and c.finding is None for c in limits)
+    assert limits and all(c.share == 0.0 and not c.reported for c in limits)

@@ -22,6 +22,24 @@ TYPES = {
 }
 
 
+RVIZ = {  # classes and the properties that each reads, of ros2/rviz f7112b1a (plugins_description.xml, addBuiltInClass)
+    "rviz_common/Displays": set(),
+    "rviz_common/Views": set(),
+    "rviz_default_plugins/Grid": {"Cell Size", "Plane Cell Count", "Alpha", "Color", "Plane", "Reference Frame"},
+    "rviz_default_plugins/RobotModel": {"Alpha", "Description Source", "Description Topic", "TF Prefix"},
+    "rviz_default_plugins/MarkerArray": {"Topic", "Namespaces"},
+    "rviz_default_plugins/TF": {"Show Names", "Show Axes", "Show Arrows", "Marker Scale"},
+    "rviz_default_plugins/MoveCamera": set(),
+    "rviz_default_plugins/Orbit": {"Distance", "Pitch", "Yaw", "Focal Point", "Near Clip Distance", "Target Frame"},
+}
+RVIZ_QOS = {
+    "Depth": range(1000),
+    "History Policy": ("System Default", "Keep Last", "Keep All"),
+    "Reliability Policy": ("System Default", "Reliable", "Best Effort"),
+    "Durability Policy": ("System Default", "Transient Local", "Volatile"),
+}
+
+
 @pytest.fixture
 def views(root):
     return root / "config" / "views"
@@ -83,6 +101,20 @@ def test_the_displays_of_rviz_listen_to_topics_of_the_suite(views):
     displays = {each["Name"]: each for each in view["Visualization Manager"]["Displays"]}
     assert displays["Contacts"]["Topic"]["Value"] == "contact_markers"
     assert displays["Robot"]["Description Topic"]["Value"] == "robot_description"
+
+
+def test_rviz_has_the_classes_and_properties_that_its_view_names(views):
+    """RViz passes over what it does not know, and shows nothing."""
+    view = yaml.safe_load((views / "contacts.rviz").read_text())
+    manager = view["Visualization Manager"]
+    assert set(manager["Global Options"]) == {"Background Color", "Fixed Frame", "Frame Rate"}
+    parts = [*view["Panels"], *manager["Displays"], *manager["Tools"], manager["Views"]["Current"]]
+    assert len(parts) == 8
+    for part in parts:
+        assert set(part) - {"Class", "Name", "Enabled", "Value"} <= RVIZ[part["Class"]], part["Class"]
+        for topic in (value for name, value in part.items() if name.endswith("Topic")):
+            policies = {name: value for name, value in topic.items() if name != "Value"}
+            assert all(value in RVIZ_QOS[name] for name, value in policies.items())
 
 
 @pytest.mark.parametrize(("make", "group"), [(ContactSuiteNode, "prediction"), (ContactMarkersNode, "markers")])

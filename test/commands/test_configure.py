@@ -1,0 +1,94 @@
+"""``hybrid-contact configure``: the file that it drafts for robots of all kinds, which the check takes as it stands."""
+
+from __future__ import annotations
+
+import shutil
+
+import numpy as np
+import pytest
+
+from hybrid_contact_ros.cli import main
+from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.mechanics.example_data import example_urdf
+
+LEGS = {
+    "hyq_description/robots/hyq_no_sensors.urdf": ("lf_foot", "lh_foot", "rf_foot", "rh_foot"),
+    "solo_description/robots/solo12.urdf": ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"),
+    "go2_description/urdf/go2.urdf": ("FL_foot", "FR_foot", "RL_foot", "RR_foot"),
+    "b1_description/urdf/b1.urdf": ("FL_foot", "FR_foot", "RL_foot", "RR_foot"),
+    "anymal_b_simple_description/robots/anymal.urdf": ("LF_FOOT", "LH_FOOT", "RF_FOOT", "RH_FOOT"),
+    "bolt_description/robots/bolt.urdf": ("FL_FOOT", "FR_FOOT"),
+    "talos_data/robots/talos_reduced.urdf": ("left_sole_link", "right_sole_link"),
+    "romeo_description/urdf/romeo.urdf": ("l_sole", "r_sole"),
+    "icub_description/robots/icub.urdf": ("l_sole", "r_sole"),
+    "g1_description/urdf/g1_29dof_rev_1_0.urdf": ("left_ankle_roll_link", "right_ankle_roll_link"),
+}
+ARMS = {
+    "ur_description/urdf/ur5_robot.urdf": "tool0",
+    "panda_description/urdf/panda.urdf": "panda_hand_tcp",
+    "tiago_description/robots/tiago.urdf": "arm_tool_link",
+    "kinova_description/robots/kinova.urdf": "j2s6s200_link_finger_tip_1",
+    "z1_description/urdf/z1.urdf": "gripperMover",
+}
+
+
+def drafted(urdf, tmp_path, *arguments) -> EstimatorConfig:
+    """What configure writes, after the check has taken it."""
+    out = tmp_path / "robot.yaml"
+    assert main(["configure", str(urdf), "--out", str(out), *arguments]) == 0
+    assert main(["check", str(urdf), str(out)]) == 0
+    return EstimatorConfig.from_file(out)
+
+
+@pytest.mark.parametrize("robot", LEGS)
+def test_a_robot_with_legs_is_drafted_with_its_feet(robot, tmp_path):
+    config = drafted(example_urdf(robot), tmp_path)
+    assert config.floating_base
+    assert tuple(contact.link for contact in config.contacts.values()) == LEGS[robot]
+
+
+@pytest.mark.parametrize("robot", ARMS)
+def test_an_arm_is_drafted_with_its_tool_and_a_table(robot, tmp_path, capsys):
+    config = drafted(example_urdf(robot), tmp_path)
+    assert "wheels" not in capsys.readouterr().err
+    assert not config.floating_base and list(config.environments) == ["table"]
+    assert [contact.link for contact in config.contacts.values()] == [ARMS[robot]]
+
+
+def test_balls_and_soles_have_the_sizes_of_their_shapes(tmp_path):
+    (tmp_path / "hyq").mkdir()
+    hyq = drafted(example_urdf("hyq_description/robots/hyq_no_sensors.urdf"), tmp_path / "hyq")
+    assert all(foot.radius == 0.02175 for foot in hyq.contacts.values())
+    talos = drafted(example_urdf("talos_data/robots/talos_reduced.urdf"), tmp_path)
+    for sole in talos.contacts.values():
+        points = np.reshape(sole.points, (-1, 3))
+        np.testing.assert_allclose(np.ptp(points, axis=0), [0.211, 0.124, 0.0], atol=1e-3)
+
+
+def test_without_its_meshes_a_foot_has_to_be_measured(tmp_path, capsys):
+    shutil.copy(example_urdf("talos_data/robots/talos_reduced.urdf"), tmp_path / "talos.urdf")
+    assert main(["configure", str(tmp_path / "talos.urdf")]) == 0
+    out = capsys.readouterr().out
+    assert out.count("no shape found: measure its radius or corners") == 2 and "left_sole_link" in out
+
+
+def test_links_may_be_named(tmp_path, capsys):
+    arm = example_urdf("panda_description/urdf/panda.urdf")
+    config = drafted(arm, tmp_path, "--contact", "panda_leftfinger", "panda_rightfinger", "--fixed-base")
+    assert list(config.contacts) == ["panda_leftfinger", "panda_rightfinger"]
+    assert main(["configure", str(arm), "--contact", "finger"]) == 2
+    assert "no link 'finger' in the URDF; it has panda_link0" in capsys.readouterr().err
+
+
+def test_a_link_whose_name_ros_would_take_apart_gets_another_name(tmp_path):
+    config = drafted(example_urdf("allegro_hand_description/urdf/allegro_left_hand.urdf"), tmp_path)
+    ((name, contact),) = config.contacts.items()
+    assert "." in contact.link and name == contact.link.replace(".", "_")
+
+
+def test_a_file_that_is_there_is_not_replaced(tmp_path, capsys):
+    out = tmp_path / "mine.yaml"
+    out.write_text("mine")
+    robot = str(example_urdf("solo_description/robots/solo12.urdf"))
+    assert main(["configure", robot, "--out", str(out)]) == 2
+    assert "exists already" in capsys.readouterr().err and out.read_text() == "mine"
