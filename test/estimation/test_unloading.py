@@ -27,8 +27,9 @@ class Feet:
         self.course = stride_course(contacts, np.zeros(1), np.zeros(1), False, True)
         self.lines = np.full((contacts, 2, 3), -1.0)
 
-    def state(self, loads, weight=1.0):
-        """Kind and time (s from now) of the first contact's next event; loads of 0 are open feet."""
+    def state(self, loads, weight=1.0, due=np.inf):
+        """Kind and time (s from now) of the first contact's next event; loads of 0 are open feet. ``due``: s from now,
+        of the liftoff that the rhythm foretells."""
         m, self.now = self.m, self.now + self.step
         closed = np.array([load > 0.0 for load in loads], np.uint8)
         for i in range(m):
@@ -37,8 +38,10 @@ class Feet:
             else:
                 self.lines[i, 0, 2] = -1.0
         told = EventsTold(np.zeros(m, np.uint8), np.zeros(m, np.uint8), np.full((m, 3), np.nan))
+        expected = np.full((m, 2, 3), np.inf)
+        expected[:, 1] = due, due - 0.005, due + 0.005
         given = EventsGiven(
-            self.now, self.step, 2.0, 0.1, False, closed, np.ones(m), -np.ones(m), np.full((m, 2, 3), np.inf),
+            self.now, self.step, 2.0, 0.1, False, closed, np.ones(m), -np.ones(m), expected,
             np.array(loads, np.float64), np.full(m, weight), self.lines,
         )  # fmt: skip
         weigh_sources(given, self.course, self.skill, told)
@@ -151,3 +154,32 @@ def test_what_the_last_stride_is_late_by_again_and_again_is_taken_off():
 
 def test_errors_that_change_their_sign_are_not_taken_off():
     assert late([0.006, -0.006] * 6) == 0.0
+
+
+def taken_off(stand):
+    """Loads of a stance of so many s, of which the last 24 ms take all load off at one rate."""
+    return [max(FULL * min(left / 0.024, 1.0), 0.1) for left in np.arange(stand, 0.0005, -0.001)]
+
+
+def test_a_foot_that_still_bears_its_load_does_not_leave_at_once_whatever_the_rhythm_says():
+    feet = Feet()
+    for stand in (0.1, 0.15):
+        feet.stance(taken_off(stand))
+    for _ in range(20):
+        feet.state([FULL])
+    told = [feet.state([FULL], due=due)[0] for due in (0.05, 0.015, 0.01, 0.005)]
+    assert told == [LIFTOFF, 0, 0, 0]  # 50 ms ahead it may still be unloaded in time
+    assert feet.state([FULL], weight=0.0, due=0.01)[0] == LIFTOFF  # nothing is known of its load
+    fresh = Feet()
+    for _ in range(20):
+        fresh.state([FULL])
+    assert fresh.state([FULL], due=0.01)[0] == LIFTOFF  # nor of how it is unloaded
+
+
+def test_a_foot_that_is_unloaded_as_before_leaves_when_the_rhythm_says():
+    feet = Feet()
+    for stand in (0.1, 0.15):
+        feet.stance(taken_off(stand))
+    loads = taken_off(0.1)
+    told = [feet.state([load], due=(len(loads) - n) * feet.step)[0] for n, load in enumerate(loads)]
+    assert all(kind == LIFTOFF for kind in told[20:])

@@ -6,7 +6,7 @@ unloaded (:mod:`.unloading`).
 What each of them said 10, 20 and 50 ms before the last events of the contact is compared with when these came, and
 its mean square error at such a time is the variance that it counts with. A source is silent where more of what it told
 lately did not come than did; the load is silent until it has been right, for in some gaits a load dips more often than
-a foot lifts.
+a foot lifts. A foot whose load stays where it is, where it fell before the last liftoff, is not said to leave.
 
 A rhythm goes by the clock. Where the course of the joints was followed and no longer is like the last stride (a stop,
 a change, a stumble), what the rhythm alone says is not told until the course is followed again.
@@ -34,7 +34,7 @@ from hybrid_contact_ros.kernels.estimation.event_skill import (
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
 from hybrid_contact_ros.kernels.estimation.stride_course import DRIFT, LAG, LASTING, TRACKED
 from hybrid_contact_ros.kernels.estimation.stride_events import event_after, height_then, touchdown_on_path
-from hybrid_contact_ros.kernels.estimation.unloading import liftoff_by_load
+from hybrid_contact_ros.kernels.estimation.unloading import liftoff_by_load, still_bears
 
 _NONE, _TOUCHDOWN, _LIFTOFF = int(EventKind.NONE), int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
 _BELIEVED = 0.5  # least share of forecasts that came true
@@ -119,6 +119,9 @@ def _liftoffs(i, given, course, skill):
     said[STATE] = math.inf if given.lost else due[0]
     said[STRIDE], _ = event_after(i, 1, given.now, course)
     said[STRIDE] = max(said[STRIDE] - leaning(skill), 0.0)
+    for source in (STATE, STRIDE):
+        if still_bears(i, said[source], given.now, given.load[i], given.weight[i], skill):
+            said[source] = math.inf
     said[PATH] = liftoff_by_load(i, given.now, given.load[i], given.weight[i], given.lines[i, 0], skill)
 
 

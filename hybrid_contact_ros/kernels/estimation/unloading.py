@@ -20,6 +20,9 @@ UNLOADING_STEP = 0.002
 _LEAST = 3  # of falling loads that tell anything
 _FALLS = 0.02  # of the largest load of a stance: by less from one to the next the load does not fall
 _APART, _AGREE = 0.005, 0.004  # s between the loads that must tell the same, and by how much they may differ
+_WATCHED = 0.008  # s, over which a load falls, or does not
+# It should, where it fell by this part of the whole then, and does not, where it falls by less than this part of that.
+_CLEARLY, _STANDS = 0.25, 0.3
 _RATE, _AGE = 1, 2  # of the line of a load (event_times.follow_line)
 
 
@@ -54,6 +57,38 @@ def liftoff_by_load(i, now, load, weight, line, skill):
             said = _left(skill.recent_load[then, i], fell, before) - ago
             return left if abs(said - left) <= _AGREE else math.inf
     return math.inf
+
+
+@kernel
+def still_bears(i, left, now, load, weight, skill):
+    """Whether closed contact i will not leave in ``left`` s, because its load does not fall as it did before its last
+    liftoff: a robot that stops with its feet on the ground looks like one that walks on, but for that.
+
+    Args: left, now: s, and s after the origin. load: N. weight: of its forces, 0 to 1. skill: EventSkill.
+    """
+    fell, before = skill.fell[i], skill.unloading[i]
+    if weight < BELIEVED or fell < _LEAST or not left <= UNLOADING_STEP * fell:
+        return False
+    falls = _load_then(left + _WATCHED, fell, before) - _load_then(left, fell, before)
+    if falls < _CLEARLY * before[fell - 1]:
+        return False
+    count, place = skill.recent_place
+    size = skill.recent_time.shape[0]
+    for k in range(1, count + 1):
+        then = (place - k) % size
+        if now - skill.recent_time[then] >= _WATCHED:
+            return skill.recent_load[then, i] - load < _STANDS * falls
+    return False
+
+
+@kernel
+def _load_then(left, fell, before):
+    """Load (N) that was borne ``left`` s before the last liftoff, of which ``before`` knows ``fell``."""
+    place = min(left / UNLOADING_STEP - 1.0, fell - 1.0)
+    if place <= 0.0:
+        return before[0] * (place + 1.0)
+    k = min(int(place), fell - 2)
+    return before[k] + (place - k) * (before[k + 1] - before[k])
 
 
 @kernel
