@@ -88,6 +88,12 @@ def installed(root, tmp_path_factory):
     return place, run
 
 
+@pytest.fixture(scope="module")
+def recordings(installed):
+    """Written there, beside the wheel: feet.mcap and cube.mcap."""
+    installed[1]("-c", WRITE)
+
+
 def test_the_message_definitions_travel_with_the_wheel(installed, root):
     place, run = installed
     module, folder, types = run("-c", READ).splitlines()
@@ -105,10 +111,10 @@ def test_check_works_without_ros(installed):
     assert "0.37 kg" in told
 
 
+@pytest.mark.usefixtures("recordings")
 def test_score_and_compare_work_without_ros(installed):
-    """On a recording that is written there, of a detector and its truth, and of the cube that the wheel brings."""
+    """On a recording of a detector and its truth, and one of the cube that the wheel brings."""
     place, run = installed
-    run("-c", WRITE)
     command = ("-m", "hybrid_contact_ros.programs", "command")
     truth = ("--truth", "left=/truth", "--result")
     run(*command, "score", "feet.mcap", "--estimate", "left=/detector", *truth, "one", "--force")
@@ -121,7 +127,23 @@ def test_score_and_compare_work_without_ros(installed):
     assert json.loads(run(*command, "replay", "cube.mcap", *cube, "--no-out", "--json"))["states"] == 60
 
 
+@pytest.mark.usefixtures("recordings")
+def test_identify_and_report_work_without_ros(installed):
+    """Of the falling cube again: its noise, and a page of its result."""
+    place, run = installed
+    command = ("-m", "hybrid_contact_ros.programs", "command")
+    config = place / "share" / "hybrid_contact_ros" / "config"
+    cube = ("--config", str(config / "cube.yaml"), "--urdf", str(config / "cube.urdf"))
+    told = run(*command, "identify", "cube.mcap", *cube, "--noise")
+    assert "base" in told
+    run(*command, "score", "cube.mcap", *cube, "--result", "page", "--force")
+    run(*command, "report", "page.result.zip", "-o", "page.html", "--force")
+    page = (place.parent / "page.html").read_text()
+    assert "<html" in page and "cube.mcap" in page
+
+
 def test_every_verb_is_there_without_ros(installed):
     _, run = installed
     told = run("-m", "hybrid_contact_ros.programs", "command", "--help")
-    assert all(verb in told for verb in ("replay", "score", "compare", "identify", "convert", "check"))
+    verbs = ("replay", "score", "compare", "report", "identify", "configure", "convert", "check")
+    assert all(verb in told for verb in verbs)
