@@ -11,6 +11,7 @@ Tables:
 - ``events``: touchdowns and liftoffs ahead, their bounds, and the reliability of probabilities.
 - ``probabilities``: the same reliability alone, pooled over the recordings, with shares of ``probability_valid``.
 - ``faults``: each fault of the sensors alone, and all together.
+- ``forces``: share of the true normal forces within 1 and 2 deviations of the observed ones.
 - ``steps``: with joint states and an inertial unit alone, with odometry, efforts, foot sensors, a schedule.
 
 docs/estimation.md says what the recordings are and what the numbers mean.
@@ -26,11 +27,12 @@ from benchmarks.estimation_scores import tables
 from benchmarks.estimation_scores.arms import arm_sources
 from benchmarks.estimation_scores.episodes import Source
 from benchmarks.estimation_scores.faults import FAULTS
+from benchmarks.estimation_scores.forces import forces_table
 from benchmarks.estimation_scores.runs import Options
 from benchmarks.estimation_scores.simulated import left_out_sources, simulated_sources
 from benchmarks.estimation_scores.sources import shared_sources
 
-TABLES = ("scores", "baselines", "ceilings", "events", "probabilities", "faults", "steps")
+TABLES = ("scores", "baselines", "ceilings", "events", "probabilities", "faults", "forces", "steps")
 
 
 def wanted(
@@ -99,6 +101,8 @@ def main() -> None:
             tables.compare(json.loads(chosen.against.read_text()), written)
     elif chosen.table == "ceilings":
         written = tables.ceilings_table(sources, options, list((shared | simulated).values()))
+    elif chosen.table == "forces":
+        written = forces_table(sources, options)
     elif chosen.table == "events":
         written = tables.events_table(sources, options, chosen.plot)
     else:

@@ -255,6 +255,15 @@ class ContactEstimator:
         the efforts tell: their contacts are open."""
         return self._engine.memory.trust.hanging
 
+    @property
+    def force_noise(self) -> Array:
+        """(m,) N: by how much noise of the motion lets the observed normal forces of the state last updated be off, as
+        a standard deviation; NaN where none are observed. The observer's lag is not in it."""
+        belief = self._engine.memory.belief
+        if belief.noise[0] < 0.0:
+            return np.full(self.model.contacts, np.nan)
+        return np.sqrt(np.diag(belief.covariance))
+
     def sensors(self) -> tuple[SensorWeight, ...]:
         """How far each foot sensor that was used is believed: one that contradicts its foot's motion is not."""
         return self._engine.memory.beside.weights()

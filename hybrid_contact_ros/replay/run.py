@@ -114,8 +114,9 @@ def replay_bag(
         estimator.warm(parts=Parts.ALL | Parts.SENSITIVITY if sensitivity else Parts.ALL)
         warm_messages()
         intake = Intake(model, config.input, twist_in_world)
+        lag = 1.0 / config.observer.gain if config.observer.gain > 0.0 else float("nan")
         recorded = target is not None or finish is not None
-        recorder = Recorder(model.contacts, model.nv, model.floating_base) if recorded else None
+        recorder = Recorder(model.contacts, model.nv, model.floating_base, lag) if recorded else None
         identity = reader.identity
         export = None if picture is None else RerunExport(picture, model, Path(bag).name)
         on_prediction = on_prediction if export is None else export.beside(on_prediction)

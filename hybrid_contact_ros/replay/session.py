@@ -92,7 +92,8 @@ class Session:
         if self.board is not None:
             self.board.predicted(state, prediction.mode, prediction.impact)
         if self.recorder is not None:
-            self.recorder.predicted(state, prediction, compute_ns, time_ns - state.stamp_ns)
+            age = time_ns - state.stamp_ns
+            self.recorder.predicted(state, prediction, compute_ns, age, self.estimator.force_noise)
         if self.on_prediction is not None:
             self.on_prediction(state, prediction)
         if writer is not None:

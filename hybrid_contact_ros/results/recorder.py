@@ -15,6 +15,7 @@ from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.prediction import Event, ImpactPrediction, ModePrediction, Prediction, StabilityPrediction
 from hybrid_contact_ros.results.columns import Columns
 from hybrid_contact_ros.results.file import Table
+from hybrid_contact_ros.results.force_sigma import Array, force_sigma
 from hybrid_contact_ros.results.impact_rows import ImpactRows
 from hybrid_contact_ros.scoring.containment import Containment
 from hybrid_contact_ros.scoring.scoreboard import TrueImpact
@@ -42,31 +43,35 @@ class Recorder:
 
     Args:
         contacts: number of contacts. nv: number of velocity coordinates. floating_base: whether the base floats.
+        force_lag: s, by which observed forces lag behind (:mod:`.force_sigma`); NaN where it is not known.
 
     Attributes:
         reasons: reasons of refusals, in the order in which they first came; ``refusals/reason`` counts in it.
     """
 
-    def __init__(self, contacts: int, nv: int, floating_base: bool) -> None:
+    def __init__(self, contacts: int, nv: int, floating_base: bool, force_lag: float = np.nan) -> None:
         m = contacts
-        self._m, self._floating = m, floating_base
+        self._m, self._floating, self._force_lag = m, floating_base, force_lag
         states = {"stamp_ns": ((), np.int64), "compute_ns": ((), np.int64), "input_age_ns": ((), np.int64)}
         self._states = Columns(states | ({"base_position": ((3,), np.float32)} if floating_base else {}))
         self._contacts = Columns(
             {name: ((m,), kind) for name, kind in _MODE.items()}
-            | {"normal_force": ((m,), np.float32), "probability_valid": ((), np.bool_)}
+            | dict.fromkeys(("normal_force", "normal_force_sigma"), ((m,), np.float32))
+            | {"probability_valid": ((), np.bool_)}
         )
         self._stability = Columns({name: ((m,), kind) for name, kind in _STABILITY.items()})
-        self._waiting: list[tuple[RobotState, ModePrediction, StabilityPrediction, int, int]] = []
+        self._waiting: list[tuple[RobotState, ModePrediction, StabilityPrediction, int, int, Array | None]] = []
         self._impacts = ImpactRows(nv)
         self._events: list[Event] = []
         self._refusals: list[tuple[int, int]] = []
         self.reasons: list[str] = []
 
-    def predicted(self, state: RobotState, prediction: Prediction, compute_ns: int, age_ns: int) -> None:
+    def predicted(
+        self, state: RobotState, prediction: Prediction, compute_ns: int, age_ns: int, force_noise: Array | None = None
+    ) -> None:
         """One state that was answered: its prediction, the time that the estimator took for it, and how old the
-        measurement was when it came, ns."""
-        self._waiting.append((state, prediction.mode, prediction.stability, compute_ns, age_ns))
+        measurement was when it came, ns. force_noise: (m,) N, of the estimator."""
+        self._waiting.append((state, prediction.mode, prediction.stability, compute_ns, age_ns, force_noise))
         if prediction.impact is not None:
             self._impacts.predicted(prediction.impact)
         self._events.extend(prediction.events)
@@ -86,12 +91,16 @@ class Recorder:
     def tables(self) -> dict[str, Table]:
         """All that was recorded. Tables are there also where nothing came."""
         self._fold()
+        states, contacts = self._states.joined(), self._contacts.joined()
+        contacts["normal_force_sigma"] = force_sigma(
+            states["stamp_ns"], contacts["normal_force"], contacts["normal_force_sigma"], self._force_lag
+        ).astype(np.float32)
         refusals = np.array(self._refusals, np.int64).reshape(-1, 2)
         told = [event for event in self._events if not event.detected]
         seen = [event for event in self._events if event.detected]
         return {
-            "states": self._states.joined(),
-            "contacts": self._contacts.joined(),
+            "states": states,
+            "contacts": contacts,
             "stability": self._stability.joined(),
             **self._impacts.tables(),
             "events": _events(told)
@@ -108,16 +117,18 @@ class Recorder:
         """Put the states that wait into the columns."""
         if not self._waiting:
             return
-        states, modes, flags, compute, age = zip(*self._waiting, strict=True)
+        states, modes, flags, compute, age, noise = zip(*self._waiting, strict=True)
         self._waiting = []
         told = {"stamp_ns": [mode.stamp_ns for mode in modes], "compute_ns": compute, "input_age_ns": age}
         self._states.extend(told | ({"base_position": [state.q[:3] for state in states]} if self._floating else {}))
+        unknown = np.full(self._m, np.nan)
         force = np.array([mode.force_estimate for mode in modes]).reshape(len(modes), self._m, 3)
         normal = np.array([mode.normal for mode in modes]).reshape(force.shape)
         self._contacts.extend(
             {name: [getattr(mode, name) for mode in modes] for name in _MODE}
             | {
                 "normal_force": np.einsum("nmi,nmi->nm", force, normal),
+                "normal_force_sigma": [unknown if each is None else each for each in noise],
                 "probability_valid": [mode.probability_valid for mode in modes],
             }
         )
