@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import sys
@@ -24,6 +25,7 @@ ATTEMPTS = 3
 _AHEAD = 4  # recordings that are handed out for each processor of the cluster
 _FOLD = 5000  # rows, after which the journal goes into its partitions
 _POLL, _GONE = 0.02, 120.0  # s, between two looks for what is done; without any worker, after which none will come
+_FETCH = 30.0  # s, for a row that is done; it takes milliseconds
 _START = "120s"  # in which a process must have started: a busy machine takes longer than Dask expects
 
 
@@ -128,17 +130,18 @@ def score(
         tell(outcome, total)
         for future in _as_they_end(completed, client):
             bag = doing.pop(future)
-            if future.status == "finished" and isinstance(content := future.result(), str):
-                if content not in contents:
+            found, error = _ended(future)
+            if isinstance(found, str):
+                if found not in contents:
                     submit(bag, run)
                     continue
                 dataset.same(bag.url, bag.fingerprint, task.hash)
                 outcome.skipped += 1
                 outcome.same += 1
-            elif isinstance(future.exception(), KilledWorker):
+            elif isinstance(error, KilledWorker | LostRowError):
                 suspects.append(bag)  # perhaps it only waited on a worker that died of another one
             else:
-                rows += _kept(future, bag, task, dataset, outcome)
+                rows += _kept(found, error, bag, task, dataset, outcome)
             submit(next(waiting, None), first)
             if rows >= _FOLD:
                 dataset.fold()
@@ -148,7 +151,7 @@ def score(
         for bag in suspects:  # one at a time: now it is known of which one workers die
             alone = as_completed([client.submit(run, bag, task, pure=False)])
             for future in _as_they_end(alone, client):
-                _kept(future, bag, task, dataset, outcome)
+                _kept(*_ended(future), bag, task, dataset, outcome)
             tell(outcome, total)
     finally:
         client.unsubscribe_topic("all")
@@ -187,13 +190,30 @@ def _as_they_end(completed: as_completed, client: Client) -> Iterator[Future]:
             time.sleep(_POLL)
 
 
-def _kept(future: Future, bag: Bag, task: Task, dataset: Dataset, outcome: Outcome) -> int:
+class LostRowError(RuntimeError):
+    """The worker that had scored a recording is gone, and its row with it."""
+
+
+def _ended(future: Future) -> tuple[Any, BaseException | None]:
+    """What a future that has ended came to: its result, or else its error.
+
+    Its worker may die before the result is fetched. Dask then has it computed anew, and whoever asks waits, at times
+    for ever: a row that does not come at once is lost.
+    """
+    try:
+        return future.result(timeout=_FETCH), None
+    except (TimeoutError, asyncio.TimeoutError):
+        future.cancel()
+        return None, LostRowError()
+    except (Exception, asyncio.CancelledError) as error:
+        return None, error
+
+
+def _kept(found: Any, error: BaseException | None, bag: Bag, task: Task, dataset: Dataset, outcome: Outcome) -> int:
     """Keep what came of a recording; 1 where that is a row."""
-    error = future.exception()
     if error is not None:
         outcome.failed[bag.url] = _reason(error)
         return 0
-    found: dict[str, Any] = future.result()
     row = found["row"]
     dataset.add(row, found["timing"])
     outcome.scored += 1
@@ -207,6 +227,8 @@ def _kept(future: Future, bag: Bag, task: Task, dataset: Dataset, outcome: Outco
 def _reason(error: BaseException) -> str:
     if isinstance(error, NotScoredError):
         return str(error)
+    if isinstance(error, LostRowError):
+        return "its worker died when it had been scored; the same command tries it again"
     if isinstance(error, KilledWorker):
         return (
             f"its worker died each of {ATTEMPTS} times, also when nothing else ran: is there too little memory for it, "

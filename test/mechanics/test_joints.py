@@ -206,12 +206,14 @@ def test_locked_joints_are_welded_at_zero_and_no_message_need_carry_them():
         free.joint_map(["shoulder"])
 
 
-def test_only_joints_that_move_and_lead_no_other_can_be_locked():
+def test_only_joints_that_move_can_be_locked_and_they_lock_those_that_follow_them_without_an_offset():
     leads = '<mimic joint="shoulder"/>'
     parts = (link("base"), link("arm"), link("hand"), joint("shoulder", "base", "arm"))
     text = robot(*parts, joint("wrist", "arm", "hand", more=leads))
     with pytest.raises(ValueError, match="locked_joints: no moving joint 'elbow' in the URDF; it has shoulder, wrist"):
         RigidBodyModel.from_urdf(text, EstimatorConfig(locked_joints=("elbow",)))
+    assert RigidBodyModel.from_urdf(text, EstimatorConfig(locked_joints=("shoulder",))).joint_names == ()
+    bent = text.replace(leads, '<mimic joint="shoulder" offset="0.3"/>')
     with pytest.raises(ValueError, match="'wrist' mimics 'shoulder', but 'shoulder' is fixed"):
-        RigidBodyModel.from_urdf(text, EstimatorConfig(locked_joints=("shoulder",)))
+        RigidBodyModel.from_urdf(bent, EstimatorConfig(locked_joints=("shoulder",)))
     assert RigidBodyModel.from_urdf(text, EstimatorConfig(locked_joints=("wrist",))).joint_names == ("shoulder",)

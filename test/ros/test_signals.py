@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 LEVELS = "debug, info, warn, error, fatal"
+CUBE = [Path(__file__).parents[2] / "config" / name for name in ("cube.urdf", "cube.yaml")]
 
 
 @pytest.fixture
@@ -60,9 +61,7 @@ def interrupt_often(process):
     return process.wait(timeout=1.0)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code"), [(["contact_suite"], 0), (["command", "check", "robot.urdf", "robot.yaml"], 130)]
-)
+@pytest.mark.parametrize(("arguments", "code"), [(["contact_suite"], 0), (["command", "check", *map(str, CUBE)], 130)])
 def test_interrupted_while_it_imports(start, said, arguments, code):
     process = start(*arguments)
     wait_for(lambda: importing(process), process)
@@ -81,8 +80,8 @@ def test_a_running_node_that_is_interrupted_once_or_often(start, said, often):
 
 def test_one_interrupt_ends_a_node_that_compiles(start, said, tmp_path, monkeypatch):
     monkeypatch.setenv("HYBRID_CONTACT_CACHE", str(tmp_path))
-    robot = Path(__file__).parents[2] / "config"
-    arguments = ("--params-file", str(robot / "cube.yaml"), "-p", f"urdf_file:={robot / 'cube.urdf'}")
+    urdf, parameters = CUBE
+    arguments = ("--params-file", str(parameters), "-p", f"urdf_file:={urdf}")
     process = start("contact_suite", "--ros-args", *arguments, "-p", "autostart:=true")
     wait_for(lambda: "compiling the kernels" in said(), process)
     process.send_signal(signal.SIGINT)
