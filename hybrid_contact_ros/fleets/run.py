@@ -67,6 +67,8 @@ def cluster(jobs: int | None, scheduler: str | None) -> Iterator[Client]:
     settings = {
         "distributed.scheduler.allowed-failures": ATTEMPTS - 1,
         "distributed.comm.timeouts.connect": _START,
+        # A process that died is started again; one that takes longer than this would be closed for good.
+        "distributed.deploy.lost-worker-timeout": _START,
     }
     with ExitStack() as stack:
         stack.enter_context(dask.config.set(settings))
