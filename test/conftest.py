@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -60,16 +61,29 @@ def rounding(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that take long begin first, so that no process of ``./run test`` is left alone with one of them."""
+    from helpers.workers import rank
+
+    items.sort(key=lambda item: rank(item.nodeid))  # stable: all else stays in its order
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The matrix of faults (test/ros/test_fault_matrix.py), where its tests ran."""
+    """The matrix of faults (test/ros/test_fault_matrix.py), where its tests ran, and the files that took longest."""
     stats = terminalreporter.stats.values()
-    reports = [report for group in stats for report in group if getattr(report, "when", "") == "call"]
-    rows = [row for report in reports for key, row in getattr(report, "user_properties", ()) if key == "fault"]
-    if not rows:
-        return
-    terminalreporter.section("faults: what was sent | answered meanwhile | what was said | recovered")
-    for row in sorted(rows):
-        terminalreporter.write_line(" | ".join((*row[:3], row[3][:200], *row[4:])))
+    reports = [report for group in stats for report in group if isinstance(report, pytest.TestReport)]
+    called = [report for report in reports if report.when == "call"]
+    rows = [row for report in called for key, row in report.user_properties if key == "fault"]
+    if rows:
+        terminalreporter.section("faults: what was sent | answered meanwhile | what was said | recovered")
+        for row in sorted(rows):
+            terminalreporter.write_line(" | ".join((*row[:3], row[3][:200], *row[4:])))
+    took: Counter[str] = Counter()
+    for report in reports:
+        took[report.nodeid.partition("::")[0]] += report.duration
+    if sum(took.values()) > 60.0:
+        terminalreporter.section("files that took longest, s")
+        terminalreporter.write_line(", ".join(f"{file} {seconds:.0f}" for file, seconds in took.most_common(20)))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -117,6 +117,7 @@ class Intake:
     def reset(self) -> None:
         """Forget the streams so far; counts stay."""
         self._joint_order, self._base_order = StampOrder(), StampOrder()
+        self._reader.forget()
         for side in self.side.values():
             side.reset()
         if self._imu is not None:
@@ -147,7 +148,7 @@ class Intake:
         try:
             stamp, joints = self._stamped(JOINTS, self._reader.read, msg, number, writer)
             self._in_order(JOINTS, self._joint_order, stamp, receive_ns)
-            self._reader.check_lengths(joints)
+            self._reader.complete(stamp, joints)
             if not self._model.floating_base:
                 return self._state(stamp, joints, None)
             if self._legs is not None:

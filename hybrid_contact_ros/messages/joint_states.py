@@ -7,12 +7,17 @@ used without effort, as it is where an effort is NaN.
 A joint state is a message, or its bytes. Of bytes that differ from the last ones in numbers only, the numbers are read
 where they stand; all others are made messages first. Either way the same kernel puts the numbers in order and says
 whether all of them can be used. Where not all can, the code that finds and names the fault looks at the same numbers.
+
+Drivers that measure positions alone leave velocities empty, or NaN for every joint, as ros2_control's joint state
+broadcaster does. Velocities are then the slopes of the positions (:mod:`.slopes`), which is reported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import isnan
+from struct import Struct
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,7 +32,9 @@ from hybrid_contact_ros.messages.layouts import LAYOUTS, Layouts
 from hybrid_contact_ros.messages.odometry import Base
 from hybrid_contact_ros.messages.refusals import RefusedError
 from hybrid_contact_ros.messages.serialized import Deserialize, as_message, deserialized
+from hybrid_contact_ros.messages.slopes import LEAST, PositionSlopes
 
+_NUMBER = Struct("<d")
 _MAPS = 16  # lists of joint names that are remembered; names that change with every message must not fill the memory
 JOINTS = "joint_states"
 _NO_BASE, _NO_NUMBERS = np.zeros(0), np.zeros(0)
@@ -73,12 +80,18 @@ class _JointLayout(Layout):
         self.joints = find(names)
         arrays = [self.numbers[name] for name in ("position", "velocity", "effort")]
         n = len(names)
-        if any(array.size not in (n, n if array.path != "effort" else 0) for array in arrays):
+        if any(array.size not in (n, n if array.path == "position" else 0) for array in arrays):
             raise ValueError("an array is not as long as the names")
         self.first = tuple((array.offset - BEGIN) // 8 if array.size else -1 for array in arrays)
+        self._first_joint = int(self.joints.places[0, 0]) if len(self.joints.places) else 0
         # The whole message in memory of ours, where what CDR aligns is aligned: no kernel sees the memory of others.
         self._memory = np.zeros((len(data) - BEGIN + 7) // 8)
         self._bytes = self._memory.data.cast("B")[: len(data) - BEGIN]
+
+    def moves(self, data: bytes) -> bool:
+        """Whether the first joint of the robot has a velocity. One that is not a number is a fault, or all are none."""
+        at = self.first[1]
+        return at >= 0 and not isnan(_NUMBER.unpack_from(data, BEGIN + 8 * (at + self._first_joint))[0])
 
     def load(self, data: bytes) -> NDArray[np.float64]:
         """The numbers of a message, until the next call."""
@@ -87,12 +100,17 @@ class _JointLayout(Layout):
 
 
 class JointReading:
-    """A joint state whose stamp is known, and whose numbers are not looked at yet."""
+    """A joint state whose stamp is known, and whose numbers are not looked at yet.
 
-    __slots__ = ("layout", "nanosec", "sec", "source")
+    Attributes:
+        slopes: its velocities, where the driver measures none, in the order of its names.
+    """
+
+    __slots__ = ("layout", "nanosec", "sec", "slopes", "source")
 
     def __init__(self, sec: int, nanosec: int, source: Any, layout: _JointLayout | None) -> None:
         self.sec, self.nanosec, self.source, self.layout = sec, nanosec, source, layout
+        self.slopes: NDArray[np.float64] | None = None
 
 
 class JointStateReader:
@@ -121,6 +139,7 @@ class JointStateReader:
         self._report = report
         self._deserialize = deserialize
         self._maps: dict[tuple[str, ...], JointMap | str] = {}
+        self._slopes = PositionSlopes()
         self._layouts = Layouts(lambda data: _JointLayout(data, self._joint_map), 0 if objects else LAYOUTS)
 
     def read(self, msg: Any) -> JointReading:
@@ -139,21 +158,47 @@ class JointStateReader:
         stamp = msg.header.stamp
         return JointReading(int(stamp.sec), int(stamp.nanosec), msg, None)
 
-    def check_lengths(self, reading: JointReading) -> None:
-        """Look at the lengths of its arrays.
+    def complete(self, stamp: int, reading: JointReading) -> None:
+        """Look at the lengths of its arrays, and find velocities where it has none.
+
+        Joint states must come in the order of their stamps (ns).
 
         Raises:
-            RefusedError: ``no_velocity`` or ``array_length``.
+            RefusedError: ``array_length``, ``no_velocity`` where it has none and too few came before it, or
+                ``joint_names``.
         """
-        if reading.layout is not None:
+        layout = reading.layout
+        velocity: Any = ()
+        if layout is None:
+            msg = reading.source
+            n = len(msg.name)
+            if len(msg.position) != n or len(msg.velocity) not in (0, n) or len(msg.effort) not in (0, n):
+                sizes = f"position {len(msg.position)}, velocity {len(msg.velocity)}, effort {len(msg.effort)}"
+                raise RefusedError("array_length", f"{n} names, {sizes}")
+            joints, position, velocity = self._joint_map(msg.name), msg.position, msg.velocity
+        else:
+            if layout.moves(reading.source):
+                return
+            joints, numbers, first, n = layout.joints, layout.load(reading.source), layout.first, layout.counts["name"]
+            position = numbers[first[0] : first[0] + n]
+            if first[1] >= 0:
+                velocity = numbers[first[1] : first[1] + n]
+        ours = joints.places[:, 0]  # what other devices publish may be anything
+        if len(velocity) and not np.isnan(np.asarray(velocity)[ours]).all():
             return
-        msg = reading.source
-        n = len(msg.name)
-        if n and not len(msg.velocity):
-            raise RefusedError("no_velocity")
-        if len(msg.position) != n or len(msg.velocity) != n or len(msg.effort) not in (0, n):
-            sizes = f"position {len(msg.position)}, velocity {len(msg.velocity)}, effort {len(msg.effort)}"
-            raise RefusedError("array_length", f"{n} names, {sizes}")
+        position = np.asarray(position, dtype=np.float64)[ours]
+        if not np.isfinite(position).all():
+            return  # it is refused with the name of the joint
+        slopes = self._slopes.add(stamp, joints.names, position)
+        if slopes is None:
+            raise RefusedError("no_velocity", f"slopes are of {LEAST} positions")
+        reading.slopes = np.full(n, np.nan)
+        reading.slopes[ours] = slopes
+        self._report(JOINTS, "velocity_from_positions", "")
+
+    def forget(self) -> None:
+        """The next joint state does not go on where the last one ended."""
+        self._slopes.forget()
 
     def state(self, stamp: int, reading: JointReading, base: Base | None) -> RobotState:
         """The state of a joint state, with the base at the same stamp where the model has one.
@@ -161,23 +206,42 @@ class JointStateReader:
         Raises:
             RefusedError: ``joint_names``, ``implausible`` or ``not_finite``.
         """
-        layout = reading.layout
-        if layout is not None:
-            joints, numbers, first = layout.joints, layout.load(reading.source), layout.first
-        else:
-            msg = reading.source
-            joints, n = self._joint_map(msg.name), len(msg.name)
-            numbers, first = np.zeros(3 * n), (0, n, 2 * n if len(msg.effort) else -1)
-            numbers[:n], numbers[n : 2 * n] = msg.position, msg.velocity
-            if len(msg.effort):
-                numbers[2 * n :] = msg.effort
+        joints, numbers, first = self._numbers(reading)
         out = np.empty(self._nq + 2 * self._nv)
         found = self._ordered(joints, numbers, first, base, out)
-        if found == ODD:
-            n = len(joints.names)
-            arrays = [numbers[at : at + n] if at >= 0 else None for at in first]
+        if found != ODD:
+            return self._made(stamp, out, found == MEASURED, base)
+        n = len(joints.names)
+        arrays = [numbers[at : at + n] if at >= 0 else None for at in first]
+        try:
             return self._odd(stamp, joints, arrays, None if base is None else base.measurement)
-        return self._made(stamp, out, found == MEASURED, base)
+        except RefusedError:
+            self._slopes.withdraw(stamp)
+            raise
+
+    def _numbers(self, reading: JointReading) -> tuple[JointMap, NDArray[np.float64], tuple[int, ...]]:
+        """The joints of a joint state, its numbers, and where position, velocity and effort begin in them (−1: none).
+
+        Raises:
+            RefusedError: ``joint_names``.
+        """
+        layout = reading.layout
+        if layout is not None and reading.slopes is None and layout.first[1] >= 0:
+            return layout.joints, layout.load(reading.source), layout.first
+        if layout is None:
+            msg = reading.source
+            joints, arrays = self._joint_map(msg.name), [msg.position, msg.velocity, msg.effort]
+        else:
+            joints, loaded, n = layout.joints, layout.load(reading.source), len(layout.joints.names)
+            arrays = [loaded[at : at + n] if at >= 0 else () for at in layout.first]
+        n = len(joints.names)
+        if reading.slopes is not None:
+            arrays[1] = reading.slopes
+        numbers = np.full(3 * n, np.nan)
+        for k, array in enumerate(arrays):
+            if len(array):
+                numbers[k * n : (k + 1) * n] = array
+        return joints, numbers, (0, n, 2 * n if len(arrays[2]) else -1)
 
     def free_state(self, stamp: int, base: Base) -> RobotState:
         """The state of a body without joints, which nothing drives.

@@ -1,4 +1,4 @@
-"""Test processes that die: the run says how, goes on, and ends."""
+"""Which process runs which file of tests; and processes that die: the run says how, goes on, and ends."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from typing import Any
 
 from xdist.scheduler import LoadFileScheduling
 
+LONG: tuple[str, ...] = ()
+"""Files whose tests take longest, longest first, as the summary of a whole run lists them."""
 _PATIENCE = 5.0  # s until a process that closed its pipe is gone
+
+
+def rank(nodeid: str) -> int:
+    """The place of a test's file among those that take long, which begin first; all others come after them."""
+    file = nodeid.partition("::")[0]
+    return LONG.index(file) if file in LONG else len(LONG)
 
 
 class Scheduling(LoadFileScheduling):
