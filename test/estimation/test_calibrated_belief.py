@@ -60,6 +60,24 @@ def test_velocities_that_are_noise_say_nothing(rate, slide):
     assert found == sorted(found, reverse=True) and found[0] < 0.5 and found[-1] < 1e-3
 
 
+@settings(deadline=None, max_examples=60)
+@given(st.floats(0.02, 2.0), st.booleans())
+def test_what_stands_is_not_opened_by_sinking_and_is_by_rising(speed, rises):
+    config = Belief(1).settings
+
+    def closed(rate, stood):
+        out = np.zeros(3)
+        likelihoods.single_likelihoods(0, config, evidence(1, rate=rate, stood=stood, touching=0), out)
+        return out[1] - out[0]
+
+    rate = speed if rises else -speed
+    assert closed(rate, 0) == closed(-rate, 0)  # of what does not stand, both directions say the same
+    if rises:
+        assert closed(rate, 1) == closed(rate, 0)
+    else:
+        assert closed(rate, 1) == max(closed(rate, 0), closed(rate, 1)) and closed(rate, 1) >= closed(-1e9, 1) > -1e-9
+
+
 @settings(deadline=None, max_examples=100)
 @given(st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.floats(0.05, 5.0), st.floats(-3.0, 3.0))
 def test_the_published_probability_rises_with_the_belief_and_stays_a_probability(a, b, slope, offset):

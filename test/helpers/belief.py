@@ -33,14 +33,14 @@ class Belief:
         given = evidence(m, **state)
         contact_belief(
             *self.settings, r.members, dt, self.first, trusted, observed, given.touching, *given[5:13],
-            given.force_covariance, given.force_weight, r.belief, r.kind, r.times, r.transition, r.single, r.joint, r.L,
+            given.force_covariance, given.force_weight, given.stood, r.belief, r.kind, r.times, r.transition, r.single, r.joint, r.L,
             r.x, self.beside, r.probability,
         )  # fmt: skip
         self.first = False
         return r.probability.copy()
 
 
-def evidence(m: int, dt=1e-3, first=False, touching=1, covariance=None, weight=1.0, **state) -> likelihoods.BeliefInput:
+def evidence(m: int, dt=1e-3, first=False, touching=1, stood=0, covariance=None, weight=1.0, **state) -> likelihoods.BeliefInput:
     """A state of contacts that stand, but for what is given."""
     values = {"gap": 0.0, "gap_sigmas": 1e-3, "rate": 0.0, "rate_sigmas": 0.02, "spread": 0.0, "slide": 0.0}
     values |= {"load": SHARE, "force": SHARE} | state
@@ -50,4 +50,5 @@ def evidence(m: int, dt=1e-3, first=False, touching=1, covariance=None, weight=1
         touching=np.broadcast_to(np.asarray(touching, np.uint8), m).copy(), **arrays,
         force_covariance=np.eye(m) * 4.0 if covariance is None else covariance,
         force_weight=np.broadcast_to(np.asarray(weight, float), m).copy(),
+        stood=np.broadcast_to(np.asarray(stood, np.uint8), m).copy(),
     )  # fmt: skip

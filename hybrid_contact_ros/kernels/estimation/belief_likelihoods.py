@@ -74,6 +74,7 @@ class BeliefInput(NamedTuple):
     force: Array  # (m,), N, observed normal forces if all contacts could push
     force_covariance: Array  # (m, m), N²
     force_weight: Array  # (m,), in [0, 1], of load and force
+    stood: Codes  # (m,) uint8, contacts that were closed with the state before
 
 
 @kernel
@@ -142,7 +143,10 @@ def single_likelihoods(i, settings, given, out):
     wide, along = measured + s.swing_speed * s.swing_speed, measured + s.swing_slide * s.swing_slide
     if noise > _DROWNED * s.swing_speed * s.swing_speed:
         quick = 0.0  # a foot that an impact has stopped still rings: its velocity says nothing
-    closed += quick * bounded_log(normal_ratio(rate, noise, wide, 1, s.outliers))
+    moves = quick * bounded_log(normal_ratio(rate, noise, wide, 1, s.outliers))
+    # What stands leaves the ground by rising. Where it seems to sink, the ground gives way, or its velocity is a few
+    # milliseconds old, as those of filters are after an impact.
+    closed += max(moves, 0.0) if given.stood[i] and given.rate[i] < 0.0 else moves
     # The forces of a mode are not those that stop a contact, and an idle contact may hold as well as not.
     stopping = given.rate[i] < -3.0 * math.sqrt(noise)
     idle = abs(given.load[i]) <= _IDLE * s.share

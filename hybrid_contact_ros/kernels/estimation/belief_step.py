@@ -99,8 +99,8 @@ def believe(
         s.velocity_correlation, s.load_correlation, s.force_correlation, s.touchdown_rate, s.liftoff_rate,
         s.slip_rate, s.stick_rate, s.foresight, s.foresight_sigma, s.sigmas, b.members, given.dt, given.first,
         given.trusted, observed, b.touching, problem.gap, here.gap_sigmas, here.gap_velocity, here.velocity_sigmas,
-        tracker.spread, here.slip_speed, b.load, b.force, b.covariance, b.weight, b.belief, b.kind, b.times,
-        b.transition, b.single, b.joint, b.L, b.x, beside, b.probability,
+        tracker.spread, here.slip_speed, b.load, b.force, b.covariance, b.weight, tracker.closed, b.belief,
+        b.kind, b.times, b.transition, b.single, b.joint, b.L, b.x, beside, b.probability,
     )  # fmt: skip
     for i in range(b.load.shape[0]):
         course = belief_course(given.dt, given.first, b.probability[i, 0], i, b.slow)

@@ -63,7 +63,7 @@ def contact_belief(
     members,
     # problem:
     dt, first, trusted, observed, touching, gap, gap_sigmas, rate, rate_sigmas, spread, slide, load, force,
-    force_covariance, force_weight,
+    force_covariance, force_weight, stood,
     # memory:
     belief, kind, times,
     # scratch:
@@ -87,7 +87,7 @@ def contact_belief(
     )  # fmt: skip
     given = BeliefInput(
         dt, first, trusted, observed, touching, gap, gap_sigmas, rate, rate_sigmas, spread, slide, load, force,
-        force_covariance, force_weight,
+        force_covariance, force_weight, stood,
     )  # fmt: skip
     memory = BeliefMemory(belief, kind, times)
     scratch = BeliefScratch(transition, single, joint, L, x)
