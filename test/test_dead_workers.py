@@ -7,6 +7,8 @@ import textwrap
 
 import pytest
 
+from helpers.workers import LONG, rank
+
 CONFTEST = """
     from conftest_of_the_project import pytest_testnodedown, pytest_xdist_make_scheduler  # noqa: F401
 """
@@ -54,3 +56,9 @@ def test_all_other_tests_run_once_and_the_run_ends(tmp_path, root, end, told):
     assert f"1 failed, {12 * 4 + 18 + 2} passed" in run.stdout, run.stdout
     failed = [line for line in run.stdout.splitlines() if line.startswith("FAILED")]
     assert len(failed) == 1 and "test_deadly.py::test_that_ends_its_process" in failed[0]
+
+
+def test_files_that_take_long_are_there_and_begin_first(root):
+    assert [file for file in LONG if not (root / file).is_file()] == []
+    begun = sorted(["test/test_house.py::a", f"{LONG[1]}::test_b[x::y]", "test/test_papers.py::c", f"{LONG[0]}::d"], key=rank)
+    assert begun == [f"{LONG[0]}::d", f"{LONG[1]}::test_b[x::y]", "test/test_house.py::a", "test/test_papers.py::c"]

@@ -95,6 +95,12 @@ def lost(episode: Episode, share: float = 0.05, seed: int = 5) -> Episode:
     return episode.part(np.flatnonzero(kept))
 
 
+def bursts(episode: Episode, every: float = 0.21, lasting: float = 0.04) -> Episode:
+    """A busy wireless network: nothing comes for 0.17 s, then states as they were made, for 40 ms; these are scored."""
+    r = episode.recording
+    return episode.part(np.flatnonzero((r.time - r.time[0]) % every < lasting))
+
+
 def slower(episode: Episode, rate: float) -> Episode:
     """Only so many states a second (Hz) come, and are scored."""
     r = episode.recording
@@ -142,6 +148,7 @@ FAULTS: dict[str, Callable[[Episode], Episode]] = {
     "5 % lost": lost,
     "3 ms offset": late_base,
     "all together": everything,
+    "bursts": bursts,
     "effort spikes": spikes,
     "50 Hz": lambda episode: slower(episode, 50.0),
     "20 Hz": lambda episode: slower(episode, 20.0),

@@ -13,6 +13,7 @@ FIELDS = ("position", "quaternion", "linear", "angular", "q", "dq", "effort")
 CHANGED = {
     "none": (),
     "encoder noise": ("q", "dq"),
+    "positions alone": ("q", "dq"),
     "IMU bias": ("quaternion", "angular"),
     "effort scale and friction": ("effort",),
     "drift 1 cm/s": ("position",),
@@ -23,7 +24,7 @@ CHANGED = {
 }
 
 
-FEWER = ("5 % lost", "all together", "50 Hz", "20 Hz", "10 Hz")
+FEWER = ("5 % lost", "bursts", "all together", "50 Hz", "20 Hz", "10 Hz")
 """With which some states do not come."""
 
 

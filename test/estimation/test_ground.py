@@ -184,6 +184,44 @@ def test_without_efforts_feet_that_are_still_tell_where_the_ground_is_and_one_th
     assert abs(mode.ground_offset[0] - learned) < 5e-3
 
 
+@pytest.mark.parametrize("efforts", [False, True])
+def test_bursts_of_states_and_a_drifting_base_lift_no_foot_of_a_robot_that_stands(go2, efforts):
+    """States of 40 ms, then 0.17 s without any, while the odometry rises by 1 cm/s."""
+    model = go2.model
+    q = posed(model)
+    q[2] -= model.problem(RobotState(0, q, np.zeros(model.nv))).gap.min()
+    effort = standing_efforts(model, q) if efforts else None
+    for k in range(0, 6000, 2):
+        if k % 210 < 40:
+            here = q.copy()
+            here[2] += 1e-5 * k
+            mode = go2.update(RobotState(k * STEP, here, np.zeros(model.nv), effort), Parts.MODE).mode
+            assert mode.closed.all()
+    assert mode.ground_offset == pytest.approx(0.06, abs=0.01)
+
+
+def test_a_foot_that_moved_in_a_pause_does_not_stand_where_it_was(go2):
+    model = go2.model
+    q = posed(model)
+    q[2] -= model.problem(RobotState(0, q, np.zeros(model.nv))).gap.min()
+    for k in range(300):
+        go2.update(RobotState(k * STEP, q, np.zeros(model.nv)), Parts.MODE)
+    bent = posed(model, 0.2)
+    bent[2] = q[2]
+    mode = go2.update(RobotState(500 * STEP, bent, np.zeros(model.nv)), Parts.MODE).mode
+    assert not mode.closed[0] and mode.closed[1:].all()
+
+
+def standing_efforts(model, q):
+    """Torques (nv,) with which a robot at rest stands on all of its feet, with the smallest forces."""
+    problem = model.problem(RobotState(0, q, np.zeros(model.nv)))
+    jacobian = np.vstack([problem.normal_jacobian, *problem.tangent_jacobian.swapaxes(0, 1)])
+    force = np.linalg.lstsq(jacobian[:, :6].T, problem.bias_force[:6], rcond=None)[0]
+    effort = problem.bias_force - jacobian.T @ force
+    assert force[: len(problem.gap)].min() > 0.0 and np.abs(effort[:6]).max() < 1e-9
+    return effort
+
+
 def test_a_robot_that_hangs_high_above_the_plane_learns_nothing_without_efforts(go2):
     model = go2.model
     q = posed(model)

@@ -9,7 +9,23 @@ from typing import Any
 
 from xdist.scheduler import LoadFileScheduling
 
-LONG: tuple[str, ...] = ()
+LONG = (
+    "test/test_wheel.py",
+    "test/test_documentation.py",
+    "test/fleets/test_fleet.py",
+    "test/fleets/test_command.py",
+    "test/ros/test_fault_matrix.py",
+    "test/bags/test_streams.py",
+    "test/benchmarks/test_live.py",
+    "test/estimation/test_event_records.py",
+    "test/examples/test_examples.py",
+    "test/fleets/test_dataset.py",
+    "test/estimation/test_impact.py",
+    "test/commands/test_demo.py",
+    "test/demo/test_go2_simulation.py",
+    "test/ros/test_executables.py",
+    "test/kernels/test_kernel_cache.py",
+)
 """Files whose tests take longest, longest first, as the summary of a whole run lists them."""
 _PATIENCE = 5.0  # s until a process that closed its pipe is gone
 

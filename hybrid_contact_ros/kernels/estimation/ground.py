@@ -56,6 +56,7 @@ _RESTLESS = 2.0  # deviations of a rate that speaks for nothing
 _PULL_TIME, _DOUBT = 0.5, 1.5  # s; a load counts where it is this many times what was pulled in that time
 _GIVES_WAY, _DOUBT_OF_DEPTH = 0.003, 0.2  # m: ground in which a foot sinks deeper than this is soft
 _SINKS = 0.15  # s: a foot does not go on sinking for longer; it is the base that moves then
+_ABSENT = 0.5  # s: after a longer pause nothing is where it was
 _STRAYED = 0.005  # m: a foot whose load is not known does not stand where it has moved further
 _GATE_ABOVE = 4.0  # the same, with which a foot whose load is not known is believed to stand above the expected ground
 _ALONG = 3.0  # positions along the surface may move by this many times as much as heights
@@ -133,7 +134,8 @@ def learn_ground(
             ahead.under[i, k] = problem.position[i, k] - along * robot.normals[i, k]
     if given.first or given.dt > LONGEST_PAUSE:
         for i in range(m):
-            _leave(i, memory)
+            if given.first or not _is_where_it_stood(i, ground, given.dt, problem, here, memory, ahead):
+                _leave(i, memory)
             memory.point_height[i] = problem.gap[i]
             for k in range(3):
                 memory.point_velocity[i, k] = here.contact_velocity[i, k]
@@ -164,14 +166,25 @@ def learn_ground(
 
 
 @kernel
+def _is_where_it_stood(i, ground, dt, problem, here, memory, ahead):
+    """Whether contact i is found after a pause where it was before it: wherever it may have been, it stands."""
+    apart = 0.0
+    for k in range(3):
+        apart += (ahead.under[i, k] - memory.stance_start[i, k]) ** 2
+    here_again = apart < (_ALONG * _STRAYED) ** 2 and abs(problem.gap[i] - memory.stance_height[i]) < _STRAYED
+    return dt < _ABSENT and memory.standing[i] > 0.0 and here_again and abs(here.gap_velocity[i]) < ground.still_speed
+
+
+@kernel
 def _find_loads(settings, believed, problem, here, observer, solver, scratch, memory, numbers, ahead):
     """Write the normal forces at all contacts, closed or not, that explain the observed momentum best. Returns
-    1 where they are known, 0 where the kinematics must do, and −1 where they will be known soon."""
+    1 where they are known, 0 where the kinematics must do, and −1 where they will be known soon: after a pause they are
+    not known until as much time has passed, and streams that come in bursts never know them."""
     m = problem.gap.shape[0]
     if not believed or settings.gain <= 0.0 or m > MOST_LOADED:
         return 0
     if not has_settled(settings.gain, observer):
-        return -1
+        return -1 if numbers[TIME] - numbers[LOADED_AT] <= LONGEST_PAUSE else 0
     if numbers[TIME] - numbers[LOADED_AT] < _LOAD_PERIOD:
         return 1
     keep = math.exp(-(numbers[TIME] - numbers[LOADED_AT]) / _PULL_TIME)
