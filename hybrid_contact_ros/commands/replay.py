@@ -8,14 +8,15 @@ import sys
 from pathlib import Path
 
 from hybrid_contact_ros.commands.arguments import add_complete_sets, add_pictures, add_recording, beside, streams
+from hybrid_contact_ros.commands.exit_code import INCOMPLETE, exit_code
 from hybrid_contact_ros.commands.terminal import console, following
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_recording(parser)
     parser.epilog = (
-        "Exit code: 0, all was read; 1, no state came of it; 2, a mistake in the arguments or files; 3, the recording "
-        "is cut or damaged, and what could be read was."
+        "Exit code: 0, all was read; 1, no state came of it; 2, a mistake in the arguments or files; "
+        f"{INCOMPLETE} read was."
     )
     parser.add_argument("--out", type=Path, help="NAME.mcap, NAME.db3 or a folder (default: BAG_predictions.mcap)")
     parser.add_argument("--no-out", action="store_true", help="write no predictions")
@@ -83,4 +84,4 @@ def run(args: argparse.Namespace) -> int:
             out_to.print("[yellow]no score:[/] the truth says nothing about the time of the predictions")
     if args.report is not None:
         report_replayed(args.report, made[0])
-    return 1 if not result.states else 0 if result.damage is None else 3
+    return exit_code(result.states, result.messages, result.faults, result.damage)

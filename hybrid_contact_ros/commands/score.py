@@ -20,6 +20,7 @@ from hybrid_contact_ros.commands.arguments import (
     streams,
     truth,
 )
+from hybrid_contact_ros.commands.exit_code import INCOMPLETE, exit_code
 from hybrid_contact_ros.commands.terminal import console, following
 
 
@@ -29,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_streams(parser)
     parser.epilog = (
         "Exit code: 0, it was scored (without --truth: against what was seen later); 1, no state came of it, or the "
-        "truth is of another time; 2, a mistake in the arguments or files; 3, the recording is cut or damaged, and "
-        "what could be read was scored. docs/scoring.md lists the types of messages that may be a truth."
+        f"truth is of another time; 2, a mistake in the arguments or files; {INCOMPLETE} "
+        "read was scored. docs/scoring.md lists the types of messages that may be a truth."
     )
     add_truth(parser)
     parser.add_argument("--result", type=Path, metavar="FILE", help="result file (default: BAG.result.zip)")
@@ -80,6 +81,7 @@ def run(args: argparse.Namespace) -> int:
     if missed and result.summary["states"]:
         said = "no score: the truth says nothing about the time of the estimate; do both have the same clock?"
         console(stderr=True).print(Text(said, style="yellow"), soft_wrap=True)
-    if missed or not result.summary["states"]:
+    if missed:
         return 1
-    return 0 if result.summary["damage"] is None else 3
+    told = result.summary  # that of another estimator has no messages that could be refused
+    return exit_code(told["states"], told.get("messages", 0), told.get("faults", {}), told["damage"])

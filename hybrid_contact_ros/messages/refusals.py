@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 REASONS: dict[str, str] = {
@@ -79,6 +80,11 @@ ADVICE: dict[str, str] = {
 USED = frozenset(list(REASONS)[list(REASONS).index("stale") :])
 """Reasons for which a message is only reported, and its state still answered. The exception is ``odometry_late``: the
 joint state that waited for the odometry is dropped."""
+
+def refused(faults: Mapping[str, int]) -> int:
+    """How many messages were lost, of these numbers of each reason."""
+    return sum(n for reason, n in faults.items() if reason not in USED or reason == "odometry_late")
+
 
 CONSEQUENCES = frozenset({"no_odometry", "odometry_timeout", "odometry_late", "no_imu"})
 """Reasons that may follow from another one, because an odometry or inertial measurement that was refused is missing."""

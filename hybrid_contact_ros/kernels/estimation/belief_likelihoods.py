@@ -146,7 +146,7 @@ def single_likelihoods(i, settings, given, out):
     moves = quick * bounded_log(normal_ratio(rate, noise, wide, 1, s.outliers))
     # What stands leaves the ground by rising. Where it seems to sink, the ground gives way, or its velocity is a few
     # milliseconds old, as those of filters are after an impact.
-    closed += max(moves, 0.0) if given.stood[i] and given.rate[i] < 0.0 else moves
+    closed += max(moves, 0.0) if given.trusted and given.stood[i] and given.rate[i] < 0.0 else moves
     # The forces of a mode are not those that stop a contact, and an idle contact may hold as well as not.
     stopping = given.rate[i] < -3.0 * math.sqrt(noise)
     idle = abs(given.load[i]) <= _IDLE * s.share
