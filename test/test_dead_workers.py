@@ -60,5 +60,7 @@ def test_all_other_tests_run_once_and_the_run_ends(tmp_path, root, end, told):
 
 def test_files_that_take_long_are_there_and_begin_first(root):
     assert [file for file in LONG if not (root / file).is_file()] == []
-    begun = sorted(["test/test_house.py::a", f"{LONG[1]}::test_b[x::y]", "test/test_papers.py::c", f"{LONG[0]}::d"], key=rank)
+    begun = sorted(
+        ["test/test_house.py::a", f"{LONG[1]}::test_b[x::y]", "test/test_papers.py::c", f"{LONG[0]}::d"], key=rank
+    )
     assert begun == [f"{LONG[0]}::d", f"{LONG[1]}::test_b[x::y]", "test/test_house.py::a", "test/test_papers.py::c"]

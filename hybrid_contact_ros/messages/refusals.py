@@ -81,6 +81,7 @@ USED = frozenset(list(REASONS)[list(REASONS).index("stale") :])
 """Reasons for which a message is only reported, and its state still answered. The exception is ``odometry_late``: the
 joint state that waited for the odometry is dropped."""
 
+
 def refused(faults: Mapping[str, int]) -> int:
     """How many messages were lost, of these numbers of each reason."""
     return sum(n for reason, n in faults.items() if reason not in USED or reason == "odometry_late")

@@ -24,6 +24,7 @@ NOTES = {
     "contradicted": "foot sensors count little in {:.0f} % of states",
     "offset": "streams come at other times than their stamps say",
     "held": "something else than the contacts carries the robot in {:.0f} % of states",
+    "apart": "states are too far apart for forces in {:.0f} % of states",
     "distrusted": "forces count little in {:.0f} % of states",
 }
 """What can be odd about states that were answered, and how their share of a period is told."""

@@ -12,6 +12,7 @@ from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.answers import MODE_PLACES, blocks
 from hybrid_contact_ros.estimation.effort_trust import BELIEVED
 from hybrid_contact_ros.estimator import ContactEstimator
+from hybrid_contact_ros.kernels.estimation.update_steps import SLOW
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.monitoring.monitor import Monitor
 from hybrid_contact_ros.prediction import ModePrediction
@@ -39,6 +40,7 @@ class StateNotes:
         )
         self._planar = np.linalg.norm(model.contact_normals, axis=1) > 0.0
         self.tune(config)
+        self._stamp_ns, self._gain = 0, config.observer.gain
         self._number, self._offsets = 0, ""  # states answered; streams that come late
 
     def tune(self, config: EstimatorConfig) -> None:
@@ -48,12 +50,23 @@ class StateNotes:
     def take(self, state: RobotState, mode: ModePrediction) -> None:
         """A state that has been answered with this mode."""
         self._note(mode)
+        self._note_pace(mode)
         if state.contact_force is not None or state.contact_reading is not None:
             self._note_sensors()
         self._note_offsets()
         if state.command is not None and (names := self.estimator.disobeyed):
             said = f"{', '.join(names[:6])}; look at the gains of joint_command and input.command_stiffness, _damping"
             self.monitor.note("disobeyed", said)
+
+    def _note_pace(self, mode: ModePrediction) -> None:
+        """Note for the diagnostics that efforts are measured, but too seldom to tell the forces of a state."""
+        before, self._stamp_ns = self._stamp_ns or mode.stamp_ns, mode.stamp_ns
+        apart = 1e-9 * (mode.stamp_ns - before)
+        if mode.validity & _EFFORT and apart * self._gain > SLOW:
+            said = (
+                f"{1e3 * apart:.0f} ms; efforts tell of the ground alone, publish more than {self._gain / SLOW:.0f} Hz"
+            )
+            self.monitor.note("apart", said)
 
     def _note_sensors(self) -> None:
         """Note for the diagnostics which foot sensors are not believed."""

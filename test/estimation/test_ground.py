@@ -212,6 +212,25 @@ def test_a_foot_that_moved_in_a_pause_does_not_stand_where_it_was(go2):
     assert not mode.closed[0] and mode.closed[1:].all()
 
 
+@pytest.mark.parametrize("period", [50, 30])
+def test_a_foot_that_rose_between_two_states_far_apart_is_open_whatever_pressed_before(go2, period):
+    """States at 20 and 33 Hz: the observed force of a state is that of the time since the state before."""
+    model = go2.model
+    q = posed(model)
+    q[2] -= model.problem(RobotState(0, q, np.zeros(model.nv))).gap.min()
+    effort = standing_efforts(model, q)
+    for k in range(40):
+        mode = go2.update(RobotState(k * period * STEP, q, np.zeros(model.nv), effort), Parts.MODE).mode
+        assert mode.closed.all() or k < 3
+    bent = posed(model, 0.25)
+    bent[2] = q[2]
+    v = np.zeros(model.nv)
+    v[6 + model.joint_names.index("FL_calf_joint")] = -0.25 / (1e-3 * period)
+    mode = go2.update(RobotState(40 * period * STEP, bent, v, effort), Parts.MODE).mode
+    assert not mode.closed[0] and mode.gap[0] > 0.015 and mode.closed[1:].all()
+    assert (mode.force_weight == 0.0).all()  # and the message says that forces are not used
+
+
 def standing_efforts(model, q):
     """Torques (nv,) with which a robot at rest stands on all of its feet, with the smallest forces."""
     problem = model.problem(RobotState(0, q, np.zeros(model.nv)))

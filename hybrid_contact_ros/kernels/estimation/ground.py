@@ -232,6 +232,7 @@ def _note_drift(loads, ground, dt, problem, tracker, memory, map):
 def _stands(i, loads, gain, noise_of_rate, ground, given, problem, here, tracker, memory, ahead):
     """Follow contact i while it stands; whether it has done so for long enough."""
     lag, slow = 1.0 - math.exp(-given.dt / _SMOOTHING), 1.0 - math.exp(-given.dt / _PLACE_TIME)
+    fastest = max(abs(here.gap_velocity[i]), abs(memory.point_velocity[i, 0]))
     away, strayed = 0.0, 0.0  # along the surface
     for k in range(3):
         memory.point_velocity[i, k] += lag * (here.contact_velocity[i, k] - memory.point_velocity[i, k])
@@ -248,6 +249,8 @@ def _stands(i, loads, gain, noise_of_rate, ground, given, problem, here, tracker
         # The low-pass leaves this much of the noise of a rate.
         left = noise_of_rate * math.sqrt(min(0.5 * lag, 1.0))
         rests = abs(memory.point_velocity[i, 0]) < max(ground.still_speed, _NOISES_LEFT * left)
+        # Of states that are far apart, what pressed between them may have come or gone meanwhile.
+        stands = stands and (fastest - _NOISES_LEFT * noise_of_rate) * given.dt < _STRAYED
     else:
         rise = abs(problem.gap[i] - memory.point_height[i])
         stands = loads == 0 and rise < ground.still_speed * _PLACE_TIME

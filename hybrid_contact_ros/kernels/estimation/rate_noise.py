@@ -17,6 +17,7 @@ from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 KEPT = 64
 """States that are remembered."""
 _APART = 0.004  # s, between the states of a difference
+_SMOOTH = 0.05  # s: over a longer time the motion of a foot is not smooth, and its differences are no noise
 _QUARTILE = 1.1503  # Three quarters of |x| are below this, x of variance 1.
 _UP, _DOWN = 0.3, 0.1  # steps of the logarithm, up for one of four states and down for three
 _FLOOR, _CEILING = 1e-3, 1.0  # m/s
@@ -53,6 +54,8 @@ def learn_rate_noise(dt, rate, memory):
     a, b, c = (here - step) % KEPT, (here - 2 * step) % KEPT, (here - 3 * step) % KEPT
     t0, ta, tb, tc = memory.noise_times[here], memory.noise_times[a], memory.noise_times[b], memory.noise_times[c]
     span = t0 - tc
+    if span > _SMOOTH:
+        return
     w0 = span**3 / ((t0 - ta) * (t0 - tb) * (t0 - tc))
     wa = span**3 / ((ta - t0) * (ta - tb) * (ta - tc))
     wb = span**3 / ((tb - t0) * (tb - ta) * (tb - tc))

@@ -49,6 +49,7 @@ from hybrid_contact_ros.kernels.estimation.update_records import (
 )
 from hybrid_contact_ros.kernels.estimation.update_steps import (
     SLIP_TIME_CONSTANT,
+    SLOW,
     believes,
     decide,
     follow,
@@ -305,6 +306,11 @@ def update(
         settings, ground_settings, given, believed, moving, hang_idle, noise_sigma, stop_since, robot, problem, here,
         tracker, observer, solver, scratch, stance, footholds, ground,
     )  # fmt: skip
+    # Of states that are far apart, forces are those between them: they tell of the ground, and not of this state.
+    if gain > 0.0 and dt * gain > SLOW:
+        for i in range(weight.shape[0]):
+            weight[i] = 0.0
+        believed = False
     # Widen the tolerance of rates by their noise, for contacts whose forces are not known.
     rate_noise = RateNoise(noise_rates, noise_times, noise_count, noise_sigma)
     learn_rate_noise(dt, gap_velocity, rate_noise)

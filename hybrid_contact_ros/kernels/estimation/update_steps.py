@@ -46,6 +46,8 @@ from hybrid_contact_ros.kernels.modes.jamming import CRITICAL_PART
 
 TANGENTS = 2
 """Of a contact in space."""
+SLOW = 2.5
+"""Time constants of the observer between two states, from which on its forces are not those of the second one."""
 SLIP_TIME_CONSTANT = 0.01
 """s, of the low-pass of the contact points' velocities, which tells stick from slip."""
 LINE_TIME_CONSTANT = 0.01
