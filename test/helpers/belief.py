@@ -40,7 +40,9 @@ class Belief:
         return r.probability.copy()
 
 
-def evidence(m: int, dt=1e-3, first=False, touching=1, stood=0, covariance=None, weight=1.0, **state) -> likelihoods.BeliefInput:
+def evidence(
+    m: int, dt=1e-3, first=False, touching=1, stood=0, covariance=None, weight=1.0, **state
+) -> likelihoods.BeliefInput:
     """A state of contacts that stand, but for what is given."""
     values = {"gap": 0.0, "gap_sigmas": 1e-3, "rate": 0.0, "rate_sigmas": 0.02, "spread": 0.0, "slide": 0.0}
     values |= {"load": SHARE, "force": SHARE} | state
