@@ -50,7 +50,8 @@ class ModePrediction:
         critical_friction: (m,) least coefficient with which a slide of the contact jams, along its slip, or in the
             worst direction while it does not slip; inf where a slide never jams.
         force_weight: (m,), how much the measured efforts, and so the forces, can be believed: from 1, they explain the
-            motion of the contact's limb, to 0, they do not, or were not measured (docs/effort_trust.md).
+            motion of the contact's limb, to 0, they do not, were not measured, or are of a state too long ago
+            (docs/effort_trust.md).
         friction_lower, friction_upper: (m,), bounds of μ that forces have shown, whatever is configured; 0 and inf
             where they have shown none (docs/friction.md). friction_ratio: (m,) ‖f_t‖ / f_n of the contact's link, by
             the observer; NaN where it bears too little. slip_warning: (m,) bool, whether the contact holds nearly all

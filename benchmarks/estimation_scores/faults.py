@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from benchmarks.estimation_scores.episodes import Array, Episode
 from benchmarks.estimator import NOISE
+from hybrid_contact_ros.messages.odometry import Base
 from hybrid_contact_ros.messages.slopes import PositionSlopes
 from hybrid_contact_ros.recordings.recording import Recording
 
@@ -129,6 +130,21 @@ def late_base(episode: Episode, by: float = 0.003) -> Episode:
     return replace(episode, recording=replace(r, **moved))
 
 
+def slow_base(episode: Episode, rate: float) -> Episode:
+    """Odometry of so many a second (Hz), which the intake carries along its twist to each joint state."""
+    r = episode.recording
+    if r.position is None or r.quaternion is None or r.linear is None or r.angular is None:
+        return episode
+    steps = np.floor((r.time - r.time[0]) * rate + 1e-6)
+    new = np.flatnonzero(np.diff(steps, prepend=-1.0) > 0.0)
+    k = new[np.searchsorted(new, np.arange(r.time.size), side="right") - 1]
+    numbers = np.column_stack((r.position, r.quaternion, r.linear, r.angular))[k]
+    base = [Base(row, None).at(float(late)).numbers for row, late in zip(numbers, r.time - r.time[k], strict=True)]
+    position, quaternion, linear, angular = np.split(np.array(base), (3, 7, 10), axis=1)
+    moved = {"position": position, "quaternion": quaternion, "linear": linear, "angular": angular}
+    return replace(episode, recording=replace(r, **moved))
+
+
 def everything(episode: Episode) -> Episode:
     """All faults at once, the loss last."""
     for fault in (encoder_noise, imu_bias, efforts, FAULTS["drift 1 cm/s"], FAULTS["plane 5 mm off"], late_base, lost):
@@ -147,6 +163,7 @@ FAULTS: dict[str, Callable[[Episode], Episode]] = {
     "plane 5 mm off, the other way": lambda episode: raised(episode, height=-0.005),
     "5 % lost": lost,
     "3 ms offset": late_base,
+    "odometry of 50 Hz": lambda episode: slow_base(episode, 50.0),
     "all together": everything,
     "bursts": bursts,
     "effort spikes": spikes,

@@ -20,6 +20,7 @@ CHANGED = {
     "plane 5 mm off": ("position",),
     "plane 5 mm off, the other way": ("position",),
     "3 ms offset": ("position", "linear", "angular"),
+    "odometry of 50 Hz": ("position", "quaternion", "linear", "angular"),
     "effort spikes": ("effort",),
 }
 
