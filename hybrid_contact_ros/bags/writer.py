@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, Literal
 from rosbags.interfaces import Connection, Qos, QosDurability, QosHistory, QosLiveliness, QosReliability, QosTime
 from rosbags.rosbag2 import StoragePlugin, Writer
 
+from hybrid_contact_ros.bags.folder import check_folder
 from hybrid_contact_ros.bags.typestore import typestore
 from hybrid_contact_ros.bags.unreadable import BagError
 
@@ -48,8 +48,7 @@ def check_output(path: Path, force: bool) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BagError(f"cannot write {path}: {error.strerror} ({error.filename})") from None
-    if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise BagError(f"cannot write {path}: no permission to write in {path.parent}")
+    check_folder(path)
 
 
 class BagWriter:

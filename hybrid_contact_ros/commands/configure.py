@@ -33,6 +33,8 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(f"no such URDF: {args.urdf}")
     if args.out is not None and args.out.exists():
         raise ValueError(f"{args.out} exists already: remove it, or write to another file")
+    if args.contact and len(set(args.contact)) < len(args.contact):
+        raise ValueError(f"--contact names a link twice: {' '.join(args.contact)}")
     if args.contact:
         draft = draft_links(args.urdf, tuple(args.contact), args.floating_base)
     else:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
+from hybrid_contact_ros.bags.folder import check_folder
 from hybrid_contact_ros.commands.arguments import streams
 from hybrid_contact_ros.commands.terminal import console
 
@@ -38,8 +39,7 @@ def run_noise(args: argparse.Namespace) -> int:
     if args.out is not None:
         if args.out.resolve() == args.config.resolve():
             raise ValueError(f"--out is the given file {args.config}, whose comments would be lost: name another one")
-        if not args.out.resolve().parent.is_dir():
-            raise ValueError(f"there is no folder {args.out.resolve().parent} to write {args.out.name} into")
+        check_folder(args.out)
     config = EstimatorConfig.from_file(args.config)
     named = streams(args)
     twist_in_world = named.pop("twist_in_world")

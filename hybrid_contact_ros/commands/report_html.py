@@ -8,6 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hybrid_contact_ros.bags.folder import check_folder
+
 if TYPE_CHECKING:
     from hybrid_contact_ros.results.file import Result
 
@@ -84,5 +86,4 @@ def check_report(out: Path, force: bool) -> None:
         raise ValueError(f"{out}: the name of a report ends in .html")
     if out.exists() and not force:
         raise ValueError(f"{out} exists already: name another file, or replace it (--force)")
-    if not out.absolute().parent.is_dir():
-        raise ValueError(f"{out} cannot be written: there is no folder {out.absolute().parent}")
+    check_folder(out)

@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
         report_replayed(args.report, result)
     missed = bool(args.truth) and result.summary["scores"] is None
     if missed and result.summary["states"]:
-        said = "no score: the truth says nothing about the time of the estimate; do both have the same clock?"
+        said = "no score: the truth is NaN, or of another time than the estimate; do both have the same clock?"
         console(stderr=True).print(Text(said, style="yellow"), soft_wrap=True)
     if missed:
         return 1

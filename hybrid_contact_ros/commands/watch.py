@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import time
 from contextlib import nullcontext
@@ -67,6 +68,9 @@ def run(args: argparse.Namespace) -> int:
     for option, value in (("--period", args.period), ("--seconds", args.seconds), ("--wait", args.wait)):
         if value is not None and not (isfinite(value) and value > 0.0):
             raise ValueError(f"{option} is {value:g}; a positive number of seconds is needed")
+    for name in args.namespace:
+        if not re.fullmatch(r"/?([A-Za-z_][A-Za-z0-9_]*/?)*", name):
+            raise ValueError(f"--namespace {name!r} is no namespace of ROS: letters, digits, _ and / alone")
     from hybrid_contact_ros.nodes.watch.session import watching  # here: rclpy takes a second that --help need not wait
 
     console = terminal.console(stderr=args.json)

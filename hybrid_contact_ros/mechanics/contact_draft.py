@@ -154,8 +154,9 @@ class _Robot:
         return [name for name, (frame, _) in self.frames.items() if frame.parentJoint == limb]
 
     def is_wheel(self, limb: int) -> bool:
-        """A joint that turns without end."""
-        return "RUB" in self.model.joints[limb].shortname()
+        """A joint that turns without end, or whose link is called so: some URDFs give wheels limits."""
+        called = any("wheel" in link.lower() for link in self.links(limb))
+        return called or "RUB" in self.model.joints[limb].shortname()
 
     def is_called_foot(self, limb: int) -> bool:
         """Whether a link of it has a foot's name."""
@@ -178,10 +179,13 @@ class _Robot:
         return self.contact((shaped or named or [min(links, key=self._lowest)])[0], links)
 
     def tip(self, limb: int) -> DraftContact:
-        """The contact at the end of an arm: the origin of its tool's frame."""
+        """The contact at the end of an arm: the ball on its tool's link, or else the origin of its frame."""
         moving = [name for name, (frame, _) in self.frames.items() if frame.parentJoint > 0]
         named = [link for word in _TIPS for link in moving if word in link.lower().split("_")]
-        return DraftContact((named or self.links(limb)[-1:])[0], 0.0, np.zeros((1, 3)), "origin of the link")
+        link = (named or self.links(limb)[-1:])[0]
+        if any(radius > 0 for radius, _ in self.shapes.get(link, ())):
+            return self.contact(link)
+        return DraftContact(link, 0.0, np.zeros((1, 3)), "origin of the link")
 
     def contact(self, link: str, links: list[str] | None = None) -> DraftContact:
         """The contact of a link, from the shapes on it and on the links that are welded to it."""

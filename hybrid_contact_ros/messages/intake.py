@@ -28,6 +28,7 @@ from hybrid_contact_ros.messages.imu_doubts import ImuDoubts
 from hybrid_contact_ros.messages.joint_commands import COMMAND
 from hybrid_contact_ros.messages.joint_states import JOINTS, JointReading, JointStateReader, Model
 from hybrid_contact_ros.messages.odometry import Base, OdometryReader
+from hybrid_contact_ros.messages.odometry_doubts import OdometryDoubts
 from hybrid_contact_ros.messages.pairing import ODOM, Pairing
 from hybrid_contact_ros.messages.parts import PartsReader
 from hybrid_contact_ros.messages.refusals import DoubtedError, Fault, RefusedError, sentence
@@ -108,6 +109,7 @@ class Intake:
             model, config, lambda kind: PartsReader(kind, deserialize, objects), self._count, lambda: self.frame_id
         )
         self.rates = {JOINTS: StreamRate(), ODOM: StreamRate(), **{name: side.rate for name, side in self.side.items()}}
+        self._motion = OdometryDoubts()
         self._imu = ImuDoubts(self.needs_odometry) if IMU in self.side else None
         self.frame_id = "" if model.floating_base else model.root_link
         self._child: tuple[str, str] = ("", "")  # the odometry's child_frame_id and what is wrong with it
@@ -120,6 +122,7 @@ class Intake:
         self._reader.forget()
         for side in self.side.values():
             side.reset()
+        self._motion.reset()
         if self._imu is not None:
             self._imu.reset()
         if self._legs is not None:
@@ -173,6 +176,8 @@ class Intake:
             self._in_order(ODOM, self._base_order, stamp, receive_ns)
             self._look_at_frames(odometry.frame_id, odometry.child_frame_id, odd)
             self._pairing.refused = ""
+            if odd_motion := self._motion.add(stamp, base):
+                self._count(ODOM, "twist", odd_motion)
             if self._free_body:
                 return self._found(self._reader.free_state(stamp, base))
             pair = self._pairing.add_base(stamp - self._delay_ns, base, self._joint_order.last)

@@ -24,6 +24,7 @@ import numpy as np
 import pinocchio
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.bags.folder import check_folder
 from hybrid_contact_ros.bags.unreadable import BagError
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
@@ -52,8 +53,9 @@ def check_rerun(path: str | Path, force: bool) -> Path:
         raise BagError(f"{path}: the name of a file for Rerun ends in .rrd")
     if path.exists() and not force:
         raise BagError(f"{path} exists already: name another file, or replace it (--force)")
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise BagError(f"{path} cannot be written: it is a folder, or the folder above is missing")
+    if path.is_dir():
+        raise BagError(f"{path} cannot be written: it is a folder")
+    check_folder(path)
     return path
 
 

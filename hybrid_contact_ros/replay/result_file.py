@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from hybrid_contact_ros.bags.folder import check_folder
 from hybrid_contact_ros.bags.unreadable import BagError
 from hybrid_contact_ros.replay.result import ReplayResult
 from hybrid_contact_ros.replay.session import Session
@@ -27,8 +28,7 @@ def check_result(result: str | Path | None, force: bool) -> Path | None:
         raise BagError(f"{path} is a folder: name a file for the result")
     if path.exists() and not force:
         raise BagError(f"{path} exists already: name another file, or replace it (--force)")
-    if not path.absolute().parent.is_dir():
-        raise BagError(f"{path} cannot be written: there is no folder {path.absolute().parent}")
+    check_folder(path)
     return path
 
 

@@ -170,7 +170,8 @@ def _column(key: tuple[str, ...], given: bool, held: _Series, threshold: Levels 
             levels = threshold or find_levels(loads)
         except ValueError as error:
             name = "+".join(key)
-            raise BagError(f"the load of {name} on {topic} does not tell contact: {error}. Give --threshold") from None
+            advice = "give --threshold where it is a foot's load, and another topic where it is none"
+            raise BagError(f"the load of {name} on {topic} does not tell contact: {error}; {advice}") from None
         closed = touching(loads, levels)
     return Column(key, given and len(key) > 1, stamps[chosen], closed, known, levels)
 

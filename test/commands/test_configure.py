@@ -92,3 +92,24 @@ def test_a_file_that_is_there_is_not_replaced(tmp_path, capsys):
     robot = str(example_urdf("solo_description/robots/solo12.urdf"))
     assert main(["configure", robot, "--out", str(out)]) == 2
     assert "exists already" in capsys.readouterr().err and out.read_text() == "mine"
+
+
+def test_wheels_are_no_feet_though_their_urdf_gives_them_limits(tmp_path, capsys):
+    out = tmp_path / "c.yaml"
+    urdf = example_urdf("centauro_description/urdf/centauro.urdf")
+    try:
+        code = main(["configure", str(urdf), "--out", str(out)])
+    except SystemExit as error:
+        code = int(error.code or 0)
+    said = capsys.readouterr().err
+    assert "wheel_1" in said
+    assert code != 0 or "wheel" not in out.read_text()
+
+
+def test_the_ball_at_the_tip_of_an_arm_keeps_its_radius_and_a_link_is_named_once(tmp_path, capsys):
+    urdf = str(example_urdf("hyq_description/robots/hyq_no_sensors.urdf"))
+    assert main(["configure", urdf, "--fixed-base"]) == 0
+    radii = [line for line in capsys.readouterr().out.splitlines() if "radius" in line]
+    assert radii and all("radius: 0.0," not in line for line in radii)
+    assert main(["configure", urdf, "--contact", "lf_foot", "lf_foot"]) == 2
+    assert "names a link twice" in capsys.readouterr().err

@@ -72,7 +72,7 @@ def test_levels_are_found_whatever_the_unit_and_the_offset_of_a_sensor(tmp_path,
 
 def test_loads_that_never_change_tell_nothing_and_a_threshold_is_asked_for(tmp_path):
     path = write(tmp_path / "b.mcap", wrenches(loads(CLOSED & False)))
-    with pytest.raises(BagError, match=r"does not tell contact.*Give --threshold"):
+    with pytest.raises(BagError, match=r"does not tell contact.*give --threshold"):
         truth(path, "/FL_foot/wrench")
     assert not truth(path, "/FL_foot/wrench", threshold=Levels(20.0, 10.0))[0].closed.any()
 
