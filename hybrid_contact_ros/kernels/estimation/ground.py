@@ -77,7 +77,8 @@ class StanceMemory(NamedTuple):
     stance_height: Array  # (m,), m, mean and variance of the height while it is
     stance_variance: Array  # (m,), m²
     touched_height: Array  # (m,), m, where the load began to be seen
-    touched_lead: Array  # (m,), m, by which the foot had come down since it really began: the observer lags
+    touched_lead: Array  # (m,), m, by which the foot had come down since it really began: the observer lags; or less
+    # than zero, by which it would have, of a foot that was seen to fall on until then
     stance_start: Array  # (m, 3), m, where that began
     pressing: Array  # (m,), N, normal forces that explain the motion
     pulling: Array  # (m,), N, how far these were below zero lately, where no ground pulls: their error
@@ -265,9 +266,12 @@ def _stands(i, loads, gain, noise_of_rate, ground, given, problem, here, tracker
         return False
     if not begun or (memory.entry[i] < 0 and not rests):
         memory.standing[i] = max(memory.standing[i] + given.dt, 1e-9) if begun else 1e-9
-        if not begun:
+        # What still falls faster than when a load began to be seen, has not touched yet: the load was none.
+        falls = begun and -here.gap_velocity[i] > abs(memory.touched_lead[i]) * gain + ground.still_speed
+        if not begun or falls:
+            speed = max(-memory.point_velocity[i, 0], -here.gap_velocity[i], 0.0)
             memory.touched_height[i] = problem.gap[i]
-            memory.touched_lead[i] = max(-memory.point_velocity[i, 0], 0.0) / gain if gain > 0.0 else 0.0
+            memory.touched_lead[i] = (-speed if falls else speed) / gain if gain > 0.0 else 0.0
         memory.stance_height[i] = problem.gap[i]
         memory.stance_variance[i] = noise
         for k in range(3):
@@ -307,7 +311,7 @@ def _enter(i, loads, moving, stopped, ground, problem, here, memory, map, ahead)
     height, variance, place = memory.stance_height[i], memory.stance_variance[i], ahead.under[i]
     depth = memory.touched_height[i] - height
     if loads > 0 and depth > _GIVES_WAY:  # the next foot meets the ground where this one did
-        depth += memory.touched_lead[i]
+        depth += max(memory.touched_lead[i], 0.0)
         height, variance = height + depth, variance + (_DOUBT_OF_DEPTH * depth) ** 2
     if memory.entry[i] >= 0:
         keep_foothold(map, memory.entry[i], place, height, variance)
