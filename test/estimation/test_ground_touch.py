@@ -1,0 +1,70 @@
+"""Where a foot touched: not where a load began to be seen, if it fell on faster after that."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimation.ground import ground_settings, stance_memory
+from hybrid_contact_ros.kernels.estimation.ground import _stands
+
+GAIN, DT = 100.0, 1e-3  # 1/s, s
+
+
+class Given(NamedTuple):
+    dt: float
+
+
+class Problem(NamedTuple):
+    gap: np.ndarray
+
+
+class Here(NamedTuple):
+    gap_velocity: np.ndarray
+    contact_velocity: np.ndarray
+    gap_sigmas: np.ndarray
+
+
+class Tracker(NamedTuple):
+    closed: np.ndarray
+
+
+class Ahead(NamedTuple):
+    under: np.ndarray
+    link_of: np.ndarray
+
+
+def touched(gaps: np.ndarray, loaded: np.ndarray) -> tuple[float, float]:
+    """Where a foot with these gaps (m) touched, and the lead of that, once it stands; 50 N press where ``loaded``."""
+    memory = stance_memory(1)
+    settings = ground_settings(EstimatorConfig().ground, 150.0, 4)
+    rates = np.gradient(gaps, DT)
+    for gap, rate, load in zip(gaps, rates, loaded, strict=True):
+        memory.pressing[0] = 50.0 if load else 0.0
+        here = Here(np.array([rate]), np.array([[rate, 0.0, 0.0]]), np.array([1e-3]))
+        _stands(
+            0, 1, GAIN, 0.0, settings, Given(DT), Problem(np.array([gap])), here, Tracker(np.zeros(1, np.uint8)),
+            memory, Ahead(np.zeros((1, 3)), np.zeros(1, np.int64)),
+        )  # fmt: skip
+    return float(memory.touched_height[0]), float(memory.touched_lead[0])
+
+
+@pytest.mark.parametrize("early", [0.005, 0.02, 0.04])  # s, by which a load is seen before the touch
+def test_a_foot_that_falls_on_faster_has_not_touched_where_a_load_was_seen(early):
+    t = DT * np.arange(60)
+    fall = 0.5 * 20.0 * (0.06**2 - t**2)  # 36 mm, from rest to 1.2 m/s
+    gaps = np.concatenate((fall, np.zeros(200)))
+    height, lead = touched(gaps, np.arange(gaps.size) * DT >= 0.06 - early)
+    assert abs(height) < 0.005 and lead < 0.0
+
+
+def test_a_foot_that_soft_ground_slows_down_has_touched_where_its_load_was_seen():
+    t = DT * np.arange(60)
+    fall = 1.0 * (0.06 - t)  # at 1 m/s
+    sinking = -0.012 * (1.0 - np.exp(-t / 0.012))  # begins with 1 m/s, and ends 12 mm deeper
+    gaps = np.concatenate((fall, sinking, np.full(200, sinking[-1])))
+    height, lead = touched(gaps, np.arange(gaps.size) * DT >= 0.065)
+    assert -0.006 < height < 0.0 and lead > 0.0
