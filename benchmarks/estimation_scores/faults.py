@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from benchmarks.estimation_scores.episodes import Array, Episode
@@ -104,9 +105,13 @@ def bursts(episode: Episode, every: float = 0.21, lasting: float = 0.04) -> Epis
 
 def slower(episode: Episode, rate: float) -> Episode:
     """Only so many states a second (Hz) come, and are scored."""
-    r = episode.recording
-    steps = np.floor((r.time - r.time[0]) * rate + 1e-6)
-    return episode.part(np.flatnonzero(np.diff(steps, prepend=-1.0) > 0.0))
+    return episode.part(_at(rate, episode.recording.time))
+
+
+def _at(rate: float, time: Array) -> NDArray[np.intp]:
+    """Which samples come ``rate`` times a second: the first of each period."""
+    steps = np.floor((time - time[0]) * rate + 1e-6)
+    return np.flatnonzero(np.diff(steps, prepend=-1.0) > 0.0)
 
 
 def spikes(episode: Episode, seed: int = 6) -> Episode:
@@ -135,8 +140,7 @@ def slow_base(episode: Episode, rate: float) -> Episode:
     r = episode.recording
     if r.position is None or r.quaternion is None or r.linear is None or r.angular is None:
         return episode
-    steps = np.floor((r.time - r.time[0]) * rate + 1e-6)
-    new = np.flatnonzero(np.diff(steps, prepend=-1.0) > 0.0)
+    new = _at(rate, r.time)
     k = new[np.searchsorted(new, np.arange(r.time.size), side="right") - 1]
     numbers = np.column_stack((r.position, r.quaternion, r.linear, r.angular))[k]
     base = [Base(row, None).at(float(late)).numbers for row, late in zip(numbers, r.time - r.time[k], strict=True)]

@@ -16,8 +16,8 @@ INCOMPLETE = "3, the recording is cut or damaged, or more than a tenth of its me
 
 
 def exit_code(states: int, messages: int, faults: Mapping[str, int], damage: str | None) -> int:
-    """0: all was read. 1: no state came of it. 3: not all of it could be used; where damage does not say so already, a
-    line on stderr does."""
+    """0: all was read. 1: no state came of it. 3: not all of it could be used; where many messages were
+    refused, a line on stderr says so."""
     if not states:
         return 1
     lost = refused(faults)

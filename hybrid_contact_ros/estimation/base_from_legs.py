@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.mechanics.rotation import rotation_matrix
 from hybrid_contact_ros.mechanics.sensors import ImuMeasurement
 from hybrid_contact_ros.mechanics.state import RobotState
 
@@ -108,7 +109,7 @@ class BaseFromLegs:
         model = self._model
         if not model.evaluate(RobotState(stamp_ns, q, v)):
             return None
-        rotation = _matrix(turn)
+        rotation = rotation_matrix(turn)
         self._predict(seconds, rotation, imu)
         gap = model.rows.gap[self._feet]
         moving = np.einsum("kij,j->ki", model.rows.rows[self._feet], v)
@@ -181,17 +182,6 @@ class BaseFromLegs:
         for part, known, sigma in ((0, imu.covariance[0], _ATTITUDE), (1, imu.covariance[1], _RATE)):
             found[part, 3:, 3:] = known if np.isfinite(known).all() else sigma**2 * np.eye(3)
         return found
-
-
-def _matrix(turn: Array) -> Array:
-    x, y, z, w = turn.tolist()
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
 
 
 def _later(turn: Array, spin: Array, seconds: float) -> Array:

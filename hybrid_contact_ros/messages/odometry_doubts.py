@@ -7,11 +7,10 @@ not x, y, z, w, or one of the two is not in metres. Nothing is corrected: it is 
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.mechanics.rotation import rotation_matrix
 from hybrid_contact_ros.messages.odometry import Base
 
 Array = NDArray[np.float64]
@@ -51,7 +50,7 @@ class OdometryDoubts:
         if not 0.0 < since_last <= _PAUSE:
             self._begin(stamp_ns, position)
             return ""
-        rotation = _rotation(numbers[3:7])
+        rotation = rotation_matrix(numbers[3:7] / np.linalg.norm(numbers[3:7]))
         velocity = rotation @ numbers[7:10]
         self._way += since_last * velocity
         # As if the twist were in the other axes than it is said to be.
@@ -79,15 +78,3 @@ def _told(moved: Array, way: Array, turned: Array, in_world: bool) -> str:
     if along > 1.0 - _LIKE and not 1.0 / _SCALED < far / said < _SCALED:
         return f"{text}: are both in metres?"
     return f"{text} elsewhere: is the quaternion x, y, z, w, and are both of one frame?"
-
-
-def _rotation(quaternion: Array) -> Array:
-    """The rotation of a unit quaternion x, y, z, w."""
-    x, y, z, w = quaternion.tolist()
-    return np.array(
-        [
-            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
-            [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
-            [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
-        ]
-    ) / math.fsum((x * x, y * y, z * z, w * w))
