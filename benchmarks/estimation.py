@@ -1,7 +1,8 @@
 """The estimator's defaults on recordings with truths: ``./run bench estimation [RECORDING ...] [--table TABLE]``.
 
 Without names: the recordings of the shared data; ``simulated``: those that are made here, in MuJoCo, and kept out of
-the checkout; ``left_out``: the same of robots that nothing was chosen with; ``arms``: arms that press on a table.
+the checkout; ``left_out``: the same of robots that nothing was chosen with; ``arms``: arms that press on a table;
+``humanoids``: two that step, of which Talos is left out.
 Tables:
 
 - ``scores``: F1 of closed and of open, balanced accuracy and Brier score where the truth is certain, F1 of closed on
@@ -28,6 +29,7 @@ from benchmarks.estimation_scores.arms import arm_sources
 from benchmarks.estimation_scores.episodes import Source
 from benchmarks.estimation_scores.faults import FAULTS
 from benchmarks.estimation_scores.forces import forces_table
+from benchmarks.estimation_scores.humanoids import humanoid_sources
 from benchmarks.estimation_scores.runs import Options
 from benchmarks.estimation_scores.simulated import left_out_sources, simulated_sources
 from benchmarks.estimation_scores.sources import shared_sources
@@ -39,21 +41,16 @@ def wanted(
     names: list[str],
     shared: dict[str, Source],
     simulated: dict[str, Source],
-    left_out: dict[str, Source] | None = None,
-    arms: dict[str, Source] | None = None,
+    **more: dict[str, Source],
 ) -> list[Source]:
-    """The sources by name; ``shared``, ``simulated``, ``left_out`` and ``arms`` stand for all of these.
+    """The sources by name; ``shared``, ``simulated`` and each name in ``more`` stand for all of these.
 
     Raises:
         ValueError: a name that is none.
     """
-    every = shared | simulated | (left_out or {}) | (arms or {})
-    groups = {
-        "shared": list(shared),
-        "simulated": list(simulated),
-        "left_out": list(left_out or {}),
-        "arms": list(arms or {}),
-    }
+    members = {"shared": shared, "simulated": simulated} | more
+    every = {name: source for group in members.values() for name, source in group.items()}
+    groups = {name: list(group) for name, group in members.items()}
     chosen = [each for name in names or ["shared"] for each in groups.get(name, [name])]
     unknown = sorted(set(chosen) - set(every))
     if unknown:
@@ -84,7 +81,10 @@ def main() -> None:
     chosen = parser.parse_args()
     shared, simulated = shared_sources(), simulated_sources()
     try:
-        sources = wanted(chosen.names, shared, simulated, left_out_sources(), arm_sources())
+        sources = wanted(
+            chosen.names, shared, simulated, left_out=left_out_sources(), arms=arm_sources(),
+            humanoids=humanoid_sources(),
+        )  # fmt: skip
     except ValueError as error:
         parser.error(str(error))
     options = Options(

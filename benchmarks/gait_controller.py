@@ -56,6 +56,8 @@ GAITS = {
     "change": Gait((0.0, 0.5, 0.5, 0.0), 0.4, 0.6, change=0.35),  # its period is 0.8 to 1.4 of the trot's
     "stop": Gait((0.0, 0.5, 0.5, 0.0), 0.4, 0.6, rest=1.2),
     "step": Gait((0.25, 0.75), 0.12, 3.0, ramp=0.05, lift=0.03, speed=0.0, lead=0.17, pull=1.2),
+    "march": Gait((0.25, 0.75), 0.15, 2.0, ramp=0.05, lift=0.05, speed=0.0, lead=0.15, pull=1.5),
+    "stroll": Gait((0.25, 0.75), 0.14, 2.6, ramp=0.05, lift=0.04, speed=0.04, lead=0.17, pull=1.3),
 }
 
 

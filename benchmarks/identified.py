@@ -87,7 +87,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="OUT")
     chosen = parser.parse_args()
     try:
-        sources = wanted(chosen.names, shared_sources(), simulated_sources(), left_out_sources())
+        sources = wanted(chosen.names, shared_sources(), simulated_sources(), left_out=left_out_sources())
     except ValueError as error:
         parser.error(str(error))
     print(

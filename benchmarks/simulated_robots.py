@@ -6,6 +6,7 @@ takes 1-2 ms, on ``soft`` some 10 ms, and that yields about a millimetre under t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,26 +37,31 @@ _CONFIG = Path(__file__).resolve().parents[1] / "config"
 
 @dataclass(frozen=True, slots=True)
 class Robot:
-    """Files of a robot in example-robot-data, its standing posture (a name in its SRDF), and its configuration.
+    """Files of a robot in example-robot-data, its standing posture (a name in its SRDF; without an SRDF ``angles``, rad,
+    of the joints that are not at zero), and its configuration.
 
     ``config`` is a shipped file, or None: then ``feet`` (links), ``points`` (m, of each), ``radius`` (m) and
-    ``friction`` make a configuration with all other values at their defaults, as a new user would write it.
+    ``friction`` make a configuration with all other values at their defaults, as a new user would write it; joints that
+    are ``locked`` are held at zero.
     """
 
     urdf: str
-    srdf: str
-    posture: str
+    srdf: str = ""
+    posture: str = ""
     config: str | None = None
     feet: tuple[str, ...] = ()
     points: tuple[float, ...] = (0.0, 0.0, 0.0)
     radius: float = 0.02
     friction: float = 0.7
+    angles: tuple[tuple[str, float], ...] = ()
+    locked: tuple[str, ...] = ()
 
     def configuration(self) -> EstimatorConfig:
         if self.config is not None:
             return EstimatorConfig.from_file(_CONFIG / self.config)
         entry = {"points": list(self.points), "radius": self.radius, "friction": self.friction}
-        return EstimatorConfig.from_mapping({"contacts": {foot: {"link": foot, **entry} for foot in self.feet}})
+        contacts = {foot: {"link": foot, **entry} for foot in self.feet}
+        return EstimatorConfig.from_mapping({"contacts": contacts, "locked_joints": self.locked})
 
 
 # Feet in the order front left, front right, rear left, rear right.
@@ -90,6 +96,29 @@ ROBOTS = {
         radius=0.005,
         friction=0.7,
     ),
+    "g1": Robot(
+        "g1_description/urdf/g1_29dof_rev_1_0.urdf",
+        feet=("left_ankle_roll_link", "right_ankle_roll_link"),
+        points=(-0.05, 0.025, -0.03, -0.05, -0.025, -0.03, 0.12, 0.03, -0.03, 0.12, -0.03, -0.03),
+        radius=0.005,
+        angles=tuple(
+            (f"{side}_{name}_joint", angle)
+            for side in ("left", "right")
+            for name, angle in (("hip_pitch", -0.3), ("knee", 0.6), ("ankle_pitch", -0.3))
+        ),
+        locked=(
+            *(f"waist_{axis}_joint" for axis in ("yaw", "roll", "pitch")),
+            *(
+                f"{side}_{name}_joint"
+                for side in ("left", "right")
+                for name in (
+                    *(f"shoulder_{axis}" for axis in ("pitch", "roll", "yaw")),
+                    "elbow",
+                    *(f"wrist_{axis}" for axis in ("roll", "pitch", "yaw")),
+                )
+            ),
+        ),
+    ),
 }
 
 
@@ -116,16 +145,13 @@ class SimulatedRobot:
         self.radius = float(self.model.geom_size[self.geoms[0], 0])
         frames = list(self.rigid.contact_frames)
         self.feet = [np.flatnonzero([f == link for f in frames]) for link in dict.fromkeys(frames)]
-        full = pin.buildModelFromUrdf(str(urdf), pin.JointModelFreeFlyer())
-        pin.loadReferenceConfigurations(full, str(example_urdf(robot.srdf)), False)
-        reference = full.referenceConfigurations[robot.posture]
-        self.posture = np.array([reference[full.joints[full.getJointId(n)].idx_q] for n in self.rigid.joint_names])
+        self.posture = _posture(robot, urdf, self.rigid.joint_names)
         self.mass = float(self.model.body_subtreemass[1])
 
     def _compile(self, urdf: str, stiffness: float) -> mujoco.MjModel:
         # Dummy links of 1e-6 kg have inertias that no body can have: MuJoCo balances these.
         compiler = {"balanceinertia": "true", "boundmass": "1e-6", "boundinertia": "1e-9"}
-        spec = free_robot(urdf, self.rigid.root_link, **compiler)
+        spec = free_robot(urdf, self.rigid.root_link, locked=self.config.locked_joints, **compiler)
         self.add_ground(spec, contact_law(0.0, stiffness))
         geom = robot_geom(contact_law(self.friction, stiffness))
         sphere = mujoco.mjtGeom.mjGEOM_SPHERE
@@ -191,3 +217,14 @@ class SimulatedRobot:
             point = self.data.geom_xpos[geom] - [0.0, 0.0, self.radius]
             mujoco.mj_jac(self.model, self.data, found[i], None, point, int(self.model.geom_bodyid[geom]))
         return found
+
+
+def _posture(robot: Robot, urdf: Path, joints: Sequence[str]) -> Array:
+    """Angles (rad) of the joints in the robot's standing posture."""
+    if not robot.srdf:
+        angles = dict(robot.angles)
+        return np.array([angles.get(name, 0.0) for name in joints])
+    full = pin.buildModelFromUrdf(str(urdf), pin.JointModelFreeFlyer())
+    pin.loadReferenceConfigurations(full, str(example_urdf(robot.srdf)), False)
+    reference = full.referenceConfigurations[robot.posture]
+    return np.array([reference[full.joints[full.getJointId(name)].idx_q] for name in joints])

@@ -70,7 +70,13 @@ def _loader(robot: str, case: str, duration: float) -> Callable[[], list[Episode
     return lambda: [episode(f"{robot}_{case}", made(robot, case, duration))]
 
 
-def made(robot: str, case: str, duration: float = DURATION, cache: Path = CACHE) -> dict[str, Array]:
+def made(
+    robot: str,
+    case: str,
+    duration: float = DURATION,
+    cache: Path = CACHE,
+    cases: Mapping[str, tuple[str, dict[str, float | bool]]] = CASES,
+) -> dict[str, Array]:
     """The arrays of one recording, as of ``benchmarks.gaits.record``, with the true ``gap`` (n, m) and the names of the
     joints; from the cache if it is there."""
     path = cache / f"{robot}_{case}_{duration:g}s_{VERSION}.npz"
@@ -79,7 +85,7 @@ def made(robot: str, case: str, duration: float = DURATION, cache: Path = CACHE)
     from benchmarks.estimation_scores.terrain import Terrain, TerrainRobot
     from benchmarks.gaits import record
 
-    gait, ground = CASES[case]
+    gait, ground = cases[case]
     terrain = Terrain(**{k: math.radians(x) if k == "slope" else x for k, x in ground.items()})  # type: ignore[arg-type]
     body = TerrainRobot(robot, terrain)
     force = _PUSHED * body.mass * 9.81

@@ -22,17 +22,20 @@ _LEVEL_AXES = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
 """Rows: the axes, in the world, of MuJoCo's contacts with a level floor."""
 
 
-def free_robot(urdf: str, root: str, step: float = PHYSICS_STEP, **compiler: str) -> mujoco.MjSpec:
+def free_robot(
+    urdf: str, root: str, step: float = PHYSICS_STEP, locked: tuple[str, ...] = (), **compiler: str
+) -> mujoco.MjSpec:
     """A URDF as a floating body without geometry, ready for the geoms of its contacts.
 
     Args:
         urdf: text of the URDF.
         root: its root link.
         step: physics step, s.
+        locked: joints that are held at zero.
         compiler: further attributes of MuJoCo's compiler.
     """
     # Static links are fused only after the root is freed: before that, they would take the root to the world with them.
-    spec = _bare(ElementTree.fromstring(urdf), step, compiler)
+    spec = _bare(_held(urdf, locked), step, compiler)
     spec.body(root).add_freejoint()
     spec.compiler.fusestatic = True
     return spec
@@ -40,13 +43,18 @@ def free_robot(urdf: str, root: str, step: float = PHYSICS_STEP, **compiler: str
 
 def fixed_robot(urdf: str, locked: tuple[str, ...] = (), step: float = PHYSICS_STEP, **compiler: str) -> mujoco.MjSpec:
     """The same of a robot that is bolted to the world; the ``locked`` joints are held at zero."""
+    return _bare(_held(urdf, locked), step, compiler)
+
+
+def _held(urdf: str, locked: tuple[str, ...]) -> ElementTree.Element:
+    """A URDF in which the ``locked`` joints are fixed."""
     robot = ElementTree.fromstring(urdf)
     for joint in robot.iter("joint"):
         if joint.get("name") in locked:
             joint.set("type", "fixed")
             for element in joint.findall("mimic"):
                 joint.remove(element)
-    return _bare(robot, step, compiler)
+    return robot
 
 
 def _bare(robot: ElementTree.Element, step: float, compiler: dict[str, str]) -> mujoco.MjSpec:
