@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hybrid_contact_ros.config_ground import GroundConfig
 from hybrid_contact_ros.kernels.estimation.foot_stops import FootStops
@@ -13,6 +14,9 @@ from hybrid_contact_ros.kernels.estimation.ground_map import FOOTHOLDS, NUMBERS,
 
 if TYPE_CHECKING:
     from hybrid_contact_ros.mechanics.model import RigidBodyModel
+
+Array = NDArray[np.float64]
+_FLAT = 0.05  # Points whose extent across their plane is below this part of the largest are those of a sole.
 
 
 def ground_settings(config: GroundConfig, weight: float, contacts: int) -> GroundSettings:
@@ -90,13 +94,26 @@ def ground_scratch(model: RigidBodyModel) -> GroundScratch:
         planes = np.column_stack((spheres.normal, spheres.offset))
         plane_of[: len(planes)] = np.unique(planes, axis=0, return_inverse=True)[1].reshape(-1)
     surfaces = list(zip(model.contact_frames, plane_of.tolist(), strict=True))
+    link_of = np.array([surfaces.index(surface) for surface in surfaces], dtype=np.int64)
     return GroundScratch(
         map_row=np.zeros(FOOTHOLDS),
         under=np.zeros((m, 3)),
         every=np.arange(m, dtype=np.int64),
         plane_of=plane_of,
-        link_of=np.array([surfaces.index(surface) for surface in surfaces], dtype=np.int64),
+        link_of=link_of,
+        solid_of=_solid_of(spheres.point, link_of),
         shift_variance=np.zeros(m),
         rate_offs=np.zeros(m),
         gap_offs=np.zeros(m),
     )
+
+
+def _solid_of(points: Array, link_of: NDArray[np.int64]) -> NDArray[np.int64]:
+    """:attr:`GroundScratch.solid_of` of contacts whose first k have these ``points`` (k, 3), m, on their joints."""
+    found = link_of.copy()
+    for first in np.unique(link_of[: len(points)]):
+        members = np.flatnonzero(link_of == first)
+        extent = np.linalg.svd(points[members] - points[members].mean(axis=0), compute_uv=False)
+        if len(members) < 4 or extent[2] <= _FLAT * extent[0]:
+            found[members] = members
+    return found

@@ -94,6 +94,7 @@ class GroundScratch(NamedTuple):
     every: Indices  # (m,), 0 … m − 1, constant
     plane_of: Indices  # (m,), constant: which plane the contact may touch; −1 for a joint limit
     link_of: Indices  # (m,), constant: the first contact of the same link and plane
+    solid_of: Indices  # (m,), constant: the same of a link whose points span a volume; of a flat sole, the contact itself
     shift_variance: Array  # (m,), m²
     rate_offs: Array  # (m,), m/s, of ActivationConfig, or more where a standing contact does not rest
     gap_offs: Array  # (m,), m, of ActivationConfig, or less where the ground is known and no load is
@@ -261,7 +262,7 @@ def _stands(i, loads, gain, noise_of_rate, ground, given, problem, here, tracker
         rests = True
     # The observer lags: a foot that has left still seems to press.
     leaves = begun and not tracker.closed[i] and memory.point_velocity[i, 0] > ground.still_speed
-    if leaves or not (stands and _is_lowest_of_link(i, problem, ahead)):
+    if leaves or not (stands and _may_touch(i, problem, ahead)):
         _leave(i, memory)
         return False
     if not begun or (memory.entry[i] < 0 and not rests):
@@ -342,11 +343,13 @@ def _enter(i, loads, moving, stopped, ground, problem, here, memory, map, ahead)
 
 
 @kernel
-def _is_lowest_of_link(i, problem, ahead):
-    """Whether no point of the same link is clearly nearer to the plane. Nothing tells which points of a link carry its
-    load, so that each is given a part of it, and that part moves with the link."""
+def _may_touch(i, problem, ahead):
+    """Whether contact i may be what carries its link. Of a body that stands on one of its faces, no point is that is
+    clearly higher than another one: nothing tells which points carry the load, so that each is given a part of it, and
+    that part moves with the link. A flat sole has one face: where it leans on an edge, its other points are given
+    nothing, and where it rests on a slope, all of them carry."""
     for j in range(problem.gap.shape[0]):
-        if ahead.link_of[j] == ahead.link_of[i] and problem.gap[j] < problem.gap[i] - _LOWEST:
+        if ahead.solid_of[j] == ahead.solid_of[i] and problem.gap[j] < problem.gap[i] - _LOWEST:
             return False
     return True
 

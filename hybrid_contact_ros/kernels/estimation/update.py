@@ -163,7 +163,7 @@ def update(
     integers, directions, phi, flats, chain, chain_matrix,
     chain_bytes,
     # ground scratch:
-    map_row, under, every, plane_of, link_of, shift_variance, rate_offs, gap_offs,
+    map_row, under, every, plane_of, link_of, solid_of, shift_variance, rate_offs, gap_offs,
     # engine out:
     backed, event_times,
     # lists:
@@ -275,7 +275,7 @@ def update(
         integers, directions, phi, flats, chain, chain_matrix,
         chain_bytes,
     )  # fmt: skip
-    ground = GroundScratch(map_row, under, every, plane_of, link_of, shift_variance, rate_offs, gap_offs)
+    ground = GroundScratch(map_row, under, every, plane_of, link_of, solid_of, shift_variance, rate_offs, gap_offs)
     ahead = EngineOut(backed, event_times)
     lists = ListsOut(
         sequence_contacts, sequence_kinds, sequence_times, sequence_modes, events, pair_contacts, pair_couplings,
