@@ -50,6 +50,7 @@ def stance_memory(m: int) -> StanceMemory:
         touched_height=np.zeros(m),
         touched_lead=np.zeros(m),
         stance_start=np.zeros((m, 3)),
+        travel=np.zeros((m, 3)),
         pressing=np.zeros(m),
         pulling=np.zeros(m),
         entry=np.full(m, -1, dtype=np.int64),

@@ -265,6 +265,37 @@ def test_points_of_a_link_far_above_its_lowest_ones_tell_nothing_of_the_ground()
     assert mode.closed[::2].all() and not mode.closed[1::2].any()
 
 
+def test_all_points_of_a_flat_sole_that_rests_on_a_slope_stand():
+    """A slope of 4°, of which the configuration knows nothing: the upper points are 35 mm above the lower ones."""
+    thing, half = box(), 0.5 * np.deg2rad(4.0)
+    turn = np.array([0.0, np.sin(half), 0.0, np.cos(half)])
+    lowest = thing.model.problem(RobotState(0, np.r_[0.0, 0.0, 0.0, turn], np.zeros(6))).gap.min()
+    for k in range(300):
+        state = RobotState(k * STEP, np.r_[0.0, 0.0, -lowest, turn], np.zeros(6), np.zeros(6))
+        mode = thing.update(state, Parts.MODE).mode
+    assert mode.closed.all() and np.ptp(mode.ground_offset) > 0.03
+
+
+def test_without_efforts_a_foot_stands_that_is_still_while_the_base_moves_on_and_not_at_the_apex_of_its_swing(go2):
+    """One foot 18 mm up, all four still in the world, the base at 0.15 m/s: within 0.1 s it gets 15 mm far."""
+    model = go2.model
+    q, v = posed(model, 0.1), np.zeros(model.nv)
+    q[2] -= model.problem(RobotState(0, q, v)).gap.min()
+    lifted = model.problem(RobotState(0, q, v)).gap[0]
+    assert lifted > 0.01
+    for k in range(250):
+        problem = model.problem(RobotState(k * STEP, q, np.zeros(model.nv)))
+        rows = np.vstack([problem.normal_jacobian, *problem.tangent_jacobian.swapaxes(0, 1)])
+        v[:6] = 0.15, 0.0, 0.0, 0.0, 0.0, 0.0
+        v[6:] = -np.linalg.solve(rows[:, 6:], rows[:, :6] @ v[:6])
+        mode = go2.update(RobotState(k * STEP, q, v), Parts.MODE).mode
+        assert mode.closed[1:].all()
+        if k == 100:
+            assert not mode.closed[0] and abs(mode.ground_offset[0]) < 2e-3
+        q = q + 1e-3 * np.r_[v[:3], 0.0, 0.0, 0.0, 0.0, v[6:]]
+    assert mode.closed[0] and mode.ground_offset[0] == pytest.approx(lifted, abs=4e-3)
+
+
 def test_a_plane_that_is_off_is_learned_as_a_plane_from_the_first_foothold():
     """Its first fit changes the variances that later heights are predicted with; the others are where it is."""
     settings = GroundSettings(True, 0.001, 0.01, 0.0005, 0.0005, 0.12, 0.005, 0.001, 0.05, 0.012, 0.06, 1.0)

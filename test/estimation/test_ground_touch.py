@@ -34,7 +34,7 @@ class Tracker(NamedTuple):
 
 class Ahead(NamedTuple):
     under: np.ndarray
-    link_of: np.ndarray
+    solid_of: np.ndarray
 
 
 def touched(gaps: np.ndarray, loaded: np.ndarray) -> tuple[float, float]:

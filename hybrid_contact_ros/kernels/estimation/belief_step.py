@@ -22,7 +22,7 @@ _DOUBT = 0.5
 _CERTAIN = 0.9
 _COURSE_TIME, _COURSE_WIDTH = 0.005, 4.0  # s, and change of the logit within it, that tell a rise or fall from noise
 _LARGEST = 14.0  # of a logit: beyond, a belief is as certain as any
-_TRACKED = 1.5  # logit that a status of the tracker is worth beside the belief
+_TRACKED, _LOADED = 1.5, 4.0  # logits that a status of the tracker is worth beside the belief: without and with loads
 # Logit that it is worth that something else than the contacts carries the robot, and the most that is believed else.
 _HELD_UP, _LOOKS = 6.0, 0.95
 
@@ -152,13 +152,14 @@ def calibrated(slope, offset, p):
 
 
 @kernel
-def heed_tracker(closed, belief, out):
+def heed_tracker(closed, weight, belief, out):
     """Publish what belief and tracker say together, where the tracker decided which contacts are ``closed`` (m,).
 
-    The tracker then knows what the belief does not: stops, stillness, and the noise of rates (docs/contact_belief.md).
+    The tracker then knows what the belief does not: stops, stillness, and the noise of rates; and, with the ``weight``
+    (m,) of the efforts, what the points of a sole bear together (docs/contact_belief.md).
     """
     for i in range(closed.shape[0]):
-        worth = _TRACKED if closed[i] else -_TRACKED
+        worth = (_TRACKED + (_LOADED - _TRACKED) * weight[i]) * (1.0 if closed[i] else -1.0)
         out.numbers[PROBABILITY, i] = calibrated(1.0, worth, belief.probability[i, 0])
 
 

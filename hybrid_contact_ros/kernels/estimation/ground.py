@@ -41,6 +41,8 @@ MOST_LOADED = 16
 """Contacts of a robot with more have no loads here: their forces would take too long to tell apart."""
 MOVES = 0.1
 """m/s: a base that is faster moves."""
+_TRAVEL = 0.02  # m: a foot that is still while the base moves this far stands. At the apex of a swing it is still, too,
+# for as long as it takes to fall by 2 mm; the base does not get that far meanwhile.
 _SOLVED = int(Status.SOLVED)
 _SMOOTHING = 0.01  # s, of the velocities of the points
 _LOAD_PERIOD = 0.002  # s, between two solutions for the loads
@@ -80,6 +82,7 @@ class StanceMemory(NamedTuple):
     touched_lead: Array  # (m,), m, by which the foot had come down since it really began: the observer lags; or less
     # than zero, by which it would have, of a foot that was seen to fall on until then
     stance_start: Array  # (m, 3), m, where that began
+    travel: Array  # (m, 3), m, by which the base has moved since then, in its own axes
     pressing: Array  # (m,), N, normal forces that explain the motion
     pulling: Array  # (m,), N, how far these were below zero lately, where no ground pulls: their error
     entry: Indices  # (m,), foothold in the map on which the contact stands; −1 where it does not
@@ -102,15 +105,15 @@ class GroundScratch(NamedTuple):
 
 @kernel
 def learn_ground(
-    settings, ground, given, believed, moving, idle, noise, stopped, robot, problem, here, tracker, observer, solver,
+    settings, ground, given, believed, velocity, idle, noise, stopped, robot, problem, here, tracker, observer, solver,
     scratch, memory, map, ahead,
 ):  # fmt: skip
     """Learn from this state where the ground is, subtract the offset from the gaps, and widen their deviations.
 
     Args:
-        moving: whether the base moves: a foot that is still then does not hang from it. idle: (m,), whether the
-            contact does not press for certain (:mod:`.hanging`): it does not stand, and is more than ``gap_off`` over
-            the ground.
+        velocity: (nv,), that of a floating base first (m/s, its own axes): a foot that is still while the base moves
+            on does not hang from it. idle: (m,), whether the contact does not press for certain
+            (:mod:`.hanging`): it does not stand, and is more than ``gap_off`` over the ground.
         noise: (m,), m/s, of the rates of gaps; nothing is as still as that. stopped: (m,), s since an impact stopped
             the contact, negative where none did.
     """
@@ -147,13 +150,16 @@ def learn_ground(
     _note_drift(loads, ground, given.dt, problem, tracker, memory, map)
     changed = False
     for i in range(m):
+        for k in range(3):
+            step = given.dt * velocity[k] if settings.floating_base else 0.0
+            memory.travel[i, k] = memory.travel[i, k] + step if memory.standing[i] > 0.0 else 0.0
         if idle[i]:
             _leave(i, memory)
         elif ahead.plane_of[i] >= 0 and _stands(
             i, loads, settings.gain, noise[i], ground, given, problem, here, tracker, memory, ahead
         ):
             held = stopped[i] >= 0.0
-            changed = _enter(i, loads, moving, held, ground, problem, here, memory, map, ahead) or changed
+            changed = _enter(i, loads, held, ground, problem, here, memory, map, ahead) or changed
     if changed or numbers[TIME] - numbers[FITTED_AT] >= _FIT_PERIOD:
         fit(ground, ahead.plane_of, map)
     for i in range(m):
@@ -307,7 +313,7 @@ def _leave(i, memory):
 
 
 @kernel
-def _enter(i, loads, moving, stopped, ground, problem, here, memory, map, ahead):
+def _enter(i, loads, stopped, ground, problem, here, memory, map, ahead):
     """Write contact i, which has been still for long enough, into the map; whether that adds a foothold."""
     height, variance, place = memory.stance_height[i], memory.stance_variance[i], ahead.under[i]
     depth = memory.touched_height[i] - height
@@ -326,7 +332,8 @@ def _enter(i, loads, moving, stopped, ground, problem, here, memory, map, ahead)
         believed = surprise <= 0.0 and surprise >= -_FURTHEST_UNLOADED
         believed = believed or (stopped and abs(surprise) <= _FURTHEST)  # it does not hang where something stopped it
         believed = believed or surprise * surprise <= _GATE_ABOVE * (spread + here.gap_sigmas[i] ** 2)
-        believed = believed or (moving and surprise <= _FURTHEST_UNLOADED)
+        travel = memory.travel[i, 0] ** 2 + memory.travel[i, 1] ** 2 + memory.travel[i, 2] ** 2
+        believed = believed or (travel > _TRAVEL * _TRAVEL and surprise <= _FURTHEST_UNLOADED)
         if not believed and map.map_numbers[CLOCKS_UNSUPPORTED] >= ground.still_time_unloaded:
             believed = abs(surprise) <= _FURTHEST_UNLOADED and _is_lowest(i, ground, problem, memory, ahead)
     if not believed:

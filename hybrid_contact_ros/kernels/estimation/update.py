@@ -127,7 +127,7 @@ def update(
     friction_time_to_slip, friction_warning,
     # stance memory:
     point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance, touched_height,
-    touched_lead, stance_start, pressing, pulling, entry, shift,
+    touched_lead, stance_start, travel, pressing, pulling, entry, shift,
     # ground map:
     map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
     map_numbers,
@@ -233,7 +233,7 @@ def update(
     )  # fmt: skip
     stance = StanceMemory(
         point_velocity, point_place, point_height, unrest, standing, stance_height, stance_variance,
-        touched_height, touched_lead, stance_start, pressing, pulling, entry, shift,
+        touched_height, touched_lead, stance_start, travel, pressing, pulling, entry, shift,
     )  # fmt: skip
     footholds = GroundMap(
         map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
@@ -303,7 +303,7 @@ def update(
     # Learn where the ground is; gaps are over that ground from here on.
     moving = floating_base and velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2 > MOVES * MOVES
     learn_ground(
-        settings, ground_settings, given, believed, moving, hang_idle, noise_sigma, stop_since, robot, problem, here,
+        settings, ground_settings, given, believed, velocity, hang_idle, noise_sigma, stop_since, robot, problem, here,
         tracker, observer, solver, scratch, stance, footholds, ground,
     )  # fmt: skip
     # Of states that are far apart, forces are those between them: they tell of the ground, and not of this state.
@@ -356,7 +356,7 @@ def update(
         ground, out,
     )  # fmt: skip
     if not decided:
-        heed_tracker(closed, belief, out)
+        heed_tracker(closed, weight, belief, out)
     heed_hanging(hang_idle, out)
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
     weigh(settings, given, weight, robot, problem, here, tracker, mode, scratch, out)
