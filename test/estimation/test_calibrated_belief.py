@@ -125,7 +125,7 @@ def test_where_the_tracker_decides_its_status_moves_the_probability_and_never_to
     record.probability[:, 0] = 0.3, 0.3, 0.0, 1.0
     codes, truths = np.zeros((CODES, 4), np.uint8), np.zeros((2, 4), bool)
     out = PredictionOut(np.zeros((VECTORS, 4, 3)), np.zeros((NUMBERS, 4)), codes, truths)
-    heed_tracker(np.array([1, 0, 1, 0], np.uint8), record, out)
+    heed_tracker(0.006, np.array([1, 0, 1, 0], np.uint8), np.zeros(4), np.full(4, 0.003), record, out)
     found = out.numbers[PROBABILITY]
     assert found[0] > 0.5 > 0.3 > found[1] > 0.05
     assert found[0] / (1 - found[0]) * found[1] / (1 - found[1]) == pytest.approx((0.3 / 0.7) ** 2)

@@ -23,6 +23,7 @@ _CERTAIN = 0.9
 _COURSE_TIME, _COURSE_WIDTH = 0.005, 4.0  # s, and change of the logit within it, that tell a rise or fall from noise
 _LARGEST = 14.0  # of a logit: beyond, a belief is as certain as any
 _TRACKED = 1.5  # logit that a status of the tracker is worth beside the belief
+_ABOVE, _SIGMAS = 6.0, 3.0  # the same of an open one whose gap is certain: larger than this many deviations
 # Logit that it is worth that something else than the contacts carries the robot, and the most that is believed else.
 _HELD_UP, _LOOKS = 6.0, 0.95
 
@@ -152,14 +153,39 @@ def calibrated(slope, offset, p):
 
 
 @kernel
-def heed_tracker(closed, belief, out):
-    """Publish what belief and tracker say together, where the tracker decided which contacts are ``closed`` (m,).
+def together(surface, closed, gap, sigma, p):
+    """The probability of a contact in which is believed with ``p`` where forces tell nothing, and of which the tracker
+    says whether it is ``closed``.
 
-    The tracker then knows what the belief does not: stops, stillness, and the noise of rates (docs/contact_belief.md).
+    The tracker knows what the belief does not: stops, stillness, and the noise of rates (docs/contact_belief.md). What
+    is certainly above the ground does not stand, however still it is: it hangs. gap, its deviation ``sigma``, and that
+    of the ``surface``: m.
+    """
+    above = gap > _SIGMAS * math.sqrt(sigma * sigma + surface * surface)
+    return calibrated(1.0, _TRACKED if closed else -_ABOVE if above else -_TRACKED, p)
+
+
+@kernel
+def heed_tracker(surface, closed, gap, sigmas, belief, out):
+    """Publish what belief and tracker say together, where the tracker calls contacts ``closed`` (m,); gap and its
+    deviations ``sigmas``: (m,), ``surface``: its own, m."""
+    for i in range(closed.shape[0]):
+        out.numbers[PROBABILITY, i] = together(surface, closed[i], gap[i], sigmas[i], belief.probability[i, 0])
+
+
+@kernel
+def decide_together(close_above, open_below, surface, alone, gap, sigmas, probability, closed, evidence):
+    """Close and open contacts by what belief and tracker say together, where forces tell nothing.
+
+    Args:
+        surface: m, standard deviation of its height. alone: (m,) uint8, what the tracker says. gap, sigmas: (m,), m.
+        probability: (m, 2), its first column. closed: in and out (m,) uint8.
+        evidence: out (m,), positive where it is against the status that the contact had before this state.
     """
     for i in range(closed.shape[0]):
-        worth = _TRACKED if closed[i] else -_TRACKED
-        out.numbers[PROBABILITY, i] = calibrated(1.0, worth, belief.probability[i, 0])
+        p = together(surface, alone[i], gap[i], sigmas[i], probability[i, 0])
+        evidence[i] = max((1.0 - p if closed[i] else p) - _DOUBT, 0.0)
+        closed[i] = p >= open_below if closed[i] else p > close_above
 
 
 @kernel
