@@ -174,16 +174,17 @@ def heed_tracker(surface, closed, gap, sigmas, belief, out):
 
 
 @kernel
-def decide_together(close_above, open_below, surface, alone, gap, sigmas, probability, closed, evidence):
+def decide_together(close_above, open_below, surface, idle, alone, gap, sigmas, probability, closed, evidence):
     """Close and open contacts by what belief and tracker say together, where forces tell nothing.
 
     Args:
-        surface: m, standard deviation of its height. alone: (m,) uint8, what the tracker says. gap, sigmas: (m,), m.
+        surface: m, standard deviation of its height. idle: (m,) uint8, contacts of which efforts say that they do not
+            press (:mod:`.hanging`): these are open. alone: (m,) uint8, what the tracker says. gap, sigmas: (m,), m.
         probability: (m, 2), its first column. closed: in and out (m,) uint8.
         evidence: out (m,), positive where it is against the status that the contact had before this state.
     """
     for i in range(closed.shape[0]):
-        p = together(surface, alone[i], gap[i], sigmas[i], probability[i, 0])
+        p = 0.0 if idle[i] else together(surface, alone[i], gap[i], sigmas[i], probability[i, 0])
         evidence[i] = max((1.0 - p if closed[i] else p) - _DOUBT, 0.0)
         closed[i] = p >= open_below if closed[i] else p > close_above
 
