@@ -13,6 +13,7 @@ Tables:
 - ``probabilities``: the same reliability alone, pooled over the recordings, with shares of ``probability_valid``.
 - ``faults``: each fault of the sensors alone, and all together.
 - ``forces``: share of the true normal forces within 1 and 2 deviations of the observed ones.
+- ``rough``: with positions of joints and an inertial unit that nobody has calibrated, beside tuned rules.
 - ``steps``: with joint states and an inertial unit alone, with odometry, efforts, foot sensors, a schedule.
 
 docs/estimation.md says what the recordings are and what the numbers mean.
@@ -30,11 +31,12 @@ from benchmarks.estimation_scores.episodes import Source
 from benchmarks.estimation_scores.faults import FAULTS
 from benchmarks.estimation_scores.forces import forces_table
 from benchmarks.estimation_scores.humanoids import humanoid_sources
+from benchmarks.estimation_scores.rough_table import rough_table
 from benchmarks.estimation_scores.runs import Options
 from benchmarks.estimation_scores.simulated import left_out_sources, simulated_sources
 from benchmarks.estimation_scores.sources import shared_sources
 
-TABLES = ("scores", "baselines", "ceilings", "events", "probabilities", "faults", "forces", "steps")
+TABLES = ("scores", "baselines", "ceilings", "events", "probabilities", "faults", "forces", "rough", "steps")
 
 
 def wanted(
@@ -103,6 +105,8 @@ def main() -> None:
         written = tables.ceilings_table(sources, options, list((shared | simulated).values()))
     elif chosen.table == "forces":
         written = forces_table(sources, options)
+    elif chosen.table == "rough":
+        written = rough_table(sources, options)
     elif chosen.table == "events":
         written = tables.events_table(sources, options, chosen.plot)
     else:

@@ -5,9 +5,12 @@ With the base at the origin, kinematics give each contact's gap g_i to its plane
 stands does not move, so that the base has the velocity −u_i, and for a level plane the height −g_i. Which feet stand is
 not known: a foot counts the less, the higher it is above the lowest one, and the less −u_i agrees with the velocity
 that the last states and the accelerometer predict. Velocity and height are filters of first order with these as
-measurements; without a foot that counts they follow the accelerometer alone, which is right for the beginning of a
-flight: at its apex feet that do not move look like feet that stand. Position along the ground is the integral of the
-velocity and drifts, as the heading of the unit does.
+measurements. Heights of feet that stand are never the same: attitude and joint zeros are off, and ground is not even.
+How far they are apart is learned, and is no noise that averages out: each is off by the same for as long as it stands.
+Where it is large, the height follows the velocity, and what stands alone moves it slowly. Without a foot that counts
+they follow the accelerometer alone, which is right for the beginning of a flight: at its apex feet that do not move
+look like feet that stand. Position along the ground is the integral of the velocity and drifts, as the heading of the
+unit does.
 """
 
 from __future__ import annotations
@@ -30,6 +33,11 @@ _HEIGHT = 0.02  # m above the lowest foot, at which a foot counts for 60 %
 _AGREES = 0.3  # m/s, by which the velocity of a standing foot may differ from what is predicted
 _SPEED = 0.05  # m/s, standard deviation of the velocity of a foot that stands
 _GAP = 0.005  # m, of the height of one
+_CALM = 0.03  # s, for which a foot that stands has agreed with the velocity
+_LEARNED = 0.5  # s of standing, in which the spread of heights is learned
+_STANCE = 0.2  # s, for which the height of a standing foot is off by the same
+_SIGMAS = 2.0  # deviations of heights within which feet may stand
+_JOLT = 0.15  # m/s: what no foot agrees with is an impact, or a flight that begins, and the velocity off by no more
 _BEGINNING = 0.5  # m/s, of the velocity with which a robot is switched on
 _DOUBT = 0.1  # m²/s³, by which the variance of the velocity grows while no foot agrees with it
 _LOST = 0.3  # s; a robot that nothing carries for longer is not in flight: its velocity is wrong
@@ -84,6 +92,9 @@ class BaseFromLegs:
         self._alone = 0.0  # 1 where no foot stands, as far as is known
         self._position, self._velocity = np.zeros(3), np.zeros(3)
         self._speed_variance = self._height_variance = math.inf
+        self._calm = np.zeros(self._feet.size)  # how far each foot has agreed lately
+        self._jolt = 0.0  # (m/s)², by which no foot agrees with the velocity
+        self._spread = 0.0  # m², of the heights of feet that stand, about the base's
 
     def add(self, stamp_ns: int, joints: Array, rates: Array, imu: ImuMeasurement) -> LegBase | None:
         """The base of a state, the next in time; None where it cannot be computed.
@@ -114,7 +125,7 @@ class BaseFromLegs:
         gap = model.rows.gap[self._feet]
         moving = np.einsum("kij,j->ki", model.rows.rows[self._feet], v)
         speeds = -np.einsum("ki,kij->kj", moving, self._axes)  # of the base, if that foot stands
-        self._correct(gap, speeds, self._carries(seconds, imu))
+        self._correct(seconds, gap, speeds, self._carries(seconds, imu))
         linear = rotation.T @ self._velocity
         return LegBase(np.concatenate((self._position, turn, linear, spin)), self._covariance(imu, rotation))
 
@@ -139,7 +150,7 @@ class BaseFromLegs:
         self._falling = 0.0 if self._felt > _FALLS else self._falling + seconds
         return self._felt > _FALLS or self._falling > _LONGEST_FALL
 
-    def _correct(self, gap: Array, speeds: Array, carried: bool) -> None:
+    def _correct(self, seconds: float, gap: Array, speeds: Array, carried: bool) -> None:
         """Take in feet: gaps (k,) of a base at the origin, and velocities (k, 3) of the base if they stand."""
         if not gap.size:
             return
@@ -147,18 +158,21 @@ class BaseFromLegs:
             if not math.isfinite(self._speed_variance):  # it begins in the air, nobody knows how high
                 self._velocity, self._position[2] = np.zeros(3), _ALOFT - float(gap.min())
                 self._speed_variance = _BEGINNING**2
-            elif float(gap.min()) + self._position[2] < -_HEIGHT:  # it fell through where the ground was thought
+            elif float(gap.min()) + self._position[2] < -_HEIGHT - _SIGMAS * math.sqrt(self._spread):
+                # It fell through where the ground was thought.
                 self._position[2] = _ALOFT - float(gap.min())
             self._height_variance = _HIGH**2
             self._alone, self._since = 1.0, self._stamp
             return
-        near = np.exp(-0.5 * ((gap - gap.min()) / _HEIGHT) ** 2)
+        near = np.exp(-0.5 * (gap - gap.min()) ** 2 / (_HEIGHT**2 + _SIGMAS**2 * self._spread))
         if not math.isfinite(self._speed_variance):
             self._velocity, self._position[2] = np.zeros(3), -float(gap.min())
             self._speed_variance, self._height_variance = _BEGINNING**2, _GAP**2
             self._since = self._stamp
         off = ((speeds - self._velocity) ** 2).sum(axis=1) / (_AGREES**2 + self._speed_variance)
-        counts = near / (1.0 + off) ** 2
+        agrees = 1.0 / (1.0 + off) ** 2
+        counts = near * agrees
+        self._note_spread(seconds, gap, agrees)
         counts *= min(1.0, float(counts.max()) / _STANDS)  # where all agree badly the robot flies, and none stands
         total = float(counts.sum())
         self._alone = max(0.0, 1.0 - total)
@@ -170,15 +184,36 @@ class BaseFromLegs:
         mean = counts @ speeds / max(total, 1e-9)
         self._velocity = self._velocity + speed_gain * (mean - self._velocity)
         self._speed_variance *= 1.0 - speed_gain
-        height_gain = self._height_variance / (self._height_variance + _GAP**2 / max(total, 1e-9))
-        self._position[2] += height_gain * (float(counts @ -gap) / max(total, 1e-9) - self._position[2])
-        self._height_variance *= 1.0 - height_gain
+        left = ((speeds - self._velocity) ** 2).sum(axis=1)
+        self._jolt = min(float(left.min()) / 3.0, _JOLT**2)  # an impact shakes the legs that stand, too
+        level = float(counts @ -gap) / max(total, 1e-9)
+        # What the feet say is off by the same for as long as they stand: at once they tell the height no better.
+        unknown = max(self._height_variance - self._spread, 0.0)
+        gain = unknown / (unknown + _GAP**2 / max(total, 1e-9))
+        self._position[2] += gain * (level - self._position[2])
+        self._height_variance -= gain * unknown
+        # What is known that well follows them as slowly as they change.
+        noise = _GAP**2 + self._spread * max(1.0, _STANCE / max(seconds, 1e-4))
+        gain = self._height_variance / (self._height_variance + noise / max(total, 1e-9))
+        self._position[2] += gain * (level - self._position[2])
+        self._height_variance *= 1.0 - gain
+
+    def _note_spread(self, seconds: float, gap: Array, agrees: Array) -> None:
+        """Learn how far the heights of feet that stand are apart: attitude, joint zeros and ground are never exact."""
+        self._calm += (1.0 - math.exp(-seconds / _CALM)) * (agrees - self._calm)
+        weights = np.maximum(self._calm - 0.5, 0.0) * agrees
+        total = float(weights.sum())
+        known = self._height_variance < _HEIGHT**2 + self._spread  # else it tells where the base is, and not they
+        if total > 0.0 and known:
+            off = (gap + self._position[2]) ** 2
+            part = 1.0 - math.exp(-seconds * min(total, 1.0) / _LEARNED)
+            self._spread += part * (float(weights @ off) / total - self._spread)
 
     def _covariance(self, imu: ImuMeasurement, rotation: Array) -> Array:
         found = np.zeros((2, 6, 6))
         along = np.diag([_ALONG**2, _ALONG**2, self._height_variance])
         found[0, :3, :3] = rotation.T @ along @ rotation
-        found[1, :3, :3] = self._speed_variance * np.eye(3)
+        found[1, :3, :3] = (self._speed_variance + self._jolt) * np.eye(3)
         for part, known, sigma in ((0, imu.covariance[0], _ATTITUDE), (1, imu.covariance[1], _RATE)):
             found[part, 3:, 3:] = known if np.isfinite(known).all() else sigma**2 * np.eye(3)
         return found

@@ -72,7 +72,8 @@ class Memory:
         for record in (self.tracker, self.log):
             for array in record:
                 array.fill(0)
-        self.tracker.evidence.fill(UNKNOWN)
+        for evidence in (self.tracker.evidence, self.tracker.alone_evidence):
+            evidence.fill(UNKNOWN)
         self.log.begun.fill(-1)
         forget(self.belief)
         forget_skill(self.skill)
@@ -102,6 +103,8 @@ def tracker_memory(m: int) -> TrackerMemory:
         seen=np.zeros(m),
         smooth=np.zeros((m, 3)),
         spread=np.zeros(m),
+        alone=np.zeros(m, dtype=_CODES),
+        alone_evidence=np.full(m, UNKNOWN),
     )
 
 

@@ -26,15 +26,15 @@ def imu(stamp: int, turn=(0, 0, 0, 1), spin=(0, 0, 0), force=(0, 0, 9.81)) -> Im
     return ImuMeasurement(stamp, *arrays, np.zeros(3), np.full((3, 3, 3), np.nan))
 
 
-def followed(height, lift=None, accelerometer=True, turns=None, unit=1.0) -> tuple[np.ndarray, np.ndarray]:
+def followed(height, lift=None, accelerometer=True, turns=None, unit=1.0, zeros=0.0) -> tuple[np.ndarray, np.ndarray]:
     """Height and world velocity that are found for a base of this height (n,), whose feet are ``lift`` (n, 2) m above
     the ground: the legs, 0.5 m long where q is 0, are as long as they must be. turns: of the unit, base to world; unit:
-    m/s² that its accelerometer calls 1."""
+    m/s² that its accelerometer calls 1; zeros: m, by which joints are off."""
     lift = np.zeros((len(height), 2)) if lift is None else lift
     legs = BaseFromLegs(MODEL)
     speed = np.gradient(height, 0.001)
     force = np.gradient(speed, 0.001) + 9.81
-    joints = lift - height[:, None] + 0.5
+    joints = lift - height[:, None] + 0.5 + zeros
     rates = np.gradient(joints, 0.001, axis=0)
     found, v = [], []
     for k in range(len(height)):
@@ -67,6 +67,36 @@ def test_feet_that_lift_in_turn_move_neither_height_nor_velocity():
     assert np.abs(found - 0.6).max() < 0.004
     assert np.abs(speed).max() < 0.1  # a foot moves at 0.88 m/s
     assert np.sqrt((speed**2).mean()) < 0.03
+
+
+def test_joints_whose_zeros_are_off_do_not_lift_the_base_with_each_step():
+    """One leg seems to be 30 mm shorter. While both stand the robot learns that; then the height does not jump to and
+    fro by it."""
+    t = TIME
+    phase = 2 * np.pi * t / 0.5
+    swing = 0.07 * np.clip(np.stack([np.sin(phase), -np.sin(phase)], axis=1), 0.0, None)
+    found, _ = followed(np.full(t.size, 0.6), swing * (t > 1.0)[:, None], zeros=np.array([0.0, 0.03]))
+    assert np.ptp(found[t > 1.0]) < 0.02
+
+
+def test_a_landing_after_a_flight_gives_the_height_although_zeros_are_off():
+    t = TIME[:2000]
+    fall = np.sqrt(2 * 0.1 / 9.81)
+    height = 0.6 + np.where((t > 1.5) & (t < 1.5 + fall), 0.1 - 0.5 * 9.81 * (t - 1.5) ** 2, 0.0)
+    lift = (height - 0.6)[:, None] * np.ones(2)
+    found, _ = followed(height, lift, zeros=np.array([0.0, 0.02]))
+    assert np.abs(found[t > 1.5 + fall + 0.1] - 0.59).max() < 0.02
+
+
+def test_a_velocity_that_no_foot_agrees_with_is_uncertain():
+    """An impact shakes both legs: for a moment the feet that stand seem to move, against each other."""
+    legs, sigmas = BaseFromLegs(MODEL), []
+    for k in range(200):
+        stamp = START + k * MS
+        shaken = 0.4 if 150 <= k < 156 else 0.0
+        made = legs.add(stamp, np.r_[np.zeros(7), -0.1, -0.1], np.r_[np.zeros(6), shaken, -shaken], imu(stamp))
+        sigmas.append(np.sqrt(made.covariance[1, 2, 2]))
+    assert max(sigmas[100:150]) < 0.03 and 0.12 < max(sigmas[150:156]) < 0.3 and sigmas[-1] < 0.05
 
 
 def test_the_accelerometer_carries_the_base_off_the_ground_and_a_landing_finds_it():

@@ -1,9 +1,9 @@
-"""When the belief closes a contact that still seems to sink."""
+"""When the belief closes a contact, by itself and together with what gaps and rates say."""
 
 import numpy as np
 import pytest
 
-from hybrid_contact_ros.kernels.estimation.belief_step import decide_closed
+from hybrid_contact_ros.kernels.estimation.belief_step import decide_closed, decide_together
 
 
 @pytest.mark.parametrize(("gap", "rate", "stopped", "closes"), [
@@ -18,3 +18,31 @@ def test_a_contact_that_is_believed_closes_unless_it_is_still_arriving(gap, rate
     decide_closed(0.6, 0.4, 0.1, np.array([gap]), np.array([rate]), np.array([stopped]), probability, closed, evidence)
     assert bool(closed[0]) is closes
     assert evidence[0] == pytest.approx(0.49 if closes else 0.0)
+
+
+@pytest.mark.parametrize(("was", "alone", "gap", "belief", "closes"), [
+    (0, 0, 0.012, 0.95, True),  # over the ground that is expected, by less than is known, and as still as what stands
+    (0, 0, 0.3, 0.95, False),  # it hangs
+    (0, 1, 0.001, 0.1, False),  # gaps and rates alone are not enough against a belief
+    (0, 1, 0.001, 0.4, True),
+    (1, 0, 0.001, 0.8, True),  # between the thresholds all stays
+    (0, 0, 0.001, 0.8, False),
+    (1, 0, 0.001, 0.5, False),
+])  # fmt: skip
+def test_without_forces_belief_and_tracker_decide_together(was, alone, gap, belief, closes):
+    closed, evidence = np.full(1, was, np.uint8), np.zeros(1)
+    decide_together(
+        0.6, 0.4, 0.006, np.zeros(1, np.uint8), np.full(1, alone, np.uint8), np.zeros(1), np.array([gap]), np.array([0.003]),
+        np.array([[belief, 0.0]]), closed, evidence,
+    )  # fmt: skip
+    assert bool(closed[0]) is closes
+    assert (evidence[0] > 0.0) or was == closes
+
+
+def test_a_contact_that_does_not_press_by_its_efforts_is_open_whatever_it_looks_like():
+    closed, evidence = np.ones(1, np.uint8), np.zeros(1)
+    ones = np.ones(1, np.uint8)
+    decide_together(
+        0.6, 0.4, 0.006, ones, ones, np.zeros(1), np.zeros(1), np.zeros(1), np.array([[0.99, 0.0]]), closed, evidence
+    )
+    assert not closed[0] and evidence[0] > 0.0

@@ -16,7 +16,7 @@ from hybrid_contact_ros.mechanics.state import RobotState
 CONFIG = EstimatorConfig.from_mapping({"contacts": {side: {"link": f"{side}_foot"} for side in ("left", "right")}})
 MODEL = RigidBodyModel.from_urdf(WALKER, CONFIG)
 HALF = 0.5 * weight(MODEL)
-WRONG = 0.015  # m, by which the ground is higher than the configured plane
+WRONG = 0.025  # m, by which the ground is higher than the configured plane: more than feet that are still may be
 
 
 @pytest.fixture(scope="module")

@@ -113,6 +113,24 @@ def contact_statuses(
     # out:
     status,
 ):  # fmt: skip
+    """:func:`track_closed`, and the ``status`` (m,) uint8, values of ContactStatus; ``slipping`` (m,) uint8 is cleared
+    where a contact is open."""
+    track_closed(
+        gap_on, velocity_tolerance, rate_off, force_on, force_off, force_sigma, velocity_sigma, weight, touching, gap,
+        rate, load, closed, evidence,
+    )  # fmt: skip
+    told_statuses(closed, slipping, status)
+
+
+@kernel
+def track_closed(
+    # constants:
+    gap_on, velocity_tolerance, rate_off, force_on, force_off, force_sigma, velocity_sigma,
+    # problem:
+    weight, touching, gap, rate, load,
+    # memory:
+    closed, evidence,
+):  # fmt: skip
     """Close, keep or open each contact: a sequential test of closed against open (Page's cumulative sum).
 
     Each state adds to ``evidence`` the logarithm of a likelihood ratio: how much better the state agrees with the
@@ -138,11 +156,9 @@ def contact_statuses(
         touching: (m,) uint8, of :func:`candidates`. gap: φ (m,), m. rate: φ̇ (m,), m/s.
         load: (m,), N; the model's normal force, or, where that is zero, minus the force that would have to pull to keep
             the gap from opening.
-        slipping: in and out (m,) uint8; cleared where a contact is open.
         closed: in and out (m,) uint8.
         evidence: in and out (m,), until the next call against the status that the contact had before this one.
             ``UNKNOWN`` before the first state, for which a load of ``force_on`` alone decides.
-        status: out (m,) uint8, values of ContactStatus.
     """
     for i in range(load.shape[0]):
         fast = rate[i] - rate_off[i]
@@ -175,7 +191,6 @@ def contact_statuses(
             evidence[i] = min(max(evidence[i] + gain, 0.0), ENOUGH)
             if evidence[i] >= ENOUGH:
                 closed[i] = 0 if closed[i] else 1
-    told_statuses(closed, slipping, status)
 
 
 @kernel

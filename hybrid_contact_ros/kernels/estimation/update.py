@@ -92,7 +92,7 @@ def update(
     L, half, G, unforced, no_drift, contact_velocity, flat_velocity, gap_velocity, tangential, slip_speed,
     gap_sigmas, velocity_sigmas, momentum, rate,
     # tracker memory:
-    closed, slipping, evidence, seen, smooth, spread,
+    closed, slipping, evidence, seen, smooth, spread, alone, alone_evidence,
     # mode memory:
     critical, jammed, moving, slip, state, forces, accelerations, acceleration, status, warm,
     # event memory:
@@ -208,7 +208,7 @@ def update(
         L, half, G, unforced, no_drift, contact_velocity, flat_velocity, gap_velocity, tangential, slip_speed,
         gap_sigmas, velocity_sigmas, momentum, rate,
     )  # fmt: skip
-    tracker = TrackerMemory(closed, slipping, evidence, seen, smooth, spread)
+    tracker = TrackerMemory(closed, slipping, evidence, seen, smooth, spread, alone, alone_evidence)
     mode = StateOut(critical, jammed, moving, slip, state, forces, accelerations, acceleration, status)
     observer = ObserverMemory(residual, integral, known, age)
     log = LogMemory(last_status, calm, calm_gap, begun, begun_gap, agreed, told)
@@ -351,12 +351,13 @@ def update(
         solver, scratch, belief, sensor_beside, sensed and sensors_decide, out,
     )  # fmt: skip
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
+    joint = use.decides and not believed and not decided and (sensors_decide or not sensed)
     code, mode_residual = decide(
-        settings, given, decided, belief, weight, gripping, problem, here, tracker, mode, warm, solver, scratch,
-        ground, out,
+        use, joint, belief_gap_sigma, hang_idle, settings, given, decided, belief, weight, gripping, problem, here,
+        tracker, mode, warm, solver, scratch, ground, out,
     )  # fmt: skip
     if not decided:
-        heed_tracker(closed, weight, belief, out)
+        heed_tracker(belief_gap_sigma, alone if joint else closed, weight, gap, gap_sigmas, belief, out)
     heed_hanging(hang_idle, out)
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
     weigh(settings, given, weight, robot, problem, here, tracker, mode, scratch, out)

@@ -89,6 +89,8 @@ class TrackerMemory(NamedTuple):
     seen: Array  # (m,)
     smooth: Array  # (m, 3)
     spread: Array  # (m,)
+    alone: Codes  # (m,), what gaps and rates say by themselves, where the belief decides beside them;
+    alone_evidence: Array  # (m,), as ``evidence``, of these
 
 
 class UpdateScratch(NamedTuple):

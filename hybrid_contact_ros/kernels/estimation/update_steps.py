@@ -10,12 +10,13 @@ import math
 from hybrid_contact_ros.codes import Status, Validity
 from hybrid_contact_ros.kernels.algebra.dense import cholesky_solve
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.belief_step import decide_together
 from hybrid_contact_ros.kernels.estimation.contact_quantities import contact_quantities, model_loads
 from hybrid_contact_ros.kernels.estimation.contact_tracking import (
     BELIEVED,
     candidates,
-    contact_statuses,
     told_statuses,
+    track_closed,
 )
 from hybrid_contact_ros.kernels.estimation.event_times import next_events
 from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled, observe_momentum, observed_forces
@@ -65,21 +66,26 @@ _EFFORT, _UNIQUE, _FORCES = int(Validity.EFFORT), int(Validity.MODE_UNIQUE), int
 
 @kernel
 def decide(
-    settings, given, decided, belief, weight, robot, problem, here, tracker, mode, warm, solver, scratch, ground,
-    out,
+    use, joint, surface, idle, settings, given, decided, belief, weight, robot, problem, here, tracker, mode, warm,
+    solver, scratch, ground, out,
 ):  # fmt: skip
     """Solve for the mode of the contacts that may carry force, and decide which of them are closed.
 
     The rows of some contacts depend on each other, and their drifts must then agree (:mod:`.contact_drift`). What does
     not hold, although the mode gives it a force, carries nothing: the mode is solved again without it. Where the belief
-    has ``decided`` which contacts are closed, the mode is theirs. It keeps the loads for the next state.
+    has ``decided`` which contacts are closed, the mode is theirs. Where it may decide and forces tell nothing
+    (``joint``), it does so together with the tracker (:func:`~.belief_step.decide_together`; ``surface``, ``idle``:
+    of that), which then follows each contact by itself. It keeps the loads for the next state.
 
     Returns:
         Status and residual of the mode.
     """
     gap, rate, touching, closed = problem.gap, here.gap_velocity, scratch.touching, tracker.closed
+    follows, doubt = closed, tracker.evidence  # of the tracker; where the belief has no part, that is all
+    if joint:
+        follows, doubt = tracker.alone, tracker.alone_evidence
     candidates(
-        settings.gap_on, ground.gap_offs, settings.velocity_tolerance, ground.rate_offs, closed, gap, rate, touching
+        settings.gap_on, ground.gap_offs, settings.velocity_tolerance, ground.rate_offs, follows, gap, rate, touching
     )  # fmt: skip
     for i in range(touching.shape[0]):
         if decided and closed[i]:
@@ -104,15 +110,22 @@ def decide(
         for i in range(touching.shape[0]):
             belief.load[i] = scratch.load[i]
             belief.touching[i] = touching[i]
-        if decided:
-            told_statuses(closed, tracker.slipping, out.codes[STATUS])
-        else:
-            contact_statuses(
+        if not decided:
+            track_closed(
                 settings.gap_on, settings.velocity_tolerance, ground.rate_offs, settings.force_on, settings.force_off,
-                settings.load_sigma, here.velocity_sigmas, weight, touching, gap, rate, scratch.load, tracker.slipping,
-                closed, tracker.evidence, out.codes[STATUS],
+                settings.load_sigma, here.velocity_sigmas, weight, touching, gap, rate, scratch.load, follows, doubt,
             )  # fmt: skip
-        if not _pushed(touching, closed, mode):
+            if joint:
+                decide_together(
+                    use.close_above, use.open_below, surface, idle, follows, weight, gap, here.gap_sigmas,
+                    belief.probability, closed, tracker.evidence,
+                )  # fmt: skip
+        if not joint:  # the tracker goes on from there, should forces be lost
+            for i in range(touching.shape[0]):
+                tracker.alone[i] = closed[i]
+                tracker.alone_evidence[i] = 0.0 if decided else tracker.evidence[i]
+        told_statuses(closed, tracker.slipping, out.codes[STATUS])
+        if not _differs(touching, closed, mode):
             break
         for i in range(touching.shape[0]):
             touching[i] = closed[i]
@@ -120,11 +133,12 @@ def decide(
 
 
 @kernel
-def _pushed(touching, closed, mode):
-    """Whether the mode gives a force to a contact that is open."""
+def _differs(touching, closed, mode):
+    """Whether the mode gives a force to a contact that is open, or does not know one that is closed."""
     found = False
     for i in range(touching.shape[0]):
         found = found or (touching[i] and not closed[i] and mode.forces[i * _WIDTH] > 0.0)
+        found = found or (closed[i] and not touching[i])
     return found
 
 
