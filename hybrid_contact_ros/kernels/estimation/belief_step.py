@@ -24,6 +24,10 @@ _COURSE_TIME, _COURSE_WIDTH = 0.005, 4.0  # s, and change of the logit within it
 _LARGEST = 14.0  # of a logit: beyond, a belief is as certain as any
 _TRACKED, _LOADED = 1.5, 4.0  # logits that a status of the tracker is worth beside the belief: without and with loads
 _ABOVE, _SIGMAS = 6.0, 3.0  # the same of an open one whose gap is certain: larger than this many deviations
+_STILL, _STANDS = (
+    0.01,
+    0.02,
+)  # m, travels of the base between which what is still does so by standing, and not by chance
 # Logit that it is worth that something else than the contacts carries the robot, and the most that is believed else.
 _HELD_UP, _LOOKS = 6.0, 0.95
 
@@ -153,45 +157,50 @@ def calibrated(slope, offset, p):
 
 
 @kernel
-def together(surface, closed, weight, gap, sigma, p):
+def together(surface, closed, weight, gap, sigma, travel, p):
     """The probability of a contact in which is believed with ``p``, where forces are not observed, and of which the
     tracker says whether it is ``closed``.
 
     The tracker knows what the belief does not: stops, stillness, and the noise of rates; and, with the ``weight`` of the
     efforts, what the points of a sole bear together (docs/contact_belief.md). What is certainly above the ground does
-    not stand, however still it is: it hangs. gap, its deviation ``sigma``, and that of the ``surface``: m.
+    not stand, however still it is: it hangs, unless the base moves on meanwhile. gap, its deviation ``sigma``, and that
+    of the ``surface``: m. travel: (3,), m, of the base since the contact is still.
     """
     worth = _TRACKED + (_LOADED - _TRACKED) * weight
     if closed:
         return calibrated(1.0, worth, p)
-    above = gap > _SIGMAS * math.sqrt(sigma * sigma + surface * surface)
-    return calibrated(1.0, -_ABOVE if above else -worth, p)
+    if gap > _SIGMAS * math.sqrt(sigma * sigma + surface * surface):
+        far = math.sqrt(travel[0] ** 2 + travel[1] ** 2 + travel[2] ** 2)
+        hangs = min(max((_STANDS - far) / (_STANDS - _STILL), 0.0), 1.0)
+        worth += hangs * max(_ABOVE - worth, 0.0)
+    return calibrated(1.0, -worth, p)
 
 
 @kernel
-def heed_tracker(surface, closed, weight, gap, sigmas, belief, out):
+def heed_tracker(surface, closed, weight, gap, sigmas, travel, belief, out):
     """Publish what belief and tracker say together, where the tracker calls contacts ``closed`` (m,); ``weight`` of
-    their efforts, gap and its deviations ``sigmas``: (m,), ``surface``: its own, m."""
+    their efforts, gap and its deviations ``sigmas``: (m,), ``surface``: its own, m. ``travel``: (m, 3), m, of the base since the
+    contact is still."""
     for i in range(closed.shape[0]):
         p = belief.probability[i, 0]
-        out.numbers[PROBABILITY, i] = together(surface, closed[i], weight[i], gap[i], sigmas[i], p)
+        out.numbers[PROBABILITY, i] = together(surface, closed[i], weight[i], gap[i], sigmas[i], travel[i], p)
 
 
 @kernel
 def decide_together(
-    close_above, open_below, surface, idle, alone, weight, gap, sigmas, probability, closed, evidence
+    close_above, open_below, surface, idle, alone, weight, gap, sigmas, travel, probability, closed, evidence
 ):  # fmt: skip
     """Close and open contacts by what belief and tracker say together, where forces tell nothing.
 
     Args:
         surface: m, standard deviation of its height. idle: (m,) uint8, contacts of which efforts say that they do not
             press (:mod:`.hanging`): these are open. alone: (m,) uint8, what the tracker says. weight: (m,), of efforts.
-        gap, sigmas: (m,), m.
+        gap, sigmas: (m,), m. travel: (m, 3), m, of the base since the contact is still.
         probability: (m, 2), its first column. closed: in and out (m,) uint8.
         evidence: out (m,), positive where it is against the status that the contact had before this state.
     """
     for i in range(closed.shape[0]):
-        p = 0.0 if idle[i] else together(surface, alone[i], weight[i], gap[i], sigmas[i], probability[i, 0])
+        p = 0.0 if idle[i] else together(surface, alone[i], weight[i], gap[i], sigmas[i], travel[i], probability[i, 0])
         evidence[i] = max((1.0 - p if closed[i] else p) - _DOUBT, 0.0)
         closed[i] = p >= open_below if closed[i] else p > close_above
 

@@ -66,7 +66,7 @@ _EFFORT, _UNIQUE, _FORCES = int(Validity.EFFORT), int(Validity.MODE_UNIQUE), int
 
 @kernel
 def decide(
-    use, joint, surface, idle, settings, given, decided, belief, weight, robot, problem, here, tracker, mode, warm,
+    use, joint, surface, idle, travel, settings, given, decided, belief, weight, robot, problem, here, tracker, mode, warm,
     solver, scratch, ground, out,
 ):  # fmt: skip
     """Solve for the mode of the contacts that may carry force, and decide which of them are closed.
@@ -74,8 +74,8 @@ def decide(
     The rows of some contacts depend on each other, and their drifts must then agree (:mod:`.contact_drift`). What does
     not hold, although the mode gives it a force, carries nothing: the mode is solved again without it. Where the belief
     has ``decided`` which contacts are closed, the mode is theirs. Where it may decide and forces tell nothing
-    (``joint``), it does so together with the tracker (:func:`~.belief_step.decide_together`; ``surface``, ``idle``:
-    of that), which then follows each contact by itself. It keeps the loads for the next state.
+    (``joint``), it does so together with the tracker (:func:`~.belief_step.decide_together`; ``surface``, ``idle``,
+    ``travel``: of that), which then follows each contact by itself. It keeps the loads for the next state.
 
     Returns:
         Status and residual of the mode.
@@ -117,7 +117,7 @@ def decide(
             )  # fmt: skip
             if joint:
                 decide_together(
-                    use.close_above, use.open_below, surface, idle, follows, weight, gap, here.gap_sigmas,
+                    use.close_above, use.open_below, surface, idle, follows, weight, gap, here.gap_sigmas, travel,
                     belief.probability, closed, tracker.evidence,
                 )  # fmt: skip
         if not joint:  # the tracker goes on from there, should forces be lost
