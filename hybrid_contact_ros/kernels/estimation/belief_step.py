@@ -172,7 +172,7 @@ def together(surface, closed, weight, gap, sigma, travel, p):
     if gap > _SIGMAS * math.sqrt(sigma * sigma + surface * surface):
         far = math.sqrt(travel[0] ** 2 + travel[1] ** 2 + travel[2] ** 2)
         hangs = min(max((_STANDS - far) / (_STANDS - _STILL), 0.0), 1.0)
-        worth += hangs * max(_ABOVE - worth, 0.0)
+        worth = max(worth, _MOVED + hangs * (_ABOVE - _MOVED))
     return calibrated(1.0, -worth, p)
 
 
