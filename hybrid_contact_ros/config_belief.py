@@ -20,7 +20,7 @@ class BeliefConfig:
     slip_speed: float = leaf(0.16, "m/s", 1e-3, 100.0, "the same of a slipping contact")
     rest_speed: float = leaf(0.02, "m/s", 1e-6, 10.0, "the same of a sticking one, beside the noise")
     load_part: float = leaf(0.04, "-", 1e-3, 10.0, "standard deviation of the model's load, as a part of the load")
-    load_level: float = leaf(0.08, "-", -1.0, 1.0, "a load that is as likely open as closed, as a part of the load")
+    load_level: float = leaf(0.06, "-", -1.0, 1.0, "a load that is as likely open as closed, as a part of the load")
     slip_part: float = leaf(0.11, "-", 1e-3, 10.0, "load_part and load_level of a contact that slips")
     slip_level: float = leaf(0.16, "-", -1.0, 1.0, "a load that is as likely that of a slip as of an open contact")
     force_part: float = leaf(0.29, "-", 1e-3, 10.0, "the same of an observed force, beside its noise")

@@ -258,3 +258,32 @@ def test_forces_count_by_their_weight():
     for _ in range(100):
         p = ignored.step(observed=False, touching=0, gap=0.02, rate=0.2, slide=0.3)
     assert found[0] == pytest.approx(p[0, 0], abs=2e-3)
+
+
+def test_a_foot_that_rests_under_next_to_nothing_stays_closed_and_one_that_hovers_or_fades_away_opens():
+    """As in a bound, while the other pair lands: 2 % of a share by the mode, and 13 % by an observer that lags."""
+    rest = [1.5 * SHARE] * 3
+    cases = {"rests": (0.02, 0.13, 0.02), "hovers": (0.02, 0.0, 0.02), "fades": (-0.1, 0.13, 0.15)}
+    ends = {}
+    for name, (load, force, slide) in cases.items():
+        belief = Belief(4)
+        for _ in range(100):
+            belief.step(stood=1)
+        for _ in range(12):
+            ends[name] = belief.step(
+                load=[load * SHARE, *rest], force=[force * SHARE, *rest], slide=[slide, 0.0, 0.0, 0.0], stood=1,
+                covariance=np.eye(4) * (0.02 * SHARE) ** 2,
+            )[0, 0]  # fmt: skip
+    assert ends["rests"] > CONFIG.open_below > max(ends["hovers"], ends["fades"])
+
+
+def test_a_load_that_is_missing_opens_a_foot_that_rests_and_not_one_that_ground_still_stops():
+    """A mode is of rigid ground, which needs no force to stop what still sinks in; the observer sees that force."""
+    found = {}
+    for rate in (0.0, -0.12):
+        belief = Belief(4)
+        for _ in range(20):
+            belief.step(stood=1)
+        for _ in range(8):
+            found[rate] = belief.step(stood=1, rate=rate, rate_sigmas=0.05, load=-0.05 * SHARE, force=0.35 * SHARE)
+    assert found[0.0][0, 0] < CONFIG.open_below < CONFIG.close_above < found[-0.12][0, 0]

@@ -69,6 +69,17 @@ def test_noise_and_covariance_are_those_of_the_errors():
     )  # fmt: skip
 
 
+def test_an_impact_makes_forces_uncertain_for_no_longer_than_the_observer_remembers_it():
+    body, rng, sigma = Forces(3, 15, 2), np.random.default_rng(3), 0.1
+    impact = 100.0 * body.L @ rng.normal(size=15)
+    for k in range(320):
+        fading = np.exp(-GAIN * DT * (k - 20)) if k >= 20 else 0.0
+        body.step(sigma * body.L @ rng.normal(size=15) + fading * impact)
+        if k == 25:
+            assert body.memory.noise[0] > 100.0
+    assert body.memory.noise[0] < 4.0 * sigma**2
+
+
 def test_contacts_that_leave_no_direction_free_have_none():
     assert not Forces(4, 12).step(np.ones(12))
     assert Forces(4, 13).step(np.ones(13))

@@ -147,3 +147,15 @@ def test_a_contact_at_the_edge_of_its_load_changes_rarely_under_noise():
     changes = np.count_nonzero(np.diff(np.array(seen)))
     plain = np.count_nonzero(np.diff(np.sign(np.random.default_rng(1).normal(size=5000))))
     assert changes < 0.05 * plain
+
+
+def test_a_foot_that_is_flung_while_it_counts_as_closed_does_not_make_its_velocities_noisy():
+    rng = np.random.default_rng(0)
+    for noise, flung, low, high in ((0.05, 0.0, 0.04, 0.06), (0.0, 3.0, 0.0, 0.08)):
+        tracker = Tracker(TANGENTS, ActivationConfig())
+        tracker.memory.closed[:] = 1
+        for k in range(400):
+            moves = noise * rng.normal(size=(1, 3)) * [1.0, 1.0, 0.0]
+            moves[0, 0] += flung * max(0.0, min(1.0, (k - 370) / 10.0))
+            tracker.near(1e-3, np.zeros(1), np.zeros(1), moves)
+        assert low <= np.sqrt(tracker.memory.spread[0]) <= high

@@ -23,6 +23,12 @@ _MOST = 50.0
 _MISTRUST = 1.0
 # A velocity whose noise has this many times the variance of a swing says nothing.
 _DROWNED = 4.0
+# What did not stand, and slides by more than this many deviations, does not stick: its load counts as that of a slip,
+# however many states are outliers.
+_SLIDES = 2.5
+# In this share of the states of an open contact nothing changes that the observer could lag behind, and its force is
+# zero but for the noise, and for this part of a share of the weight.
+_STEADY, _STEADY_PART = 0.15, 0.05
 _IDLE = 1e-9  # A load below this part of a contact's share of the weight is the rounding of none.
 
 
@@ -129,6 +135,35 @@ def load_ratio(load, sigma, outliers):
 
 
 @kernel
+def unforced(i, settings, given):
+    """How much more likely than :func:`joint_likelihoods` has it contact i is open, by an observed force that is nearly
+    zero: the logarithm, at least 0. A force that has just ceased still fades, and one of a foot that hovers is none."""
+    s = settings
+    trust = min(max(given.force_weight[i], 1e-6), 1.0)
+    noise = given.force_covariance[i, i] + s.share * s.share * _MISTRUST * (1.0 - trust) / trust
+    wide = noise + (s.force_part * s.share) ** 2
+    narrow = noise + (min(_STEADY_PART, s.force_part) * s.share) ** 2
+    exponent = 0.5 * given.force[i] * given.force[i] * (1.0 / narrow - 1.0 / wide)
+    ratio = math.sqrt(wide / narrow) * math.exp(-min(exponent, 700.0))
+    return effective(given.dt, given.first, s.force_correlation) * max(bounded_log(1.0 + _STEADY * (ratio - 1.0)), 0.0)
+
+
+@kernel
+def sinking_load(ratio, sinks):
+    """The logarithm of a ratio of loads at a contact that stood, and moves at so many deviations of its rate.
+
+    A mode is solved for rigid ground, and says no load where the ground gives way and is still to stop a foot. What
+    stands leaves by rising: a load that is missing speaks against a contact as far as that may be no sinking one.
+
+    Example:
+        >>> sinking_load(0.5, 0.0) == sinking_load(0.5, 1.0) == math.log(0.5), round(sinking_load(0.5, -2.0), 3)
+        (True, -0.032)
+    """
+    log = bounded_log(ratio)
+    return log * math.erfc(-_ROOT * sinks) if log < 0.0 and sinks < 0.0 else log
+
+
+@kernel
 def single_likelihoods(i, settings, given, out):
     """Write the log-likelihoods of contact i open, sticking and slipping: out (3,)."""
     s = settings
@@ -153,10 +188,14 @@ def single_likelihoods(i, settings, given, out):
     stick = slips = closed
     if given.trusted and given.touching[i] and not stopping and not idle:
         weight = given.force_weight[i] * effective(given.dt, given.first, s.load_correlation)
-        stick += weight * bounded_log(load_ratio(given.load[i] - s.load_limit, s.load_sigma, s.outliers))
+        sinks = given.rate[i] / math.sqrt(noise) if given.stood[i] else 0.0
+        rests = sinking_load(load_ratio(given.load[i] - s.load_limit, s.load_sigma, s.outliers), sinks)
         # Rigid feet that slide under little load chatter: they touch for a part of the time alone.
-        slips += weight * bounded_log(load_ratio(given.load[i] - s.slip_limit, s.slip_sigma, s.outliers))
-    out[0] = 0.0
+        slides = sinking_load(load_ratio(given.load[i] - s.slip_limit, s.slip_sigma, s.outliers), sinks)
+        lands = not given.stood[i] and slide > _SLIDES * _SLIDES * noise
+        stick += weight * (min(rests, slides) if lands else rests)
+        slips += weight * slides
+    out[0] = unforced(i, s, given) if given.trusted and given.observed else 0.0
     out[1] = stick + quick * bounded_log(normal_ratio(slide, noise, along, 2, s.outliers))
     out[2] = slips + quick * bounded_log(normal_ratio(slide, slip, along, 2, s.outliers))
 

@@ -15,6 +15,7 @@ BELIEVED = 0.5
 UNKNOWN = -1.0  # the evidence before the first state
 _IDLE = 1e-6  # A load below this part of force_on is the rounding of none.
 _SPREAD_GAIN = 0.1  # The noise is averaged over the inverse of this many times as many states as the velocity.
+_SPREAD_MOST = 9.0  # A square is at most this many times what is known of it: a foot that is flung is not noisy.
 # A contact that just closed slips if its mean velocity exceeds this many of its standard deviations.
 _SLIP_SIGMAS = 4.0
 
@@ -92,7 +93,8 @@ def slips(
             smooth[i, k] += (tangential[i, k] - smooth[i, k]) / seen[i]
             speed += smooth[i, k] ** 2
         if closed[i]:
-            spread[i] += (1.0 - lag) * _SPREAD_GAIN * (0.5 * apart - spread[i])
+            most = _SPREAD_MOST * max(velocity_sigma * velocity_sigma, spread[i])
+            spread[i] += (1.0 - lag) * _SPREAD_GAIN * (min(0.5 * apart, most) - spread[i])
         doubt = _SLIP_SIGMAS * math.sqrt(max(velocity_sigma * velocity_sigma, spread[i]) / (2.0 * seen[i] - 1.0))
         slipping[i] = 1 if math.sqrt(speed) > (slip_off if slipping[i] else max(slip_on, doubt)) else 0
         for k in range(2):

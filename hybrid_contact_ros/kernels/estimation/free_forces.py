@@ -18,7 +18,7 @@ MOST_CONTACTS = 16
 """The forces of more contacts are not looked for: the work grows with the cube of their number."""
 _WIDTH = 3
 _SOLVED = int(Status.SOLVED)
-_NOISE_TIME = 0.1  # s, over which the noise is averaged
+_NOISE_TIME = 0.02  # s, over which the noise is averaged: twice as long as the observer remembers an impact
 # The noise of one state counts for this part of itself where it is above the average: an impact shows at once.
 _PRESENT = 0.5
 
