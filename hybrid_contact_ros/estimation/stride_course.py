@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.kernels.estimation.event_skill import FIRST, HORIZONS, PATH, RECENT, SOURCES, EventSkill
+from hybrid_contact_ros.kernels.estimation.event_skill import FIRST, HORIZONS, LEAST_PACE, PATH, RECENT, SOURCES, EventSkill
 from hybrid_contact_ros.kernels.estimation.stride_course import (
     EVENTS,
     KEPT,
@@ -68,8 +68,8 @@ def event_skill(contacts: int) -> EventSkill:
         sigma=np.zeros(m),
         forecast=np.zeros((m, SOURCES)),
         estimate=np.zeros(3),
-        lean=np.zeros(3),
-        recent_lean=np.zeros(RECENT),
+        lean=np.zeros((2, 2)),
+        recent_lean=np.zeros((RECENT, 3)),
         recent_load=np.zeros((RECENT, m)),
         unloading=np.zeros((m + 1, UNLOADING)),
         fell=np.zeros(m + 1, dtype=indices),
@@ -85,7 +85,8 @@ def forget_skill(skill: EventSkill) -> None:
     skill.events[:] = 1.0
     skill.share[:] = 1.0
     skill.share[:, 1, PATH] = _UNPROVEN
-    for array in (skill.lean, skill.fell, skill.pressed):
+    skill.lean[:] = LEAST_PACE, 0.0
+    for array in (skill.fell, skill.pressed):
         array.fill(0)
     skill.pending[:] = np.nan
     skill.sigma[:] = np.nan

@@ -5,7 +5,7 @@ import pytest
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.estimation.stride_course import event_skill, forget_skill, stride_course
-from hybrid_contact_ros.kernels.estimation.event_skill import PATH, STRIDE, leaning, learn_skill
+from hybrid_contact_ros.kernels.estimation.event_skill import PATH, learn_skill
 from hybrid_contact_ros.kernels.estimation.event_sources import EventsGiven, EventsTold, weigh_sources
 from hybrid_contact_ros.kernels.estimation.event_times import follow_line
 
@@ -133,27 +133,6 @@ def test_reset_forgets_how_feet_were_unloaded():
         feet.stance(unloaded())
     forget_skill(feet.skill)
     assert not any(feet.state([load])[0] for load in unloaded()) and feet.skill.forecast[0, PATH] == np.inf
-
-
-def late(errors):
-    """What is taken off after liftoffs that a last stride said so many s late."""
-    feet = Feet()
-    for error in errors:
-        end = feet.now + 0.1
-        for _ in range(99):
-            feet.state([FULL])
-            here = feet.skill.recent_place[1] - 1
-            feet.skill.recent[here, 0, STRIDE] = end + error - feet.skill.recent_lean[here]
-        learn_skill(0, 1, end, feet.skill)
-    return leaning(feet.skill)
-
-
-def test_what_the_last_stride_is_late_by_again_and_again_is_taken_off():
-    assert late([0.006] * 8) == pytest.approx(0.006, rel=0.2)
-
-
-def test_errors_that_change_their_sign_are_not_taken_off():
-    assert late([0.006, -0.006] * 6) == 0.0
 
 
 def taken_off(stand):

@@ -45,8 +45,7 @@ _FLICKER = 30_000_000  # ns: events that follow the one before sooner are a boun
 _SHARPEST = 3e-4  # s: no deviation is smaller, since no stamp is known better
 # s: detections date a liftoff later than forces end, by up to this; the lowest quantile is that much wider.
 _DATING = 0.003
-# s: a touchdown is dated this late on average, by the one in four whose evidence begins a sample later (1 kHz, noise).
-_DATED_LATE = 0.0002
+_LONGEST_STEP = 0.02  # s, between states, half of which an event is dated late
 _ELSEWHERE = 0.01  # s: a foretold time that is this far from its lead is one for another lead
 _LATE = 20_000_000  # ns: an event may be told this long after it happened
 _FADING = 0.98  # of the numbers of events that came, for each later one
@@ -56,8 +55,10 @@ FIRST_CAME, FIRST_AWAITED = 4.5, 5.0
 # near to uniform at the five levels, and of the first so many classes: those of liftoffs are not
 # (docs/event_densities.md).
 _LEAST_SUPPORT, _UNIFORM, _MEASURED, _LAST = 8.0, 0.15, 2, 32
-# A whole density is valid where also as many transforms as are remembered are this near to uniform everywhere.
-_UNIFORM_EVERYWHERE = 0.12
+# A whole density is valid where also as many transforms as are remembered are this near to uniform everywhere, and
+# depend on each other by no more than this: where errors follow each other they are right on the whole only.
+_UNIFORM_EVERYWHERE, _DEPENDENT = 0.12, 0.3
+_BETWEEN = 2  # events: two feet may land together, and share their error
 CHECKED = 64
 """Transforms of a class and lead that are remembered."""
 _BOUNDS, _DENSITY = 1, 2  # bits
@@ -105,6 +106,8 @@ def foretell_densities(settings, given, problem, skill, ahead, density, out):
         code = _class_of(i, kind, given.elapsed, problem.due, skill)
         for k in range(3):
             density.times[i, k] = times[k]
+        # The first state at or after an event is half a step later on average.
+        median = times[0] + 0.5 * min(max(given.dt, 0.0), _LONGEST_STEP)
         out.codes[BOUNDS_VALID, i] = out.codes[DENSITY_VALID, i] = 0
         numbers[EVENT_PROBABILITY, i] = math.nan
         for k in range(4):
@@ -112,9 +115,10 @@ def foretell_densities(settings, given, problem, skill, ahead, density, out):
         scale = 0.0
         if code != _NONE:
             scale = _deviation(settings.sigmas, times)
+            density.times[i, 0] = median
             _write(i, code, scale, reach, settings.horizon, density, out)
         if keeps:
-            density.foretold[place, i, 0] = times[0]
+            density.foretold[place, i, 0] = median
             density.foretold[place, i, 1] = scale
             density.classes[place, i] = code
         for k in range(3):
@@ -253,8 +257,7 @@ def _compare(i, kind, time, density):
         if code == _NONE or _kind_of(code) != kind:
             continue
         median, scale = density.foretold[place, i, 0], density.foretold[place, i, 1]
-        late = _DATED_LATE if kind == _TOUCHDOWN else 0.0
-        residual = (1e-9 * (time - density.stamps[place]) - late - median) / scale
+        residual = (1e-9 * (time - density.stamps[place]) - median) / scale
         # What was foretold for quite another time counts where it will be looked for.
         apart = abs(median - SECONDS[lead])
         said = lead if apart <= max(_ELSEWHERE, 0.5 * SECONDS[lead]) else _nearest(median)
@@ -278,7 +281,8 @@ def _check(i, code, lead, residual, scale, density):
     """Where in its density this event was, and whether the last ones were where they should be.
 
     The rule of bounds: of the last 32 events, all of which were foretold, no more than a part is apart from a uniform
-    distribution at any of the five levels. That of densities: so are the last CHECKED events, at all levels.
+    distribution at any of the five levels. That of densities: so are the last CHECKED events, at all levels, and
+    none tells much of those after it (Diebold, Gunther and Tay 1998: transforms are uniform and independent).
     """
     _refresh(i, code, lead, density)
     q = density.work[0, :5]
@@ -296,8 +300,21 @@ def _check(i, code, lead, residual, scale, density):
             apart = max(apart, abs(below / _LAST - LEVELS[k]))
         passed = _BOUNDS if apart <= _UNIFORM else 0
     if passed and number + 1 >= CHECKED and _distance(ring) <= _UNIFORM_EVERYWHERE:
-        passed |= _DENSITY
+        passed |= _DENSITY if _dependence(number, ring) <= _DEPENDENT else 0
     density.passed[code, lead] = passed
+
+
+@kernel
+def _dependence(number, transforms):
+    """Correlation of transforms (n,), a ring of which ``number`` was written last, with those of two events before."""
+    n = transforms.shape[0]
+    squares = products = 0.0
+    for k in range(n):
+        apart = transforms[(number - k) % n] - 0.5
+        squares += apart * apart
+        if k + _BETWEEN < n:
+            products += apart * (transforms[(number - k - _BETWEEN) % n] - 0.5)
+    return products / max(squares, 1e-9)
 
 
 @kernel

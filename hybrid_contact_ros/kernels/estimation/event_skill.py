@@ -13,6 +13,7 @@ from typing import NamedTuple
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
+from hybrid_contact_ros.kernels.estimation.stride_course import DRIFT, TRACKED
 from hybrid_contact_ros.kernels.estimation.unloading import learn_unloading
 
 SOURCES = 4
@@ -32,9 +33,9 @@ _LEAST = 0.001  # s, an error that always counts in full
 _WINDOW = 0.03  # s: an event that is this far from its forecast is another one
 _SHARE = 0.25  # of the last forecast in that share
 _SHARED = 0.1  # the same, of a forecast by the load of another contact: a gait unloads all of its feet alike
-_LEANING = 0.5  # of the last error in what the last stride is off by, of all contacts' liftoffs
-_FADING = 0.8  # of the mean squares with and without that
-_LEANS = 0.5  # it is taken off where that leaves less than this part of the mean square
+_FADING = 0.97  # of the sums that the leaning is made of, for each later event of any contact
+LEAST_PACE = 0.05**2
+"""What the sum of squared changes of pace begins with, and goes back to: one that is steady tells nothing."""
 _LEAN_AT = 1  # place in AHEAD of the errors that it is learned from
 _SOON = 0.01  # s: a forecast this near to its time has been told
 FLOOR = 0.0005
@@ -61,8 +62,8 @@ class EventSkill(NamedTuple):
     sigma: Array  # (m,), s, standard deviation of the next event; NaN for none
     forecast: Array  # (m, SOURCES), s from now; scratch
     estimate: Array  # (3,), scratch
-    lean: Array  # (3,): s, by which liftoffs by the last stride are late; s², mean squares of errors without, with it
-    recent_lean: Array  # (RECENT,), s, what was taken off
+    lean: Array  # (2, 2), of each kind: sums of squared changes of pace, and of these times errors, s
+    recent_lean: Array  # (RECENT, 3), change of pace, and what of each kind was taken off by the last stride, s
     recent_load: Array  # (RECENT, m), N, NaN where it is not known
     unloading: Array  # (m + 1, UNLOADING), N, before the last liftoff of each contact, and of any; the last load first
     fell: Indices  # (m + 1,), how many of these
@@ -79,18 +80,29 @@ def pause_skill(skill):
 
 
 @kernel
-def leaning(skill):
-    """What is taken off liftoffs by the last stride, s.
-
-    A stride that becomes longer or shorter is followed late while all feet stand, and each of its liftoffs is then off
-    by about as much as the one before.
-    """
-    return skill.lean[0] if skill.lean[2] < _LEANS * skill.lean[1] else 0.0
+def change_of_pace(lag):
+    """By which part of a stride's time the present stride takes longer than the last one; 0 where none is followed."""
+    return lag[DRIFT] / (1.0 - lag[DRIFT]) if lag[TRACKED] > 0.0 else 0.0
 
 
 @kernel
-def remember_forecasts(now, closed, load, weight, skill):
-    """Keep what was said, and mark as false what was to come and did not. load: (m,), N. weight: of forces, (m,)."""
+def leaning(kind, pace, skill):
+    """What is taken off events by the last stride, s, at a change of pace. kind: 0 touchdowns, 1 liftoffs.
+
+    A foot is lifted when the controller wants it, and legs follow their targets by some 30 ms: where the motion is as it
+    was L ago, the schedule is further. The liftoffs of a stride that becomes longer or shorter are then off by that
+    time times the change of pace. How long it is, of touchdowns and of liftoffs, is learned by least squares. Where the
+    pace does not change, its noise is taken back in the same way.
+    """
+    return pace * skill.lean[kind, 1] / skill.lean[kind, 0]
+
+
+@kernel
+def remember_forecasts(now, closed, load, weight, pace, skill):
+    """Keep what was said, and mark as false what was to come and did not.
+
+    Args: load: (m,), N. weight: of forces, (m,). pace: its change, as of :func:`change_of_pace`.
+    """
     for i in range(closed.shape[0]):
         lifts = 1 if closed[i] else 0
         for source in range(SOURCES):
@@ -108,7 +120,9 @@ def remember_forecasts(now, closed, load, weight, skill):
         return
     here = place[1]
     skill.recent_time[here] = now
-    skill.recent_lean[here] = leaning(skill)
+    skill.recent_lean[here, 0] = pace
+    for kind in range(2):
+        skill.recent_lean[here, 1 + kind] = leaning(kind, pace, skill)
     for i in range(closed.shape[0]):
         skill.recent_load[here, i] = load[i] if closed[i] and weight[i] >= BELIEVED else math.nan
         skill.recent_kind[here, i] = 1 if closed[i] else 0
@@ -143,22 +157,22 @@ def learn_skill(i, kind, time, skill):
                 continue
             if wanted - skill.recent_time[here] <= _SLACK and skill.recent_kind[here, i] == kind:
                 _learn_errors(i, kind, h, here, time, skill)
-                if kind == 1 and h == _LEAN_AT:
-                    _learn_lean(skill.recent[here, i, STRIDE] + skill.recent_lean[here] - time, skill)
+                if h == _LEAN_AT:
+                    whole = skill.recent[here, i, STRIDE] + skill.recent_lean[here, 1 + kind]
+                    _learn_lean(kind, skill.recent_lean[here, 0], whole - time, skill)
             break
     if kind == 1:
         learn_unloading(i, time, count, place, skill)
 
 
 @kernel
-def _learn_lean(error, skill):
-    """Take over an error (s) of a liftoff by the last stride without what was taken off; NaN for none."""
-    lean = skill.lean
+def _learn_lean(kind, pace, error, skill):
+    """Take over an error (s) of an event by the last stride without what was taken off; NaN for none."""
     if math.isnan(error) or abs(error) > _WINDOW:
         return
-    lean[1] += (1.0 - _FADING) * (error * error - lean[1])
-    lean[2] += (1.0 - _FADING) * ((error - lean[0]) ** 2 - lean[2])
-    lean[0] += _LEANING * (error - lean[0])
+    lean = skill.lean[kind]
+    lean[0] += (1.0 - _FADING) * (LEAST_PACE - lean[0]) + pace * pace
+    lean[1] += pace * error - (1.0 - _FADING) * lean[1]
 
 
 @kernel

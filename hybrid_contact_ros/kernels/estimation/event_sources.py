@@ -28,6 +28,7 @@ from hybrid_contact_ros.kernels.estimation.event_skill import (
     STATE,
     STRIDE,
     TOLD,
+    change_of_pace,
     leaning,
     remember_forecasts,
 )
@@ -107,7 +108,7 @@ def weigh_sources(given, course, skill, told):
         elif kind[i] == wanted:
             kind[i] = backed[i] = _NONE
             times[i, 0] = times[i, 1] = times[i, 2] = math.nan
-    remember_forecasts(given.now, closed, given.load, given.weight, skill)
+    remember_forecasts(given.now, closed, given.load, given.weight, change_of_pace(course.lag), skill)
 
 
 @kernel
@@ -118,7 +119,7 @@ def _liftoffs(i, given, course, skill):
     not_yet(given.expected[i, 1], due)
     said[STATE] = math.inf if given.lost else due[0]
     said[STRIDE], _ = event_after(i, 1, given.now, course)
-    said[STRIDE] = max(said[STRIDE] - leaning(skill), 0.0)
+    said[STRIDE] = max(said[STRIDE] - leaning(1, change_of_pace(course.lag), skill), 0.0)
     for source in (STATE, STRIDE):
         if still_bears(i, said[source], given.now, given.load[i], given.weight[i], skill):
             said[source] = math.inf
@@ -133,6 +134,7 @@ def _touchdowns(i, given, course, skill, told):
     stands = told.kind[i] == _TOUCHDOWN and not (given.lost and by_rhythm)
     said[STATE] = told.times[i, 0] if stands else math.inf
     said[STRIDE], _ = event_after(i, 0, given.now, course)
+    said[STRIDE] = max(said[STRIDE] - leaning(0, change_of_pace(lag), skill), 0.0)
     said[PATH] = math.inf
     height, rate_then = height_then(i, given.now - lag[LAG], course) if lag[TRACKED] > 0.0 else (math.nan, math.nan)
     if math.isnan(height):
