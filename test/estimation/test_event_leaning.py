@@ -39,7 +39,7 @@ def errors_of_liftoffs(delay, change, seconds=20.0, learns=True):
         closed = np.array([phases[k] % 1.0 < LIFTS_AT], np.uint8)
         given = EventsGiven(
             now, STEP, 2.0, 0.1, False, closed, one, -one, np.full((1, 2, 3), np.inf), one, np.zeros(1),
-            np.zeros((1, 2, 3)),
+            np.zeros((1, 2, 3)), 0.001, 0.02 * one,
         )  # fmt: skip
         weigh_sources(given, course, skill, EventsTold(np.zeros(1, np.uint8), np.zeros(1, np.uint8), np.zeros((1, 3))))
         if not learns:
@@ -91,5 +91,11 @@ def test_errors_that_go_with_the_change_of_pace_are_taken_off_at_any_pace_of_the
     assert leaning(1 - kind, 0.1, skill) == 0.0
 
 
-def test_errors_at_a_steady_pace_teach_nothing_of_one_that_changes():
-    assert abs(leaning(1, 0.1, leaned(1, np.zeros(40), np.full(40, 0.005)))) == 0.0
+def test_errors_at_a_steady_pace_are_taken_off_at_any_pace():
+    skill = leaned(1, np.zeros(40), np.full(40, 0.005))
+    assert leaning(1, 0.0, skill) == leaning(1, 0.2, skill) == pytest.approx(0.005, rel=0.4)
+    assert leaning(0, 0.0, skill) == 0.0
+
+
+def test_errors_that_change_their_sign_are_not_taken_off():
+    assert abs(leaning(1, 0.1, leaned(1, np.zeros(40), 0.006 * (-1.0) ** np.arange(40)))) < 0.0005

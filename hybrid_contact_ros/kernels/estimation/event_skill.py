@@ -33,9 +33,9 @@ _LEAST = 0.001  # s, an error that always counts in full
 _WINDOW = 0.03  # s: an event that is this far from its forecast is another one
 _SHARE = 0.25  # of the last forecast in that share
 _SHARED = 0.1  # the same, of a forecast by the load of another contact: a gait unloads all of its feet alike
-_FADING = 0.97  # of the sums that the leaning is made of, for each later event of any contact
-LEAST_PACE = 0.05**2
-"""What the sum of squared changes of pace begins with, and goes back to: one that is steady tells nothing."""
+_FADING = 0.95  # of the sums that the leaning is made of, for each later event of any contact
+FIRST_SUMS = (0.05**2, 0.0, 8.0, 0.0, 0.0)
+"""What these sums begin with, and fade to: few events, and paces that are steady, tell little."""
 _LEAN_AT = 1  # place in AHEAD of the errors that it is learned from
 _SOON = 0.01  # s: a forecast this near to its time has been told
 FLOOR = 0.0005
@@ -58,11 +58,11 @@ class EventSkill(NamedTuple):
     recent_kind: Indices  # (RECENT, m), of what was forecast: 0 touchdown, 1 liftoff
     recent_place: Indices  # (2,), how many, and the next
     pending: Array  # (m, 2, SOURCES), s after the origin: forecasts whose time is near or over; NaN for none
-    path: Array  # (m, 3), of an open contact: place beside its path, m, the rate of it, m/s, and whether it is known
+    path: Array  # (m, 4), of an open contact: place beside its path, m, its rate, m/s, whether it is known; largest gap, m
     sigma: Array  # (m,), s, standard deviation of the next event; NaN for none
     forecast: Array  # (m, SOURCES), s from now; scratch
     estimate: Array  # (3,), scratch
-    lean: Array  # (2, 2), of each kind: sums of squared changes of pace, and of these times errors, s
+    lean: Array  # (2, 5), of each kind: sums over events of x², x, 1, x e and e; x: change of pace, e: error, s
     recent_lean: Array  # (RECENT, 3), change of pace, and what of each kind was taken off by the last stride, s
     recent_load: Array  # (RECENT, m), N, NaN where it is not known
     unloading: Array  # (m + 1, UNLOADING), N, before the last liftoff of each contact, and of any; the last load first
@@ -91,10 +91,11 @@ def leaning(kind, pace, skill):
 
     A foot is lifted when the controller wants it, and legs follow their targets by some 30 ms: where the motion is as it
     was L ago, the schedule is further. The liftoffs of a stride that becomes longer or shorter are then off by that
-    time times the change of pace. How long it is, of touchdowns and of liftoffs, is learned by least squares. Where the
-    pace does not change, its noise is taken back in the same way.
+    time times the change of pace, and where the pace changes slowly the lag is behind by a constant. Both are learned
+    by least squares, of touchdowns and of liftoffs. Noise of a steady pace is taken back in the same way.
     """
-    return pace * skill.lean[kind, 1] / skill.lean[kind, 0]
+    xx, x, n, xe, e = skill.lean[kind]
+    return (pace * (n * xe - x * e) + xx * e - x * xe) / (xx * n - x * x)
 
 
 @kernel
@@ -170,9 +171,9 @@ def _learn_lean(kind, pace, error, skill):
     """Take over an error (s) of an event by the last stride without what was taken off; NaN for none."""
     if math.isnan(error) or abs(error) > _WINDOW:
         return
-    lean = skill.lean[kind]
-    lean[0] += (1.0 - _FADING) * (LEAST_PACE - lean[0]) + pace * pace
-    lean[1] += pace * error - (1.0 - _FADING) * lean[1]
+    lean, new = skill.lean[kind], (pace * pace, pace, 1.0, pace * error, error)
+    for k in range(5):
+        lean[k] += (1.0 - _FADING) * (FIRST_SUMS[k] - lean[k]) + new[k]
 
 
 @kernel
