@@ -68,34 +68,30 @@ def test_where_joints_follow_at_once_or_the_period_stays_nothing_is_lost(delay, 
     assert np.sqrt(np.mean(learned**2)) < np.sqrt(np.mean(plain**2)) + 0.0005
 
 
-def leaned(kind, paces, errors):
-    """What is remembered after events of a kind that the last stride was wrong about by ``errors``, s, at changes of
-    pace."""
+def leaned(paces, errors):
+    """What is remembered after liftoffs that the last stride was wrong about by ``errors``, s, at changes of pace."""
     skill = event_skill(1)
     for k, (pace, error) in enumerate(zip(paces, errors, strict=True)):
         time = 1.0 + 0.3 * k
         skill.recent[0, 0] = np.nan
-        skill.recent_time[0], skill.recent_kind[0, 0], skill.recent_place[:] = time - 0.02, kind, (1, 1)
-        skill.recent_lean[0] = pace, *(leaning(each, pace, skill) for each in (0, 1))
-        skill.recent[0, 0, STRIDE] = time + error - skill.recent_lean[0, 1 + kind]
-        learn_skill(0, kind, time, skill)
+        skill.recent_time[0], skill.recent_kind[0, 0], skill.recent_place[:] = time - 0.02, 1, (1, 1)
+        skill.recent_lean[0] = pace, leaning(pace, skill)
+        skill.recent[0, 0, STRIDE] = time + error - skill.recent_lean[0, 1]
+        learn_skill(0, 1, time, skill)
     return skill
 
 
-@pytest.mark.parametrize("kind", [0, 1])
-def test_errors_that_go_with_the_change_of_pace_are_taken_off_at_any_pace_of_their_kind_alone(kind):
+def test_errors_that_go_with_the_change_of_pace_are_taken_off_at_any_pace():
     paces = 0.2 * np.sin(np.arange(40))
-    skill = leaned(kind, paces, -0.03 * paces)
-    assert leaning(kind, 0.1, skill) == pytest.approx(-0.003, rel=0.1)
-    assert leaning(kind, -0.1, skill) == pytest.approx(0.003, rel=0.1)
-    assert leaning(1 - kind, 0.1, skill) == 0.0
+    skill = leaned(paces, -0.03 * paces)
+    assert leaning(0.1, skill) == pytest.approx(-0.003, rel=0.1)
+    assert leaning(-0.1, skill) == pytest.approx(0.003, rel=0.1)
 
 
 def test_errors_at_a_steady_pace_are_taken_off_at_any_pace():
-    skill = leaned(1, np.zeros(40), np.full(40, 0.005))
-    assert leaning(1, 0.0, skill) == leaning(1, 0.2, skill) == pytest.approx(0.005, rel=0.4)
-    assert leaning(0, 0.0, skill) == 0.0
+    skill = leaned(np.zeros(40), np.full(40, 0.005))
+    assert leaning(0.0, skill) == leaning(0.2, skill) == pytest.approx(0.005, rel=0.4)
 
 
 def test_errors_that_change_their_sign_are_not_taken_off():
-    assert abs(leaning(1, 0.1, leaned(1, np.zeros(40), 0.006 * (-1.0) ** np.arange(40)))) < 0.0005
+    assert abs(leaning(0.1, leaned(np.zeros(40), 0.006 * (-1.0) ** np.arange(40)))) < 0.0005

@@ -14,9 +14,9 @@ import numpy as np
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.density_checks import BOUNDS, CHECKED, DENSITY, rules_that_hold
 from hybrid_contact_ros.kernels.estimation.density_quantiles import (
     LEADS,
-    LEVELS,
     SECONDS,
     bound_logit,
     keep_residual,
@@ -51,17 +51,9 @@ _LATE = 20_000_000  # ns: an event may be told this long after it happened
 _FADING = 0.98  # of the numbers of events that came, for each later one
 FIRST_CAME, FIRST_AWAITED = 4.5, 5.0
 """What these numbers begin with."""
-# Bounds are valid with residuals that weigh as much as this many of the contact's own, whose last transforms are this
-# near to uniform at the five levels, and of the first so many classes: those of liftoffs are not
-# (docs/event_densities.md).
-_LEAST_SUPPORT, _UNIFORM, _MEASURED, _LAST = 8.0, 0.15, 2, 32
-# A whole density is valid where also as many transforms as are remembered are this near to uniform everywhere, and
-# depend on each other by no more than this: where errors follow each other they are right on the whole only.
-_UNIFORM_EVERYWHERE, _DEPENDENT = 0.12, 0.3
-_BETWEEN = 2  # events: two feet may land together, and share their error
-CHECKED = 64
-"""Transforms of a class and lead that are remembered."""
-_BOUNDS, _DENSITY = 1, 2  # bits
+# Bounds are valid with residuals that weigh as much as this many of the contact's own, and of the first so many classes:
+# those of liftoffs are not (docs/event_densities.md).
+_LEAST_SUPPORT, _MEASURED = 8.0, 2
 
 
 class DensityMemory(NamedTuple):
@@ -177,8 +169,8 @@ def _write(i, code, scale, reach, horizon, density, out):
     passed = 0
     if enough and code < _MEASURED:
         passed = np.int64(density.passed[code, low]) & np.int64(density.passed[code, low + 1])
-    out.codes[BOUNDS_VALID, i] = 1 if passed & _BOUNDS else 0
-    out.codes[DENSITY_VALID, i] = 1 if passed & _DENSITY else 0
+    out.codes[BOUNDS_VALID, i] = 1 if passed & BOUNDS else 0
+    out.codes[DENSITY_VALID, i] = 1 if passed & DENSITY else 0
 
 
 @kernel
@@ -278,53 +270,11 @@ def _nearest(median):
 
 @kernel
 def _check(i, code, lead, residual, scale, density):
-    """Where in its density this event was, and whether the last ones were where they should be.
-
-    The rule of bounds: of the last 32 events, all of which were foretold, no more than a part is apart from a uniform
-    distribution at any of the five levels. That of densities: so are the last CHECKED events, at all levels, and
-    none tells much of those after it (Diebold, Gunther and Tay 1998: transforms are uniform and independent).
-    """
+    """Where in its density this event was, and whether the last ones were where they should be."""
     _refresh(i, code, lead, density)
     q = density.work[0, :5]
     for k in range(5):
         q[k] = scale * density.knots[i, code, lead, k]
     number, ring = density.counts[code, lead], density.transforms[code, lead]
     ring[number % CHECKED] = logistic_cdf(scale * residual, q)
-    passed = 0
-    if number + 1 >= _LAST:
-        apart = 0.0
-        for k in range(5):
-            below = 0
-            for j in range(_LAST):
-                below += 1 if ring[(number - j) % CHECKED] <= LEVELS[k] else 0
-            apart = max(apart, abs(below / _LAST - LEVELS[k]))
-        passed = _BOUNDS if apart <= _UNIFORM else 0
-    if passed and number + 1 >= CHECKED and _distance(ring) <= _UNIFORM_EVERYWHERE:
-        passed |= _DENSITY if _dependence(number, ring) <= _DEPENDENT else 0
-    density.passed[code, lead] = passed
-
-
-@kernel
-def _dependence(number, transforms):
-    """Correlation of transforms (n,), a ring of which ``number`` was written last, with those of two events before."""
-    n = transforms.shape[0]
-    squares = products = 0.0
-    for k in range(n):
-        apart = transforms[(number - k) % n] - 0.5
-        squares += apart * apart
-        if k + _BETWEEN < n:
-            products += apart * (transforms[(number - k - _BETWEEN) % n] - 0.5)
-    return products / max(squares, 1e-9)
-
-
-@kernel
-def _distance(transforms):
-    """Largest distance of the distribution of transforms (n,) from a uniform one (Kolmogorov and Smirnov)."""
-    n, apart = transforms.shape[0], 0.0
-    for j in range(n):
-        below = at_most = 0
-        for k in range(n):
-            below += 1 if transforms[k] < transforms[j] else 0
-            at_most += 1 if transforms[k] <= transforms[j] else 0
-        apart = max(apart, at_most / n - transforms[j], transforms[j] - below / n)
-    return apart
+    density.passed[code, lead] = rules_that_hold(number, ring)

@@ -33,7 +33,7 @@ _LEAST = 0.001  # s, an error that always counts in full
 _WINDOW = 0.03  # s: an event that is this far from its forecast is another one
 _SHARE = 0.25  # of the last forecast in that share
 _SHARED = 0.1  # the same, of a forecast by the load of another contact: a gait unloads all of its feet alike
-_FADING = 0.95  # of the sums that the leaning is made of, for each later event of any contact
+_FADING = 0.95  # of the sums that the leaning is made of, for each later liftoff of any contact
 FIRST_SUMS = (0.05**2, 0.0, 8.0, 0.0, 0.0)
 """What these sums begin with, and fade to: few events, and paces that are steady, tell little."""
 _LEAN_AT = 1  # place in AHEAD of the errors that it is learned from
@@ -62,8 +62,8 @@ class EventSkill(NamedTuple):
     sigma: Array  # (m,), s, standard deviation of the next event; NaN for none
     forecast: Array  # (m, SOURCES), s from now; scratch
     estimate: Array  # (3,), scratch
-    lean: Array  # (2, 5), of each kind: sums over events of x², x, 1, x e and e; x: change of pace, e: error, s
-    recent_lean: Array  # (RECENT, 3), change of pace, and what of each kind was taken off by the last stride, s
+    lean: Array  # (5,), sums over liftoffs of x², x, 1, x e and e; x: change of pace, e: error by the last stride, s
+    recent_lean: Array  # (RECENT, 2), change of pace, and what was taken off, s
     recent_load: Array  # (RECENT, m), N, NaN where it is not known
     unloading: Array  # (m + 1, UNLOADING), N, before the last liftoff of each contact, and of any; the last load first
     fell: Indices  # (m + 1,), how many of these
@@ -86,15 +86,15 @@ def change_of_pace(lag):
 
 
 @kernel
-def leaning(kind, pace, skill):
-    """What is taken off events by the last stride, s, at a change of pace. kind: 0 touchdowns, 1 liftoffs.
+def leaning(pace, skill):
+    """What is taken off liftoffs by the last stride, s, at a change of pace.
 
     A foot is lifted when the controller wants it, and legs follow their targets by some 30 ms: where the motion is as it
     was L ago, the schedule is further. The liftoffs of a stride that becomes longer or shorter are then off by that
     time times the change of pace, and where the pace changes slowly the lag is behind by a constant. Both are learned
-    by least squares, of touchdowns and of liftoffs. Noise of a steady pace is taken back in the same way.
+    by least squares. Noise of a steady pace is taken back in the same way. Touchdowns are where the motion is.
     """
-    xx, x, n, xe, e = skill.lean[kind]
+    xx, x, n, xe, e = skill.lean
     return (pace * (n * xe - x * e) + xx * e - x * xe) / (xx * n - x * x)
 
 
@@ -121,9 +121,7 @@ def remember_forecasts(now, closed, load, weight, pace, skill):
         return
     here = place[1]
     skill.recent_time[here] = now
-    skill.recent_lean[here, 0] = pace
-    for kind in range(2):
-        skill.recent_lean[here, 1 + kind] = leaning(kind, pace, skill)
+    skill.recent_lean[here, 0], skill.recent_lean[here, 1] = pace, leaning(pace, skill)
     for i in range(closed.shape[0]):
         skill.recent_load[here, i] = load[i] if closed[i] and weight[i] >= BELIEVED else math.nan
         skill.recent_kind[here, i] = 1 if closed[i] else 0
@@ -158,20 +156,20 @@ def learn_skill(i, kind, time, skill):
                 continue
             if wanted - skill.recent_time[here] <= _SLACK and skill.recent_kind[here, i] == kind:
                 _learn_errors(i, kind, h, here, time, skill)
-                if h == _LEAN_AT:
-                    whole = skill.recent[here, i, STRIDE] + skill.recent_lean[here, 1 + kind]
-                    _learn_lean(kind, skill.recent_lean[here, 0], whole - time, skill)
+                if kind == 1 and h == _LEAN_AT:
+                    pace, taken_off = skill.recent_lean[here]
+                    _learn_lean(pace, skill.recent[here, i, STRIDE] + taken_off - time, skill)
             break
     if kind == 1:
         learn_unloading(i, time, count, place, skill)
 
 
 @kernel
-def _learn_lean(kind, pace, error, skill):
-    """Take over an error (s) of an event by the last stride without what was taken off; NaN for none."""
+def _learn_lean(pace, error, skill):
+    """Take over an error (s) of a liftoff by the last stride without what was taken off; NaN for none."""
     if math.isnan(error) or abs(error) > _WINDOW:
         return
-    lean, new = skill.lean[kind], (pace * pace, pace, 1.0, pace * error, error)
+    lean, new = skill.lean, (pace * pace, pace, 1.0, pace * error, error)
     for k in range(5):
         lean[k] += (1.0 - _FADING) * (FIRST_SUMS[k] - lean[k]) + new[k]
 

@@ -123,7 +123,7 @@ def _liftoffs(i, given, course, skill):
     not_yet(given.expected[i, 1], due)
     said[STATE] = math.inf if given.lost else due[0]
     said[STRIDE], _ = event_after(i, 1, given.now, course)
-    said[STRIDE] = max(said[STRIDE] - leaning(1, change_of_pace(course.lag), skill), 0.0)
+    said[STRIDE] = max(said[STRIDE] - leaning(change_of_pace(course.lag), skill), 0.0)
     for source in (STATE, STRIDE):
         if still_bears(i, said[source], given.now, given.load[i], given.weight[i], skill):
             said[source] = math.inf
@@ -142,7 +142,6 @@ def _touchdowns(i, given, course, skill, told):
     comes_down = path[3] > _RISEN * given.gap_sigma or given.rate[i] < -_FALLS * given.rate_sigma[i]
     said[STATE] = told.times[i, 0] if stands and comes_down else math.inf
     said[STRIDE], _ = event_after(i, 0, given.now, course)
-    said[STRIDE] = max(said[STRIDE] - leaning(0, change_of_pace(lag), skill), 0.0)
     said[PATH] = math.inf
     height, rate_then = height_then(i, given.now - lag[LAG], course) if lag[TRACKED] > 0.0 else (math.nan, math.nan)
     if math.isnan(height):
