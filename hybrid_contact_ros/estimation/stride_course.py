@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.kernels.estimation.event_skill import FIRST, FIRST_SUMS, HORIZONS, PATH, RECENT, SOURCES, EventSkill
+from hybrid_contact_ros.kernels.estimation.event_skill import (
+    FIRST,
+    FIRST_SUMS,
+    HORIZONS,
+    PATH,
+    RECENT,
+    SOURCES,
+    EventSkill,
+)
 from hybrid_contact_ros.kernels.estimation.stride_course import (
     EVENTS,
     KEPT,

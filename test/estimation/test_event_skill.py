@@ -32,9 +32,9 @@ class Foot:
         one = np.ones(1)
         closed = np.array([closed], np.uint8)
         given = EventsGiven(
-            self.now, STEP, 2.0, 0.1, lost, closed, gap * one, rate * one, due, one, np.zeros(1), np.zeros((1, 2, 3)), 0.001,
-            0.02 * one,
-        )
+            self.now, STEP, 2.0, 0.1, lost, closed, gap * one, rate * one, due, one, np.zeros(1),
+            np.zeros((1, 2, 3)), 0.001, 0.02 * one,
+        )  # fmt: skip
         weigh_sources(given, self.course, self.skill, told)
         self.now += STEP
         return int(told.kind[0]), *told.times[0]

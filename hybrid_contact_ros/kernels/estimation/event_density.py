@@ -51,8 +51,8 @@ _LATE = 20_000_000  # ns: an event may be told this long after it happened
 _FADING = 0.98  # of the numbers of events that came, for each later one
 FIRST_CAME, FIRST_AWAITED = 4.5, 5.0
 """What these numbers begin with."""
-# Bounds are valid with residuals that weigh as much as this many of the contact's own, and of the first so many classes:
-# those of liftoffs are not (docs/event_densities.md).
+# Bounds are valid with residuals that weigh as much as this many of the contact's own, and of the first so many
+# classes: those of liftoffs are not (docs/event_densities.md).
 _LEAST_SUPPORT, _MEASURED = 8.0, 2
 
 

@@ -58,7 +58,7 @@ class EventSkill(NamedTuple):
     recent_kind: Indices  # (RECENT, m), of what was forecast: 0 touchdown, 1 liftoff
     recent_place: Indices  # (2,), how many, and the next
     pending: Array  # (m, 2, SOURCES), s after the origin: forecasts whose time is near or over; NaN for none
-    path: Array  # (m, 4), of an open contact: place beside its path, m, its rate, m/s, whether it is known; largest gap, m
+    path: Array  # (m, 4), while open: place beside its path, m; its rate, m/s; whether it is known; largest gap, m
     sigma: Array  # (m,), s, standard deviation of the next event; NaN for none
     forecast: Array  # (m, SOURCES), s from now; scratch
     estimate: Array  # (3,), scratch
@@ -89,8 +89,8 @@ def change_of_pace(lag):
 def leaning(pace, skill):
     """What is taken off liftoffs by the last stride, s, at a change of pace.
 
-    A foot is lifted when the controller wants it, and legs follow their targets by some 30 ms: where the motion is as it
-    was L ago, the schedule is further. The liftoffs of a stride that becomes longer or shorter are then off by that
+    A foot is lifted when the controller wants it, and legs follow their targets by some 30 ms: where the motion is as
+    it was L ago, the schedule is further. The liftoffs of a stride that becomes longer or shorter are then off by that
     time times the change of pace, and where the pace changes slowly the lag is behind by a constant. Both are learned
     by least squares. Noise of a steady pace is taken back in the same way. Touchdowns are where the motion is.
     """
