@@ -36,7 +36,7 @@ class Horizon:
         feet: number of contacts. errors: s, predicted less true time of the others.
         held: how many of these lie within their bounds. low, high: (s) the half-widths of these bounds.
         transforms, logs: where in its density each true time lies, and the log of the density there, a ms. valid:
-            whether the bounds were said to be calibrated.
+            whether the density was said to be calibrated.
     """
 
     events: int = 0

@@ -20,7 +20,7 @@ KINDS = {"touchdown": EventKind.TOUCHDOWN, "liftoff": EventKind.LIFTOFF}
 @dataclass(frozen=True, slots=True, eq=False)
 class Ahead:
     """The events of one kind that are predicted: (n, k) s after the sample, NaN where none is; with its bounds, its
-    density's quantiles (n, k, 5), whether bounds are said to be calibrated, and the probability that it comes."""
+    density's quantiles (n, k, 5), whether that is said to be calibrated, and the probability that it comes."""
 
     time: Array
     earliest: Array
@@ -44,7 +44,7 @@ class Answers:
 
 
 _QUANTILES = ("time_q05", "time_q25", "time_to_event", "time_q75", "time_q95")
-_TIMES = (*_QUANTILES, "earliest", "latest", "bounds_valid", "event_probability")
+_TIMES = (*_QUANTILES, "earliest", "latest", "density_valid", "event_probability")
 _NAMES = ("closed", "probability", "probability_valid", "next_event", *_TIMES)
 
 
@@ -106,5 +106,5 @@ def _ahead(each: dict[str, NDArray], groups: tuple[tuple[int, ...], ...], kind: 
     told = {name: np.stack(column, axis=1) for name, column in columns.items()}
     return Ahead(
         told["time_to_event"], told["earliest"], told["latest"], np.stack([told[name] for name in _QUANTILES], axis=2),
-        told["bounds_valid"] == 1.0, told["event_probability"],
+        told["density_valid"] == 1.0, told["event_probability"],
     )  # fmt: skip

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from hybrid_contact_ros.kernels.estimation.density_checks import CHECKED
 from hybrid_contact_ros.kernels.estimation.density_quantiles import CLASSES, KEPT, LEADS, SPAN
 from hybrid_contact_ros.kernels.estimation.event_density import (
-    CHECKED,
     FIRST_AWAITED,
     FIRST_CAME,
     STATES,

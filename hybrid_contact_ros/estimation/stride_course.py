@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.kernels.estimation.event_skill import FIRST, HORIZONS, PATH, RECENT, SOURCES, EventSkill
+from hybrid_contact_ros.kernels.estimation.event_skill import (
+    FIRST,
+    FIRST_SUMS,
+    HORIZONS,
+    PATH,
+    RECENT,
+    SOURCES,
+    EventSkill,
+)
 from hybrid_contact_ros.kernels.estimation.stride_course import (
     EVENTS,
     KEPT,
@@ -64,12 +72,12 @@ def event_skill(contacts: int) -> EventSkill:
         recent_kind=np.zeros((RECENT, m), dtype=indices),
         recent_place=np.zeros(2, dtype=indices),
         pending=np.zeros((m, 2, SOURCES)),
-        path=np.zeros((m, 3)),
+        path=np.zeros((m, 4)),
         sigma=np.zeros(m),
         forecast=np.zeros((m, SOURCES)),
         estimate=np.zeros(3),
-        lean=np.zeros(3),
-        recent_lean=np.zeros(RECENT),
+        lean=np.zeros(5),
+        recent_lean=np.zeros((RECENT, 2)),
         recent_load=np.zeros((RECENT, m)),
         unloading=np.zeros((m + 1, UNLOADING)),
         fell=np.zeros(m + 1, dtype=indices),
@@ -85,7 +93,8 @@ def forget_skill(skill: EventSkill) -> None:
     skill.events[:] = 1.0
     skill.share[:] = 1.0
     skill.share[:, 1, PATH] = _UNPROVEN
-    for array in (skill.lean, skill.fell, skill.pressed):
+    skill.lean[:] = FIRST_SUMS
+    for array in (skill.fell, skill.pressed):
         array.fill(0)
     skill.pending[:] = np.nan
     skill.sigma[:] = np.nan

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.estimation.event_densities import density_memory, forget_densities, pause_densities
@@ -48,6 +49,7 @@ class Settings(NamedTuple):
 
 class Given(NamedTuple):
     stamp: int
+    dt: float = 0.0
     elapsed: float = 0.0
 
 
@@ -80,7 +82,7 @@ class Foretold:
             self.skill.sigma[:] = self.skill.forecast[:] = 0.001
         self.ahead = Ahead(np.full((2, 3), np.nan))
         self.out = Out(np.zeros((NUMBERS, 2)), np.zeros((CODES, 2), np.uint8))
-        self.bounds = Settings()
+        self.bounds, self.step = Settings(), 0.0
 
     def state(self, stamp: int, contact: int, kind: int, median: float, sigma: float, latest: float | None = None):
         """At a stamp (ns) an event of one contact, ``median`` s ahead, is foretold; what is published of it."""
@@ -89,7 +91,7 @@ class Foretold:
         times[contact] = median, median - 2.0 * sigma, median + 2.0 * sigma if latest is None else latest
         codes[contact] = kind
         foretell_densities(
-            self.bounds, Given(stamp), self.problem, self.skill, self.ahead, self.memory, self.out
+            self.bounds, Given(stamp, self.step), self.problem, self.skill, self.ahead, self.memory, self.out
         )  # fmt: skip
         n = self.out.numbers[:, contact]
         quantiles = np.array([*n[QUANTILES : QUANTILES + 2], n[TIME], *n[QUANTILES + 2 : QUANTILES + 4]])
@@ -102,13 +104,15 @@ class Foretold:
     def happens(self, stamp: int, contact: int, kind: int):
         learn_densities(1, np.array([[contact, kind, stamp, stamp - MS, stamp]]), self.bounds.horizon, self.memory)
 
-    def strides(self, count, kind=TOUCHDOWN, bias=0.0, sigma=0.002, said=0.002, seed=0, lead=60):
+    def strides(self, count, kind=TOUCHDOWN, bias=0.0, sigma=0.002, said=0.002, seed=0, lead=60, deviates=None):
         """Events every 300 ms whose foretold times err by a bias and a normal deviate of ``sigma`` s each; ``said`` is
-        the deviation that is foretold. What is published 20 ms ahead of each of them, and the true time left."""
+        the deviation that is foretold. What is published 20 ms ahead of each of them, and the true time left.
+        ``deviates``: in place of normal ones, again and again."""
         rng, found = np.random.default_rng(seed), []
         for k in range(count):
             at, contact = (k + 1) * 300 * MS, k % 2
-            missed = bias + sigma * rng.standard_normal()
+            deviate = rng.standard_normal() if deviates is None else deviates[k % len(deviates)]
+            missed = bias + sigma * deviate
             for left in range(lead, 0, -1):
                 median = max(1e-3 * left - missed, 1e-4)
                 told = self.state(at - left * MS, contact, kind, median, said)
@@ -228,6 +232,27 @@ def test_a_whole_density_is_valid_after_more_events_of_touchdowns_alone_and_neve
     assert np.mean([one.whole for one in told[64:]]) > 0.2
     assert all(one.density.valid for one in told if one.whole)
     assert not any(one.whole for one, _ in Foretold().strides(400, LIFTOFF))
+
+
+def test_a_density_is_not_valid_where_one_error_tells_the_next_however_uniform_they_are_on_the_whole():
+    """The same 16 errors, every eight strides, in turns up and down, or as a die throws them."""
+    errors = norm.ppf((np.arange(16) + 0.5) / 16)
+    slowly = np.concatenate([errors[::2], errors[::-2]])
+    thrown = np.random.default_rng(2).permutation(errors)
+    valid = [
+        np.mean([told.whole for told, _ in Foretold().strides(240, deviates=each)[100:]]) for each in (slowly, thrown)
+    ]
+    assert valid[0] == 0.0 and valid[1] > 0.5
+
+
+@pytest.mark.parametrize("kind", [TOUCHDOWN, LIFTOFF])
+def test_an_event_is_expected_half_a_step_later_than_foretold_because_states_date_it(kind):
+    medians = []
+    for step in (0.0, 0.001, 0.01, 1.0):
+        thing = Foretold()
+        thing.step = step
+        medians.append(thing.state(0, 0, kind, 0.03, 0.002).density.quantiles[2])
+    assert medians == pytest.approx([0.03, 0.0305, 0.035, 0.04])  # of states that are rare no more is known
 
 
 def test_events_that_err_as_never_before_end_validity():

@@ -20,7 +20,7 @@ class Foot:
         self.course = stride_course(1, np.zeros(1), np.zeros(1), False, True)
         self.now = 0.0
 
-    def state(self, closed, expected=np.inf, found=np.nan, kind=0, lost=False, backed=True):
+    def state(self, closed, expected=np.inf, found=np.nan, kind=0, lost=False, backed=True, gap=1.0, rate=-1.0):
         """(kind, time, earliest, latest) of the next event."""
         due = np.full((1, 2, 3), np.inf)
         due[0, int(closed)] = expected, expected - 0.004, expected + 0.004
@@ -32,8 +32,9 @@ class Foot:
         one = np.ones(1)
         closed = np.array([closed], np.uint8)
         given = EventsGiven(
-            self.now, STEP, 2.0, 0.1, lost, closed, one, -one, due, one, np.zeros(1), np.zeros((1, 2, 3))
-        )
+            self.now, STEP, 2.0, 0.1, lost, closed, gap * one, rate * one, due, one, np.zeros(1),
+            np.zeros((1, 2, 3)), 0.001, 0.02 * one,
+        )  # fmt: skip
         weigh_sources(given, self.course, self.skill, told)
         self.now += STEP
         return int(told.kind[0]), *told.times[0]
@@ -113,3 +114,15 @@ def test_a_touchdown_that_is_near_is_told_whatever_the_record_of_the_state_is(ot
     assert foot.state(False, found=0.05, kind=TOUCHDOWN)[0] == 0
     kind, time, earliest, latest = foot.state(False, expected=others, found=0.005, kind=TOUCHDOWN)
     assert kind == TOUCHDOWN and time == pytest.approx(0.005) and earliest < 0.005 < latest
+
+
+def test_a_foot_that_stands_but_is_called_open_is_not_said_to_touch():
+    """Noise of a gap and of its rate has it touch at any time, where it neither was up nor comes down."""
+    foot, at = Foot(), {"found": 0.01, "kind": TOUCHDOWN, "rate": -0.03}
+    assert [foot.state(False, gap=gap, **at)[0] for gap in (0.0, -0.002, 0.001)] == [0, 0, 0]
+    assert foot.state(False, gap=0.002, **(at | {"rate": -0.3}))[0] == TOUCHDOWN  # it falls
+    assert foot.state(False, gap=0.001, **at)[0] == 0
+    foot.state(False, gap=0.02, rate=0.0)
+    assert foot.state(False, gap=0.001, **at)[0] == TOUCHDOWN  # it was up, and comes down softly
+    foot.state(True)
+    assert foot.state(False, gap=0.001, **at)[0] == 0  # since it stood again it was not

@@ -14,9 +14,9 @@ import numpy as np
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.density_checks import BOUNDS, CHECKED, DENSITY, rules_that_hold
 from hybrid_contact_ros.kernels.estimation.density_quantiles import (
     LEADS,
-    LEVELS,
     SECONDS,
     bound_logit,
     keep_residual,
@@ -45,22 +45,15 @@ _FLICKER = 30_000_000  # ns: events that follow the one before sooner are a boun
 _SHARPEST = 3e-4  # s: no deviation is smaller, since no stamp is known better
 # s: detections date a liftoff later than forces end, by up to this; the lowest quantile is that much wider.
 _DATING = 0.003
-# s: a touchdown is dated this late on average, by the one in four whose evidence begins a sample later (1 kHz, noise).
-_DATED_LATE = 0.0002
+_LONGEST_STEP = 0.02  # s, between states, half of which an event is dated late
 _ELSEWHERE = 0.01  # s: a foretold time that is this far from its lead is one for another lead
 _LATE = 20_000_000  # ns: an event may be told this long after it happened
 _FADING = 0.98  # of the numbers of events that came, for each later one
 FIRST_CAME, FIRST_AWAITED = 4.5, 5.0
 """What these numbers begin with."""
-# Bounds are valid with residuals that weigh as much as this many of the contact's own, whose last transforms are this
-# near to uniform at the five levels, and of the first so many classes: those of liftoffs are not
-# (docs/event_densities.md).
-_LEAST_SUPPORT, _UNIFORM, _MEASURED, _LAST = 8.0, 0.15, 2, 32
-# A whole density is valid where also as many transforms as are remembered are this near to uniform everywhere.
-_UNIFORM_EVERYWHERE = 0.12
-CHECKED = 64
-"""Transforms of a class and lead that are remembered."""
-_BOUNDS, _DENSITY = 1, 2  # bits
+# Bounds are valid with residuals that weigh as much as this many of the contact's own, and of the first so many
+# classes: those of liftoffs are not (docs/event_densities.md).
+_LEAST_SUPPORT, _MEASURED = 8.0, 2
 
 
 class DensityMemory(NamedTuple):
@@ -105,6 +98,8 @@ def foretell_densities(settings, given, problem, skill, ahead, density, out):
         code = _class_of(i, kind, given.elapsed, problem.due, skill)
         for k in range(3):
             density.times[i, k] = times[k]
+        # The first state at or after an event is half a step later on average.
+        median = times[0] + 0.5 * min(max(given.dt, 0.0), _LONGEST_STEP)
         out.codes[BOUNDS_VALID, i] = out.codes[DENSITY_VALID, i] = 0
         numbers[EVENT_PROBABILITY, i] = math.nan
         for k in range(4):
@@ -112,9 +107,10 @@ def foretell_densities(settings, given, problem, skill, ahead, density, out):
         scale = 0.0
         if code != _NONE:
             scale = _deviation(settings.sigmas, times)
+            density.times[i, 0] = median
             _write(i, code, scale, reach, settings.horizon, density, out)
         if keeps:
-            density.foretold[place, i, 0] = times[0]
+            density.foretold[place, i, 0] = median
             density.foretold[place, i, 1] = scale
             density.classes[place, i] = code
         for k in range(3):
@@ -173,8 +169,8 @@ def _write(i, code, scale, reach, horizon, density, out):
     passed = 0
     if enough and code < _MEASURED:
         passed = np.int64(density.passed[code, low]) & np.int64(density.passed[code, low + 1])
-    out.codes[BOUNDS_VALID, i] = 1 if passed & _BOUNDS else 0
-    out.codes[DENSITY_VALID, i] = 1 if passed & _DENSITY else 0
+    out.codes[BOUNDS_VALID, i] = 1 if passed & BOUNDS else 0
+    out.codes[DENSITY_VALID, i] = 1 if passed & DENSITY else 0
 
 
 @kernel
@@ -253,8 +249,7 @@ def _compare(i, kind, time, density):
         if code == _NONE or _kind_of(code) != kind:
             continue
         median, scale = density.foretold[place, i, 0], density.foretold[place, i, 1]
-        late = _DATED_LATE if kind == _TOUCHDOWN else 0.0
-        residual = (1e-9 * (time - density.stamps[place]) - late - median) / scale
+        residual = (1e-9 * (time - density.stamps[place]) - median) / scale
         # What was foretold for quite another time counts where it will be looked for.
         apart = abs(median - SECONDS[lead])
         said = lead if apart <= max(_ELSEWHERE, 0.5 * SECONDS[lead]) else _nearest(median)
@@ -275,39 +270,11 @@ def _nearest(median):
 
 @kernel
 def _check(i, code, lead, residual, scale, density):
-    """Where in its density this event was, and whether the last ones were where they should be.
-
-    The rule of bounds: of the last 32 events, all of which were foretold, no more than a part is apart from a uniform
-    distribution at any of the five levels. That of densities: so are the last CHECKED events, at all levels.
-    """
+    """Where in its density this event was, and whether the last ones were where they should be."""
     _refresh(i, code, lead, density)
     q = density.work[0, :5]
     for k in range(5):
         q[k] = scale * density.knots[i, code, lead, k]
     number, ring = density.counts[code, lead], density.transforms[code, lead]
     ring[number % CHECKED] = logistic_cdf(scale * residual, q)
-    passed = 0
-    if number + 1 >= _LAST:
-        apart = 0.0
-        for k in range(5):
-            below = 0
-            for j in range(_LAST):
-                below += 1 if ring[(number - j) % CHECKED] <= LEVELS[k] else 0
-            apart = max(apart, abs(below / _LAST - LEVELS[k]))
-        passed = _BOUNDS if apart <= _UNIFORM else 0
-    if passed and number + 1 >= CHECKED and _distance(ring) <= _UNIFORM_EVERYWHERE:
-        passed |= _DENSITY
-    density.passed[code, lead] = passed
-
-
-@kernel
-def _distance(transforms):
-    """Largest distance of the distribution of transforms (n,) from a uniform one (Kolmogorov and Smirnov)."""
-    n, apart = transforms.shape[0], 0.0
-    for j in range(n):
-        below = at_most = 0
-        for k in range(n):
-            below += 1 if transforms[k] < transforms[j] else 0
-            at_most += 1 if transforms[k] <= transforms[j] else 0
-        apart = max(apart, at_most / n - transforms[j], transforms[j] - below / n)
-    return apart
+    density.passed[code, lead] = rules_that_hold(number, ring)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
+from hybrid_contact_ros.kernels.estimation.stride_course import DRIFT, TRACKED
 from hybrid_contact_ros.kernels.estimation.unloading import learn_unloading
 
 SOURCES = 4
@@ -32,9 +33,9 @@ _LEAST = 0.001  # s, an error that always counts in full
 _WINDOW = 0.03  # s: an event that is this far from its forecast is another one
 _SHARE = 0.25  # of the last forecast in that share
 _SHARED = 0.1  # the same, of a forecast by the load of another contact: a gait unloads all of its feet alike
-_LEANING = 0.5  # of the last error in what the last stride is off by, of all contacts' liftoffs
-_FADING = 0.8  # of the mean squares with and without that
-_LEANS = 0.5  # it is taken off where that leaves less than this part of the mean square
+_FADING = 0.95  # of the sums that the leaning is made of, for each later liftoff of any contact
+FIRST_SUMS = (0.05**2, 0.0, 8.0, 0.0, 0.0)
+"""What these sums begin with, and fade to: few events, and paces that are steady, tell little."""
 _LEAN_AT = 1  # place in AHEAD of the errors that it is learned from
 _SOON = 0.01  # s: a forecast this near to its time has been told
 FLOOR = 0.0005
@@ -57,12 +58,12 @@ class EventSkill(NamedTuple):
     recent_kind: Indices  # (RECENT, m), of what was forecast: 0 touchdown, 1 liftoff
     recent_place: Indices  # (2,), how many, and the next
     pending: Array  # (m, 2, SOURCES), s after the origin: forecasts whose time is near or over; NaN for none
-    path: Array  # (m, 3), of an open contact: place beside its path, m, the rate of it, m/s, and whether it is known
+    path: Array  # (m, 4), while open: place beside its path, m; its rate, m/s; whether it is known; largest gap, m
     sigma: Array  # (m,), s, standard deviation of the next event; NaN for none
     forecast: Array  # (m, SOURCES), s from now; scratch
     estimate: Array  # (3,), scratch
-    lean: Array  # (3,): s, by which liftoffs by the last stride are late; s², mean squares of errors without, with it
-    recent_lean: Array  # (RECENT,), s, what was taken off
+    lean: Array  # (5,), sums over liftoffs of x², x, 1, x e and e; x: change of pace, e: error by the last stride, s
+    recent_lean: Array  # (RECENT, 2), change of pace, and what was taken off, s
     recent_load: Array  # (RECENT, m), N, NaN where it is not known
     unloading: Array  # (m + 1, UNLOADING), N, before the last liftoff of each contact, and of any; the last load first
     fell: Indices  # (m + 1,), how many of these
@@ -79,18 +80,30 @@ def pause_skill(skill):
 
 
 @kernel
-def leaning(skill):
-    """What is taken off liftoffs by the last stride, s.
-
-    A stride that becomes longer or shorter is followed late while all feet stand, and each of its liftoffs is then off
-    by about as much as the one before.
-    """
-    return skill.lean[0] if skill.lean[2] < _LEANS * skill.lean[1] else 0.0
+def change_of_pace(lag):
+    """By which part of a stride's time the present stride takes longer than the last one; 0 where none is followed."""
+    return lag[DRIFT] / (1.0 - lag[DRIFT]) if lag[TRACKED] > 0.0 else 0.0
 
 
 @kernel
-def remember_forecasts(now, closed, load, weight, skill):
-    """Keep what was said, and mark as false what was to come and did not. load: (m,), N. weight: of forces, (m,)."""
+def leaning(pace, skill):
+    """What is taken off liftoffs by the last stride, s, at a change of pace.
+
+    A foot is lifted when the controller wants it, and legs follow their targets by some 30 ms: where the motion is as
+    it was L ago, the schedule is further. The liftoffs of a stride that becomes longer or shorter are then off by that
+    time times the change of pace, and where the pace changes slowly the lag is behind by a constant. Both are learned
+    by least squares. Noise of a steady pace is taken back in the same way. Touchdowns are where the motion is.
+    """
+    xx, x, n, xe, e = skill.lean
+    return (pace * (n * xe - x * e) + xx * e - x * xe) / (xx * n - x * x)
+
+
+@kernel
+def remember_forecasts(now, closed, load, weight, pace, skill):
+    """Keep what was said, and mark as false what was to come and did not.
+
+    Args: load: (m,), N. weight: of forces, (m,). pace: its change, as of :func:`change_of_pace`.
+    """
     for i in range(closed.shape[0]):
         lifts = 1 if closed[i] else 0
         for source in range(SOURCES):
@@ -108,7 +121,7 @@ def remember_forecasts(now, closed, load, weight, skill):
         return
     here = place[1]
     skill.recent_time[here] = now
-    skill.recent_lean[here] = leaning(skill)
+    skill.recent_lean[here, 0], skill.recent_lean[here, 1] = pace, leaning(pace, skill)
     for i in range(closed.shape[0]):
         skill.recent_load[here, i] = load[i] if closed[i] and weight[i] >= BELIEVED else math.nan
         skill.recent_kind[here, i] = 1 if closed[i] else 0
@@ -144,21 +157,21 @@ def learn_skill(i, kind, time, skill):
             if wanted - skill.recent_time[here] <= _SLACK and skill.recent_kind[here, i] == kind:
                 _learn_errors(i, kind, h, here, time, skill)
                 if kind == 1 and h == _LEAN_AT:
-                    _learn_lean(skill.recent[here, i, STRIDE] + skill.recent_lean[here] - time, skill)
+                    pace, taken_off = skill.recent_lean[here]
+                    _learn_lean(pace, skill.recent[here, i, STRIDE] + taken_off - time, skill)
             break
     if kind == 1:
         learn_unloading(i, time, count, place, skill)
 
 
 @kernel
-def _learn_lean(error, skill):
+def _learn_lean(pace, error, skill):
     """Take over an error (s) of a liftoff by the last stride without what was taken off; NaN for none."""
-    lean = skill.lean
     if math.isnan(error) or abs(error) > _WINDOW:
         return
-    lean[1] += (1.0 - _FADING) * (error * error - lean[1])
-    lean[2] += (1.0 - _FADING) * ((error - lean[0]) ** 2 - lean[2])
-    lean[0] += _LEANING * (error - lean[0])
+    lean, new = skill.lean, (pace * pace, pace, 1.0, pace * error, error)
+    for k in range(5):
+        lean[k] += (1.0 - _FADING) * (FIRST_SUMS[k] - lean[k]) + new[k]
 
 
 @kernel

@@ -28,12 +28,13 @@ from hybrid_contact_ros.kernels.estimation.event_skill import (
     STATE,
     STRIDE,
     TOLD,
+    change_of_pace,
     leaning,
     remember_forecasts,
 )
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
-from hybrid_contact_ros.kernels.estimation.stride_course import DRIFT, LAG, LASTING, TRACKED
-from hybrid_contact_ros.kernels.estimation.stride_events import event_after, height_then, touchdown_on_path
+from hybrid_contact_ros.kernels.estimation.stride_course import DRIFT, LAG, LASTING, MISMATCH, TRACKED
+from hybrid_contact_ros.kernels.estimation.stride_events import DOUBTED, event_after, height_then, touchdown_on_path
 from hybrid_contact_ros.kernels.estimation.unloading import liftoff_by_load, still_bears
 
 _NONE, _TOUCHDOWN, _LIFTOFF = int(EventKind.NONE), int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
@@ -43,6 +44,8 @@ _BELIEVED_ALONE, _BELIEVED_BESIDE = 0.6, 0.75
 _NEAR = 0.02  # s, of a touchdown that the state tells best
 _APART = 3.0  # standard deviations between sources that cannot both be right
 _SMOOTH = 0.012  # s, over which the foot's place on its path is averaged
+# Deviations: a foot that stands, but is called open, has neither been this far up nor comes down this fast.
+_RISEN, _FALLS = 5.0, 3.0
 _OTHERS = 2.0  # events of its own that the errors of all contacts count as
 
 
@@ -61,6 +64,8 @@ class EventsGiven(NamedTuple):
     load: Array  # (m,), N
     weight: Array  # (m,), of forces, 0 to 1
     lines: Array  # (m, 2, 3), of loads and margins, as of ``follow_line``
+    gap_sigma: float  # m, of a gap by the sensors
+    rate_sigma: Array  # (m,), m/s, of its rate
 
 
 class EventsTold(NamedTuple):
@@ -107,22 +112,24 @@ def weigh_sources(given, course, skill, told):
         elif kind[i] == wanted:
             kind[i] = backed[i] = _NONE
             times[i, 0] = times[i, 1] = times[i, 2] = math.nan
-    remember_forecasts(given.now, closed, given.load, given.weight, skill)
+    remember_forecasts(given.now, closed, given.load, given.weight, change_of_pace(course.lag), skill)
 
 
 @kernel
 def _liftoffs(i, given, course, skill):
     """What each source says of closed contact i."""
     said, due = skill.forecast[i], skill.estimate
-    skill.path[i, 2] = 0.0
+    skill.path[i, 2] = skill.path[i, 3] = 0.0
     not_yet(given.expected[i, 1], due)
     said[STATE] = math.inf if given.lost else due[0]
     said[STRIDE], _ = event_after(i, 1, given.now, course)
-    said[STRIDE] = max(said[STRIDE] - leaning(skill), 0.0)
+    said[STRIDE] = max(said[STRIDE] - leaning(change_of_pace(course.lag), skill), 0.0)
     for source in (STATE, STRIDE):
         if still_bears(i, said[source], given.now, given.load[i], given.weight[i], skill):
             said[source] = math.inf
     said[PATH] = liftoff_by_load(i, given.now, given.load[i], given.weight[i], given.lines[i, 0], skill)
+    if course.lag[TRACKED] > 0.0 and course.lag[MISMATCH] > DOUBTED:
+        said[PATH] = math.inf  # a robot that stops in its stride takes load off feet that stay
 
 
 @kernel
@@ -131,7 +138,9 @@ def _touchdowns(i, given, course, skill, told):
     said, path, lag = skill.forecast[i], skill.path[i], course.lag
     by_rhythm = told.backed[i] == _NONE
     stands = told.kind[i] == _TOUCHDOWN and not (given.lost and by_rhythm)
-    said[STATE] = told.times[i, 0] if stands else math.inf
+    path[3] = max(path[3], given.gap[i])
+    comes_down = path[3] > _RISEN * given.gap_sigma or given.rate[i] < -_FALLS * given.rate_sigma[i]
+    said[STATE] = told.times[i, 0] if stands and comes_down else math.inf
     said[STRIDE], _ = event_after(i, 0, given.now, course)
     said[PATH] = math.inf
     height, rate_then = height_then(i, given.now - lag[LAG], course) if lag[TRACKED] > 0.0 else (math.nan, math.nan)

@@ -26,7 +26,9 @@ from hybrid_contact_ros.kernels.estimation.stride_course import (
     before,
 )
 
-_DOUBTED, _UNLIKE = 5.0, 4.0  # mean squares of normed differences, of 12 and of 50 ms, beyond which nothing is foretold
+DOUBTED = 5.0
+"""Mean square of normed differences over 12 ms, beyond which the last stride foretells nothing."""
+_UNLIKE = 4.0  # the same over 50 ms
 _SPREAD = 0.002  # s: steps of one gait differ by as much
 _OVERDUE_SPREADS, _OVERDUE_LEFT = 3.0, 0.3  # an event may be later by so many deviations, and comes then in so many
 _LATE_PART = 0.5  # of a swing, in which a foot comes down
@@ -36,7 +38,7 @@ _OVERDUE = 0.03  # s, by which an event may be later than a stride ago
 @kernel
 def followed(lag):
     """Whether the lag is followed, and believed."""
-    return lag[TRACKED] > 0.0 and lag[MISMATCH] <= _DOUBTED and lag[LASTING] <= _UNLIKE
+    return lag[TRACKED] > 0.0 and lag[MISMATCH] <= DOUBTED and lag[LASTING] <= _UNLIKE
 
 
 @kernel

@@ -32,7 +32,7 @@ def weigh_events(settings, given, weight, robot, problem, here, tracker, lines, 
     weigh_sources(
         EventsGiven(
             now, given.dt, settings.sigmas, settings.horizon, lost, tracker.closed, problem.gap, here.gap_velocity,
-            scratch.expected, scratch.load, weight, lines,
+            scratch.expected, scratch.load, weight, lines, settings.gap_sigma, here.velocity_sigmas,
         ),
         course, skill, EventsTold(out.codes[NEXT_EVENT], ahead.backed, ahead.event_times),
     )  # fmt: skip
