@@ -56,7 +56,7 @@ def slips(
     # constants:
     slip_on, slip_off, time_constant, velocity_sigma, tangents,
     # problem:
-    dt, closed, tangential,
+    dt, closed, weight, tangential,
     # memory:
     slipping, seen, smooth, spread,
     # out:
@@ -72,7 +72,7 @@ def slips(
         slip_on, slip_off: speeds (m/s) above which a contact starts, and below which it ceases, to slip.
         time_constant: of the low-pass, s. velocity_sigma: of one state, m/s.
         tangents: (m, 2, 3), unit vectors, world frame.
-        dt: since the last state, s. closed: (m,) uint8, of the state before.
+        dt: since the last state, s. closed: (m,) uint8, of the state before. weight: (m,), of the contact's efforts.
         tangential: velocity along the surface (m, 3), m/s, world frame.
         slipping: in and out (m,) uint8. seen: in and out (m,), states in the average. smooth: in and out (m, 3), the
             average, m/s. For an open contact these are what they would be if it closed now.
@@ -93,7 +93,9 @@ def slips(
             smooth[i, k] += (tangential[i, k] - smooth[i, k]) / seen[i]
             speed += smooth[i, k] ** 2
         if closed[i]:
-            most = _SPREAD_MOST * max(velocity_sigma * velocity_sigma, spread[i])
+            # Without forces such a leg may be one that gives way: nobody knows that the foot is gone.
+            known = weight[i] >= BELIEVED
+            most = _SPREAD_MOST * max(velocity_sigma * velocity_sigma, spread[i]) if known else math.inf
             spread[i] += (1.0 - lag) * _SPREAD_GAIN * (min(0.5 * apart, most) - spread[i])
         doubt = _SLIP_SIGMAS * math.sqrt(max(velocity_sigma * velocity_sigma, spread[i]) / (2.0 * seen[i] - 1.0))
         slipping[i] = 1 if math.sqrt(speed) > (slip_off if slipping[i] else max(slip_on, doubt)) else 0

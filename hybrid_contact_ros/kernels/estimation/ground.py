@@ -82,7 +82,7 @@ class StanceMemory(NamedTuple):
     touched_lead: Array  # (m,), m, by which the foot had come down since it really began: the observer lags; or less
     # than zero, by which it would have, of a foot that was seen to fall on until then
     stance_start: Array  # (m, 3), m, where that began
-    travel: Array  # (m, 3), m, by which the base has moved since then, in its own axes
+    travel: Array  # (m, 3), m, by which the base has moved since the point is slow, in the base's axes
     pressing: Array  # (m,), N, normal forces that explain the motion
     pulling: Array  # (m,), N, how far these were below zero lately, where no ground pulls: their error
     entry: Indices  # (m,), foothold in the map on which the contact stands; −1 where it does not
@@ -152,9 +152,7 @@ def learn_ground(
     _note_drift(loads, ground, given.dt, problem, tracker, memory, map)
     changed = False
     for i in range(m):
-        for k in range(3):
-            step = given.dt * velocity[k] if settings.floating_base else 0.0
-            memory.travel[i, k] = memory.travel[i, k] + step if memory.standing[i] > 0.0 else 0.0
+        _note_travel(i, given.dt, settings.floating_base, velocity, memory)
         if idle[i]:
             _leave(i, memory)
         elif ahead.plane_of[i] >= 0 and _stands(
@@ -173,6 +171,15 @@ def learn_ground(
             if idle[i] and problem.gap[i] < settings.gap_off:
                 memory.shift[i] += problem.gap[i] - settings.gap_off - _BEYOND
                 problem.gap[i] = settings.gap_off + _BEYOND
+
+
+@kernel
+def _note_travel(i, dt, floating_base, velocity, memory):
+    """Add up how far the base moves while contact i is slow."""
+    speed = memory.point_velocity[i, 0] ** 2 + memory.point_velocity[i, 1] ** 2 + memory.point_velocity[i, 2] ** 2
+    for k in range(3):
+        step = dt * velocity[k] if floating_base else 0.0
+        memory.travel[i, k] = memory.travel[i, k] + step if speed < MOVES * MOVES else 0.0
 
 
 @kernel
