@@ -139,7 +139,13 @@ def replay_bag(
         wall=wall,
         setup=setup,
         damage=damage or reader.damage or None,
-        warnings=(*reader.warnings, *streams.warnings, *_interleaved(session.intake, feed.read), *feed.warnings),
+        warnings=(
+            *reader.warnings,
+            *streams.warnings,
+            *_interleaved(session.intake, feed.read),
+            *feed.warnings,
+            *session.warnings,
+        ),
         scores=scores,
         **session.counts(),
     )

@@ -11,10 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.recordings import WALKER
 from helpers.truth_bags import of
 from hybrid_contact_ros.bags.reader import BagReader
 from hybrid_contact_ros.bags.writer import BagWriter
 from hybrid_contact_ros.cli import main
+from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.recordings.of_model import model_recording
 from hybrid_contact_ros.recordings.write import write_recording
 
 CONFIG = "contacts:\n  left: {link: left_foot}\n  right: {link: right_foot}\n"
@@ -159,3 +163,49 @@ def test_a_folder_that_is_not_there_is_told_before_anything_is_computed(said, ve
     if option[0] == "--rrd" and "rerun" in err:
         pytest.skip("rerun-sdk is not there")
     assert code == 2 and "away" in err and out == ""
+
+
+def squats(path: Path) -> Path:
+    """The walker goes up and down for three seconds, with the efforts that it takes."""
+    model = RigidBodyModel.from_urdf(WALKER, EstimatorConfig.from_file("robot.yaml"))
+    times = np.arange(0.0, 3.0, 0.002)
+    states, efforts = [], np.zeros((times.size, 2))
+    for k, t in enumerate(times):
+        q, v = model.neutral(), np.zeros(model.nv)
+        knees, rate = 0.05 * np.sin(9.0 * t), 0.45 * np.cos(9.0 * t)
+        q[2], q[7:], v[2], v[6:] = 0.5 - knees, knees, -rate, rate
+        states.append((q, v))
+        efforts[k] = -0.5 * 5.0 * (9.81 + 4.05 * np.sin(9.0 * t))
+    write_recording(model_recording(model, WALKER, times, states, efforts), path)
+    return path
+
+
+def negated(topic, k, message):
+    if topic == JOINTS:
+        message.effort = -np.array(message.effort)
+    return message
+
+
+def not_moving(topic, k, message):
+    if topic == JOINTS:
+        message.velocity = 0.0 * np.array(message.velocity)
+    return message
+
+
+@pytest.mark.parametrize("verb", ["replay", "score"])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda topic, k, message: message, ()),
+        (negated, ("warning: forces count little in", "left_foot and right_foot do not explain", "the other sign")),
+        (
+            not_moving,
+            ("velocity", "left_knee, right_knee: 0 while the positions move; is it filled?", "leave velocity"),
+        ),
+    ],
+)
+def test_efforts_of_the_wrong_sign_and_velocities_that_are_not_filled_are_told(said, verb, change, words):
+    changed(squats(Path("squats.mcap")), Path("bad.mcap"), change)
+    code, out, _ = said(verb)
+    assert code == 0 and all(each in out for each in words)
+    assert words or ("warning" not in out and "refused or reported" not in out)
