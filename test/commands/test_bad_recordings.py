@@ -145,13 +145,26 @@ def test_files_that_are_no_recordings_are_told(said, verb, content, words):
 
 
 @pytest.mark.parametrize("verb", ["replay", "score"])
-@pytest.mark.parametrize(("every", "code"), [(2, 3), (50, 0)])
-def test_stamps_of_two_clocks_on_one_topic_end_with_3_where_they_are_many(said, verb, every, code):
-    """The states of one clock are answered, those of the other are refused, and that is told."""
-    changed(Path("good.mcap"), Path("bad.mcap"), stamped(lambda topic, k: k % every == 1, LATER))
+@pytest.mark.parametrize(
+    ("wrong", "code", "states"),
+    [
+        (lambda topic, k: k % 50 == 1, 0, 190),
+        (lambda topic, k: k % 2 == 1, 3, 99),
+        (lambda topic, k: k % 2 == 0, 3, 96),  # the first one, too: the clock of the recording decides
+        (lambda topic, k: k % 2 == (topic == ODOM), 3, 96),
+        (lambda topic, k: topic == JOINTS and k % 2 == 0, 3, 96),
+        (lambda topic, k: topic == ODOM and k % 2 == 0, 3, 96),
+    ],
+)
+@pytest.mark.parametrize("days", [11, 11000])
+def test_stamps_of_two_clocks_on_one_topic_end_with_3_where_they_are_many(said, verb, wrong, code, states, days):
+    """The states of the clock that agrees with the recording's are answered, those of the other are refused, and that
+    is told."""
+    changed(Path("good.mcap"), Path("bad.mcap"), stamped(wrong, days * 86400))
     found, out, err = said(verb)
     assert found == code and "look for a second publisher with another clock" in out
     assert ("messages were refused, most of them as stamp_jump" in err) == (code == 3)
+    assert int(re.search(r"(\d+) states", out)[1]) >= states
 
 
 @pytest.mark.parametrize("verb", ["replay", "score"])
