@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.mechanics.contact_draft import NO_SHAPE, without_shape
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.mechanics.urdf import sphere_radii
@@ -144,7 +145,7 @@ def _model_findings(model: RigidBodyModel, contacts: list[dict[str, Any]]) -> li
 
 
 def _shape_findings(urdf: str | Path, config: EstimatorConfig) -> list[dict[str, str]]:
-    """Balls of another size than the spheres of their links in the URDF."""
+    """Balls of another size than the spheres of their links in the URDF, and feet of which nothing is known."""
     spheres = sphere_radii(urdf)
     found = []
     for name, contact in config.contacts.items():
@@ -153,6 +154,12 @@ def _shape_findings(urdf: str | Path, config: EstimatorConfig) -> list[dict[str,
             shape = " or ".join(f"{radius:g}" for radius in sorted(set(radii)))
             text = f"contacts.{name}.radius is {contact.radius:g} m; the URDF's sphere of {contact.link} has {shape} m"
             found.append(finding(WARNING, text))
+    bare = {name: c.link for name, c in config.contacts.items() if not c.radius and not any(c.points)}
+    if config.floating_base and bare:
+        shapeless = without_shape(urdf, tuple(bare.values()))
+        names = ", ".join(name for name, link in bare.items() if link in shapeless)
+        if names:
+            found.append(finding(WARNING, f"{names}: the origin of the link is taken for what touches; {NO_SHAPE}"))
     return found
 
 

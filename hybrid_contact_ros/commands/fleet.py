@@ -11,6 +11,7 @@ import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -130,16 +131,23 @@ class _Progress:
         self._bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
         self._task = self._bar.add_task("fleet", total=None, said="")
         self._console, self._due = console, time.monotonic() + _LINE
+        said = "nothing is scored yet: workers compile kernels first, once on a machine, for minutes"
+        self._patience = Timer(_LINE, self._console.print, (said,))
+        self._patience.daemon = True
 
     def __enter__(self) -> _Progress:
         self._bar.start()
+        self._patience.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._patience.cancel()
         self._bar.stop()
 
     def tell(self, outcome: Outcome, total: int) -> None:
         done = outcome.scored + outcome.skipped + len(outcome.failed)
+        if outcome.scored:
+            self._patience.cancel()
         said = f"{outcome.rate:.2f} robot h/min" + (f", {len(outcome.failed)} failed" if outcome.failed else "")
         self._bar.update(self._task, total=total, completed=done, said=said)
         if not self._console.is_terminal and time.monotonic() > self._due:

@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
 
     out = None if args.no_out else args.out or beside(args.bag, "_predictions.mcap")
     out_to = console(stderr=args.json)
-    with following("replay", out_to) as progress:
+    with following("replay", out_to) as shown:
         result = replay_bag(
             args.bag,
             args.config,
@@ -72,7 +72,8 @@ def run(args: argparse.Namespace) -> int:
             result=args.result,
             finish=None if args.report is None else keep,
             rerun=args.rrd,
-            progress=progress,
+            progress=shown.progress,
+            compiling=shown.compiling,
         )
     if args.json:
         json.dump(result.to_dict(), sys.stdout, indent=2)

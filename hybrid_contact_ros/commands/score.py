@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         check_report(args.report, args.force)
     target = args.result or beside(args.bag, SUFFIX)
     out_to = console(stderr=args.json)
-    with following("score", out_to) as progress:
+    with following("score", out_to) as shown:
         result = score_bag(
             args.bag,
             args.config,
@@ -66,7 +66,8 @@ def run(args: argparse.Namespace) -> int:
             complete_sets=args.complete_sets,
             force=args.force,
             rerun=args.rrd,
-            progress=progress,
+            progress=shown.progress,
+            compiling=shown.compiling,
         )
     if args.json:
         json.dump(plain(result.summary), sys.stdout, indent=2, allow_nan=False)

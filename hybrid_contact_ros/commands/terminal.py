@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Timer
 from typing import Any
@@ -29,30 +30,43 @@ def console(**options: Any) -> Console:
 
 
 @contextmanager
-def compiling() -> Iterator[Timer]:
-    """Say on stderr that kernels are being compiled, where nothing was heard for some seconds. Whoever hears of
-    progress cancels the timer."""
+def compiling() -> Iterator[None]:
+    """Say on stderr that kernels are being compiled, where nothing was heard for some seconds."""
     said = "compiling kernels: once on a machine, half a minute to some minutes\n"
     timer = Timer(_PATIENT, sys.stderr.write, (said,))
     timer.daemon = True
     timer.start()
     try:
-        yield timer
+        yield
     finally:
         timer.cancel()
 
 
+class Following:
+    """How far a command is, on a bar of a terminal; into a pipe or a file, a line on stderr now and then while kernels
+    are compiled."""
+
+    def __init__(self, what: str, bar: Progress) -> None:
+        self._what, self._bar = what, bar
+        self._task = bar.add_task(what, total=None)
+        self._begun, self._silence = time.monotonic(), _PATIENT
+
+    def progress(self, done: int, total: int) -> None:
+        """So much of all is done."""
+        self._bar.update(self._task, description=self._what, completed=done, total=total)
+
+    def compiling(self, sentence: str) -> None:
+        """What is left to compile, in words, every few seconds."""
+        if not self._bar.disable:
+            self._bar.update(self._task, description=sentence)
+        elif time.monotonic() - self._begun >= self._silence:
+            self._silence *= 2.0
+            sys.stderr.write(sentence + "\n")
+
+
 @contextmanager
-def following(what: str, console: Console) -> Iterator[Callable[[int, int], None]]:
-    """A bar on a terminal for what is to be told how much of all is done, after a word on kernels that are compiled
-    before anything is heard."""
-    columns = (TextColumn(what), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    shown = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-    with shown as bar, compiling() as patience:
-        task = bar.add_task(what, total=None)
-
-        def progress(done: int, total: int) -> None:
-            patience.cancel()
-            bar.update(task, completed=done, total=total)
-
-        yield progress
+def following(what: str, console: Console) -> Iterator[Following]:
+    """Follow a command that is to be told how much of all is done, and what is left to compile before that."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        yield Following(what, bar)

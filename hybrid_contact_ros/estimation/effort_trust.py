@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,12 +22,13 @@ from hybrid_contact_ros.mechanics.state import RobotState
 
 Array = NDArray[np.float64]
 
-__all__ = ["BELIEVED", "EffortTrust", "LimbEfforts", "LimbWeight"]
+__all__ = ["BELIEVED", "EffortTrust", "LimbEfforts", "LimbWeight", "limbs_sentence"]
 
 _GRAVITY = 9.81
 _BASE, _NONE = -1, -2  # in ``TrustTable.limb``
 _POSTURES, _REACH = 9, 0.6  # up to so far (rad, m) from the neutral one, over which the levers of joints are averaged
 _LEAST_SEEN = 1.0  # s of motion before scales and biases are told
+_TURNED = 0.4  # the scale of efforts with the other sign is -1, and no further off
 _WIDEST = 0.25  # standard deviation of a scale above which it is not identified
 
 
@@ -36,15 +38,27 @@ class LimbWeight:
 
     Attributes:
         name: links of its contacts. weight: from 1 (trusted) to 0 (ignored).
+        turned: whether they would explain it with the other sign.
     """
 
     name: str
     weight: float
+    turned: bool = False
 
     @property
     def sentence(self) -> str:
         """For diagnostics."""
-        return f"the efforts of the limb of {self.name} do not explain its motion: weight {self.weight:.1f}"
+        return limbs_sentence([self])
+
+
+def limbs_sentence(limbs: Sequence[LimbWeight]) -> str:
+    """Of limbs whose efforts are not believed for one reason."""
+    names = [limb.name for limb in limbs]
+    all_names = ", ".join(names[:-1]) + " and " + names[-1] if names[1:] else names[0]
+    of_limbs, motion = ("limbs", "their motion") if names[1:] else ("limb", "its motion")
+    why = ", and would with the other sign" if limbs[0].turned else ""
+    weight = max(limb.weight for limb in limbs)
+    return f"the efforts of the {of_limbs} of {all_names} do not explain {motion}{why}: weight {weight:.1f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +164,12 @@ class EffortTrust:
 
     def weights(self) -> tuple[LimbWeight, ...]:
         """Of each limb, by name."""
-        return tuple(LimbWeight(limb[0], float(w)) for limb, w in zip(self.limbs, self.memory.weight, strict=True))
+        weights, turned = self.memory.weight.tolist(), [False] * len(self.limbs)
+        if min(weights, default=1.0) < BELIEVED and float(self.memory.time[1]) >= _LEAST_SEEN:
+            turned = (np.abs(self._best_scales()[0] + 1.0) <= _TURNED).tolist()
+        return tuple(
+            LimbWeight(limb[0], w, w < BELIEVED and t) for limb, w, t in zip(self.limbs, weights, turned, strict=True)
+        )
 
     @property
     def hanging(self) -> tuple[str, ...]:
@@ -196,11 +215,16 @@ class EffortTrust:
         left = float(memory.energy[:, 0].sum() / max(memory.time[0], 1e-9))
         # What is left keeps its sign for about two time constants of the filters.
         noise = (left + (self.table.floor * self.table.share) ** 2) * 2.0 / self.table.bandwidth
-        H = memory.normal + 1e-12 * np.eye(limbs) * max(float(np.trace(memory.normal)), 1e-300)
-        step = np.linalg.solve(H, memory.cross)
-        sigma = np.sqrt(noise * np.diag(np.linalg.inv(H)))
+        scales, inverse = self._best_scales()
+        sigma = np.sqrt(noise * np.diag(inverse))
         known = sigma <= _WIDEST
-        return np.where(known, 1.0 + step, np.nan), np.where(known, sigma, np.inf), noise
+        return np.where(known, scales, np.nan), np.where(known, sigma, np.inf), noise
+
+    def _best_scales(self) -> tuple[Array, Array]:
+        """The scales of the limbs that explain the motion best, and the inverse of their normal matrix."""
+        normal = self.memory.normal
+        H = normal + 1e-12 * np.eye(len(normal)) * max(float(np.trace(normal)), 1e-300)
+        return 1.0 + np.asarray(np.linalg.solve(H, self.memory.cross)), np.asarray(np.linalg.inv(H))
 
     def _biases(self, coordinates: NDArray[np.intp], noise: float) -> tuple[Array, Array]:
         total, share = self.memory.bias[0, coordinates], self.memory.bias[1, coordinates]

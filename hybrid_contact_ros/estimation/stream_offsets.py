@@ -15,6 +15,7 @@ _CORRELATED = 0.05  # s, over which what is left keeps its sign
 _SEEN = 2.0  # s of motion before anything is told
 _NOTABLE = {EFFORTS: 0.0025, BASE: 0.0015, UNIT: 0.0015}  # s; efforts seem up to 1 ms late where nothing is
 _SURE, _WIDEST = 4.0, 0.001  # deviations, s
+_MOSTLY = 0.5  # of what is left in squares: what is late explains 0.55 and more, rolling and slipping feet 0.4 at most
 _MOST = 0.03  # s: a delay beyond that of the low-pass is not linear any more
 
 
@@ -27,6 +28,7 @@ class StreamOffset:
         parameter: that makes up for it. least: s, below which it is not worth a word.
         seconds, sigma: s, positive where its stamps are later than what they measure; NaN and inf where the motion
             does not tell.
+        explained: share of what is left, in squares, that such an offset explains.
     """
 
     stream: str
@@ -35,11 +37,13 @@ class StreamOffset:
     sigma: float
     parameter: str = ""
     least: float = 0.0
+    explained: float = 1.0
 
     @property
     def notable(self) -> bool:
         """Whether it is there for certain, and worth a word."""
-        return abs(self.seconds) > self.least and abs(self.seconds) > _SURE * self.sigma
+        there = abs(self.seconds) > self.least and abs(self.seconds) > _SURE * self.sigma
+        return there and self.explained > _MOSTLY
 
     @property
     def sentence(self) -> str:
@@ -56,14 +60,15 @@ def stream_offsets(memory: OffsetMemory) -> tuple[StreamOffset, ...]:
         cross, square, left, seconds = memory.sums[k].tolist()
         if seconds <= 0.0:
             continue
-        late, sigma = math.nan, math.inf
+        late, sigma, explained = math.nan, math.inf, 0.0
         if seconds >= _SEEN and square > 0.0:
             late = cross / square
             rest = max(left - late * cross, 0.0)
+            explained = 1.0 - rest / left if left > 0.0 else 0.0
             sigma = math.sqrt(rest / seconds * _CORRELATED / square)
             if sigma > _WIDEST or abs(late) > _MOST:
                 late, sigma = math.nan, math.inf
-        found.append(StreamOffset(name, _AGAINST[k], late, sigma, _PARAMETER.get(k, ""), _NOTABLE[k]))
+        found.append(StreamOffset(name, _AGAINST[k], late, sigma, _PARAMETER.get(k, ""), _NOTABLE[k], explained))
     return tuple(found)
 
 

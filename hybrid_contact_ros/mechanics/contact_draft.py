@@ -6,6 +6,7 @@ A guess to be read, not a measurement: it looks at the robot at its neutral conf
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,9 @@ _BALL = 0.04  # m; a patch that is smaller is where a ball touches, a larger one
 _RADII = (0.003, 0.08)  # m; of feet
 _FEET = ("sole", "foot", "toe")  # words in the names of links that a foot's frame is called by, the best first
 _TIPS = ("tool0", "tcp", "tool", "eef", "ee", "tip", "gripper", "hand")  # parts of names, likewise
+
+
+NO_SHAPE = "no shape found: measure its radius or corners"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,19 @@ def draft_links(urdf: Path, links: tuple[str, ...], floating_base: bool | None =
         raise ValueError(f"no link {unknown[0]!r} in the URDF; it has {', '.join(robot.bodies)}")
     floats = draft_contacts(urdf).floating_base if floating_base is None else floating_base
     return Draft(floats, tuple(robot.contact(link) for link in links), (), without_inertia(urdf, floats))
+
+
+def without_shape(urdf: str | Path, links: Sequence[str]) -> tuple[str, ...]:
+    """Those of these links that have no shape in the URDF, nor has what is welded to them, so that nothing tells where
+    they touch.
+
+    Args:
+        urdf: text or file. links: names; those that are none are left out.
+    """
+    path = Path(urdf) if isinstance(urdf, Path) or not urdf.lstrip().startswith("<") else Path()
+    robot = _Robot(read_urdf(urdf), path)
+    known = {link: robot.frames[link][0].parentJoint for link in links if link in robot.frames}
+    return tuple(link for link, joint in known.items() if not any(name in robot.shapes for name in robot.links(joint)))
 
 
 def without_inertia(urdf: Path, floating_base: bool) -> tuple[str, ...]:
@@ -193,7 +210,7 @@ class _Robot:
         shapes = [shape for name in links for shape in self.shapes.get(name, ())]
         here = self.frames[link][1].inverse()
         if not shapes:
-            return DraftContact(link, 0.0, np.zeros((1, 3)), "no shape found: measure its radius or corners")
+            return DraftContact(link, 0.0, np.zeros((1, 3)), NO_SHAPE)
         lowest = min(float(points[:, 2].min()) - radius for radius, points in shapes)
         balls = [(r, points[0]) for r, points in shapes if r > 0 and points[0][2] - r <= lowest + _PATCH]
         if balls:

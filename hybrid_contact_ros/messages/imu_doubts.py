@@ -46,21 +46,25 @@ class ImuDoubts:
         """Forget all measurements."""
         self._begin = self._last = 0
         self._rows: list[tuple[Array | None, Array | None, Array, Array]] = []
+        self._told: tuple[str, ...] = ()
 
     def add(self, state: RobotState) -> tuple[str, ...]:
-        """A state with its inertial measurement: what is odd, in words, at the end of each window."""
+        """A state with its inertial measurement: what is odd by the last window, in words."""
         imu = state.imu
         if imu is None or imu.stamp_ns == self._last:
-            return ()
+            return self._told
         if not 0 < imu.stamp_ns - self._last <= 1e9 * _PAUSE:
-            self._rows, self._begin = [], imu.stamp_ns
+            self._rows, self._begin, self._told = [], imu.stamp_ns, ()
         self._last = imu.stamp_ns
         self._rows.append(self._row(state, imu))
         if imu.stamp_ns - self._begin < 1e9 * _WINDOW:
-            return ()
+            return self._told
         rows, self._rows, self._begin = self._rows, [], imu.stamp_ns
-        if len(rows) < _FEWEST:
-            return ()
+        self._told = self._of(rows) if len(rows) >= _FEWEST else ()
+        return self._told
+
+    def _of(self, rows: list[tuple[Array | None, Array | None, Array, Array]]) -> tuple[str, ...]:
+        """What a window says."""
         forces = [force for force, _, _, _ in rows if force is not None]
         upwards, moves = (np.array([row[k] for row in rows]) for k in (2, 3))
         found = self._of_force(np.array(forces), upwards.mean(axis=0), moves) if len(forces) == len(rows) else ()

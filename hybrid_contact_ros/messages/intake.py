@@ -26,6 +26,7 @@ from hybrid_contact_ros.messages.beside import side_inputs
 from hybrid_contact_ros.messages.imu import IMU
 from hybrid_contact_ros.messages.imu_doubts import ImuDoubts
 from hybrid_contact_ros.messages.joint_commands import COMMAND
+from hybrid_contact_ros.messages.joint_doubts import JointDoubts
 from hybrid_contact_ros.messages.joint_states import JOINTS, JointReading, JointStateReader, Model
 from hybrid_contact_ros.messages.odometry import Base, OdometryReader
 from hybrid_contact_ros.messages.odometry_doubts import OdometryDoubts
@@ -110,6 +111,7 @@ class Intake:
         )
         self.rates = {JOINTS: StreamRate(), ODOM: StreamRate(), **{name: side.rate for name, side in self.side.items()}}
         self._motion = OdometryDoubts()
+        self._joints = JointDoubts(model)
         self._imu = ImuDoubts(self.needs_odometry) if IMU in self.side else None
         self.frame_id = "" if model.floating_base else model.root_link
         self._child: tuple[str, str] = ("", "")  # the odometry's child_frame_id and what is wrong with it
@@ -123,6 +125,7 @@ class Intake:
         for side in self.side.values():
             side.reset()
         self._motion.reset()
+        self._joints.reset()
         if self._imu is not None:
             self._imu.reset()
         if self._legs is not None:
@@ -276,13 +279,15 @@ class Intake:
     def _found(self, state: RobotState) -> RobotState:
         self.states += 1
         self.set_back, self._was_set_back = self._was_set_back, False
+        if not self._free_body and (odd := self._joints.add(state)):
+            self._count(JOINTS, "velocity", odd)
         beside = {name: side.at(state.stamp_ns, self._count) for name, side in self._beside if side.there}
         if not beside:
             return state
         state = replace(state, **beside)
         if self._imu is not None:
-            for odd in self._imu.add(state):
-                self._count(IMU, "imu_units", odd)
+            for unlike in self._imu.add(state):
+                self._count(IMU, "imu_units", unlike)
         return state
 
     def _count(self, topic: str, reason: str, detail: str = "") -> None:

@@ -49,12 +49,15 @@ class Model(Protocol):
     root_link: str
     contact_names: tuple[str, ...]
     contact_frames: tuple[str, ...]
+    velocity_names: tuple[str, ...]
     spheres: Any
 
     @property
     def joint_names(self) -> Sequence[str]: ...
 
     def joint_map(self, names: Sequence[str]) -> JointMap: ...
+
+    def difference(self, start: NDArray[np.float64], end: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
     def plausibility(self, factor: float) -> Plausibility: ...
 

@@ -32,7 +32,7 @@ class OdometryDoubts:
 
     def reset(self) -> None:
         """Forget all messages."""
-        self._last, self._odd = 0, 0
+        self._last, self._odd, self._said = 0, 0, ""
         self._begin(0, np.zeros(3))
 
     def _begin(self, stamp: int, position: Array) -> None:
@@ -40,15 +40,16 @@ class OdometryDoubts:
         self._way, self._turned = np.zeros(3), np.zeros(3)
 
     def add(self, stamp_ns: int, base: Base) -> str:
-        """A base at a stamp: what is odd, in words, at the end of a window; empty otherwise."""
+        """A base at a stamp: what is odd by the last windows, in words, or nothing."""
         since_last = 1e-9 * (stamp_ns - self._last)
         if 0.0 <= since_last < _PERIOD:
-            return ""
+            return self._said
         self._last = stamp_ns
         numbers = base.numbers
         position = numbers[:3].copy()
         if not 0.0 < since_last <= _PAUSE:
             self._begin(stamp_ns, position)
+            self._said = ""
             return ""
         rotation = rotation_matrix(numbers[3:7] / np.linalg.norm(numbers[3:7]))
         velocity = rotation @ numbers[7:10]
@@ -56,14 +57,14 @@ class OdometryDoubts:
         # As if the twist were in the other axes than it is said to be.
         self._turned += since_last * (rotation @ velocity if base.twist_in_world else numbers[7:10])
         if stamp_ns - self._since < 1e9 * _WINDOW:
-            return ""
+            return self._said
         moved, way, turned = position - self._from, self._way, self._turned
         self._begin(stamp_ns, position)
         longer = float(max(np.linalg.norm(moved), np.linalg.norm(way)))
-        if longer < _FAR:
-            return ""
-        self._odd = self._odd + 1 if float(np.linalg.norm(moved - way)) > _UNLIKE * longer else 0
-        return _told(moved, way, turned, base.twist_in_world) if self._odd >= _AGAIN else ""
+        if longer >= _FAR:
+            self._odd = self._odd + 1 if float(np.linalg.norm(moved - way)) > _UNLIKE * longer else 0
+            self._said = _told(moved, way, turned, base.twist_in_world) if self._odd >= _AGAIN else ""
+        return self._said
 
 
 def _told(moved: Array, way: Array, turned: Array, in_world: bool) -> str:

@@ -39,6 +39,8 @@ class StampOrder:
     What a stamp that is off by a second or more means is known only when the next ones have come: the clock was set, or
     the message was a stray one. Such a message is doubted first, and counts as refused when it was a stray one.
 
+    Of two clocks on one topic, the first one is believed, unless the other alone agrees with the time of reception.
+
     Attributes:
         last: the newest stamp that was let through, ns.
     """
@@ -49,6 +51,8 @@ class StampOrder:
         self._odd = 0
         self._run = 0
         self._begun = 0  # the first stamp of the run
+        self._off = False  # whether the stamp that was let through last was no time of reception
+        self._agreed = self._between = 0  # odd stamps that were one, and stamps let through since the last of them
         self._steps: deque[int] = deque(maxlen=_EVERY)  # of the stamps that were let through
         self._doubted: list[RefusedError] = []
         self._strays: list[RefusedError] = []
@@ -68,6 +72,7 @@ class StampOrder:
                 self._steps.append(step)
             self._settle()
             self._take(stamp_ns, receive_ns)
+            self._between += 1
             return None
         if step == 0:
             raise RefusedError("repeated_stamp", f"{stamp_ns * 1e-9:.9f} s")
@@ -78,7 +83,8 @@ class StampOrder:
         self._odd = stamp_ns
         far = abs(step) >= _JUMP_NS
         lasting = bool(self._steps) and stamp_ns - self._begun >= _PATIENCE * max(self._steps)
-        if self._run >= _RUN or (far and self._run >= _SHORT_RUN and lasting):
+        agrees = far and self._agrees(stamp_ns, receive_ns)
+        if self._run >= _RUN or (far and self._run >= _SHORT_RUN and lasting) or agrees:
             self._doubted.clear()  # this is what was odd about them
             self._steps.clear()
             self._take(stamp_ns, receive_ns)
@@ -103,6 +109,14 @@ class StampOrder:
             self._run = 0
             self._doubted.clear()
 
+    def _agrees(self, stamp_ns: int, receive_ns: int) -> bool:
+        """Whether odd stamps are times of reception again and again, and those that are let through never are."""
+        if not self._off or abs(stamp_ns - receive_ns) > _JUMP_NS:
+            return False
+        self._agreed = self._agreed + 1 if self._between <= _SHORT_RUN else 1
+        self._between = 0
+        return self._agreed >= _SHORT_RUN
+
     def _settle(self) -> None:
         """What was doubted until now was no jump of the clock."""
         if self._doubted:
@@ -111,6 +125,7 @@ class StampOrder:
 
     def _take(self, stamp_ns: int, receive_ns: int) -> None:
         self.last, self._received, self._run = stamp_ns, receive_ns, 0
+        self._off = abs(stamp_ns - receive_ns) > _JUMP_NS
 
 
 class StreamRate:

@@ -100,13 +100,20 @@ def judge(period: Period, limits: DiagnosticsConfig) -> list[tuple[Level, str]]:
     for topic, publishers in period.publishers.items():
         if publishers > 1:
             said.append((Level.WARN, f"{topic}: {publishers} publishers, one is expected; stop the others"))
-    for kind, (count, text) in period.noted.items():
-        if count > limits.reported * period.answered:
-            said.append((Level.WARN, f"{NOTES[kind].format(100 * count / max(period.answered, 1))}: {text}"))
+    said += [(Level.WARN, text) for text in odd_states(period.noted, period.answered, limits)]
     if period.left_out:
         said.append((Level.WARN, f"left out to keep up with {period.pace}: {', '.join(period.left_out)}"))
     said.sort(key=lambda entry: -entry[0])
     return said or [(Level.OK, "predicting")]
+
+
+def odd_states(noted: Mapping[str, tuple[int, str]], answered: int, limits: DiagnosticsConfig) -> list[str]:
+    """A sentence on every kind of note (``Period.noted``) that more states have than ``diagnostics.reported``."""
+    return [
+        f"{NOTES[kind].format(100 * count / max(answered, 1))}: {text}"
+        for kind, (count, text) in noted.items()
+        if count > limits.reported * answered
+    ]
 
 
 def _losses(period: Period, limits: DiagnosticsConfig) -> list[tuple[Level, str]]:

@@ -18,11 +18,11 @@ from hybrid_contact_ros.messages.intake import JOINTS, ODOM
 from hybrid_contact_ros.messages.serialized_encoding import SerializedEncoder
 from hybrid_contact_ros.monitoring.budget import Budget
 from hybrid_contact_ros.monitoring.monitor import Monitor
+from hybrid_contact_ros.monitoring.state_notes import StateNotes
 from hybrid_contact_ros.nodes.host import Host
 from hybrid_contact_ros.nodes.impact_worker import ImpactWorker
 from hybrid_contact_ros.nodes.sensitivity_worker import SensitivityWorker
 from hybrid_contact_ros.nodes.state_inputs import StateInputs
-from hybrid_contact_ros.nodes.state_notes import StateNotes
 from hybrid_contact_ros.ros.message_types import message_types
 
 _IMPACT, _SENSITIVITY = int(Parts.IMPACT), int(Parts.SENSITIVITY)

@@ -17,6 +17,7 @@ from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.mechanics.urdf import read_urdf
 from hybrid_contact_ros.messages.intake import Intake
 from hybrid_contact_ros.messages.side_inputs import SIDE_TYPES
 from hybrid_contact_ros.messages.warming import warm as warm_messages
@@ -28,6 +29,7 @@ from hybrid_contact_ros.replay.session import OUTPUTS, SENSITIVITY, Feed, Sessio
 from hybrid_contact_ros.results.file import Result, write
 from hybrid_contact_ros.results.recorder import Recorder
 from hybrid_contact_ros.results.summary import described
+from hybrid_contact_ros.warming import warm
 
 TRUTH = ("hybrid_contact_msgs/msg/ContactMode", "hybrid_contact_msgs/msg/PostImpactVelocitySet")
 """Types of messages that a truth may have."""
@@ -57,6 +59,7 @@ def replay_bag(
     rerun: str | Path | None = None,
     on_prediction: Callable[[RobotState, Prediction], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
+    compiling: Callable[[str], None] | None = None,
 ) -> ReplayResult:
     """Run the estimator over a rosbag2 recording.
 
@@ -83,6 +86,8 @@ def replay_bag(
         finish: called with the result before it is written, and also where it is not; what it returns is written.
         on_prediction: called with each state and its prediction.
         progress: called about 100 times with the number of messages read, and how many there are.
+        compiling: called every few seconds, from another thread, with a sentence on what is left to compile, where the
+            cache does not have all kernels.
 
     Returns:
         counts, times, faults and scores. A recording that is cut or damaged is predicted up to the damage.
@@ -111,8 +116,8 @@ def replay_bag(
         topics = streams.needed(reader, model, legs=not from_odometry)
         truths = _truths(reader, streams, truth)
         estimator = ContactEstimator(model, config)
-        estimator.warm(parts=Parts.ALL | Parts.SENSITIVITY if sensitivity else Parts.ALL)
-        warm_messages()
+        parts = Parts.ALL | Parts.SENSITIVITY if sensitivity else Parts.ALL
+        warm(estimator, read_urdf(source).text, parts, freeze=False, tell=compiling, messages=warm_messages)
         intake = Intake(model, config.input, twist_in_world)
         lag = 1.0 / config.observer.gain if config.observer.gain > 0.0 else float("nan")
         recorded = target is not None or finish is not None
@@ -139,7 +144,13 @@ def replay_bag(
         wall=wall,
         setup=setup,
         damage=damage or reader.damage or None,
-        warnings=(*reader.warnings, *streams.warnings, *_interleaved(session.intake, feed.read), *feed.warnings),
+        warnings=(
+            *reader.warnings,
+            *streams.warnings,
+            *_interleaved(session.intake, feed.read),
+            *feed.warnings,
+            *session.warnings,
+        ),
         scores=scores,
         **session.counts(),
     )

@@ -44,12 +44,13 @@ def score_bag(
     force: bool = False,
     rerun: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
+    compiling: Callable[[str], None] | None = None,
 ) -> Result:
     """Score a recording.
 
     Args:
-        bag, urdf, joint_states, odometry, robot_description, namespace, twist_in_world, complete_sets, progress: as of
-            :func:`~hybrid_contact_ros.replay.run.replay_bag`.
+        bag, urdf, joint_states, odometry, robot_description, namespace, twist_in_world, complete_sets, progress,
+            compiling: as of :func:`~hybrid_contact_ros.replay.run.replay_bag`.
         config: the engine's configuration; not needed with ``estimate``.
         result: result file to write; None writes none.
         truth: what to score against, each ``[NAMES=]TOPIC`` (:class:`~hybrid_contact_ros.truths.asked.Asked`). Without
@@ -100,7 +101,7 @@ def score_bag(
         bag, config, urdf, None,
         joint_states=joint_states, odometry=odometry, robot_description=robot_description, namespace=namespace,
         truth=impacts, twist_in_world=twist_in_world, complete_sets=complete_sets, force=force, result=target,
-        finish=finish, rerun=rerun, progress=progress,
+        finish=finish, rerun=rerun, progress=progress, compiling=compiling,
     )  # fmt: skip
     return kept[0]
 

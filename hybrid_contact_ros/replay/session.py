@@ -18,6 +18,8 @@ from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
 from hybrid_contact_ros.messages.intake import Intake
 from hybrid_contact_ros.messages.serialized_encoding import SerializedEncoder
+from hybrid_contact_ros.monitoring.state_notes import Notes, StateNotes
+from hybrid_contact_ros.monitoring.verdict import odd_states
 from hybrid_contact_ros.prediction import Prediction
 from hybrid_contact_ros.results.recorder import Recorder
 from hybrid_contact_ros.scoring.scoreboard import Scoreboard
@@ -68,6 +70,8 @@ class Session:
             )
         self.recorder = recorder
         self._faults = intake.faults.copy()
+        self._told = Notes()
+        self._notes = StateNotes(estimator, estimator.config, self._told)
         self.compute = Series(1, np.int64)
         self.first = self.last = 0
         self.sets = self.events = 0
@@ -89,6 +93,7 @@ class Session:
         self.last = state.stamp_ns
         self.sets += prediction.impact is not None
         self.events += len(prediction.events)
+        self._notes.take(state, prediction.mode)
         if self.board is not None:
             self.board.predicted(state, prediction.mode, prediction.impact)
         if self.recorder is not None:
@@ -115,6 +120,11 @@ class Session:
         for reason in (faults - self._faults).elements():
             self.recorder.refused(time_ns, reason)
         self._faults = faults.copy()
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is odd about the states, as the diagnostics of a live node tell it."""
+        return odd_states(self._told.noted, len(self.compute.rows), self.estimator.config.diagnostics)
 
     def counts(self) -> dict[str, Any]:
         """What :class:`~.result.ReplayResult` says of the states, by its attributes."""

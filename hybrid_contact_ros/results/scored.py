@@ -52,7 +52,10 @@ def track_of(result: Result) -> Track | None:
     if "stamp_ns" not in states or not states["stamp_ns"].size or "closed" not in contacts:
         return None
     stamps = states["stamp_ns"]
-    newer = np.append(True, stamps[1:] > np.maximum.accumulate(stamps)[:-1])  # clocks that were set back
+    # Of a clock that was set back, one time is kept: the one in which there are more states.
+    newer = np.append(True, stamps[1:] > np.maximum.accumulate(stamps)[:-1])
+    older = np.append(stamps[:-1] < np.minimum.accumulate(stamps[::-1])[::-1][1:], True)
+    newer = max(newer, older, key=np.count_nonzero)
     columns: dict[str, Any] = {name: contacts[name][newer] for name in TRACK if name in contacts}
     for name in ("probability", "time_to_event", "earliest", "latest"):
         if name in columns:

@@ -24,6 +24,8 @@ class ExecutionStatus(Enum):
     EVENT_LIMIT = "event limit"
     """``max_events`` transitions; a Zeno execution that is not truncated ends like this."""
     STEP_LIMIT = "step limit"
+    DEADLINE = "deadline"
+    """So much computing time was given. What could be done in it depends on the machine."""
     ALTERNATING = "alternating"
     """Modes follow each other without time passing: forces that depend on the mode do that (Johnson §4.6)."""
     NO_MODE = "no mode"

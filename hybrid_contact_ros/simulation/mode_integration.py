@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,6 +121,9 @@ class ModeIntegration:
             self.steps += 1
             if self.steps > options.max_steps:
                 self._stop(ExecutionStatus.STEP_LIMIT, f"{options.max_steps} steps of the integrator")
+                return None
+            if monotonic() > options.until:
+                self._stop(ExecutionStatus.DEADLINE, f"at {self.time:.4g} s of {self.t_final:.4g}")
                 return None
             message = solver.step()
             if solver.status == "failed" or not np.isfinite(solver.y).all():

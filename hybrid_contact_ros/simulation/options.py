@@ -33,7 +33,8 @@ class Tolerances:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The keywords of :func:`~hybrid_contact_ros.simulation.simulate.simulate` that hold for a whole execution.
+    """The keywords of :func:`~hybrid_contact_ros.simulation.simulate.simulate` that hold for a whole execution, and the
+    time (of ``time.monotonic``, s) until which it may go on.
 
     Raises:
         ValueError: an unknown law, or a number out of range.
@@ -49,6 +50,7 @@ class Options:
     max_steps: int = 100_000
     gap_tolerance: float = 1e-9
     velocity_tolerance: float = 1e-6
+    until: float = math.inf
 
     def __post_init__(self) -> None:
         if self.law not in LAWS:
@@ -57,7 +59,7 @@ class Options:
             raise ValueError(f"duration must be a number of seconds ≥ 0, got {self.duration}")
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.name in ("law", "duration", "sliding_friction"):
+            if field.name in ("law", "duration", "sliding_friction", "until"):
                 continue
             if not (math.isfinite(value) and value > 0):
                 raise ValueError(f"{field.name} must be a positive number, got {value}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -44,6 +45,7 @@ def simulate(
     max_steps: int = 100_000,
     gap_tolerance: float = 1e-9,
     velocity_tolerance: float = 1e-6,
+    deadline: float | None = None,
 ) -> Execution:
     """Follow a mechanical system through its contact modes.
 
@@ -76,6 +78,8 @@ def simulate(
             one that the state leads to (Johnson, Theorem 9).
         sliding_friction: whether sliding contacts have friction; by default where M is regular.
         rtol, atol, max_step: of the integrator; max_step in s. max_events, max_steps: limits.
+        deadline: s of computing, after which the execution ends with status DEADLINE; None: it takes as long as it
+            takes, minutes for a second of a humanoid on its soles.
         gap_tolerance: m, a smaller gap is none. velocity_tolerance: m/s, a slower contact is at rest.
 
     Returns:
@@ -113,6 +117,7 @@ def simulate(
         max_steps=max_steps,
         gap_tolerance=gap_tolerance,
         velocity_tolerance=velocity_tolerance,
+        until=math.inf if deadline is None else time.monotonic() + deadline,
     )
     adapted = AdaptedSystem(as_system(system, effort), q, v)
     if not (math.isfinite(t_final) and math.isfinite(t_start) and t_final > t_start):

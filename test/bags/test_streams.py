@@ -34,17 +34,22 @@ def renamed(fall, tmp_path):
     return make
 
 
+def of_topics(result) -> list[str]:
+    """The warnings about topics; the landing of the test's walker stops it in a millisecond, which is told as well."""
+    return [said for said in result.warnings if "topic" in said]
+
+
 def test_topics_of_a_namespace_are_read_when_it_is_named(renamed, walker):
     bag = renamed(lambda topic: [f"/a{topic}", f"/b/c{topic}"])
     for name in ("a", "/a", "a/", "b/c", "/b/c"):
         result = replay_bag(bag, walker, namespace=name, truth="truth/contact_mode")
-        assert result.states == 200 and result.warnings == () and result.scores is not None
+        assert result.states == 200 and of_topics(result) == [] and result.scores is not None
 
 
 def test_the_only_namespace_that_has_them_is_taken_and_told(renamed, walker):
     result = replay_bag(renamed(lambda topic: [f"/my_robot{topic}"]), walker, truth="truth/contact_mode")
     assert result.states == 200 and result.scores is not None
-    assert result.warnings == ("the topics of the namespace /my_robot are used (--namespace my_robot)",)
+    assert of_topics(result) == ["the topics of the namespace /my_robot are used (--namespace my_robot)"]
     assert result.to_dict()["warnings"] == list(result.warnings)
 
 
@@ -54,7 +59,7 @@ def test_of_several_robots_none_is_guessed(renamed, walker):
 
 
 def test_topics_at_the_top_go_before_those_of_a_namespace(renamed, walker):
-    assert replay_bag(renamed(lambda topic: [topic, f"/ghost{topic}"]), walker).warnings == ()
+    assert of_topics(replay_bag(renamed(lambda topic: [topic, f"/ghost{topic}"]), walker)) == []
 
 
 def test_a_namespace_that_is_not_there_is_told_with_the_topics_of_the_right_type(renamed, walker):

@@ -11,10 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.recordings import WALKER
 from helpers.truth_bags import of
 from hybrid_contact_ros.bags.reader import BagReader
 from hybrid_contact_ros.bags.writer import BagWriter
 from hybrid_contact_ros.cli import main
+from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.recordings.of_model import model_recording
 from hybrid_contact_ros.recordings.write import write_recording
 
 CONFIG = "contacts:\n  left: {link: left_foot}\n  right: {link: right_foot}\n"
@@ -141,13 +145,26 @@ def test_files_that_are_no_recordings_are_told(said, verb, content, words):
 
 
 @pytest.mark.parametrize("verb", ["replay", "score"])
-@pytest.mark.parametrize(("every", "code"), [(2, 3), (50, 0)])
-def test_stamps_of_two_clocks_on_one_topic_end_with_3_where_they_are_many(said, verb, every, code):
-    """The states of one clock are answered, those of the other are refused, and that is told."""
-    changed(Path("good.mcap"), Path("bad.mcap"), stamped(lambda topic, k: k % every == 1, LATER))
+@pytest.mark.parametrize(
+    ("wrong", "code", "states"),
+    [
+        (lambda topic, k: k % 50 == 1, 0, 190),
+        (lambda topic, k: k % 2 == 1, 3, 99),
+        (lambda topic, k: k % 2 == 0, 3, 96),  # the first one, too: the clock of the recording decides
+        (lambda topic, k: k % 2 == (topic == ODOM), 3, 96),
+        (lambda topic, k: topic == JOINTS and k % 2 == 0, 3, 96),
+        (lambda topic, k: topic == ODOM and k % 2 == 0, 3, 96),
+    ],
+)
+@pytest.mark.parametrize("days", [11, 11000])
+def test_stamps_of_two_clocks_on_one_topic_end_with_3_where_they_are_many(said, verb, wrong, code, states, days):
+    """The states of the clock that agrees with the recording's are answered, those of the other are refused, and that
+    is told."""
+    changed(Path("good.mcap"), Path("bad.mcap"), stamped(wrong, days * 86400))
     found, out, err = said(verb)
     assert found == code and "look for a second publisher with another clock" in out
     assert ("messages were refused, most of them as stamp_jump" in err) == (code == 3)
+    assert int(re.search(r"(\d+) states", out)[1]) >= states
 
 
 @pytest.mark.parametrize("verb", ["replay", "score"])
@@ -159,3 +176,49 @@ def test_a_folder_that_is_not_there_is_told_before_anything_is_computed(said, ve
     if option[0] == "--rrd" and "rerun" in err:
         pytest.skip("rerun-sdk is not there")
     assert code == 2 and "away" in err and out == ""
+
+
+def squats(path: Path) -> Path:
+    """The walker goes up and down for three seconds, with the efforts that it takes."""
+    model = RigidBodyModel.from_urdf(WALKER, EstimatorConfig.from_file("robot.yaml"))
+    times = np.arange(0.0, 3.0, 0.002)
+    states, efforts = [], np.zeros((times.size, 2))
+    for k, t in enumerate(times):
+        q, v = model.neutral(), np.zeros(model.nv)
+        knees, rate = 0.05 * np.sin(9.0 * t), 0.45 * np.cos(9.0 * t)
+        q[2], q[7:], v[2], v[6:] = 0.5 - knees, knees, -rate, rate
+        states.append((q, v))
+        efforts[k] = -0.5 * 5.0 * (9.81 + 4.05 * np.sin(9.0 * t))
+    write_recording(model_recording(model, WALKER, times, states, efforts), path)
+    return path
+
+
+def negated(topic, k, message):
+    if topic == JOINTS:
+        message.effort = -np.array(message.effort)
+    return message
+
+
+def not_moving(topic, k, message):
+    if topic == JOINTS:
+        message.velocity = 0.0 * np.array(message.velocity)
+    return message
+
+
+@pytest.mark.parametrize("verb", ["replay", "score"])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda topic, k, message: message, ()),
+        (negated, ("warning: forces count little in", "left_foot and right_foot do not explain", "the other sign")),
+        (
+            not_moving,
+            ("velocity", "left_knee, right_knee: 0 while the positions move; is it filled?", "leave velocity"),
+        ),
+    ],
+)
+def test_efforts_of_the_wrong_sign_and_velocities_that_are_not_filled_are_told(said, verb, change, words):
+    changed(squats(Path("squats.mcap")), Path("bad.mcap"), change)
+    code, out, _ = said(verb)
+    assert code == 0 and all(each in out for each in words)
+    assert words or ("warning" not in out and "refused or reported" not in out)

@@ -41,8 +41,9 @@ def drafted(urdf, tmp_path, *arguments) -> EstimatorConfig:
 
 
 @pytest.mark.parametrize("robot", LEGS)
-def test_a_robot_with_legs_is_drafted_with_its_feet(robot, tmp_path):
+def test_a_robot_with_legs_is_drafted_with_its_feet(robot, tmp_path, capsys):
     config = drafted(example_urdf(robot), tmp_path)
+    assert "no shape found" not in capsys.readouterr().out
     assert config.floating_base
     assert tuple(contact.link for contact in config.contacts.values()) == LEGS[robot]
 
@@ -113,3 +114,16 @@ def test_the_ball_at_the_tip_of_an_arm_keeps_its_radius_and_a_link_is_named_once
     assert radii and all("radius: 0.0," not in line for line in radii)
     assert main(["configure", urdf, "--contact", "lf_foot", "lf_foot"]) == 2
     assert "names a link twice" in capsys.readouterr().err
+
+
+def test_a_foot_without_a_shape_is_to_be_measured_and_check_says_so_until_it_is(tmp_path, capsys):
+    urdf, out = example_urdf("simple_humanoid_description/urdf/simple_humanoid.urdf"), tmp_path / "robot.yaml"
+    drafted(urdf, tmp_path)
+    said = capsys.readouterr().out
+    assert "warning: l_ankle, r_ankle: the origin of the link is taken for what touches; no shape found" in said
+    out.write_text(out.read_text().replace("l_ankle, friction", "l_ankle, radius: 0.05, friction"))
+    assert main(["check", str(urdf), str(out)]) == 0
+    assert "warning: r_ankle: the origin" in capsys.readouterr().out
+    out.write_text(out.read_text().replace("r_ankle, friction", "r_ankle, points: [0.1, 0.0, -0.1], friction"))
+    assert main(["check", str(urdf), str(out)]) == 0
+    assert "no shape found" not in capsys.readouterr().out

@@ -61,7 +61,7 @@ def test_a_contact_that_does_not_press_by_its_efforts_is_open_whatever_it_looks_
 
 def test_what_is_still_above_the_ground_hangs_unless_the_base_moves_on_meanwhile():
     gap, sigma, travel = np.full(3, 0.04), np.full(3, 0.003), np.zeros((3, 3))
-    travel[1:, 0] = 0.015, 0.03
+    travel[1:, 0] = 0.003, 0.03
     closed, evidence, believed = np.zeros(3, np.uint8), np.zeros(3), np.array([[0.97, 0.0]] * 3)
     none = np.zeros(3, np.uint8)
     decide_together(0.6, 0.4, 0.006, none, none, np.zeros(3), gap, sigma, travel, believed, closed, evidence)

@@ -277,7 +277,7 @@ def test_all_points_of_a_flat_sole_that_rests_on_a_slope_stand():
 
 
 def test_without_efforts_a_foot_stands_that_is_still_while_the_base_moves_on_and_not_at_the_apex_of_its_swing(go2):
-    """One foot 18 mm up, all four still in the world, the base at 0.15 m/s: within 0.1 s it gets 15 mm far."""
+    """One foot 18 mm up, all four still in the world, the base at 0.15 m/s: within 50 ms it gets 7.5 mm far."""
     model = go2.model
     q, v = posed(model, 0.1), np.zeros(model.nv)
     q[2] -= model.problem(RobotState(0, q, v)).gap.min()
@@ -290,8 +290,9 @@ def test_without_efforts_a_foot_stands_that_is_still_while_the_base_moves_on_and
         v[6:] = -np.linalg.solve(rows[:, 6:], rows[:, :6] @ v[:6])
         mode = go2.update(RobotState(k * STEP, q, v), Parts.MODE).mode
         assert mode.closed[1:].all()
-        if k == 100:
-            assert not mode.closed[0] and abs(mode.ground_offset[0]) < 2e-3
+        if k == 50:
+            assert not mode.closed[0]
+        assert k > 130 or abs(mode.ground_offset[0]) < 2e-3
         q = q + 1e-3 * np.r_[v[:3], 0.0, 0.0, 0.0, 0.0, v[6:]]
     assert mode.closed[0] and mode.ground_offset[0] == pytest.approx(lifted, abs=4e-3)
 

@@ -109,3 +109,13 @@ def test_efforts_that_are_late_leave_their_rate_unexplained():
     assert (found.stream, found.notable) == ("efforts", True)
     assert found.seconds == pytest.approx(late, abs=0.0005)
     assert (EFFORTS, BASE, UNIT) == (0, 1, 2) and "too late" in found.sentence
+
+
+@pytest.mark.parametrize(("explained", "told"), [(0.39, False), (0.58, True)])
+def test_an_offset_that_explains_less_than_half_of_what_is_left_is_not_told(explained, told):
+    """Feet that roll and slip look like 3 to 6 ms for certain, in recordings of which nothing is late."""
+    memory, late = offset_memory(3), 0.003
+    memory.sums[BASE] = late, 1.0, late**2 / explained, 100.0  # cross, square, left, seconds
+    found = {o.stream: o for o in stream_offsets(memory)}["the base"]
+    assert found.seconds == pytest.approx(late) and found.seconds > 4.0 * found.sigma
+    assert found.explained == pytest.approx(explained) and found.notable == told

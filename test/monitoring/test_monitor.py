@@ -47,12 +47,16 @@ class Stream:
                 header=header,
                 child_frame_id="base",
                 pose=Space(
-                    pose=Space(position=xyz(0, 0, 0), orientation=xyz(0, 0, 0, bad.get("w", 1.0))),
+                    pose=Space(
+                        position=xyz(bad.get("glide", 0.0) * 0.002 * self.k, 0, 0),
+                        orientation=xyz(0, 0, 0, bad.get("w", 1.0)),
+                    ),
                     covariance=[0.0] * 36,
                 ),
                 twist=Space(twist=Space(linear=xyz(0, 0, 0), angular=xyz(0, 0, 0)), covariance=[0.0] * 36),
             )
-            joints = Space(header=header, name=["knee"], position=[0.0], velocity=[bad.get("rate", 0.0)], effort=[0.0])
+            knee = bad.get("sink", 0.0) * (0.002 * self.k - 2.0)
+            joints = Space(header=header, name=["knee"], position=[knee], velocity=[bad.get("rate", 0.0)], effort=[0.0])
             if due(bad.get("bad", 0.0)):
                 joints.velocity = []
             found = None if due(odometry_missing) else self.intake.odometry(base, at, self.k, b"o")
@@ -189,3 +193,25 @@ def test_every_reason_names_its_subject_and_what_to_do(reason):
 def test_reasons_are_sorted_into_refused_used_and_followed():
     assert set(ADVICE) == set(REASONS) and USED.issubset(REASONS) and CONSEQUENCES.issubset(REASONS)
     assert "state" not in USED and "stale" in USED and "clock_set_ahead" in USED
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        (
+            {"sink": 0.3},
+            "joint_states: velocities are not the rates of the positions (knee: 0 while the positions move",
+        ),
+        ({"sink": 0.3, "rate": 0.3}, ""),
+        ({"glide": 0.4}, "odom: pose and twist are not those of one motion"),
+    ],
+)
+def test_streams_that_contradict_themselves_are_warned_of_in_every_period(bad, words):
+    """What a second of messages shows is told of each message after it, so that it is more than the few that are
+    reported."""
+    stream = Stream()
+    for _ in range(4):
+        stream.second(**bad)
+    for _ in range(3):
+        said = stream.second(**bad)[0]
+        assert said == [(Level.OK, "predicting")] if not words else any(words in text for _, text in said)

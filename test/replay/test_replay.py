@@ -225,7 +225,7 @@ def test_a_truth_that_cannot_be_read_is_told_and_the_rest_is_scored(fall, walker
     whole = replay_bag(tmp_path / "whole.mcap", walker, truth=TRUTHS, complete_sets=True)
     result = replay_bag(tmp_path / "spoilt.mcap", walker, truth=TRUTHS, complete_sets=True)
     assert result.damage is None and result.faults == {} and result.scores.to_dict() == whole.scores.to_dict()
-    (warning,) = result.warnings
+    (warning,) = [said for said in result.warnings if "could not be read" in said]
     assert re.match(r"\d\d messages of /truth/contact_mode could not be read: ", warning)
 
 

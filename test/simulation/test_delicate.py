@@ -191,6 +191,12 @@ def test_limit_of_steps():
     assert execution.status is ExecutionStatus.STEP_LIMIT
 
 
+def test_deadline_of_computing_keeps_what_was_done():
+    execution = simulate(bouncing_ball(), [1.0], [0.0], 100.0, deadline=1e-9)
+    assert execution.status is ExecutionStatus.DEADLINE and "of 100" in execution.why
+    assert simulate(bouncing_ball(), [1.0], [0.0], 0.1, deadline=1e9).status is ExecutionStatus.FINISHED
+
+
 def test_finite_escape_is_reported():
     runaway = bouncing_ball(force=lambda t, q, v, mode: [1e3 * (1.0 + float(v[0]) ** 2) * float(q[0])])
     with np.errstate(all="ignore"):

@@ -1,8 +1,10 @@
-"""What the diagnostics are told of a state: slides that friction jams, contacts that cannot be where they are said
-to be, efforts that explain nothing, sensors that are not believed, streams that come late, drives that do something
-else than told."""
+"""What is told of a state beside its answer: slides that friction jams, contacts that cannot be where they are said to
+be, efforts that explain nothing, sensors that are not believed, streams that come late, drives that do something else
+than told. A live node tells its diagnostics, a replay its warnings."""
 
 from __future__ import annotations
+
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +12,10 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.codes import Validity
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.answers import MODE_PLACES, blocks
-from hybrid_contact_ros.estimation.effort_trust import BELIEVED
+from hybrid_contact_ros.estimation.effort_trust import BELIEVED, LimbWeight, limbs_sentence
 from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.kernels.estimation.update_steps import SLOW
 from hybrid_contact_ros.mechanics.state import RobotState
-from hybrid_contact_ros.monitoring.monitor import Monitor
 from hybrid_contact_ros.prediction import ModePrediction
 
 # A contact that is deeper inside its plane than both of these is not on soft ground: something is configured wrongly.
@@ -25,14 +26,48 @@ _OFFSETS_EVERY = 500  # states
 _EFFORT, _FORCES = int(Validity.EFFORT), int(Validity.FORCES)  # slow to compute with
 
 
+class Told(Protocol):
+    """Who is told: :class:`~.monitor.Monitor` or :class:`Notes`."""
+
+    def note(self, kind: str, sentence: str) -> None:
+        """A state was odd: ``kind`` is a key of :data:`~.verdict.NOTES`, and the sentence says what exactly."""
+
+    def ground(self, sentence: str) -> None:
+        """Where the ground has been learned to be, in words."""
+
+    def jammed(self) -> None:
+        """Friction jammed a slide, which was taken to stick."""
+
+
+class Notes:
+    """The notes of a whole recording.
+
+    Attributes:
+        noted: as of :class:`~.verdict.Period`.
+    """
+
+    def __init__(self) -> None:
+        self.noted: dict[str, tuple[int, str]] = {}
+
+    def note(self, kind: str, sentence: str) -> None:
+        """As of :class:`Told`."""
+        self.noted[kind] = self.noted.get(kind, (0, ""))[0] + 1, sentence
+
+    def ground(self, sentence: str) -> None:
+        """Learned ground is no fault; result files have it of every state."""
+
+    def jammed(self) -> None:
+        """Jammed slides are no fault; result files have them of every state."""
+
+
 class StateNotes:
-    """Looks at each answer, and tells the monitor.
+    """Looks at each answer, and tells what is odd.
 
     Args:
         estimator: that answers. config: its configuration. monitor: is told.
     """
 
-    def __init__(self, estimator: ContactEstimator, config: EstimatorConfig, monitor: Monitor) -> None:
+    def __init__(self, estimator: ContactEstimator, config: EstimatorConfig, monitor: Told) -> None:
         self.estimator, self.monitor = estimator, monitor
         model = estimator.model
         self._gaps, self._jams, self._weights, self._grounds = (
@@ -91,19 +126,19 @@ class StateNotes:
         lowest, highest = min(offsets, default=0.0), max(offsets, default=0.0)
         if max(highest, -lowest) > _NOTABLE:
             self._note_ground(offsets, lowest if -lowest > highest else highest)
-        if min(floats[self._gaps].tolist(), default=0.0) + lowest < -self._deepest and (sunk := self._sunk(mode)).any():
-            heights = mode.gap + mode.ground_offset
-            contact = int(np.argmin(np.where(sunk, heights, np.inf)))
+        # Over the learned ground: of a robot that walks downhill, feet are far below the plane they began on.
+        if min(floats[self._gaps].tolist(), default=0.0) < -self._deepest and (sunk := self._sunk(mode)).any():
+            contact = int(np.argmin(np.where(sunk, mode.gap, np.inf)))
             name = self.estimator.model.contact_names[contact]
             self.monitor.note(
                 "sunk",
-                f"{name} by {-heights[contact]:.3f} m; compare the offset of its "
+                f"{name} by {-mode.gap[contact]:.3f} m; compare the offset of its "
                 "plane with the height of the odometry, and the contact's radius and points with the robot",
             )
         if mode.validity & _EFFORT and min(floats[self._weights].tolist(), default=1.0) < BELIEVED:
             limbs = [limb for limb in self.estimator.limbs() if limb.weight < BELIEVED]
             if limbs:
-                self.monitor.note("distrusted", "; ".join(limb.sentence for limb in limbs))
+                self.monitor.note("distrusted", _sentence(limbs))
             if held := self.estimator.held_up:
                 self.monitor.note("held", f"a crane, a stand or a person; the limbs of {', '.join(held)} carry nothing")
         if mode.validity & _EFFORT and not mode.validity & _FORCES:
@@ -117,9 +152,15 @@ class StateNotes:
             self.monitor.jammed()
 
     def _sunk(self, mode: ModePrediction) -> NDArray[np.bool_]:
-        return self._planar & (mode.gap + mode.ground_offset < -self._deepest)
+        return self._planar & (mode.gap < -self._deepest)
 
     def _note_ground(self, offsets: list[float], furthest: float) -> None:
         name = self.estimator.model.contact_names[offsets.index(furthest)]
         side = "above" if furthest > 0.0 else "below"
         self.monitor.ground(f"{1e3 * abs(furthest):.0f} mm {side} the configured plane under {name}")
+
+
+def _sentence(limbs: list[LimbWeight]) -> str:
+    """Limbs whose efforts are not believed, those of one kind together."""
+    groups = [[limb for limb in limbs if limb.turned == turned] for turned in (True, False)]
+    return "; ".join(limbs_sentence(group) for group in groups if group)
