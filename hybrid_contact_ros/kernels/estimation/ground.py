@@ -146,6 +146,7 @@ def learn_ground(
             memory.point_height[i] = problem.gap[i]
             for k in range(3):
                 memory.point_velocity[i, k] = here.contact_velocity[i, k]
+                memory.travel[i, k] = 0.0
                 memory.point_place[i, k] = ahead.under[i, k]
     numbers[TIME] += given.dt
     loads = _find_loads(settings, believed, problem, here, observer, solver, scratch, memory, numbers, ahead)
