@@ -15,7 +15,7 @@ _CORRELATED = 0.05  # s, over which what is left keeps its sign
 _SEEN = 2.0  # s of motion before anything is told
 _NOTABLE = {EFFORTS: 0.0025, BASE: 0.0015, UNIT: 0.0015}  # s; efforts seem up to 1 ms late where nothing is
 _SURE, _WIDEST = 4.0, 0.001  # deviations, s
-_MOSTLY = 0.5  # of what is left in squares: what is late explains 0.55 and more, rolling and slipping feet 0.4 at most
+_MOSTLY = 0.5  # of what is left in squares; rolling and slipping feet explain 0.4 at most (docs/inputs.md)
 _MOST = 0.03  # s: a delay beyond that of the low-pass is not linear any more
 
 
