@@ -42,13 +42,15 @@ execution = simulate(model, start, np.zeros(model.nv), t_final=1.0, effort=hold)
 
 estimator = ContactEstimator(model, config)
 foretold = []  # touchdown times, s, each as it was predicted while the foot was in the air
-for time in np.arange(0.0, 1.0, 0.002):
+STEP = 0.002  # s
+for time in np.arange(0.0, 1.0, STEP):
     q, v = execution.at(time)
     effort = np.concatenate((np.zeros(6), hold(time, q, v, None)))
     prediction = estimator.update(RobotState(stamp_ns=round(1e9 * time), q=q, v=v, effort=effort))
     mode = prediction.mode
     if mode.next_event[0] == EventKind.TOUCHDOWN and time < execution.events[0].time:
-        foretold.append(time + mode.time_to_event[0])
+        # What is foretold is the first state that will show the touch: on average half a step after it.
+        foretold.append(time + mode.time_to_event[0] - 0.5 * STEP)
 
 touchdown = execution.events[0].time  # s
 touchdown_by_hand = np.sqrt(2 * HEIGHT / 9.81)
