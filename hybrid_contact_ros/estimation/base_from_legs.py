@@ -213,7 +213,7 @@ class BaseFromLegs:
         found = np.zeros((2, 6, 6))
         along = np.diag([_ALONG**2, _ALONG**2, self._height_variance])
         found[0, :3, :3] = rotation.T @ along @ rotation
-        found[1, :3, :3] = (self._speed_variance + self._jolt) * np.eye(3)
+        found[1, :3, :3] = np.diag(np.full(3, self._speed_variance + self._jolt))
         for part, known, sigma in ((0, imu.covariance[0], _ATTITUDE), (1, imu.covariance[1], _RATE)):
             found[part, 3:, 3:] = known if np.isfinite(known).all() else sigma**2 * np.eye(3)
         return found

@@ -35,7 +35,7 @@ class ImuDoubts:
 
     Args:
         with_base: whether the states have a base that the unit did not itself give: else only the size of the
-            acceleration is looked at.
+            acceleration is looked at, and whether it points downwards by the unit's own attitude.
     """
 
     def __init__(self, with_base: bool) -> None:
@@ -74,10 +74,10 @@ class ImuDoubts:
 
     def _row(self, state: RobotState, imu: ImuMeasurement) -> tuple[Array | None, Array | None, Array, Array]:
         """Specific force, rate, upwards in the axes of the root link, and the base's velocity (6,)."""
-        if not self._with_base:
-            return imu.acceleration, imu.angular_velocity, np.zeros(3), np.zeros(6)
         x, y, z, w = state.q[3:7].tolist()
         up = np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
+        if not self._with_base:  # the attitude is the unit's own, and so are the rates
+            return imu.acceleration, imu.angular_velocity, up, np.zeros(6)
         return imu.acceleration, imu.angular_velocity, up, np.array(state.v[:6], dtype=np.float64)
 
     def _of_force(self, forces: Array, up: Array, moves: Array) -> tuple[str, ...]:
@@ -94,10 +94,12 @@ class ImuDoubts:
         if abs(size - _GRAVITY) > _LIKE * _GRAVITY:
             return (f"{told} instead of {_GRAVITY}: is it in m/s²?",)
         upright = float(mean @ up) / size
-        if not self._with_base or upright >= _TILTED:
+        if upright >= _TILTED:
             return ()
         if upright <= -_TILTED:
             return ("acceleration points downwards while standing: is its sign turned? It is 9.81 upwards at rest",)
+        if not self._with_base:
+            return ()
         angle = math.degrees(math.acos(max(-1.0, min(1.0, upright))))
         return (f"acceleration points {angle:.0f}° away from upwards while standing: are its axes those of frame_id?",)
 

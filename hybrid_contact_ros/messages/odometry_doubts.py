@@ -2,7 +2,8 @@
 
 Over a second a base moves by the integral of its velocity, whatever moves it. Where it does not, again and again, the
 twist is in other axes than ``nav_msgs/Odometry`` says (of the world instead of ``child_frame_id``), the quaternion is
-not x, y, z, w, or one of the two is not in metres. Nothing is corrected: it is told.
+not x, y, z, w, or one of the two is not in metres. A quaternion that begins with w has a level base upside down, which
+may walk along as its twist says. Nothing is corrected: it is told.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ _PAUSE = 0.1  # s; a longer one starts a window anew
 _FAR = 0.15  # m, by which a base moves in a window that says something
 _UNLIKE, _LIKE = 0.5, 0.2  # parts of the longer way, by which the two are apart: not of one motion, and of one
 _SCALED = 3.0  # ratio of ways in one direction, above which a unit is wrong
+_UPSIDE_DOWN = -0.5  # vertical part of the base's upward axis
 _AGAIN = 3  # windows in a row; a position that is corrected (a loop that closes) is one
 
 
@@ -32,7 +34,7 @@ class OdometryDoubts:
 
     def reset(self) -> None:
         """Forget all messages."""
-        self._last, self._odd, self._said = 0, 0, ""
+        self._last, self._odd, self._fallen, self._said = 0, 0, 0, ""
         self._begin(0, np.zeros(3))
 
     def _begin(self, stamp: int, position: Array) -> None:
@@ -63,7 +65,13 @@ class OdometryDoubts:
         longer = float(max(np.linalg.norm(moved), np.linalg.norm(way)))
         if longer >= _FAR:
             self._odd = self._odd + 1 if float(np.linalg.norm(moved - way)) > _UNLIKE * longer else 0
-            self._said = _told(moved, way, turned, base.twist_in_world) if self._odd >= _AGAIN else ""
+        self._fallen = self._fallen + 1 if rotation[2, 2] < _UPSIDE_DOWN else 0
+        if self._fallen >= _AGAIN:
+            self._said = "the base is upside down: is the quaternion x, y, z, w, or does it begin with w?"
+        elif self._odd >= _AGAIN and longer >= _FAR:
+            self._said = _told(moved, way, turned, base.twist_in_world)
+        elif self._odd < _AGAIN:
+            self._said = ""
         return self._said
 
 

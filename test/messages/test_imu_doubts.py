@@ -52,9 +52,9 @@ def test_what_is_wrong_is_told_with_every_state_from_the_second_that_showed_it(g
     assert 150 <= len(found) <= 500 and all(text in each for each in found)
 
 
-def test_without_a_base_of_its_own_the_size_of_the_acceleration_alone_is_told():
+def test_without_a_base_of_its_own_size_and_sign_of_the_acceleration_alone_are_told():
     assert "is it in g?" in said(force=lambda f: f / 9.81, shake=0.002, with_base=False)[0]
-    assert said(force=lambda f: -f, with_base=False) == []
+    assert "is its sign turned?" in said(force=lambda f: -f, shake=0.002, with_base=False)[0]
     assert said(rate=lambda w: w * DEGREES, turn=0.8, with_base=False) == []
 
 

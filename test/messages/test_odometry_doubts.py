@@ -66,6 +66,16 @@ def test_a_position_in_millimetres_and_a_quaternion_that_begins_with_w_are_told(
     assert found and all("is the quaternion x, y, z, w" in words for words in found)
 
 
+def test_a_level_base_that_walks_straight_with_w_first_is_told_to_be_upside_down():
+    """A half turn about the axis along which it walks: position and twist agree."""
+    stamps, position, rotation, velocity = walk(turn=0.0, heading=0.0)
+    linear, first = rotation.inv().apply(velocity), np.roll(rotation.as_quat(), 1, axis=1)
+    assert told(stamps, position, rotation.as_quat(), linear) == []
+    found = told(stamps, position, first, linear)
+    assert found and all("upside down" in words for words in found)
+    assert told(stamps, 0.0 * position, first, 0.0 * linear)  # one that stands, too
+
+
 def test_a_twist_that_nobody_fills_is_told():
     stamps, position, rotation, velocity = walk()
     found = told(stamps, position, rotation.as_quat(), 0.0 * velocity)
