@@ -74,9 +74,12 @@ class ImuDoubts:
 
     def _row(self, state: RobotState, imu: ImuMeasurement) -> tuple[Array | None, Array | None, Array, Array]:
         """Specific force, rate, upwards in the axes of the root link, and the base's velocity (6,)."""
-        x, y, z, w = state.q[3:7].tolist()
+        attitude = state.q[3:7] if self._with_base else imu.orientation
+        if attitude is None:
+            return imu.acceleration, imu.angular_velocity, np.zeros(3), np.zeros(6)
+        x, y, z, w = attitude.tolist()
         up = np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
-        if not self._with_base:  # the attitude is the unit's own, and so are the rates
+        if not self._with_base:
             return imu.acceleration, imu.angular_velocity, up, np.zeros(6)
         return imu.acceleration, imu.angular_velocity, up, np.array(state.v[:6], dtype=np.float64)
 
