@@ -37,8 +37,8 @@ _CONFIG = Path(__file__).resolve().parents[1] / "config"
 
 @dataclass(frozen=True, slots=True)
 class Robot:
-    """Files of a robot in example-robot-data, its standing posture (a name in its SRDF; without an SRDF ``angles``, rad,
-    of the joints that are not at zero), and its configuration.
+    """Files of a robot in example-robot-data, its standing posture (a name in its SRDF; without one ``angles``, rad, of
+    the joints that are not at zero), and its configuration.
 
     ``config`` is a shipped file, or None: then ``feet`` (links), ``points`` (m, of each), ``radius`` (m) and
     ``friction`` make a configuration with all other values at their defaults, as a new user would write it; joints that

@@ -1,5 +1,5 @@
-"""Recordings of humanoids with soles, made here in MuJoCo as those of :mod:`.simulated` are: they step in place, march and
-stroll, on level ground, a slope, tiles and ground that gives way.
+"""Recordings of humanoids with soles, made here in MuJoCo as those of :mod:`.simulated` are: they step in place, march
+and stroll, on level ground, a slope, tiles and ground that gives way.
 
 A sole is four contacts of the estimator and one of the truth: closed while any of its points bears load.
 """

@@ -32,7 +32,8 @@ def test_a_contact_that_is_believed_closes_unless_it_is_still_arriving(gap, rate
 def test_without_forces_belief_and_tracker_decide_together(was, alone, gap, belief, closes):
     closed, evidence = np.full(1, was, np.uint8), np.zeros(1)
     decide_together(
-        0.6, 0.4, 0.006, np.zeros(1, np.uint8), np.full(1, alone, np.uint8), np.zeros(1), np.array([gap]), np.array([0.003]), np.zeros((1, 3)),
+        0.6, 0.4, 0.006, np.zeros(1, np.uint8), np.full(1, alone, np.uint8), np.zeros(1), np.array([gap]),
+        np.array([0.003]), np.zeros((1, 3)),
         np.array([[belief, 0.0]]), closed, evidence,
     )  # fmt: skip
     assert bool(closed[0]) is closes

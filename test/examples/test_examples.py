@@ -164,7 +164,7 @@ def test_replay_a_recording(example):
     assert example["landing"] == pytest.approx(landing, abs=1e-9)
     assert example["f1"] == 1.0 and example["wrong"] == 0
     assert example["result"].states == 150 and example["result"].faults == {}
-    # The recorded truth is 500 Hz: its touchdown is the first sample after the landing, and half a step later is foretold
+    # The recorded truth is 500 Hz: its touchdown is the first sample after the landing; half a step later is foretold
     late = 0.002 * ceil(landing / 0.002) - landing
     assert example["touchdown_error"] == pytest.approx(abs(late - 0.001), abs=1e-6)
 

@@ -21,7 +21,9 @@ def said(seconds=3.0, force=lambda f: f, rate=lambda w: w, turn=0.0, shake=0.02,
         up = np.array([0.0, np.sin(roll), np.cos(roll)])
         stamp = 10**9 + round(1e9 * t)
         measured = force(9.81 * up) + shake * rng.normal(size=3), rate(spin) + 0.002 * rng.normal(size=3)
-        imu = ImuMeasurement(stamp, None if with_base else q[3:7], measured[1], measured[0], np.zeros(3), np.full((3, 3, 3), np.nan))
+        imu = ImuMeasurement(
+            stamp, None if with_base else q[3:7], measured[1], measured[0], np.zeros(3), np.full((3, 3, 3), np.nan)
+        )
         v = np.concatenate((0.002 * rng.normal(size=3), spin + 0.002 * rng.normal(size=3)))
         found += doubts.add(RobotState(stamp, q, v, imu=imu))
     return found

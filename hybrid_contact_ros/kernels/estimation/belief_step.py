@@ -163,10 +163,10 @@ def together(surface, closed, weight, gap, sigma, travel, p):
     """The probability of a contact in which is believed with ``p``, where forces are not observed, and of which the
     tracker says whether it is ``closed``.
 
-    The tracker knows what the belief does not: stops, stillness, and the noise of rates; and, with the ``weight`` of the
-    efforts, what the points of a sole bear together (docs/contact_belief.md). What is certainly above the ground does
-    not stand, however still it is: it hangs, unless the base moves on meanwhile. gap, its deviation ``sigma``, and that
-    of the ``surface``: m. travel: (3,), m, of the base since the contact is still.
+    The tracker knows what the belief does not: stops, stillness, and the noise of rates; and, with the ``weight`` of
+    the efforts, what the points of a sole bear together (docs/contact_belief.md). What is certainly above the ground
+    does not stand, however still it is: it hangs, unless the base moves on meanwhile. gap, its deviation ``sigma``,
+    and that of the ``surface``: m. travel: (3,), m, of the base since the contact is still.
     """
     worth = _TRACKED + (_LOADED - _TRACKED) * weight
     if closed:
@@ -181,8 +181,8 @@ def together(surface, closed, weight, gap, sigma, travel, p):
 @kernel
 def heed_tracker(surface, closed, weight, gap, sigmas, travel, belief, out):
     """Publish what belief and tracker say together, where the tracker calls contacts ``closed`` (m,); ``weight`` of
-    their efforts, gap and its deviations ``sigmas``: (m,), ``surface``: its own, m. ``travel``: (m, 3), m, of the base since the
-    contact is still."""
+    their efforts, gap and its deviations ``sigmas``: (m,), ``surface``: its own, m. ``travel``: (m, 3), m, of the
+    base since the contact is still."""
     for i in range(closed.shape[0]):
         p = belief.probability[i, 0]
         out.numbers[PROBABILITY, i] = together(surface, closed[i], weight[i], gap[i], sigmas[i], travel[i], p)

@@ -66,8 +66,8 @@ _EFFORT, _UNIQUE, _FORCES = int(Validity.EFFORT), int(Validity.MODE_UNIQUE), int
 
 @kernel
 def decide(
-    use, joint, surface, idle, travel, settings, given, decided, belief, weight, robot, problem, here, tracker, mode, warm,
-    solver, scratch, ground, out,
+    use, joint, surface, idle, travel, settings, given, decided, belief, weight, robot, problem, here, tracker, mode,
+    warm, solver, scratch, ground, out,
 ):  # fmt: skip
     """Solve for the mode of the contacts that may carry force, and decide which of them are closed.
 
