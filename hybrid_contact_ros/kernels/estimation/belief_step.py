@@ -23,12 +23,9 @@ _CERTAIN = 0.9
 _COURSE_TIME, _COURSE_WIDTH = 0.005, 4.0  # s, and change of the logit within it, that tell a rise or fall from noise
 _LARGEST = 14.0  # of a logit: beyond, a belief is as certain as any
 _TRACKED, _LOADED = 1.5, 4.0  # logits that a status of the tracker is worth beside the belief: without and with loads
-_ABOVE, _MOVED, _SIGMAS = (
-    6.0,
-    3.0,
-    3.0,
-)  # the same of an open one whose gap is larger than so many deviations: of a base
-# at rest, from which it may hang, and of one that has moved on by _STANDS meanwhile
+# The same of an open one whose gap is larger than _SIGMAS deviations: of a base at rest, from which it may hang, and of
+# one that has moved on by _STANDS meanwhile.
+_ABOVE, _MOVED, _SIGMAS = 6.0, 3.0, 3.0
 _STANDS = 0.01  # m
 # Logit that it is worth that something else than the contacts carries the robot, and the most that is believed else.
 _HELD_UP, _LOOKS = 6.0, 0.95

@@ -97,9 +97,7 @@ class GroundScratch(NamedTuple):
     every: Indices  # (m,), 0 … m − 1, constant
     plane_of: Indices  # (m,), constant: which plane the contact may touch; −1 for a joint limit
     link_of: Indices  # (m,), constant: the first contact of the same link and plane
-    solid_of: (
-        Indices  # (m,), constant: the same of a link whose points span a volume; of a flat sole, the contact itself
-    )
+    solid_of: Indices  # (m,), constant: as link_of for points that span a volume; of a flat sole, the contact itself
     shift_variance: Array  # (m,), m²
     rate_offs: Array  # (m,), m/s, of ActivationConfig, or more where a standing contact does not rest
     gap_offs: Array  # (m,), m, of ActivationConfig, or less where the ground is known and no load is
