@@ -145,6 +145,8 @@ def measurement(m: int, nv: int) -> Measurement:
         velocity_sigmas=np.zeros(m),
         momentum=np.zeros(nv),
         rate=np.zeros(nv),
+        motions=np.zeros((n, nv)),
+        products=np.zeros((n, n)),
     )
 
 

@@ -18,15 +18,15 @@ class Forces:
         half = rng.normal(size=(nv, nv))
         self.mass, self.J, self.nv, self.m = half @ half.T + nv * np.eye(nv), rng.normal(size=(n, nv)), nv, m
         self.L = np.linalg.cholesky(self.mass)
-        self.half = np.vstack([np.linalg.solve(self.L, self.J.T).T, np.zeros(nv)])
-        self.G = self.half[:-1] @ self.half[:-1].T
+        self.motions = np.linalg.solve(self.mass, self.J.T).T.copy()
+        self.products = self.motions @ self.motions.T
         self.memory = FreeForces(np.zeros(nv), np.full(1, -1.0), np.zeros(m), np.zeros((m, m)), np.zeros((m, n)))
         self._A, self._work, self._forces = np.zeros((2 * n, n)), np.zeros((2, max(n, nv))), np.zeros((m, 3))
 
     def step(self, residual: np.ndarray, lead: float = 0.0) -> bool:
         return bool(
             free_forces(
-                lead, GAIN, DT, self.L, self.half, self.G, residual, np.arange(self.m), self.memory,
+                lead, GAIN, DT, self.L, self.motions, self.products, residual, np.arange(self.m), self.memory,
                 self._A, self._work, self._forces,
             )
         )  # fmt: skip
@@ -58,10 +58,10 @@ def test_noise_and_covariance_are_those_of_the_errors():
     body, rng, sigma = Forces(3, 15, 2), np.random.default_rng(3), 0.7
     found = []
     for _ in range(4000):
-        body.step(sigma * body.L @ rng.normal(size=15))
+        body.step(sigma * body.mass @ rng.normal(size=15))  # of velocities, coordinate by coordinate
         found.append(body.memory.force.copy())
     assert body.memory.noise[0] == pytest.approx(sigma**2, rel=0.25)
-    wanted = sigma**2 * np.linalg.inv(body.G)[::3, ::3]
+    wanted = sigma**2 * np.linalg.inv(body.products)[::3, ::3]
     assert np.cov(np.array(found).T) == pytest.approx(wanted, rel=0.2, abs=0.1 * np.abs(wanted).max())
     assert body.memory.covariance / body.memory.noise[0] == pytest.approx(
         wanted / sigma**2 * max(1.0, body.memory.covariance[0, 0] / body.memory.noise[0] / wanted[0, 0] * sigma**2),
@@ -71,10 +71,10 @@ def test_noise_and_covariance_are_those_of_the_errors():
 
 def test_an_impact_makes_forces_uncertain_for_no_longer_than_the_observer_remembers_it():
     body, rng, sigma = Forces(3, 15, 2), np.random.default_rng(3), 0.1
-    impact = 100.0 * body.L @ rng.normal(size=15)
+    impact = 100.0 * body.mass @ rng.normal(size=15)
     for k in range(320):
         fading = np.exp(-GAIN * DT * (k - 20)) if k >= 20 else 0.0
-        body.step(sigma * body.L @ rng.normal(size=15) + fading * impact)
+        body.step(sigma * body.mass @ rng.normal(size=15) + fading * impact)
         if k == 25:
             assert body.memory.noise[0] > 100.0
     assert body.memory.noise[0] < 4.0 * sigma**2

@@ -297,6 +297,34 @@ def test_without_efforts_a_foot_stands_that_is_still_while_the_base_moves_on_and
     assert mode.closed[0] and mode.ground_offset[0] == pytest.approx(lifted, abs=4e-3)
 
 
+def at_rest(go2, lifts, forward=0.0, states=150):
+    """The modes of a robot at rest without efforts, its calves bent by ``lifts`` (4,), rad, and its feet ``forward``,
+    rad, of the hips; the lowest foot is where the plane is configured."""
+    model = go2.model
+    q = posed(model)
+    for k, name in enumerate(model.joint_names):
+        leg = model.contact_names.index(name.split("_")[0])
+        q[7 + k] -= lifts[leg] * name.endswith("calf_joint") + forward * name.endswith("thigh_joint")
+    q[2] -= model.problem(RobotState(0, q, np.zeros(model.nv))).gap.min()
+    return [go2.update(RobotState(k * STEP, q, np.zeros(model.nv)), Parts.MODE).mode for k in range(states)]
+
+
+def test_without_efforts_a_robot_at_rest_stands_on_as_many_feet_as_keep_it_from_falling_over(go2):
+    """From the first state on it stands with two of its feet 39 mm higher than the others, on blocks that nobody knows
+    of, or on one diagonal of them."""
+    for lifts in ((0.25, 0.25, 0.0, 0.0), (0.25, 0.0, 0.0, 0.25)):
+        go2.reset()
+        modes = at_rest(go2, lifts)
+        assert modes[0].gap.max() > 0.03 and not modes[0].closed.all()
+        assert modes[-1].closed.all()
+
+
+def test_without_efforts_a_foot_that_is_lifted_off_the_others_does_not_stand(go2):
+    """Its centre of mass is above the other three: nothing says that the fourth one stands, 39 mm up."""
+    modes = at_rest(go2, (0.25, 0.0, 0.0, 0.0), forward=0.2, states=400)
+    assert modes[-1].closed.tolist() == [0, 1, 1, 1]
+
+
 def test_a_plane_that_is_off_is_learned_as_a_plane_from_the_first_foothold():
     """Its first fit changes the variances that later heights are predicted with; the others are where it is."""
     settings = GroundSettings(True, 0.001, 0.01, 0.0005, 0.0005, 0.12, 0.005, 0.001, 0.05, 0.012, 0.06, 1.0)

@@ -12,6 +12,7 @@ from hybrid_contact_ros.estimation.memory import lists_out, log_memory, observer
 from hybrid_contact_ros.kernels.estimation.contact_tracking import candidates, contact_statuses, slips
 from hybrid_contact_ros.kernels.estimation.event_times import next_events
 from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled, observe_momentum, observed_forces
+from hybrid_contact_ros.kernels.estimation.observed_forces import contact_motions
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
 from hybrid_contact_ros.kernels.estimation.told_events import tell_events
 from hybrid_contact_ros.kernels.estimation.update_steps import LINE_TIME_CONSTANT, SLIP_TIME_CONSTANT
@@ -132,14 +133,15 @@ def explaining(jacobian: Array, mass: Array, external: Array, closed: list[int])
     m = n // 3
     factor = np.linalg.cholesky(mass)
     half = np.vstack([np.linalg.solve(factor, jacobian.T).T, np.zeros((1, nv))])
+    motions, products = np.zeros((n, nv)), np.zeros((n, n))
+    contact_motions(n, factor, half, motions, products)
     memory, flags, world = observer_memory(nv), np.zeros(m, np.uint8), np.zeros((m, 3))
     memory.residual[:] = external
     flags[closed] = 1
     scratch, frame = update_scratch(m, nv), np.tile(np.eye(3), (m, 1, 1))
     observed_forces(
-        frame[:, 0].copy(), frame[:, 1:].copy(), flags, factor, np.ascontiguousarray(half),
-        np.ascontiguousarray(half[:-1] @ half[:-1].T), memory, scratch.integers[0], mode_scratch(n).A,
-        scratch.vectors, world,
+        frame[:, 0].copy(), frame[:, 1:].copy(), flags, factor, motions, products, memory, scratch.integers[0],
+        mode_scratch(n).A, scratch.vectors, world,
     )  # fmt: skip
     return world
 

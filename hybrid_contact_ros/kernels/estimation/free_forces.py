@@ -27,24 +27,25 @@ class FreeForces(NamedTuple):
     """Memory and result for m contacts, n = 3 m rows and nv coordinates."""
 
     last: Array  # (nv,), the observer's residual of the last state, N or N m
-    noise: Array  # (1,), N²/kg, mean square of what no contact force explains; negative before the first
+    noise: Array  # (1,), (m/s²)² or (rad/s²)², mean square of what no contact force explains; negative before the first
     force: Array  # (m,), N
     covariance: Array  # (m, m), N²
-    inverse: Array  # (m, n), scratch: rows of the inverse factor of G
+    inverse: Array  # (m, n), scratch: rows of the inverse factor of J M⁻² Jᵀ
 
 
 @kernel
-def free_forces(lead, gain, dt, L, half, G, residual, every, memory, A, work, forces):
-    """Solve G f = J M⁻¹ r for all contacts, and write the normal parts of f with their covariance.
+def free_forces(lead, gain, dt, L, motions, products, residual, every, memory, A, work, forces):
+    """Find the forces f of all contacts for which |M⁻¹ (r − Jᵀf)| is least (:mod:`.observed_forces`), and write their
+    normal parts with their covariance.
 
     The residual r of the observer lags behind the forces by 1/``gain``. What is solved for is r + ``lead`` ṙ/gain: the
     observer's own equation makes this the force of the moment for a lead of 1, at the price of more noise. The noise
-    is measured: the part of r that no contact force explains has nv − n directions, and its mean square in M⁻¹ is that
-    of all others. The covariance of f is G⁻¹ times this. Where n ≥ nv, contact forces explain everything and nothing
-    tells how wrong they are: there are none then.
+    is measured: the part of M⁻¹ r that no contact force explains has nv − n directions, and its mean square is that of
+    all others. The covariance of f is (J M⁻² Jᵀ)⁻¹ times this. Where n ≥ nv, contact forces explain
+    everything and nothing tells how wrong they are: there are none then.
 
     Args:
-        dt: s since the last state. L, half, G: of Measurement. residual: r (nv,).
+        dt: s since the last state. L, motions, products: of Measurement. residual: r (nv,).
         every: (m,) int64, 0 … m − 1. memory: in and out, FreeForces. A: (≥ n, ≥ n), work: (2, ≥ max(n, nv)), forces:
             (m, 3); scratch.
 
@@ -61,11 +62,11 @@ def free_forces(lead, gain, dt, L, half, G, residual, every, memory, A, work, fo
     for k in range(nv):
         shifted[k] = residual[k] + ahead * (residual[k] - memory.last[k])
         memory.last[k] = residual[k]
-    contact_response(n, L, half, shifted, shifted, response)
+    contact_response(n, L, motions, shifted, shifted, response)
     energy = 0.0
     for k in range(nv):
         energy += shifted[k] * shifted[k]
-    if explaining_forces(_WIDTH, REGULARISATION_OF_ALL, G, response, every, A, shifted, forces) != _SOLVED:
+    if explaining_forces(_WIDTH, REGULARISATION_OF_ALL, products, response, every, A, shifted, forces) != _SOLVED:
         return False
     for i in range(n):
         energy -= response[i] * shifted[i]

@@ -36,6 +36,7 @@ from hybrid_contact_ros.kernels.estimation.observed_forces import (
     explaining_forces,
 )
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
+from hybrid_contact_ros.kernels.estimation.support_polygon import is_above
 
 MOST_LOADED = 16
 """Contacts of a robot with more have no loads here: their forces would take too long to tell apart."""
@@ -51,7 +52,8 @@ _DRIFT_TIME = 0.02  # s, in which the map follows what all standing contacts hav
 _DRIFT_SPEED = 0.015  # m/s, of a base at most
 _CREEP, _CREEP_UNLOADED = 0.001**2, 0.0001**2  # m²/s, by which single footholds move under a foot; where its load is
 # not known it may be the foot that moves
-_PLACE_TIME = 0.05  # s, of the positions of the points
+_PLACE_TIME = 0.05  # s, of the positions of the points, once they are slower than
+_FLIES = 0.3  # m/s
 _UNREST_TIME = 0.2  # s
 _LANDED = 0.05  # s, after which the ringing of an impact is over
 _RESTLESS = 2.0  # deviations of a rate that speaks for nothing
@@ -65,6 +67,8 @@ _ALONG = 3.0  # positions along the surface may move by this many times as much 
 _NOISES_LEFT = 2.0  # deviations of the noise of a rate within which a foot is still
 _CERTAIN = 4.0  # deviations within which a gap is none
 _BEYOND = 1e-6  # m
+# m/s, of a foot that is lifted slowly; and m: so far within what it stands on is the centre of mass of a robot at rest
+_CREEPS, _BALANCE = 0.01, 0.01
 _LOWEST, _FURTHEST, _FURTHEST_UNLOADED = 0.005, 0.3, 0.1  # m
 
 
@@ -158,7 +162,11 @@ def learn_ground(
             i, loads, settings.gain, noise[i], ground, given, problem, here, tracker, memory, ahead
         ):
             held = stopped[i] >= 0.0
-            changed = _enter(i, loads, held, ground, problem, here, memory, map, ahead) or changed
+            added = _enter(
+                i, loads, held, settings.floating_base, noise, ground, given, problem, here, scratch.vectors[0], memory,
+                map, ahead,
+            )  # fmt: skip
+            changed = changed or added
     if changed or numbers[TIME] - numbers[FITTED_AT] >= _FIT_PERIOD:
         fit(ground, ahead.plane_of, map)
     for i in range(m):
@@ -206,9 +214,12 @@ def _find_loads(settings, believed, problem, here, observer, solver, scratch, me
     keep = math.exp(-(numbers[TIME] - numbers[LOADED_AT]) / _PULL_TIME)
     numbers[LOADED_AT] = numbers[TIME]
     response, shifted = scratch.vectors[0], scratch.vectors[1]
-    contact_response(3 * m, here.L, here.half, observer.residual, shifted, response)
+    contact_response(3 * m, here.L, here.motions, observer.residual, shifted, response)
     forces = scratch.weighed[0]
-    if explaining_forces(3, REGULARISATION_OF_ALL, here.G, response, ahead.every, solver.A, shifted, forces) == _SOLVED:
+    status = explaining_forces(
+        3, REGULARISATION_OF_ALL, here.products, response, ahead.every, solver.A, shifted, forces
+    )
+    if status == _SOLVED:
         for i in range(m):
             memory.pressing[i] = forces[i, 0]
             memory.pulling[i] = max(keep * memory.pulling[i], -forces[i, 0])
@@ -249,9 +260,14 @@ def _stands(i, loads, gain, noise_of_rate, ground, given, problem, here, tracker
     """Follow contact i while it stands; whether it has done so for long enough."""
     lag, slow = 1.0 - math.exp(-given.dt / _SMOOTHING), 1.0 - math.exp(-given.dt / _PLACE_TIME)
     fastest = max(abs(here.gap_velocity[i]), abs(memory.point_velocity[i, 0]))
-    away, strayed = 0.0, 0.0  # along the surface
+    left = _left(noise_of_rate, given.dt)
+    away, strayed, square = 0.0, 0.0, 0.0  # along the surface
     for k in range(3):
         memory.point_velocity[i, k] += lag * (here.contact_velocity[i, k] - memory.point_velocity[i, k])
+        square += memory.point_velocity[i, k] ** 2
+    if square > (_FLIES + _ALONG * left) ** 2:  # where it was before tells nothing of where it comes to rest
+        slow = 1.0
+    for k in range(3):
         memory.point_place[i, k] += slow * (ahead.under[i, k] - memory.point_place[i, k])
         away += (ahead.under[i, k] - memory.point_place[i, k]) ** 2
         strayed += (ahead.under[i, k] - memory.stance_start[i, k]) ** 2
@@ -262,8 +278,6 @@ def _stands(i, loads, gain, noise_of_rate, ground, given, problem, here, tracker
     if loads > 0:
         least = max(ground.least_load, _DOUBT * memory.pulling[i])
         stands = memory.pressing[i] > (0.5 if begun else 1.0) * least
-        # The low-pass leaves this much of the noise of a rate.
-        left = noise_of_rate * math.sqrt(min(0.5 * lag, 1.0))
         rests = abs(memory.point_velocity[i, 0]) < max(ground.still_speed, _NOISES_LEFT * left)
         # Of states that are far apart, what pressed between them may have come or gone meanwhile.
         stands = stands and (fastest - _NOISES_LEFT * noise_of_rate) * given.dt < _STRAYED
@@ -304,6 +318,12 @@ def _stands(i, loads, gain, noise_of_rate, ground, given, problem, here, tracker
 
 
 @kernel
+def _left(noise_of_rate, dt):
+    """What the low-pass of the velocities leaves of the noise of a rate, m/s."""
+    return noise_of_rate * math.sqrt(min(0.5 * (1.0 - math.exp(-dt / _SMOOTHING)), 1.0))
+
+
+@kernel
 def _note_unrest(i, settings, dt, here, tracker, memory, ahead):
     """Learn how much the gap of contact i moves while it stands, where it should not: by noise of the velocities, or on
     soft ground. A rate of that size speaks for nothing."""
@@ -321,7 +341,9 @@ def _leave(i, memory):
 
 
 @kernel
-def _enter(i, loads, stopped, ground, problem, here, memory, map, ahead):
+def _enter(
+    i, loads, stopped, floating_base, noise, ground, given, problem, here, places, memory, map, ahead
+):  # fmt: skip
     """Write contact i, which has been still for long enough, into the map; whether that adds a foothold."""
     height, variance, place = memory.stance_height[i], memory.stance_variance[i], ahead.under[i]
     depth = memory.touched_height[i] - height
@@ -344,6 +366,11 @@ def _enter(i, loads, stopped, ground, problem, here, memory, map, ahead):
         believed = believed or (travel > _TRAVEL * _TRAVEL and surprise <= _FURTHEST_UNLOADED)
         if not believed and map.map_numbers[CLOCKS_UNSUPPORTED] >= ground.still_time_unloaded:
             believed = abs(surprise) <= _FURTHEST_UNLOADED and _is_lowest(i, ground, problem, memory, ahead)
+        if not believed and floating_base:
+            furthest = _FURTHEST if map.map_numbers[CLOCKS_UNSUPPORTED] == 0.0 else _FURTHEST_UNLOADED
+            believed = surprise <= furthest and _is_needed(
+                i, noise, ground, given, problem, here, places, memory, ahead
+            )
     if not believed:
         return False
     base = map.map_numbers[BASE_VARIANCE]
@@ -376,6 +403,24 @@ def _is_lowest(i, ground, problem, memory, ahead):
         if ahead.plane_of[j] == ahead.plane_of[i] and problem.gap[j] < problem.gap[i] - _LOWEST:
             return False
     return True
+
+
+@kernel
+def _is_needed(i, noise, ground, given, problem, here, places, memory, ahead):
+    """Whether a robot that is at rest, with all of its contacts, would fall over if contact i, the lowest of those that
+    are not known to stand, did not: the centre of mass is not above what stands. ``places``: scratch."""
+    for j in range(problem.gap.shape[0]):
+        if ahead.plane_of[j] >= 0:
+            creeps = abs(memory.point_velocity[j, 0]) > _CREEPS + _NOISES_LEFT * _left(noise[j], given.dt)
+            if creeps or memory.standing[j] < ground.still_time_unloaded:
+                return False
+            for k in range(3):
+                if abs(memory.travel[j, k]) > _STRAYED:
+                    return False
+            lower = problem.gap[j] < problem.gap[i] - _BEYOND
+            if memory.entry[j] < 0 and lower and ahead.plane_of[j] == ahead.plane_of[i]:
+                return False
+    return not is_above(_BALANCE, memory.entry, problem.flat_rows, problem.bias, here.L, places)
 
 
 @kernel

@@ -12,8 +12,8 @@ from hybrid_contact_ros.kernels.estimation.records import Array
 LONGEST_PAUSE = 0.1
 """s: the observer does not integrate over a pause between states that is longer; it starts anew."""
 _SETTLED = 5.0  # The observer has settled after this many of its time constants.
-# Regularisation, relative to the mean of the diagonal of G: of the forces that redundant contacts leave open, the least
-# are chosen.
+# Regularisation, relative to the mean of the diagonal of J M⁻² Jᵀ: of the forces that redundant contacts leave open,
+# the least are chosen.
 _REGULARISATION = 1e-8
 
 
@@ -65,14 +65,14 @@ def has_settled(gain, memory):
 
 
 @kernel
-def observed_forces(normals, tangents, closed, L, half, G, memory, chosen, A, work, world):
-    """Forces at the closed contacts that explain the residual best: J_cᵀ f ≈ r, least squares in M⁻¹.
+def observed_forces(normals, tangents, closed, L, motions, products, memory, chosen, A, work, world):
+    """Forces at the closed contacts that explain the residual best: M⁻¹ J_cᵀ f ≈ M⁻¹ r, least squares.
 
-    The normal equations are G_cc f = J_c M⁻¹ r; all of r is laid to the closed contacts. With redundant contacts, the
+    All of r is laid to the closed contacts. With redundant contacts, the
     parts of f that change no motion (internal forces) are undetermined, and the least ones are returned.
 
     Args:
-        normals: (m, 3), tangents: (m, 2, 3), world frame. closed: (m,) uint8. L, half, G: of Measurement.
+        normals: (m, 3), tangents: (m, 2, 3), world frame. closed: (m,) uint8. L, motions, products: of Measurement.
         memory: ObserverMemory.
         chosen: (m,) int64, A: (≥ n, ≥ n), work: (2, ≥ max(n, nv)); scratch.
         world: in and out, (m, 3), N, world frame; the rows of open contacts become NaN, and all of them where nothing
@@ -88,6 +88,6 @@ def observed_forces(normals, tangents, closed, L, half, G, memory, chosen, A, wo
             count += 1
     if count:
         response, shifted = work[0], work[1]
-        contact_response(3 * m, L, half, memory.residual, shifted, response)
-        explaining_forces(3, _REGULARISATION, G, response, chosen[:count], A, shifted, world)
+        contact_response(3 * m, L, motions, memory.residual, shifted, response)
+        explaining_forces(3, _REGULARISATION, products, response, chosen[:count], A, shifted, world)
     world_forces(normals, tangents, world, world)

@@ -1,34 +1,56 @@
-"""Contact forces that explain an observed generalised force."""
+"""Contact forces that explain an observed generalised force.
+
+The force is observed as the change of a momentum M v, and errs as the velocities do that it is made from: by noise of
+v, whose coordinates err by themselves, in about the same measure of m/s and rad/s. Forces f at the contacts therefore
+explain it best where M⁻¹ (r − Jᵀf) is least. In the metric of the kinetic energy, where M⁻¹ stands between two of
+these, the noise of a base's velocity becomes forces of the feet as large as those that carry light robots.
+"""
 
 from __future__ import annotations
 
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve, forward_solve
+from hybrid_contact_ros.kernels.algebra.dense import backward_solve, cholesky_factor, cholesky_solve, row_products
 from hybrid_contact_ros.kernels.compiling import kernel
 
 _SOLVED, _SINGULAR = int(Status.SOLVED), int(Status.SINGULAR)
-_MIN_DIAGONAL = 1e-300  # 1/kg, of G: contacts that no force moves still have a solution, zero forces
-REGULARISATION_OF_ALL = 1e-6
+_MIN_DIAGONAL = 1e-300  # of H: contacts that no force moves still have a solution, zero forces
+REGULARISATION_OF_ALL = 1e-9
 """Of :func:`explaining_forces` for all contacts, closed or not, which are redundant more often than closed ones."""
 
 
 @kernel
-def contact_response(n, L, half, force, shifted, response):
-    """Write J M⁻¹ r of a generalised force: how it accelerates the contacts.
+def contact_motions(n, L, half, motions, products):
+    """How forces at the contacts change the velocities of all coordinates, and the products of these changes.
 
     Args:
         n: rows of J. L: Cholesky factor of M (nv, nv). half: its first rows are those of L⁻¹ Jᵀ (n, nv).
+        motions: out (n, nv), M⁻¹ Jᵀ as rows. products: out (n, n), H = J M⁻² Jᵀ.
+    """
+    nv = L.shape[0]
+    for i in range(n):
+        for k in range(nv):
+            motions[i, k] = half[i, k]
+        backward_solve(nv, L, motions[i])
+    row_products(nv, n, motions, products)
+
+
+@kernel
+def contact_response(n, L, motions, force, shifted, response):
+    """Write J M⁻² r of a generalised force, the right-hand side of :func:`explaining_forces`.
+
+    Args:
+        n: rows of J. L: Cholesky factor of M (nv, nv). motions: M⁻¹ Jᵀ, as rows (n, nv).
         force: r (nv,), N or N m.
-        shifted: out (≥ nv,), L⁻¹ r; it may be ``force`` itself. response: out (≥ n,), m/s².
+        shifted: out (≥ nv,), M⁻¹ r; it may be ``force`` itself. response: out (≥ n,).
     """
     nv = L.shape[0]
     for k in range(nv):
         shifted[k] = force[k]
-    forward_solve(nv, L, shifted)
+    cholesky_solve(nv, L, shifted)
     for i in range(n):
         total = 0.0
         for k in range(nv):
-            total += half[i, k] * shifted[k]
+            total += motions[i, k] * shifted[k]
         response[i] = total
 
 
@@ -37,18 +59,18 @@ def explaining_forces(
     # constants:
     width, regularisation,
     # problem:
-    G, response, chosen,
+    products, response, chosen,
     # scratch:
     L, x,
     # out:
     forces,
 ):  # fmt: skip
-    """Solve (G_cc + δ I) f_c = J_c M⁻¹ r for the chosen contacts, with δ = ``regularisation`` times the mean of the
-    diagonal of G_cc.
+    """Solve (H_cc + δ I) f_c = J_c M⁻² r for the chosen contacts, H = J M⁻² Jᵀ, with δ = ``regularisation`` times the
+    mean of the diagonal of H_cc: |M⁻¹ (r − J_cᵀ f_c)| is least.
 
     Args:
-        width: rows of a contact, 1 + d. G: Delassus matrix (m width, m width), 1/kg.
-        response: J M⁻¹ r (m width,), m/s². chosen: (k,) int64, indices of contacts.
+        width: rows of a contact, 1 + d. products: H (m width, m width).
+        response: J M⁻² r (m width,). chosen: (k,) int64, indices of contacts.
         L: (k width, k width), x: (k width,), scratch.
         forces: in and out (m, width), N, normal first; only the rows of the chosen contacts are written.
 
@@ -60,9 +82,9 @@ def explaining_forces(
     for i in range(n):
         row = chosen[i // width] * width + i % width
         x[i] = response[row]
-        diagonal += G[row, row]
+        diagonal += products[row, row]
         for j in range(i + 1):
-            L[i, j] = G[row, chosen[j // width] * width + j % width]
+            L[i, j] = products[row, chosen[j // width] * width + j % width]
     shift = regularisation * max(diagonal / n, _MIN_DIAGONAL)
     for i in range(n):
         L[i, i] += shift

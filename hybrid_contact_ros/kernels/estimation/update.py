@@ -90,7 +90,7 @@ def update(
     bias, effort, rows, flat_rows, gap, drift, position, due,
     # measurement:
     L, half, G, unforced, no_drift, contact_velocity, flat_velocity, gap_velocity, tangential, slip_speed,
-    gap_sigmas, velocity_sigmas, momentum, rate,
+    gap_sigmas, velocity_sigmas, momentum, rate, motions, products,
     # tracker memory:
     closed, slipping, evidence, seen, smooth, spread, alone, alone_evidence,
     # mode memory:
@@ -206,7 +206,7 @@ def update(
     problem = UpdateProblem(bias, effort, rows, flat_rows, gap, drift, position, due)
     here = Measurement(
         L, half, G, unforced, no_drift, contact_velocity, flat_velocity, gap_velocity, tangential, slip_speed,
-        gap_sigmas, velocity_sigmas, momentum, rate,
+        gap_sigmas, velocity_sigmas, momentum, rate, motions, products,
     )  # fmt: skip
     tracker = TrackerMemory(closed, slipping, evidence, seen, smooth, spread, alone, alone_evidence)
     mode = StateOut(critical, jammed, moving, slip, state, forces, accelerations, acceleration, status)

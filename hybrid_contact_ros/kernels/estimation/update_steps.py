@@ -205,7 +205,8 @@ def observe(settled, robot, here, tracker, observer, solver, scratch, out):
     estimate = out.vectors[FORCE_ESTIMATE]
     if settled:
         observed_forces(
-            robot.normals, robot.tangents, tracker.closed, here.L, here.half, here.G, observer, scratch.integers[0],
+            robot.normals, robot.tangents, tracker.closed, here.L, here.motions, here.products, observer,
+            scratch.integers[0],
             solver.A, scratch.vectors, estimate,
         )  # fmt: skip
     else:
