@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.config_ground import GroundConfig
 from hybrid_contact_ros.kernels.estimation.foot_stops import FootStops
-from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, StanceMemory
+from hybrid_contact_ros.kernels.estimation.ground import GroundScratch
 from hybrid_contact_ros.kernels.estimation.ground_map import FOOTHOLDS, NUMBERS, GroundMap, GroundSettings
+from hybrid_contact_ros.kernels.estimation.stance import StanceMemory
 
 if TYPE_CHECKING:
     from hybrid_contact_ros.mechanics.model import RigidBodyModel

@@ -9,7 +9,7 @@ import pytest
 
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.ground import ground_settings, stance_memory
-from hybrid_contact_ros.kernels.estimation.ground import _stands
+from hybrid_contact_ros.kernels.estimation.stance import follow_stance
 
 GAIN, DT = 100.0, 1e-3  # 1/s, s
 
@@ -45,7 +45,7 @@ def touched(gaps: np.ndarray, loaded: np.ndarray) -> tuple[float, float]:
     for gap, rate, load in zip(gaps, rates, loaded, strict=True):
         memory.pressing[0] = 50.0 if load else 0.0
         here = Here(np.array([rate]), np.array([[rate, 0.0, 0.0]]), np.array([1e-3]))
-        _stands(
+        follow_stance(
             0, 1, GAIN, 0.0, settings, Given(DT), Problem(np.array([gap])), here, Tracker(np.zeros(1, np.uint8)),
             memory, Ahead(np.zeros((1, 3)), np.zeros(1, np.int64)),
         )  # fmt: skip

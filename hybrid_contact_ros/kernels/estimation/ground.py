@@ -15,17 +15,15 @@ from typing import NamedTuple
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.footholds import GIVES_WAY, enter
 from hybrid_contact_ros.kernels.estimation.ground_map import (
     BASE_VARIANCE,
     CLOCKS_UNSUPPORTED,
     FITTED_AT,
     LOADED_AT,
     TIME,
-    add_foothold,
     fit,
     forget,
-    keep_foothold,
-    note_surprise,
     predict,
     shift_all,
 )
@@ -36,61 +34,24 @@ from hybrid_contact_ros.kernels.estimation.observed_forces import (
     explaining_forces,
 )
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
-from hybrid_contact_ros.kernels.estimation.support_polygon import is_above
+from hybrid_contact_ros.kernels.estimation.stance import (
+    follow_stance,
+    is_where_it_stood,
+    leave,
+    note_travel,
+    note_unrest,
+)
 
 MOST_LOADED = 16
 """Contacts of a robot with more have no loads here: their forces would take too long to tell apart."""
-MOVES = 0.1
-"""m/s: a base that is faster moves."""
-_TRAVEL = 0.02  # m: a foot that is still while the base moves this far stands. At the apex of a swing it is still, too,
-# for as long as it takes to fall by 2 mm; the base does not get that far meanwhile.
 _SOLVED = int(Status.SOLVED)
-_SMOOTHING = 0.01  # s, of the velocities of the points
 _LOAD_PERIOD = 0.002  # s, between two solutions for the loads
 _FIT_PERIOD = 0.01  # s, between two fits of the map while nothing new stands
 _DRIFT_TIME = 0.02  # s, in which the map follows what all standing contacts have in common
 _DRIFT_SPEED = 0.015  # m/s, of a base at most
-_CREEP, _CREEP_UNLOADED = 0.001**2, 0.0001**2  # m²/s, by which single footholds move under a foot; where its load is
-# not known it may be the foot that moves
-_PLACE_TIME = 0.05  # s, of the positions of the points, once they are slower than
-_FLIES = 0.3  # m/s
-_UNREST_TIME = 0.2  # s
-_LANDED = 0.05  # s, after which the ringing of an impact is over
-_RESTLESS = 2.0  # deviations of a rate that speaks for nothing
-_PULL_TIME, _DOUBT = 0.5, 1.5  # s; a load counts where it is this many times what was pulled in that time
-_GIVES_WAY, _DOUBT_OF_DEPTH = 0.003, 0.2  # m: ground in which a foot sinks deeper than this is soft
-_SINKS = 0.15  # s: a foot does not go on sinking for longer; it is the base that moves then
-_ABSENT = 0.5  # s: after a longer pause nothing is where it was
-_STRAYED = 0.005  # m: a foot whose load is not known does not stand where it has moved further
-_GATE_ABOVE = 4.0  # the same, with which a foot whose load is not known is believed to stand above the expected ground
-_ALONG = 3.0  # positions along the surface may move by this many times as much as heights
-_NOISES_LEFT = 2.0  # deviations of the noise of a rate within which a foot is still
+_PULL_TIME = 0.5  # s, in which pulls are forgotten
 _CERTAIN = 4.0  # deviations within which a gap is none
 _BEYOND = 1e-6  # m
-# m/s, of a foot that is lifted slowly; and m: so far within what it stands on is the centre of mass of a robot at rest
-_CREEPS, _BALANCE = 0.01, 0.01
-_LOWEST, _FURTHEST, _FURTHEST_UNLOADED = 0.005, 0.3, 0.1  # m
-
-
-class StanceMemory(NamedTuple):
-    """What is remembered of each contact."""
-
-    point_velocity: Array  # (m, 3), m/s, low-passed; normal first
-    point_place: Array  # (m, 3), m, low-passed place in the plane
-    point_height: Array  # (m,), m, and gap
-    unrest: Array  # (m,), (m/s)², mean square of the gap's rate while the contact stands
-    standing: Array  # (m,), s, since the contact has been still
-    stance_height: Array  # (m,), m, mean and variance of the height while it is
-    stance_variance: Array  # (m,), m²
-    touched_height: Array  # (m,), m, where the load began to be seen
-    touched_lead: Array  # (m,), m, by which the foot had come down since it really began: the observer lags; or less
-    # than zero, by which it would have, of a foot that was seen to fall on until then
-    stance_start: Array  # (m, 3), m, where that began
-    travel: Array  # (m, 3), m, by which the base has moved since the point is slow, in the base's axes
-    pressing: Array  # (m,), N, normal forces that explain the motion
-    pulling: Array  # (m,), N, how far these were below zero lately, where no ground pulls: their error
-    entry: Indices  # (m,), foothold in the map on which the contact stands; −1 where it does not
-    shift: Array  # (m,), m, subtracted from the gap
 
 
 class GroundScratch(NamedTuple):
@@ -143,8 +104,8 @@ def learn_ground(
             ahead.under[i, k] = problem.position[i, k] - along * robot.normals[i, k]
     if given.first or given.dt > LONGEST_PAUSE:
         for i in range(m):
-            if given.first or not _is_where_it_stood(i, ground, given.dt, problem, here, memory, ahead):
-                _leave(i, memory)
+            if given.first or not is_where_it_stood(i, ground, given.dt, problem, here, memory, ahead):
+                leave(i, memory)
             memory.point_height[i] = problem.gap[i]
             for k in range(3):
                 memory.point_velocity[i, k] = here.contact_velocity[i, k]
@@ -155,14 +116,14 @@ def learn_ground(
     _note_drift(loads, ground, given.dt, problem, tracker, memory, map)
     changed = False
     for i in range(m):
-        _note_travel(i, given.dt, settings.floating_base, velocity, memory)
+        note_travel(i, given.dt, settings.floating_base, velocity, memory)
         if idle[i]:
-            _leave(i, memory)
-        elif ahead.plane_of[i] >= 0 and _stands(
+            leave(i, memory)
+        elif ahead.plane_of[i] >= 0 and follow_stance(
             i, loads, settings.gain, noise[i], ground, given, problem, here, tracker, memory, ahead
         ):
             held = stopped[i] >= 0.0
-            added = _enter(
+            added = enter(
                 i, loads, held, settings.floating_base, noise, ground, given, problem, here, scratch.vectors[0], memory,
                 map, ahead,
             )  # fmt: skip
@@ -173,30 +134,11 @@ def learn_ground(
         ahead.rate_offs[i] = settings.velocity_tolerance
         ahead.gap_offs[i] = settings.gap_off
         if ahead.plane_of[i] >= 0:
-            _note_unrest(i, settings, given.dt, here, tracker, memory, ahead)
+            note_unrest(i, settings, given.dt, here, tracker, memory, ahead)
             _apply(i, loads, settings, ground, given, problem, here, tracker, memory, map, ahead)
             if idle[i] and problem.gap[i] < settings.gap_off:
                 memory.shift[i] += problem.gap[i] - settings.gap_off - _BEYOND
                 problem.gap[i] = settings.gap_off + _BEYOND
-
-
-@kernel
-def _note_travel(i, dt, floating_base, velocity, memory):
-    """Add up how far the base moves while contact i is slow."""
-    speed = memory.point_velocity[i, 0] ** 2 + memory.point_velocity[i, 1] ** 2 + memory.point_velocity[i, 2] ** 2
-    for k in range(3):
-        step = dt * velocity[k] if floating_base else 0.0
-        memory.travel[i, k] = memory.travel[i, k] + step if speed < MOVES * MOVES else 0.0
-
-
-@kernel
-def _is_where_it_stood(i, ground, dt, problem, here, memory, ahead):
-    """Whether contact i is found after a pause where it was before it: wherever it may have been, it stands."""
-    apart = 0.0
-    for k in range(3):
-        apart += (ahead.under[i, k] - memory.stance_start[i, k]) ** 2
-    here_again = apart < (_ALONG * _STRAYED) ** 2 and abs(problem.gap[i] - memory.stance_height[i]) < _STRAYED
-    return dt < _ABSENT and memory.standing[i] > 0.0 and here_again and abs(here.gap_velocity[i]) < ground.still_speed
 
 
 @kernel
@@ -233,7 +175,7 @@ def _note_drift(loads, ground, dt, problem, tracker, memory, map):
     for i in range(problem.gap.shape[0]):
         if memory.entry[i] >= 0:
             supported = True
-            soft = loads > 0 and memory.touched_height[i] - memory.stance_height[i] > _GIVES_WAY
+            soft = loads > 0 and memory.touched_height[i] - memory.stance_height[i] > GIVES_WAY
             if soft or abs(memory.point_velocity[i, 0]) > ground.still_speed:
                 up, down = 0.0, 0.0  # what moves here is not the base alone
             rise = problem.gap[i] - memory.stance_height[i]
@@ -253,174 +195,6 @@ def _note_drift(loads, ground, dt, problem, tracker, memory, map):
     for i in range(problem.gap.shape[0]):
         memory.stance_height[i] += step
         memory.touched_height[i] += step
-
-
-@kernel
-def _stands(i, loads, gain, noise_of_rate, ground, given, problem, here, tracker, memory, ahead):
-    """Follow contact i while it stands; whether it has done so for long enough."""
-    lag, slow = 1.0 - math.exp(-given.dt / _SMOOTHING), 1.0 - math.exp(-given.dt / _PLACE_TIME)
-    fastest = max(abs(here.gap_velocity[i]), abs(memory.point_velocity[i, 0]))
-    left = _left(noise_of_rate, given.dt)
-    away, strayed, square = 0.0, 0.0, 0.0  # along the surface
-    for k in range(3):
-        memory.point_velocity[i, k] += lag * (here.contact_velocity[i, k] - memory.point_velocity[i, k])
-        square += memory.point_velocity[i, k] ** 2
-    if square > (_FLIES + _ALONG * left) ** 2:  # where it was before tells nothing of where it comes to rest
-        slow = 1.0
-    for k in range(3):
-        memory.point_place[i, k] += slow * (ahead.under[i, k] - memory.point_place[i, k])
-        away += (ahead.under[i, k] - memory.point_place[i, k]) ** 2
-        strayed += (ahead.under[i, k] - memory.stance_start[i, k]) ** 2
-    memory.point_height[i] += slow * (problem.gap[i] - memory.point_height[i])
-    noise = here.gap_sigmas[i] * here.gap_sigmas[i]
-    begun = memory.standing[i] > 0.0
-    apart = problem.gap[i] - memory.stance_height[i]
-    if loads > 0:
-        least = max(ground.least_load, _DOUBT * memory.pulling[i])
-        stands = memory.pressing[i] > (0.5 if begun else 1.0) * least
-        rests = abs(memory.point_velocity[i, 0]) < max(ground.still_speed, _NOISES_LEFT * left)
-        # Of states that are far apart, what pressed between them may have come or gone meanwhile.
-        stands = stands and (fastest - _NOISES_LEFT * noise_of_rate) * given.dt < _STRAYED
-    else:
-        rise = abs(problem.gap[i] - memory.point_height[i])
-        stands = loads == 0 and rise < ground.still_speed * _PLACE_TIME
-        stands = stands and away < (_ALONG * ground.still_speed * _PLACE_TIME) ** 2
-        stands = stands and (not begun or abs(apart) < _STRAYED)
-        stands = stands and (not begun or memory.entry[i] >= 0 or strayed < (_ALONG * _STRAYED) ** 2)
-        rests = True
-    # The observer lags: a foot that has left still seems to press.
-    leaves = begun and not tracker.closed[i] and memory.point_velocity[i, 0] > ground.still_speed
-    if leaves or not (stands and _may_touch(i, problem, ahead)):
-        _leave(i, memory)
-        return False
-    if not begun or (memory.entry[i] < 0 and not rests):
-        memory.standing[i] = max(memory.standing[i] + given.dt, 1e-9) if begun else 1e-9
-        # What still falls faster than when a load began to be seen, has not touched yet: the load was none.
-        falls = begun and -here.gap_velocity[i] > abs(memory.touched_lead[i]) * gain + ground.still_speed
-        if not begun or falls:
-            speed = max(-memory.point_velocity[i, 0], -here.gap_velocity[i], 0.0)
-            memory.touched_height[i] = problem.gap[i]
-            memory.touched_lead[i] = (-speed if falls else speed) / gain if gain > 0.0 else 0.0
-        memory.stance_height[i] = problem.gap[i]
-        memory.stance_variance[i] = noise
-        for k in range(3):
-            memory.stance_start[i, k] = ahead.under[i, k]
-        return False
-    memory.standing[i] += given.dt
-    if given.dt > 0.0 and rests:
-        memory.stance_variance[i] += (_CREEP if loads > 0 else _CREEP_UNLOADED) * given.dt
-        weight = memory.stance_variance[i] / (memory.stance_variance[i] + noise)
-        memory.stance_height[i] += weight * apart
-        if memory.standing[i] > _SINKS:
-            memory.touched_height[i] += weight * apart
-        memory.stance_variance[i] *= 1.0 - weight
-    return memory.standing[i] >= (ground.still_time if loads > 0 else ground.still_time_unloaded)
-
-
-@kernel
-def _left(noise_of_rate, dt):
-    """What the low-pass of the velocities leaves of the noise of a rate, m/s."""
-    return noise_of_rate * math.sqrt(min(0.5 * (1.0 - math.exp(-dt / _SMOOTHING)), 1.0))
-
-
-@kernel
-def _note_unrest(i, settings, dt, here, tracker, memory, ahead):
-    """Learn how much the gap of contact i moves while it stands, where it should not: by noise of the velocities, or on
-    soft ground. A rate of that size speaks for nothing."""
-    if memory.entry[i] >= 0 and memory.standing[i] > _LANDED and tracker.closed[i]:
-        lag = 1.0 - math.exp(-dt / _UNREST_TIME)
-        memory.unrest[i] += lag * (here.gap_velocity[i] ** 2 - memory.unrest[i])
-    here.velocity_sigmas[i] = math.sqrt(here.velocity_sigmas[i] ** 2 + memory.unrest[i])
-    ahead.rate_offs[i] = max(settings.velocity_tolerance, _RESTLESS * math.sqrt(memory.unrest[i]))
-
-
-@kernel
-def _leave(i, memory):
-    memory.standing[i] = 0.0
-    memory.entry[i] = -1
-
-
-@kernel
-def _enter(
-    i, loads, stopped, floating_base, noise, ground, given, problem, here, places, memory, map, ahead
-):  # fmt: skip
-    """Write contact i, which has been still for long enough, into the map; whether that adds a foothold."""
-    height, variance, place = memory.stance_height[i], memory.stance_variance[i], ahead.under[i]
-    depth = memory.touched_height[i] - height
-    if loads > 0 and depth > _GIVES_WAY:  # the next foot meets the ground where this one did
-        depth += max(memory.touched_lead[i], 0.0)
-        height, variance = height + depth, variance + (_DOUBT_OF_DEPTH * depth) ** 2
-    if memory.entry[i] >= 0:
-        keep_foothold(map, memory.entry[i], place, height, variance)
-        return False
-    expected, spread = predict(ground, ahead.plane_of, map, i, place, ahead.map_row)
-    surprise = height - expected
-    if loads > 0:
-        believed = abs(surprise) <= _FURTHEST
-    else:
-        # A foot may hang still above the ground, and cannot be below it.
-        believed = surprise <= 0.0 and surprise >= -_FURTHEST_UNLOADED
-        believed = believed or (stopped and abs(surprise) <= _FURTHEST)  # it does not hang where something stopped it
-        believed = believed or surprise * surprise <= _GATE_ABOVE * (spread + here.gap_sigmas[i] ** 2)
-        travel = memory.travel[i, 0] ** 2 + memory.travel[i, 1] ** 2 + memory.travel[i, 2] ** 2
-        believed = believed or (travel > _TRAVEL * _TRAVEL and surprise <= _FURTHEST_UNLOADED)
-        if not believed and map.map_numbers[CLOCKS_UNSUPPORTED] >= ground.still_time_unloaded:
-            believed = abs(surprise) <= _FURTHEST_UNLOADED and _is_lowest(i, ground, problem, memory, ahead)
-        if not believed and floating_base:
-            furthest = _FURTHEST if map.map_numbers[CLOCKS_UNSUPPORTED] == 0.0 else _FURTHEST_UNLOADED
-            believed = surprise <= furthest and _is_needed(
-                i, noise, ground, given, problem, here, places, memory, ahead
-            )
-    if not believed:
-        return False
-    base = map.map_numbers[BASE_VARIANCE]
-    if map.map_size[0] > 0:
-        note_surprise(ground, map, surprise, spread + variance)
-        if base > 0.0:
-            shift_all(map, base / (spread + variance) * surprise)
-    map.map_numbers[BASE_VARIANCE] = base * (1.0 - base / (spread + variance))
-    add_foothold(ahead.plane_of, map, memory.entry, i, place, height, variance)
-    fit(ground, ahead.plane_of, map)
-    return True
-
-
-@kernel
-def _may_touch(i, problem, ahead):
-    """Whether contact i may be what carries its link. Of a body that stands on one of its faces, no point is that is
-    clearly higher than another one: nothing tells which points carry the load, so that each is given a part of it, and
-    that part moves with the link. A flat sole has one face: where it leans on an edge, its other points are given
-    nothing, and where it rests on a slope, all of them carry."""
-    for j in range(problem.gap.shape[0]):
-        if ahead.solid_of[j] == ahead.solid_of[i] and problem.gap[j] < problem.gap[i] - _LOWEST:
-            return False
-    return True
-
-
-@kernel
-def _is_lowest(i, ground, problem, memory, ahead):
-    """Whether no other contact that is as still may stand lower on the same plane."""
-    for j in range(problem.gap.shape[0]):
-        if ahead.plane_of[j] == ahead.plane_of[i] and problem.gap[j] < problem.gap[i] - _LOWEST:
-            return False
-    return True
-
-
-@kernel
-def _is_needed(i, noise, ground, given, problem, here, places, memory, ahead):
-    """Whether a robot that is at rest, with all of its contacts, would fall over if contact i, the lowest of those that
-    are not known to stand, did not: the centre of mass is not above what stands. ``places``: scratch."""
-    for j in range(problem.gap.shape[0]):
-        if ahead.plane_of[j] >= 0:
-            creeps = abs(memory.point_velocity[j, 0]) > _CREEPS + _NOISES_LEFT * _left(noise[j], given.dt)
-            if creeps or memory.standing[j] < ground.still_time_unloaded:
-                return False
-            for k in range(3):
-                if abs(memory.travel[j, k]) > _STRAYED:
-                    return False
-            lower = problem.gap[j] < problem.gap[i] - _BEYOND
-            if memory.entry[j] < 0 and lower and ahead.plane_of[j] == ahead.plane_of[i]:
-                return False
-    return not is_above(_BALANCE, memory.entry, problem.flat_rows, problem.bias, here.L, places)
 
 
 @kernel

@@ -22,13 +22,14 @@ from hybrid_contact_ros.kernels.estimation.event_density import DensityMemory, f
 from hybrid_contact_ros.kernels.estimation.event_skill import EventSkill
 from hybrid_contact_ros.kernels.estimation.foot_stops import FootStops, doubt_efforts, hold_stopped
 from hybrid_contact_ros.kernels.estimation.friction_bounds import FrictionBounds, FrictionTable, bound_friction
-from hybrid_contact_ros.kernels.estimation.ground import MOVES, GroundScratch, StanceMemory, learn_ground
+from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, learn_ground
 from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings
 from hybrid_contact_ros.kernels.estimation.hanging import HangMemory
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory, has_settled
 from hybrid_contact_ros.kernels.estimation.rate_noise import RateNoise, learn_rate_noise, tolerate_rate_noise
 from hybrid_contact_ros.kernels.estimation.sensor_likelihoods import SensorGiven, SensorMemory, SensorSettings, sense
+from hybrid_contact_ros.kernels.estimation.stance import MOVES, StanceMemory
 from hybrid_contact_ros.kernels.estimation.stream_offsets import OffsetMemory, learn_offsets
 from hybrid_contact_ros.kernels.estimation.stride_course import StrideCourse
 from hybrid_contact_ros.kernels.estimation.stride_step import learn_events, weigh_events

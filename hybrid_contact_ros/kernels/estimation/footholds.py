@@ -1,0 +1,99 @@
+"""Footholds that are new: whether the ground is where a contact has come to stand."""
+
+from __future__ import annotations
+
+from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.ground_map import (
+    BASE_VARIANCE,
+    CLOCKS_UNSUPPORTED,
+    add_foothold,
+    fit,
+    keep_foothold,
+    note_surprise,
+    predict,
+    shift_all,
+)
+from hybrid_contact_ros.kernels.estimation.stance import LOWEST, NOISES_LEFT, STRAYED, noise_left
+from hybrid_contact_ros.kernels.estimation.support_polygon import is_above
+
+GIVES_WAY = 0.003
+"""m: ground in which a foot sinks deeper than this is soft."""
+_DOUBT_OF_DEPTH = 0.2
+_TRAVEL = 0.02  # m: a foot that is still while the base moves this far stands. At the apex of a swing it is still, too,
+# for as long as it takes to fall by 2 mm; the base does not get that far meanwhile.
+_GATE_ABOVE = 4.0  # squared deviations by which a foot whose load is not known may stand above the expected ground
+_FURTHEST, _FURTHEST_UNLOADED = 0.3, 0.1  # m, from it
+_BEYOND = 1e-6  # m
+# m/s, of a foot that is lifted slowly; and m: so far within what it stands on is the centre of mass of a robot at rest
+_CREEPS, _BALANCE = 0.01, 0.01
+
+
+@kernel
+def enter(
+    i, loads, stopped, floating_base, noise, ground, given, problem, here, places, memory, map, ahead
+):  # fmt: skip
+    """Write contact i, which has been still for long enough, into the map; whether that adds a foothold."""
+    height, variance, place = memory.stance_height[i], memory.stance_variance[i], ahead.under[i]
+    depth = memory.touched_height[i] - height
+    if loads > 0 and depth > GIVES_WAY:  # the next foot meets the ground where this one did
+        depth += max(memory.touched_lead[i], 0.0)
+        height, variance = height + depth, variance + (_DOUBT_OF_DEPTH * depth) ** 2
+    if memory.entry[i] >= 0:
+        keep_foothold(map, memory.entry[i], place, height, variance)
+        return False
+    expected, spread = predict(ground, ahead.plane_of, map, i, place, ahead.map_row)
+    surprise = height - expected
+    if loads > 0:
+        believed = abs(surprise) <= _FURTHEST
+    else:
+        # A foot may hang still above the ground, and cannot be below it.
+        believed = surprise <= 0.0 and surprise >= -_FURTHEST_UNLOADED
+        believed = believed or (stopped and abs(surprise) <= _FURTHEST)  # it does not hang where something stopped it
+        believed = believed or surprise * surprise <= _GATE_ABOVE * (spread + here.gap_sigmas[i] ** 2)
+        travel = memory.travel[i, 0] ** 2 + memory.travel[i, 1] ** 2 + memory.travel[i, 2] ** 2
+        believed = believed or (travel > _TRAVEL * _TRAVEL and surprise <= _FURTHEST_UNLOADED)
+        if not believed and map.map_numbers[CLOCKS_UNSUPPORTED] >= ground.still_time_unloaded:
+            believed = abs(surprise) <= _FURTHEST_UNLOADED and _is_lowest(i, ground, problem, memory, ahead)
+        if not believed and floating_base:
+            furthest = _FURTHEST if map.map_numbers[CLOCKS_UNSUPPORTED] == 0.0 else _FURTHEST_UNLOADED
+            believed = surprise <= furthest and _is_needed(
+                i, noise, ground, given, problem, here, places, memory, ahead
+            )
+    if not believed:
+        return False
+    base = map.map_numbers[BASE_VARIANCE]
+    if map.map_size[0] > 0:
+        note_surprise(ground, map, surprise, spread + variance)
+        if base > 0.0:
+            shift_all(map, base / (spread + variance) * surprise)
+    map.map_numbers[BASE_VARIANCE] = base * (1.0 - base / (spread + variance))
+    add_foothold(ahead.plane_of, map, memory.entry, i, place, height, variance)
+    fit(ground, ahead.plane_of, map)
+    return True
+
+
+@kernel
+def _is_lowest(i, ground, problem, memory, ahead):
+    """Whether no other contact that is as still may stand lower on the same plane."""
+    for j in range(problem.gap.shape[0]):
+        if ahead.plane_of[j] == ahead.plane_of[i] and problem.gap[j] < problem.gap[i] - LOWEST:
+            return False
+    return True
+
+
+@kernel
+def _is_needed(i, noise, ground, given, problem, here, places, memory, ahead):
+    """Whether a robot that is at rest, with all of its contacts, would fall over if contact i, the lowest of those that
+    are not known to stand, did not: the centre of mass is not above what stands. ``places``: scratch."""
+    for j in range(problem.gap.shape[0]):
+        if ahead.plane_of[j] >= 0:
+            creeps = abs(memory.point_velocity[j, 0]) > _CREEPS + NOISES_LEFT * noise_left(noise[j], given.dt)
+            if creeps or memory.standing[j] < ground.still_time_unloaded:
+                return False
+            for k in range(3):
+                if abs(memory.travel[j, k]) > STRAYED:
+                    return False
+            lower = problem.gap[j] < problem.gap[i] - _BEYOND
+            if memory.entry[j] < 0 and lower and ahead.plane_of[j] == ahead.plane_of[i]:
+                return False
+    return not is_above(_BALANCE, memory.entry, problem.flat_rows, problem.bias, here.L, places)

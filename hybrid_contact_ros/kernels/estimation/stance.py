@@ -1,0 +1,168 @@
+"""Which contacts stand: the still and, where their loads are known, the loaded ones. How the ground is learned from
+them: :mod:`.ground`."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.records import Array, Indices
+
+MOVES = 0.1
+"""m/s: a base that is faster moves."""
+STRAYED = 0.005
+"""m: a foot whose load is not known does not stand where it has moved further."""
+NOISES_LEFT = 2.0
+"""Deviations of the noise of a rate within which a foot is still."""
+LOWEST = 0.005
+"""m: what is less far above another point may be as low."""
+_SMOOTHING = 0.01  # s, of the velocities of the points
+_CREEP, _CREEP_UNLOADED = 0.001**2, 0.0001**2  # m²/s, by which single footholds move under a foot; where its load is
+# not known it may be the foot that moves
+_PLACE_TIME = 0.05  # s, of the positions of the points, once they are slower than
+_FLIES = 0.3  # m/s
+_UNREST_TIME = 0.2  # s
+_LANDED = 0.05  # s, after which the ringing of an impact is over
+_RESTLESS = 2.0  # deviations of a rate that speaks for nothing
+_DOUBT = 1.5  # a load counts where it is this many times what was pulled
+_SINKS = 0.15  # s: a foot does not go on sinking for longer; it is the base that moves then
+_ABSENT = 0.5  # s: after a longer pause nothing is where it was
+_ALONG = 3.0  # positions along the surface may move by this many times as much as heights
+
+
+class StanceMemory(NamedTuple):
+    """What is remembered of each contact."""
+
+    point_velocity: Array  # (m, 3), m/s, low-passed; normal first
+    point_place: Array  # (m, 3), m, low-passed place in the plane
+    point_height: Array  # (m,), m, and gap
+    unrest: Array  # (m,), (m/s)², mean square of the gap's rate while the contact stands
+    standing: Array  # (m,), s, since the contact has been still
+    stance_height: Array  # (m,), m, mean and variance of the height while it is
+    stance_variance: Array  # (m,), m²
+    touched_height: Array  # (m,), m, where the load began to be seen
+    touched_lead: Array  # (m,), m, by which the foot had come down since it really began: the observer lags; or less
+    # than zero, by which it would have, of a foot that was seen to fall on until then
+    stance_start: Array  # (m, 3), m, where that began
+    travel: Array  # (m, 3), m, by which the base has moved since the point is slow, in the base's axes
+    pressing: Array  # (m,), N, normal forces that explain the motion
+    pulling: Array  # (m,), N, how far these were below zero lately, where no ground pulls: their error
+    entry: Indices  # (m,), foothold in the map on which the contact stands; −1 where it does not
+    shift: Array  # (m,), m, subtracted from the gap
+
+
+@kernel
+def note_travel(i, dt, floating_base, velocity, memory):
+    """Add up how far the base moves while contact i is slow."""
+    speed = memory.point_velocity[i, 0] ** 2 + memory.point_velocity[i, 1] ** 2 + memory.point_velocity[i, 2] ** 2
+    for k in range(3):
+        step = dt * velocity[k] if floating_base else 0.0
+        memory.travel[i, k] = memory.travel[i, k] + step if speed < MOVES * MOVES else 0.0
+
+
+@kernel
+def is_where_it_stood(i, ground, dt, problem, here, memory, ahead):
+    """Whether contact i is found after a pause where it was before it: wherever it may have been, it stands."""
+    apart = 0.0
+    for k in range(3):
+        apart += (ahead.under[i, k] - memory.stance_start[i, k]) ** 2
+    here_again = apart < (_ALONG * STRAYED) ** 2 and abs(problem.gap[i] - memory.stance_height[i]) < STRAYED
+    return dt < _ABSENT and memory.standing[i] > 0.0 and here_again and abs(here.gap_velocity[i]) < ground.still_speed
+
+
+@kernel
+def follow_stance(i, loads, gain, noise_of_rate, ground, given, problem, here, tracker, memory, ahead):
+    """Follow contact i while it stands; whether it has done so for long enough."""
+    lag, slow = 1.0 - math.exp(-given.dt / _SMOOTHING), 1.0 - math.exp(-given.dt / _PLACE_TIME)
+    fastest = max(abs(here.gap_velocity[i]), abs(memory.point_velocity[i, 0]))
+    left = noise_left(noise_of_rate, given.dt)
+    away, strayed, square = 0.0, 0.0, 0.0  # along the surface
+    for k in range(3):
+        memory.point_velocity[i, k] += lag * (here.contact_velocity[i, k] - memory.point_velocity[i, k])
+        square += memory.point_velocity[i, k] ** 2
+    if square > (_FLIES + _ALONG * left) ** 2:  # where it was before tells nothing of where it comes to rest
+        slow = 1.0
+    for k in range(3):
+        memory.point_place[i, k] += slow * (ahead.under[i, k] - memory.point_place[i, k])
+        away += (ahead.under[i, k] - memory.point_place[i, k]) ** 2
+        strayed += (ahead.under[i, k] - memory.stance_start[i, k]) ** 2
+    memory.point_height[i] += slow * (problem.gap[i] - memory.point_height[i])
+    noise = here.gap_sigmas[i] * here.gap_sigmas[i]
+    begun = memory.standing[i] > 0.0
+    apart = problem.gap[i] - memory.stance_height[i]
+    if loads > 0:
+        least = max(ground.least_load, _DOUBT * memory.pulling[i])
+        stands = memory.pressing[i] > (0.5 if begun else 1.0) * least
+        rests = abs(memory.point_velocity[i, 0]) < max(ground.still_speed, NOISES_LEFT * left)
+        # Of states that are far apart, what pressed between them may have come or gone meanwhile.
+        stands = stands and (fastest - NOISES_LEFT * noise_of_rate) * given.dt < STRAYED
+    else:
+        rise = abs(problem.gap[i] - memory.point_height[i])
+        stands = loads == 0 and rise < ground.still_speed * _PLACE_TIME
+        stands = stands and away < (_ALONG * ground.still_speed * _PLACE_TIME) ** 2
+        stands = stands and (not begun or abs(apart) < STRAYED)
+        stands = stands and (not begun or memory.entry[i] >= 0 or strayed < (_ALONG * STRAYED) ** 2)
+        rests = True
+    # The observer lags: a foot that has left still seems to press.
+    leaves = begun and not tracker.closed[i] and memory.point_velocity[i, 0] > ground.still_speed
+    if leaves or not (stands and may_touch(i, problem, ahead)):
+        leave(i, memory)
+        return False
+    if not begun or (memory.entry[i] < 0 and not rests):
+        memory.standing[i] = max(memory.standing[i] + given.dt, 1e-9) if begun else 1e-9
+        # What still falls faster than when a load began to be seen, has not touched yet: the load was none.
+        falls = begun and -here.gap_velocity[i] > abs(memory.touched_lead[i]) * gain + ground.still_speed
+        if not begun or falls:
+            speed = max(-memory.point_velocity[i, 0], -here.gap_velocity[i], 0.0)
+            memory.touched_height[i] = problem.gap[i]
+            memory.touched_lead[i] = (-speed if falls else speed) / gain if gain > 0.0 else 0.0
+        memory.stance_height[i] = problem.gap[i]
+        memory.stance_variance[i] = noise
+        for k in range(3):
+            memory.stance_start[i, k] = ahead.under[i, k]
+        return False
+    memory.standing[i] += given.dt
+    if given.dt > 0.0 and rests:
+        memory.stance_variance[i] += (_CREEP if loads > 0 else _CREEP_UNLOADED) * given.dt
+        weight = memory.stance_variance[i] / (memory.stance_variance[i] + noise)
+        memory.stance_height[i] += weight * apart
+        if memory.standing[i] > _SINKS:
+            memory.touched_height[i] += weight * apart
+        memory.stance_variance[i] *= 1.0 - weight
+    return memory.standing[i] >= (ground.still_time if loads > 0 else ground.still_time_unloaded)
+
+
+@kernel
+def noise_left(noise_of_rate, dt):
+    """What the low-pass of the velocities leaves of the noise of a rate, m/s."""
+    return noise_of_rate * math.sqrt(min(0.5 * (1.0 - math.exp(-dt / _SMOOTHING)), 1.0))
+
+
+@kernel
+def note_unrest(i, settings, dt, here, tracker, memory, ahead):
+    """Learn how much the gap of contact i moves while it stands, where it should not: by noise of the velocities, or on
+    soft ground. A rate of that size speaks for nothing."""
+    if memory.entry[i] >= 0 and memory.standing[i] > _LANDED and tracker.closed[i]:
+        lag = 1.0 - math.exp(-dt / _UNREST_TIME)
+        memory.unrest[i] += lag * (here.gap_velocity[i] ** 2 - memory.unrest[i])
+    here.velocity_sigmas[i] = math.sqrt(here.velocity_sigmas[i] ** 2 + memory.unrest[i])
+    ahead.rate_offs[i] = max(settings.velocity_tolerance, _RESTLESS * math.sqrt(memory.unrest[i]))
+
+
+@kernel
+def leave(i, memory):
+    memory.standing[i] = 0.0
+    memory.entry[i] = -1
+
+
+@kernel
+def may_touch(i, problem, ahead):
+    """Whether contact i may be what carries its link. Of a body that stands on one of its faces, no point is that is
+    clearly higher than another one: nothing tells which points carry the load, so that each is given a part of it, and
+    that part moves with the link. A flat sole has one face: where it leans on an edge, its other points are given
+    nothing, and where it rests on a slope, all of them carry."""
+    for j in range(problem.gap.shape[0]):
+        if ahead.solid_of[j] == ahead.solid_of[i] and problem.gap[j] < problem.gap[i] - LOWEST:
+            return False
+    return True
