@@ -2,12 +2,14 @@
 
 While a robot stands, the specific force of its unit is 9.81 m/s² upwards, whatever the robot is. A unit in g says 1,
 one whose driver takes gravity away 0, and one with turned axes another direction. While the base turns, the rates of
-unit and odometry are the same vector: one in deg/s is 57.3 times as long. Nothing is corrected: it is told.
+unit and odometry are the same vector: one in deg/s is 57.3 times as long. Without odometry the rates are compared with
+how the unit's own attitude turns. Nothing is corrected: it is told.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,18 +26,32 @@ _GRAVITY, _LIKE = 9.81, 0.15  # m/s²; part of it by which a unit's scale and ze
 _CALM, _CALM_AT_LEAST = 0.1, 0.15  # of the mean, m/s²: deviation of an acceleration at rest
 _STILL = 0.05  # m/s and rad/s, of the base, by the odometry
 _TILTED = math.cos(math.radians(30.0))  # of upwards: mounting and odometry are not as wrong
-_TURNING = 0.1  # rad/s, root mean square of a base whose rate says something
+_STEP = 0.1  # s, over which the turn of the unit's own attitude is its rate: jitter of the attitude matters once in it
+_MOVING = 0.02  # rad/s, root mean square of a base whose rate tells deg/s: no bias is thirty times that
+_TURNING = 0.1  # rad/s, likewise, of one whose rate tells axes
+_TURNING_SURELY = 0.3  # rad/s, likewise, by the unit's own attitude, whose jitter is no turn
 _ALIKE, _UNLIKE = 0.8, 0.3  # correlation of rates that are one vector, and of those that are not
 _DEGREES = 30.0, 110.0  # ratio of rates in deg/s and rad/s
 _NEAR = 3.0  # ratio within which the rates of one body are, whatever their axes
+
+
+class _Row(NamedTuple):
+    """A measurement. upwards: (3,), in the axes of the root link; moves: (6,), the base's velocity by the odometry."""
+
+    stamp: int
+    force: Array | None
+    rate: Array | None
+    attitude: Array | None
+    upwards: Array
+    moves: Array
 
 
 class ImuDoubts:
     """Compares the unit with the odometry, a second at a time.
 
     Args:
-        with_base: whether the states have a base that the unit did not itself give: else only the size of the
-            acceleration is looked at, and whether it points downwards by the unit's own attitude.
+        with_base: whether the states have a base that the unit did not itself give: else rates are compared with the
+            unit's own attitude, and of the acceleration size and sign alone are looked at.
     """
 
     def __init__(self, with_base: bool) -> None:
@@ -45,7 +61,7 @@ class ImuDoubts:
     def reset(self) -> None:
         """Forget all measurements."""
         self._begin = self._last = 0
-        self._rows: list[tuple[Array | None, Array | None, Array, Array]] = []
+        self._rows: list[_Row] = []
         self._told: tuple[str, ...] = ()
 
     def add(self, state: RobotState) -> tuple[str, ...]:
@@ -63,25 +79,34 @@ class ImuDoubts:
         self._told = self._of(rows) if len(rows) >= _FEWEST else ()
         return self._told
 
-    def _of(self, rows: list[tuple[Array | None, Array | None, Array, Array]]) -> tuple[str, ...]:
+    def _of(self, rows: list[_Row]) -> tuple[str, ...]:
         """What a window says."""
-        forces = [force for force, _, _, _ in rows if force is not None]
-        upwards, moves = (np.array([row[k] for row in rows]) for k in (2, 3))
-        found = self._of_force(np.array(forces), upwards.mean(axis=0), moves) if len(forces) == len(rows) else ()
-        if not self._with_base or any(rate is None for _, rate, _, _ in rows):
+        forces = np.array([row.force for row in rows if row.force is not None])
+        moves = np.array([row.moves for row in rows])
+        upwards = np.array([row.upwards for row in rows]).mean(axis=0)
+        found = self._of_force(forces, upwards, moves) if len(forces) == len(rows) else ()
+        rates = np.array([row.rate for row in rows if row.rate is not None])
+        if len(rates) < len(rows):
             return found
-        return found + _of_rates(np.array([rate for _, rate, _, _ in rows]), moves[:, 3:])
+        if self._with_base:
+            return found + _of_rates(rates, moves[:, 3:], _TURNING)
+        attitudes = np.array([row.attitude for row in rows if row.attitude is not None])
+        if len(attitudes) < len(rows):
+            return found
+        if (attitudes == attitudes[0]).all() and float((rates**2).mean(axis=0).sum()) > _TURNING_SURELY**2:
+            return (*found, "orientation stays the same while angular velocity turns: is it filled?")
+        stamps = np.array([row.stamp for row in rows])
+        return found + _of_rates(*_in_steps(stamps, rates, attitudes), _TURNING_SURELY)
 
-    def _row(self, state: RobotState, imu: ImuMeasurement) -> tuple[Array | None, Array | None, Array, Array]:
-        """Specific force, rate, upwards in the axes of the root link, and the base's velocity (6,)."""
+    def _row(self, state: RobotState, imu: ImuMeasurement) -> _Row:
         attitude = state.q[3:7] if self._with_base else imu.orientation
-        if attitude is None:
-            return imu.acceleration, imu.angular_velocity, np.zeros(3), np.zeros(6)
-        x, y, z, w = attitude.tolist()
-        up = np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
-        if not self._with_base:
-            return imu.acceleration, imu.angular_velocity, up, np.zeros(6)
-        return imu.acceleration, imu.angular_velocity, up, np.array(state.v[:6], dtype=np.float64)
+        up, moves = np.zeros(3), np.zeros(6)
+        if attitude is not None:
+            x, y, z, w = attitude.tolist()
+            up = np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
+        if self._with_base:
+            moves = np.array(state.v[:6], dtype=np.float64)
+        return _Row(imu.stamp_ns, imu.acceleration, imu.angular_velocity, attitude, up, moves)
 
     def _of_force(self, forces: Array, up: Array, moves: Array) -> tuple[str, ...]:
         mean = forces.mean(axis=0)
@@ -107,15 +132,37 @@ class ImuDoubts:
         return (f"acceleration points {angle:.0f}° away from upwards while standing: are its axes those of frame_id?",)
 
 
-def _of_rates(rates: Array, base: Array) -> tuple[str, ...]:
-    """What the rates (k, 3) of the unit are beside those of the base, both in the axes of the root link."""
+def _in_steps(stamps: NDArray[np.int64], rates: Array, attitudes: Array) -> tuple[Array, Array]:
+    """The mean rates (k, 3) of steps, and how fast the attitude (quaternions x, y, z, w) turns in them, rad/s, both in
+    the axes of the root link."""
+    seconds = 1e-9 * (stamps - stamps[0])
+    ends = np.unique(np.searchsorted(seconds, np.arange(0.0, seconds[-1], _STEP)))
+    way = np.zeros_like(rates)  # the integral of the rates
+    way[1:] = np.cumsum(0.5 * (rates[1:] + rates[:-1]) * np.diff(seconds)[:, None], axis=0)
+    took = np.diff(seconds[ends])[:, None]
+    return np.diff(way[ends], axis=0) / took, _turns(attitudes[ends]) / took
+
+
+def _turns(attitudes: Array) -> Array:
+    """The rotation vectors (k, 3), rad, from each of k + 1 attitudes to the next, in the axes of the body."""
+    (u, a), (v, b) = ((each[:, :3], each[:, 3:]) for each in (attitudes[:-1], attitudes[1:]))
+    axis = a * v - b * u - np.cross(u, v)  # the vector part of the inverse of the one times the other
+    cosine = a * b + (u * v).sum(axis=1, keepdims=True)
+    sine = np.linalg.norm(axis, axis=1, keepdims=True)
+    angle = 2.0 * np.arctan2(sine, np.abs(cosine))  # of the shorter way
+    return np.asarray(np.copysign(angle, cosine) * axis / np.maximum(sine, 1e-12))
+
+
+def _of_rates(rates: Array, base: Array, turning: float) -> tuple[str, ...]:
+    """What the rates (k, 3) of the unit are beside those of the base, both in the axes of the root link; ``turning``
+    is the least root mean square (rad/s) of the base's by which axes are told."""
     own, both, other = float((base * base).sum()), float((base * rates).sum()), float((rates * rates).sum())
-    if own <= len(base) * _TURNING**2 or other == 0.0:
+    if own <= len(base) * _MOVING**2 or other == 0.0:
         return ()
     ratio, alike = math.sqrt(other / own), both / math.sqrt(own * other)
     if abs(alike) >= _ALIKE and _DEGREES[0] <= ratio <= _DEGREES[1]:
         return (f"angular velocity is {ratio:.1f} times that of the base: is it in deg/s?",)
-    if alike <= _UNLIKE and 1.0 / _NEAR <= ratio <= _NEAR:
+    if own > len(base) * turning**2 and alike <= _UNLIKE and 1.0 / _NEAR <= ratio <= _NEAR:
         return (
             f"angular velocity is about other axes than that of the base (correlation {alike:.2f}): are its axes those "
             "of frame_id?",
