@@ -131,7 +131,8 @@ def test_a_chunk_whose_checksum_is_wrong_and_whose_records_are_not_is_left_out(t
     data = bytearray(file.read_bytes())
     data[43 + 9 + 24 : 43 + 9 + 28] = crc32(data[first.offset : first.offset + first.length]).to_bytes(4, "little")
     file.write_bytes(data)
-    assert read(file) == ([(k, found) for k, found in read(file)[0]], "") and len(read(file)[0]) == COUNT
+    found, damage = read(file)
+    assert len(found) == COUNT and not damage
     at = data.index(word(100).encode()) + 700
     overwritten(file, at, 50)
     found, damage = read(file)
