@@ -12,6 +12,7 @@ from hybrid_contact_ros.bags.writer import BagWriter
 from hybrid_contact_ros.commands.report_html import report_replayed
 from hybrid_contact_ros.recordings.write import write_recording
 from hybrid_contact_ros.replay.run import replay_bag
+from hybrid_contact_ros.replay.score import score_bag
 from hybrid_contact_ros.results.file import read
 
 TRUTH = "/truth/contact_mode"
@@ -76,3 +77,11 @@ def test_the_jump_of_a_clock_that_is_set_in_the_middle_is_no_time_that_passed(ba
     page = tmp_path / "page.html"
     report_replayed(page, read(tmp_path / "set.result.zip"))
     assert page.stat().st_size > 100_000
+
+
+def test_a_first_stamp_that_is_days_ahead_costs_another_estimators_topic_one_message(bag, fall, tmp_path):
+    other = tmp_path / "ahead.mcap"
+    stamped_anew(bag, other, lambda topic, number: DAYS if topic == TRUTH and number == 0 else 0)
+    found = score_bag(other, estimate=TRUTH, truth=[TRUTH])
+    assert found.summary["states"] == fall.time.size - 1 and 0.0 < found.summary["duration"] < 1.0
+    assert "1 messages" in " ".join(found.summary["warnings"])
