@@ -9,7 +9,6 @@ how the unit's own attitude turns. Nothing is corrected: it is told.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,15 +34,9 @@ _DEGREES = 30.0, 110.0  # ratio of rates in deg/s and rad/s
 _NEAR = 3.0  # ratio within which the rates of one body are, whatever their axes
 
 
-class _Row(NamedTuple):
-    """A measurement. upwards: (3,), in the axes of the root link; moves: (6,), the base's velocity by the odometry."""
-
-    stamp: int
-    force: Array | None
-    rate: Array | None
-    attitude: Array | None
-    upwards: Array
-    moves: Array
+_FORCE, _RATE, _ATTITUDE, _MOVES = slice(0, 3), slice(3, 6), slice(6, 10), slice(10, 16)
+"""Columns of a window: what the unit measures, the attitude (quaternion x, y, z, w) and the base's velocity by the
+odometry; NaN where there is none."""
 
 
 class ImuDoubts:
@@ -60,8 +53,8 @@ class ImuDoubts:
 
     def reset(self) -> None:
         """Forget all measurements."""
-        self._begin = self._last = 0
-        self._rows: list[_Row] = []
+        self._begin = self._last = self._count = 0
+        self._stamps, self._rows = np.zeros(1024, np.int64), np.full((1024, 16), np.nan)
         self._told: tuple[str, ...] = ()
 
     def add(self, state: RobotState) -> tuple[str, ...]:
@@ -70,43 +63,45 @@ class ImuDoubts:
         if imu is None or imu.stamp_ns == self._last:
             return self._told
         if not 0 < imu.stamp_ns - self._last <= 1e9 * _PAUSE:
-            self._rows, self._begin, self._told = [], imu.stamp_ns, ()
+            self._count, self._begin, self._told = 0, imu.stamp_ns, ()
         self._last = imu.stamp_ns
-        self._rows.append(self._row(state, imu))
+        self._keep(state, imu)
         if imu.stamp_ns - self._begin < 1e9 * _WINDOW:
             return self._told
-        rows, self._rows, self._begin = self._rows, [], imu.stamp_ns
-        self._told = self._of(rows) if len(rows) >= _FEWEST else ()
+        count, self._count, self._begin = self._count, 0, imu.stamp_ns
+        self._told = self._of(self._stamps[:count], self._rows[:count]) if count >= _FEWEST else ()
         return self._told
 
-    def _of(self, rows: list[_Row]) -> tuple[str, ...]:
+    def _keep(self, state: RobotState, imu: ImuMeasurement) -> None:
+        """A measurement as a row. The rows are arrays, so that the end of a window keeps no state waiting."""
+        if self._count == len(self._rows):
+            self._stamps = np.concatenate((self._stamps, self._stamps))
+            self._rows = np.concatenate((self._rows, self._rows))
+        self._stamps[self._count] = imu.stamp_ns
+        row = self._rows[self._count]
+        self._count += 1
+        row[_FORCE] = np.nan if imu.acceleration is None else imu.acceleration
+        row[_RATE] = np.nan if imu.angular_velocity is None else imu.angular_velocity
+        if self._with_base:
+            row[_ATTITUDE], row[_MOVES] = state.q[3:7], state.v[:6]
+        else:
+            row[_ATTITUDE] = np.nan if imu.orientation is None else imu.orientation
+
+    def _of(self, stamps: NDArray[np.int64], rows: Array) -> tuple[str, ...]:
         """What a window says."""
-        forces = np.array([row.force for row in rows if row.force is not None])
-        moves = np.array([row.moves for row in rows])
-        upwards = np.array([row.upwards for row in rows]).mean(axis=0)
-        found = self._of_force(forces, upwards, moves) if len(forces) == len(rows) else ()
-        rates = np.array([row.rate for row in rows if row.rate is not None])
-        if len(rates) < len(rows):
+        forces, rates, attitudes, moves = rows[:, _FORCE], rows[:, _RATE], rows[:, _ATTITUDE], rows[:, _MOVES]
+        has_force, has_rate, has_attitude = (not np.isnan(each).any() for each in (forces, rates, attitudes))
+        upwards = _upwards(attitudes).mean(axis=0) if has_attitude else np.zeros(3)
+        found = self._of_force(forces, upwards, moves if self._with_base else np.zeros((1, 6))) if has_force else ()
+        if not has_rate:
             return found
         if self._with_base:
             return found + _of_rates(rates, moves[:, 3:], _TURNING)
-        attitudes = np.array([row.attitude for row in rows if row.attitude is not None])
-        if len(attitudes) < len(rows):
+        if not has_attitude:
             return found
         if (attitudes == attitudes[0]).all() and float((rates**2).mean(axis=0).sum()) > _TURNING_SURELY**2:
             return (*found, "orientation stays the same while angular velocity turns: is it filled?")
-        stamps = np.array([row.stamp for row in rows])
         return found + _of_rates(*_in_steps(stamps, rates, attitudes), _TURNING_SURELY)
-
-    def _row(self, state: RobotState, imu: ImuMeasurement) -> _Row:
-        attitude = state.q[3:7] if self._with_base else imu.orientation
-        up, moves = np.zeros(3), np.zeros(6)
-        if attitude is not None:
-            x, y, z, w = attitude.tolist()
-            up = np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
-        if self._with_base:
-            moves = np.array(state.v[:6], dtype=np.float64)
-        return _Row(imu.stamp_ns, imu.acceleration, imu.angular_velocity, attitude, up, moves)
 
     def _of_force(self, forces: Array, up: Array, moves: Array) -> tuple[str, ...]:
         mean = forces.mean(axis=0)
@@ -130,6 +125,12 @@ class ImuDoubts:
             return ()
         angle = math.degrees(math.acos(max(-1.0, min(1.0, upright))))
         return (f"acceleration points {angle:.0f}° away from upwards while standing: are its axes those of frame_id?",)
+
+
+def _upwards(attitudes: Array) -> Array:
+    """Upwards (k, 3) in the axes of the root link."""
+    x, y, z, w = attitudes.T
+    return np.column_stack((2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)))
 
 
 def _in_steps(stamps: NDArray[np.int64], rates: Array, attitudes: Array) -> tuple[Array, Array]:
