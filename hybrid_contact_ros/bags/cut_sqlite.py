@@ -14,14 +14,26 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hybrid_contact_ros.bags.storage import Definition
+from hybrid_contact_ros.bags.storage import Definition, Losses
 from hybrid_contact_ros.bags.unreadable import UnreadableBag
 
 _LEAF = 0x0D
 _HEADER = 100  # bytes at the beginning of the file, before its first page's content
 _SMALLEST_PAGE = 512  # bytes
 _INTEGERS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}  # bytes of each type of integer; 8 and 9 are 0 and 1
+
+
+def is_sound(path: Path) -> bool:
+    """Whether sqlite finds no page that is damaged."""
+    database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+    try:
+        return bool(database.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
+    except (sqlite3.Error, TypeError, OverflowError):
+        return False
+    finally:
+        database.close()
 
 
 class CutSqlite:
@@ -51,6 +63,7 @@ class CutSqlite:
         self._rows = table[np.argsort(table[:, 2], kind="stable")]
         self.counts = Counter(self._topics[topic] for topic in table[:, 1].tolist())
         self.first, self.last = (int(self._rows[0, 2]), int(self._rows[-1, 2])) if len(table) else (0, 0)
+        self.damage += self._lost(table)
 
     def close(self) -> None:
         self._data.close()
@@ -63,6 +76,21 @@ class CutSqlite:
             payload = self._payload(cell)
             assert payload is not None  # it was there when the file was scanned
             yield self._topics[topic], time, payload[begin:]
+
+    def _lost(self, table: NDArray[np.int64]) -> str:
+        """What is missing, by the numbers of the rows (in order), which the recorder counts from 1."""
+        if not len(table):
+            return ""
+        losses, before = Losses(), 0
+        for row, time in table[:, [0, 2]].tolist():
+            if row > before + 1:
+                losses.place()
+            losses.read(time)
+            before = row
+        missing = before - len(table)
+        if not missing:
+            return ""
+        return ("" if self.damage else "has damaged pages") + losses.told(self.first, missing, before)
 
     def _map(self) -> None:
         """The file as memory, and the sizes in its header."""

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from rosbags.highlevel import AnyReader
 
-from hybrid_contact_ros.bags.rescue import Rescue, storage_suffix
+from hybrid_contact_ros.bags.rescue import Rescue, damaged_files, storage_suffix
 from hybrid_contact_ros.bags.storage import messages_by_topic
 from hybrid_contact_ros.bags.typestore import typestore
 from hybrid_contact_ros.bags.unreadable import BagError, UnreadableBag, each_from_library, from_library, library
@@ -22,13 +22,13 @@ _PADDING = 64
 
 
 class BagReader:
-    """One recording, opened for reading. A recording that is cut or has lost files is read as far as it goes.
+    """One recording, opened for reading. A recording that is cut, has lost files or holds places that were overwritten
+    is read as far as it goes.
 
     Args:
         path: a rosbag2 folder, or a single .mcap or .db3 file.
 
     Attributes:
-        damage: what of the recording cannot be read; empty where it is whole.
         warnings: what a user should know beside that.
 
     Raises:
@@ -43,19 +43,12 @@ class BagReader:
             self._source = _Whole(self.path)
         except UnreadableBag as error:
             reason = str(error)
-            try:
-                self._source = Rescue(self.path)
-            except UnreadableBag as why:
-                raise BagError(_damaged(self.path, why)) from error
+            self._source = self._rescued(error)
         self.warnings = list(self._source.warnings)
-        self.damage = self._source.damage
-        if isinstance(self._source, Rescue) and not (self.damage or self.warnings):
+        self._damage = self._told_damage()
+        if isinstance(self._source, Rescue) and not (self._damage or self.warnings):
             self.warnings.append(f"{self.path} was read file by file, because it cannot be read as a whole: {reason}")
-        if self.damage:
-            self.damage = (
-                f"{self.path} is not whole: {self.damage}. What could be read: {sum(self._source.counts.values())} "
-                f"messages of {self.duration:.3f} s"
-            )
+        self._looked_through = isinstance(self._source, Rescue)
 
     def __enter__(self) -> BagReader:
         return self
@@ -67,7 +60,16 @@ class BagReader:
         return False
 
     def close(self) -> None:
+        self._looked_through = True
         self._source.close()
+
+    @property
+    def damage(self) -> str:
+        """What of the recording cannot be read; empty where it is whole. Whoever asks has the files looked through for
+        places that were overwritten, as whoever asks for messages has."""
+        if not self._looked_through:
+            self._look_through()
+        return self._damage
 
     @property
     def topics(self) -> dict[str, str]:
@@ -118,6 +120,8 @@ class BagReader:
         Raises:
             BagError: the recording is damaged where the reading has come to. What was read before is as recorded.
         """
+        if not self._looked_through:
+            self._look_through()
         stream = self._source.messages(set(topics))
         read = 0
         while True:
@@ -131,10 +135,34 @@ class BagReader:
                 raise BagError(_damaged(self.path, error)) from error
             read += 1
             yield topic, time_ns, message
+        self._damage = self._told_damage()  # a message that cannot be decompressed is found when it is read
         counted = self.count(topics)
         if read < counted:  # rosbags passes over records that were overwritten without a word
             why = f"{counted} messages are counted in it, and {read} could be read"
             raise BagError(f"{self.path} is damaged: {why}")
+
+    def _rescued(self, error: UnreadableBag) -> Rescue:
+        try:
+            return Rescue(self.path)
+        except UnreadableBag as why:
+            raise BagError(_damaged(self.path, why)) from error
+
+    def _told_damage(self) -> str:
+        if not self._source.damage:
+            return ""
+        read = f"{sum(self._source.counts.values())} messages of {self.duration:.3f} s"
+        return f"{self.path} is not whole: {self._source.damage}. What could be read: {read}"
+
+    def _look_through(self) -> None:
+        """Look for places that were overwritten: an index does not know of them, and ``rosbags``, which follows it,
+        stops there or passes over more than is lost."""
+        self._looked_through = True
+        if self._source.damage or not (spoilt := damaged_files(self.path)):
+            return
+        rescued = self._rescued(UnreadableBag(spoilt))
+        self._source.close()
+        self._source = rescued
+        self._damage = self._told_damage()
 
     def deserialize(self, data: bytes, kind: str) -> Any:
         """The message of recorded bytes.

@@ -10,6 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import yaml
 from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
 
 from hybrid_contact_ros.bags.cut_mcap import CutMcap
-from hybrid_contact_ros.bags.cut_sqlite import CutSqlite
+from hybrid_contact_ros.bags.cut_sqlite import CutSqlite, is_sound
 from hybrid_contact_ros.bags.storage import Storage, WholeFile, decompressed, natural, zstd
 from hybrid_contact_ros.bags.typestore import typestore
 from hybrid_contact_ros.bags.unreadable import UnreadableBag, from_library, library
@@ -44,6 +45,7 @@ class Rescue:
         self.counts: dict[str, int] = {}
         self.warnings: list[str] = []
         self._stack = ExitStack()
+        self._passed: set[tuple[str, int]] = set()  # messages that were passed over
         self._storages: list[Storage] = []
         damages: list[str] = []
         with ExitStack() as stack:
@@ -76,7 +78,21 @@ class Rescue:
         for storage in self._storages:
             for topic, time, data in storage.messages(topics):
                 # Only metadata.yaml says whether messages are compressed one by one. No message begins like this.
-                yield topic, time, decompressed(data) if data[:4] == _ZSTD_MAGIC else data
+                if data[:4] == _ZSTD_MAGIC:
+                    try:
+                        data = decompressed(data)
+                    except UnreadableBag as error:
+                        self._pass_over(topic, time, error)
+                        continue
+                yield topic, time, data
+
+    def _pass_over(self, topic: str, time: int, error: UnreadableBag) -> None:
+        """A message whose bytes are there, and spoilt."""
+        if (topic, time) not in self._passed:
+            self._passed.add((topic, time))
+            self.counts[topic] -= 1
+            if len(self._passed) == 1:
+                self.damage += f"; messages that cannot be decompressed are passed over ({error})"
 
     def deserialize(self, data: bytes, kind: str) -> Any:
         return from_library(self._types.deserialize_cdr, data, kind)
@@ -118,6 +134,28 @@ class Rescue:
         return store
 
 
+def damaged_files(path: Path) -> str:
+    """The names of the files of a recording in which places were overwritten; empty where there are none. Files that
+    are compressed as a whole are not looked at: nothing behind such a place could be read."""
+    files = sorted(path.iterdir(), key=natural) if path.is_dir() else [path]
+    chosen = [file for file in files if file.suffix in _CUT]
+    states = [(file, file.stat()) for file in chosen]
+    return ", ".join(f.name for f, state in states if not _is_sound(f.absolute(), state.st_size, state.st_mtime_ns))
+
+
+@lru_cache(maxsize=256)
+def _is_sound(file: Path, size: int, changed_ns: int) -> bool:
+    """Whether a file, as it was then, can be read from end to end: it is looked at once."""
+    try:
+        if file.suffix == ".db3":
+            return is_sound(file)
+        storage = CutMcap(file)
+    except (UnreadableBag, OSError):
+        return False
+    storage.close()
+    return not storage.damage
+
+
 def storage_suffix(path: Path) -> str:
     """``.mcap`` or ``.db3`` for a file of a recording, compressed or not; an empty text for any other file."""
     suffix = Path(path.stem).suffix if path.suffix == _COMPRESSED else path.suffix
@@ -152,7 +190,11 @@ def _opened(file: Path, stack: ExitStack, damages: list[str]) -> Storage:
     if file.suffix == _COMPRESSED:
         file = _decompressed(file, stack, damages)
     try:
-        return WholeFile(file)
+        whole = WholeFile(file)
+        if not (spoilt := damaged_files(file)):
+            return whole
+        whole.close()
+        raise UnreadableBag(f"damaged places in {spoilt}")
     except UnreadableBag as error:
         try:
             storage = _CUT[suffix](file)

@@ -12,6 +12,8 @@ from rosbags.rosbag2 import Reader
 
 from hybrid_contact_ros.bags.unreadable import each_from_library, from_library, library
 
+_SPANS = 5  # times of lost messages that are told
+
 
 class Definition(NamedTuple):
     """The definition of a message type: its name, its encoding (``ros2msg`` or ``ros2idl``), and its text."""
@@ -48,6 +50,43 @@ class Storage(Protocol):
     def messages(self, topics: set[str]) -> Iterator[tuple[str, int, bytes]]: ...
 
     def close(self) -> None: ...
+
+
+class Losses:
+    """What is missing between the messages that could be read, by their times of recording."""
+
+    def __init__(self) -> None:
+        self._time = 0  # of the last message that was read, ns
+        self._open = False
+        self._spans: list[tuple[int, int]] = []
+
+    def read(self, time: int) -> None:
+        """A message was read, in the order of the file."""
+        if self._open and self._time:
+            self._spans.append((min(self._time, time), max(self._time, time)))
+        self._time, self._open = time, False
+
+    def place(self) -> None:
+        """What follows the last message cannot be read."""
+        self._open = True
+
+    def span(self, first: int, last: int) -> None:
+        """The messages of these times, ns, cannot be read."""
+        self._spans.append((first, last))
+
+    def told(self, begin: int, missing: int | None, counted: int | None) -> str:
+        """A clause on it, or nothing. begin: time of the first message that was read, ns. missing, counted: numbers of
+        messages, None where they are not known."""
+        if missing is not None and missing <= 0:
+            return "; no message is lost"
+        spans = sorted(self._spans)[:_SPANS]
+        begin = min([begin, *(first for first, _ in spans)])
+        more = f" and {len(self._spans) - _SPANS} more times" if len(self._spans) > _SPANS else ""
+        when = ", ".join(f"{(a - begin) * 1e-9:.3f} to {(b - begin) * 1e-9:.3f} s" for a, b in spans)
+        many = "messages are lost" if missing is None else f"{missing} of {counted} messages are lost"
+        if when:
+            return f"; {many}, at {when}{more} after its beginning"
+        return f"; {many}" if missing is not None else ""
 
 
 def messages_by_topic(connections: Iterable[Any]) -> dict[str, int]:

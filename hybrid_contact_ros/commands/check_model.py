@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hybrid_contact_ros.commands.check_soles import overlapping
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.mechanics.contact_draft import NO_SHAPE, without_shape
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
@@ -141,6 +142,9 @@ def _model_findings(model: RigidBodyModel, contacts: list[dict[str, Any]]) -> li
         if any(contact["normal"]) and key in places:
             found.append(finding(WARNING, f"{contact['name']} and {places[key]} are the same point on the same plane"))
         places.setdefault(key, contact["name"])
+    for one, other, depth in overlapping(model):
+        text = f"the soles of {one} and {other} overlap by {100 * depth:.1f} cm at the neutral configuration"
+        found.append(finding(WARNING, f"{text}: look at the axes of their points"))
     return found
 
 

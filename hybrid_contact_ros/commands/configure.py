@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0: a file was written or printed."""
-    from hybrid_contact_ros.mechanics.contact_draft import draft_contacts, draft_links  # Pinocchio
+    from hybrid_contact_ros.mechanics.contact_draft import NO_SHAPE, draft_contacts, draft_links  # Pinocchio
 
     if not args.urdf.is_file():
         raise ValueError(f"no such URDF: {args.urdf}")
@@ -41,6 +41,15 @@ def run(args: argparse.Namespace) -> int:
         draft = draft_contacts(args.urdf, args.floating_base)
     if len(draft.wheels) > 1:  # one is the wrist of an arm
         print(f"left out as wheels, for they turn without end: {', '.join(draft.wheels)}", file=sys.stderr)
+    if draft.turned:
+        print(
+            f"the meshes of {args.urdf.name} are turned as the up_axis of their .dae files says: otherwise centres of "
+            "mass lie outside of their links. RViz does not heed it, and shows them as they stand",
+            file=sys.stderr,
+        )
+    for contact in draft.contacts:
+        if contact.source == NO_SHAPE:
+            print(f"{contact.link}: {NO_SHAPE}, and write them into the file", file=sys.stderr)
     text = written(draft, args.urdf.name)
     if args.out is None:
         print(text, end="")

@@ -5,7 +5,6 @@ A guess to be read, not a measurement: it looks at the robot at its neutral conf
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.mechanics.coordinates import Coordinates
 from hybrid_contact_ros.mechanics.inertia import NoInertiaError, check_inertia
+from hybrid_contact_ros.mechanics.shapes import link_shapes
 from hybrid_contact_ros.mechanics.urdf import FREE_FLYER, Urdf, read_urdf
 
 Array = NDArray[np.float64]
@@ -50,12 +50,14 @@ class DraftContact:
 @dataclass(frozen=True, slots=True)
 class Draft:
     """What a parameter file may begin with. wheels: links that were taken for wheels, which no contact stands for.
-    locked: joints that move no inertia, so that no model can have them."""
+    locked: joints that move no inertia, so that no model can have them. turned: whether meshes were turned as their
+    COLLADA files say, which RViz does not (:mod:`.shapes`)."""
 
     floating_base: bool
     contacts: tuple[DraftContact, ...]
     wheels: tuple[str, ...]
     locked: tuple[str, ...]
+    turned: bool
 
 
 def draft_contacts(urdf: Path, floating_base: bool | None = None) -> Draft:
@@ -91,7 +93,9 @@ def draft_contacts(urdf: Path, floating_base: bool | None = None) -> Draft:
         raise ValueError(f"no limb of {urdf} ends in a foot: name the links that touch with --contact LINK …")
     ends = feet if floats else [max(limbs, key=robot.length)]
     contacts = tuple(robot.foot(limb) if floats else robot.tip(limb) for limb in ends)
-    return Draft(floats, contacts, tuple(robot.links(limb)[0] for limb in wheels), without_inertia(urdf, floats))
+    return Draft(
+        floats, contacts, tuple(robot.links(limb)[0] for limb in wheels), without_inertia(urdf, floats), robot.turned
+    )
 
 
 def draft_links(urdf: Path, links: tuple[str, ...], floating_base: bool | None = None) -> Draft:
@@ -105,7 +109,7 @@ def draft_links(urdf: Path, links: tuple[str, ...], floating_base: bool | None =
     if unknown:
         raise ValueError(f"no link {unknown[0]!r} in the URDF; it has {', '.join(robot.bodies)}")
     floats = draft_contacts(urdf).floating_base if floating_base is None else floating_base
-    return Draft(floats, tuple(robot.contact(link) for link in links), (), without_inertia(urdf, floats))
+    return Draft(floats, tuple(robot.contact(link) for link in links), (), without_inertia(urdf, floats), robot.turned)
 
 
 def without_shape(urdf: str | Path, links: Sequence[str]) -> tuple[str, ...]:
@@ -145,13 +149,7 @@ class _Robot:
         pin.framesForwardKinematics(self.model, data, pin.neutral(self.model))
         self.frames = {f.name: (f, data.oMf[i]) for i, f in enumerate(self.model.frames) if f.type == pin.BODY}
         self.bodies = tuple(self.frames)
-        self.shapes: dict[str, list[tuple[float, Array]]] = {}
-        geometry = _geometry(self.model, urdf.text, path)
-        for shape in geometry.geometryObjects:
-            link = self.model.frames[shape.parentFrame].name
-            placed = _points(shape, data.oMi[shape.parentJoint] * shape.placement)
-            if placed is not None:
-                self.shapes.setdefault(link, []).append(placed)
+        self.shapes, self.turned = link_shapes(self.model, data, urdf.text, path)
 
     def limbs(self) -> list[int]:
         """The joints that no other joint hangs on."""
@@ -229,36 +227,3 @@ class _Robot:
         corners = [(x1, y1), (x1, y0), (x0, y1), (x0, y0)]
         placed = np.array([here.act(np.array([x, y, lowest])) for x, y in corners])
         return DraftContact(link, 0.0, placed, "rectangle about the lowest points of its shape")
-
-
-def _geometry(model: pin.Model, text: str, path: Path) -> pin.GeometryModel:
-    """The collision shapes, without meshes where these cannot be found."""
-    folders = [str(folder) for each in (path.absolute(), path.resolve()) for folder in each.parents]  # of a link, too
-    try:
-        return pin.buildGeomFromUrdfString(model, text, pin.COLLISION, package_dirs=folders)
-    except (ValueError, RuntimeError):
-        robot = ElementTree.fromstring(text)
-        for link in robot.iter("link"):
-            for shape in [each for each in link.findall("collision") if each.find("geometry/mesh") is not None]:
-                link.remove(shape)
-        return pin.buildGeomFromUrdfString(model, ElementTree.tostring(robot, encoding="unicode"), pin.COLLISION)
-
-
-def _points(shape: pin.GeometryObject, placement: pin.SE3) -> tuple[float, Array] | None:
-    """A shape as its radius (of a ball; else 0) and its points, in the frame of the root link."""
-    solid = shape.geometry
-    kind = type(solid).__name__
-    if kind == "Sphere":
-        return float(solid.radius), placement.translation.reshape(1, 3).copy()
-    if kind == "Box":
-        signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-        points = signs * np.asarray(solid.halfSide).reshape(3)
-    elif kind in ("Cylinder", "Capsule"):
-        angle = np.arange(16) * np.pi / 8
-        ring = np.column_stack([solid.radius * np.cos(angle), solid.radius * np.sin(angle), np.zeros(16)])
-        points = np.concatenate([ring + np.array([0.0, 0.0, z]) for z in (-solid.halfLength, solid.halfLength)])
-    elif hasattr(solid, "num_vertices"):  # a mesh
-        points = np.array([solid.vertex(i) for i in range(solid.num_vertices)]).reshape(-1, 3)
-    else:
-        return None
-    return (0.0, points @ placement.rotation.T + placement.translation) if len(points) else None

@@ -44,7 +44,7 @@ def result_of(replayed: ReplayResult, session: Session, about: dict[str, Any], t
     states = tables["states"]
     summary = about | {
         "bag": str(replayed.bag),
-        **span(states["stamp_ns"]),
+        **span(states["stamp_ns"], replayed.duration),
         "messages": replayed.messages,
         "sets": replayed.sets,
         "events": replayed.events,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,6 +60,7 @@ def replay_bag(
     on_prediction: Callable[[RobotState, Prediction], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
     compiling: Callable[[str], None] | None = None,
+    reader: BagReader | None = None,
 ) -> ReplayResult:
     """Run the estimator over a rosbag2 recording.
 
@@ -88,6 +89,7 @@ def replay_bag(
         progress: called about 100 times with the number of messages read, and how many there are.
         compiling: called every few seconds, from another thread, with a sentence on what is left to compile, where the
             cache does not have all kernels.
+        reader: the recording, where it is open already; it stays open.
 
     Returns:
         counts, times, faults and scores. A recording that is cut or damaged is predicted up to the damage.
@@ -108,7 +110,7 @@ def replay_bag(
     _check_place(bag, out, force)
     target = check_result(result, force)
     picture = None if rerun is None else check_rerun(rerun, force)
-    with BagReader(bag) as reader:
+    with nullcontext(reader) if reader is not None else BagReader(bag) as reader:
         from_odometry = config.floating_base and config.input.base == "odometry"
         streams = Streams(joint_states, odometry, robot_description, namespace).found_in(reader, from_odometry)
         source = streams.urdf(reader, urdf)

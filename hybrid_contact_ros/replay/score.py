@@ -89,20 +89,20 @@ def score_bag(
         impacts = [streams.absolute(each.topic) for each in asked if _is_impacts(reader, streams, each)]
         contacts = [each for each in asked if not _is_impacts(reader, streams, each)]
         found, said = _truth(reader, streams, contacts, (model.contact_names, model.contact_frames), threshold)
-    kept: list[Result] = []
+        kept: list[Result] = []
 
-    def finish(made: Result) -> Result:
-        made.summary["warnings"] = [*made.summary["warnings"], *said]
-        made.summary["truth"] = list(truth)
-        kept.append(with_truth(made, found))
-        return kept[-1]
+        def finish(made: Result) -> Result:
+            made.summary["warnings"] = [*made.summary["warnings"], *said]
+            made.summary["truth"] = list(truth)
+            kept.append(with_truth(made, found))
+            return kept[-1]
 
-    replay_bag(
-        bag, config, urdf, None,
-        joint_states=joint_states, odometry=odometry, robot_description=robot_description, namespace=namespace,
-        truth=impacts, twist_in_world=twist_in_world, complete_sets=complete_sets, force=force, result=target,
-        finish=finish, rerun=rerun, progress=progress, compiling=compiling,
-    )  # fmt: skip
+        replay_bag(
+            bag, config, urdf, None,
+            joint_states=joint_states, odometry=odometry, robot_description=robot_description, namespace=namespace,
+            truth=impacts, twist_in_world=twist_in_world, complete_sets=complete_sets, force=force, result=target,
+            finish=finish, rerun=rerun, progress=progress, compiling=compiling, reader=reader,
+        )  # fmt: skip
     return kept[0]
 
 

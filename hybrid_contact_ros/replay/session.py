@@ -73,13 +73,19 @@ class Session:
         self._told = Notes()
         self._notes = StateNotes(estimator, estimator.config, self._told)
         self.compute = Series(1, np.int64)
-        self.first = self.last = 0
+        self._last = self._elapsed = 0  # stamp of the last state, and the time from state to state, ns
+        self._set: list[tuple[int, int]] = []  # stamps before and after the clock was set, ns
         self.sets = self.events = 0
 
     def state(self, state: RobotState, time_ns: int, writer: BagWriter | None) -> None:
         """Answer one state, recorded at ``time_ns``, exactly as a live node answers it."""
         if self.intake.set_back:
             self.estimator.reset()
+            if self._last:
+                self._set.append((self._last, state.stamp_ns))
+        elif self._last:
+            self._elapsed += max(0, state.stamp_ns - self._last)
+        self._last = state.stamp_ns
         begin = time.perf_counter_ns()
         try:
             prediction = self.estimator.update(state)
@@ -89,8 +95,6 @@ class Session:
             self.intake.refuse(str(error))
             return
         self.compute.append(compute_ns)
-        self.first = self.first or state.stamp_ns
-        self.last = state.stamp_ns
         self.sets += prediction.impact is not None
         self.events += len(prediction.events)
         self._notes.take(state, prediction.mode)
@@ -123,8 +127,19 @@ class Session:
 
     @property
     def warnings(self) -> list[str]:
-        """What is odd about the states, as the diagnostics of a live node tell it."""
-        return odd_states(self._told.noted, len(self.compute.rows), self.estimator.config.diagnostics)
+        """What is odd about the states, as the diagnostics of a live node tell it, and whether their clock was set."""
+        odd = odd_states(self._told.noted, len(self.compute.rows), self.estimator.config.diagnostics)
+        return odd + self._clock_set()
+
+    def _clock_set(self) -> list[str]:
+        if not self._set:
+            return []
+        before, after = self._set[0]
+        often = "once" if len(self._set) == 1 else f"{len(self._set)} times, first"
+        return [
+            f"the clock of the stamps was set {often} from {before * 1e-9:.3f} s to {after * 1e-9:.3f} s: what came "
+            "before and after are streams of their own, and of a clock that was set back the longer one is scored"
+        ]
 
     def counts(self) -> dict[str, Any]:
         """What :class:`~.result.ReplayResult` says of the states, by its attributes."""
@@ -133,7 +148,7 @@ class Session:
         return {
             "contacts": tuple(self.estimator.model.contact_names),
             "states": compute.size,
-            "duration": (self.last - self.first) * 1e-9 if compute.size else 0.0,
+            "duration": self._elapsed * 1e-9 if compute.size else 0.0,
             "compute_p50": float(p50),
             "compute_p99": float(p99),
             "sets": self.sets,

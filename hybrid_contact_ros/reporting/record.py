@@ -14,11 +14,28 @@ from hybrid_contact_ros.results.file import Result
 from hybrid_contact_ros.results.scored import track_of, truth_of
 from hybrid_contact_ros.scoring.contact_scores import CHATTER, TrueEdges, own_truth, true_edges
 from hybrid_contact_ros.scoring.event_timing import at_stamps
-from hybrid_contact_ros.scoring.track import Track, Truth
+from hybrid_contact_ros.scoring.track import Track, Truth, of_one_clock
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Tables = Mapping[str, Mapping[str, NDArray[Any]]]
+
+
+_OF_STATES = ("states", "contacts", "stability")  # tables with a row a state
+
+
+def _of_one_clock(tables: Tables) -> Tables:
+    """The same without the states of a clock that was set: time only rises in what is drawn."""
+    stamps = tables.get("states", {}).get("stamp_ns", np.zeros(0, np.int64))
+    kept = of_one_clock(np.asarray(stamps, np.int64))
+    if kept.all():
+        return tables
+    chosen = {
+        name: {column: rows[kept] if len(rows) == kept.size else rows for column, rows in tables[name].items()}
+        for name in _OF_STATES
+        if name in tables
+    }
+    return {**tables, **chosen}
 
 
 class Record:
@@ -32,8 +49,8 @@ class Record:
     """
 
     def __init__(self, summary: Mapping[str, Any], tables: Tables) -> None:
-        self.summary, self._tables = summary, tables
-        self._result = Result(dict(summary), {name: dict(columns) for name, columns in tables.items()})
+        self.summary, self._tables = summary, _of_one_clock(tables)
+        self._result = Result(dict(summary), {name: dict(columns) for name, columns in self._tables.items()})
         stamps = self.column("states", "stamp_ns")
         if stamps is None or not stamps.size:
             raise ValueError(

@@ -11,7 +11,7 @@ from hybrid_contact_ros.results.summary import truth_groups
 from hybrid_contact_ros.scoring.contact_scores import CHATTER, of_impacts, score, self_consistency
 from hybrid_contact_ros.scoring.containment import Containment
 from hybrid_contact_ros.scoring.scores import Scores
-from hybrid_contact_ros.scoring.track import Track, Truth
+from hybrid_contact_ros.scoring.track import Track, Truth, of_one_clock
 
 TRACK = ("closed", "probability", "next_event", "time_to_event", "earliest", "latest", "bounds_valid")
 """Columns of ``contacts`` that scores are made of; all but the first may be missing."""
@@ -52,16 +52,13 @@ def track_of(result: Result) -> Track | None:
     if "stamp_ns" not in states or not states["stamp_ns"].size or "closed" not in contacts:
         return None
     stamps = states["stamp_ns"]
-    # Of a clock that was set back, one time is kept: the one in which there are more states.
-    newer = np.append(True, stamps[1:] > np.maximum.accumulate(stamps)[:-1])
-    older = np.append(stamps[:-1] < np.minimum.accumulate(stamps[::-1])[::-1][1:], True)
-    newer = max(newer, older, key=np.count_nonzero)
-    columns: dict[str, Any] = {name: contacts[name][newer] for name in TRACK if name in contacts}
+    kept = of_one_clock(stamps)
+    columns: dict[str, Any] = {name: contacts[name][kept] for name in TRACK if name in contacts}
     for name in ("probability", "time_to_event", "earliest", "latest"):
         if name in columns:
             columns[name] = columns[name].astype(np.float64)
     summary = result.summary
-    return Track(stamps[newer], tuple(summary["contacts"]), tuple(summary.get("frames", ())), **columns)
+    return Track(stamps[kept], tuple(summary["contacts"]), tuple(summary.get("frames", ())), **columns)
 
 
 def truth_of(result: Result) -> Truth | None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros import __version__
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.scoring.track import of_one_clock
 
 QUANTILES = (50, 90, 99, 100)
 """Percentages of which the summary tells latencies."""
@@ -59,12 +60,11 @@ def latencies(compute_ns: NDArray[np.int64], input_age_ns: NDArray[np.int64]) ->
     return said
 
 
-def span(stamps_ns: NDArray[np.int64]) -> dict[str, Any]:
-    """The first and the last stamp of the states, and the time between them."""
-    if not stamps_ns.size:
-        return {"start_ns": None, "end_ns": None, "duration": 0.0, "states": 0}
-    start, end = int(stamps_ns[0]), int(stamps_ns[-1])
-    return {"start_ns": start, "end_ns": end, "duration": (end - start) * 1e-9, "states": int(stamps_ns.size)}
+def span(stamps_ns: NDArray[np.int64], duration: float) -> dict[str, Any]:
+    """The first and the last stamp of the states, of one clock where it was set back, and how long they last (s)."""
+    kept = stamps_ns[of_one_clock(stamps_ns)]
+    start, end = (int(kept[0]), int(kept[-1])) if kept.size else (None, None)
+    return {"start_ns": start, "end_ns": end, "duration": duration, "states": int(stamps_ns.size)}
 
 
 def truth_groups(names: Sequence[str], groups: Sequence[tuple[str, Sequence[int]]]) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from hybrid_contact_ros.scoring.contact_scores import CHATTER, of_impacts, score
 from hybrid_contact_ros.scoring.containment import Containment, containment, in_landing
 from hybrid_contact_ros.scoring.scores import Scores
 from hybrid_contact_ros.scoring.series import Series
-from hybrid_contact_ros.scoring.track import Track, Truth, members_of
+from hybrid_contact_ros.scoring.track import Track, Truth, members_of, of_one_clock
 
 Array = NDArray[np.float64]
 
@@ -104,14 +104,15 @@ class Scoreboard:
             return None
         if truth is None:
             return of_impacts(self._impacts, tuple(self._sets)) if self._impacts else None
+        kept = of_one_clock(self._t.rows[:, 0])
         track = Track(
-            self._t.rows[:, 0],
+            self._t.rows[kept, 0],
             tuple(self._names),
             tuple(self._frames),
-            self._closed.rows,
-            self._probability.rows,
-            self._kind.rows,
-            self._time.rows,
+            self._closed.rows[kept],
+            self._probability.rows[kept],
+            self._kind.rows[kept],
+            self._time.rows[kept],
         )
         return score(track, truth, self._shortest, self._impacts, tuple(self._sets), CHATTER)
 

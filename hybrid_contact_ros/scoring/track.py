@@ -91,6 +91,16 @@ class Truth:
         return self.max_age[group] if self.max_age else 0.02
 
 
+def of_one_clock(stamps_ns: NDArray[np.int64]) -> Bools:
+    """Which stamps (n,) are kept of a clock that was set back, so that they rise strictly: those before it was set, or
+    those after it, whichever are more. All of them where it was not."""
+    if not stamps_ns.size:
+        return np.zeros(0, dtype=np.bool_)
+    before = np.append(True, stamps_ns[1:] > np.maximum.accumulate(stamps_ns)[:-1])
+    after = np.append(stamps_ns[:-1] < np.minimum.accumulate(stamps_ns[::-1])[::-1][1:], True)
+    return max(before, after, key=np.count_nonzero)
+
+
 def members_of(wanted: Sequence[str], names: Sequence[str], frames: Sequence[str]) -> list[int]:
     """The contacts that a name of the truth stands for: that of the name, or NAME_0, NAME_1, …, or those on the frame
     of that name; of several names the first that stands for any."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from hybrid_contact_ros.bags.reader import BagReader
 from hybrid_contact_ros.bags.unreadable import BagError
-from hybrid_contact_ros.scoring.track import Track
+from hybrid_contact_ros.scoring.track import Track, of_one_clock
 
 CONTACT_MODE = "hybrid_contact_msgs/msg/ContactMode"
 
@@ -18,7 +18,8 @@ _FIELDS = ("probability", "next_event", "time_to_event", "time_to_event_earliest
 def mode_track(reader: BagReader, topic: str) -> tuple[Track, list[str]]:
     """The track of a topic of ContactMode, and what a user should know of how it was read.
 
-    A message that cannot be read, is not newer than the one before, or has other contacts is left out.
+    A message that cannot be read, is not newer than the one before, is of a clock that was set, or has other contacts
+    is left out.
 
     Raises:
         BagError: the topic is not there or holds less than two states.
@@ -38,13 +39,16 @@ def mode_track(reader: BagReader, topic: str) -> tuple[Track, list[str]]:
         stamp = msg.header.stamp.sec * 1_000_000_000 + msg.header.stamp.nanosec
         if names is None:
             names, frames = here, tuple(c.frame for c in msg.contacts)
-        if here != names or (rows and stamp <= rows[-1][0]):
+        if here != names:
             left_out += 1
             continue
         closed = [bool(msg.mode >> i & 1) for i in range(len(names))]
         values = [[float(getattr(c, name, np.nan)) for c in msg.contacts] for name in _FIELDS]
         valid = [bool(getattr(c, "time_bounds_valid", False)) for c in msg.contacts]
         rows.append((stamp, closed, values, all(valid)))
+    kept = of_one_clock(np.array([row[0] for row in rows], np.int64)).tolist()
+    left_out += kept.count(False)
+    rows = [row for row, is_kept in zip(rows, kept, strict=True) if is_kept]
     if names is None or not names or len(rows) < 2:
         raise BagError(f"{topic} has less than two states of contacts")
     m = len(names)

@@ -6,37 +6,10 @@ import shutil
 
 import numpy as np
 import pytest
-from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 
+from helpers.bags import COUNT, STORAGES, record, word
 from hybrid_contact_ros.bags.reader import BagReader
-from hybrid_contact_ros.bags.typestore import typestore
 from hybrid_contact_ros.bags.unreadable import BagError
-
-STRING, BYTES = "std_msgs/msg/String", "std_msgs/msg/UInt8MultiArray"
-COUNT = 600
-STORAGES = {"mcap": StoragePlugin.MCAP, "db3": StoragePlugin.SQLITE3}
-MODES = {
-    "plain": None, "file": CompressionMode.FILE, "message": CompressionMode.MESSAGE, "storage": CompressionMode.STORAGE,
-}  # fmt: skip
-
-
-def word(k: int) -> str:
-    """Long and unlike the others, so that compression leaves something to be cut."""
-    return f"{k} " + "".join(map(chr, np.random.default_rng(k).integers(33, 126, 1500)))
-
-
-def record(folder, storage: str, mode: str = "plain", start: int = 0, topics=("/words",)):
-    """A rosbag2 folder, as the recorder writes it, and the one file in it. Times are in steps of 1 ms."""
-    writer = Writer(folder, version=9, storage_plugin=STORAGES[storage])
-    if MODES[mode] is not None:
-        writer.set_compression(MODES[mode], CompressionFormat.ZSTD)
-    types = typestore()
-    with writer:
-        connections = [writer.add_connection(topic, STRING, typestore=types) for topic in topics]
-        for k in range(start, start + COUNT):
-            for connection in connections:
-                writer.write(connection, k * 1_000_000, types.serialize_cdr(types.types[STRING](data=word(k)), STRING))
-    return next(file for file in folder.iterdir() if file.name != "metadata.yaml")
 
 
 def cut(file, part: float) -> None:

@@ -142,6 +142,24 @@ def test_a_point_that_stands_twice_is_a_warning(capsys, file):
     assert code == 0 and found == [("warning", "b and a are the same point on the same plane")]
 
 
+def test_soles_that_lie_in_each_other_are_a_warning(capsys, tmp_path):
+    """An iCub, with soles along its feet and turned by a quarter; the feet are 14 cm apart."""
+    urdf, path = str(example_urdf("icub_description/robots/icub_reduced.urdf")), tmp_path / "icub.yaml"
+    links = ("l_sole", "r_sole")
+
+    def warned(x: float, y: float) -> list[str]:
+        points = [c for sx, sy in ((x, y), (x, -y), (-x, y), (-x, -y)) for c in (sx, sy, 0.0)]
+        soles = ", ".join(f"{link}: {{link: {link}, points: {points}}}" for link in links)
+        path.write_text(f"/**: {{ros__parameters: {{contact_names: [{', '.join(links)}], contacts: {{{soles}}}}}}}")
+        code, found = findings(capsys, urdf, str(path))
+        assert code == 0
+        return [text for _, text in found if "overlap" in text]
+
+    assert warned(0.09, 0.03) == []
+    (text,) = warned(0.03, 0.09)
+    assert "the soles of l_sole and r_sole overlap by 4.4 cm" in text
+
+
 FIXED = """<robot name="post"><link name="base"/><link name="post"><inertial><mass value="1"/>
 <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
 <joint name="turn" type="continuous"><parent link="base"/><child link="post"/><axis xyz="0 0 1"/></joint></robot>"""

@@ -66,6 +66,19 @@ def test_balls_and_soles_have_the_sizes_of_their_shapes(tmp_path):
         np.testing.assert_allclose(np.ptp(points, axis=0), [0.211, 0.124, 0.0], atol=1e-3)
 
 
+def test_soles_whose_collada_files_have_another_axis_lie_along_the_feet(tmp_path, capsys):
+    """The iCub's masses lie in its links only with the up_axis that its files state; TIAGo's lie there without."""
+    icub = drafted(example_urdf("icub_description/robots/icub.urdf"), tmp_path)
+    out, hint = capsys.readouterr()
+    assert "up_axis" in hint and "overlap" not in out
+    for name in ("l_sole", "r_sole"):
+        points = np.reshape(icub.contacts[name].points, (-1, 3))
+        np.testing.assert_allclose(np.ptp(points, axis=0), [0.156, 0.061, 0.0], atol=1e-3)
+        assert points[:, 0].mean() > 0.04  # towards the toes
+    assert main(["configure", str(example_urdf("tiago_description/robots/tiago.urdf"))]) == 0
+    assert "up_axis" not in capsys.readouterr().err
+
+
 def test_without_its_meshes_a_foot_has_to_be_measured(tmp_path, capsys):
     shutil.copy(example_urdf("talos_data/robots/talos_reduced.urdf"), tmp_path / "talos.urdf")
     assert main(["configure", str(tmp_path / "talos.urdf")]) == 0
@@ -119,7 +132,8 @@ def test_the_ball_at_the_tip_of_an_arm_keeps_its_radius_and_a_link_is_named_once
 def test_a_foot_without_a_shape_is_to_be_measured_and_check_says_so_until_it_is(tmp_path, capsys):
     urdf, out = example_urdf("simple_humanoid_description/urdf/simple_humanoid.urdf"), tmp_path / "robot.yaml"
     drafted(urdf, tmp_path)
-    said = capsys.readouterr().out
+    said, hints = capsys.readouterr()
+    assert "l_ankle: no shape found: measure its radius or corners, and write them into the file" in hints
     assert "warning: l_ankle, r_ankle: the origin of the link is taken for what touches; no shape found" in said
     out.write_text(out.read_text().replace("l_ankle, friction", "l_ankle, radius: 0.05, friction"))
     assert main(["check", str(urdf), str(out)]) == 0

@@ -76,10 +76,35 @@ def test_a_level_base_that_walks_straight_with_w_first_is_told_to_be_upside_down
     assert told(stamps, 0.0 * position, first, 0.0 * linear)  # one that stands, too
 
 
-def test_a_twist_that_nobody_fills_is_told():
-    stamps, position, rotation, velocity = walk()
+@pytest.mark.parametrize(("speed", "turn"), [(0.4, 0.5), (0.05, 0.0), (0.0, 0.2)])
+def test_a_twist_that_nobody_fills_is_told_however_slowly_the_base_moves(speed, turn):
+    stamps, position, rotation, velocity = walk(speed=speed, turn=turn)
     found = told(stamps, position, rotation.as_quat(), 0.0 * velocity)
-    assert found and all(words.endswith("the twist says 0 m: is it filled?") for words in found)
+    assert found and all(words.endswith("and the twist says 0: is it filled?") for words in found)
+
+
+def test_a_base_at_rest_whose_twist_is_zero_is_not_told_nor_one_jump_of_its_position():
+    stamps, position, _, velocity = walk()
+    noise = 0.002 * np.random.default_rng(0).normal(size=position.shape)
+    level = np.tile([0.0, 0.0, 0.0, 1.0], (len(stamps), 1))
+    assert told(stamps, noise, level, 0.0 * velocity) == []
+    assert told(stamps, noise + np.where(stamps > 3e9, 0.5, 0.0)[:, None], level, 0.0 * velocity) == []
+
+
+@pytest.mark.parametrize("scale", [1.0, 10.0])
+def test_a_base_that_lies_on_its_back_is_told_until_it_stands_again(scale):
+    """Also where pose and twist are not of one motion before, and nothing moves after it."""
+    stamps, position, rotation, velocity = walk(10.0, turn=0.0, heading=0.0)
+    quaternion = rotation.as_quat()
+    quaternion[stamps < 6e9] = [1.0, 0.0, 0.0, 0.0]
+    moves = (stamps < 4e9)[:, None]
+    position = scale * np.where(moves, position, position[stamps < 4e9][-1])
+    doubts, found = OdometryDoubts(), []
+    for k, stamp in enumerate(stamps):
+        row = np.hstack((position[k], quaternion[k], np.where(moves[k], velocity[k], [0.0, 0.0, 1e-3]), np.zeros(3)))
+        found.append(doubts.add(int(stamp), Base(row, None, False)))
+    assert "upside down" in found[np.searchsorted(stamps, 5_900_000_000)]
+    assert not any("upside down" in words for words in found[np.searchsorted(stamps, 7_100_000_000) :])
 
 
 def test_positions_that_are_corrected_now_and_then_pauses_and_a_robot_that_stands_are_not_told():
@@ -89,4 +114,4 @@ def test_positions_that_are_corrected_now_and_then_pauses_and_a_robot_that_stand
     assert told(stamps, position + jumps, right, linear) == []
     kept = stamps % 400_000_000 < 200_000_000
     assert told(stamps[kept], position[kept], right[kept], velocity[kept]) == []  # wrong axes, but never for a second
-    assert told(stamps, 0.0 * position, right, 0.0 * linear) == []
+    assert told(stamps, 0.0 * position, np.tile(right[0], (len(right), 1)), 0.0 * linear) == []

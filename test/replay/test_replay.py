@@ -291,3 +291,19 @@ def test_cube_tosses_are_replayed_from_odometry_alone(shared_file, tmp_path):
     result = replay_bag(tmp_path / "toss.mcap", root / "config" / "cube.yaml", truth="/truth/impact")
     assert result.states == recording.time.size and result.faults == {}
     assert len(result.contacts) == 8 and result.sets > 0
+
+
+def test_scoring_opens_a_recording_once(fall, walker, tmp_path, monkeypatch):
+    """One that is compressed as a whole is decompressed whenever it is opened."""
+    from hybrid_contact_ros.replay.score import score_bag
+
+    write_recording(fall, tmp_path / "fall.mcap")
+    opened = []
+
+    def counted(self, path, begin=BagReader.__init__):
+        opened.append(path)
+        begin(self, path)
+
+    monkeypatch.setattr(BagReader, "__init__", counted)
+    result = score_bag(tmp_path / "fall.mcap", walker, truth=["/truth/contact_mode"])
+    assert result.summary["scores"] is not None and len(opened) == 1
