@@ -371,7 +371,7 @@ def update(
     # Compare the course of the joints with the last stride; weigh what that, the state and the rhythm foretell.
     weigh_events(settings, given, weight, robot, problem, here, tracker, lines, scratch, course, skill, ahead, out)
     # Say when it comes as a density, by what was foretold of earlier events.
-    foretell_densities(settings, given, problem, skill, ahead, density, out)
+    foretell_densities(settings, given, problem, course, skill, ahead, density, out)
     # Follow the hybrid model through the modes after that.
     steps, complete = follow(settings, given, believed, robot, problem, here, tracker, solver, scratch, ahead, lists)
     # Tell what is new.
