@@ -86,7 +86,8 @@ def horizons(found: list[Episode], told: list[Answers], kind: str, steady: bool)
     """Pooled over contacts and episodes: of steady gaits, or of all the rest (starts, stops, stumbles, drops).
 
     What is foretold is the next event. A horizon before the second touchdown of a foot that bounces, that is the first
-    one: a true event is left out at horizons within which some label has another one of its foot and kind.
+    one, however short: an event is left out at horizons within which there is another one of its foot and kind; of
+    touchdowns, another one of any label. Liftoffs of labels that chatter are of a foot that stands.
     """
     pooled = {h: Horizon() for h in HORIZONS}
     for episode, answers in zip(found, told, strict=True):
@@ -97,7 +98,8 @@ def horizons(found: list[Episode], told: list[Answers], kind: str, steady: bool)
             event = np.where(np.isfinite(ahead.time[:, i]), np.uint8(KINDS[kind]), np.uint8(EventKind.NONE))
             here = np.where(where, event, np.uint8(EventKind.NONE))
             for h, into in pooled.items():
-                next_then = mine[[not np.any((every > t - h) & (every < t)) for t in mine]]
+                others = every if kind == "touchdown" else true
+                next_then = mine[[not np.any((others > t - h) & (others < t)) for t in mine]]
                 timing = event_timing(time, event, ahead.time[:, i], next_then, KINDS[kind], h)
                 into.events += timing.events
                 into.missed += timing.missed

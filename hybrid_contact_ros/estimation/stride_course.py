@@ -14,6 +14,7 @@ from hybrid_contact_ros.kernels.estimation.event_skill import (
     SOURCES,
     EventSkill,
 )
+from hybrid_contact_ros.kernels.estimation.load_course import COURSE, WINDOW
 from hybrid_contact_ros.kernels.estimation.stride_course import (
     EVENTS,
     KEPT,
@@ -82,6 +83,13 @@ def event_skill(contacts: int) -> EventSkill:
         unloading=np.zeros((m + 1, UNLOADING)),
         fell=np.zeros(m + 1, dtype=indices),
         pressed=np.zeros(m),
+        shed=np.zeros((m, COURSE)),
+        known=np.zeros(m, dtype=indices),
+        most=np.zeros(m),
+        repeats=np.zeros(m, dtype=indices),
+        denied=np.zeros((m, 2), dtype=indices),
+        before=np.zeros(COURSE),
+        loads=np.zeros(WINDOW),
     )
     forget_skill(skill)
     return skill
@@ -94,7 +102,7 @@ def forget_skill(skill: EventSkill) -> None:
     skill.share[:] = 1.0
     skill.share[:, 1, PATH] = _UNPROVEN
     skill.lean[:] = FIRST_SUMS
-    for array in (skill.fell, skill.pressed):
+    for array in (skill.fell, skill.pressed, skill.known, skill.repeats, skill.denied):
         array.fill(0)
     skill.pending[:] = np.nan
     skill.sigma[:] = np.nan

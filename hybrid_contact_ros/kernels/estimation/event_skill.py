@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
+from hybrid_contact_ros.kernels.estimation.load_course import learn_load_course, loads_before
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 from hybrid_contact_ros.kernels.estimation.stride_course import DRIFT, TRACKED
 from hybrid_contact_ros.kernels.estimation.unloading import learn_unloading
@@ -68,6 +69,13 @@ class EventSkill(NamedTuple):
     unloading: Array  # (m + 1, UNLOADING), N, before the last liftoff of each contact, and of any; the last load first
     fell: Indices  # (m + 1,), how many of these
     pressed: Array  # (m,), N, largest load of this stance
+    shed: Array  # (m, COURSE), N, before the last liftoff, the last load first
+    known: Indices  # (m,), how many of these
+    most: Array  # (m,), N, largest load of that stance
+    repeats: Indices  # (m,), whether these loads were like those before the liftoff before it
+    denied: Indices  # (m, 2), whether loads deny what a source says (STATE, STRIDE)
+    before: Array  # (COURSE,), N, and loads (WINDOW,): scratch
+    loads: Array
 
 
 @kernel
@@ -161,7 +169,9 @@ def learn_skill(i, kind, time, skill):
                     _learn_lean(pace, skill.recent[here, i, STRIDE] + taken_off - time, skill)
             break
     if kind == 1:
-        learn_unloading(i, time, count, place, skill)
+        known = loads_before(i, time, count, place, skill)
+        learn_load_course(i, known, skill)
+        learn_unloading(i, known, skill)
 
 
 @kernel
