@@ -83,6 +83,7 @@ def event_skill(contacts: int) -> EventSkill:
         unloading=np.zeros((m + 1, UNLOADING)),
         fell=np.zeros(m + 1, dtype=indices),
         pressed=np.zeros(m),
+        alone=np.zeros((m, 3)),
         shed=np.zeros((m, COURSE)),
         known=np.zeros(m, dtype=indices),
         most=np.zeros(m),
@@ -101,6 +102,7 @@ def forget_skill(skill: EventSkill) -> None:
     skill.events[:] = 1.0
     skill.share[:] = 1.0
     skill.share[:, 1, PATH] = _UNPROVEN
+    skill.alone[:] = _UNPROVEN, 0.0, 0.0
     skill.lean[:] = FIRST_SUMS
     for array in (skill.fell, skill.pressed, skill.known, skill.repeats, skill.denied):
         array.fill(0)

@@ -177,6 +177,16 @@ def test_a_foot_that_is_unloaded_as_before_leaves_when_the_rhythm_says():
     assert all(kind == LIFTOFF for kind in told[20:])
 
 
+def test_loads_foretell_first_strides_only_after_they_were_right_in_such():
+    """A robot that trotted, stops and begins to walk shifts its load before it steps: that is no liftoff."""
+    feet = Feet()
+    for _ in range(6):
+        feet.stance(unloaded())
+    told = [any(kind for _, kind, _ in feet.stance(unloaded(), lost=True)) for _ in range(4)]
+    assert not told[0] and all(told[2:])
+    assert any(kind for _, kind, _ in feet.stance(unloaded()))
+
+
 def paced(stand=0.12):
     """Loads of a foot of a pace: other legs land 36 ms before it leaves, and it leaves from a load that rises."""
     left = np.arange(stand, 0.0005, -0.001)

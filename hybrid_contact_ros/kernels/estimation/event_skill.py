@@ -21,6 +21,8 @@ SOURCES = 4
 STATE, STRIDE, PATH, TOLD = range(SOURCES)
 """What stands without the course (a touchdown by the state, a liftoff by the rhythm); a stride ago; the path of the
 last swing, and of a liftoff how the foot was unloaded the last time; all of them together."""
+ALONE, SAID_ALONE = 1, 2
+"""Of ``alone``."""
 RECENT = 64
 """Forecasts that are remembered."""
 HORIZONS = 3
@@ -69,6 +71,8 @@ class EventSkill(NamedTuple):
     unloading: Array  # (m + 1, UNLOADING), N, before the last liftoff of each contact, and of any; the last load first
     fell: Indices  # (m + 1,), how many of these
     pressed: Array  # (m,), N, largest load of this stance
+    alone: Array  # (m, 3), share of liftoffs that loads foretold while no course was followed; whether none is, ALONE;
+    # and was at the forecast that waits, SAID_ALONE
     shed: Array  # (m, COURSE), N, before the last liftoff, the last load first
     known: Indices  # (m,), how many of these
     most: Array  # (m,), N, largest load of that stance
@@ -122,6 +126,7 @@ def remember_forecasts(now, closed, load, weight, pace, skill):
             if lifts and source == PATH:  # its first word counts: a load that stays low is foretold to end at any time
                 if said < math.inf and math.isnan(skill.pending[i, lifts, source]):
                     skill.pending[i, lifts, source] = now + said
+                    skill.alone[i, SAID_ALONE] = skill.alone[i, ALONE]
             elif said <= _SOON:
                 skill.pending[i, lifts, source] = now + said
     place = skill.recent_place
@@ -144,7 +149,11 @@ def _learn_share(i, kind, source, came, skill):
     by_load = kind == 1 and source == PATH
     for j in range(skill.share.shape[0]):
         if j == i or by_load:
-            skill.share[j, kind, source] += (_SHARE if j == i else _SHARED) * (came - skill.share[j, kind, source])
+            new = _SHARE if j == i else _SHARED
+            if by_load and skill.alone[i, SAID_ALONE] > 0.0:
+                skill.alone[j, 0] += new * (came - skill.alone[j, 0])
+            else:
+                skill.share[j, kind, source] += new * (came - skill.share[j, kind, source])
     skill.pending[i, kind, source] = math.nan
 
 

@@ -22,6 +22,7 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.event_rhythm import not_yet
 from hybrid_contact_ros.kernels.estimation.event_skill import (
     AHEAD,
+    ALONE,
     FLOOR,
     HORIZONS,
     PATH,
@@ -131,6 +132,7 @@ def _liftoffs(i, given, course, skill):
         otherwise = is_loaded_otherwise(i, source, left, now, load, weight, skill)
         if otherwise or still_bears(i, left, now, load, weight, skill):
             said[source] = math.inf
+    skill.alone[i, ALONE] = 1.0 if given.lost else 0.0
     said[PATH] = liftoff_by_load(i, now, load, weight, given.lines[i, 0], skill)
     if course.lag[TRACKED] > 0.0 and course.lag[MISMATCH] > DOUBTED:
         said[PATH] = math.inf  # a robot that stops in its stride takes load off feet that stay
@@ -203,6 +205,8 @@ def _is_first(i, lifts, skill):
 def _heard(i, lifts, source, skill):
     """Whether enough of what a source foretold of contact i came true."""
     least = _BELIEVED
+    if lifts and source == PATH and skill.alone[i, ALONE] > 0.0:
+        return skill.alone[i, 0] >= _BELIEVED_ALONE
     if lifts and source == PATH:
         said = skill.forecast[i]
         least = _BELIEVED_ALONE if math.isinf(said[STATE]) and math.isinf(said[STRIDE]) else _BELIEVED_BESIDE
