@@ -331,6 +331,14 @@ def test_reset_forgets_all_and_a_pause_what_was_foretold():
     assert told.density.probability == expected.density.probability
 
 
+def test_an_event_whose_bounds_are_anywhere_has_a_time_all_the_same():
+    """A load that falls by next to nothing ends between now and some years, and those before it ended late."""
+    thing = Foretold(rhythm=False)
+    thing.strides(20, LIFTOFF, bias=0.01, sigma=0.0)
+    told = thing.state(10**11, 0, LIFTOFF, 0.03, 1e6)
+    assert 0.03 <= told.density.quantiles[2] <= 1.0 and told.latest < 10.0
+
+
 def test_slips_and_sticks_have_bounds_and_no_density():
     thing = Foretold()
     told = thing.state(0, 1, int(EventKind.SLIP), 0.03, 0.002)

@@ -108,7 +108,7 @@ def foretell_densities(settings, given, problem, course, skill, ahead, density, 
             numbers[QUANTILES + k, i] = math.nan
         scale = 0.0
         if code != _NONE:
-            scale = _deviation(settings.sigmas, times)
+            scale = _deviation(settings.sigmas, settings.horizon, times)
             density.times[i, 0] = median
             _write(i, code, scale, reach, even, settings.horizon, density, out)
         if keeps:
@@ -132,13 +132,14 @@ def _class_of(i, kind, elapsed, due, skill):
 
 
 @kernel
-def _deviation(sigmas, times):
-    """Standard deviation (s) that bounds of ``sigmas`` stand for."""
+def _deviation(sigmas, horizon, times):
+    """Standard deviation (s) that bounds of ``sigmas`` stand for, at most the horizon: bounds of a load that hardly
+    falls are anywhere."""
     sigmas = max(sigmas, 0.5)
     width = 0.5 * (times[2] - times[1])
     if not width < math.inf:
         width = times[0] - times[1]
-    return math.hypot(width / sigmas, _SHARPEST)
+    return min(math.hypot(width / sigmas, _SHARPEST), max(horizon, _SHARPEST))
 
 
 @kernel
