@@ -14,7 +14,7 @@ from hybrid_contact_ros.kernels.estimation.event_skill import (
     SOURCES,
     EventSkill,
 )
-from hybrid_contact_ros.kernels.estimation.load_course import COURSE, WINDOW
+from hybrid_contact_ros.kernels.estimation.load_course import COURSE, MARKS
 from hybrid_contact_ros.kernels.estimation.stride_course import (
     EVENTS,
     KEPT,
@@ -84,13 +84,8 @@ def event_skill(contacts: int) -> EventSkill:
         fell=np.zeros(m + 1, dtype=indices),
         pressed=np.zeros(m),
         alone=np.zeros((m, 3)),
-        shed=np.zeros((m, COURSE)),
-        known=np.zeros(m, dtype=indices),
-        most=np.zeros(m),
-        repeats=np.zeros(m, dtype=indices),
-        denied=np.zeros((m, 2), dtype=indices),
-        before=np.zeros(COURSE),
-        loads=np.zeros(WINDOW),
+        shed=np.zeros((m + 2, COURSE + 1)),
+        marks=np.zeros((m, MARKS), dtype=indices),
     )
     forget_skill(skill)
     return skill
@@ -104,7 +99,7 @@ def forget_skill(skill: EventSkill) -> None:
     skill.share[:, 1, PATH] = _UNPROVEN
     skill.alone[:] = _UNPROVEN, 0.0, 0.0
     skill.lean[:] = FIRST_SUMS
-    for array in (skill.fell, skill.pressed, skill.known, skill.repeats, skill.denied):
+    for array in (skill.fell, skill.pressed, skill.marks):
         array.fill(0)
     skill.pending[:] = np.nan
     skill.sigma[:] = np.nan

@@ -8,6 +8,7 @@ from hybrid_contact_ros.estimation.stride_course import event_skill, forget_skil
 from hybrid_contact_ros.kernels.estimation.event_skill import PATH, learn_skill
 from hybrid_contact_ros.kernels.estimation.event_sources import EventsGiven, EventsTold, weigh_sources
 from hybrid_contact_ros.kernels.estimation.event_times import follow_line
+from hybrid_contact_ros.kernels.estimation.load_course import REPEATS
 from hybrid_contact_ros.kernels.estimation.stride_course import MISMATCH, TRACKED
 
 LIFTOFF = int(EventKind.LIFTOFF)
@@ -222,9 +223,9 @@ def test_reset_forgets_the_course_of_loads():
     feet = Feet()
     for _ in range(3):
         feet.stance(paced())
-    assert feet.skill.repeats[0] == 1
+    assert feet.skill.marks[0, REPEATS] == 1
     forget_skill(feet.skill)
-    assert feet.skill.repeats[0] == feet.skill.known[0] == 0
+    assert not feet.skill.marks.any()
     for _ in range(30):
         feet.state([FULL])
     assert feet.state([FULL], due=0.01)[0] == LIFTOFF

@@ -73,13 +73,8 @@ class EventSkill(NamedTuple):
     pressed: Array  # (m,), N, largest load of this stance
     alone: Array  # (m, 3), share of liftoffs that loads foretold while no course was followed; whether none is, ALONE;
     # and was at the forecast that waits, SAID_ALONE
-    shed: Array  # (m, COURSE), N, before the last liftoff, the last load first
-    known: Indices  # (m,), how many of these
-    most: Array  # (m,), N, largest load of that stance
-    repeats: Indices  # (m,), whether these loads were like those before the liftoff before it
-    denied: Indices  # (m, 2), whether loads deny what a source says (STATE, STRIDE)
-    before: Array  # (COURSE,), N, and loads (WINDOW,): scratch
-    loads: Array
+    shed: Array  # (m + 2, COURSE + 1), N, before the last liftoff, the last load first, then MOST; two rows of scratch
+    marks: Indices  # (m, MARKS), of these loads
 
 
 @kernel

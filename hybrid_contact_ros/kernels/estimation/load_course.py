@@ -18,6 +18,14 @@ COURSE_STEP = 0.002
 """s between them."""
 WINDOW = 7
 """Loads that are compared, two steps apart."""
+MOST = COURSE
+"""Column of ``shed`` with the largest load of that stance."""
+LAST, NOW = -2, -1
+"""Rows of ``shed``, from its end: the loads of the liftoff that just came, and those that are compared. Scratch."""
+MARKS = 4
+KNOWN, REPEATS, DENIED = range(3)
+"""Columns of ``marks``: how many loads are known, whether they were like those before the liftoff before it, and from
+here on whether they deny what a source says, STATE and STRIDE."""
 _SHIFT = 3  # steps that a stride may be ahead or behind by
 _FORESEEN = 0.032  # s: loads tell nothing of a liftoff that is further away
 _CLEAR = 0.05  # standard deviation of loads that tell anything, in parts of the stance's largest
@@ -31,12 +39,13 @@ def loads_before(i, time, count, place, skill):
 
     Args:
         count, place: of the ring ``recent_time`` with the loads of ``recent_load``. skill: in and out, EventSkill;
-            the loads go to ``before``.
+            the loads go to the row LAST of ``shed``.
 
     Returns:
         How many are known.
     """
     size, k = skill.recent_time.shape[0], 1  # states back
+    found = skill.shed[skill.shed.shape[0] + LAST]
     for n in range(COURSE):
         wanted = time - COURSE_STEP * (n + 1)
         while k <= count and skill.recent_time[(place - k) % size] > wanted:
@@ -46,7 +55,7 @@ def loads_before(i, time, count, place, skill):
         load = _between(i, wanted, (place - k) % size, (place - k + 1) % size, skill)
         if math.isnan(load):
             return n
-        skill.before[n] = load
+        found[n] = load
     return COURSE
 
 
@@ -62,20 +71,22 @@ def _between(i, time, before, after, skill):
 
 @kernel
 def learn_load_course(i, known, skill):
-    """Remember the ``known`` loads of ``before``, and whether they were like those before the liftoff before it."""
-    skill.repeats[i], skill.denied[i] = 1, 0
+    """Remember the ``known`` loads of :func:`loads_before`, and whether they were like those before the liftoff before
+    it."""
+    marks, then, now = skill.marks[i], skill.shed[skill.shed.shape[0] + LAST], skill.shed[skill.shed.shape[0] + NOW]
+    marks[REPEATS], marks[DENIED], marks[DENIED + 1] = 1, 0, 0
     for first in (4, 10):  # of the loads: 10 and 22 ms before
         if first + 2 * WINDOW > known:
-            skill.repeats[i] = 0
+            marks[REPEATS] = 0
             break
         for k in range(WINDOW):
-            skill.loads[k] = skill.before[first + 2 * k]
+            now[k] = then[first + 2 * k]
         like, _ = _likeness(i, first, skill)
         if like < _LIKE:
-            skill.repeats[i] = 0
-    skill.known[i], skill.most[i] = known, skill.pressed[i]
+            marks[REPEATS] = 0
+    marks[KNOWN], skill.shed[i, MOST] = known, skill.pressed[i]
     for n in range(known):
-        skill.shed[i, n] = skill.before[n]
+        skill.shed[i, n] = then[n]
 
 
 @kernel
@@ -88,16 +99,17 @@ def is_loaded_otherwise(i, source, left, now, load, weight, skill):
     Args: source: that says so. left, now: s, and s after the origin. load: N. weight: of forces, 0 to 1. skill: in and
         out, EventSkill.
     """
-    if weight < BELIEVED or skill.repeats[i] == 0:
+    marks = skill.marks[i]
+    if weight < BELIEVED or marks[REPEATS] == 0:
         return False
     if left <= _FORESEEN:
         like, spread = _alike(i, left, now, load, skill)
-        if spread >= _CLEAR * skill.most[i]:
+        if spread >= _CLEAR * skill.shed[i, MOST]:
             if like < _UNLIKE:
-                skill.denied[i, source] = 1
+                marks[DENIED + source] = 1
             elif like >= _LIKE:
-                skill.denied[i, source] = 0
-    return skill.denied[i, source] == 1
+                marks[DENIED + source] = 0
+    return marks[DENIED + source] == 1
 
 
 @kernel
@@ -105,7 +117,8 @@ def _alike(i, left, now, load, skill):
     """How like the last loads are to those that were followed by a liftoff after ``left`` s; as :func:`_likeness`."""
     count, place = skill.recent_place
     size, k = skill.recent_time.shape[0], 1
-    skill.loads[0] = load
+    loads = skill.shed[skill.shed.shape[0] + NOW]
+    loads[0] = load
     for n in range(1, WINDOW):
         wanted = now - 2.0 * COURSE_STEP * n
         while k <= count and skill.recent_time[(place - k) % size] > wanted:
@@ -114,22 +127,22 @@ def _alike(i, left, now, load, skill):
             return 1.0, 0.0
         here, after = (place - k) % size, (place - k + 1) % size
         if k == 1:
-            skill.loads[n] = skill.recent_load[here, i]
+            loads[n] = skill.recent_load[here, i]
         else:
-            skill.loads[n] = _between(i, wanted, here, after, skill)
-        if math.isnan(skill.loads[n]):
+            loads[n] = _between(i, wanted, here, after, skill)
+        if math.isnan(loads[n]):
             return 1.0, 0.0
     return _likeness(i, int(left / COURSE_STEP + 0.5) - 1, skill)
 
 
 @kernel
 def _likeness(i, first, skill):
-    """The largest correlation of ``loads`` with those of contact i before its last liftoff, and the least standard
-    deviation of these (N); 1 and 0 where that is not known.
+    """The largest correlation of the loads in the row NOW of ``shed`` with those of contact i before its last liftoff,
+    and the least standard deviation of these (N); 1 and 0 where that is not known.
 
     Args: first: which load of then is compared with the newest; some more and fewer are tried.
     """
-    x, known, shed = skill.loads, skill.known[i], skill.shed[i]
+    x, known, shed = skill.shed[skill.shed.shape[0] + NOW], skill.marks[i, KNOWN], skill.shed[i]
     mean = own = 0.0
     for k in range(WINDOW):
         mean += x[k] / WINDOW
@@ -150,6 +163,6 @@ def _likeness(i, first, skill):
         best = max(best, both / math.sqrt(max(own * other, 1e-12)))
     if math.isinf(spread):
         return 1.0, 0.0
-    if own < WINDOW * (_STILL * skill.most[i]) ** 2:
+    if own < WINDOW * (_STILL * skill.shed[i, MOST]) ** 2:
         best = 0.0
     return best, math.sqrt(spread / WINDOW)

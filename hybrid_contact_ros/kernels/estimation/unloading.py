@@ -12,6 +12,7 @@ import math
 
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
+from hybrid_contact_ros.kernels.estimation.load_course import LAST
 
 UNLOADING = 16
 """Loads that are remembered of one liftoff."""
@@ -110,14 +111,15 @@ def _left(load, fell, before):
 def learn_unloading(i, known, skill):
     """Remember the loads before a liftoff of contact i as far back as they fell; of this contact and of any.
 
-    Args: known: loads of ``before``, as of :func:`~.load_course.loads_before`.
+    Args: known: loads of :func:`~.load_course.loads_before`.
     """
     own, every = skill.unloading[i], skill.unloading[skill.fell.shape[0] - 1]
+    loads = skill.shed[skill.shed.shape[0] + LAST]
     found, steps = 0, _FALLS * skill.pressed[i]
     for n in range(min(known, UNLOADING)):
-        if n > 0 and skill.before[n] <= own[n - 1] + steps:
+        if n > 0 and loads[n] <= own[n - 1] + steps:
             break
-        own[n] = skill.before[n]
+        own[n] = loads[n]
         found = n + 1
     skill.fell[i] = found
     skill.pressed[i] = 0.0

@@ -151,8 +151,7 @@ def update(
     # event skill:
     skill_square, skill_events, skill_share, skill_recent, skill_recent_time, skill_recent_kind, skill_recent_place,
     skill_pending, skill_path, skill_sigma, skill_forecast, skill_estimate, skill_lean, skill_recent_lean,
-    skill_recent_load, skill_unloading, skill_fell, skill_pressed, skill_alone, skill_shed, skill_known, skill_most,
-    skill_repeats, skill_denied, skill_before, skill_loads,
+    skill_recent_load, skill_unloading, skill_fell, skill_pressed, skill_alone, skill_shed, skill_marks,
     # densities:
     density_stamps, density_foretold, density_classes, density_filled, density_residuals, density_origins,
     density_counts, density_transforms, density_passed, density_knots, density_support, density_made, density_last,
@@ -264,7 +263,7 @@ def update(
         skill_square, skill_events, skill_share, skill_recent, skill_recent_time, skill_recent_kind,
         skill_recent_place, skill_pending, skill_path, skill_sigma, skill_forecast, skill_estimate, skill_lean,
         skill_recent_lean, skill_recent_load, skill_unloading, skill_fell, skill_pressed, skill_alone, skill_shed,
-        skill_known, skill_most, skill_repeats, skill_denied, skill_before, skill_loads,
+        skill_marks,
     )  # fmt: skip
     density = DensityMemory(
         density_stamps, density_foretold, density_classes, density_filled, density_residuals, density_origins,
