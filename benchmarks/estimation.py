@@ -14,6 +14,7 @@ Tables:
 - ``faults``: each fault of the sensors alone, and all together.
 - ``forces``: share of the true normal forces within 1 and 2 deviations of the observed ones.
 - ``rough``: with positions of joints and an inertial unit that nobody has calibrated, beside tuned rules.
+- ``liftoffs``: sources of liftoffs that the estimator does not have, beside what it says.
 - ``steps``: with joint states and an inertial unit alone, with odometry, efforts, foot sensors, a schedule.
 
 docs/estimation.md says what the recordings are and what the numbers mean.
@@ -31,12 +32,15 @@ from benchmarks.estimation_scores.episodes import Source
 from benchmarks.estimation_scores.faults import FAULTS
 from benchmarks.estimation_scores.forces import forces_table
 from benchmarks.estimation_scores.humanoids import humanoid_sources
+from benchmarks.estimation_scores.liftoff_sources import liftoffs_table
 from benchmarks.estimation_scores.rough_table import rough_table
 from benchmarks.estimation_scores.runs import Options
 from benchmarks.estimation_scores.simulated import left_out_sources, simulated_sources
 from benchmarks.estimation_scores.sources import shared_sources
 
-TABLES = ("scores", "baselines", "ceilings", "events", "probabilities", "faults", "forces", "rough", "steps")
+TABLES = (
+    "scores", "baselines", "ceilings", "events", "probabilities", "faults", "forces", "rough", "steps", "liftoffs",
+)  # fmt: skip
 
 
 def wanted(
@@ -105,6 +109,8 @@ def main() -> None:
         written = tables.ceilings_table(sources, options, list((shared | simulated).values()))
     elif chosen.table == "forces":
         written = forces_table(sources, options)
+    elif chosen.table == "liftoffs":
+        written = liftoffs_table(sources, options)
     elif chosen.table == "rough":
         written = rough_table(sources, options)
     elif chosen.table == "events":

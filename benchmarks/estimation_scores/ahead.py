@@ -20,7 +20,6 @@ HORIZONS = (0.01, 0.02, 0.05)
 LONGEST = 0.1  # s; events later than this are not extrapolated
 OFF = 0.01  # s; a prediction that is further off counts as none
 _AFTER = 0.03  # s, of a recording, that must follow an announcement before it is called false
-_SAMPLE = 0.001  # s; no true time is known better
 _STRIDES, _CHANGE = 3, 0.15  # strides after which a gait counts as steady, and by how much they may differ
 _BINS, _LEAST = 10, 20  # of probabilities; a bin is told of that many separate events
 _DRAWS = 500
@@ -84,7 +83,12 @@ def steady_spans(time: Array, true: Array) -> tuple[Bools, Bools]:
 
 
 def horizons(found: list[Episode], told: list[Answers], kind: str, steady: bool) -> dict[float, Horizon]:
-    """Pooled over contacts and episodes: of steady gaits, or of all the rest (starts, stops, stumbles, drops)."""
+    """Pooled over contacts and episodes: of steady gaits, or of all the rest (starts, stops, stumbles, drops).
+
+    What is foretold is the next event. A horizon before the second touchdown of a foot that bounces, that is the first
+    one, however short: an event is left out at horizons within which there is another one of its foot and kind; of
+    touchdowns, another one of any label. Liftoffs of labels that chatter are of a foot that stands.
+    """
     pooled = {h: Horizon() for h in HORIZONS}
     for episode, answers in zip(found, told, strict=True):
         ahead, time = answers.ahead[kind], answers.time
@@ -94,7 +98,9 @@ def horizons(found: list[Episode], told: list[Answers], kind: str, steady: bool)
             event = np.where(np.isfinite(ahead.time[:, i]), np.uint8(KINDS[kind]), np.uint8(EventKind.NONE))
             here = np.where(where, event, np.uint8(EventKind.NONE))
             for h, into in pooled.items():
-                timing = event_timing(time, event, ahead.time[:, i], mine, KINDS[kind], h)
+                others = every if kind == "touchdown" else true
+                next_then = mine[[not np.any((others > t - h) & (others < t)) for t in mine]]
+                timing = event_timing(time, event, ahead.time[:, i], next_then, KINDS[kind], h)
                 into.events += timing.events
                 into.missed += timing.missed
                 into.off += int(np.sum(np.abs(timing.errors) > OFF))
@@ -103,18 +109,19 @@ def horizons(found: list[Episode], told: list[Answers], kind: str, steady: bool)
                 into.false += event_timing(time, seen, ahead.time[:, i], np.unique(every), KINDS[kind], h).false
                 into.errors += timing.errors.tolist()
                 into.feet += 1
-                _bounds(into, time, ahead, i, mine, h)
+                _bounds(into, time, ahead, i, next_then, h)
     return pooled
 
 
 def _bounds(into: Horizon, time: Array, ahead: Ahead, foot: int, true: Array, horizon: float) -> None:
-    """Of the same states as ``event_timing`` takes."""
+    """Of the same states as ``event_timing`` takes. Truths and what is foretold date an event alike, by the first state
+    at or after it."""
     when, earliest, latest = (x[:, foot] for x in (ahead.time, ahead.earliest, ahead.latest))
     for t in true:
         k = int(np.searchsorted(time, t - horizon + 1e-6, side="right")) - 1
         if k >= 0 and t - horizon - time[k] <= 0.005 and np.isfinite(when[k]):
             left = t - time[k]
-            into.held += bool(earliest[k] - _SAMPLE <= left <= latest[k] + _SAMPLE)
+            into.held += bool(earliest[k] <= left <= latest[k])
             into.low.append(float(when[k] - earliest[k]))
             into.high.append(float(latest[k] - when[k]))
             if ahead.quantiles is not None and ahead.valid is not None:

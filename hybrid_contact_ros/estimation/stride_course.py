@@ -14,6 +14,7 @@ from hybrid_contact_ros.kernels.estimation.event_skill import (
     SOURCES,
     EventSkill,
 )
+from hybrid_contact_ros.kernels.estimation.load_course import COURSE, MARKS
 from hybrid_contact_ros.kernels.estimation.stride_course import (
     EVENTS,
     KEPT,
@@ -82,6 +83,9 @@ def event_skill(contacts: int) -> EventSkill:
         unloading=np.zeros((m + 1, UNLOADING)),
         fell=np.zeros(m + 1, dtype=indices),
         pressed=np.zeros(m),
+        alone=np.zeros((m, 3)),
+        shed=np.zeros((m + 2, COURSE + 1)),
+        marks=np.zeros((m, MARKS), dtype=indices),
     )
     forget_skill(skill)
     return skill
@@ -93,8 +97,9 @@ def forget_skill(skill: EventSkill) -> None:
     skill.events[:] = 1.0
     skill.share[:] = 1.0
     skill.share[:, 1, PATH] = _UNPROVEN
+    skill.alone[:] = _UNPROVEN, 0.0, 0.0
     skill.lean[:] = FIRST_SUMS
-    for array in (skill.fell, skill.pressed):
+    for array in (skill.fell, skill.pressed, skill.marks):
         array.fill(0)
     skill.pending[:] = np.nan
     skill.sigma[:] = np.nan

@@ -148,6 +148,39 @@ def test_predictions_are_scored_at_their_horizon_and_stops_are_apart():
     assert (found[True].false, found[False].false) == (0, 1)
 
 
+def test_what_is_foretold_before_a_foot_bounces_is_scored_by_its_first_touchdown():
+    """By another label a foot touches 30 ms before the touchdown that the truth has, and is foretold to do so."""
+    episode = gait(seconds=4.0, period=0.5)
+    time, truth = episode.recording.time, episode.truth
+    raw, when = truth.copy(), np.full(truth.shape, np.nan)
+    for i in range(2):
+        for t in time[1:][np.diff(truth[:, i].astype(int)) == 1]:
+            first = int(np.searchsorted(time, t - 0.03))
+            raw[first : first + 3, i] = True
+            when[first - 40 : first, i] = time[first] - time[first - 40 : first]
+            when[first + 3 : first + 30, i] = t - time[first + 3 : first + 30]
+    told = Answers(time, truth, truth.astype(float), {}, {"touchdown": Ahead(when, when - 1e-4, when + 1e-4)})
+    bounced = replace(episode, labels={"raw": raw})
+    for h, asked in ((0.02, True), (0.05, False)):
+        found = [horizons([bounced], [told], "touchdown", steady)[h] for steady in (True, False)]
+        assert all((x.events > 0) == asked and x.missed == x.off == 0 and x.held == x.events for x in found)
+
+
+def test_bounds_hold_a_time_that_lies_within_them_and_no_other():
+    episode = gait(seconds=4.0, period=0.5)
+    time, truth = episode.recording.time, episode.truth
+    when = np.full(truth.shape, np.nan)
+    for i in range(2):
+        for t in time[1:][np.diff(truth[:, i].astype(int)) == 1]:
+            k = (time >= t - 0.06) & (time < t)
+            when[k, i] = t - time[k]
+    for early, held in ((0.0, True), (0.0005, False)):  # by half a sample
+        ahead = Ahead(when - early, when - early - 1e-4, when - early + 1e-4)
+        told = Answers(time, truth, truth.astype(float), {}, {"touchdown": ahead})
+        found = horizons([episode], [told], "touchdown", True)[0.02]
+        assert found.events > 0 and found.held == (found.events if held else 0)
+
+
 def test_plain_extrapolation_is_exact_for_a_foot_that_falls():
     time = 0.001 * np.arange(100)
     gap = (0.04 - 0.3 * time - 0.5 * 9.81 * time**2)[:, None]

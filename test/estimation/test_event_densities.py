@@ -23,6 +23,8 @@ from hybrid_contact_ros.kernels.estimation.density_quantiles import (
     residual_quantiles,
 )
 from hybrid_contact_ros.kernels.estimation.event_density import foretell_densities, learn_densities
+from hybrid_contact_ros.kernels.estimation.stride_course import DRIFT, TRACKED
+from hybrid_contact_ros.kernels.estimation.stride_course import NUMBERS as LAG_NUMBERS
 from hybrid_contact_ros.kernels.estimation.update_records import (
     BOUNDS_VALID,
     CODES,
@@ -57,6 +59,10 @@ class Problem(NamedTuple):
     due: np.ndarray
 
 
+class Course(NamedTuple):
+    lag: np.ndarray
+
+
 class Skill(NamedTuple):
     sigma: np.ndarray
     forecast: np.ndarray
@@ -77,6 +83,7 @@ class Foretold:
     def __init__(self, rhythm: bool = True):
         self.memory = density_memory(2)
         self.problem = Problem(np.full((2, 2, 3), np.inf))
+        self.course = Course(np.zeros(LAG_NUMBERS))
         self.skill = Skill(np.full(2, np.nan), np.full((2, 4), np.inf))
         if rhythm:
             self.skill.sigma[:] = self.skill.forecast[:] = 0.001
@@ -91,7 +98,8 @@ class Foretold:
         times[contact] = median, median - 2.0 * sigma, median + 2.0 * sigma if latest is None else latest
         codes[contact] = kind
         foretell_densities(
-            self.bounds, Given(stamp, self.step), self.problem, self.skill, self.ahead, self.memory, self.out
+            self.bounds, Given(stamp, self.step), self.problem, self.course, self.skill, self.ahead, self.memory,
+            self.out,
         )  # fmt: skip
         n = self.out.numbers[:, contact]
         quantiles = np.array([*n[QUANTILES : QUANTILES + 2], n[TIME], *n[QUANTILES + 2 : QUANTILES + 4]])
@@ -282,6 +290,35 @@ def test_a_bounce_teaches_nothing():
     assert counts.sum() > 0 and (thing.memory.counts == counts).all()
 
 
+def test_what_was_foretold_before_the_first_touch_of_a_bounce_is_not_compared_with_the_second():
+    """A foot that is to touch in 5 ms touches, leaves, and touches again 40 ms later, as foretold 10 ms before that."""
+    counts = []
+    for bounces in (False, True):
+        thing = Foretold()
+        for left in range(60, 0, -1):
+            median = 1e-3 * (left - 40 if bounces and left > 40 else left)
+            thing.state((100 - left) * MS, 0, TOUCHDOWN, median, 0.002)
+            if bounces and left in (40, 38):
+                thing.happens((100 - left) * MS, 0, TOUCHDOWN if left == 40 else LIFTOFF)
+        before = thing.memory.counts[1].copy()
+        thing.happens(100 * MS, 0, TOUCHDOWN)
+        counts.append((thing.memory.counts[1] - before).tolist())
+    assert counts[0] == [1, 1, 1, 1, 1, 0] and counts[1] == [1, 1, 1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("drift", [0.1, -0.1])
+def test_nothing_is_called_valid_where_strides_become_longer_or_shorter(drift):
+    thing = Foretold()
+    valid = [told for told, _ in thing.strides(300) if told.whole]
+    at = 301 * 300 * MS
+    told = [thing.state(at, k % 2, TOUCHDOWN, 0.02, 0.002) for k in range(2)]
+    assert valid and all(one.density.valid for one in told)
+    thing.course.lag[[TRACKED, DRIFT]] = 1.0, drift
+    uneven = [thing.state(at, k % 2, TOUCHDOWN, 0.02, 0.002) for k in range(2)]
+    assert not any(one.density.valid or one.whole for one in uneven)
+    assert all((a.density.quantiles == b.density.quantiles).all() for a, b in zip(told, uneven, strict=True))
+
+
 def test_reset_forgets_all_and_a_pause_what_was_foretold():
     thing, fresh = Foretold(), Foretold()
     thing.strides(30)
@@ -292,6 +329,14 @@ def test_reset_forgets_all_and_a_pause_what_was_foretold():
     told, expected = (x.state(10**11, 0, TOUCHDOWN, 0.03, 0.002) for x in (thing, fresh))
     np.testing.assert_array_equal(told.density.quantiles, expected.density.quantiles)
     assert told.density.probability == expected.density.probability
+
+
+def test_an_event_whose_bounds_are_anywhere_has_a_time_all_the_same():
+    """A load that falls by next to nothing ends between now and some years, and those before it ended late."""
+    thing = Foretold(rhythm=False)
+    thing.strides(20, LIFTOFF, bias=0.01, sigma=0.0)
+    told = thing.state(10**11, 0, LIFTOFF, 0.03, 1e6)
+    assert 0.03 <= told.density.quantiles[2] <= 1.0 and told.latest < 10.0
 
 
 def test_slips_and_sticks_have_bounds_and_no_density():

@@ -8,6 +8,7 @@ from hybrid_contact_ros.estimation.stride_course import event_skill, forget_skil
 from hybrid_contact_ros.kernels.estimation.event_skill import PATH, learn_skill
 from hybrid_contact_ros.kernels.estimation.event_sources import EventsGiven, EventsTold, weigh_sources
 from hybrid_contact_ros.kernels.estimation.event_times import follow_line
+from hybrid_contact_ros.kernels.estimation.load_course import REPEATS
 from hybrid_contact_ros.kernels.estimation.stride_course import MISMATCH, TRACKED
 
 LIFTOFF = int(EventKind.LIFTOFF)
@@ -28,9 +29,9 @@ class Feet:
         self.course = stride_course(contacts, np.zeros(1), np.zeros(1), False, True)
         self.lines = np.full((contacts, 2, 3), -1.0)
 
-    def state(self, loads, weight=1.0, due=np.inf):
+    def state(self, loads, weight=1.0, due=np.inf, lost=False):
         """Kind and time (s from now) of the first contact's next event; loads of 0 are open feet. ``due``: s from now,
-        of the liftoff that the rhythm foretells."""
+        of the liftoff that the rhythm foretells. ``lost``: the last stride was followed, and is no longer."""
         m, self.now = self.m, self.now + self.step
         closed = np.array([load > 0.0 for load in loads], np.uint8)
         for i in range(m):
@@ -42,19 +43,19 @@ class Feet:
         expected = np.full((m, 2, 3), np.inf)
         expected[:, 1] = due, due - 0.005, due + 0.005
         given = EventsGiven(
-            self.now, self.step, 2.0, 0.1, False, closed, np.ones(m), -np.ones(m), expected,
+            self.now, self.step, 2.0, 0.1, lost, closed, np.ones(m), -np.ones(m), expected,
             np.array(loads, np.float64), np.full(m, weight), self.lines, 0.001, np.full(m, 0.02),
         )  # fmt: skip
         weigh_sources(given, self.course, self.skill, told)
         return int(told.kind[0]), float(told.times[0, 0])
 
-    def stance(self, loads, contact=0):
+    def stance(self, loads, contact=0, lost=False):
         """The contact carries ``loads`` and leaves. What was told at each state, with the s that were left."""
         rest, told = [FULL] * self.m, []
         end = self.now + (len(loads) + 1) * self.step
         for load in loads:
             rest[contact] = load
-            kind, time = self.state(rest)
+            kind, time = self.state(rest, lost=lost)
             told.append((end - self.now, kind, time))
         rest[contact] = 0.0
         self.state(rest)
@@ -175,3 +176,56 @@ def test_a_foot_that_is_unloaded_as_before_leaves_when_the_rhythm_says():
     loads = taken_off(0.1)
     told = [feet.state([load], due=(len(loads) - n) * feet.step)[0] for n, load in enumerate(loads)]
     assert all(kind == LIFTOFF for kind in told[20:])
+
+
+def test_loads_foretell_first_strides_only_after_they_were_right_in_such():
+    """A robot that trotted, stops and begins to walk shifts its load before it steps: that is no liftoff."""
+    feet = Feet()
+    for _ in range(6):
+        feet.stance(unloaded())
+    told = [any(kind for _, kind, _ in feet.stance(unloaded(), lost=True)) for _ in range(4)]
+    assert not told[0] and all(told[2:])
+    assert any(kind for _, kind, _ in feet.stance(unloaded()))
+
+
+def paced(stand=0.12):
+    """Loads of a foot of a pace: other legs land 36 ms before it leaves, and it leaves from a load that rises."""
+    left = np.arange(stand, 0.0005, -0.001)
+    return FULL * np.interp(left, [0.0, 0.03, 0.034, 0.036, 0.04], [0.75, 0.1, 0.1, 0.6, 1.0])
+
+
+def test_a_foot_whose_load_does_not_change_as_before_its_last_liftoffs_does_not_leave():
+    """A pace that stops with all feet on the ground: each goes on to bear what it does."""
+    feet = Feet()
+    for _ in range(3):
+        feet.stance(paced())
+    assert feet.skill.fell[0] < 3  # there is nothing that falls until it leaves
+    loads = paced()
+    goes_on = [feet.state([load], due=0.001 * (len(loads) - n))[0] for n, load in enumerate(loads)]
+    assert all(kind == LIFTOFF for kind in goes_on[30:])
+    feet.stance(loads[-1:])
+    stops = np.where(np.arange(len(loads)) < 85, loads, 0.4 * FULL)
+    told = [feet.state([load], due=max(0.001 * (len(loads) - n), 0.0))[0] for n, load in enumerate(stops)]
+    assert told[60] == LIFTOFF and not any(told[-10:])
+    assert not any(feet.state([0.4 * FULL], due=due)[0] for due in (0.09, 0.05, 0.01))  # until its load changes
+    assert feet.state([0.4 * FULL], weight=0.0, due=0.01)[0] == LIFTOFF
+
+
+def test_loads_that_never_repeated_themselves_deny_nothing():
+    feet, rng = Feet(), np.random.default_rng(3)
+    for _ in range(6):
+        feet.stance(FULL * rng.uniform(0.2, 1.0, 120))
+    told = [feet.state([0.5 * FULL], due=max(0.12 - 0.001 * n, 0.0))[0] for n in range(120)]
+    assert all(kind == LIFTOFF for kind in told[30:])
+
+
+def test_reset_forgets_the_course_of_loads():
+    feet = Feet()
+    for _ in range(3):
+        feet.stance(paced())
+    assert feet.skill.marks[0, REPEATS] == 1
+    forget_skill(feet.skill)
+    assert not feet.skill.marks.any()
+    for _ in range(30):
+        feet.state([FULL])
+    assert feet.state([FULL], due=0.01)[0] == LIFTOFF

@@ -24,7 +24,7 @@ from hybrid_contact_ros.kernels.estimation.density_quantiles import (
     logistic_quantile,
     residual_quantiles,
 )
-from hybrid_contact_ros.kernels.estimation.event_skill import STRIDE
+from hybrid_contact_ros.kernels.estimation.event_skill import STRIDE, change_of_pace
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 from hybrid_contact_ros.kernels.estimation.update_records import (
     BOUNDS_VALID,
@@ -54,6 +54,8 @@ FIRST_CAME, FIRST_AWAITED = 4.5, 5.0
 # Bounds are valid with residuals that weigh as much as this many of the contact's own, and of the first so many
 # classes: those of liftoffs are not (docs/event_densities.md).
 _LEAST_SUPPORT, _MEASURED = 8.0, 2
+# And at an even pace: where strides become longer or shorter by more than this part of them, errors go with the pace.
+_EVEN = 0.04
 
 
 class DensityMemory(NamedTuple):
@@ -79,11 +81,11 @@ class DensityMemory(NamedTuple):
 
 
 @kernel
-def foretell_densities(settings, given, problem, skill, ahead, density, out):
+def foretell_densities(settings, given, problem, course, skill, ahead, density, out):
     """Write the density of each contact's next event, and keep what it was made from.
 
-    Args: settings: UpdateSettings. given: UpdateInput. problem: UpdateProblem. skill: EventSkill. ahead: EngineOut.
-        density: in and out, DensityMemory. out: PredictionOut.
+    Args: settings: UpdateSettings. given: UpdateInput. problem: UpdateProblem. course: StrideCourse. skill: EventSkill.
+        ahead: EngineOut. density: in and out, DensityMemory. out: PredictionOut.
     """
     stamp, count = given.stamp, density.filled[0]
     place = count % STATES
@@ -91,7 +93,7 @@ def foretell_densities(settings, given, problem, skill, ahead, density, out):
     if keeps:
         density.stamps[place] = stamp
         density.filled[0] = count + 1
-    reach = bound_logit(settings.sigmas)
+    reach, even = bound_logit(settings.sigmas), abs(change_of_pace(course.lag)) <= _EVEN
     numbers = out.numbers
     for i in range(density.times.shape[0]):
         kind, times = out.codes[NEXT_EVENT, i], ahead.event_times[i]
@@ -106,9 +108,9 @@ def foretell_densities(settings, given, problem, skill, ahead, density, out):
             numbers[QUANTILES + k, i] = math.nan
         scale = 0.0
         if code != _NONE:
-            scale = _deviation(settings.sigmas, times)
+            scale = _deviation(settings.sigmas, settings.horizon, times)
             density.times[i, 0] = median
-            _write(i, code, scale, reach, settings.horizon, density, out)
+            _write(i, code, scale, reach, even, settings.horizon, density, out)
         if keeps:
             density.foretold[place, i, 0] = median
             density.foretold[place, i, 1] = scale
@@ -130,18 +132,20 @@ def _class_of(i, kind, elapsed, due, skill):
 
 
 @kernel
-def _deviation(sigmas, times):
-    """Standard deviation (s) that bounds of ``sigmas`` stand for."""
+def _deviation(sigmas, horizon, times):
+    """Standard deviation (s) that bounds of ``sigmas`` stand for, at most the horizon: bounds of a load that hardly
+    falls are anywhere."""
     sigmas = max(sigmas, 0.5)
     width = 0.5 * (times[2] - times[1])
     if not width < math.inf:
         width = times[0] - times[1]
-    return math.hypot(width / sigmas, _SHARPEST)
+    return min(math.hypot(width / sigmas, _SHARPEST), max(horizon, _SHARPEST))
 
 
 @kernel
-def _write(i, code, scale, reach, horizon, density, out):
-    """The density of contact i's next event; its quantiles are those of the leads about its median."""
+def _write(i, code, scale, reach, even, horizon, density, out):
+    """The density of contact i's next event; its quantiles are those of the leads about its median. ``even``: the pace
+    is, so that it may be called valid."""
     median, numbers = max(density.times[i, 0], 0.0), out.numbers
     low = 0
     while low < LEADS - 2 and SECONDS[low + 1] <= median:
@@ -167,7 +171,7 @@ def _write(i, code, scale, reach, horizon, density, out):
     numbers[EVENT_PROBABILITY, i] = density.came[code, 0] / density.came[code, 1] * logistic_cdf(horizon, q)
     enough = min(density.support[i, code, low], density.support[i, code, low + 1]) >= _LEAST_SUPPORT
     passed = 0
-    if enough and code < _MEASURED:
+    if enough and even and code < _MEASURED:
         passed = np.int64(density.passed[code, low]) & np.int64(density.passed[code, low + 1])
     out.codes[BOUNDS_VALID, i] = 1 if passed & BOUNDS else 0
     out.codes[DENSITY_VALID, i] = 1 if passed & DENSITY else 0
@@ -219,10 +223,10 @@ def learn_densities(detected, events, horizon, density):
         if waits[0] >= 0:
             _settle(waits[0], _kind_of(waits[0]) == kind and 1e-9 * (time - waits[1]) <= horizon, density)
             waits[0] = -1
-        bounces = density.last[i] > 0 and time - density.last[i] < _FLICKER
+        last = density.last[i]
         density.last[i] = time
-        if not bounces:
-            _compare(i, kind, time, density)
+        if not (last > 0 and time - last < _FLICKER):  # else it bounces
+            _compare(i, kind, time, last, density)
 
 
 @kernel
@@ -231,8 +235,11 @@ def _kind_of(code):
 
 
 @kernel
-def _compare(i, kind, time, density):
-    """Keep the residuals of one event at all leads."""
+def _compare(i, kind, time, last, density):
+    """Keep the residuals of one event at all leads.
+
+    What was foretold before the contact's ``last`` event was foretold of that one: a foot that bounces touches twice.
+    """
     count = density.filled[0]
     oldest, k = max(count - STATES, 0), count - 1
     while k > oldest and density.stamps[(k - 1) % STATES] >= time:
@@ -244,6 +251,8 @@ def _compare(i, kind, time, density):
             k -= 1
         if k < oldest or 1e-9 * (latest - density.stamps[k % STATES]) > _STALE:
             continue
+        if density.stamps[k % STATES] < last:
+            break
         place = k % STATES
         code = density.classes[place, i]
         if code == _NONE or _kind_of(code) != kind:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
+from hybrid_contact_ros.kernels.estimation.load_course import learn_load_course, loads_before
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 from hybrid_contact_ros.kernels.estimation.stride_course import DRIFT, TRACKED
 from hybrid_contact_ros.kernels.estimation.unloading import learn_unloading
@@ -20,6 +21,8 @@ SOURCES = 4
 STATE, STRIDE, PATH, TOLD = range(SOURCES)
 """What stands without the course (a touchdown by the state, a liftoff by the rhythm); a stride ago; the path of the
 last swing, and of a liftoff how the foot was unloaded the last time; all of them together."""
+ALONE, SAID_ALONE = 1, 2
+"""Of ``alone``."""
 RECENT = 64
 """Forecasts that are remembered."""
 HORIZONS = 3
@@ -68,6 +71,10 @@ class EventSkill(NamedTuple):
     unloading: Array  # (m + 1, UNLOADING), N, before the last liftoff of each contact, and of any; the last load first
     fell: Indices  # (m + 1,), how many of these
     pressed: Array  # (m,), N, largest load of this stance
+    alone: Array  # (m, 3), share of liftoffs that loads foretold while no course was followed; whether none is, ALONE;
+    # and was at the forecast that waits, SAID_ALONE
+    shed: Array  # (m + 2, COURSE + 1), N, before the last liftoff, the last load first, then MOST; two rows of scratch
+    marks: Indices  # (m, MARKS), of these loads
 
 
 @kernel
@@ -114,6 +121,7 @@ def remember_forecasts(now, closed, load, weight, pace, skill):
             if lifts and source == PATH:  # its first word counts: a load that stays low is foretold to end at any time
                 if said < math.inf and math.isnan(skill.pending[i, lifts, source]):
                     skill.pending[i, lifts, source] = now + said
+                    skill.alone[i, SAID_ALONE] = skill.alone[i, ALONE]
             elif said <= _SOON:
                 skill.pending[i, lifts, source] = now + said
     place = skill.recent_place
@@ -136,7 +144,11 @@ def _learn_share(i, kind, source, came, skill):
     by_load = kind == 1 and source == PATH
     for j in range(skill.share.shape[0]):
         if j == i or by_load:
-            skill.share[j, kind, source] += (_SHARE if j == i else _SHARED) * (came - skill.share[j, kind, source])
+            new = _SHARE if j == i else _SHARED
+            if by_load and skill.alone[i, SAID_ALONE] > 0.0:
+                skill.alone[j, 0] += new * (came - skill.alone[j, 0])
+            else:
+                skill.share[j, kind, source] += new * (came - skill.share[j, kind, source])
     skill.pending[i, kind, source] = math.nan
 
 
@@ -161,7 +173,9 @@ def learn_skill(i, kind, time, skill):
                     _learn_lean(pace, skill.recent[here, i, STRIDE] + taken_off - time, skill)
             break
     if kind == 1:
-        learn_unloading(i, time, count, place, skill)
+        known = loads_before(i, time, count, place, skill)
+        learn_load_course(i, known, skill)
+        learn_unloading(i, known, skill)
 
 
 @kernel

@@ -22,6 +22,7 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.event_rhythm import not_yet
 from hybrid_contact_ros.kernels.estimation.event_skill import (
     AHEAD,
+    ALONE,
     FLOOR,
     HORIZONS,
     PATH,
@@ -32,6 +33,7 @@ from hybrid_contact_ros.kernels.estimation.event_skill import (
     leaning,
     remember_forecasts,
 )
+from hybrid_contact_ros.kernels.estimation.load_course import is_loaded_otherwise
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
 from hybrid_contact_ros.kernels.estimation.stride_course import DRIFT, LAG, LASTING, MISMATCH, TRACKED
 from hybrid_contact_ros.kernels.estimation.stride_events import DOUBTED, event_after, height_then, touchdown_on_path
@@ -124,10 +126,14 @@ def _liftoffs(i, given, course, skill):
     said[STATE] = math.inf if given.lost else due[0]
     said[STRIDE], _ = event_after(i, 1, given.now, course)
     said[STRIDE] = max(said[STRIDE] - leaning(change_of_pace(course.lag), skill), 0.0)
+    now, load, weight = given.now, given.load[i], given.weight[i]
     for source in (STATE, STRIDE):
-        if still_bears(i, said[source], given.now, given.load[i], given.weight[i], skill):
+        left = said[source]
+        otherwise = is_loaded_otherwise(i, source, left, now, load, weight, skill)
+        if otherwise or still_bears(i, left, now, load, weight, skill):
             said[source] = math.inf
-    said[PATH] = liftoff_by_load(i, given.now, given.load[i], given.weight[i], given.lines[i, 0], skill)
+    skill.alone[i, ALONE] = 1.0 if given.lost else 0.0
+    said[PATH] = liftoff_by_load(i, now, load, weight, given.lines[i, 0], skill)
     if course.lag[TRACKED] > 0.0 and course.lag[MISMATCH] > DOUBTED:
         said[PATH] = math.inf  # a robot that stops in its stride takes load off feet that stay
 
@@ -199,6 +205,8 @@ def _is_first(i, lifts, skill):
 def _heard(i, lifts, source, skill):
     """Whether enough of what a source foretold of contact i came true."""
     least = _BELIEVED
+    if lifts and source == PATH and skill.alone[i, ALONE] > 0.0:
+        return skill.alone[i, 0] >= _BELIEVED_ALONE
     if lifts and source == PATH:
         said = skill.forecast[i]
         least = _BELIEVED_ALONE if math.isinf(said[STATE]) and math.isinf(said[STRIDE]) else _BELIEVED_BESIDE

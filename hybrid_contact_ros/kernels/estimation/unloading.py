@@ -12,6 +12,7 @@ import math
 
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
+from hybrid_contact_ros.kernels.estimation.load_course import LAST
 
 UNLOADING = 16
 """Loads that are remembered of one liftoff."""
@@ -107,30 +108,18 @@ def _left(load, fell, before):
 
 
 @kernel
-def learn_unloading(i, time, count, place, skill):
-    """Remember the loads before a liftoff of contact i at ``time``, s after the origin; of this contact and of any.
+def learn_unloading(i, known, skill):
+    """Remember the loads before a liftoff of contact i as far back as they fell; of this contact and of any.
 
-    Args: count, place: of the ring ``recent_time`` with the loads of ``recent_load``.
+    Args: known: loads of :func:`~.load_course.loads_before`.
     """
-    size, own, every = skill.recent_time.shape[0], skill.unloading[i], skill.unloading[skill.fell.shape[0] - 1]
-    k = 1  # states back
+    own, every = skill.unloading[i], skill.unloading[skill.fell.shape[0] - 1]
+    loads = skill.shed[skill.shed.shape[0] + LAST]
     found, steps = 0, _FALLS * skill.pressed[i]
-    for n in range(UNLOADING):
-        wanted = time - UNLOADING_STEP * (n + 1)
-        while k <= count and skill.recent_time[(place - k) % size] > wanted:
-            k += 1
-        if k > count or k == 1:
+    for n in range(min(known, UNLOADING)):
+        if n > 0 and loads[n] <= own[n - 1] + steps:
             break
-        before, after = (place - k) % size, (place - k + 1) % size
-        length = skill.recent_time[after] - skill.recent_time[before]
-        part = (wanted - skill.recent_time[before]) / length
-        then = skill.recent_load[after, i]
-        if math.isnan(then):
-            then = 0.0  # it has left
-        load = skill.recent_load[before, i] + part * (then - skill.recent_load[before, i])
-        if math.isnan(load) or (n > 0 and load <= own[n - 1] + steps):
-            break
-        own[n] = load
+        own[n] = loads[n]
         found = n + 1
     skill.fell[i] = found
     skill.pressed[i] = 0.0

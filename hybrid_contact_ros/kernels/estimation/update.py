@@ -152,7 +152,7 @@ def update(
     # event skill:
     skill_square, skill_events, skill_share, skill_recent, skill_recent_time, skill_recent_kind, skill_recent_place,
     skill_pending, skill_path, skill_sigma, skill_forecast, skill_estimate, skill_lean, skill_recent_lean,
-    skill_recent_load, skill_unloading, skill_fell, skill_pressed,
+    skill_recent_load, skill_unloading, skill_fell, skill_pressed, skill_alone, skill_shed, skill_marks,
     # densities:
     density_stamps, density_foretold, density_classes, density_filled, density_residuals, density_origins,
     density_counts, density_transforms, density_passed, density_knots, density_support, density_made, density_last,
@@ -263,7 +263,8 @@ def update(
     skill = EventSkill(
         skill_square, skill_events, skill_share, skill_recent, skill_recent_time, skill_recent_kind,
         skill_recent_place, skill_pending, skill_path, skill_sigma, skill_forecast, skill_estimate, skill_lean,
-        skill_recent_lean, skill_recent_load, skill_unloading, skill_fell, skill_pressed,
+        skill_recent_lean, skill_recent_load, skill_unloading, skill_fell, skill_pressed, skill_alone, skill_shed,
+        skill_marks,
     )  # fmt: skip
     density = DensityMemory(
         density_stamps, density_foretold, density_classes, density_filled, density_residuals, density_origins,
@@ -372,7 +373,7 @@ def update(
     # Compare the course of the joints with the last stride; weigh what that, the state and the rhythm foretell.
     weigh_events(settings, given, weight, robot, problem, here, tracker, lines, scratch, course, skill, ahead, out)
     # Say when it comes as a density, by what was foretold of earlier events.
-    foretell_densities(settings, given, problem, skill, ahead, density, out)
+    foretell_densities(settings, given, problem, course, skill, ahead, density, out)
     # Follow the hybrid model through the modes after that.
     steps, complete = follow(settings, given, believed, robot, problem, here, tracker, solver, scratch, ahead, lists)
     # Tell what is new.
