@@ -1,4 +1,5 @@
-"""Identified parameters against defaults and hand-tuned ones: ``./run bench identified [RECORDING ...] [--noise]``.
+"""Identified parameters against defaults and hand-tuned ones: ``./run bench identified [RECORDING ...] [--noise]
+[--without-chatter]``.
 
 Of each recording the first half (of four episodes or more: the first half of these) is identified from, without a
 truth and with it, and tuned on by hand with the truth; the second half is scored, by the mean of the F1 of closed and
@@ -55,9 +56,11 @@ def identified(source: Source, episodes: list[Episode], with_truth: bool) -> Par
     return identify_parameters(source.model, source.config, given)
 
 
-def compare(source: Source, noise: bool) -> dict:
-    """Scores of one recording's second half."""
+def compare(source: Source, noise: bool, chatter: bool) -> dict:
+    """Scores of one recording's second half. ``chatter``: also where the truth is doubtful."""
     episodes = [noisy(e) for e in source.load()] if noise else source.load()
+    if not chatter:
+        episodes = [e.without_chatter() for e in episodes]
     first, second = halves(episodes)
     settings = tuned(source, first)
     found = {"identified": identified(source, first, False), "with truth": identified(source, first, True)}
@@ -84,6 +87,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="./run bench identified", description="Identified parameters, scored.")
     parser.add_argument("names", nargs="*", metavar="RECORDING", help="by default shared; also simulated, left_out")
     parser.add_argument("--noise", action="store_true", help="noise on all states (benchmarks/estimator.py)")
+    parser.add_argument("--without-chatter", action="store_true", help="neither tune nor score where the truth is none")
     parser.add_argument("--json", type=Path, metavar="OUT")
     chosen = parser.parse_args()
     try:
@@ -99,7 +103,7 @@ def main() -> None:
         if source.missing:
             print(f"| {source.name} | skipped: {source.missing} | | | | | | | |")
             continue
-        written[source.name] = compare(source, chosen.noise)
+        written[source.name] = compare(source, chosen.noise, not chosen.without_chatter)
     if chosen.json:
         chosen.json.write_text(json.dumps(written, indent=1, default=float) + "\n")
 
