@@ -5,12 +5,13 @@ reasons.
    events were announced. With fewer than 10 of these nothing can be tried, and only the planes and what no decision
    depends on are taken.
 2. Values are measured on the first 60 % (of four episodes or more: on the first ones).
-3. Groups of them are tried one after the other on the rest. Planes are taken if the score is not lower than without
-   them. Other groups are taken if it is not lower, and if the gain on both parts is beyond its 95 % interval: else the
-   values of the given file stay.
+3. Groups of them are tried one after the other on the rest. Planes, and with a truth other groups too, are taken if the
+   score is not lower than without them. Without a truth a group must gain there, and on both parts beyond the 95 %
+   interval: else the values of the given file stay.
 4. With a truth or hindsight, parameters that nothing measures are turned one after the other on the first part. All
-   that gains there is taken together, by the same rule: one by one, gains are too small to be told from chance.
-5. Values of the groups that were taken are measured again, on everything.
+   that gains there is taken together, if it loses nothing on the rest (without a truth: gains there) and gains on both
+   parts beyond the interval: one by one, gains are too small to be told from chance.
+5. What is written of the groups that were taken is measured on everything.
 """
 
 from __future__ import annotations
@@ -131,9 +132,7 @@ def identify_parameters(
         if trial is None or score is None:
             continue
         took, fitted = score.score >= best.score - _NOISE if best.tells else group == "planes", None
-        if took and group != "planes":
-            took = score.score > best.score + _NOISE
-        if took and group != "planes":
+        if took and group != "planes" and reference != "truth":
             before = check(make, current, judged_first) if before is None else before
             fitted = check(make, trial, judged_first)
             took = _gains(score, fitted, best, before, reference)
