@@ -76,7 +76,8 @@ def main() -> None:
     parser.add_argument(
         "--without-chatter",
         action="store_true",
-        help="do not score where a foot is open between two impulses at most 5 ms apart",
+        help="do not score where the truth is none: a foot is open between two impulses at most 5 ms apart, or closed "
+        "although its sole has tilted off the ground",
     )
     parser.add_argument("--set", action="append", default=[], metavar="GROUP.PARAMETER=VALUE", dest="settings",
                         help="change a parameter: activation.gap_on=0.004, contacts.*.radius=0.02")  # fmt: skip

@@ -30,7 +30,8 @@ class Episode:
         labels: other truths (n, k), by name. An event is not false where one of them has it.
         gap: (n, k) m, velocity: (n, k, 3) m/s, of the contact's point; force: (n, k, 3) N, on the robot, world axes:
             the true ones, where they are known, for ceilings and nothing else.
-        chatter: (n, k), where the truth is open between two impulses of the same skimming foot (:mod:`.chatter`).
+        chatter: (n, k), where the truth is open between two impulses of the same skimming foot, or closed although the
+            sole has tilted off the ground (:mod:`.chatter`).
     """
 
     name: str
@@ -46,6 +47,10 @@ class Episode:
     def truth(self) -> Bools:
         assert self.recording.closed is not None
         return np.asarray(self.recording.closed, dtype=np.bool_)
+
+    def without_chatter(self) -> Episode:
+        """The same, scored only where the truth is one."""
+        return self if self.chatter is None else replace(self, certain=self.certain & ~self.chatter)
 
     def part(self, chosen: Any) -> Episode:
         """The samples that an index or a slice chooses."""

@@ -62,9 +62,7 @@ class Runner:
         if not options.efforts:
             self.recorded = [replace(e, recording=replace(e.recording, effort=None)) for e in self.recorded]
         if not options.chatter:
-            self.recorded = [
-                e if e.chatter is None else replace(e, certain=e.certain & ~e.chatter) for e in self.recorded
-            ]
+            self.recorded = [e.without_chatter() for e in self.recorded]
         if options.uncertain:
             self.recorded = [replace(e, certain=np.ones_like(e.certain)) for e in self.recorded]
 

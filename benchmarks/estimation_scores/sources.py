@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.estimation_scores.chatter import chatter
+from benchmarks.estimation_scores.chatter import chatter, tilted
 from benchmarks.estimation_scores.episodes import Episode, Source
 from benchmarks.landing_sets.cassie import TOES
 from benchmarks.landing_sets.sources import SHARED
@@ -52,6 +52,12 @@ def _icub(path: Path) -> Episode:
     schmitt = load(path)["contact_schmitt"].astype(bool)
     closed = np.asarray(recording.closed, dtype=bool)
     return Episode(path.stem, replace(recording, closed=closed), np.ones_like(closed), {"schmitt": schmitt})
+
+
+def _cassie(path: Path) -> Episode:
+    recording, height = read("cassie", path), load(path)["point_pos"][:, :, 2].astype(np.float64)
+    closed = np.asarray(recording.closed, dtype=bool)
+    return Episode(path.stem, recording, np.ones_like(closed), chatter=tilted(height, closed, ((0, 1), (2, 3))))
 
 
 def _plain(kind: str, path: Path, **changes: Any) -> Episode:
@@ -92,5 +98,5 @@ def shared_sources() -> dict[str, Source]:
     config = EstimatorConfig.from_mapping(
         {"contacts": {side: {"link": f"toe_{side}", "points": points} for side in ("left", "right")}}
     )
-    add("cassie", cassie, config, _ALONE, "cassie_jump/jump_*.npz", lambda p: _plain("cassie", p))
+    add("cassie", cassie, config, _ALONE, "cassie_jump/jump_*.npz", _cassie)
     return found

@@ -79,6 +79,7 @@ def as_data(found: Parameters) -> dict[str, Any]:
         "states": found.states,
         "episodes": found.episodes,
         "with_truth": found.with_truth,
+        "reference": found.reference,
         "measured": [f.to_dict() for f in found.measured.all()],
         "values": found.values,
         "kept": {p.path: p.kept for p in found.proposals if p.kept},
@@ -88,6 +89,8 @@ def as_data(found: Parameters) -> dict[str, Any]:
 
 
 def _show(found: Parameters, out: Console, file: Path | None) -> None:
+    from hybrid_contact_ros.identification.parameters import REFERENCES
+
     table = Table("", "value", "95 % interval", "samples, blocks", title=f"measured on {found.states} states")
     unknown: dict[str, list[str]] = {}
     for f in found.measured.all():
@@ -100,6 +103,8 @@ def _show(found: Parameters, out: Console, file: Path | None) -> None:
     for why, names in unknown.items():
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         out.print(f"not identifiable: {'; '.join(names[:3])}{more}: {why}", highlight=False, soft_wrap=True)
+    if found.tried:
+        out.print(f"tried by {REFERENCES[found.reference]}:", highlight=False, soft_wrap=True)
     for t in found.tried:
         word = "taken" if t.taken else "not taken"
         out.print(

@@ -1,9 +1,10 @@
 """How good a configuration is on a part of the recording that its values were not taken from.
 
-With a truth: F1 of closed and of open contacts, the mean of both. Without one, what the estimator foretold is held
-against what it then told: each touchdown and liftoff that was detected should have been announced 20 ms before, within
-10 ms, and each announcement should be followed by one. That is consistency and not truth: it costs a configuration
-whose contacts flicker, open or close unforeseen, and does not see an error that foretelling and detection share.
+With a truth, or what hindsight makes of the recording (:mod:`.hindsight`): F1 of closed and of open contacts, the mean
+of both. With neither, what the estimator foretold is held against what it then told: each touchdown and liftoff that
+was detected should have been announced 20 ms before, within 10 ms, and each announcement should be followed by one.
+That is consistency and not truth: it costs a configuration whose contacts flicker, open or close unforeseen, and does
+not see an error that foretelling and detection share.
 """
 
 from __future__ import annotations
@@ -24,48 +25,49 @@ Array = NDArray[np.float64]
 AHEAD, NEAR, FOLLOWED = 0.02, 0.01, 0.03  # s: announced this long before, within; and followed within
 BLOCK = 0.5  # s
 FEWEST_EVENTS = 10
-"""Fewer events tell nothing of a configuration without a truth."""
+"""Fewer events tell nothing of a configuration without a reference."""
 _DRAWS = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Check:
     """What a configuration is worth. table: (blocks, 4) of true and false positives, false and true negatives;
-    without a truth of announced events, false announcements and missed events, and zeros. with_truth: which it is."""
+    without any reference of announced events, false announcements and missed events, and zeros. of_contacts: which it
+    is."""
 
     table: Array
-    with_truth: bool
+    of_contacts: bool
 
     @property
     def score(self) -> float:
-        return float(_score(self.table.sum(axis=0), self.with_truth))
+        return float(_score(self.table.sum(axis=0), self.of_contacts))
 
     @property
     def events(self) -> int:
-        """Without a truth: that could be announced."""
+        """Without a reference: that could be announced."""
         return int(self.table[:, 0].sum() + self.table[:, 2].sum())
 
     @property
     def tells(self) -> bool:
         """Whether it can tell configurations apart at all."""
-        return self.with_truth or self.events >= FEWEST_EVENTS
+        return self.of_contacts or self.events >= FEWEST_EVENTS
 
     def with_others(self, other: Check) -> Check:
         """Of both parts of the recording."""
-        return Check(np.concatenate([self.table, other.table]), self.with_truth)
+        return Check(np.concatenate([self.table, other.table]), self.of_contacts)
 
     def better_than(self, other: Check) -> tuple[float, float, float]:
         """The difference of scores, with a 95 % interval from blocks that are drawn for both alike."""
         n = len(self.table)
         chosen = np.random.default_rng(3).multinomial(n, np.full(n, 1.0 / n), size=_DRAWS)
-        draws = _score(chosen @ self.table, self.with_truth) - _score(chosen @ other.table, self.with_truth)
+        draws = _score(chosen @ self.table, self.of_contacts) - _score(chosen @ other.table, self.of_contacts)
         low, high = np.quantile(draws, [0.025, 0.975])
         return self.score - other.score, float(low), float(high)
 
 
 def check(make: Callable[[EstimatorConfig], RigidBodyModel], config: EstimatorConfig, episodes: Episodes) -> Check:
     """Run a configuration over episodes. ``make``: the robot's model with the contacts and planes of a
-    configuration."""
+    configuration. The truth of the episodes may be hindsight."""
     model = make(config)
     rows = []
     for k, states in enumerate(episodes.states):
@@ -108,10 +110,10 @@ def _of_events(seen: Seen) -> Array:
     return table
 
 
-def _score(table: Array, with_truth: bool) -> Array:
+def _score(table: Array, of_contacts: bool) -> Array:
     tp, fp, fn, tn = np.moveaxis(np.asarray(table, dtype=np.float64), -1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        both = np.stack([2 * tp / (2 * tp + fp + fn), 2 * tn / (2 * tn + fp + fn)][: 2 if with_truth else 1])
+        both = np.stack([2 * tp / (2 * tp + fp + fn), 2 * tn / (2 * tn + fp + fn)][: 2 if of_contacts else 1])
     some = np.isfinite(both)
     return np.asarray(np.where(some, both, 0.0).sum(axis=0) / np.maximum(some.sum(axis=0), 1))
 

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.identification.base_delay import base_delay
 from hybrid_contact_ros.identification.channel_noise import ChannelNoise, channel_noise
-from hybrid_contact_ros.identification.effort_errors import JointEffort, effort_errors
+from hybrid_contact_ros.identification.effort_errors import EffortErrors, JointEffort, effort_errors, no_delay
 from hybrid_contact_ros.identification.ground_planes import Plane, find_plane
 from hybrid_contact_ros.identification.intervals import Found
 from hybrid_contact_ros.identification.observed_contacts import Seen, pieces, see, stretches
@@ -57,7 +57,8 @@ class Measured:
         channels: noise of ``joint positions``, ``joint velocities``, ``efforts``, and of the base: ``base position``,
             ``base orientation``, ``base velocity``, ``base rates``.
         stance: of feet that stand: ``gap``, ``rate``, ``load``, ``slide``. swing: of feet in the air: ``height``,
-            ``speed``, ``slide``. planes: of each environment. efforts: of each joint. delay: of the base.
+            ``speed``, ``slide``. planes: of each environment. efforts: of each joint. effort_delay: of all efforts.
+        delay: of the base.
     """
 
     channels: dict[str, ChannelNoise]
@@ -65,6 +66,7 @@ class Measured:
     swing: dict[str, Found]
     planes: dict[str, Plane]
     efforts: list[JointEffort]
+    effort_delay: Found
     delay: Found
 
     def all(self) -> Iterator[Found]:
@@ -77,6 +79,7 @@ class Measured:
             yield from (plane.height, *plane.slopes, *plane.feet.values(), plane.steps, plane.drift)
         for joint in self.efforts:
             yield from (joint.scale, joint.bias, joint.friction, joint.noise)
+        yield self.effort_delay
         yield self.delay
 
 
@@ -88,12 +91,18 @@ def measure_noise(
     seen = [see(model, config, states, truth) for states, truth in zip(episodes.states, truths, strict=True)]
     stances, swings = stretches(seen, True), stretches(seen, False)
     cut = pieces(stances, seen)
+    efforts = (
+        effort_errors(model, episodes.states, seen)
+        if with_efforts
+        else EffortErrors([], no_delay("it was not asked for"))
+    )
     return Measured(
         channels=_channels(model, episodes),
         stance=stance_noise(cut, seen),
         swing=swing_motion(pieces(swings, seen), seen),
         planes=_planes(model, config, stances, cut, seen),
-        efforts=effort_errors(model, episodes.states, seen) if with_efforts else [],
+        efforts=efforts.joints,
+        effort_delay=efforts.delay,
         delay=base_delay(model, episodes.states, seen, stances),
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hybrid_contact_ros.identification.intervals import Found
-from hybrid_contact_ros.identification.parameters import Parameters
+from hybrid_contact_ros.identification.parameters import REFERENCES, Parameters
 from hybrid_contact_ros.identification.proposals import Proposal
 
 _WIDTH = 110
@@ -63,7 +63,7 @@ def _of_what(found: Parameters) -> str:
 
 
 def _tried(found: Parameters) -> str:
-    kind = "F1 of closed and of open, mean" if found.with_truth else "events that were announced 20 ms before"
+    kind = REFERENCES[found.reference]
     if not found.default.tells:
         return (
             "Too few events in the part that was held out: nothing could be tried, and what decides keeps its values."
@@ -87,7 +87,8 @@ def _lines(
         if name in found.values:
             p = said.get(name)
             yield from _wrapped(
-                _comment(p) if p is not None and name not in found.turned else "chosen by the truth", f"{pad}# "
+                _comment(p) if p is not None and name not in found.turned else f"chosen by the {found.reference}",
+                f"{pad}# ",
             )
             if p is not None:
                 yield f"{pad}# was {_text(p.default)}"

@@ -92,6 +92,8 @@ def propose(measured: Measured, config: EstimatorConfig) -> list[Proposal]:
             return
         value = make(of.value, default)
         kept = "standing feet stay well within it" if value == default and group == "tolerances" else ""
+        if group != "tolerances" and of.covers(default):
+            kept = "it is within the interval of what was measured"
         if value > of.value and value == LEAST_PART * default:
             note = "not below a third of what it was"
         found.append(Proposal(group, path, _rounded(value), default, (of,), kept, note))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from benchmarks.estimation_scores.ahead import extrapolated, horizons, reliability, steady_spans
 from benchmarks.estimation_scores.answers import Ahead, Answers
 from benchmarks.estimation_scores.blocks import binomial_interval, counts, difference, macro_f1, stride_blocks
-from benchmarks.estimation_scores.chatter import chatter
+from benchmarks.estimation_scores.chatter import chatter, tilted
 from benchmarks.estimation_scores.density import density, transforms
 from benchmarks.estimation_scores.episodes import Episode, override, part, states
 from benchmarks.estimation_scores.scores import EventCounts, mode_scores, true_events
@@ -251,3 +251,12 @@ def test_a_part_of_a_recording_keeps_its_chatter():
     skims = np.zeros_like(episode.truth)
     skims[12] = True
     assert np.flatnonzero(replace(episode, chatter=skims).part(slice(10, 20)).chatter[:, 0]).tolist() == [2]
+
+
+def test_the_higher_point_of_a_sole_that_has_tilted_is_left_out_without_chatter():
+    height = np.array([[0.000, 0.004, 0.05], [0.002, 0.025, 0.05], [0.030, 0.001, 0.05], [0.030, 0.001, 0.05]])
+    closed = np.array([[1, 1, 0], [1, 1, 0], [1, 1, 0], [0, 1, 0]], dtype=bool)
+    found = tilted(height, closed, [(0, 1), (2,)])
+    assert found.tolist() == [[False] * 3, [False, True, False], [True, False, False], [False] * 3]
+    made = replace(gait(), chatter=np.ones_like(gait().certain))
+    assert not made.without_chatter().certain.any() and gait().without_chatter().certain.all()

@@ -9,7 +9,7 @@ import pytest
 from hybrid_contact_ros.config import Environment, EstimatorConfig
 from hybrid_contact_ros.identification.base_delay import base_delay
 from hybrid_contact_ros.identification.channel_noise import channel_noise
-from hybrid_contact_ros.identification.effort_errors import effort_errors
+from hybrid_contact_ros.identification.effort_errors import _DELAYS, _delay, effort_errors
 from hybrid_contact_ros.identification.ground_planes import find_plane
 from hybrid_contact_ros.identification.intervals import by_blocks
 from hybrid_contact_ros.identification.observed_contacts import Seen, pieces, stretches
@@ -191,6 +191,12 @@ def test_a_base_that_does_not_turn_tells_no_delay(leg):
     assert not found.known and "no delay shows" in found.why
 
 
+def effort_of(leg: RigidBodyModel, angle: float, bend: float) -> float:
+    """Of the hip, at this angle and acceleration."""
+    problem = leg.problem(RobotState(0, np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, angle]), np.zeros(7)))
+    return float(problem.mass[6, 6] * bend + problem.bias_force[6])
+
+
 def swinging(leg: RigidBodyModel, n: int, dt: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Times, angles, speeds and true efforts of a shank that swings under a body that is held."""
     t = dt * np.arange(n)
@@ -219,10 +225,47 @@ def test_scale_bias_and_friction_of_efforts_are_within_their_intervals_as_often_
             y = 1.1 * effort[k] + 0.2 + 0.15 * np.sign(speed[k]) + 0.05 * rng.normal()
             states.append(RobotState(round(1e9 * (1.0 + t[k])), q, v, np.r_[np.zeros(6), y]))
         seen = [seen_standing(1.0 + t, closed, np.full(closed.shape, 0.5), np.zeros((t.size, 1, 3)))]
-        (joint,) = effort_errors(leg, [states], seen)
+        (joint,) = effort_errors(leg, [states], seen).joints
         held += [joint.scale.covers(1.1), joint.bias.covers(0.2), joint.friction.covers(0.15)]
     assert (held >= LEAST).all(), held
     assert joint.noise.value > 0.05  # of the sensor, and what noise of v makes of accelerations
+
+
+@pytest.mark.parametrize("late", [0.0, 0.0045, -0.0005])
+def test_late_efforts_are_found_and_make_no_other_scale(leg, late):
+    t, angle, speed, effort = swinging(leg, 4000, 0.001)
+    rng, closed = np.random.default_rng(9), np.zeros((t.size, 1), dtype=bool)
+    fast = 0.2 * np.sin(2 * np.pi * 25.0 * t)  # of a stiff drive, with the angle that belongs to it
+    inertia = effort_of(leg, 0.0, 1.0) - effort_of(leg, 0.0, 0.0)
+    angle = angle - fast / inertia / (2 * np.pi * 25.0) ** 2
+    speed = speed - 0.2 * np.cos(2 * np.pi * 25.0 * t) / inertia / (2 * np.pi * 25.0)
+    measured = np.interp(t - late, t, effort + fast)
+    states = [
+        RobotState(
+            round(1e9 * (1.0 + t[k])),
+            np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, angle[k]]),
+            np.r_[np.zeros(6), speed[k] + 0.02 * rng.normal()],
+            np.r_[np.zeros(6), measured[k]],
+        )
+        for k in range(t.size)
+    ]
+    seen = [seen_standing(1.0 + t, closed, np.full(closed.shape, 0.5), np.zeros((t.size, 1, 3)))]
+    found = effort_errors(leg, [states], seen)
+    assert found.delay.value == pytest.approx(late, abs=3e-4)
+    assert found.joints[0].scale.value == pytest.approx(1.0, abs=0.02)
+
+
+def test_a_limb_that_is_in_the_air_in_one_stretch_alone_does_not_hide_the_delay():
+    """Draws of stretches without it have nothing of its joint."""
+    rng = np.random.default_rng(10)
+    tables = []
+    for stretches_of in (range(12), range(1)):
+        x = np.column_stack([rng.normal(size=300), np.ones(300), np.sign(rng.normal(size=300))])
+        efforts = x[:, :1] + np.abs(_DELAYS - 0.002) * 100.0 * rng.normal(size=(300, 1))
+        block = np.repeat(list(stretches_of), 300 // len(stretches_of)).astype(float)
+        tables.append(np.column_stack([x, x, block, efforts]))
+    found = _delay(tables)
+    assert found.known and found.value == pytest.approx(0.002, abs=1e-4)
 
 
 def test_without_efforts_nothing_is_said_of_them(leg):
@@ -230,5 +273,5 @@ def test_without_efforts_nothing_is_said_of_them(leg):
     closed = np.zeros((100, 1), dtype=bool)
     time = np.array([1e-9 * s.stamp_ns for s in states])
     seen = [seen_standing(time, closed, np.full(closed.shape, 0.5), np.zeros((100, 1, 3)))]
-    (joint,) = effort_errors(leg, [states], seen)
+    (joint,) = effort_errors(leg, [states], seen).joints
     assert not joint.scale.known and joint.scale.why == "no efforts were measured"
