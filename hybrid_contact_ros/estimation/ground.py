@@ -44,6 +44,7 @@ def stance_memory(m: int) -> StanceMemory:
         point_velocity=np.zeros((m, 3)),
         point_place=np.zeros((m, 3)),
         point_height=np.zeros(m),
+        point_gap=np.zeros(m),
         unrest=np.zeros(m),
         standing=np.zeros(m),
         stance_height=np.zeros(m),

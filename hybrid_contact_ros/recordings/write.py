@@ -148,12 +148,12 @@ class _Messages:
 
     def _joints(self, k: int, stamp: int) -> Any:
         r = self._r
-        assert r.q is not None and r.dq is not None
+        assert r.q is not None
         return self._make(
             "sensor_msgs/msg/JointState",
             header=self._header(stamp, ""),
             name=list(r.joints),
             position=np.ascontiguousarray(r.q[k], np.float64),
-            velocity=np.ascontiguousarray(r.dq[k], np.float64),
+            velocity=self._none if r.dq is None else np.ascontiguousarray(r.dq[k], np.float64),
             effort=self._none if r.effort is None else np.ascontiguousarray(r.effort[k], np.float64),
         )

@@ -29,6 +29,8 @@ _SLIDES = 2.5
 # In this share of the states of an open contact nothing changes that the observer could lag behind, and its force is
 # zero but for the noise, and for this part of a share of the weight.
 _STEADY, _STEADY_PART = 0.15, 0.05
+# Share of the states of open contacts in which the foot is held still: by a robot that stands, or at an apex.
+_HELD = 0.01
 _IDLE = 1e-9  # A load below this part of a contact's share of the weight is the rounding of none.
 
 
@@ -164,6 +166,17 @@ def sinking_load(ratio, sinks):
 
 
 @kernel
+def held_still(log):
+    """The logarithm of a ratio of velocities, given that some feet in the air are held as still as those that stand.
+
+    Example:
+        >>> round(held_still(10.0), 2), round(held_still(-5.0), 2)
+        (4.61, -4.99)
+    """
+    return -math.log((1.0 - _HELD) * math.exp(-log) + _HELD)
+
+
+@kernel
 def single_likelihoods(i, settings, given, out):
     """Write the log-likelihoods of contact i open, sticking and slipping: out (3,)."""
     s = settings
@@ -178,10 +191,11 @@ def single_likelihoods(i, settings, given, out):
     wide, along = measured + s.swing_speed * s.swing_speed, measured + s.swing_slide * s.swing_slide
     if noise > _DROWNED * s.swing_speed * s.swing_speed:
         quick = 0.0  # a foot that an impact has stopped still rings: its velocity says nothing
-    moves = quick * bounded_log(normal_ratio(rate, noise, wide, 1, s.outliers))
+    moves = bounded_log(normal_ratio(rate, noise, wide, 1, s.outliers))
     # What stands leaves the ground by rising. Where it seems to sink, the ground gives way, or its velocity is a few
     # milliseconds old, as those of filters are after an impact.
-    closed += max(moves, 0.0) if given.trusted and given.stood[i] and given.rate[i] < 0.0 else moves
+    if given.trusted and given.stood[i] and given.rate[i] < 0.0:
+        moves = max(moves, 0.0)
     # The forces of a mode are not those that stop a contact, and an idle contact may hold as well as not.
     stopping = given.rate[i] < -3.0 * math.sqrt(noise)
     idle = abs(given.load[i]) <= _IDLE * s.share
@@ -196,8 +210,12 @@ def single_likelihoods(i, settings, given, out):
         stick += weight * (min(rests, slides) if lands else rests)
         slips += weight * slides
     out[0] = unforced(i, s, given) if given.trusted and given.observed else 0.0
-    out[1] = stick + quick * bounded_log(normal_ratio(slide, noise, along, 2, s.outliers))
-    out[2] = slips + quick * bounded_log(normal_ratio(slide, slip, along, 2, s.outliers))
+    sticks = moves + bounded_log(normal_ratio(slide, noise, along, 2, s.outliers))
+    slides = moves + bounded_log(normal_ratio(slide, slip, along, 2, s.outliers))
+    if not given.stood[i]:  # what stood, and has not moved, has not been lifted
+        sticks, slides = held_still(sticks), held_still(slides)
+    out[1] = stick + quick * sticks
+    out[2] = slips + quick * slides
 
 
 @kernel

@@ -107,6 +107,7 @@ def learn_ground(
             if given.first or not is_where_it_stood(i, ground, given.dt, problem, here, memory, ahead):
                 leave(i, memory)
             memory.point_height[i] = problem.gap[i]
+            memory.point_gap[i] = problem.gap[i]
             for k in range(3):
                 memory.point_velocity[i, k] = here.contact_velocity[i, k]
                 memory.travel[i, k] = 0.0

@@ -37,6 +37,7 @@ class StanceMemory(NamedTuple):
     point_velocity: Array  # (m, 3), m/s, low-passed; normal first
     point_place: Array  # (m, 3), m, low-passed place in the plane
     point_height: Array  # (m,), m, and gap
+    point_gap: Array  # (m,), m, the same gap, low-passed as briefly as the velocities
     unrest: Array  # (m,), (m/s)², mean square of the gap's rate while the contact stands
     standing: Array  # (m,), s, since the contact has been still
     stance_height: Array  # (m,), m, mean and variance of the height while it is
@@ -83,11 +84,13 @@ def follow_stance(i, loads, gain, noise_of_rate, ground, given, problem, here, t
         square += memory.point_velocity[i, k] ** 2
     if square > (_FLIES + _ALONG * left) ** 2:  # where it was before tells nothing of where it comes to rest
         slow = 1.0
+        memory.point_gap[i] = problem.gap[i]
     for k in range(3):
         memory.point_place[i, k] += slow * (ahead.under[i, k] - memory.point_place[i, k])
         away += (ahead.under[i, k] - memory.point_place[i, k]) ** 2
         strayed += (ahead.under[i, k] - memory.stance_start[i, k]) ** 2
     memory.point_height[i] += slow * (problem.gap[i] - memory.point_height[i])
+    memory.point_gap[i] += lag * (problem.gap[i] - memory.point_gap[i])
     noise = here.gap_sigmas[i] * here.gap_sigmas[i]
     begun = memory.standing[i] > 0.0
     apart = problem.gap[i] - memory.stance_height[i]
@@ -98,10 +101,11 @@ def follow_stance(i, loads, gain, noise_of_rate, ground, given, problem, here, t
         # Of states that are far apart, what pressed between them may have come or gone meanwhile.
         stands = stands and (fastest - NOISES_LEFT * noise_of_rate) * given.dt < STRAYED
     else:
-        rise = abs(problem.gap[i] - memory.point_height[i])
-        stands = loads == 0 and rise < ground.still_speed * _PLACE_TIME
+        # Of noisy gaps one is far off now and then, and the more often the more there are in a second.
+        rise, moved = abs(memory.point_gap[i] - memory.point_height[i]), memory.point_gap[i] - memory.stance_height[i]
+        stands = loads == 0 and rise < ground.still_speed * (_PLACE_TIME - _SMOOTHING)
         stands = stands and away < (_ALONG * ground.still_speed * _PLACE_TIME) ** 2
-        stands = stands and (not begun or abs(apart) < STRAYED)
+        stands = stands and (not begun or abs(moved) < STRAYED)
         stands = stands and (not begun or memory.entry[i] >= 0 or strayed < (_ALONG * STRAYED) ** 2)
         rests = True
     # The observer lags: a foot that has left still seems to press.
