@@ -127,8 +127,8 @@ def update(
     friction_held, friction_slid, friction_expected, friction_lower, friction_upper, friction_ratio,
     friction_time_to_slip, friction_warning,
     # stance memory:
-    point_velocity, point_place, point_height, point_gap, unrest, standing, stance_height, stance_variance, touched_height,
-    touched_lead, stance_start, travel, pressing, pulling, entry, shift,
+    point_velocity, point_place, point_height, point_gap, unrest, standing, stance_height, stance_variance,
+    touched_height, touched_lead, stance_start, travel, pressing, pulling, entry, shift,
     # ground map:
     map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
     map_numbers,
