@@ -71,7 +71,8 @@ def draft_contacts(urdf: Path, floating_base: bool | None = None) -> Draft:
         floating_base: whether the root link is free; None: guess that, too.
 
     Raises:
-        ValueError: the URDF cannot be read, no joint moves, or the robot is said to float and has no feet.
+        ValueError: the URDF cannot be read, no joint moves, the robot is said to float and has no feet, or it stands
+            on wheels.
     """
     read = read_urdf(urdf)
     robot = _Robot(read, urdf)
@@ -92,6 +93,12 @@ def draft_contacts(urdf: Path, floating_base: bool | None = None) -> Draft:
     if floats and not feet:
         raise ValueError(f"no limb of {urdf} ends in a foot: name the links that touch with --contact LINK …")
     ends = feet if floats else [max(limbs, key=robot.length)]
+    if ends[0] in wheels and len(wheels) > 1:  # one that turns without end may be the wrist of an arm
+        named = ", ".join(robot.links(limb)[0] for limb in wheels)
+        raise ValueError(
+            f"the limbs of {urdf} end in wheels ({named}), which are not taken for feet: name the links that touch "
+            "with --contact LINK …"
+        )
     contacts = tuple(robot.foot(limb) if floats else robot.tip(limb) for limb in ends)
     return Draft(
         floats, contacts, tuple(robot.links(limb)[0] for limb in wheels), without_inertia(urdf, floats), robot.turned
