@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from importlib import import_module
+from threading import Timer
 
 INTERRUPTED = 130
 """Exit code of a command that was interrupted (128 + SIGINT, as a shell has). Nodes end with 0."""
@@ -99,8 +100,18 @@ def command() -> int:
         came.append(signal.signal(number, signal.SIG_IGN))
         raise KeyboardInterrupt
 
+    def again(lost: sys.UnraisableHookArgs) -> None:
+        # It struck where nothing passes it on, as within a lock of an import: the command would go on. Nothing can be
+        # raised from here, either.
+        if came and issubclass(lost.exc_type, KeyboardInterrupt):
+            signal.signal(signal.SIGINT, interrupt)
+            Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
+        else:
+            sys.__unraisablehook__(lost)
+
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, interrupt)
+    sys.unraisablehook = again
     try:
         code = main()
     except BaseException:

@@ -73,9 +73,18 @@ def test_what_stands_is_not_opened_by_sinking_and_is_by_rising(speed, rises):
     rate = speed if rises else -speed
     assert closed(rate, 0) == closed(-rate, 0)  # of what does not stand, both directions say the same
     if rises:
-        assert closed(rate, 1) == closed(rate, 0)
+        assert closed(rate, 1) <= closed(-rate, 1)
     else:
         assert closed(rate, 1) == max(closed(rate, 0), closed(rate, 1)) and closed(rate, 1) >= closed(-1e9, 1) > -1e-9
+
+
+def test_what_stood_and_is_still_counts_as_standing_and_a_foot_that_is_still_in_the_air_may_be_held():
+    config = Belief(1).settings
+    stood, held = np.zeros(3), np.zeros(3)
+    still = {"gap": 0.1, "rate": 0.0, "slide": 0.0, "touching": 0}
+    likelihoods.single_likelihoods(0, config, evidence(1, stood=1, **still), stood)
+    likelihoods.single_likelihoods(0, config, evidence(1, stood=0, **still), held)
+    assert held[1] < stood[1] - 1.0 and held[2] < stood[2]
 
 
 @settings(deadline=None, max_examples=100)

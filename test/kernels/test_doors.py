@@ -25,6 +25,7 @@ from hybrid_contact_ros.kernels.estimation import momentum_observer as observers
 from hybrid_contact_ros.kernels.estimation import rate_noise as noises
 from hybrid_contact_ros.kernels.estimation import records as rollouts
 from hybrid_contact_ros.kernels.estimation import sensor_likelihoods as sensors
+from hybrid_contact_ros.kernels.estimation import stance as stances
 from hybrid_contact_ros.kernels.estimation import stream_offsets as offsets
 from hybrid_contact_ros.kernels.estimation import stride_course as courses
 from hybrid_contact_ros.kernels.estimation import told_events as logs
@@ -91,7 +92,7 @@ DOORS = [
             *(errors.EffortCorrection, *prefixed("error", errors.EffortErrors), *prefixed("hang", hanging.HangMemory)),
             *(noises.RateNoise, stops.FootStops, *prefixed("friction", frictions.FrictionTable)),
             *prefixed("friction", frictions.FrictionBounds),
-            *(grounds.StanceMemory, heights.GroundMap, *prefixed("belief", believing.BeliefRecord)),
+            *(stances.StanceMemory, heights.GroundMap, *prefixed("belief", believing.BeliefRecord)),
             *(*prefixed("sensor", sensors.SensorSettings), *prefixed("sensor", sensors.SensorGiven)),
             *(*prefixed("sensor", sensors.SensorMemory), "sensors_decide", "velocity"),
             *prefixed("offset", offsets.OffsetMemory),

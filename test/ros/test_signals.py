@@ -69,6 +69,28 @@ def test_interrupted_while_it_imports(start, said, arguments, code):
     assert said() == ""
 
 
+def test_an_interrupt_that_strikes_where_nothing_passes_it_on_ends_the_command():
+    """As within a finaliser: Python prints it, and goes on."""
+    text = """if True:
+        import os, signal, sys, time
+        import hybrid_contact_ros.cli as cli, hybrid_contact_ros.programs as programs
+        class Ends:
+            def __del__(self):
+                os.kill(os.getpid(), signal.SIGINT)
+                for _ in range(1000):
+                    time.sleep(0.001)
+        def main():
+            thing = Ends()
+            del thing
+            time.sleep(60.0)
+            return 0
+        cli.main = main
+        sys.exit(programs.command())
+    """
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=50.0, check=False)
+    assert (done.returncode, done.stderr) == (130, "")
+
+
 @pytest.mark.parametrize("often", [False, True])
 def test_a_running_node_that_is_interrupted_once_or_often(start, said, often):
     process = start("contact_mode", "--ros-args", "-p", "autostart:=true")

@@ -171,7 +171,7 @@ def held_still(log):
 
     Example:
         >>> round(held_still(10.0), 2), round(held_still(-5.0), 2)
-        (4.61, -4.99)
+        (4.6, -4.99)
     """
     return -math.log((1.0 - _HELD) * math.exp(-log) + _HELD)
 
