@@ -19,16 +19,18 @@ def test_five_seconds_are_predicted_scored_and_drawn(tmp_path, root):
     whole = tmp_path / "whole.yaml"  # a machine that is busy would leave the impact sets out, or end them early
     text = (root / "config" / "go2.yaml").read_text()
     whole.write_text(text + "\n    input: {lost_before_less: 1.0}\n    impact: {deadline: 0.0}\n")
-    done = demo("--seconds", 5, "--json", "--config", whole, "--out", tmp_path / "out")
-    assert done.returncode == 0, done.stderr
-    summary = json.loads(done.stdout)
-    assert summary["predictions"] > 500  # of 2500; a machine that is busy answers fewer
-    assert summary["scores"]["f1"] > 0.8
-    assert len(summary["landings"]) == 2  # a drop and a hop
-    in_time = summary["latency"]["p99"] < 100.0  # ms; later, a landing may be over before its set is there
-    assert any(landing["outcomes"] >= 1 for landing in summary["landings"]) or not in_time
-    assert summary["latency"]["p50"] > 0.0
-    assert (tmp_path / "out" / "demo.png").read_bytes()[:4] == b"\x89PNG"
+    for _ in range(3):  # a set counts that is at most 50 ms old at its landing: a machine may stall as long, twice
+        done = demo("--seconds", 5, "--json", "--config", whole, "--out", tmp_path / "out")
+        assert done.returncode == 0, done.stderr
+        summary = json.loads(done.stdout)
+        assert summary["predictions"] > 500  # of 2500; a machine that is busy answers fewer
+        assert summary["scores"]["f1"] > 0.8
+        assert len(summary["landings"]) == 2  # a drop and a hop
+        assert summary["latency"]["p50"] > 0.0
+        assert (tmp_path / "out" / "demo.png").read_bytes()[:4] == b"\x89PNG"
+        if any(landing["outcomes"] >= 1 for landing in summary["landings"]):
+            break
+    assert any(landing["outcomes"] >= 1 for landing in summary["landings"])
 
 
 def test_an_echo_node_in_place_of_the_suite_shows_what_could_be_answered(tmp_path):
