@@ -145,8 +145,6 @@ def measurement(m: int, nv: int) -> Measurement:
         velocity_sigmas=np.zeros(m),
         momentum=np.zeros(nv),
         rate=np.zeros(nv),
-        motions=np.zeros((n, nv)),
-        products=np.zeros((n, n)),
     )
 
 
@@ -173,6 +171,8 @@ def update_scratch(m: int, nv: int) -> UpdateScratch:
         chain=np.zeros((VECTORS, n)),
         chain_matrix=np.zeros((n, n)),
         chain_bytes=np.zeros((BYTES, m), dtype=_CODES),
+        motions=np.zeros((n, nv)),
+        products=np.zeros((n, n)),
     )
 
 

@@ -91,7 +91,7 @@ def believe(
     observed = use.observes and has_settled(settings.gain, observer)
     if observed:
         observed = free_forces(
-            use.lead, settings.gain, given.dt, here.L, here.motions, here.products, observer.residual, every,
+            use.lead, settings.gain, given.dt, here.L, scratch.motions, scratch.products, observer.residual, every,
             FreeForces(b.last, b.noise, b.force, b.covariance, b.inverse), solver.A, scratch.vectors,
             scratch.weighed[0],
         )  # fmt: skip

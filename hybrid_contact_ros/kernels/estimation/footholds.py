@@ -13,7 +13,7 @@ from hybrid_contact_ros.kernels.estimation.ground_map import (
     predict,
     shift_all,
 )
-from hybrid_contact_ros.kernels.estimation.stance import LOWEST, NOISES_LEFT, STRAYED, noise_left
+from hybrid_contact_ros.kernels.estimation.stance import LOWEST, NOISES_LEFT, STRAYED, noise_left, smoothed
 from hybrid_contact_ros.kernels.estimation.support_polygon import is_above
 
 GIVES_WAY = 0.003
@@ -53,7 +53,7 @@ def enter(
         travel = memory.travel[i, 0] ** 2 + memory.travel[i, 1] ** 2 + memory.travel[i, 2] ** 2
         believed = believed or (travel > _TRAVEL * _TRAVEL and surprise <= _FURTHEST_UNLOADED)
         if not believed and map.map_numbers[CLOCKS_UNSUPPORTED] >= ground.still_time_unloaded:
-            believed = abs(surprise) <= _FURTHEST_UNLOADED and _is_lowest(i, ground, problem, memory, ahead)
+            believed = abs(surprise) <= _FURTHEST_UNLOADED and _is_lowest(i, problem, ahead)
         if not believed and floating_base:
             furthest = _FURTHEST if map.map_numbers[CLOCKS_UNSUPPORTED] == 0.0 else _FURTHEST_UNLOADED
             believed = surprise <= furthest and _is_needed(
@@ -73,7 +73,7 @@ def enter(
 
 
 @kernel
-def _is_lowest(i, ground, problem, memory, ahead):
+def _is_lowest(i, problem, ahead):
     """Whether no other contact that is as still may stand lower on the same plane."""
     for j in range(problem.gap.shape[0]):
         if ahead.plane_of[j] == ahead.plane_of[i] and problem.gap[j] < problem.gap[i] - LOWEST:
@@ -85,9 +85,10 @@ def _is_lowest(i, ground, problem, memory, ahead):
 def _is_needed(i, noise, ground, given, problem, here, places, memory, ahead):
     """Whether a robot that is at rest, with all of its contacts, would fall over if contact i, the lowest of those that
     are not known to stand, did not: the centre of mass is not above what stands. ``places``: scratch."""
+    lag = smoothed(given.dt)
     for j in range(problem.gap.shape[0]):
         if ahead.plane_of[j] >= 0:
-            creeps = abs(memory.point_velocity[j, 0]) > _CREEPS + NOISES_LEFT * noise_left(noise[j], given.dt)
+            creeps = abs(memory.point_velocity[j, 0]) > _CREEPS + NOISES_LEFT * noise_left(noise[j], lag)
             if creeps or memory.standing[j] < ground.still_time_unloaded:
                 return False
             for k in range(3):

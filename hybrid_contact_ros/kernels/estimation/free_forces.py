@@ -45,7 +45,7 @@ def free_forces(lead, gain, dt, L, motions, products, residual, every, memory, A
     everything and nothing tells how wrong they are: there are none then.
 
     Args:
-        dt: s since the last state. L, motions, products: of Measurement. residual: r (nv,).
+        dt: s since the last state. L: of Measurement. motions, products: of UpdateScratch. residual: r (nv,).
         every: (m,) int64, 0 … m − 1. memory: in and out, FreeForces. A: (≥ n, ≥ n), work: (2, ≥ max(n, nv)), forces:
             (m, 3); scratch.
 

@@ -157,10 +157,10 @@ def _find_loads(settings, believed, problem, here, observer, solver, scratch, me
     keep = math.exp(-(numbers[TIME] - numbers[LOADED_AT]) / _PULL_TIME)
     numbers[LOADED_AT] = numbers[TIME]
     response, shifted = scratch.vectors[0], scratch.vectors[1]
-    contact_response(3 * m, here.L, here.motions, observer.residual, shifted, response)
+    contact_response(3 * m, here.L, scratch.motions, observer.residual, shifted, response)
     forces = scratch.weighed[0]
     status = explaining_forces(
-        3, REGULARISATION_OF_ALL, here.products, response, ahead.every, solver.A, shifted, forces
+        3, REGULARISATION_OF_ALL, scratch.products, response, ahead.every, solver.A, shifted, forces
     )
     if status == _SOLVED:
         for i in range(m):

@@ -9,7 +9,6 @@ from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_quantities import contact_rates
 from hybrid_contact_ros.kernels.estimation.effort_errors import EffortCorrection, correct_efforts
-from hybrid_contact_ros.kernels.estimation.observed_forces import contact_motions
 from hybrid_contact_ros.kernels.estimation.records import Array
 from hybrid_contact_ros.kernels.given import members
 from hybrid_contact_ros.kernels.mechanics.contact_space import contact_space
@@ -65,8 +64,6 @@ class Measurement(NamedTuple):
     velocity_sigmas: Array  # (m,), m/s, of φ̇
     momentum: Array  # M v (nv,)
     rate: Array  # Cᵀv − g (nv,)
-    motions: Array  # M⁻¹ Jᵀ as rows (n, nv), with the momentum
-    products: Array  # J M⁻² Jᵀ (n, n), the same
 
 
 @kernel
@@ -87,7 +84,7 @@ def measure(
     carried,
     # out:
     L, half, G, unforced, no_drift, contact_velocity, flat_velocity, gap_velocity, tangential, slip_speed,
-    gap_sigmas, velocity_sigmas, momentum, rate, motions, products,
+    gap_sigmas, velocity_sigmas, momentum, rate,
 ):  # fmt: skip
     """Correct the efforts as far as their errors are known, factor M, and write everything of the contacts that depends
     on this state alone.
@@ -117,7 +114,6 @@ def measure(
             gap_sigmas[i] = math.sqrt(gap_sigma * gap_sigma + _variance(rows[i, 0], covariance[0]))
             velocity_sigmas[i] = math.sqrt(velocity_sigma * velocity_sigma + _variance(rows[i, 0], covariance[1]))
     if with_momentum:
-        contact_motions(flat_rows.shape[0], L, half, motions, products)
         for i in range(momentum.shape[0]):
             momentum[i] = 0.0
             for j in range(momentum.shape[0]):

@@ -72,7 +72,8 @@ def observed_forces(normals, tangents, closed, L, motions, products, memory, cho
     parts of f that change no motion (internal forces) are undetermined, and the least ones are returned.
 
     Args:
-        normals: (m, 3), tangents: (m, 2, 3), world frame. closed: (m,) uint8. L, motions, products: of Measurement.
+        normals: (m, 3), tangents: (m, 2, 3), world frame. closed: (m,) uint8. L: of Measurement.
+        motions, products: of UpdateScratch.
         memory: ObserverMemory.
         chosen: (m,) int64, A: (≥ n, ≥ n), work: (2, ≥ max(n, nv)); scratch.
         world: in and out, (m, 3), N, world frame; the rows of open contacts become NaN, and all of them where nothing

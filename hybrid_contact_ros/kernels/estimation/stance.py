@@ -75,9 +75,9 @@ def is_where_it_stood(i, ground, dt, problem, here, memory, ahead):
 @kernel
 def follow_stance(i, loads, gain, noise_of_rate, ground, given, problem, here, tracker, memory, ahead):
     """Follow contact i while it stands; whether it has done so for long enough."""
-    lag, slow = 1.0 - math.exp(-given.dt / _SMOOTHING), 1.0 - math.exp(-given.dt / _PLACE_TIME)
+    lag, slow = smoothed(given.dt), 1.0 - math.exp(-given.dt / _PLACE_TIME)
     fastest = max(abs(here.gap_velocity[i]), abs(memory.point_velocity[i, 0]))
-    left = noise_left(noise_of_rate, given.dt)
+    left = noise_left(noise_of_rate, lag)
     away, strayed, square = 0.0, 0.0, 0.0  # along the surface
     for k in range(3):
         memory.point_velocity[i, k] += lag * (here.contact_velocity[i, k] - memory.point_velocity[i, k])
@@ -138,9 +138,15 @@ def follow_stance(i, loads, gain, noise_of_rate, ground, given, problem, here, t
 
 
 @kernel
-def noise_left(noise_of_rate, dt):
-    """What the low-pass of the velocities leaves of the noise of a rate, m/s."""
-    return noise_of_rate * math.sqrt(min(0.5 * (1.0 - math.exp(-dt / _SMOOTHING)), 1.0))
+def smoothed(dt):
+    """The part of a new velocity that its low-pass takes over."""
+    return 1.0 - math.exp(-dt / _SMOOTHING)
+
+
+@kernel
+def noise_left(noise_of_rate, lag):
+    """What the low-pass of the velocities leaves of the noise of a rate, m/s. lag: of :func:`smoothed`."""
+    return noise_of_rate * math.sqrt(min(0.5 * lag, 1.0))
 
 
 @kernel

@@ -27,6 +27,7 @@ from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSe
 from hybrid_contact_ros.kernels.estimation.hanging import HangMemory
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory, has_settled
+from hybrid_contact_ros.kernels.estimation.observed_forces import contact_motions
 from hybrid_contact_ros.kernels.estimation.rate_noise import RateNoise, learn_rate_noise, tolerate_rate_noise
 from hybrid_contact_ros.kernels.estimation.sensor_likelihoods import SensorGiven, SensorMemory, SensorSettings, sense
 from hybrid_contact_ros.kernels.estimation.stance import MOVES, StanceMemory
@@ -91,7 +92,7 @@ def update(
     bias, effort, rows, flat_rows, gap, drift, position, due,
     # measurement:
     L, half, G, unforced, no_drift, contact_velocity, flat_velocity, gap_velocity, tangential, slip_speed,
-    gap_sigmas, velocity_sigmas, momentum, rate, motions, products,
+    gap_sigmas, velocity_sigmas, momentum, rate,
     # tracker memory:
     closed, slipping, evidence, seen, smooth, spread, alone, alone_evidence,
     # mode memory:
@@ -161,8 +162,7 @@ def update(
     A, work, order, intended, other_slip, found, other_forces,
     # scratch:
     basis, values, touching, sliding, load, b, weighed, slip_acceleration, expected, estimates, vectors, bytes,
-    integers, directions, phi, flats, chain, chain_matrix,
-    chain_bytes,
+    integers, directions, phi, flats, chain, chain_matrix, chain_bytes, motions, products,
     # ground scratch:
     map_row, under, every, plane_of, link_of, solid_of, shift_variance, rate_offs, gap_offs,
     # engine out:
@@ -207,7 +207,7 @@ def update(
     problem = UpdateProblem(bias, effort, rows, flat_rows, gap, drift, position, due)
     here = Measurement(
         L, half, G, unforced, no_drift, contact_velocity, flat_velocity, gap_velocity, tangential, slip_speed,
-        gap_sigmas, velocity_sigmas, momentum, rate, motions, products,
+        gap_sigmas, velocity_sigmas, momentum, rate,
     )  # fmt: skip
     tracker = TrackerMemory(closed, slipping, evidence, seen, smooth, spread, alone, alone_evidence)
     mode = StateOut(critical, jammed, moving, slip, state, forces, accelerations, acceleration, status)
@@ -274,8 +274,7 @@ def update(
     solver = StateScratch(A, work, order, intended, other_slip, found, other_forces)
     scratch = UpdateScratch(
         basis, values, touching, sliding, load, b, weighed, slip_acceleration, expected, estimates, vectors, bytes,
-        integers, directions, phi, flats, chain, chain_matrix,
-        chain_bytes,
+        integers, directions, phi, flats, chain, chain_matrix, chain_bytes, motions, products,
     )  # fmt: skip
     ground = GroundScratch(map_row, under, every, plane_of, link_of, solid_of, shift_variance, rate_offs, gap_offs)
     ahead = EngineOut(backed, event_times)
@@ -302,6 +301,8 @@ def update(
         dt, trusted, floating_base, velocity[3:6], rows, tangents, normals, flat_velocity, closed, table, trust, check,
         OffsetMemory(offset_sums, offset_slow, offset_feet, offset_steps, offset_spin),
     )  # fmt: skip
+    if trusted and gain > 0.0:
+        contact_motions(flat_rows.shape[0], L, half, motions, products)
     # Learn where the ground is; gaps are over that ground from here on.
     moving = floating_base and velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2 > MOVES * MOVES
     learn_ground(

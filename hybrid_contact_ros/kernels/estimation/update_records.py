@@ -115,6 +115,8 @@ class UpdateScratch(NamedTuple):
     chain: Array  # (VECTORS, n), chain_matrix (n, n) and chain_bytes (BYTES, m): of the orders of impacts
     chain_matrix: Array
     chain_bytes: Codes
+    motions: Array  # (n, nv) and products (n, n), of contact_motions; where the actuation is known
+    products: Array
 
 
 class EngineOut(NamedTuple):
