@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 
 import pytest
 
@@ -91,3 +92,55 @@ def test_a_new_folder_of_tests_is_numerical(root, tmp_path):
     command = ["bash", str(tmp_path / ".ci" / "run"), "--plan"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert "[ci] all numerical tests: test/kernels test/orbits_of_tomorrow\n" in done.stdout
+
+
+@pytest.fixture
+def checked(root, tmp_path):
+    """What ``.ci/run`` makes of a project of few tests, which runs them as ``./run test`` does."""
+    script = (root / ".ci" / "run").read_text()
+    for installing in ("bash ./run setup", "command -v chromium"):
+        assert installing in script
+        script = script.replace(installing, "true")
+    (tmp_path / ".ci").mkdir()
+    (tmp_path / ".ci" / "run").write_text(script)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    (tmp_path / "run").write_text(f'shift; exec "{sys.executable}" -m pytest -n 1 "$@"\n')
+
+    def check(**files):
+        for folder, text in files.items():
+            (tmp_path / "test" / folder).mkdir(parents=True)
+            (tmp_path / "test" / folder / f"test_{folder}.py").write_text(text)
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+        command = ["bash", str(tmp_path / ".ci" / "run")]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+        return done.returncode, done.stdout.splitlines()
+
+    return check
+
+
+ONCE = """
+import pathlib
+def test_good(): pass
+def test_that_fails_once():
+    before = pathlib.Path(__file__).with_suffix(".ran")
+    if not before.exists():
+        before.write_text("")
+        assert False
+"""
+
+
+def test_a_test_of_programs_that_failed_beside_others_passes_alone_and_is_named(checked):
+    code, lines = checked(ros=ONCE)
+    assert code == 0 and lines[-1] == "2 passed, 0 failed, 0 skipped"
+    assert any("run once more, alone: test/ros/test_ros.py::test_that_fails_once: " in line for line in lines)
+
+
+def test_a_test_of_programs_that_fails_twice_fails(checked):
+    code, lines = checked(ros="def test_bad(): assert False")
+    assert code == 1 and lines[-1] == "0 passed, 1 failed, 0 skipped"
+
+
+def test_a_test_that_computes_gets_no_second_run(checked):
+    code, lines = checked(ros="def test_good(): pass", kernels=ONCE)
+    assert code == 1 and lines[-1] == "2 passed, 1 failed, 0 skipped"
+    assert not any("once more" in line for line in lines)
