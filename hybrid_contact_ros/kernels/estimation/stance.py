@@ -17,6 +17,8 @@ NOISES_LEFT = 2.0
 """Deviations of the noise of a rate within which a foot is still."""
 LOWEST = 0.005
 """m: what is less far above another point may be as low."""
+PULL_DOUBT = 1.5
+"""A load counts where it is this many times what was pulled."""
 _SMOOTHING = 0.01  # s, of the velocities of the points
 _CREEP, _CREEP_UNLOADED = 0.001**2, 0.0001**2  # m²/s, by which single footholds move under a foot; where its load is
 # not known it may be the foot that moves
@@ -25,7 +27,6 @@ _FLIES = 0.3  # m/s
 _UNREST_TIME = 0.2  # s
 _LANDED = 0.05  # s, after which the ringing of an impact is over
 _RESTLESS = 2.0  # deviations of a rate that speaks for nothing
-_DOUBT = 1.5  # a load counts where it is this many times what was pulled
 _SINKS = 0.15  # s: a foot does not go on sinking for longer; it is the base that moves then
 _ABSENT = 0.5  # s: after a longer pause nothing is where it was
 _ALONG = 3.0  # positions along the surface may move by this many times as much as heights
@@ -95,7 +96,7 @@ def follow_stance(i, loads, gain, noise_of_rate, ground, given, problem, here, t
     begun = memory.standing[i] > 0.0
     apart = problem.gap[i] - memory.stance_height[i]
     if loads > 0:
-        least = max(ground.least_load, _DOUBT * memory.pulling[i])
+        least = max(ground.least_load, PULL_DOUBT * memory.pulling[i])
         stands = memory.pressing[i] > (0.5 if begun else 1.0) * least
         rests = abs(memory.point_velocity[i, 0]) < max(ground.still_speed, NOISES_LEFT * left)
         # Of states that are far apart, what pressed between them may have come or gone meanwhile.

@@ -21,6 +21,7 @@ from hybrid_contact_ros.kernels.estimation.contact_tracking import (
 from hybrid_contact_ros.kernels.estimation.event_times import next_events
 from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled, observe_momentum, observed_forces
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
+from hybrid_contact_ros.kernels.estimation.sole_loads import drop_unborne, keep_borne
 from hybrid_contact_ros.kernels.estimation.update_records import (
     CRITICAL,
     FORCE_ESTIMATE,
@@ -66,7 +67,7 @@ _EFFORT, _UNIQUE, _FORCES = int(Validity.EFFORT), int(Validity.MODE_UNIQUE), int
 
 @kernel
 def decide(
-    use, joint, surface, idle, travel, settings, given, decided, belief, weight, robot, problem, here, tracker, mode,
+    use, joint, surface, idle, stance, least_load, loaded, settings, given, decided, belief, weight, robot, problem, here, tracker, mode,
     warm, solver, scratch, ground, out,
 ):  # fmt: skip
     """Solve for the mode of the contacts that may carry force, and decide which of them are closed.
@@ -74,8 +75,9 @@ def decide(
     The rows of some contacts depend on each other, and their drifts must then agree (:mod:`.contact_drift`). What does
     not hold, although the mode gives it a force, carries nothing: the mode is solved again without it. Where the belief
     has ``decided`` which contacts are closed, the mode is theirs. Where it may decide and forces tell nothing
-    (``joint``), it does so together with the tracker (:func:`~.belief_step.decide_together`; ``surface``, ``idle``,
-    ``travel``: of that), which then follows each contact by itself. It keeps the loads for the next state.
+    (``joint``), it does so together with the tracker (:func:`~.belief_step.decide_together`; ``surface``, ``idle``: of
+    that), which then follows each contact by itself. Where loads were observed at this state (``loaded``), they keep
+    soles closed (:func:`~.sole_loads.keep_borne`; ``least_load``: of that). It keeps the loads for the next state.
 
     Returns:
         Status and residual of the mode.
@@ -90,6 +92,12 @@ def decide(
     for i in range(touching.shape[0]):
         if decided and closed[i]:
             touching[i] = 1
+    weighs = loaded and not decided
+    if weighs:
+        drop_unborne(
+            settings.force_on, settings.velocity_tolerance, ground.link_of, stance.pressing, stance.pulling, follows,
+            rate, touching,
+        )  # fmt: skip
     balanced_drift(_WIDTH, problem.rows, touching, scratch.basis, scratch.values, problem.drift)
     for i in range(touching.shape[0]):
         for k in range(_WIDTH):
@@ -111,14 +119,19 @@ def decide(
             belief.load[i] = scratch.load[i]
             belief.touching[i] = touching[i]
         if not decided:
+            if weighs:
+                keep_borne(
+                    least_load, settings.force_on, ground.link_of, stance.pressing, stance.pulling, gap, scratch.load,
+                    ground.rate_offs,
+                )  # fmt: skip
             track_closed(
                 settings.gap_on, settings.velocity_tolerance, ground.rate_offs, settings.force_on, settings.force_off,
                 settings.load_sigma, here.velocity_sigmas, weight, touching, gap, rate, scratch.load, follows, doubt,
             )  # fmt: skip
             if joint:
                 decide_together(
-                    use.close_above, use.open_below, surface, idle, follows, weight, gap, here.gap_sigmas, travel,
-                    belief.probability, closed, tracker.evidence,
+                    use.close_above, use.open_below, surface, idle, follows, weight, gap, here.gap_sigmas,
+                    stance.travel, belief.probability, closed, tracker.evidence,
                 )  # fmt: skip
         if not joint:  # the tracker goes on from there, should forces be lost
             for i in range(touching.shape[0]):

@@ -1,0 +1,63 @@
+"""What observed forces say of a sole as a whole, which forces at its single points do not."""
+
+from __future__ import annotations
+
+import math
+
+from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.stance import PULL_DOUBT
+
+
+@kernel
+def drop_unborne(force_on, velocity_tolerance, link_of, pressing, pulling, closed, rate, touching):
+    """Let no open point of a sole be a candidate that falls on, while its sole is observed to bear nothing.
+
+    What arrives below the ground is taken for closed at once, since something must be stopping it. Where the ground is
+    lower than it was learned to be nearby, nothing is.
+
+    Args: those of :func:`keep_borne`, and velocity_tolerance: m/s. closed: (m,) uint8, of the state before. rate:
+        (m,), m/s, of the gaps. touching: in and out (m,) uint8.
+    """
+    for i in range(rate.shape[0]):
+        if touching[i] and not closed[i] and rate[i] < -velocity_tolerance:
+            points, borne = _borne(i, link_of, pressing, pulling)
+            if points > 1 and not borne > force_on:
+                touching[i] = 0
+
+
+@kernel
+def keep_borne(least_load, force_on, link_of, pressing, pulling, gap, load, rate_offs):
+    """Let no velocity and no mode open the lowest point of a sole that is observed to bear load.
+
+    A mode on rigid ground lays the weight to the points whose accelerations ask for it. Where the ground gives way,
+    that can leave a sole without any load that presses with half of the weight, and its dent moves it up as it gives
+    back. What the momentum tells of the points of a sole together needs no mode; which of them bear it, it does not
+    tell, but the lowest one does.
+
+    Args:
+        least_load: N, what a contact that stands bears at least. force_on: N, load of a closed contact.
+        link_of: (m,) int64, the first contact of the same link and plane.
+        pressing, pulling: (m,), N, of :class:`~.stance.StanceMemory`, of this state.
+        gap: (m,), m. load: in and out (m,), N, of the mode. rate_offs: in and out (m,), m/s.
+    """
+    m = gap.shape[0]
+    for i in range(m):
+        points, borne = _borne(i, link_of, pressing, pulling)
+        lowest = True
+        for j in range(m):
+            lowest = lowest and (link_of[j] != link_of[i] or gap[i] <= gap[j])
+        if points > 1 and lowest and borne > points * least_load:
+            load[i] = max(load[i], force_on)
+            rate_offs[i] = math.inf
+
+
+@kernel
+def _borne(i, link_of, pressing, pulling):
+    """How many points the sole of contact i has, and what they bear together; zero, where that may be an error."""
+    points, borne, doubt = 0, 0.0, 0.0
+    for j in range(pressing.shape[0]):
+        if link_of[j] == link_of[i]:
+            points += 1
+            borne += pressing[j]
+            doubt = max(doubt, pulling[j])
+    return points, borne if borne > PULL_DOUBT * doubt else 0.0
