@@ -9,19 +9,19 @@ from hybrid_contact_ros.kernels.estimation.stance import PULL_DOUBT
 
 
 @kernel
-def drop_unborne(force_on, velocity_tolerance, link_of, pressing, pulling, closed, rate, touching):
-    """Let no open point of a sole be a candidate that falls on, while its sole is observed to bear nothing.
+def drop_unborne(force_on, falling, link_of, pressing, pulling, closed, velocity, touching):
+    """Let no point of a sole be a candidate that falls on, while its sole is observed to bear nothing.
 
     What arrives below the ground is taken for closed at once, since something must be stopping it. Where the ground is
     lower than it was learned to be nearby, nothing is.
 
-    Args: those of :func:`keep_borne`, and velocity_tolerance: m/s. closed: (m,) uint8, of the state before. rate:
-        (m,), m/s, of the gaps. touching: in and out (m,) uint8.
+    Args: those of :func:`keep_borne`, and falling: m/s, of what does not rest. closed: (m,) uint8, of the state before.
+        velocity: (m, 3), m/s, of the points, low-passed, normal first. touching: in and out (m,) uint8.
     """
-    for i in range(rate.shape[0]):
-        if touching[i] and not closed[i] and rate[i] < -velocity_tolerance:
+    for i in range(closed.shape[0]):
+        if touching[i] and velocity[i, 0] < -falling:
             points, borne = _borne(i, link_of, pressing, pulling)
-            if points > 1 and not borne > force_on:
+            if points > 1 and not borne > (0.0 if closed[i] else force_on):
                 touching[i] = 0
 
 
@@ -54,10 +54,10 @@ def keep_borne(least_load, force_on, link_of, pressing, pulling, gap, load, rate
 @kernel
 def _borne(i, link_of, pressing, pulling):
     """How many points the sole of contact i has, and what they bear together; zero, where that may be an error."""
-    points, borne, doubt = 0, 0.0, 0.0
+    points, borne, square = 0, 0.0, 0.0
     for j in range(pressing.shape[0]):
         if link_of[j] == link_of[i]:
             points += 1
             borne += pressing[j]
-            doubt = max(doubt, pulling[j])
-    return points, borne if borne > PULL_DOUBT * doubt else 0.0
+            square += pulling[j] * pulling[j]
+    return points, borne if borne > PULL_DOUBT * math.sqrt(square) else 0.0

@@ -95,8 +95,8 @@ def decide(
     weighs = loaded and not decided
     if weighs:
         drop_unborne(
-            settings.force_on, settings.velocity_tolerance, ground.link_of, stance.pressing, stance.pulling, follows,
-            rate, touching,
+            settings.force_on, 0.5 * settings.velocity_tolerance, ground.link_of, stance.pressing, stance.pulling,
+            follows, stance.point_velocity, touching,
         )  # fmt: skip
     balanced_drift(_WIDTH, problem.rows, touching, scratch.basis, scratch.values, problem.drift)
     for i in range(touching.shape[0]):
