@@ -9,17 +9,18 @@ from hybrid_contact_ros.kernels.estimation.stance import PULL_DOUBT
 
 
 @kernel
-def drop_unborne(force_on, falling, link_of, pressing, pulling, closed, velocity, touching):
+def drop_unborne(force_on, falling, link_of, pressing, pulling, closed, rate, velocity, touching):
     """Let no point of a sole be a candidate that falls on, while its sole is observed to bear nothing.
 
     What arrives below the ground is taken for closed at once, since something must be stopping it. Where the ground is
     lower than it was learned to be nearby, nothing is.
 
     Args: those of :func:`keep_borne`, and falling: m/s, of what does not rest. closed: (m,) uint8, of the state before.
-        velocity: (m, 3), m/s, of the points, low-passed, normal first. touching: in and out (m,) uint8.
+        rate: (m,), m/s, of the gaps. velocity: (m, 3), m/s, of the points, low-passed, normal first: an impact ends
+        the one at once, and noise the other one never. touching: in and out (m,) uint8.
     """
     for i in range(closed.shape[0]):
-        if touching[i] and velocity[i, 0] < -falling:
+        if touching[i] and max(rate[i], velocity[i, 0]) < -falling:
             points, borne = _borne(i, link_of, pressing, pulling)
             if points > 1 and not borne > (0.0 if closed[i] else force_on):
                 touching[i] = 0

@@ -96,7 +96,7 @@ def decide(
     if weighs:
         drop_unborne(
             settings.force_on, 0.5 * settings.velocity_tolerance, ground.link_of, stance.pressing, stance.pulling,
-            follows, stance.point_velocity, touching,
+            follows, rate, stance.point_velocity, touching,
         )  # fmt: skip
     balanced_drift(_WIDTH, problem.rows, touching, scratch.basis, scratch.values, problem.drift)
     for i in range(touching.shape[0]):

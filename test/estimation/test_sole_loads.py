@@ -1,0 +1,131 @@
+"""What the points of a sole bear together, as observed: it keeps a sole closed that a velocity or a mode would open, and
+a sole open that arrives where the ground should be and is not."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pinocchio
+import pytest
+
+from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.estimator import ContactEstimator, Parts
+from hybrid_contact_ros.kernels.estimation.sole_loads import drop_unborne, keep_borne
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.mechanics.state import RobotState
+
+LEAST, ON, FALLING = 3.0, 5.0, 0.05  # N, N, m/s
+LINKS = np.array([0, 0, 0, 0, 4])  # a sole of four points, and a foot that is one
+
+
+def kept(pressing, pulling=(0.0,) * 5, gap=(1e-3, 0.0, 4e-3, 2e-3, 0.0)):
+    load, offs = np.full(5, -20.0), np.full(5, 0.1)
+    keep_borne(LEAST, ON, LINKS, np.array(pressing), np.array(pulling), np.array(gap), load, offs)
+    return [i for i in range(5) if load[i] == ON and math.isinf(offs[i])]
+
+
+def test_the_lowest_point_of_a_sole_that_bears_load_is_kept_whichever_point_is_said_to_bear_it():
+    assert kept([0.0, -5.0, 60.0, 10.0, 80.0]) == [1]
+
+
+def test_a_sole_that_bears_less_than_one_that_stands_or_than_its_errors_is_not_kept():
+    assert kept([5.0, 5.0, 1.0, 0.0, 0.0]) == []
+    assert kept([20.0, 20.0, 20.0, 0.0, 0.0], pulling=[0.0, 30.0, 30.0, 0.0, 0.0]) == []
+
+
+def dropped(pressing, falls, closed, rate=None):
+    touching = np.ones(5, np.uint8)
+    velocity = np.zeros((5, 3))
+    velocity[:, 0] = -falls
+    drop_unborne(
+        ON, FALLING, LINKS, np.array(pressing), np.zeros(5), np.array(closed, np.uint8),
+        np.full(5, -falls if rate is None else rate), velocity, touching,
+    )  # fmt: skip
+    return [i for i in range(5) if not touching[i]]
+
+
+def test_points_of_an_unborne_sole_that_falls_on_are_no_candidates_but_single_feet_are():
+    assert dropped([0.5, -0.5, 1.0, 0.0, 0.0], 0.1, [0, 0, 0, 0, 0]) == [0, 1, 2, 3]
+    assert dropped([0.5, -0.5, 1.0, 0.0, 0.0], 0.01, [0, 0, 0, 0, 0]) == []
+    assert dropped([0.5, -0.5, 1.0, 0.0, 0.0], 0.1, [0, 0, 0, 0, 0], rate=0.0) == []  # an impact has stopped it
+    assert dropped([4.0, 4.0, 0.0, 0.0, 0.0], 0.1, [0, 0, 0, 0, 0]) == []
+
+
+def test_points_that_are_closed_are_candidates_while_their_sole_bears_anything():
+    assert dropped([1.0, 1.0, 0.0, 0.0, 0.0], 0.1, [1, 0, 0, 0, 0]) == [1, 2, 3]
+    assert dropped([-1.0, -1.0, 0.0, 0.0, 0.0], 0.1, [1, 0, 0, 0, 0]) == [0, 1, 2, 3]
+
+
+# A body on two vertical prismatic legs with soles, side by side at the same place: load moves from one to the other
+# without a moment.
+
+LEG = """
+  <link name="sole_{n}"><inertial><mass value="0.5"/><origin xyz="0 0 0"/>
+    <inertia ixx="1e-3" ixy="0" ixz="0" iyy="1e-3" iyz="0" izz="1e-3"/></inertial></link>
+  <joint name="leg_{n}" type="prismatic"><parent link="body"/><child link="sole_{n}"/><axis xyz="0 0 1"/>
+    <limit lower="-1" upper="1" effort="1000" velocity="20"/></joint>"""
+URDF = f"""<robot name="walker"><link name="body"><inertial><mass value="20"/><origin xyz="0 0 0"/>
+  <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+  {LEG.format(n="left")}{LEG.format(n="right")}</robot>"""
+CORNERS = [0.1, 0.05, 0.0, 0.1, -0.05, 0.0, -0.1, 0.05, 0.0, -0.1, -0.05, 0.0]
+BODY, FOOT, DT = 20.0, 0.5, 1e-3
+
+
+@pytest.fixture(scope="module")
+def walker(tmp_path_factory):
+    file = tmp_path_factory.mktemp("walker") / "walker.urdf"
+    file.write_text(URDF)
+    config = EstimatorConfig.from_mapping(
+        {"contacts": {side: {"link": f"sole_{side}", "points": CORNERS} for side in ("left", "right")}}
+    )
+    model = RigidBodyModel.from_urdf(file, config)
+    return model, ContactEstimator(model, config)
+
+
+def closed(walker, heights, share):
+    """Which soles are closed, (n, 2): ``heights`` (n, 2) of the soles, m; ``share`` (n,) of the weight on the left one.
+    The body is at rest, and efforts are those of inverse dynamics."""
+    model, estimator = walker
+    pin = pinocchio.buildModelFromXML(URDF, pinocchio.JointModelFreeFlyer())
+    data = pin.createData()
+    v, a = np.gradient(heights, DT, axis=0), np.gradient(np.gradient(heights, DT, axis=0), DT, axis=0)
+    order = [pin.idx_vs[pin.getJointId(name)] - 6 for name in model.joint_names]
+    estimator.reset()
+    told = []
+    for k in range(len(heights)):
+        total = (BODY + 2 * FOOT) * 9.81 + FOOT * a[k].sum()
+        forces = total * np.array([share[k], 1.0 - share[k]])
+        q = np.concatenate(([0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0], heights[k] - 0.5))
+        joints = np.concatenate((np.zeros(6), v[k])), np.concatenate((np.zeros(6), a[k]))
+        effort = pinocchio.rnea(pin, data, q, *joints)
+        assert effort[2] == pytest.approx(total)  # the ground bears all
+        effort[6:] -= forces
+        effort[:6] = 0.0
+        state = RobotState(
+            int(round(1e9 * DT * k)), np.concatenate((q[:7], q[7:][order])), joints[0][[*range(6), *(6 + i for i in order)]],
+            np.concatenate((effort[:6], effort[6:][order])),
+        )  # fmt: skip
+        mode = estimator.update(state, Parts.MODE).mode
+        told.append(mode.closed.reshape(2, 4).any(axis=1))
+    return np.array(told)
+
+
+def test_a_sole_whose_dent_gives_back_while_the_other_one_takes_over_half_of_the_weight_stays_closed(walker):
+    t = DT * np.arange(700)
+    other = np.clip((t - 0.5) / 0.02, 0.0, 1.0)  # how far the right sole has taken its half
+    heights = np.column_stack((-0.01 + 0.005 * other, 0.03 - 0.035 * np.clip(t / 0.52, 0.0, 1.0)))
+    told = closed(walker, heights, 1.0 - 0.5 * other)
+    assert told[100:, 0].all()
+    assert told[600:].all() and not told[100:450, 1].any()
+
+
+def test_a_sole_that_arrives_where_the_ground_was_learned_to_be_and_bears_nothing_is_open(walker):
+    t = DT * np.arange(900)
+    # The right sole stood on a tile of 15 mm, is lifted, and comes down beside it, where there is none.
+    lifted = np.interp(t, [0.0, 0.3, 0.45, 0.75, 0.9], [0.015, 0.015, 0.06, 0.003, 0.003])
+    smooth = np.convolve(np.pad(lifted, 20, mode="edge"), np.ones(41) / 41, mode="valid")
+    share = np.interp(t, [0.0, 0.25, 0.3, 0.8, 0.85], [0.5, 0.5, 1.0, 1.0, 0.5])
+    told = closed(walker, np.column_stack((np.zeros_like(t), smooth)), share)
+    assert told[100:, 0].all() and told[100:240, 1].all()
+    assert not told[350:745, 1].any()
