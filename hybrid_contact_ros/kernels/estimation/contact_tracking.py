@@ -52,6 +52,25 @@ def candidates(
 
 
 @kernel
+def drop_moving(gap_on, part, rate_offs, closed, gap, velocity, touching):
+    """Let no open contact above ``gap_on`` be a candidate that moves up or down, where no loads are known.
+
+    What has stopped there may stand on ground that is higher than it was learned to be. A rate within the tolerance
+    tells that it has stopped only where a load tells it, too: a sole that is lifted or comes down slowly has such rates
+    for half of its swing.
+
+    Args:
+        gap_on: m. part: of ``rate_offs`` (m,), m/s, below which the low-passed rate of a gap is none.
+        closed: (m,) uint8, of the state before. gap: (m,), m.
+        velocity: (m, 3), m/s, of the points, low-passed, normal first. touching: in and out (m,) uint8.
+    """
+    for i in range(gap.shape[0]):
+        moves = abs(velocity[i, 0]) > part * rate_offs[i]
+        if touching[i] and not closed[i] and gap[i] > gap_on and moves:
+            touching[i] = 0
+
+
+@kernel
 def slips(
     # constants:
     slip_on, slip_off, time_constant, velocity_sigma, tangents,

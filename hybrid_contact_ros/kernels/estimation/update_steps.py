@@ -15,6 +15,7 @@ from hybrid_contact_ros.kernels.estimation.contact_quantities import contact_qua
 from hybrid_contact_ros.kernels.estimation.contact_tracking import (
     BELIEVED,
     candidates,
+    drop_moving,
     told_statuses,
     track_closed,
 )
@@ -60,6 +61,8 @@ _WIDTH = 1 + TANGENTS
 _BASE = 6  # coordinates of a floating base
 # A contact whose G_nn is below this times the largest is one that no motion changes.
 _IMMOVABLE = 1e-12
+# Part of the rate that opens a closed contact below which an open one is at rest, low-passed.
+_RESTS = 0.3
 _SOLVED = int(Status.SOLVED)
 _ALWAYS = int(Validity.STATE | Validity.BASE)
 _EFFORT, _UNIQUE, _FORCES = int(Validity.EFFORT), int(Validity.MODE_UNIQUE), int(Validity.FORCES)
@@ -93,6 +96,10 @@ def decide(
         if decided and closed[i]:
             touching[i] = 1
     weighs = loaded and not decided
+    if not loaded and not decided:
+        drop_moving(
+            settings.gap_on, _RESTS, ground.rate_offs, follows, gap, stance.point_velocity, touching
+        )  # fmt: skip
     if weighs:
         drop_unborne(
             settings.force_on, 0.5 * settings.velocity_tolerance, ground.link_of, stance.pressing, stance.pulling,
