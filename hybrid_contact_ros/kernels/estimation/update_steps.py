@@ -15,7 +15,6 @@ from hybrid_contact_ros.kernels.estimation.contact_quantities import contact_qua
 from hybrid_contact_ros.kernels.estimation.contact_tracking import (
     BELIEVED,
     candidates,
-    drop_moving,
     told_statuses,
     track_closed,
 )
@@ -61,8 +60,6 @@ _WIDTH = 1 + TANGENTS
 _BASE = 6  # coordinates of a floating base
 # A contact whose G_nn is below this times the largest is one that no motion changes.
 _IMMOVABLE = 1e-12
-# Part of the rate that opens a closed contact below which an open one is at rest, low-passed.
-_RESTS = 0.3
 _SOLVED = int(Status.SOLVED)
 _ALWAYS = int(Validity.STATE | Validity.BASE)
 _EFFORT, _UNIQUE, _FORCES = int(Validity.EFFORT), int(Validity.MODE_UNIQUE), int(Validity.FORCES)
@@ -90,16 +87,13 @@ def decide(
     if joint:
         follows, doubt = tracker.alone, tracker.alone_evidence
     candidates(
-        settings.gap_on, ground.gap_offs, settings.velocity_tolerance, ground.rate_offs, follows, gap, rate, touching
+        settings.gap_on, ground.gap_offs, loaded or decided, settings.velocity_tolerance, ground.rate_offs, follows,
+        gap, rate, touching,
     )  # fmt: skip
     for i in range(touching.shape[0]):
         if decided and closed[i]:
             touching[i] = 1
     weighs = loaded and not decided
-    if not loaded and not decided:
-        drop_moving(
-            settings.gap_on, _RESTS, ground.rate_offs, follows, gap, stance.point_velocity, touching
-        )  # fmt: skip
     if weighs:
         drop_unborne(
             settings.force_on, 0.5 * settings.velocity_tolerance, ground.link_of, stance.pressing, stance.pulling,
@@ -135,6 +129,8 @@ def decide(
                 settings.gap_on, settings.velocity_tolerance, ground.rate_offs, settings.force_on, settings.force_off,
                 settings.load_sigma, here.velocity_sigmas, weight, touching, gap, rate, scratch.load, follows, doubt,
             )  # fmt: skip
+            for i in range(touching.shape[0]):
+                scratch.load[i] = belief.load[i]  # events are foretold from the loads of the mode
             if joint:
                 decide_together(
                     use.close_above, use.open_below, surface, idle, follows, weight, gap, here.gap_sigmas,
