@@ -22,7 +22,7 @@ from hybrid_contact_ros.kernels.estimation.event_density import DensityMemory, f
 from hybrid_contact_ros.kernels.estimation.event_skill import EventSkill
 from hybrid_contact_ros.kernels.estimation.foot_stops import FootStops, doubt_efforts, hold_stopped
 from hybrid_contact_ros.kernels.estimation.friction_bounds import FrictionBounds, FrictionTable, bound_friction
-from hybrid_contact_ros.kernels.estimation.ground import MOST_LOADED, GroundScratch, learn_ground
+from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, learn_ground
 from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings
 from hybrid_contact_ros.kernels.estimation.hanging import HangMemory
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
@@ -355,10 +355,9 @@ def update(
     )  # fmt: skip
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     joint = use.decides and not believed and not decided and (sensors_decide or not sensed)
-    loaded = settled and believed and gap.shape[0] <= MOST_LOADED
     code, mode_residual = decide(
-        use, joint, belief_gap_sigma, hang_idle, stance, least_load, loaded, settings, given, decided, belief, weight, gripping, problem,
-        here, tracker, mode, warm, solver, scratch, ground, out,
+        use, joint, belief_gap_sigma, hang_idle, stance, least_load, believed, settled, settings, given, decided, belief,
+        weight, gripping, problem, here, tracker, mode, warm, solver, scratch, ground, out,
     )  # fmt: skip
     if not decided:
         heed_tracker(belief_gap_sigma, alone if joint else closed, weight, gap, gap_sigmas, travel, belief, out)

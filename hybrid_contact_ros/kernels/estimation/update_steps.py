@@ -19,6 +19,7 @@ from hybrid_contact_ros.kernels.estimation.contact_tracking import (
     track_closed,
 )
 from hybrid_contact_ros.kernels.estimation.event_times import next_events
+from hybrid_contact_ros.kernels.estimation.ground import MOST_LOADED
 from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled, observe_momentum, observed_forces
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
 from hybrid_contact_ros.kernels.estimation.sole_loads import drop_unborne, keep_borne
@@ -67,8 +68,8 @@ _EFFORT, _UNIQUE, _FORCES = int(Validity.EFFORT), int(Validity.MODE_UNIQUE), int
 
 @kernel
 def decide(
-    use, joint, surface, idle, stance, least_load, loaded, settings, given, decided, belief, weight, robot, problem, here, tracker, mode,
-    warm, solver, scratch, ground, out,
+    use, joint, surface, idle, stance, least_load, believed, settled, settings, given, decided, belief, weight, robot,
+    problem, here, tracker, mode, warm, solver, scratch, ground, out,
 ):  # fmt: skip
     """Solve for the mode of the contacts that may carry force, and decide which of them are closed.
 
@@ -76,8 +77,9 @@ def decide(
     not hold, although the mode gives it a force, carries nothing: the mode is solved again without it. Where the belief
     has ``decided`` which contacts are closed, the mode is theirs. Where it may decide and forces tell nothing
     (``joint``), it does so together with the tracker (:func:`~.belief_step.decide_together`; ``surface``, ``idle``: of
-    that), which then follows each contact by itself. Where loads were observed at this state (``loaded``), they keep
-    soles closed (:func:`~.sole_loads.keep_borne`; ``least_load``: of that). It keeps the loads for the next state.
+    that), which then follows each contact by itself. Where efforts are ``believed`` and the observer has
+    ``settled``, observed loads keep soles closed (:func:`~.sole_loads.keep_borne`; ``least_load``: of that). It keeps
+    the loads for the next state.
 
     Returns:
         Status and residual of the mode.
@@ -87,13 +89,13 @@ def decide(
     if joint:
         follows, doubt = tracker.alone, tracker.alone_evidence
     candidates(
-        settings.gap_on, ground.gap_offs, loaded or decided, settings.velocity_tolerance, ground.rate_offs, follows,
+        settings.gap_on, ground.gap_offs, believed or decided, settings.velocity_tolerance, ground.rate_offs, follows,
         gap, rate, touching,
     )  # fmt: skip
     for i in range(touching.shape[0]):
         if decided and closed[i]:
             touching[i] = 1
-    weighs = loaded and not decided
+    weighs = believed and settled and not decided and gap.shape[0] <= MOST_LOADED
     if weighs:
         drop_unborne(
             settings.force_on, 0.5 * settings.velocity_tolerance, ground.link_of, stance.pressing, stance.pulling,
