@@ -356,8 +356,8 @@ def update(
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     joint = use.decides and not believed and not decided and (sensors_decide or not sensed)
     code, mode_residual = decide(
-        use, joint, belief_gap_sigma, hang_idle, stance, least_load, believed, settled, settings, given, decided, belief,
-        weight, gripping, problem, here, tracker, mode, warm, solver, scratch, ground, out,
+        use, joint, belief_gap_sigma, hang_idle, stance, least_load, believed, settled, settings, given, decided,
+        belief, weight, gripping, problem, here, tracker, mode, warm, solver, scratch, ground, out,
     )  # fmt: skip
     if not decided:
         heed_tracker(belief_gap_sigma, alone if joint else closed, weight, gap, gap_sigmas, travel, belief, out)
