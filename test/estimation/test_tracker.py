@@ -162,14 +162,14 @@ def test_a_foot_that_is_flung_while_it_counts_as_closed_does_not_make_its_veloci
         assert low <= np.sqrt(tracker.memory.spread[0]) <= high
 
 
-@pytest.mark.parametrize(("loaded", "near"), [(True, 1), (False, 0)])
-def test_above_gap_on_an_open_contact_at_rest_is_a_candidate_where_its_load_can_tell(loaded, near):
+@pytest.mark.parametrize(("told", "near"), [(True, 1), (False, 0)])
+def test_above_gap_on_an_open_contact_at_rest_is_a_candidate_where_its_load_can_tell(told, near):
     config = ActivationConfig()
     gap, touching = np.array([0.5 * (config.gap_on + config.gap_off)] * 2), np.zeros(2, np.uint8)
     tolerance, off = np.full(2, config.velocity_tolerance), np.full(2, config.gap_off)
     closed, rate = np.array([0, 1], np.uint8), np.zeros(2)
-    candidates(config.gap_on, off, loaded, config.velocity_tolerance, tolerance, closed, gap, rate, touching)
+    candidates(config.gap_on, off, told, config.velocity_tolerance, tolerance, closed, gap, rate, touching)
     assert list(touching) == [near, 1]  # what is closed stays one either way
     gap[:] = 0.5 * config.gap_on
-    candidates(config.gap_on, off, loaded, config.velocity_tolerance, tolerance, closed, gap, rate, touching)
+    candidates(config.gap_on, off, told, config.velocity_tolerance, tolerance, closed, gap, rate, touching)
     assert list(touching) == [1, 1]

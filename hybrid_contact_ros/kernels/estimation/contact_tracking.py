@@ -23,7 +23,7 @@ _SLIP_SIGMAS = 4.0
 @kernel
 def candidates(
     # constants:
-    gap_on, gap_off, loaded, velocity_tolerance, rate_off,
+    gap_on, gap_off, told, velocity_tolerance, rate_off,
     # problem:
     closed, gap, rate,
     # out:
@@ -33,21 +33,21 @@ def candidates(
 
     A contact that was closed stays a candidate up to ``gap_off``, however fast: one state does not open it. One that
     was open becomes one below ``gap_off`` once it is at rest within ``velocity_tolerance``, since something may have
-    stopped it where the plane is not quite where the map has it, which its load decides. Where loads are not known, a
-    foot that is lifted or comes down slowly looks the same, and it becomes one below ``gap_on`` only; what stands
-    higher is found by its stillness (:mod:`.stance`). Below ``gap_on`` it becomes one while it moves away no faster
+    stopped it where the plane is not quite where the map has it, which its load or the belief decides. Where neither
+    tells, a sole that is lifted or comes down slowly looks the same, and it becomes one below ``gap_on`` only; what
+    stands higher is found by its stillness (:mod:`.stance`). Below ``gap_on`` it becomes one while it moves away no faster
     than that, or while it approaches and its gap is gone. (While it approaches faster and has a gap, nothing has
     stopped it yet.)
 
     Args:
-        gap_on: m. gap_off: (m,), m. loaded: whether loads are known. velocity_tolerance: m/s. rate_off: (m,), m/s, of
+        gap_on: m. gap_off: (m,), m. told: whether loads or a belief tell. velocity_tolerance: m/s. rate_off: (m,), m/s, of
             a gap that grows; the tolerance or more.
         closed: (m,) uint8, of the state before.
         gap: φ (m,), m. rate: φ̇ (m,), m/s.
         touching: out (m,) uint8.
     """
     for i in range(gap.shape[0]):
-        reach = gap_off[i] if closed[i] or loaded else min(gap_on, gap_off[i])
+        reach = gap_off[i] if closed[i] or told else min(gap_on, gap_off[i])
         near = gap[i] <= reach and (closed[i] or rate[i] <= rate_off[i])
         if near and not closed[i] and rate[i] < -velocity_tolerance:
             near = gap[i] <= min(gap_on, 0.0)

@@ -88,8 +88,9 @@ def decide(
     follows, doubt = closed, tracker.evidence  # of the tracker; where the belief has no part, that is all
     if joint:
         follows, doubt = tracker.alone, tracker.alone_evidence
+    told = believed or decided or joint  # something else than the tracker tells of what seems to be at rest
     candidates(
-        settings.gap_on, ground.gap_offs, believed or decided, settings.velocity_tolerance, ground.rate_offs, follows,
+        settings.gap_on, ground.gap_offs, told, settings.velocity_tolerance, ground.rate_offs, follows,
         gap, rate, touching,
     )  # fmt: skip
     for i in range(touching.shape[0]):
