@@ -68,3 +68,23 @@ def test_a_foot_that_soft_ground_slows_down_has_touched_where_its_load_was_seen(
     gaps = np.concatenate((fall, sinking, np.full(200, sinking[-1])))
     height, lead = touched(gaps, np.arange(gaps.size) * DT >= 0.065)
     assert -0.006 < height < 0.0 and lead > 0.0
+
+
+@pytest.mark.parametrize("speed", [0.02, 0.05, 0.2])  # m/s
+def test_a_foot_that_is_lifted_slowly_forgets_how_far_the_base_moved_on_while_it_stood(speed):
+    memory = stance_memory(1)
+    settings = ground_settings(EstimatorConfig().ground, 150.0, 4)
+    gaps = np.concatenate((np.zeros(200), speed * DT * np.arange(int(0.03 / (speed * DT)))))
+    left = None
+    for gap, rate in zip(gaps, np.gradient(gaps, DT), strict=True):
+        here = Here(np.array([rate]), np.array([[rate, 0.0, 0.0]]), np.array([1e-3]))
+        follow_stance(
+            0, 0, GAIN, 0.0, settings, Given(DT), Problem(np.array([gap])), here, Tracker(np.ones(1, np.uint8)),
+            memory, Ahead(np.zeros((1, 3)), np.zeros(1, np.int64)),
+        )  # fmt: skip
+        if memory.standing[0] > 0.1 and gap == 0.0:
+            memory.entry[0], memory.travel[0] = 0, [0.05, 0.0, 0.0]  # it stands, and the base has moved on
+        if left is None and memory.entry[0] < 0 and gap > 0.0:
+            left = gap
+    assert 0.0015 < left < 0.008
+    assert not memory.travel.any()

@@ -24,6 +24,7 @@ _CREEP, _CREEP_UNLOADED = 0.001**2, 0.0001**2  # m²/s, by which single foothold
 # not known it may be the foot that moves
 _PLACE_TIME = 0.05  # s, of the positions of the points, once they are slower than
 _FLIES = 0.3  # m/s
+_LIFTED = 0.0015  # m, above where it stood
 _UNREST_TIME = 0.2  # s
 _LANDED = 0.05  # s, after which the ringing of an impact is over
 _RESTLESS = 2.0  # deviations of a rate that speaks for nothing
@@ -112,6 +113,10 @@ def follow_stance(i, loads, gain, noise_of_rate, ground, given, problem, here, t
     # The observer lags: a foot that has left still seems to press.
     leaves = begun and not tracker.closed[i] and memory.point_velocity[i, 0] > ground.still_speed
     if leaves or not (stands and may_touch(i, problem, ahead)):
+        if memory.entry[i] >= 0 and memory.point_gap[i] - memory.stance_height[i] > _LIFTED:
+            # It is lifted. How far the base moved on while it stood tells nothing of where it is still next.
+            for k in range(3):
+                memory.travel[i, k] = 0.0
         leave(i, memory)
         return False
     if not begun or (memory.entry[i] < 0 and not rests):
