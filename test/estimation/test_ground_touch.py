@@ -86,5 +86,5 @@ def test_a_foot_that_is_lifted_slowly_forgets_how_far_the_base_moved_on_while_it
             memory.entry[0], memory.travel[0] = 0, [0.05, 0.0, 0.0]  # it stands, and the base has moved on
         if left is None and memory.entry[0] < 0 and gap > 0.0:
             left = gap
-    assert 0.0015 < left < 0.008
+    assert 0.0015 < left < 0.02
     assert not memory.travel.any()
