@@ -28,10 +28,12 @@ _SLOW = 0.05  # m/s, root mean square of a base that stands, and says nothing
 _SLIPS = 0.002  # m/s, by which feet that stand move at least where the names of legs are looked at
 _EXCHANGED = 0.75  # part of it that is left with other names. It is 0.91 at least where the names are right
 _MOVES, _PART = 0.03, 0.1  # m/s, and of the velocity of the base, the same where its velocity is looked at
-_SCALED = 0.4  # part of it that is left with another velocity. It is 0.84 at least where odometry is right
+# Parts of it that are left with another velocity; 0.84 at least where odometry is right. Noise of the velocity of a base
+# that stands shrinks with its factor: those by which another unit is told need a smaller part.
+_UNIT_LEFT, _LENGTH_LEFT = 0.4, 0.6
 _WALKS = 0.1  # m/s, root mean square of a velocity that is not made of noise
 _UNITS = (1e-3, 1e-2, 0.1, 0.3048, 1.0 / 0.3048, 10.0, 100.0, 1000.0)
-_LENGTHS = (0.5, 0.7, 0.8, 1.25, 1.4, 2.0)
+_LENGTHS = (0.7, 0.8, 1.25, 1.4, 1.6, 1.8)
 _BACK = -1.0
 _AGAIN = 3  # windows in a row
 
@@ -142,9 +144,11 @@ class LegDoubts:
             return ""
         tried = [factor for factor in (*_UNITS, *_LENGTHS, _BACK) if abs(factor) * speed > _WALKS]
         left = [float(self._speeds(feet[:, :1], factor * base).mean()) for factor in tried]
-        if not left or min(left) > _SCALED * moving:
+        if not left:
             return ""
         factor = tried[int(np.argmin(left))]
+        if min(left) > (_LENGTH_LEFT if factor in _LENGTHS else _UNIT_LEFT) * moving:
+            return ""
         if factor == _BACK:
             return "feet that stand move, and would not if the base moved the other way: are the axes those of the URDF?"
         cause = "is odom in m and m/s?" if factor in _UNITS else "is the URDF that of the robot, and odom in m/s?"
