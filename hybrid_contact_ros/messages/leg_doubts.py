@@ -31,6 +31,7 @@ _MOVES, _PART = 0.03, 0.1  # m/s, and of the velocity of the base, the same wher
 # Parts of it that are left with another velocity; 0.84 at least where odometry is right. Noise of the velocity of a base
 # that stands shrinks with its factor: those by which another unit is told need a smaller part.
 _UNIT_LEFT, _LENGTH_LEFT = 0.4, 0.6
+_OF_IT = 0.5  # part of that velocity that is left at most: legs of a robot that is carried do not make up for it
 _WALKS = 0.1  # m/s, root mean square of a velocity that is not made of noise
 _UNITS = (1e-3, 1e-2, 0.1, 0.3048, 1.0 / 0.3048, 10.0, 100.0, 1000.0)
 _LENGTHS = (0.7, 0.8, 1.25, 1.4, 1.6, 1.8)
@@ -147,7 +148,8 @@ class LegDoubts:
         if not left:
             return ""
         factor = tried[int(np.argmin(left))]
-        if min(left) > (_LENGTH_LEFT if factor in _LENGTHS else _UNIT_LEFT) * moving:
+        enough = (_LENGTH_LEFT if factor in _LENGTHS else _UNIT_LEFT) * moving
+        if min(left) > min(enough, _OF_IT * abs(factor) * speed):
             return ""
         if factor == _BACK:
             return "feet that stand move, and would not if the base moved the other way: are the axes those of the URDF?"
