@@ -30,11 +30,11 @@ _EXCHANGED = 0.75  # part of it that is left with other names. It is 0.91 at lea
 _MOVES, _PART = 0.03, 0.1  # m/s, and of the velocity of the base, the same where its velocity is looked at
 # Parts of it that are left with another velocity; 0.84 at least where odometry is right. Noise of the velocity of a base
 # that stands shrinks with its factor: those by which another unit is told need a smaller part.
-_UNIT_LEFT, _LENGTH_LEFT = 0.4, 0.6
+_UNIT_LEFT, _LENGTH_LEFT = 0.4, 0.45
 _OF_IT = 0.5  # part of that velocity that is left at most: legs of a robot that is carried do not make up for it
 _WALKS = 0.1  # m/s, root mean square of a velocity that is not made of noise
 _UNITS = (1e-3, 1e-2, 0.1, 0.3048, 1.0 / 0.3048, 10.0, 100.0, 1000.0)
-_LENGTHS = (0.7, 0.8, 1.25, 1.4, 1.6, 1.8)
+_LENGTHS = (0.7, 1.4, 1.6, 1.8)  # nothing nearer to 1: feet that slip on by a fifth of each step are no other legs
 _BACK = -1.0
 _AGAIN = 3  # windows in a row
 

@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 _USUAL = 1e-4, 0.1  # s, between the states of a robot
 _STATES, _STEPS = 20, 10  # states that make one way, and ways that are looked at together
-_FAR = 0.01  # rad and m, root mean square of the ways that say something
+_FAR = 0.002  # rad and m, root mean square of the ways that say something
 _ALIKE = 0.8  # correlation of ways that are of one motion
 _SCALED = 30.0  # ratio of their lengths from which on the unit of time is another one
 _TURN = 2.0 * np.pi
