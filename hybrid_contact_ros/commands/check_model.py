@@ -10,8 +10,8 @@ import numpy as np
 
 from hybrid_contact_ros.commands.check_soles import overlapping
 from hybrid_contact_ros.config import EstimatorConfig
-from hybrid_contact_ros.mechanics.contact_draft import NO_SHAPE, without_shape
 from hybrid_contact_ros.mechanics.contact_balls import odd_balls
+from hybrid_contact_ros.mechanics.contact_draft import NO_SHAPE, without_shape
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.messages.intake import Intake

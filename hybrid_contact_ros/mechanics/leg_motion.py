@@ -100,7 +100,9 @@ class LegMotion:
         orders = np.arange(self._model.nq), np.arange(self._model.nv)
         for chain, of in zip(chains, source, strict=True):
             for own, other in zip(chain, chains[of], strict=True):
-                for order, to, from_ in zip(orders, _places(self._model, own), _places(self._model, other), strict=True):
+                for order, to, from_ in zip(
+                    orders, _places(self._model, own), _places(self._model, other), strict=True
+                ):
                     order[to] = np.arange(from_.start, from_.stop)
         return orders
 

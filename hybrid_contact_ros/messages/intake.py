@@ -194,7 +194,9 @@ class Intake:
     def contradictions(self, reported: float) -> list[str]:
         """What was told of numbers that contradict each other, where that is more than this share of a stream."""
         received = {JOINTS: self.received["joint_states"], ODOM: self.received["odometry"]}
-        shares = {kind: n / max(1, received.get(kind.topic, self.received[kind.topic])) for kind, n in self.kinds.items()}
+        shares = {
+            kind: n / max(1, received.get(kind.topic, self.received[kind.topic])) for kind, n in self.kinds.items()
+        }
         return [
             f"{100.0 * share:.0f} % odd: {self.sentences[kind]}"
             for kind, share in shares.items()

@@ -9,6 +9,9 @@ or are carried makes no such guess come true, so that nothing is said of it. Not
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from itertools import combinations, permutations
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,8 +31,8 @@ _SLOW = 0.05  # m/s, root mean square of a base that stands, and says nothing
 _SLIPS = 0.002  # m/s, by which feet that stand move at least where the names of legs are looked at
 _EXCHANGED = 0.75  # part of it that is left with other names. It is 0.91 at least where the names are right
 _MOVES, _PART = 0.03, 0.1  # m/s, and of the velocity of the base, the same where its velocity is looked at
-# Parts of it that are left with another velocity; 0.84 at least where odometry is right. Noise of the velocity of a base
-# that stands shrinks with its factor: those by which another unit is told need a smaller part.
+# Parts of it that are left with another velocity; 0.82 at least where odometry is right. Noise of the velocity of a
+# base that stands shrinks with its factor.
 _UNIT_LEFT, _LENGTH_LEFT = 0.4, 0.45
 _OF_IT = 0.5  # part of that velocity that is left at most: legs of a robot that is carried do not make up for it
 _WALKS = 0.1  # m/s, root mean square of a velocity that is not made of noise
@@ -37,6 +40,7 @@ _UNITS = (1e-3, 1e-2, 0.1, 0.3048, 1.0 / 0.3048, 10.0, 100.0, 1000.0)
 _LENGTHS = (0.7, 1.4, 1.6, 1.8)  # nothing nearer to 1: feet that slip on by a fifth of each step are no other legs
 _BACK = -1.0
 _AGAIN = 3  # windows in a row
+_LEGS = 6  # of a robot of which all orders of legs are looked at; of others two legs exchange their joints
 
 
 class LegDoubts:
@@ -49,6 +53,7 @@ class LegDoubts:
     def __init__(self, model: Model) -> None:
         self._motion = LegMotion(model)
         self._turns = len(self._motion.source)
+        self._orders = _orders(self._motion.source)
         self.reset()
 
     def reset(self) -> None:
@@ -70,7 +75,7 @@ class LegDoubts:
         """A sample begins: q near its middle, and the sum of v."""
         self._from, self._count = stamp, 0
         self._q: Array | None = None
-        self._v: Array | float = 0.0
+        self._v = np.zeros(1)
 
     def add(self, state: RobotState) -> str:
         """A state: what is odd by the last windows, in words, or nothing."""
@@ -87,10 +92,11 @@ class LegDoubts:
             if stamp - self._since >= 1e9 * _WINDOW:
                 self._look()
                 self._begin(stamp)
-            self._left = self._q, self._v / self._count
+            velocity = self._v / self._count
+            self._left = self._q, velocity
             self._stamps.append(stamp)
             self._feet.append([])
-            self._base.append(rotation_matrix(self._q[3:7]) @ self._left[1][:3])
+            self._base.append(rotation_matrix(self._q[3:7]) @ velocity[:3])
             self._next(stamp)
         elif self._left is not None:
             self._evaluate()
@@ -152,7 +158,9 @@ class LegDoubts:
         if min(left) > min(enough, _OF_IT * abs(factor) * speed):
             return ""
         if factor == _BACK:
-            return "feet that stand move, and would not if the base moved the other way: are the axes those of the URDF?"
+            return (
+                "feet that stand move, and would not if the base moved the other way: are its axes the URDF's?"
+            )
         cause = "is odom in m and m/s?" if factor in _UNITS else "is the URDF that of the robot, and odom in m/s?"
         return f"feet that stand move, and would not if the base were {factor:.3g} times as fast: {cause}"
 
@@ -160,17 +168,16 @@ class LegDoubts:
         """Which legs have to exchange their joints for the feet to stand still."""
         if self._turns == 1 or float(moving[0].mean()) < _SLIPS:
             return ""
-        from scipy.optimize import linear_sum_assignment  # takes its time, and most robots never need it
-
-        count = len(self._motion.legs)
-        costs = np.full((count, count), np.inf)
-        costs[np.arange(count), self._motion.source] = moving
-        _, source = linear_sum_assignment(costs)
-        if float(costs[np.arange(count), source].mean()) > _EXCHANGED * float(moving[0].mean()):
+        legs = np.arange(len(self._motion.legs))
+        costs = np.full((legs.size, legs.size), np.inf)
+        costs[legs, self._motion.source] = moving
+        each = costs[legs, self._orders].mean(axis=1)
+        best = int(np.argmin(each))
+        if float(each[best]) > _EXCHANGED * float(moving[0].mean()):
             return ""
         return (
             "feet that stand move, and would less if legs had each other's joints: are the names of the joints of "
-            f"{self._rings(source.tolist())} exchanged?"
+            f"{self._rings(self._orders[best].tolist())} exchanged?"
         )
 
     def _rings(self, source: list[int]) -> str:
@@ -184,3 +191,14 @@ class LegDoubts:
                 said.append(" and ".join(self._motion.legs[i] for i in ring))
             seen |= set(ring)
         return ", and of ".join(said)
+
+
+def _orders(source: NDArray[np.intp]) -> NDArray[np.intp]:
+    """(orders, legs), the legs that each has its joints from, of all orders in which these may be exchanged."""
+    legs = range(source.shape[1])
+    alike = [set(source[:, leg].tolist()) for leg in legs]
+    tried: Iterable[Sequence[int]] = permutations(legs)
+    if len(legs) > _LEGS:
+        tried = [[b if i == a else a if i == b else i for i in legs] for a, b in combinations(legs, 2)]
+    found = [order for order in tried if all(of in alike[leg] for leg, of in enumerate(order))]
+    return np.array(found, dtype=np.intp).reshape(-1, len(legs))
