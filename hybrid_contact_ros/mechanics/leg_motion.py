@@ -44,7 +44,7 @@ class LegMotion:
         self._data = self._model.createData()
         self._joints = joint_state(self._model, self._data)
         chains = [self._chain(int(joint)) for joint in model.spheres.joint]
-        on_legs = [k for k, chain in enumerate(chains) if chain]
+        on_legs = np.array([k for k, chain in enumerate(chains) if chain], dtype=np.intp)
         each = list(dict.fromkeys(chains[k] for k in on_legs))
         self.legs = tuple(model.contact_frames[chains.index(chain)] for chain in each)
         self.of_contact = np.array([each.index(chains[k]) for k in on_legs], dtype=np.intp)

@@ -201,4 +201,4 @@ def _orders(source: NDArray[np.intp]) -> NDArray[np.intp]:
     if len(legs) > _LEGS:
         tried = [[b if i == a else a if i == b else i for i in legs] for a, b in combinations(legs, 2)]
     found = [order for order in tried if all(of in alike[leg] for leg, of in enumerate(order))]
-    return np.array(found, dtype=np.intp).reshape(-1, len(legs))
+    return np.array(found, dtype=np.intp).reshape(len(found), len(legs))

@@ -5,8 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from helpers.quadruped import Gait, model, renamed, states, walk
+from helpers.quadruped import CONFIG, URDF, Gait, model, renamed, states, walk
+from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.mechanics.leg_motion import LegMotion
+from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.messages.leg_doubts import LegDoubts
 
 MODEL = model()
@@ -116,3 +118,17 @@ def test_what_was_told_is_forgotten_after_a_pause():
     wrong = states(MODEL, scaled(walk(Gait()), 1000.0))
     assert [words for state in wrong if (words := doubts.add(state))]
     assert doubts.add(replace(wrong[0], stamp_ns=wrong[-1].stamp_ns + 10**9)) == ""
+
+
+@pytest.mark.parametrize("contacts", [{}, {"belly": {"link": "base"}}])
+def test_a_robot_whose_contacts_are_on_no_leg_is_not_asked(contacts):
+    robot = RigidBodyModel.from_urdf(URDF, EstimatorConfig.from_mapping({"contacts": contacts}))
+    doubts = LegDoubts(robot)
+    assert not any(doubts.add(state) for state in states(robot, scaled(walk(Gait(seconds=4.0)), 1000.0)))
+
+
+def test_a_contact_on_the_trunk_beside_the_feet_changes_nothing():
+    contacts = {"belly": {"link": "base"}, **{name: {"link": each.link} for name, each in CONFIG.contacts.items()}}
+    robot = RigidBodyModel.from_urdf(URDF, EstimatorConfig.from_mapping({"contacts": contacts}))
+    doubts = LegDoubts(robot)
+    assert any(doubts.add(state) for state in states(robot, scaled(walk(Gait()), 1000.0)))
