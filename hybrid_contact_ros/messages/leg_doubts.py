@@ -36,7 +36,8 @@ _MOVES, _PART = 0.03, 0.1  # m/s, and of the velocity of the base, the same wher
 _UNIT_LEFT, _LENGTH_LEFT = 0.4, 0.45
 _OF_IT = 0.5  # part of that velocity that is left at most: legs of a robot that is carried do not make up for it
 _WALKS = 0.1  # m/s, root mean square of a velocity that is not made of noise
-_UNITS = (1e-3, 1e-2, 0.1, 0.3048, 1.0 / 0.3048, 10.0, 100.0, 1000.0)
+_FASTEST, _CREEPS = 5.0, 0.01  # m/s; faster than the first nothing is carried: both do not hold, and the second does
+_UNITS = (1e-3, 1e-2, 0.3048, 1.0 / 0.3048, 100.0, 1000.0)
 _LENGTHS = (0.7, 1.4, 1.6, 1.8)  # nothing nearer to 1: feet that slip on by a fifth of each step are no other legs
 _BACK = -1.0
 _AGAIN = 3  # windows in a row
@@ -149,13 +150,15 @@ class LegDoubts:
         """How fast the base must be for the feet to stand still, if it is not as fast as odometry says."""
         if moving < max(_MOVES, _PART * speed):
             return ""
-        tried = [factor for factor in (*_UNITS, *_LENGTHS, _BACK) if abs(factor) * speed > _WALKS]
+        possible = speed < _FASTEST
+        least = _WALKS if possible else _CREEPS
+        tried = [factor for factor in (*_UNITS, *_LENGTHS, _BACK) if abs(factor) * speed > least]
         left = [float(self._speeds(feet[:, :1], factor * base).mean()) for factor in tried]
         if not left:
             return ""
         factor = tried[int(np.argmin(left))]
         enough = (_LENGTH_LEFT if factor in _LENGTHS else _UNIT_LEFT) * moving
-        if min(left) > min(enough, _OF_IT * abs(factor) * speed):
+        if min(left) > (min(enough, _OF_IT * abs(factor) * speed) if possible else enough):
             return ""
         if factor == _BACK:
             return (
