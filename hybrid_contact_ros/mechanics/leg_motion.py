@@ -55,8 +55,9 @@ class LegMotion:
         for row, k in zip(self._moves, on_legs, strict=True):
             for joint in (1, *chains[k]):
                 row[_places(self._model, joint)[1]] = 1.0
+        self._chains = each
         self.source = self._sources(each)
-        self._orders = [self._order(each, source) for source in self.source]
+        self._orders = [self.order(source) for source in self.source]
 
     def feet(self, q: Array, v: Array, turn: int = 0) -> Array:
         """Velocities (k, 3), m/s in the axes of the world, of the material points of the contacts that are nearest to
@@ -95,15 +96,15 @@ class LegMotion:
                 found[:, leg] = [kind[(place + turn) % len(kind)] for turn in range(turns)]
         return found
 
-    def _order(self, chains: list[_Chain], source: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Which entries of q and v stand where."""
+    def order(self, source: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Which entries of q and of v (of the full model, where joints mimic others) stand where, if each leg has the
+        joints of another one, which ``source`` (legs,) says."""
         orders = np.arange(self._model.nq), np.arange(self._model.nv)
-        for chain, of in zip(chains, source, strict=True):
-            for own, other in zip(chain, chains[of], strict=True):
-                for order, to, from_ in zip(
-                    orders, _places(self._model, own), _places(self._model, other), strict=True
-                ):
-                    order[to] = np.arange(from_.start, from_.stop)
+        for chain, of in zip(self._chains, source, strict=True):
+            for own, other in zip(chain, self._chains[of], strict=True):
+                places = zip(orders, _places(self._model, own), _places(self._model, other), strict=True)
+                for order, here, there in places:
+                    order[here] = np.arange(there.start, there.stop)
         return orders
 
 

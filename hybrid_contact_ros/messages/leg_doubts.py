@@ -161,9 +161,7 @@ class LegDoubts:
         if min(left) > (min(enough, _OF_IT * abs(factor) * speed) if possible else enough):
             return ""
         if factor == _BACK:
-            return (
-                "feet that stand move, and would not if the base moved the other way: are its axes the URDF's?"
-            )
+            return "feet that stand move, and would not if the base moved the other way: are its axes the URDF's?"
         cause = "is odom in m and m/s?" if factor in _UNITS else "is the URDF that of the robot, and odom in m/s?"
         return f"feet that stand move, and would not if the base were {factor:.3g} times as fast: {cause}"
 
