@@ -10,17 +10,16 @@ import numpy as np
 
 from hybrid_contact_ros.commands.check_soles import overlapping
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.mechanics.contact_balls import odd_balls
 from hybrid_contact_ros.mechanics.contact_draft import NO_SHAPE, without_shape
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
-from hybrid_contact_ros.mechanics.urdf import sphere_radii
 from hybrid_contact_ros.messages.intake import Intake
 from hybrid_contact_ros.modes.critical_friction import critical_friction, jamming
 from hybrid_contact_ros.parameter_file import NODES, block_nodes, read_parameters
 
 ERROR, WARNING = "error", "warning"
 _DEEP = 0.02  # m; a contact point that is deeper inside its plane at the neutral configuration is worth a look
-_OFF = 0.002  # m; a radius that is farther from the URDF's is most likely a slip
 _HIGH = 10.0  # m; a gap that is larger at the neutral configuration is worth a look
 
 
@@ -149,15 +148,8 @@ def _model_findings(model: RigidBodyModel, contacts: list[dict[str, Any]]) -> li
 
 
 def _shape_findings(urdf: str | Path, config: EstimatorConfig) -> list[dict[str, str]]:
-    """Balls of another size than the spheres of their links in the URDF, and feet of which nothing is known."""
-    spheres = sphere_radii(urdf)
-    found = []
-    for name, contact in config.contacts.items():
-        radii = spheres.get(contact.link, ())
-        if contact.radius > 0.0 and radii and all(abs(contact.radius - radius) > _OFF for radius in radii):
-            shape = " or ".join(f"{radius:g}" for radius in sorted(set(radii)))
-            text = f"contacts.{name}.radius is {contact.radius:g} m; the URDF's sphere of {contact.link} has {shape} m"
-            found.append(finding(WARNING, text))
+    """Balls that are not the spheres of their links in the URDF, and feet of which nothing is known."""
+    found = [finding(WARNING, text) for text in odd_balls(urdf, config)]
     bare = {name: c.link for name, c in config.contacts.items() if not c.radius and not any(c.points)}
     if config.floating_base and bare:
         shapeless = without_shape(urdf, tuple(bare.values()))

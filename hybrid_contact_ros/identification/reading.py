@@ -9,6 +9,7 @@ from hybrid_contact_ros.bags.reader import BagReader
 from hybrid_contact_ros.bags.streams import Streams
 from hybrid_contact_ros.bags.unreadable import BagError
 from hybrid_contact_ros.config import EstimatorConfig
+from hybrid_contact_ros.mechanics.contact_balls import odd_balls
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.messages.intake import Intake
@@ -36,7 +37,8 @@ def read_states(
     """
     with BagReader(bag) as reader:
         streams = streams.found_in(reader, config.floating_base)
-        model = RigidBodyModel.from_urdf(streams.urdf(reader, urdf), config)
+        source = streams.urdf(reader, urdf)
+        model = RigidBodyModel.from_urdf(source, config)
         wanted = streams.needed(reader, model)
         intake = Intake(model, replace(config.input, base="odometry"), twist_in_world)
         states: list[RobotState] = []
@@ -53,7 +55,8 @@ def read_states(
             raise BagError(
                 damage or f"{bag} gives no state: {intake.last_fault[1] if intake.last_fault else 'no messages'}"
             )
-        return Recorded(model, states, damage or None, (*reader.warnings, *streams.warnings, *_unread(intake)))
+        odd = [*odd_balls(source, config), *intake.contradictions(config.diagnostics.reported)]
+        return Recorded(model, states, damage or None, (*reader.warnings, *streams.warnings, *odd, *_unread(intake)))
 
 
 def _unread(intake: Intake) -> list[str]:

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pinocchio as pin
 
@@ -95,13 +96,24 @@ def read_urdf(source: str | Path, locked: Sequence[str] = ()) -> Urdf:
     return Urdf(text=text, root=roots[0], joint_types=types, mimics=mimics)
 
 
-def sphere_radii(source: str | Path) -> dict[str, list[float]]:
-    """The radii (m) of the spheres that each link has for collisions, of a URDF that can be read."""
+class Sphere(NamedTuple):
+    """A sphere that a link has for collisions: its radius, m, and centre, m, in the link's frame."""
+
+    radius: float
+    centre: tuple[float, ...]
+
+
+def link_spheres(source: str | Path) -> dict[str, list[Sphere]]:
+    """The spheres that each link has for collisions, of a URDF that can be read."""
     robot = ElementTree.fromstring(_text(source).lstrip().encode("utf-8"))
-    found: dict[str, list[float]] = {}
+    found: dict[str, list[Sphere]] = {}
     for link in robot.findall("link"):
-        for sphere in link.findall("collision/geometry/sphere"):
-            found.setdefault(link.get("name", ""), []).append(float(sphere.get("radius", "nan")))
+        for collision in link.findall("collision"):
+            origin = collision.find("origin")
+            centre = "" if origin is None else origin.get("xyz", "")
+            for sphere in collision.findall("geometry/sphere"):
+                place = tuple(float(x) for x in (centre or "0 0 0").split())
+                found.setdefault(link.get("name", ""), []).append(Sphere(float(sphere.get("radius", "nan")), place))
     return found
 
 

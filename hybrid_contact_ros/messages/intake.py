@@ -23,16 +23,14 @@ from hybrid_contact_ros.config import InputConfig
 from hybrid_contact_ros.estimation.base_from_legs import BaseFromLegs
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.messages.beside import side_inputs
+from hybrid_contact_ros.messages.doubts import Doubts
 from hybrid_contact_ros.messages.imu import IMU
-from hybrid_contact_ros.messages.imu_doubts import ImuDoubts
 from hybrid_contact_ros.messages.joint_commands import COMMAND
-from hybrid_contact_ros.messages.joint_doubts import JointDoubts
 from hybrid_contact_ros.messages.joint_states import JOINTS, JointReading, JointStateReader, Model
 from hybrid_contact_ros.messages.odometry import Base, OdometryReader
-from hybrid_contact_ros.messages.odometry_doubts import OdometryDoubts
 from hybrid_contact_ros.messages.pairing import ODOM, Pairing
 from hybrid_contact_ros.messages.parts import PartsReader
-from hybrid_contact_ros.messages.refusals import DoubtedError, Fault, RefusedError, sentence
+from hybrid_contact_ros.messages.refusals import DOUBTS, DoubtedError, Fault, RefusedError, sentence
 from hybrid_contact_ros.messages.serialized import Deserialize, as_message
 from hybrid_contact_ros.messages.stamps import StampOrder, StreamRate, stamp_of
 
@@ -110,9 +108,7 @@ class Intake:
             model, config, lambda kind: PartsReader(kind, deserialize, objects), self._count, lambda: self.frame_id
         )
         self.rates = {JOINTS: StreamRate(), ODOM: StreamRate(), **{name: side.rate for name, side in self.side.items()}}
-        self._motion = OdometryDoubts()
-        self._joints = JointDoubts(model)
-        self._imu = ImuDoubts(self.needs_odometry) if IMU in self.side else None
+        self._doubts = Doubts(model, self.needs_odometry, IMU in self.side)
         self.frame_id = "" if model.floating_base else model.root_link
         self._child: tuple[str, str] = ("", "")  # the odometry's child_frame_id and what is wrong with it
         self.set_back = False
@@ -124,10 +120,7 @@ class Intake:
         self._reader.forget()
         for side in self.side.values():
             side.reset()
-        self._motion.reset()
-        self._joints.reset()
-        if self._imu is not None:
-            self._imu.reset()
+        self._doubts.reset()
         if self._legs is not None:
             self._legs.reset()
         for rate in self.rates.values():
@@ -179,8 +172,8 @@ class Intake:
             self._in_order(ODOM, self._base_order, stamp, receive_ns)
             self._look_at_frames(odometry.frame_id, odometry.child_frame_id, odd)
             self._pairing.refused = ""
-            if odd_motion := self._motion.add(stamp, base):
-                self._count(ODOM, "twist", odd_motion)
+            for doubt in self._doubts.odometry(stamp, base):
+                self._count(*doubt)
             if self._free_body:
                 return self._found(self._reader.free_state(stamp, base))
             pair = self._pairing.add_base(stamp - self._delay_ns, base, self._joint_order.last)
@@ -197,6 +190,18 @@ class Intake:
         """A message of one of :attr:`side` has come; see :meth:`joint_state`. It answers no state."""
         self.received[topic] += 1
         self.side[topic].take(msg, receive_ns, number, writer, self._beside_in_order, self._count)
+
+    def contradictions(self, reported: float) -> list[str]:
+        """What was told of numbers that contradict each other, where that is more than this share of a stream."""
+        received = {JOINTS: self.received["joint_states"], ODOM: self.received["odometry"]}
+        shares = {
+            kind: n / max(1, received.get(kind.topic, self.received[kind.topic])) for kind, n in self.kinds.items()
+        }
+        return [
+            f"{100.0 * share:.0f} % odd: {self.sentences[kind]}"
+            for kind, share in shares.items()
+            if kind.reason in DOUBTS and share > reported
+        ]
 
     def refuse(self, why: str) -> None:
         """The estimator could not compute with the state that was returned last; ``why`` says why."""
@@ -279,15 +284,14 @@ class Intake:
     def _found(self, state: RobotState) -> RobotState:
         self.states += 1
         self.set_back, self._was_set_back = self._was_set_back, False
-        if not self._free_body and (odd := self._joints.add(state)):
-            self._count(JOINTS, "velocity", odd)
+        for doubt in self._doubts.state(state):
+            self._count(*doubt)
         beside = {name: side.at(state.stamp_ns, self._count) for name, side in self._beside if side.there}
         if not beside:
             return state
         state = replace(state, **beside)
-        if self._imu is not None:
-            for unlike in self._imu.add(state):
-                self._count(IMU, "imu_units", unlike)
+        for doubt in self._doubts.imu(state):
+            self._count(*doubt)
         return state
 
     def _count(self, topic: str, reason: str, detail: str = "") -> None:

@@ -33,6 +33,8 @@ REASONS: dict[str, str] = {
     "effort_implausible": "an effort is far beyond what the joint can give: the state is used without effort",
     "covariance": "a covariance is not finite or beyond 1e12: it counts as none",
     "twist": "pose and twist are not those of one motion",
+    "stamp_unit": "positions, velocities and stamps do not fit each other",
+    "legs": "legs and odometry do not fit each other: no foot stands still",
     "child_frame": "the pose is that of a link that is not the root link",
     "sensor_stuck": "a sensor reads the same number while others go up and down: it is not used",
     "sensor_dead": "a sensor shows nothing while others go up and down: it is not used",
@@ -70,6 +72,8 @@ ADVICE: dict[str, str] = {
     "effort_implausible": "check the unit and the sensor; else correct the URDF's limits or raise input.limit_factor",
     "covariance": "publish zeros, or -1 in the first entry, where a covariance is unknown",
     "twist": "publish m and m/s, the twist in the axes of child_frame_id or with twist_in_world, and x, y, z, w",
+    "stamp_unit": "fill header.stamp with seconds and nanoseconds of the measurement",
+    "legs": "compare the names of joints, the URDF and the contacts with the robot, and the units and axes of odom",
     "child_frame": "publish the odometry of the root link, with its name in child_frame_id",
     "sensor_stuck": "look at that sensor and its cable",
     "sensor_dead": "look at that sensor and its cable",
@@ -84,6 +88,10 @@ ADVICE: dict[str, str] = {
 USED = frozenset(list(REASONS)[list(REASONS).index("stale") :])
 """Reasons for which a message is only reported, and its state still answered. The exception is ``odometry_late``: the
 joint state that waited for the odometry is dropped."""
+
+
+DOUBTS = frozenset({"velocity", "twist", "stamp_unit", "legs", "imu_units"})
+"""Reasons for which numbers contradict each other: whatever is made of a recording, one should know of them."""
 
 
 def refused(faults: Mapping[str, int]) -> int:

@@ -22,6 +22,8 @@ from hybrid_contact_ros.prediction import ModePrediction
 _SUNK = 0.03  # m
 _NOTABLE = 0.003  # m: ground that is further off its configured plane is told
 _SUNK_GAPS = 4.0  # times activation.gap_off
+# Nothing stays as high for as long without falling onto its planes.
+_ALOFT, _FALL = 3.0, 1.5  # m, s
 _OFFSETS_EVERY = 500  # states
 _EFFORT, _FORCES = int(Validity.EFFORT), int(Validity.FORCES)  # slow to compute with
 
@@ -76,6 +78,7 @@ class StateNotes:
         self._planar = np.linalg.norm(model.contact_normals, axis=1) > 0.0
         self.tune(config)
         self._stamp_ns, self._gain = 0, config.observer.gain
+        self._aloft_ns = 0  # stamp since which all contacts with planes are high above these
         self._number, self._offsets = 0, ""  # states answered; streams that come late
 
     def tune(self, config: EstimatorConfig) -> None:
@@ -127,7 +130,8 @@ class StateNotes:
         if max(highest, -lowest) > _NOTABLE:
             self._note_ground(offsets, lowest if -lowest > highest else highest)
         # Over the learned ground: of a robot that walks downhill, feet are far below the plane they began on.
-        if min(floats[self._gaps].tolist(), default=0.0) < -self._deepest and (sunk := self._sunk(mode)).any():
+        gaps = floats[self._gaps].tolist()
+        if min(gaps, default=0.0) < -self._deepest and (sunk := self._sunk(mode)).any():
             contact = int(np.argmin(np.where(sunk, mode.gap, np.inf)))
             name = self.estimator.model.contact_names[contact]
             self.monitor.note(
@@ -135,6 +139,7 @@ class StateNotes:
                 f"{name} by {-mode.gap[contact]:.3f} m; compare the offset of its "
                 "plane with the height of the odometry, and the contact's radius and points with the robot",
             )
+        self._note_aloft(mode, max(gaps, default=0.0))
         if mode.validity & _EFFORT and min(floats[self._weights].tolist(), default=1.0) < BELIEVED:
             limbs = [limb for limb in self.estimator.limbs() if limb.weight < BELIEVED]
             if limbs:
@@ -150,6 +155,20 @@ class StateNotes:
             )
         elif any(codes[self._jams].tobytes()):
             self.monitor.jammed()
+
+    def _note_aloft(self, mode: ModePrediction, highest: float) -> None:
+        """Note for the diagnostics that all contacts are where no robot stays for long."""
+        lowest = float(mode.gap[self._planar].min()) if highest > _ALOFT and self._planar.any() else 0.0
+        if lowest <= _ALOFT:
+            self._aloft_ns = 0
+            return
+        if not 0 < self._aloft_ns <= mode.stamp_ns:  # it begins, or the clock was set back
+            self._aloft_ns = mode.stamp_ns
+        if mode.stamp_ns - self._aloft_ns > 1e9 * _FALL:
+            self.monitor.note(
+                "aloft",
+                f"the lowest by {lowest:.3g} m; is the position of odom in m, and its height that over the planes?",
+            )
 
     def _sunk(self, mode: ModePrediction) -> NDArray[np.bool_]:
         return self._planar & (mode.gap < -self._deepest)

@@ -21,6 +21,7 @@ NOTES = {
     "unsolved": "no contact mode in {:.0f} % of states, whose forces and flags are unknown",
     "disobeyed": "efforts are not those that joint_command makes in {:.0f} % of states, whose commands are not used",
     "sunk": "contacts lie far inside their planes in {:.0f} % of states",
+    "aloft": "all contacts are far above their planes in {:.0f} % of states",
     "contradicted": "foot sensors count little in {:.0f} % of states",
     "offset": "streams come at other times than their stamps say",
     "held": "something else than the contacts carries the robot in {:.0f} % of states",

@@ -15,6 +15,7 @@ from hybrid_contact_ros.bags.unreadable import BagError
 from hybrid_contact_ros.bags.writer import BagWriter, check_output
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
+from hybrid_contact_ros.mechanics.contact_balls import odd_balls
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.mechanics.urdf import read_urdf
@@ -149,6 +150,7 @@ def replay_bag(
         warnings=(
             *reader.warnings,
             *streams.warnings,
+            *odd_balls(source, config),
             *_interleaved(session.intake, feed.read),
             *feed.warnings,
             *session.warnings,

@@ -128,8 +128,9 @@ class Session:
     @property
     def warnings(self) -> list[str]:
         """What is odd about the states, as the diagnostics of a live node tell it, and whether their clock was set."""
-        odd = odd_states(self._told.noted, len(self.compute.rows), self.estimator.config.diagnostics)
-        return odd + self._clock_set()
+        limits = self.estimator.config.diagnostics
+        odd = odd_states(self._told.noted, len(self.compute.rows), limits)
+        return self.intake.contradictions(limits.reported) + odd + self._clock_set()
 
     def _clock_set(self) -> list[str]:
         if not self._set:

@@ -76,3 +76,23 @@ def test_ground_that_has_been_learned_is_not_told_to_be_far_above_the_feet(walke
     effort = np.array([0.0, 0, 0, 0, 0, 0, -24.5, -24.5])
     told = told_of(estimator, config, [RobotState(2_000_000 * k, q, np.zeros(8), effort) for k in range(1, 2000)])
     assert told == [] if learn else "left by 0.050 m" in told[0]
+
+
+@pytest.mark.parametrize(("height", "words"), [(0.5, ""), (3.0, ""), (500.0, "the lowest by 500 m; is the")])
+def test_a_robot_that_stays_hundreds_of_metres_above_its_planes_is_told(walker, height, words):
+    estimator = ContactEstimator(RigidBodyModel.from_urdf(WALKER, walker), walker)
+    q = estimator.model.neutral()
+    q[2] = height
+    told = told_of(estimator, walker, [RobotState(10_000_000 * k, q, np.zeros(8)) for k in range(1, 400)])
+    assert [text for text in told if "far above" in text] == [text for text in told if words and words in text]
+    assert bool(words) == any("far above" in text for text in told)
+
+
+def test_a_fall_from_a_height_is_not_told(walker):
+    estimator = ContactEstimator(RigidBodyModel.from_urdf(WALKER, walker), walker)
+    states = []
+    for k in range(120):  # 7 m deep
+        q, v, t = estimator.model.neutral(), np.zeros(8), 0.01 * k
+        q[2], v[2] = 10.0 - 4.905 * t * t, -9.81 * t
+        states.append(RobotState(10**9 + 10_000_000 * k, q, v))
+    assert not [text for text in told_of(estimator, walker, states) if "far above" in text]
