@@ -83,23 +83,28 @@ def walker(tmp_path_factory):
     return model, ContactEstimator(model, config)
 
 
-def closed(walker, heights, share):
+def closed(walker, heights, share, body=None, borne=None):
     """Which soles are closed, (n, 2): ``heights`` (n, 2) of the soles, m; ``share`` (n,) of the weight on the left one.
-    The body is at rest, and efforts are those of inverse dynamics."""
+    The body is at rest, or at the heights ``body`` (n,), m, with a crane that bears all but the part ``borne`` (n,) of
+    the weight; efforts are those of inverse dynamics."""
     model, estimator = walker
     pin = pinocchio.buildModelFromXML(URDF, pinocchio.JointModelFreeFlyer())
     data = pin.createData()
-    v, a = np.gradient(heights, DT, axis=0), np.gradient(np.gradient(heights, DT, axis=0), DT, axis=0)
+    body = np.full(len(heights), 0.5) if body is None else body
+    borne = np.ones(len(heights)) if borne is None else borne
+    legs, lowered = heights - body[:, None], np.gradient(body, DT)
+    v, a = np.gradient(legs, DT, axis=0), np.gradient(np.gradient(legs, DT, axis=0), DT, axis=0)
     order = [pin.idx_vs[pin.getJointId(name)] - 6 for name in model.joint_names]
     estimator.reset()
     told = []
     for k in range(len(heights)):
         total = (BODY + 2 * FOOT) * 9.81 + FOOT * a[k].sum()
-        forces = total * np.array([share[k], 1.0 - share[k]])
-        q = np.concatenate(([0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0], heights[k] - 0.5))
-        joints = np.concatenate((np.zeros(6), v[k])), np.concatenate((np.zeros(6), a[k]))
+        forces = borne[k] * total * np.array([share[k], 1.0 - share[k]])
+        q = np.concatenate(([0.0, 0.0, body[k], 0.0, 0.0, 0.0, 1.0], legs[k]))
+        moves = np.array([0.0, 0.0, lowered[k], 0.0, 0.0, 0.0])
+        joints = np.concatenate((moves, v[k])), np.concatenate((np.zeros(6), a[k]))
         effort = pinocchio.rnea(pin, data, q, *joints)
-        assert effort[2] == pytest.approx(total)  # the ground bears all
+        assert effort[2] == pytest.approx(total)  # what ground and crane bear
         effort[6:] -= forces
         effort[:6] = 0.0
         state = RobotState(
@@ -129,3 +134,13 @@ def test_a_sole_that_arrives_where_the_ground_was_learned_to_be_and_bears_nothin
     told = closed(walker, np.column_stack((np.zeros_like(t), smooth)), share)
     assert told[100:, 0].all() and told[100:240, 1].all()
     assert not told[350:745, 1].any()
+
+
+def test_soles_that_a_crane_sets_down_are_closed_soon_after_they_are_loaded(walker):
+    t = DT * np.arange(2300)
+    body = 0.5 + 0.08 * np.clip(1.0 - t, 0.0, None)  # down at 80 mm/s, on the ground after a second
+    borne = np.clip((t - 1.0) / 2.0, 0.0, 1.0)  # by the ground
+    told = closed(walker, np.column_stack((body - 0.5, body - 0.5)), np.full(t.size, 0.5), body, borne)
+    assert not told[500:950].any()
+    # Low-passed heights in which the time in the air was left out would take 0.2 s more.
+    assert 1000 <= np.flatnonzero(told.all(axis=1))[0] < 1250 and told[1250:].all()

@@ -40,6 +40,7 @@ from hybrid_contact_ros.kernels.estimation.stance import (
     leave,
     note_travel,
     note_unrest,
+    start_anew,
 )
 
 MOST_LOADED = 16
@@ -106,12 +107,9 @@ def learn_ground(
         for i in range(m):
             if given.first or not is_where_it_stood(i, ground, given.dt, problem, here, memory, ahead):
                 leave(i, memory)
-            memory.point_height[i] = problem.gap[i]
-            memory.point_gap[i] = problem.gap[i]
+            start_anew(i, problem, here, memory, ahead)
             for k in range(3):
-                memory.point_velocity[i, k] = here.contact_velocity[i, k]
                 memory.travel[i, k] = 0.0
-                memory.point_place[i, k] = ahead.under[i, k]
     numbers[TIME] += given.dt
     loads = _find_loads(settings, believed, problem, here, observer, solver, scratch, memory, numbers, ahead)
     _note_drift(loads, ground, given.dt, problem, tracker, memory, map)
@@ -120,6 +118,7 @@ def learn_ground(
         note_travel(i, given.dt, settings.floating_base, velocity, memory)
         if idle[i]:
             leave(i, memory)
+            start_anew(i, problem, here, memory, ahead)  # once it presses, where it hung before tells nothing
         elif ahead.plane_of[i] >= 0 and follow_stance(
             i, loads, settings.gain, noise[i], ground, given, problem, here, tracker, memory, ahead
         ):

@@ -144,6 +144,16 @@ def follow_stance(i, loads, gain, noise_of_rate, ground, given, problem, here, t
 
 
 @kernel
+def start_anew(i, problem, here, memory, ahead):
+    """Let the low-passes of contact i start from this state."""
+    memory.point_height[i] = problem.gap[i]
+    memory.point_gap[i] = problem.gap[i]
+    for k in range(3):
+        memory.point_velocity[i, k] = here.contact_velocity[i, k]
+        memory.point_place[i, k] = ahead.under[i, k]
+
+
+@kernel
 def smoothed(dt):
     """The part of a new velocity that its low-pass takes over."""
     return 1.0 - math.exp(-dt / _SMOOTHING)
