@@ -211,8 +211,10 @@ class ImpactSets:
         self, impact: _AtImpact, contacts: NDArray[np.intp], clock: Clock, left_ns: float
     ) -> Steps[ImpactPrediction]:
         """The set of these contacts at the state that the model has evaluated."""
-        config, model, corners = self._config, self._model, self._vertices.of(contacts)
-        ahead, costs, key, begin = impact.ahead, self._costs, corners.tobytes(), clock.now()
+        config, model, ahead, corners = self._config, self._model, impact.ahead, self._vertices.of(contacts)
+        if not (ahead.closed[corners] == 0).any():  # what touches is a point between corners that are closed
+            corners = np.union1d(corners, contacts[ahead.closed[contacts] == 0])
+        costs, key, begin = self._costs, corners.tobytes(), clock.now()
         limited = config.deadline > 0.0
         request = ImpactRequest(
             stamp_ns=ahead.stamp_ns,

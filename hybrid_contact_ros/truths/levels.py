@@ -13,6 +13,8 @@ Bools = NDArray[np.bool_]
 _BINS = 256
 _APART = 0.7  # of the variance, that two levels must explain; a constant with noise has 0.64, a ramp 0.75
 _ON, _OFF = 0.2, 0.1  # of the way from the level without load to that with load
+_STEP = 0.25  # of the height above it: a step of this size within the class without load is a level
+_PART = 0.02  # of its class, that a level has at least
 _NOISE = 5.0  # standard deviations of the level without load that OFF is above it at least
 
 
@@ -33,7 +35,8 @@ def find_levels(load: Array) -> Levels:
 
     Otsu's division gives the two classes with the least variance in them; their medians are the levels without and with
     load. A contact closes a fifth of the way up, so that a touchdown is not told late, and opens at a tenth; both are
-    beyond the noise of the level without load.
+    beyond the noise of the level without load. Where the class without load has two levels itself, as of the soles of a
+    biped, which bear nothing, half of the weight, and all of it, the lower ones are these levels.
 
     Raises:
         ValueError: the series does not have two levels.
@@ -42,10 +45,40 @@ def find_levels(load: Array) -> Levels:
     if load.size < 10 or not np.ptp(load) > 0.0:
         raise ValueError("it is constant or too short")
     low, high = np.percentile(load, (0.5, 99.5))  # a single spike must not take all bins
-    clipped = np.clip(load, low, high)
     if not high > low:
         raise ValueError("it is constant but for a few values")
-    counts, edges = np.histogram(clipped, _BINS, (low, high))
+    found = _divide(np.clip(load, low, high))
+    while found is not None and (below := _divide(found.free)) is not None:
+        # The sole of a walking biped bears nothing, half of the weight and all of it: what is below has levels, too.
+        steps = below.noise + below.loaded_noise
+        if found.levels is not None and not below.height > max(_STEP * found.height, 2.0 * _NOISE * steps):
+            break
+        if below.levels is None or min(below.free.size, found.free.size - below.free.size) < _PART * found.free.size:
+            break
+        found = below
+    if found is None or found.levels is None:
+        raise ValueError("it does not go up and down between two levels")
+    return found.levels
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Division:
+    """``free``: the loads of the lower class. ``height``: between the medians of both classes; ``noise`` and
+    ``loaded_noise``: deviations about them. ``levels``: None where the classes are none."""
+
+    free: Array
+    height: float
+    noise: float
+    loaded_noise: float
+    levels: Levels | None
+
+
+def _divide(load: Array) -> _Division | None:
+    """Otsu's division of loads; None where there is nothing to divide."""
+    low, high = float(load.min(initial=np.inf)), float(load.max(initial=-np.inf))
+    if load.size < 10 or not high > low:
+        return None
+    counts, edges = np.histogram(load, _BINS, (low, high))
     middle = 0.5 * (edges[1:] + edges[:-1])
     below, moment = np.cumsum(counts)[:-1], np.cumsum(counts * middle)[:-1]
     above, total = load.size - below, float((counts * middle).sum())
@@ -54,15 +87,15 @@ def find_levels(load: Array) -> Levels:
     between[good] = (moment[good] / below[good] - (total - moment[good]) / above[good]) ** 2 * below[good] * above[good]
     best = np.flatnonzero(between >= between.max() * (1 - 1e-12))
     border = 0.5 * (edges[best[0] + 1] + edges[best[-1] + 1])  # the middle of an empty stretch
-    free, loaded = clipped[clipped < border], clipped[clipped >= border]
-    explained = float(between.max()) / load.size**2 / float(np.var(clipped))
+    free, loaded = load[load < border], load[load >= border]
+    explained = float(between.max()) / load.size**2 / float(np.var(load))
     rest, height = float(np.median(free)), float(np.median(loaded) - np.median(free))
-    noise = 1.4826 * float(np.median(np.abs(free - rest)))
+    noise, loaded_noise = (1.4826 * float(np.median(np.abs(part - np.median(part)))) for part in (free, loaded))
     off = rest + max(_OFF * height, _NOISE * noise)
     on = max(rest + _ON * height, off + _NOISE * noise)
-    if explained < _APART or on > rest + 0.6 * height:
-        raise ValueError("it does not go up and down between two levels")
-    return Levels(on, off)
+    clear = height > 2.0 * _NOISE * (noise + loaded_noise)  # of a third level the variance is explained by no two
+    fits = (explained >= _APART or clear) and on <= rest + 0.6 * height
+    return _Division(free, height, noise, loaded_noise, Levels(on, off) if fits else None)
 
 
 def touching(load: Array, levels: Levels) -> Bools:

@@ -6,9 +6,11 @@ import shutil
 
 import numpy as np
 import pytest
+import yaml
 
 from helpers.mechanics_robots import joint, link, robot
 from hybrid_contact_ros.cli import main
+from hybrid_contact_ros.commands.configure import _number
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.mechanics.example_data import example_urdf
 
@@ -160,3 +162,8 @@ def test_a_robot_on_wheels_is_refused_and_named_links_are_taken(tmp_path, capsys
     assert main(["configure", str(urdf)]) == 2
     assert "end in wheels (end0, end1, end2, end3)" in capsys.readouterr().err
     assert main(["configure", str(urdf), "--floating-base", "--contact", "end0", "end1"]) == 0
+
+
+@pytest.mark.parametrize(("x", "text"), [(-3e-5, "-0.00003"), (0.0, "0.0"), (-1e-9, "0.0"), (0.05, "0.05"), (2, "2.0")])
+def test_numbers_are_numbers_to_every_reader_of_yaml(x, text):
+    assert _number(x) == text and isinstance(yaml.safe_load(text), float)

@@ -8,7 +8,7 @@ from hybrid_contact_ros.bags.reader import BagReader
 from hybrid_contact_ros.bags.typestore import add_definitions
 from hybrid_contact_ros.bags.unreadable import BagError
 from hybrid_contact_ros.truths.asked import Asked
-from hybrid_contact_ros.truths.levels import Levels
+from hybrid_contact_ros.truths.levels import Levels, find_levels, touching
 from hybrid_contact_ros.truths.read import read_estimate, read_truth
 
 NAMES, LINKS = ("FL", "FR"), ("FL_foot", "FR_foot")
@@ -255,3 +255,36 @@ def test_definitions_that_are_none_are_refused(tmp_path):
     (tmp_path / "pkg" / "msg" / "A.msg").write_text("float64 float64 float64\n???")
     with pytest.raises(ValueError, match=r"A\.msg is no message definition"):
         add_definitions(tmp_path)
+
+
+def biped(rng, double, swings=8, noise=1.0):
+    """Loads of a sole that bears nothing, half of 400 N, or all of it, by turns: ``double`` samples on both, 300 on
+    one; and whether it touches."""
+    parts = []
+    for _ in range(swings):
+        for load, count in ((200.0, double), (400.0, 300), (200.0, double), (0.0, 300)):
+            parts.append(np.full(count, load))
+    load = np.concatenate(parts)
+    return load + noise * rng.standard_normal(load.size), load > 0.0
+
+
+@pytest.mark.parametrize("double", [40, 300, 700, 1500])
+def test_the_soles_of_a_walking_biped_bear_nothing_half_and_all_of_the_weight(double):
+    load, closed = biped(np.random.default_rng(0), double)
+    levels = find_levels(load)
+    assert 5.0 < levels.off < levels.on < 100.0
+    assert (touching(load, levels) == closed).all()
+
+
+def test_a_foot_that_stands_has_one_level_whatever_noise_it_has():
+    rng = np.random.default_rng(1)
+    for load in (200.0 + 20.0 * rng.standard_normal(4000), 200.0 + 20.0 * rng.uniform(-1.0, 1.0, 4000)):
+        with pytest.raises(ValueError, match="two levels"):
+            find_levels(load)
+
+
+def test_transitions_between_two_levels_are_no_level():
+    ramp = np.linspace(0.0, 100.0, 60)
+    load = np.tile(np.concatenate((np.zeros(200), ramp, np.full(200, 100.0), ramp[::-1])), 10)
+    levels = find_levels(load)
+    assert 15.0 < levels.on < 30.0 and 5.0 < levels.off < 15.0
