@@ -35,6 +35,7 @@ from hybrid_contact_ros.kernels.estimation.observed_forces import (
 )
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 from hybrid_contact_ros.kernels.estimation.stance import (
+    SMOOTHING,
     follow_stance,
     is_where_it_stood,
     leave,
@@ -214,6 +215,9 @@ def _apply(i, loads, settings, ground, given, problem, here, tracker, memory, ma
     here.gap_sigmas[i] = math.sqrt(here.gap_sigmas[i] ** 2 + variance)
     if not given.trusted and map.map_size[0] > 0:
         ahead.gap_offs[i] = min(settings.gap_off, max(settings.gap_on, _CERTAIN * here.gap_sigmas[i]))
+    if loads == 0 and memory.entry[i] >= 0:  # noise lifts nothing: what has left is above it when low-passed, too
+        lags = max(memory.point_velocity[i, 0], 0.0) * SMOOTHING
+        ahead.gap_offs[i] += max(measured - memory.point_gap[i] - lags, 0.0)
     gap = measured - wanted
     if memory.entry[i] < 0 and not given.first:
         before = measured - memory.shift[i]

@@ -19,7 +19,8 @@ LOWEST = 0.005
 """m: what is less far above another point may be as low."""
 PULL_DOUBT = 1.5
 """A load counts where it is this many times what was pulled."""
-_SMOOTHING = 0.01  # s, of the velocities of the points
+SMOOTHING = 0.01
+"""s, of the velocities of the points."""
 _CREEP, _CREEP_UNLOADED = 0.001**2, 0.0001**2  # m²/s, by which single footholds move under a foot; where its load is
 # not known it may be the foot that moves
 _PLACE_TIME = 0.05  # s, of the positions of the points, once they are slower than
@@ -105,7 +106,7 @@ def follow_stance(i, loads, gain, noise_of_rate, ground, given, problem, here, t
     else:
         # Of noisy gaps one is far off now and then, and the more often the more there are in a second.
         rise, moved = abs(memory.point_gap[i] - memory.point_height[i]), memory.point_gap[i] - memory.stance_height[i]
-        stands = loads == 0 and rise < ground.still_speed * (_PLACE_TIME - _SMOOTHING)
+        stands = loads == 0 and rise < ground.still_speed * (_PLACE_TIME - SMOOTHING)
         stands = stands and away < (_ALONG * ground.still_speed * _PLACE_TIME) ** 2
         stands = stands and (not begun or abs(moved) < STRAYED)
         stands = stands and (not begun or memory.entry[i] >= 0 or strayed < (_ALONG * STRAYED) ** 2)
@@ -156,7 +157,7 @@ def start_anew(i, problem, here, memory, ahead):
 @kernel
 def smoothed(dt):
     """The part of a new velocity that its low-pass takes over."""
-    return 1.0 - math.exp(-dt / _SMOOTHING)
+    return 1.0 - math.exp(-dt / SMOOTHING)
 
 
 @kernel
