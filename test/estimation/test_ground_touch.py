@@ -35,6 +35,7 @@ class Tracker(NamedTuple):
 class Ahead(NamedTuple):
     under: np.ndarray
     solid_of: np.ndarray
+    link_of: np.ndarray = np.zeros(1, np.int64)
 
 
 def touched(gaps: np.ndarray, loaded: np.ndarray) -> tuple[float, float]:
@@ -88,3 +89,22 @@ def test_a_foot_that_is_lifted_slowly_forgets_how_far_the_base_moved_on_while_it
             left = gap
     assert 0.0015 < left < 0.02
     assert not memory.travel.any()
+
+
+@pytest.mark.parametrize(("newtons", "stands"), [(6.0, False), (14.0, True)])
+def test_a_sole_stands_that_bears_twice_what_its_points_bear_at_least(newtons, stands):
+    """Efforts that are wrong by 5 % of a robot on one leg lay that part of its weight on the sole that swings."""
+    memory, m = stance_memory(4), 4
+    settings = ground_settings(EstimatorConfig().ground, 280.0, 8)
+    assert settings.least_load == pytest.approx(5.25)
+    memory.pressing[:] = newtons
+    here = Here(np.zeros(m), np.zeros((m, 3)), np.full(m, 1e-3))
+    sole = Ahead(np.zeros((m, 3)), np.arange(m), np.zeros(m, np.int64))
+    told = [
+        follow_stance(
+            0, 1, GAIN, 0.0, settings, Given(DT), Problem(np.full(m, 0.034)), here, Tracker(np.zeros(m, np.uint8)),
+            memory, sole,
+        )
+        for _ in range(50)
+    ]  # fmt: skip
+    assert told[-1] == stands

@@ -83,10 +83,11 @@ def walker(tmp_path_factory):
     return model, ContactEstimator(model, config)
 
 
-def closed(walker, heights, share, body=None, borne=None):
+def closed(walker, heights, share, body=None, borne=None, noise=None):
     """Which soles are closed, (n, 2): ``heights`` (n, 2) of the soles, m; ``share`` (n,) of the weight on the left one.
     The body is at rest, or at the heights ``body`` (n,), m, with a crane that bears all but the part ``borne`` (n,) of
-    the weight; efforts are those of inverse dynamics."""
+    the weight; efforts are those of inverse dynamics. ``noise``: m, of the heights of the body, whose velocities have
+    3 cm/s then; efforts are not given."""
     model, estimator = walker
     pin = pinocchio.buildModelFromXML(URDF, pinocchio.JointModelFreeFlyer())
     data = pin.createData()
@@ -96,6 +97,7 @@ def closed(walker, heights, share, body=None, borne=None):
     v, a = np.gradient(legs, DT, axis=0), np.gradient(np.gradient(legs, DT, axis=0), DT, axis=0)
     order = [pin.idx_vs[pin.getJointId(name)] - 6 for name in model.joint_names]
     estimator.reset()
+    rng = np.random.default_rng(0)
     told = []
     for k in range(len(heights)):
         total = (BODY + 2 * FOOT) * 9.81 + FOOT * a[k].sum()
@@ -111,6 +113,10 @@ def closed(walker, heights, share, body=None, borne=None):
             int(round(1e9 * DT * k)), np.concatenate((q[:7], q[7:][order])), joints[0][[*range(6), *(6 + i for i in order)]],
             np.concatenate((effort[:6], effort[6:][order])),
         )  # fmt: skip
+        if noise is not None:
+            state.q[2] += noise * rng.standard_normal()
+            state.v[2] += 0.03 * rng.standard_normal()
+            state = RobotState(state.stamp_ns, state.q, state.v)
         mode = estimator.update(state, Parts.MODE).mode
         told.append(mode.closed.reshape(2, 4).any(axis=1))
     return np.array(told)
@@ -144,3 +150,8 @@ def test_soles_that_a_crane_sets_down_are_closed_soon_after_they_are_loaded(walk
     assert not told[500:950].any()
     # Low-passed heights in which the time in the air was left out would take 0.2 s more.
     assert 1000 <= np.flatnonzero(told.all(axis=1))[0] < 1250 and told[1250:].all()
+
+
+def test_noise_of_the_base_lifts_no_sole_that_stands_without_efforts(walker):
+    told = closed(walker, np.zeros((3000, 2)), np.full(3000, 0.5), noise=0.002)
+    assert told[400:].all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.estimation.stance import PULL_DOUBT
+from hybrid_contact_ros.kernels.estimation.stance import borne_by_sole
 
 
 @kernel
@@ -21,7 +21,7 @@ def drop_unborne(force_on, falling, link_of, pressing, pulling, closed, rate, ve
     """
     for i in range(closed.shape[0]):
         if touching[i] and max(rate[i], velocity[i, 0]) < -falling:
-            points, borne = _borne(i, link_of, pressing, pulling)
+            points, borne = borne_by_sole(i, link_of, pressing, pulling)
             if points > 1 and not borne > (0.0 if closed[i] else force_on):
                 touching[i] = 0
 
@@ -36,29 +36,17 @@ def keep_borne(least_load, force_on, link_of, pressing, pulling, gap, load, rate
     tell, but the lowest one does.
 
     Args:
-        least_load: N, what a contact that stands bears at least. force_on: N, load of a closed contact.
+        least_load: N, what a point that stands bears at least. force_on: N, load of a closed contact.
         link_of: (m,) int64, the first contact of the same link and plane.
         pressing, pulling: (m,), N, of :class:`~.stance.StanceMemory`, of this state.
         gap: (m,), m. load: in and out (m,), N, of the mode. rate_offs: in and out (m,), m/s.
     """
     m = gap.shape[0]
     for i in range(m):
-        points, borne = _borne(i, link_of, pressing, pulling)
+        points, borne = borne_by_sole(i, link_of, pressing, pulling)
         lowest = True
         for j in range(m):
             lowest = lowest and (link_of[j] != link_of[i] or gap[i] <= gap[j])
         if points > 1 and lowest and borne > points * least_load:
             load[i] = max(load[i], force_on)
             rate_offs[i] = math.inf
-
-
-@kernel
-def _borne(i, link_of, pressing, pulling):
-    """How many points the sole of contact i has, and what they bear together; zero, where that may be an error."""
-    points, borne, square = 0, 0.0, 0.0
-    for j in range(pressing.shape[0]):
-        if link_of[j] == link_of[i]:
-            points += 1
-            borne += pressing[j]
-            square += pulling[j] * pulling[j]
-    return points, borne if borne > PULL_DOUBT * math.sqrt(square) else 0.0

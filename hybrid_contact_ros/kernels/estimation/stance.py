@@ -19,6 +19,9 @@ LOWEST = 0.005
 """m: what is less far above another point may be as low."""
 PULL_DOUBT = 1.5
 """A load counts where it is this many times what was pulled."""
+SOLE_SHARE = 2.0
+"""Times what its points would bear at least that a sole bears which stands: efforts that are wrong by 5 % of a robot on
+one leg lay that part of its weight on the other one."""
 SMOOTHING = 0.01
 """s, of the velocities of the points."""
 _CREEP, _CREEP_UNLOADED = 0.001**2, 0.0001**2  # m²/s, by which single footholds move under a foot; where its load is
@@ -100,6 +103,8 @@ def follow_stance(i, loads, gain, noise_of_rate, ground, given, problem, here, t
     if loads > 0:
         least = max(ground.least_load, PULL_DOUBT * memory.pulling[i])
         stands = memory.pressing[i] > (0.5 if begun else 1.0) * least
+        points, borne = borne_by_sole(i, ahead.link_of, memory.pressing, memory.pulling)
+        stands = stands and (points == 1 or borne > (0.5 if begun else 1.0) * SOLE_SHARE * points * ground.least_load)
         rests = abs(memory.point_velocity[i, 0]) < max(ground.still_speed, NOISES_LEFT * left)
         # Of states that are far apart, what pressed between them may have come or gone meanwhile.
         stands = stands and (fastest - NOISES_LEFT * noise_of_rate) * given.dt < STRAYED
@@ -142,6 +147,18 @@ def follow_stance(i, loads, gain, noise_of_rate, ground, given, problem, here, t
             memory.touched_height[i] += weight * apart
         memory.stance_variance[i] *= 1.0 - weight
     return memory.standing[i] >= (ground.still_time if loads > 0 else ground.still_time_unloaded)
+
+
+@kernel
+def borne_by_sole(i, link_of, pressing, pulling):
+    """How many points the sole of contact i has, and what they bear together; zero, where that may be an error."""
+    points, borne, square = 0, 0.0, 0.0
+    for j in range(pressing.shape[0]):
+        if link_of[j] == link_of[i]:
+            points += 1
+            borne += pressing[j]
+            square += pulling[j] * pulling[j]
+    return points, borne if borne > PULL_DOUBT * math.sqrt(square) else 0.0
 
 
 @kernel
