@@ -152,7 +152,8 @@ def _of_piece(at: Leaving, of: _Response, half: Array, own: Array, first: tuple[
         square = (0.5 * (size + more)) ** 2 + float(np.maximum(2.0 * eta - least, 0.0) @ missed)
         square += gained + abs(float(of_drives @ common)) + float(np.abs(of_drives) @ alone)
         radius = 0.5 * more + float(np.sqrt(square))
-        opens = np.minimum(2.0 * radius * of.own, square / np.maximum(least, 1e-300))
+        with np.errstate(over="ignore"):  # a contact that need not open has no bound from that side
+            opens = np.minimum(2.0 * radius * of.own, square / np.maximum(least, 1e-300))
         up, down = np.maximum(of.of_opening, 0.0).T, np.maximum(-of.of_opening, 0.0).T
         reach = spread + radius * of.across
         reach += _ROOM * (reach + np.abs(centre))
