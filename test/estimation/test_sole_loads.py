@@ -1,5 +1,5 @@
-"""What the points of a sole bear together, as observed: it keeps a sole closed that a velocity or a mode would open, and
-a sole open that arrives where the ground should be and is not."""
+"""What the points of a sole bear together, as observed: it keeps a sole closed that a velocity or a mode would open,
+and a sole open that arrives where the ground should be and is not."""
 
 from __future__ import annotations
 
@@ -109,10 +109,9 @@ def closed(walker, heights, share, body=None, borne=None, noise=None):
         assert effort[2] == pytest.approx(total)  # what ground and crane bear
         effort[6:] -= forces
         effort[:6] = 0.0
-        state = RobotState(
-            int(round(1e9 * DT * k)), np.concatenate((q[:7], q[7:][order])), joints[0][[*range(6), *(6 + i for i in order)]],
-            np.concatenate((effort[:6], effort[6:][order])),
-        )  # fmt: skip
+        every = [*range(6), *(6 + i for i in order)]
+        places = np.concatenate((q[:7], q[7:][order]))
+        state = RobotState(int(round(1e9 * DT * k)), places, joints[0][every], effort[every])
         if noise is not None:
             state.q[2] += noise * rng.standard_normal()
             state.v[2] += 0.03 * rng.standard_normal()

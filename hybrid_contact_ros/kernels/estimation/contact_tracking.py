@@ -35,13 +35,13 @@ def candidates(
     was open becomes one below ``gap_off`` once it is at rest within ``velocity_tolerance``, since something may have
     stopped it where the plane is not quite where the map has it, which its load or the belief decides. Where neither
     tells, a sole that is lifted or comes down slowly looks the same, and it becomes one below ``gap_on`` only; what
-    stands higher is found by its stillness (:mod:`.stance`). Below ``gap_on`` it becomes one while it moves away no faster
-    than that, or while it approaches and its gap is gone. (While it approaches faster and has a gap, nothing has
-    stopped it yet.)
+    stands higher is found by its stillness (:mod:`.stance`). Below ``gap_on`` it becomes one while it moves away no
+    faster than that, or while it approaches and its gap is gone. (While it approaches faster and has a gap, nothing
+    has stopped it yet.)
 
     Args:
-        gap_on: m. gap_off: (m,), m. told: whether loads or a belief tell. velocity_tolerance: m/s. rate_off: (m,), m/s, of
-            a gap that grows; the tolerance or more.
+        gap_on: m. gap_off: (m,), m. told: whether loads or a belief tell. velocity_tolerance: m/s. rate_off: (m,),
+            m/s, of a gap that grows; the tolerance or more.
         closed: (m,) uint8, of the state before.
         gap: φ (m,), m. rate: φ̇ (m,), m/s.
         touching: out (m,) uint8.
