@@ -111,7 +111,7 @@ def closed(walker, heights, share, body=None, borne=None, noise=None):
         effort[:6] = 0.0
         every = [*range(6), *(6 + i for i in order)]
         places = np.concatenate((q[:7], q[7:][order]))
-        state = RobotState(int(round(1e9 * DT * k)), places, joints[0][every], effort[every])
+        state = RobotState(round(1e9 * DT * k), places, joints[0][every], effort[every])
         if noise is not None:
             state.q[2] += noise * rng.standard_normal()
             state.v[2] += 0.03 * rng.standard_normal()
