@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from bokeh.core.validation import silence
+from bokeh.core.validation.warnings import MISSING_RENDERERS
 from bokeh.models import (
     ColumnDataSource,
     CrosshairTool,
@@ -36,6 +38,7 @@ from hybrid_contact_ros.reporting.panels import Band, Bars, Colour, Histogram, L
 from hybrid_contact_ros.reporting.script import VIEW
 
 Array = NDArray[np.float64]
+silence(MISSING_RENDERERS)  # a recording of two seconds has panels in which nothing happens
 
 _LEFT = 165  # pixels left of all panels over time, so that their times stand below each other
 _ROW = 22  # pixels of a row of bars

@@ -81,7 +81,11 @@ def read_columns(
                 _append(series, key, stamp, True)
             continue
         if asked.names and len(said) != len(asked.names):
-            raise BagError(f"{topic} has {len(said)} values, and {len(asked.names)} names were given for them")
+            own = ", ".join(dict.fromkeys(names[0] for names, _ in said if names and names[0]))
+            raise BagError(
+                f"{topic} ({kind}) has {len(said)} values{f' ({own})' if own else ''}, and {len(asked.names)} names were "
+                f"given for them; name each one, in their order, or the topic of a foot sensor"
+            )
         for i, (names, value) in enumerate(said):
             key = asked.names[i] if asked.names else _own(names, i, len(said), topic)
             _append(series, key, stamp, value)

@@ -52,7 +52,7 @@ def read_truth(
                 on, off = column.levels.on, column.levels.off
                 warnings.append(f"{each.topic}: {name} counts as closed from {on:.3g} upward, as open below {off:.3g}")
         if len(left_out) == len(found):
-            theirs, ours = ", ".join(left_out), ", ".join(names) or "none"
+            theirs, ours = ", ".join(left_out), ", ".join(_called(names)) or "none"
             raise BagError(
                 f"{each.topic} tells of {theirs}; predicted are {ours}: tell which of these by NAME={each.topic}"
             )
@@ -79,6 +79,13 @@ def read_estimate(reader: BagReader, asked: Asked, threshold: Levels | None = No
     names = tuple(column.names[0] if not column.together else "+".join(column.names) for column in columns)
     frames = tuple(column.names[1] if len(column.names) > 1 else "" for column in columns)
     return Track(stamps[seen], names, frames, closed[seen]), warnings
+
+
+def _called(names: Sequence[str]) -> list[str]:
+    """The names of contacts; of a sole's points its own."""
+    soles = {name: name.rpartition("_")[0] if name.rpartition("_")[2].isdigit() else name for name in names}
+    whole = list(soles.values())
+    return list(dict.fromkeys(sole if whole.count(sole) > 1 else name for name, sole in soles.items()))
 
 
 def _members(
