@@ -83,8 +83,8 @@ def read_columns(
         if asked.names and len(said) != len(asked.names):
             own = ", ".join(dict.fromkeys(names[0] for names, _ in said if names and names[0]))
             raise BagError(
-                f"{topic} ({kind}) has {len(said)} values{f' ({own})' if own else ''}, and {len(asked.names)} names were "
-                f"given for them; name each one, in their order, or the topic of a foot sensor"
+                f"{topic} ({kind}) has {len(said)} values{f' ({own})' if own else ''}, and {len(asked.names)} names were"
+                " given for them; name each one, in their order, or the topic of a foot sensor"
             )
         for i, (names, value) in enumerate(said):
             key = asked.names[i] if asked.names else _own(names, i, len(said), topic)
