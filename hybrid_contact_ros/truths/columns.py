@@ -82,8 +82,9 @@ def read_columns(
             continue
         if asked.names and len(said) != len(asked.names):
             own = ", ".join(dict.fromkeys(names[0] for names, _ in said if names and names[0]))
+            own = f" ({own})" if own else ""
             raise BagError(
-                f"{topic} ({kind}) has {len(said)} values{f' ({own})' if own else ''}, and {len(asked.names)} names were"
+                f"{topic} ({kind}) has {len(said)} values{own}, and {len(asked.names)} names were"
                 " given for them; name each one, in their order, or the topic of a foot sensor"
             )
         for i, (names, value) in enumerate(said):
