@@ -105,6 +105,6 @@ def _name(link: str) -> str:
 def _number(x: float) -> str:
     """To a hundredth of a millimetre, with the point that ROS asks for; without an exponent, which without a point is
     text to YAML."""
-    digits = f"{x:.5f}".rstrip("0")
-    text = digits + "0" if digits.endswith(".") else digits
-    return "0.0" if text == "-0.0" else text
+    from numpy import format_float_positional
+
+    return format_float_positional(round(float(x), 5) + 0.0, trim="0")

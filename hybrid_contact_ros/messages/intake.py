@@ -36,7 +36,10 @@ from hybrid_contact_ros.messages.stamps import StampOrder, StreamRate, stamp_of
 
 _SAME_PLACE = 1e-4  # m and rad; the frame of the odometry may be this far from the root link
 
-__all__ = ["COMMAND", "JOINTS", "ODOM", "Intake"]
+RECEIVED = {JOINTS: "joint_states", ODOM: "odometry"}
+"""Keys of ``Intake.received`` of inputs that have another one than their name."""
+
+__all__ = ["COMMAND", "JOINTS", "ODOM", "RECEIVED", "Intake"]
 
 
 _UPRIGHT = Base(np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]), None)
@@ -193,9 +196,8 @@ class Intake:
 
     def contradictions(self, reported: float) -> list[str]:
         """What was told of numbers that contradict each other, where that is more than this share of a stream."""
-        received = {JOINTS: self.received["joint_states"], ODOM: self.received["odometry"]}
         shares = {
-            kind: n / max(1, received.get(kind.topic, self.received[kind.topic])) for kind, n in self.kinds.items()
+            kind: n / max(1, self.received[RECEIVED.get(kind.topic, kind.topic)]) for kind, n in self.kinds.items()
         }
         return [
             f"{100.0 * share:.0f} % odd: {self.sentences[kind]}"

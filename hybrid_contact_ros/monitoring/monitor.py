@@ -8,13 +8,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from hybrid_contact_ros.config import DiagnosticsConfig
-from hybrid_contact_ros.messages.intake import JOINTS, ODOM, Intake
+from hybrid_contact_ros.messages.intake import RECEIVED, Intake
 from hybrid_contact_ros.messages.refusals import Fault
 from hybrid_contact_ros.monitoring.set_counter import SetCounter
 from hybrid_contact_ros.monitoring.verdict import Level, Period, judge
 
 _KEPT = 4096  # latencies kept of one period; at 1 Hz enough for a stream of 4 kHz
-_RECEIVED = {JOINTS: "joint_states", ODOM: "odometry"}  # keys of Intake.received
 
 
 class Monitor:
@@ -101,7 +100,7 @@ class Monitor:
             left_out: names of the outputs that are not computed, so that the node keeps up.
             outdated: a sentence where the model is not that of the robot any more, or an empty text.
         """
-        received = Counter({topic: intake.received[_RECEIVED.get(topic, topic)] for topic in publishers})
+        received = Counter({topic: intake.received[RECEIVED.get(topic, topic)] for topic in publishers})
         lost = Counter({topic: intake.rates[topic].lost for topic in publishers})
         sets = self.sets or SetCounter()
         failed = self.failures.total() + sets.failures
@@ -136,7 +135,7 @@ class Monitor:
 
     def _values(self, period: Period, intake: Intake) -> dict[str, str]:
         values = {
-            f"{_RECEIVED[topic]} rate [Hz]": f"{period.arrived.get(topic, 0) / period.seconds:.1f}"
+            f"{RECEIVED[topic]} rate [Hz]": f"{period.arrived.get(topic, 0) / period.seconds:.1f}"
             for topic in period.inputs
         }
         for topic in period.publishers:

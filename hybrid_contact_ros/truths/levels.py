@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-_BINS = 256
+_FEWEST, _BINS = 10, 256
 _APART = 0.7  # of the variance, that two levels must explain; a constant with noise has 0.64, a ramp 0.75
 _ON, _OFF = 0.2, 0.1  # of the way from the level without load to that with load
 _STEP = 0.25  # of the height above it: a step of this size within the class without load is a level
@@ -42,43 +42,45 @@ def find_levels(load: Array) -> Levels:
         ValueError: the series does not have two levels.
     """
     load = load[np.isfinite(load)]
-    if load.size < 10 or not np.ptp(load) > 0.0:
+    if load.size < _FEWEST or not np.ptp(load) > 0.0:
         raise ValueError("it is constant or too short")
     low, high = np.percentile(load, (0.5, 99.5))  # a single spike must not take all bins
     if not high > low:
         raise ValueError("it is constant but for a few values")
     found = _divide(np.clip(load, low, high))
-    while found is not None and (below := _divide(found.free)) is not None:
-        # The sole of a walking biped bears nothing, half of the weight and all of it: what is below has levels, too.
-        steps = below.noise + below.loaded_noise
-        if found.levels is not None and not below.height > max(_STEP * found.height, 2.0 * _NOISE * steps):
-            break
-        if below.levels is None or min(below.free.size, found.free.size - below.free.size) < _PART * found.free.size:
-            break
+    while (below := _within(found)) is not None:
         found = below
-    if found is None or found.levels is None:
+    if found.levels is None:
         raise ValueError("it does not go up and down between two levels")
     return found.levels
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Division:
-    """``free``: the loads of the lower class. ``height``: between the medians of both classes; ``noise`` and
-    ``loaded_noise``: deviations about them. ``levels``: None where the classes are none."""
+    """``free``: the loads of the lower class. ``height``: between the medians of both classes; ``clear``: whether that
+    is beyond all noise about them. ``levels``: None where the classes are none."""
 
     free: Array
     height: float
-    noise: float
-    loaded_noise: float
+    clear: bool
     levels: Levels | None
 
 
-def _divide(load: Array) -> _Division | None:
-    """Otsu's division of loads; None where there is nothing to divide."""
-    low, high = float(load.min(initial=np.inf)), float(load.max(initial=-np.inf))
-    if load.size < 10 or not high > low:
+def _within(found: _Division) -> _Division | None:
+    """The division of the class without load, where that is two levels itself: the sole of a walking biped bears
+    nothing, half of the weight, and all of it."""
+    free = found.free
+    if free.size < _FEWEST or not np.ptp(free) > 0.0:
         return None
-    counts, edges = np.histogram(load, _BINS, (low, high))
+    below = _divide(free)
+    parts = min(below.free.size, free.size - below.free.size) >= _PART * free.size
+    step = found.levels is None or (below.clear and below.height > _STEP * found.height)
+    return below if below.levels is not None and parts and step else None
+
+
+def _divide(load: Array) -> _Division:
+    """Otsu's division of loads, which are not all the same."""
+    counts, edges = np.histogram(load, _BINS)
     middle = 0.5 * (edges[1:] + edges[:-1])
     below, moment = np.cumsum(counts)[:-1], np.cumsum(counts * middle)[:-1]
     above, total = load.size - below, float((counts * middle).sum())
@@ -95,7 +97,7 @@ def _divide(load: Array) -> _Division | None:
     on = max(rest + _ON * height, off + _NOISE * noise)
     clear = height > 2.0 * _NOISE * (noise + loaded_noise)  # of a third level the variance is explained by no two
     fits = (explained >= _APART or clear) and on <= rest + 0.6 * height
-    return _Division(free, height, noise, loaded_noise, Levels(on, off) if fits else None)
+    return _Division(free, height, clear, Levels(on, off) if fits else None)
 
 
 def touching(load: Array, levels: Levels) -> Bools:

@@ -83,9 +83,8 @@ def read_estimate(reader: BagReader, asked: Asked, threshold: Levels | None = No
 
 def _called(names: Sequence[str]) -> list[str]:
     """The names of contacts; of a sole's points its own."""
-    soles = {name: name.rpartition("_")[0] if name.rpartition("_")[2].isdigit() else name for name in names}
-    whole = list(soles.values())
-    return list(dict.fromkeys(sole if whole.count(sole) > 1 else name for name, sole in soles.items()))
+    soles = [(name.rpartition("_")[0], name) for name in names]
+    return list(dict.fromkeys(sole if len(members_of((sole,), names, ())) > 1 else name for sole, name in soles))
 
 
 def _members(

@@ -132,8 +132,9 @@ def decide(
                 settings.gap_on, settings.velocity_tolerance, ground.rate_offs, settings.force_on, settings.force_off,
                 settings.load_sigma, here.velocity_sigmas, weight, touching, gap, rate, scratch.load, follows, doubt,
             )  # fmt: skip
-            for i in range(touching.shape[0]):
-                scratch.load[i] = belief.load[i]  # events are foretold from the loads of the mode
+            if weighs:
+                for i in range(touching.shape[0]):
+                    scratch.load[i] = belief.load[i]  # events are foretold from the loads of the mode
             if joint:
                 decide_together(
                     use.close_above, use.open_below, surface, idle, follows, weight, gap, here.gap_sigmas,
