@@ -107,9 +107,9 @@ def _normals(axes: Axes, shown: Landing, record: DemoRecord, at: float) -> None:
         axes.plot(shown.normal_plus[i], row, "*", color=_TRUE, markersize=12, label="true, after" if first else None)
     axes.axvline(0.0, color="#bbbbbb", linewidth=0.8)
     axes.set_yticks(range(len(rows)), [record.contacts[i] for i in rows])
-    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_ylim(len(rows) + 0.8, -0.6)  # the legend is below the feet
     axes.set_xlabel("normal velocity of the foot [m/s]")
-    axes.legend(loc="center", fontsize=8)
+    axes.legend(loc="lower center", ncols=2, fontsize=8)
     axes.spines[["top", "right"]].set_visible(False)
 
 
