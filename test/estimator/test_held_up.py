@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
+import pytest
 from estimator.test_effort_trust import CONFIG, MODEL
 
 from hybrid_contact_ros import ContactEstimator, RobotState
@@ -11,6 +12,7 @@ from hybrid_contact_ros.estimator import Parts
 
 STEP, BEND = 0.002, (0.0, 0.6, -1.2)  # s, rad
 JOINTS = np.array([BEND["abc".index(name[-1])] for name in MODEL.joint_names])
+STANDS = MODEL.problem(RobotState(0, np.r_[0, 0, 1.0, 0, 0, 0, 1.0, JOINTS], np.zeros(MODEL.nv))).gap.min()
 
 
 def lifted(efforts: float = 1.0, speed: float = 0.01) -> list[tuple[bool, RobotState]]:
@@ -18,12 +20,11 @@ def lifted(efforts: float = 1.0, speed: float = 0.01) -> list[tuple[bool, RobotS
     hangs for 0.6 s, and is set down again; ``efforts``: what drives say over what they give."""
     full, found = MODEL.pinocchio_model, []
     data = full.createData()
-    low = MODEL.problem(RobotState(0, np.r_[0, 0, 1.0, 0, 0, 0, 1.0, JOINTS], np.zeros(MODEL.nv))).gap.min()
     height = 0.0
     for i in range(round(2.8 / STEP)):
         t = i * STEP
         rate = speed if 0.6 <= t < 1.4 else -speed if 2.0 <= t < 2.8 - STEP else 0.0
-        q = np.r_[0, 0, 1.0 - low + height, 0, 0, 0, 1.0, JOINTS]
+        q = np.r_[0, 0, 1.0 - STANDS + height, 0, 0, 0, 1.0, JOINTS]
         v = np.zeros(MODEL.nv)
         v[2] = rate
         stands = height <= 0.0 and rate <= 0.0
@@ -83,3 +84,37 @@ def test_a_fall_is_not_hanging():
         effort = pin.rnea(full, data, q, v, falling)
         estimator.update(RobotState(round(1e9 * t), q, v, np.r_[np.zeros(6), effort[6:]]), Parts.MODE)
         assert estimator.held_up == ()
+
+
+def lowered(speed: float) -> list[tuple[float, RobotState]]:
+    """Height (m) of the feet, and the state without efforts: the robot hangs 8 cm up for 0.4 s, is let down at ``speed``
+    (m/s), and stands for 0.4 s."""
+    found, height, t = [], 0.08, 0.0
+    while t < 0.8 + 0.08 / speed:
+        v = np.zeros(MODEL.nv)
+        v[2] = -speed if t >= 0.4 and height > 0.0 else 0.0
+        found.append((height, RobotState(round(1e9 * t), np.r_[0, 0, 1.0 - STANDS + height, 0, 0, 0, 1.0, JOINTS], v)))
+        height, t = max(height + STEP * v[2], 0.0), t + STEP
+    return found
+
+
+@pytest.mark.parametrize("speed", [0.1, 0.2])
+def test_without_efforts_feet_that_go_on_down_through_what_they_seemed_to_stand_on_hang_and_land(speed):
+    estimator, hung, landed = ContactEstimator(MODEL, CONFIG), [], []
+    for height, state in lowered(speed):
+        mode = estimator.update(state, Parts.MODE).mode
+        if 0.002 < height < 0.03:
+            hung.append(mode.closed.any())
+        landed.append(mode.closed.all())
+    assert np.mean(hung) < 0.05
+    assert np.mean(landed[-round(0.3 / STEP) :]) == 1.0
+    assert np.abs(mode.ground_offset).max() < 2e-3  # where they hung is forgotten
+
+
+def test_without_efforts_feet_of_a_base_that_drifts_down_go_on_standing():
+    estimator = ContactEstimator(MODEL, CONFIG)
+    for k in range(2000):
+        q = np.r_[0, 0, 1.0 - STANDS - 1e-5 * k, 0, 0, 0, 1.0, JOINTS]
+        v = np.zeros(MODEL.nv)
+        v[2] = -0.01
+        assert estimator.update(RobotState(k * 1_000_000, q, v), Parts.MODE).mode.closed.all()

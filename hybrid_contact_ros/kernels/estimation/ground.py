@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.estimation.footholds import GIVES_WAY, enter
+from hybrid_contact_ros.kernels.estimation.footholds import GIVES_WAY, enter, forget_above
 from hybrid_contact_ros.kernels.estimation.ground_map import (
     BASE_VARIANCE,
     CLOCKS_UNSUPPORTED,
@@ -27,6 +27,7 @@ from hybrid_contact_ros.kernels.estimation.ground_map import (
     predict,
     shift_all,
 )
+from hybrid_contact_ros.kernels.estimation.hanging import LOWERED
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE, has_settled
 from hybrid_contact_ros.kernels.estimation.observed_forces import (
     REGULARISATION_OF_ALL,
@@ -119,6 +120,8 @@ def learn_ground(
         note_travel(i, given.dt, settings.floating_base, velocity, memory)
         if idle[i]:
             leave(i, memory)
+            if idle[i] == LOWERED:
+                forget_above(ground, i, ahead.under[i], problem.gap[i], ahead.plane_of, memory.entry, map)
             start_anew(i, problem, here, memory, ahead)  # once it presses, where it hung before tells nothing
         elif ahead.plane_of[i] >= 0 and follow_stance(
             i, loads, settings.gain, noise[i], ground, given, problem, here, tracker, memory, ahead

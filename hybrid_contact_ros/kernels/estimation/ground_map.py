@@ -193,7 +193,7 @@ def add_foothold(group, map, entry, i, place, height, variance):
             apart += (map.map_place[k, c] - place[c]) ** 2
         used = entry[map.map_contact[k]] == k
         if not used and group[map.map_contact[k]] == group[i] and apart < _MERGED * _MERGED:
-            _remove(map, entry, k)
+            remove_foothold(map, entry, k)
         else:
             k += 1
     if map.map_size[0] == map.map_height.shape[0]:
@@ -204,7 +204,7 @@ def add_foothold(group, map, entry, i, place, height, variance):
                 oldest = k
         if oldest < 0:
             return
-        _remove(map, entry, oldest)
+        remove_foothold(map, entry, oldest)
     k = map.map_size[0]
     map.map_size[0] = k + 1
     map.map_contact[k] = i
@@ -223,7 +223,8 @@ def keep_foothold(map, k, place, height, variance):
 
 
 @kernel
-def _remove(map, entry, k):
+def remove_foothold(map, entry, k):
+    """Forget foothold k; ``entry`` (m,) int64, in and out, as of :func:`add_foothold`: nothing stands on it."""
     last = map.map_size[0] - 1
     owner = map.map_contact[last]
     if entry[owner] == last:

@@ -11,6 +11,9 @@ Where
 
 no contact presses. In a gait, a fall or a landing the base is carried by what the joints show, and one of these fails.
 A limb stays idle until its own joints show a force: while the robot is let down, feet touch one after the other.
+
+Where efforts tell nothing, only motion can: what is held to stand and goes on down, by more than ground gives way,
+hangs (:func:`note_lowering`).
 """
 
 from __future__ import annotations
@@ -28,14 +31,21 @@ _IDLE = 0.3  # of a limb's share of the weight, in parts of which a joint's forc
 _OWN = 0.5  # of what holds a limb up may be left unexplained
 _SMOOTH = 0.05  # s
 _FOR = 0.05  # s, before it is believed
+_THROUGH = 0.03  # m, by which no ground gives way under what stands on it
+_DRIFTS = 0.015  # m/s, at which a base's height drifts at most
 _BASE, _LINEAR = -1, 3  # a coordinate's limb where it is the base's; of these the first are forces
+
+
+LOWERED = 2
+"""``idle`` of a contact that went on down through what it seemed to stand on: that is no ground."""
 
 
 class HangMemory(NamedTuple):
     """What is remembered."""
 
     since: Array  # (l,), s since nothing speaks for a force on the limb
-    idle: Codes  # (m,), out: whether the contact does not press for certain
+    idle: Codes  # (m,), out: whether the contact does not press for certain; ``LOWERED``: for its motion
+    sunk: Array  # (m,), m, by which the contact went on down while it was held to stand
     slow: Array  # (2, nv), parts of the weight: low-passed forces in the joints, and what their efforts should be
 
 
@@ -78,6 +88,28 @@ def note_hanging(dt, table, trust, hang):
 
 
 @kernel
+def note_lowering(dt, known, plane_of, closed, velocity, hang):
+    """Without known forces: which contacts of a floating base go on down through what they are held to stand on.
+
+    The sum of what a contact goes down, less what a base drifts, or what the contact moves along the surface if that is
+    more: it slides down a slope then. A contact hangs from where the sum says so until it is stopped.
+
+    Args:
+        dt: s, since the last state. known: whether forces are. plane_of: (m,), −1 for joint limits. closed: (m,) uint8.
+        velocity: (m, 3), m/s, low-passed; normal first. hang: out; ``idle`` is written where it is so.
+    """
+    for i in range(hang.idle.shape[0]):
+        down, along = -velocity[i, 0], math.hypot(velocity[i, 1], velocity[i, 2])
+        lowered = hang.sunk[i] > _THROUGH
+        if known or plane_of[i] < 0 or not (closed[i] or (lowered and down > _DRIFTS)):
+            hang.sunk[i] = 0.0
+        elif not lowered:
+            hang.sunk[i] = max(hang.sunk[i] + dt * (down - max(along, _DRIFTS)), 0.0)
+        if hang.sunk[i] > _THROUGH:
+            hang.idle[i] = LOWERED
+
+
+@kernel
 def forget_hanging(hang):
     """Efforts are not known, or not for long enough."""
     for limb in range(hang.since.shape[0]):
@@ -88,4 +120,4 @@ def forget_hanging(hang):
 
 def hang_memory(m: int, nv: int, limbs: int) -> HangMemory:
     """Nothing is known."""
-    return HangMemory(since=np.zeros(limbs), idle=np.zeros(m, np.uint8), slow=np.zeros((2, nv)))
+    return HangMemory(since=np.zeros(limbs), idle=np.zeros(m, np.uint8), sunk=np.zeros(m), slow=np.zeros((2, nv)))

@@ -24,7 +24,7 @@ from hybrid_contact_ros.kernels.estimation.foot_stops import FootStops, doubt_ef
 from hybrid_contact_ros.kernels.estimation.friction_bounds import FrictionBounds, FrictionTable, bound_friction
 from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, learn_ground
 from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings
-from hybrid_contact_ros.kernels.estimation.hanging import HangMemory
+from hybrid_contact_ros.kernels.estimation.hanging import HangMemory, note_lowering
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory, has_settled
 from hybrid_contact_ros.kernels.estimation.observed_forces import contact_motions
@@ -115,7 +115,7 @@ def update(
     active, applied, added, error_joint, error_unit, error_numbers, error_sign, error_last, error_normal, error_cross,
     error_estimate, error_factor, error_row, error_work, error_share,
     # hanging:
-    hang_since, hang_idle, hang_slow,
+    hang_since, hang_idle, hang_sunk, hang_slow,
     # rate noise:
     noise_rates, noise_times, noise_count, noise_sigma,
     # foot stops:
@@ -290,7 +290,7 @@ def update(
         error_joint, error_unit, error_numbers, error_sign, error_last, error_normal, error_cross, error_estimate,
         error_factor, error_row, error_work, error_share,
     )  # fmt: skip
-    hang = HangMemory(hang_since, hang_idle, hang_slow)
+    hang = HangMemory(hang_since, hang_idle, hang_sunk, hang_slow)
     check_efforts(
         given, problem, here, velocity, table, trust, check, EffortCorrection(active, applied, added), errors, hang
     )
@@ -304,6 +304,7 @@ def update(
     if trusted and gain > 0.0:
         contact_motions(flat_rows.shape[0], L, half, motions, products)
     # Learn where the ground is; gaps are over that ground from here on.
+    note_lowering(dt, believed or not floating_base, plane_of, closed, point_velocity, hang)
     moving = floating_base and velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2 > MOVES * MOVES
     learn_ground(
         settings, ground_settings, given, believed, velocity, hang_idle, noise_sigma, stop_since, robot, problem, here,
