@@ -85,6 +85,7 @@ def ground_map(footholds: int = FOOTHOLDS) -> GroundMap:
         map_factor=np.zeros((n, n)),
         map_weights=np.zeros(n),
         map_centre=np.zeros(3),
+        map_fitted=np.zeros((n, 3)),
         map_numbers=np.zeros(NUMBERS),
     )
 

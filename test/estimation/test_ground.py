@@ -11,10 +11,13 @@ from hybrid_contact_ros.estimation.ground import ground_map
 from hybrid_contact_ros.estimator import Parts
 from hybrid_contact_ros.kernels.estimation.ground_map import (
     FOOTHOLDS,
+    SLOPE_VARIANCE,
+    STEP_VARIANCE,
     GroundSettings,
     add_foothold,
     fit,
     forget,
+    keep_foothold,
     predict,
 )
 from hybrid_contact_ros.mechanics.example_data import example_urdf
@@ -369,3 +372,25 @@ def test_a_plane_that_is_off_is_learned_as_a_plane_from_the_first_foothold():
     fit(settings, group, known)
     height, variance = predict(settings, group, known, 1, np.array([0.4, 0.3, 0.0]), np.zeros(FOOTHOLDS))
     assert height == pytest.approx(0.05, abs=2e-3) and variance < 0.02**2
+
+
+def test_between_two_fits_heights_are_predicted_from_the_places_of_the_last_one():
+    """A foot that stands is some millimetres elsewhere in each noisy state, and near footholds at different heights have
+    large weights."""
+    settings = GroundSettings(True, 0.001, 0.01, 0.0005, 0.0005, 0.12, 0.005, 0.001, 0.05, 0.012, 0.06, 1.0)
+    known, entry, group = ground_map(), np.full(4, -1), np.zeros(4, np.int64)
+    forget(settings, known)
+    known.map_numbers[[STEP_VARIANCE, SLOPE_VARIANCE]] = 0.04**2, 0.36**2  # of a base that drifted
+    rng, footholds = np.random.default_rng(3), 12
+    for k in range(footholds):
+        place = np.array([0.1 * (k // 4), 0.031 * (k % 4), 0.0])
+        add_foothold(group, known, entry, k % 4, place, 0.01 * (k % 2), 1e-8)
+    known.map_seen[:] = known.map_numbers[0]
+    fit(settings, group, known)
+    known.map_numbers[[STEP_VARIANCE, SLOPE_VARIANCE]] = 0.04**2, 0.36**2
+    where = [np.array([0.15, 0.05, 0.0]), np.array([0.05, 0.12, 0.0])]
+    before = [predict(settings, group, known, 0, x, np.zeros(FOOTHOLDS)) for x in where]
+    for k in range(4):
+        place = known.map_place[footholds - 1 - k] + 0.003 * rng.normal(size=3)
+        keep_foothold(known, footholds - 1 - k, place, 0.01, 1e-8)
+    assert [predict(settings, group, known, 0, x, np.zeros(FOOTHOLDS)) for x in where] == before

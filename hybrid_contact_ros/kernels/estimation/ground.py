@@ -174,12 +174,14 @@ def _find_loads(settings, believed, problem, here, observer, solver, scratch, me
 
 @kernel
 def _note_drift(loads, ground, dt, problem, tracker, memory, map):
-    """Shift the map by what all standing contacts have in common; without any the base's height drifts unseen."""
-    supported, up, down = False, math.inf, math.inf
+    """Shift the map by what all standing contacts have in common; without any, or where the ground gives way under one,
+    the base's height drifts unseen."""
+    supported, gives_way, up, down = False, False, math.inf, math.inf
     for i in range(problem.gap.shape[0]):
         if memory.entry[i] >= 0:
             supported = True
             soft = loads > 0 and memory.touched_height[i] - memory.stance_height[i] > GIVES_WAY
+            gives_way = gives_way or soft
             if soft or abs(memory.point_velocity[i, 0]) > ground.still_speed:
                 up, down = 0.0, 0.0  # what moves here is not the base alone
             rise = problem.gap[i] - memory.stance_height[i]
@@ -192,6 +194,8 @@ def _note_drift(loads, ground, dt, problem, tracker, memory, map):
             map.map_numbers[BASE_VARIANCE] += ground.base_drift * ground.base_drift * dt
         map.map_numbers[CLOCKS_UNSUPPORTED] += dt
         return
+    if gives_way:
+        map.map_numbers[BASE_VARIANCE] += ground.base_drift * ground.base_drift * dt
     map.map_numbers[CLOCKS_UNSUPPORTED] = 0.0
     step = (1.0 - math.exp(-dt / _DRIFT_TIME)) * (up - down)  # one of them is zero
     step = min(max(step, -_DRIFT_SPEED * dt), _DRIFT_SPEED * dt)

@@ -62,6 +62,7 @@ class GroundMap(NamedTuple):
     map_factor: Array  # (N, N), Cholesky factor of the heights' covariance
     map_weights: Array  # (N,), covariance⁻¹ heights
     map_centre: Array  # (3,), m
+    map_fitted: Array  # (N, 3), m, the places that factor and weights are of
     map_numbers: Array  # (NUMBERS,)
 
 
@@ -136,6 +137,8 @@ def _weigh(ground, group, map):
         age = numbers[TIME] - map.map_seen[i]
         map.map_factor[i, i] += map.map_variance[i] + _NUGGET + ground.fading * ground.fading * age
         map.map_weights[i] = map.map_height[i]
+        for k in range(3):
+            map.map_fitted[i, k] = map.map_place[i, k]
     if cholesky_factor(n, 0.0, map.map_factor, map.map_factor) < n:  # cannot be, but for heights that are no numbers
         forget(ground, map)
         return False
@@ -155,7 +158,7 @@ def predict(ground, group, map, i, place, row):
     for k in range(n):
         row[k] = 0.0
         if group[map.map_contact[k]] == group[i]:
-            row[k] = covariance(ground, numbers, centre, place, i, map.map_place[k], map.map_contact[k])
+            row[k] = covariance(ground, numbers, centre, place, i, map.map_fitted[k], map.map_contact[k])
         height += row[k] * map.map_weights[k]
     forward_solve(n, map.map_factor, row)
     for k in range(n):
