@@ -375,8 +375,8 @@ def test_a_plane_that_is_off_is_learned_as_a_plane_from_the_first_foothold():
 
 
 def test_between_two_fits_heights_are_predicted_from_the_places_of_the_last_one():
-    """A foot that stands is some millimetres elsewhere in each noisy state, and near footholds at different heights have
-    large weights."""
+    """A foot that stands is some millimetres elsewhere in each noisy state, and near footholds at different heights
+    have large weights."""
     settings = GroundSettings(True, 0.001, 0.01, 0.0005, 0.0005, 0.12, 0.005, 0.001, 0.05, 0.012, 0.06, 1.0)
     known, entry, group = ground_map(), np.full(4, -1), np.zeros(4, np.int64)
     forget(settings, known)

@@ -87,8 +87,8 @@ def test_a_fall_is_not_hanging():
 
 
 def lowered(speed: float) -> list[tuple[float, RobotState]]:
-    """Height (m) of the feet, and the state without efforts: the robot hangs 8 cm up for 0.4 s, is let down at ``speed``
-    (m/s), and stands for 0.4 s."""
+    """Height (m) of the feet, and the state without efforts: the robot hangs 8 cm up for 0.4 s, is let down at
+    ``speed`` (m/s), and stands for 0.4 s."""
     found, height, t = [], 0.08, 0.0
     while t < 0.8 + 0.08 / speed:
         v = np.zeros(MODEL.nv)

@@ -77,13 +77,16 @@ def enter(
 def forget_above(ground, i, place, height, group, entry, map):
     """Forget the footholds about ``place`` (3,), m, that are above contact i, ``height`` m over its plane: it went on
     down through them, and they are no ground. ``group``, ``entry``: (m,), as in :mod:`.ground_map`."""
-    for k in range(map.map_size[0] - 1, -1, -1):
+    before = map.map_size[0]
+    for k in range(before - 1, -1, -1):
         apart = 0.0
         for c in range(3):
             apart += (map.map_place[k, c] - place[c]) ** 2
         near = group[map.map_contact[k]] == group[i] and apart < ground.correlation_length**2
         if near and map.map_height[k] > height and entry[map.map_contact[k]] != k:
             remove_foothold(map, entry, k)
+    if map.map_size[0] < before:
+        fit(ground, group, map)
 
 
 @kernel

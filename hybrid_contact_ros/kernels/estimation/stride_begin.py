@@ -35,10 +35,8 @@ _COMPARED = 24  # samples of the last part of the course
 _PART = 0.3  # of a stride, which is compared
 _START_LAG, _START_DRIFT = 0.006, 0.1  # standard deviations at the beginning, s and 1
 _EVENT_SIGMA = 0.003  # s, of a detected event
-_BOUNCE, _FLICKER = (
-    0.03,
-    0.015,
-)  # s: what opens for less than the first bounces; what closes for less than the second flickers
+_BOUNCE = 0.03  # s: what opens for less bounces
+_FLICKER = 0.015  # s: what closes for less flickers
 _LEAST = 1e-6  # variance of a signal, rad² or (rad/s)²
 
 

@@ -131,8 +131,8 @@ def update(
     point_velocity, point_place, point_height, point_gap, unrest, standing, stance_height, stance_variance,
     touched_height, touched_lead, stance_start, travel, pressing, pulling, entry, shift,
     # ground map:
-    map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre, map_fitted,
-    map_numbers,
+    map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
+    map_fitted, map_numbers,
     # belief:
     belief_members, belief_belief, belief_kind, belief_times, belief_load, belief_touching, belief_weight,
     belief_probability, belief_slow, belief_last, belief_noise, belief_force, belief_covariance, belief_inverse,
@@ -237,8 +237,8 @@ def update(
         touched_height, touched_lead, stance_start, travel, pressing, pulling, entry, shift,
     )  # fmt: skip
     footholds = GroundMap(
-        map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre, map_fitted,
-        map_numbers,
+        map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
+        map_fitted, map_numbers,
     )  # fmt: skip
     use = BeliefUse(
         belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes, belief_slope,
