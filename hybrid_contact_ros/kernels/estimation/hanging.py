@@ -71,9 +71,10 @@ def note_hanging(dt, table, trust, hang):
                 now += (trust.second[0, k] / settled) ** 2
                 left += hang.slow[0, k] ** 2
                 needed += hang.slow[1, k] ** 2
-        if not (now < (_IDLE * table.share) ** 2 and left < _OWN * _OWN * needed):
+        light = now < (_IDLE * table.share) ** 2
+        every = every and light
+        if not (light and left < _OWN * _OWN * needed):
             hang.since[limb] = 0.0
-            every = False
         elif hang.since[limb] == 0.0:
             hang.since[limb] = 1e-9
     carried_now = not table.fixed and carried > _CARRIED * _CARRIED
