@@ -15,9 +15,10 @@ JOINTS = np.array([BEND["abc".index(name[-1])] for name in MODEL.joint_names])
 STANDS = MODEL.problem(RobotState(0, np.r_[0, 0, 1.0, 0, 0, 0, 1.0, JOINTS], np.zeros(MODEL.nv))).gap.min()
 
 
-def lifted(efforts: float = 1.0, speed: float = 0.01) -> list[tuple[bool, RobotState]]:
+def lifted(efforts: float = 1.0, speed: float = 0.01, borne: float = 0.0) -> list[tuple[bool, RobotState]]:
     """Whether the feet bear the robot, and the state: it stands for 0.6 s, is lifted at ``speed`` (m/s) for 0.8 s,
-    hangs for 0.6 s, and is set down again; ``efforts``: what drives say over what they give."""
+    hangs for 0.6 s, and is set down again; ``efforts``: what drives say over what they give. The last two feet bear
+    the part ``borne`` of the weight each, whatever carries the rest."""
     full, found = MODEL.pinocchio_model, []
     data = full.createData()
     height = 0.0
@@ -29,8 +30,10 @@ def lifted(efforts: float = 1.0, speed: float = 0.01) -> list[tuple[bool, RobotS
         v[2] = rate
         stands = height <= 0.0 and rate <= 0.0
         needed = pin.nonLinearEffects(full, data, q, np.zeros(MODEL.nv)).copy()
-        if stands:
-            problem = MODEL.problem(RobotState(0, q, v))
+        problem = MODEL.problem(RobotState(0, q, v))
+        if not stands:
+            needed -= borne * needed[2] * problem.normal_jacobian[-2:].sum(axis=0)
+        else:
             rows = np.concatenate([problem.normal_jacobian[:, None], problem.tangent_jacobian], axis=1)
             J = rows.reshape(-1, MODEL.nv)
             needed -= J.T @ (np.linalg.pinv(J[:, :6].T) @ needed[:6])
@@ -61,6 +64,15 @@ def test_it_is_told_which_limbs_carry_nothing_and_no_longer_once_they_do():
         told.append(len(estimator.held_up))
     assert told[: round(0.6 / STEP)] == [0] * round(0.6 / STEP)
     assert set(told[round(1.0 / STEP) : round(2.7 / STEP)]) == {4}
+
+
+def test_limbs_without_force_hang_while_others_still_bear_a_little():
+    estimator, told, closed = ContactEstimator(MODEL, CONFIG), [], []
+    for _, state in lifted(borne=0.02):
+        closed.append(estimator.update(state, Parts.MODE).mode.closed[:2].any())
+        told.append(len(estimator.held_up))
+    assert set(told[round(0.9 / STEP) : round(2.7 / STEP)]) == {2}
+    assert not any(closed[round(0.9 / STEP) : round(2.7 / STEP)])
 
 
 def test_drives_that_say_nothing_do_not_tell_that_a_robot_hangs():
