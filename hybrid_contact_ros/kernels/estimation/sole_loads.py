@@ -9,7 +9,7 @@ from hybrid_contact_ros.kernels.estimation.stance import borne_by_sole
 
 
 @kernel
-def drop_unborne(force_on, falling, link_of, pressing, pulling, closed, rate, velocity, touching):
+def drop_unborne(gap_on, force_on, falling, link_of, pressing, pulling, closed, gap, rate, velocity, touching):
     """Let no point of a sole be a candidate that falls on, while its sole is observed to bear nothing.
 
     What arrives below the ground is taken for closed at once, since something must be stopping it. Where the ground is
@@ -20,7 +20,8 @@ def drop_unborne(force_on, falling, link_of, pressing, pulling, closed, rate, ve
         the one at once, and noise the other one never. touching: in and out (m,) uint8.
     """
     for i in range(closed.shape[0]):
-        if touching[i] and max(rate[i], velocity[i, 0]) < -falling:
+        falls = max(rate[i], velocity[i, 0]) < -falling
+        if touching[i] and (falls or (gap[i] > gap_on and not closed[i])):
             points, borne = borne_by_sole(i, link_of, pressing, pulling)
             if points > 1 and not borne > (0.0 if closed[i] else force_on):
                 touching[i] = 0

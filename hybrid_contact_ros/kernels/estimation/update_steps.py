@@ -99,8 +99,8 @@ def decide(
     weighs = believed and settled and not decided and gap.shape[0] <= MOST_LOADED
     if weighs:
         drop_unborne(
-            settings.force_on, 0.5 * settings.velocity_tolerance, ground.link_of, stance.pressing, stance.pulling,
-            follows, rate, stance.point_velocity, touching,
+            settings.gap_on, settings.force_on, 0.5 * settings.velocity_tolerance, ground.link_of, stance.pressing,
+            stance.pulling, follows, gap, rate, stance.point_velocity, touching,
         )  # fmt: skip
     balanced_drift(_WIDTH, problem.rows, touching, scratch.basis, scratch.values, problem.drift)
     for i in range(touching.shape[0]):
