@@ -15,7 +15,7 @@ from hybrid_contact_ros.kernels.estimation.sole_loads import drop_unborne, keep_
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 
-LEAST, ON, FALLING = 3.0, 5.0, 0.05  # N, N, m/s
+LEAST, ON, FALLING, NEAR = 3.0, 5.0, 0.05, 0.003  # N, N, m/s, m
 LINKS = np.array([0, 0, 0, 0, 4])  # a sole of four points, and a foot that is one
 
 
@@ -34,12 +34,12 @@ def test_a_sole_that_bears_less_than_one_that_stands_or_than_its_errors_is_not_k
     assert kept([20.0, 20.0, 20.0, 0.0, 0.0], pulling=[0.0, 30.0, 30.0, 0.0, 0.0]) == []
 
 
-def dropped(pressing, falls, closed, rate=None):
+def dropped(pressing, falls, closed, rate=None, gap=1e-3):
     touching = np.ones(5, np.uint8)
     velocity = np.zeros((5, 3))
     velocity[:, 0] = -falls
     drop_unborne(
-        ON, FALLING, LINKS, np.array(pressing), np.zeros(5), np.array(closed, np.uint8),
+        NEAR, ON, FALLING, LINKS, np.array(pressing), np.zeros(5), np.array(closed, np.uint8), np.full(5, gap),
         np.full(5, -falls if rate is None else rate), velocity, touching,
     )  # fmt: skip
     return [i for i in range(5) if not touching[i]]
@@ -55,6 +55,12 @@ def test_points_of_an_unborne_sole_that_falls_on_are_no_candidates_but_single_fe
 def test_points_that_are_closed_are_candidates_while_their_sole_bears_anything():
     assert dropped([1.0, 1.0, 0.0, 0.0, 0.0], 0.1, [1, 0, 0, 0, 0]) == [1, 2, 3]
     assert dropped([-1.0, -1.0, 0.0, 0.0, 0.0], 0.1, [1, 0, 0, 0, 0]) == [0, 1, 2, 3]
+
+
+def test_points_of_an_unborne_sole_that_is_open_above_gap_on_are_no_candidates_however_still():
+    assert dropped([1.0, 1.0, 0.0, 0.0, 0.0], 0.0, [1, 0, 0, 0, 0], gap=5e-3) == [1, 2, 3]
+    assert dropped([1.0, 1.0, 0.0, 0.0, 0.0], 0.0, [0, 0, 0, 0, 0], gap=2e-3) == []
+    assert dropped([4.0, 4.0, 0.0, 0.0, 0.0], 0.0, [0, 0, 0, 0, 0], gap=5e-3) == []
 
 
 # A body on two vertical prismatic legs with soles, side by side at the same place: load moves from one to the other

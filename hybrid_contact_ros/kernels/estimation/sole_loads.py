@@ -10,12 +10,14 @@ from hybrid_contact_ros.kernels.estimation.stance import borne_by_sole
 
 @kernel
 def drop_unborne(gap_on, force_on, falling, link_of, pressing, pulling, closed, gap, rate, velocity, touching):
-    """Let no point of a sole be a candidate that falls on, while its sole is observed to bear nothing.
+    """Let no point of a sole be a candidate that falls on, or is open above ``gap_on``, while its sole is observed to
+    bear nothing.
 
     What arrives below the ground is taken for closed at once, since something must be stopping it. Where the ground is
-    lower than it was learned to be nearby, nothing is.
+    lower than it was learned to be nearby, nothing is. And efforts that are a little wrong press a sole that swings low
+    onto the ground in the model.
 
-    Args: those of :func:`keep_borne`, and falling: m/s, of what does not rest. closed: (m,) uint8, of the state before.
+    Args: those of :func:`keep_borne`, and gap_on: m. falling: m/s, of what does not rest. closed: (m,) uint8, of the state before.
         rate: (m,), m/s, of the gaps. velocity: (m, 3), m/s, of the points, low-passed, normal first: an impact ends
         the one at once, and noise the other one never. touching: in and out (m,) uint8.
     """
