@@ -18,8 +18,8 @@ def drop_unborne(gap_on, force_on, falling, link_of, pressing, pulling, closed, 
     onto the ground in the model.
 
     Args: those of :func:`keep_borne`, and gap_on: m. falling: m/s, of what does not rest. closed: (m,) uint8, of the
-        state before. rate: (m,), m/s, of the gaps. velocity: (m, 3), m/s, of the points, low-passed, normal first: an impact ends
-        the one at once, and noise the other one never. touching: in and out (m,) uint8.
+        state before. rate: (m,), m/s, of the gaps. velocity: (m, 3), m/s, of the points, low-passed, normal first: an
+        impact ends the one at once, and noise the other one never. touching: in and out (m,) uint8.
     """
     for i in range(closed.shape[0]):
         falls = max(rate[i], velocity[i, 0]) < -falling
