@@ -115,7 +115,9 @@ def remember_forecasts(now, closed, load, weight, pace, skill):
         lifts = 1 if closed[i] else 0
         for source in range(SOURCES):
             for kind in range(2):
-                if now > skill.pending[i, kind, source] + _WINDOW:
+                # A liftoff is told to be one when the foot has been open for some time (events_to_learn).
+                longest = 2.0 * _WINDOW if kind > lifts else _WINDOW
+                if now > skill.pending[i, kind, source] + longest:
                     _learn_share(i, kind, source, 0.0, skill)
             said = skill.forecast[i, source]
             if lifts and source == PATH:  # its first word counts: a load that stays low is foretold to end at any time
