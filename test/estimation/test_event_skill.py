@@ -7,6 +7,7 @@ from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.estimation.stride_course import event_skill, stride_course
 from hybrid_contact_ros.kernels.estimation.event_skill import STATE, STRIDE, TOLD, learn_skill
 from hybrid_contact_ros.kernels.estimation.event_sources import EventsGiven, EventsTold, weigh_sources
+from hybrid_contact_ros.kernels.estimation.stride_course import LAG, LAG_VARIANCE, TRACKED
 
 TOUCHDOWN, LIFTOFF, SLIP = int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF), int(EventKind.SLIP)
 STEP = 0.002
@@ -88,6 +89,17 @@ def test_a_rhythm_is_not_told_while_the_motion_no_longer_repeats_itself():
     assert foot.state(True, expected=0.03, lost=True)[0] == 0
     assert foot.state(False, found=0.03, kind=TOUCHDOWN, lost=True)[0] == TOUCHDOWN  # the state tells of it
     assert foot.state(False, found=0.03, kind=TOUCHDOWN, lost=True, backed=False)[0] == 0  # only the rhythm does
+
+
+def test_a_robot_of_which_nothing_tells_how_far_its_stride_is_foretells_no_liftoff():
+    """It stopped with all feet on the ground: what it does is like the last stride, as far as it shows."""
+    foot = Foot()
+    foot.course.lag[TRACKED], foot.course.lag[LAG] = 1.0, 0.5
+    for variance, told in ((0.004**2, LIFTOFF), (0.012**2, 0)):
+        foot.course.lag[LAG_VARIANCE] = variance
+        assert foot.state(True, expected=0.03)[0] == told
+    foot.course.lag[TRACKED] = 0.0  # no stride was ever followed: the clock is all there is
+    assert foot.state(True, expected=0.03)[0] == LIFTOFF
 
 
 def test_bounds_are_as_wide_as_what_was_told_missed():

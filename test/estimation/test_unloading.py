@@ -188,6 +188,16 @@ def test_loads_foretell_first_strides_only_after_they_were_right_in_such():
     assert any(kind for _, kind, _ in feet.stance(unloaded()))
 
 
+def test_while_no_stride_is_followed_loads_tell_of_what_is_near_alone():
+    """A robot that begins to walk takes load off feet that stay."""
+    feet = Feet()
+    for k in range(12):
+        feet.stance(unloaded(), lost=k > 5)
+    for lost in (True, False):
+        told = [left for left, kind, _ in feet.stance(unloaded(), lost=lost) if kind == LIFTOFF]
+        assert told and (max(told) <= 0.0145) == lost  # within the error of what is told
+
+
 def paced(stand=0.12):
     """Loads of a foot of a pace: other legs land 36 ms before it leaves, and it leaves from a load that rises."""
     left = np.arange(stand, 0.0005, -0.001)

@@ -36,7 +36,13 @@ from hybrid_contact_ros.kernels.estimation.event_skill import (
 from hybrid_contact_ros.kernels.estimation.load_course import is_loaded_otherwise
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
 from hybrid_contact_ros.kernels.estimation.stride_course import DRIFT, LAG, LASTING, MISMATCH, TRACKED
-from hybrid_contact_ros.kernels.estimation.stride_events import DOUBTED, event_after, height_then, touchdown_on_path
+from hybrid_contact_ros.kernels.estimation.stride_events import (
+    DOUBTED,
+    event_after,
+    height_then,
+    spread_after,
+    touchdown_on_path,
+)
 from hybrid_contact_ros.kernels.estimation.unloading import liftoff_by_load, still_bears
 
 _NONE, _TOUCHDOWN, _LIFTOFF = int(EventKind.NONE), int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
@@ -48,6 +54,11 @@ _APART = 3.0  # standard deviations between sources that cannot both be right
 _SMOOTH = 0.012  # s, over which the foot's place on its path is averaged
 # Deviations: a foot that stands, but is called open, has neither been this far up nor comes down this fast.
 _RISEN, _FALLS = 5.0, 3.0
+# s, standard deviation of an event by the last stride, beyond which nothing of earlier strides tells of a liftoff:
+# where a robot stands, nothing says how far it is.
+_UNSURE = 0.008
+# s: while no stride is followed, loads tell of no liftoff that is further away. Feet that stay are unloaded, too.
+_LOADS_AHEAD = 0.0125
 _OTHERS = 2.0  # events of its own that the errors of all contacts count as
 
 
@@ -125,6 +136,9 @@ def _liftoffs(i, given, course, skill):
     not_yet(given.expected[i, 1], due)
     said[STATE] = math.inf if given.lost else due[0]
     said[STRIDE], _ = event_after(i, 1, given.now, course)
+    nearest = min(said[STATE], said[STRIDE])
+    if course.lag[TRACKED] > 0.0 and nearest <= given.horizon and spread_after(nearest, course.lag) > _UNSURE:
+        said[STATE] = said[STRIDE] = math.inf
     said[STRIDE] = max(said[STRIDE] - leaning(change_of_pace(course.lag), skill), 0.0)
     now, load, weight = given.now, given.load[i], given.weight[i]
     for source in (STATE, STRIDE):
@@ -134,7 +148,8 @@ def _liftoffs(i, given, course, skill):
             said[source] = math.inf
     skill.alone[i, ALONE] = 1.0 if given.lost else 0.0
     said[PATH] = liftoff_by_load(i, now, load, weight, given.lines[i, 0], skill)
-    if course.lag[TRACKED] > 0.0 and course.lag[MISMATCH] > DOUBTED:
+    leaves = course.lag[TRACKED] > 0.0 and course.lag[MISMATCH] > DOUBTED
+    if leaves or (given.lost and said[PATH] > _LOADS_AHEAD):
         said[PATH] = math.inf  # a robot that stops in its stride takes load off feet that stay
 
 
