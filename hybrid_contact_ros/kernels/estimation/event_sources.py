@@ -48,7 +48,7 @@ from hybrid_contact_ros.kernels.estimation.unloading import liftoff_by_load, sti
 _NONE, _TOUCHDOWN, _LIFTOFF = int(EventKind.NONE), int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
 _BELIEVED = 0.5  # least share of forecasts that came true
 # The same of liftoffs by the load: where nothing else foretells one, and where something else does, which may deny it.
-_BELIEVED_ALONE, _BELIEVED_BESIDE = 0.6, 0.75
+_BELIEVED_ALONE, _BELIEVED_BESIDE = 0.65, 0.75
 _NEAR = 0.02  # s, of a touchdown that the state tells best
 _APART = 3.0  # standard deviations between sources that cannot both be right
 _SMOOTH = 0.012  # s, over which the foot's place on its path is averaged
