@@ -5,7 +5,7 @@ import pytest
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.estimation.stride_course import event_skill, stride_course
-from hybrid_contact_ros.kernels.estimation.event_skill import STATE, STRIDE, TOLD, learn_skill
+from hybrid_contact_ros.kernels.estimation.event_skill import STATE, STRIDE, TOLD, learn_skill, learn_slip
 from hybrid_contact_ros.kernels.estimation.event_sources import EventsGiven, EventsTold, weigh_sources
 from hybrid_contact_ros.kernels.estimation.stride_course import LAG, LAG_VARIANCE, TRACKED
 
@@ -112,10 +112,17 @@ def test_bounds_are_as_wide_as_what_was_told_missed():
     assert foot.skill.sigma[0] == pytest.approx(deviation, rel=0.1)
 
 
-def test_a_slip_that_comes_before_the_liftoff_stays():
-    foot = Foot()
-    assert foot.state(True, expected=0.05, found=0.01, kind=SLIP)[:2] == (SLIP, 0.01)
-    assert foot.state(True, expected=0.05, found=0.08, kind=SLIP)[0] == LIFTOFF
+def test_a_slip_before_the_liftoff_is_told_where_slips_came_true():
+    foot, at, heard = Foot(), {"expected": 0.05, "kind": SLIP}, []
+    for slips in (True, True, False, False, False):
+        heard.append(foot.state(True, found=0.01, **at)[:2])
+        assert foot.state(True, found=0.08, **at)[0] == LIFTOFF  # it comes after the liftoff
+        if slips:
+            learn_slip(0, foot.now + 0.01, foot.skill)
+        for _ in range(30):
+            foot.state(True)
+        foot.skill.pending[:, 1] = np.nan
+    assert heard == [(LIFTOFF, 0.05), *3 * [(SLIP, 0.01)], (LIFTOFF, 0.05)]
 
 
 @pytest.mark.parametrize("others", [np.inf, 0.05])

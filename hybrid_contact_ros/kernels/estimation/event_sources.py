@@ -23,6 +23,7 @@ from hybrid_contact_ros.kernels.estimation.event_rhythm import not_yet
 from hybrid_contact_ros.kernels.estimation.event_skill import (
     AHEAD,
     ALONE,
+    BELIEVED_SHARE,
     FLOOR,
     HORIZONS,
     PATH,
@@ -32,6 +33,7 @@ from hybrid_contact_ros.kernels.estimation.event_skill import (
     change_of_pace,
     leaning,
     remember_forecasts,
+    slip_comes_first,
 )
 from hybrid_contact_ros.kernels.estimation.load_course import is_loaded_otherwise
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
@@ -46,7 +48,7 @@ from hybrid_contact_ros.kernels.estimation.stride_events import (
 from hybrid_contact_ros.kernels.estimation.unloading import liftoff_by_load, still_bears
 
 _NONE, _TOUCHDOWN, _LIFTOFF = int(EventKind.NONE), int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
-_BELIEVED = 0.5  # least share of forecasts that came true
+_SLIP = int(EventKind.SLIP)
 # The same of liftoffs by the load: where nothing else foretells one, and where something else does, which may deny it.
 _BELIEVED_ALONE, _BELIEVED_BESIDE = 0.65, 0.75
 _NEAR = 0.02  # s, of a touchdown that the state tells best
@@ -110,8 +112,9 @@ def weigh_sources(given, course, skill, told):
         skill.sigma[i] = math.nan
         wanted = _LIFTOFF if lifts else _TOUCHDOWN
         if found <= given.horizon:
-            if lifts and kind[i] != _NONE and kind[i] != _LIFTOFF and times[i, 0] < found:
-                continue  # a slip or a stick that comes before
+            before = lifts and kind[i] != _NONE and kind[i] != _LIFTOFF and times[i, 0] < found
+            if before and (kind[i] != _SLIP or slip_comes_first(i, given.now + times[i, 0], skill)):
+                continue  # a slip or a stick that comes first
             if kind[i] == wanted and times[i, 2] < math.inf and _is_first(i, lifts, skill):
                 # Before its first event, a contact is no surer than the state: its ground may be any.
                 spread = max(spread, 0.5 * (times[i, 2] - times[i, 1]) / max(given.sigmas, 0.5))
@@ -219,7 +222,7 @@ def _is_first(i, lifts, skill):
 @kernel
 def _heard(i, lifts, source, skill):
     """Whether enough of what a source foretold of contact i came true."""
-    least = _BELIEVED
+    least = BELIEVED_SHARE
     if lifts and source == PATH and skill.alone[i, ALONE] > 0.0:
         return skill.alone[i, 0] >= _BELIEVED_ALONE
     if lifts and source == PATH:

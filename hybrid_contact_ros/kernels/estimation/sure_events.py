@@ -44,6 +44,9 @@ def events_to_learn(stamp, detected, events, waiting, sure):
                 _copy(events[k], sure[count])
                 count += 1
             waiting[contact, _KIND] = 0
+        else:
+            _copy(events[k], sure[count])
+            count += 1
     for i in range(waiting.shape[0]):
         if waiting[i, _KIND] != 0 and stamp - waiting[i, _TIME] >= OPEN:
             _copy(waiting[i], sure[count])
