@@ -169,6 +169,16 @@ def test_a_foot_that_still_bears_its_load_does_not_leave_at_once_whatever_the_rh
     assert fresh.state([FULL], due=0.01)[0] == LIFTOFF  # nor of how it is unloaded
 
 
+def test_a_foot_that_is_to_be_unloaded_gently_at_first_is_seen_to_stand_then():
+    feet = Feet()
+    for stand in (0.1, 0.15):
+        left = np.arange(stand, 0.0005, -feet.step)
+        feet.stance(FULL * np.interp(left, [0.0, 0.01, 0.034], [0.0, 0.45, 1.0]))
+    for _ in range(20):
+        feet.state([FULL])
+    assert [feet.state([FULL], due=due)[0] for due in (0.03, 0.02)] == [LIFTOFF, 0]
+
+
 def test_a_foot_that_is_unloaded_as_before_leaves_when_the_rhythm_says():
     feet = Feet()
     for stand in (0.1, 0.15):
