@@ -214,13 +214,14 @@ def paced(stand=0.12):
     return FULL * np.interp(left, [0.0, 0.03, 0.034, 0.036, 0.04], [0.75, 0.1, 0.1, 0.6, 1.0])
 
 
-def test_a_foot_whose_load_does_not_change_as_before_its_last_liftoffs_does_not_leave():
-    """A pace that stops with all feet on the ground: each goes on to bear what it does."""
-    feet = Feet()
+@pytest.mark.parametrize("landing", [FULL, 4.4 * FULL])
+def test_a_foot_whose_load_does_not_change_as_before_its_last_liftoffs_does_not_leave(landing):
+    """A pace that stops with all feet on the ground: each goes on to bear what it does, however hard it landed."""
+    feet, loads = Feet(), paced()
+    loads[0] = landing
     for _ in range(3):
-        feet.stance(paced())
+        feet.stance(loads)
     assert feet.skill.fell[0] < 3  # there is nothing that falls until it leaves
-    loads = paced()
     goes_on = [feet.state([load], due=0.001 * (len(loads) - n))[0] for n, load in enumerate(loads)]
     assert all(kind == LIFTOFF for kind in goes_on[30:])
     feet.stance(loads[-1:])
