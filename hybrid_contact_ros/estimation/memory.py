@@ -90,6 +90,7 @@ class Memory:
         self.lines.fill(-1.0)
         self.observer.age.fill(-1.0)
         self.warm.fill(0)
+        self.log.waiting.fill(0)
         pause_densities(self.density)
         self.trust.pause()
 
@@ -123,6 +124,8 @@ def log_memory(m: int) -> LogMemory:
         begun_gap=np.zeros(m),
         agreed=np.zeros((m, 4), dtype=_INDICES),
         told=np.zeros((m, 3), dtype=_INDICES),
+        waiting=np.zeros((m, COLUMNS), dtype=_INDICES),
+        sure=np.zeros((2 * m, COLUMNS), dtype=_INDICES),
     )
 
 

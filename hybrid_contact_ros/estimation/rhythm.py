@@ -70,7 +70,8 @@ class StrideRhythm:
         if seen and event.time_ns - seen[-1][0] < _FLICKER_NS:
             self._undone[event.contact] = seen.pop()
         elif undone is lifts and event.time_ns - taken < _FLICKER_NS:
-            seen.append((taken, lifts))  # the first of the two was right
+            # A foot that bounces has touched at first, and one that skims the ground before it rises has left at last.
+            seen.append((event.time_ns if lifts else taken, lifts))
         else:
             seen.append((event.time_ns, lifts))
         for kind in (False, True):

@@ -9,8 +9,10 @@ from hybrid_contact_ros.kernels.estimation.event_skill import (
     FIRST,
     FIRST_SUMS,
     HORIZONS,
+    KINDS,
     PATH,
     RECENT,
+    SLIPS,
     SOURCES,
     EventSkill,
 )
@@ -67,12 +69,12 @@ def event_skill(contacts: int) -> EventSkill:
     skill = EventSkill(
         square=np.zeros((m + 1, 2, SOURCES, HORIZONS)),
         events=np.zeros((m + 1, 2, SOURCES, HORIZONS)),
-        share=np.zeros((m, 2, SOURCES)),
+        share=np.zeros((m, KINDS, SOURCES)),
         recent=np.zeros((RECENT, m, SOURCES)),
         recent_time=np.zeros(RECENT),
         recent_kind=np.zeros((RECENT, m), dtype=indices),
         recent_place=np.zeros(2, dtype=indices),
-        pending=np.zeros((m, 2, SOURCES)),
+        pending=np.zeros((m, KINDS, SOURCES)),
         path=np.zeros((m, 4)),
         sigma=np.zeros(m),
         forecast=np.zeros((m, SOURCES)),
@@ -96,7 +98,7 @@ def forget_skill(skill: EventSkill) -> None:
     skill.square[:] = np.square(FIRST)
     skill.events[:] = 1.0
     skill.share[:] = 1.0
-    skill.share[:, 1, PATH] = _UNPROVEN
+    skill.share[:, 1, PATH] = skill.share[:, SLIPS] = _UNPROVEN
     skill.alone[:] = _UNPROVEN, 0.0, 0.0
     skill.lean[:] = FIRST_SUMS
     for array in (skill.fell, skill.pressed, skill.marks):

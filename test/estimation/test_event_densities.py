@@ -193,6 +193,15 @@ def test_bounds_of_two_sigmas_are_those_of_a_normal_deviate():
     assert np.isfinite(bound_logit(10.0))
 
 
+def test_what_sure_forecasts_missed_does_not_bring_on_what_is_far_away_and_unsure():
+    """First steps on a slope come three deviations of 2 ms early: the next one, foretold for 90 ± 40 ms, is not now."""
+    thing = Foretold()
+    thing.strides(12, bias=-0.006, sigma=0.0002, lead=90)
+    for median, said, least in ((0.09, 0.04, 0.045), (0.09, 0.002, 0.08)):
+        told = thing.state(13 * 300 * MS, 0, TOUCHDOWN, median, said)
+        assert least <= told.density.quantiles[2] < 0.09 and (np.diff(told.density.quantiles) >= 0.0).all()
+
+
 def test_without_history_the_median_is_what_was_foretold_and_nothing_is_calibrated():
     thing = Foretold(rhythm=False)
     told = thing.state(0, 0, TOUCHDOWN, 0.03, 0.002)

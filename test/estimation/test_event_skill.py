@@ -5,8 +5,9 @@ import pytest
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.estimation.stride_course import event_skill, stride_course
-from hybrid_contact_ros.kernels.estimation.event_skill import STATE, STRIDE, TOLD, learn_skill
+from hybrid_contact_ros.kernels.estimation.event_skill import STATE, STRIDE, TOLD, learn_skill, learn_slip
 from hybrid_contact_ros.kernels.estimation.event_sources import EventsGiven, EventsTold, weigh_sources
+from hybrid_contact_ros.kernels.estimation.stride_course import LAG, LAG_VARIANCE, TRACKED
 
 TOUCHDOWN, LIFTOFF, SLIP = int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF), int(EventKind.SLIP)
 STEP = 0.002
@@ -90,6 +91,17 @@ def test_a_rhythm_is_not_told_while_the_motion_no_longer_repeats_itself():
     assert foot.state(False, found=0.03, kind=TOUCHDOWN, lost=True, backed=False)[0] == 0  # only the rhythm does
 
 
+def test_a_robot_of_which_nothing_tells_how_far_its_stride_is_foretells_no_liftoff():
+    """It stopped with all feet on the ground: what it does is like the last stride, as far as it shows."""
+    foot = Foot()
+    foot.course.lag[TRACKED], foot.course.lag[LAG] = 1.0, 0.5
+    for variance, told in ((0.004**2, LIFTOFF), (0.012**2, 0)):
+        foot.course.lag[LAG_VARIANCE] = variance
+        assert foot.state(True, expected=0.03)[0] == told
+    foot.course.lag[TRACKED] = 0.0  # no stride was ever followed: the clock is all there is
+    assert foot.state(True, expected=0.03)[0] == LIFTOFF
+
+
 def test_bounds_are_as_wide_as_what_was_told_missed():
     foot = Foot()
     foot.lifts(0.002, 20)
@@ -100,10 +112,17 @@ def test_bounds_are_as_wide_as_what_was_told_missed():
     assert foot.skill.sigma[0] == pytest.approx(deviation, rel=0.1)
 
 
-def test_a_slip_that_comes_before_the_liftoff_stays():
-    foot = Foot()
-    assert foot.state(True, expected=0.05, found=0.01, kind=SLIP)[:2] == (SLIP, 0.01)
-    assert foot.state(True, expected=0.05, found=0.08, kind=SLIP)[0] == LIFTOFF
+def test_a_slip_before_the_liftoff_is_told_where_slips_came_true():
+    foot, at, heard = Foot(), {"expected": 0.05, "kind": SLIP}, []
+    for slips in (True, True, False, False, False):
+        heard.append(foot.state(True, found=0.01, **at)[:2])
+        assert foot.state(True, found=0.08, **at)[0] == LIFTOFF  # it comes after the liftoff
+        if slips:
+            learn_slip(0, foot.now + 0.01, foot.skill)
+        for _ in range(30):
+            foot.state(True)
+        foot.skill.pending[:, 1] = np.nan
+    assert heard == [(LIFTOFF, 0.05), *3 * [(SLIP, 0.01)], (LIFTOFF, 0.05)]
 
 
 @pytest.mark.parametrize("others", [np.inf, 0.05])

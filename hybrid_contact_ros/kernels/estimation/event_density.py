@@ -47,6 +47,9 @@ _SHARPEST = 3e-4  # s: no deviation is smaller, since no stamp is known better
 _DATING = 0.003
 _LONGEST_STEP = 0.02  # s, between states, half of which an event is dated late
 _ELSEWHERE = 0.01  # s: a foretold time that is this far from its lead is one for another lead
+# Of a foretold time: residuals move no median by more. What was sure and missed by three deviations tells nothing of
+# what is foretold for some time within the next 0.1 s.
+_MOVED = 0.5
 _LATE = 20_000_000  # ns: an event may be told this long after it happened
 _FADING = 0.98  # of the numbers of events that came, for each later one
 FIRST_CAME, FIRST_AWAITED = 4.5, 5.0
@@ -156,7 +159,11 @@ def _write(i, code, scale, reach, even, horizon, density, out):
     q = density.work[0, :5]
     for k in range(5):
         before, after = density.knots[i, code, low, k], density.knots[i, code, low + 1, k]
-        q[k] = median + scale * ((1.0 - part) * before + part * after)
+        q[k] = scale * ((1.0 - part) * before + part * after)
+    most = _MOVED * median
+    moved = median + min(max(q[2], -most), most) - q[2]
+    for k in range(5):
+        q[k] += moved
     if code >= 2:
         q[0] = q[2] - math.hypot(q[2] - q[0], _DATING)
     for k in range(5):

@@ -23,6 +23,8 @@ STATE, STRIDE, PATH, TOLD = range(SOURCES)
 last swing, and of a liftoff how the foot was unloaded the last time; all of them together."""
 ALONE, SAID_ALONE = 1, 2
 """Of ``alone``."""
+KINDS, SLIPS = 3, 2
+"""Of ``share`` and ``pending``: touchdowns, liftoffs, and slips of a foot before it leaves (source TOLD)."""
 RECENT = 64
 """Forecasts that are remembered."""
 HORIZONS = 3
@@ -41,6 +43,8 @@ FIRST_SUMS = (0.05**2, 0.0, 8.0, 0.0, 0.0)
 """What these sums begin with, and fade to: few events, and paces that are steady, tell little."""
 _LEAN_AT = 1  # place in AHEAD of the errors that it is learned from
 _SOON = 0.01  # s: a forecast this near to its time has been told
+BELIEVED_SHARE = 0.5
+"""Least share of forecasts that came true."""
 FLOOR = 0.0005
 """s, of a standard deviation."""
 FIRST = (
@@ -55,12 +59,12 @@ class EventSkill(NamedTuple):
 
     square: Array  # (m + 1, 2, SOURCES, HORIZONS), s², mean square errors; the last one of all contacts together
     events: Array  # (m + 1, 2, SOURCES, HORIZONS), how many, at most _EVENTS
-    share: Array  # (m, 2, SOURCES), of forecasts that came true
+    share: Array  # (m, KINDS, SOURCES), of forecasts that came true
     recent: Array  # (RECENT, m, SOURCES), s after the origin, NaN for none
     recent_time: Array  # (RECENT,), s after the origin
     recent_kind: Indices  # (RECENT, m), of what was forecast: 0 touchdown, 1 liftoff
     recent_place: Indices  # (2,), how many, and the next
-    pending: Array  # (m, 2, SOURCES), s after the origin: forecasts whose time is near or over; NaN for none
+    pending: Array  # (m, KINDS, SOURCES), s after the origin: forecasts whose time is near or over; NaN for none
     path: Array  # (m, 4), while open: place beside its path, m; its rate, m/s; whether it is known; largest gap, m
     sigma: Array  # (m,), s, standard deviation of the next event; NaN for none
     forecast: Array  # (m, SOURCES), s from now; scratch
@@ -114,8 +118,10 @@ def remember_forecasts(now, closed, load, weight, pace, skill):
     for i in range(closed.shape[0]):
         lifts = 1 if closed[i] else 0
         for source in range(SOURCES):
-            for kind in range(2):
-                if now > skill.pending[i, kind, source] + _WINDOW:
+            for kind in range(KINDS):
+                # A liftoff is told to be one when the foot has been open for some time (events_to_learn).
+                longest = 2.0 * _WINDOW if kind == 1 and not lifts else _WINDOW
+                if now > skill.pending[i, kind, source] + longest:
                     _learn_share(i, kind, source, 0.0, skill)
             said = skill.forecast[i, source]
             if lifts and source == PATH:  # its first word counts: a load that stays low is foretold to end at any time
@@ -150,6 +156,24 @@ def _learn_share(i, kind, source, came, skill):
             else:
                 skill.share[j, kind, source] += new * (came - skill.share[j, kind, source])
     skill.pending[i, kind, source] = math.nan
+
+
+@kernel
+def slip_comes_first(i, time, skill):
+    """Whether a slip of closed contact i, foretold for a time (s) before its liftoff, is told in place of that.
+
+    Margins and loads go to zero together, and few feet slip by that: the slips have to come. This one is waited for.
+    """
+    if math.isnan(skill.pending[i, SLIPS, TOLD]):
+        skill.pending[i, SLIPS, TOLD] = time
+    return skill.share[i, SLIPS, TOLD] >= BELIEVED_SHARE
+
+
+@kernel
+def learn_slip(i, time, skill):
+    """Contact i began to slip, s after the origin."""
+    if abs(skill.pending[i, SLIPS, TOLD] - time) <= _WINDOW:
+        _learn_share(i, SLIPS, TOLD, 1.0, skill)
 
 
 @kernel

@@ -23,6 +23,7 @@ from hybrid_contact_ros.kernels.estimation.event_rhythm import not_yet
 from hybrid_contact_ros.kernels.estimation.event_skill import (
     AHEAD,
     ALONE,
+    BELIEVED_SHARE,
     FLOOR,
     HORIZONS,
     PATH,
@@ -32,22 +33,34 @@ from hybrid_contact_ros.kernels.estimation.event_skill import (
     change_of_pace,
     leaning,
     remember_forecasts,
+    slip_comes_first,
 )
 from hybrid_contact_ros.kernels.estimation.load_course import is_loaded_otherwise
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
 from hybrid_contact_ros.kernels.estimation.stride_course import DRIFT, LAG, LASTING, MISMATCH, TRACKED
-from hybrid_contact_ros.kernels.estimation.stride_events import DOUBTED, event_after, height_then, touchdown_on_path
+from hybrid_contact_ros.kernels.estimation.stride_events import (
+    DOUBTED,
+    event_after,
+    height_then,
+    spread_after,
+    touchdown_on_path,
+)
 from hybrid_contact_ros.kernels.estimation.unloading import liftoff_by_load, still_bears
 
 _NONE, _TOUCHDOWN, _LIFTOFF = int(EventKind.NONE), int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
-_BELIEVED = 0.5  # least share of forecasts that came true
+_SLIP = int(EventKind.SLIP)
 # The same of liftoffs by the load: where nothing else foretells one, and where something else does, which may deny it.
-_BELIEVED_ALONE, _BELIEVED_BESIDE = 0.6, 0.75
+_BELIEVED_ALONE, _BELIEVED_BESIDE = 0.65, 0.75
 _NEAR = 0.02  # s, of a touchdown that the state tells best
 _APART = 3.0  # standard deviations between sources that cannot both be right
 _SMOOTH = 0.012  # s, over which the foot's place on its path is averaged
 # Deviations: a foot that stands, but is called open, has neither been this far up nor comes down this fast.
 _RISEN, _FALLS = 5.0, 3.0
+# s, standard deviation of an event by the last stride, beyond which nothing of earlier strides tells of a liftoff:
+# where a robot stands, nothing says how far it is.
+_UNSURE = 0.008
+# s: while no stride is followed, loads tell of no liftoff that is further away. Feet that stay are unloaded, too.
+_LOADS_AHEAD = 0.0125
 _OTHERS = 2.0  # events of its own that the errors of all contacts count as
 
 
@@ -99,8 +112,9 @@ def weigh_sources(given, course, skill, told):
         skill.sigma[i] = math.nan
         wanted = _LIFTOFF if lifts else _TOUCHDOWN
         if found <= given.horizon:
-            if lifts and kind[i] != _NONE and kind[i] != _LIFTOFF and times[i, 0] < found:
-                continue  # a slip or a stick that comes before
+            before = lifts and kind[i] != _NONE and kind[i] != _LIFTOFF and times[i, 0] < found
+            if before and (kind[i] != _SLIP or slip_comes_first(i, given.now + times[i, 0], skill)):
+                continue  # a slip or a stick that comes first
             if kind[i] == wanted and times[i, 2] < math.inf and _is_first(i, lifts, skill):
                 # Before its first event, a contact is no surer than the state: its ground may be any.
                 spread = max(spread, 0.5 * (times[i, 2] - times[i, 1]) / max(given.sigmas, 0.5))
@@ -125,6 +139,9 @@ def _liftoffs(i, given, course, skill):
     not_yet(given.expected[i, 1], due)
     said[STATE] = math.inf if given.lost else due[0]
     said[STRIDE], _ = event_after(i, 1, given.now, course)
+    nearest = min(said[STATE], said[STRIDE])
+    if course.lag[TRACKED] > 0.0 and nearest <= given.horizon and spread_after(nearest, course.lag) > _UNSURE:
+        said[STATE] = said[STRIDE] = math.inf
     said[STRIDE] = max(said[STRIDE] - leaning(change_of_pace(course.lag), skill), 0.0)
     now, load, weight = given.now, given.load[i], given.weight[i]
     for source in (STATE, STRIDE):
@@ -134,7 +151,8 @@ def _liftoffs(i, given, course, skill):
             said[source] = math.inf
     skill.alone[i, ALONE] = 1.0 if given.lost else 0.0
     said[PATH] = liftoff_by_load(i, now, load, weight, given.lines[i, 0], skill)
-    if course.lag[TRACKED] > 0.0 and course.lag[MISMATCH] > DOUBTED:
+    leaves = course.lag[TRACKED] > 0.0 and course.lag[MISMATCH] > DOUBTED
+    if leaves or (given.lost and said[PATH] > _LOADS_AHEAD):
         said[PATH] = math.inf  # a robot that stops in its stride takes load off feet that stay
 
 
@@ -204,7 +222,7 @@ def _is_first(i, lifts, skill):
 @kernel
 def _heard(i, lifts, source, skill):
     """Whether enough of what a source foretold of contact i came true."""
-    least = _BELIEVED
+    least = BELIEVED_SHARE
     if lifts and source == PATH and skill.alone[i, ALONE] > 0.0:
         return skill.alone[i, 0] >= _BELIEVED_ALONE
     if lifts and source == PATH:

@@ -28,7 +28,7 @@ KNOWN, REPEATS, DENIED = range(3)
 here on whether they deny what a source says, STATE and STRIDE."""
 _SHIFT = 3  # steps that a stride may be ahead or behind by
 _FORESEEN = 0.032  # s: loads tell nothing of a liftoff that is further away
-_CLEAR = 0.05  # standard deviation of loads that tell anything, in parts of the stance's largest
+_CLEAR = 0.03  # standard deviation of loads that tell anything, in parts of the stance's largest
 _STILL = 0.02  # the same of loads that do not change at all
 _LIKE, _UNLIKE = 0.8, 0.4  # correlation of courses that repeat themselves, and of those that do not
 

@@ -35,8 +35,7 @@ _COMPARED = 24  # samples of the last part of the course
 _PART = 0.3  # of a stride, which is compared
 _START_LAG, _START_DRIFT = 0.006, 0.1  # standard deviations at the beginning, s and 1
 _EVENT_SIGMA = 0.003  # s, of a detected event
-_BOUNCE = 0.03  # s: what opens for less bounces
-_FLICKER = 0.015  # s: what closes for less flickers
+_FLICKER = 0.03  # s: what opens or closes for less than this bounces, or its sensors flicker
 _LEAST = 1e-6  # variance of a signal, rad² or (rad/s)²
 
 
@@ -45,8 +44,7 @@ def note_event(i, lifts, time, course):
     """Remember that contact i touched (``lifts`` 0) or left (1) at a time, s after the origin, and learn of the lag.
 
     Returns:
-        Whether it is new: a touchdown less than 30 ms after a liftoff and a liftoff less than 15 ms after a touchdown
-        take these back. (A foot that scuffs the ground in its swing touches it for some 25 ms, stride by stride.)
+        Whether it is new: events that are less than 30 ms apart take each other back.
     """
     new = _note(i, lifts, time, course)
     if new:
@@ -59,14 +57,14 @@ def _note(i, lifts, time, course):
     """Add an event of contact i; one that ends a flicker takes the one that began it back. Whether it is new."""
     times, lifted, undone, last = course.events[i], course.lifted[i], course.undone[i], EVENTS - 1
     since = undone[2] if undone[0] == times[last] else times[last]  # an event that was restored has bounced since
-    if lifted[last] >= 0 and time - since < (_FLICKER if lifts else _BOUNCE):
+    if lifted[last] >= 0 and time - since < _FLICKER:
         undone[0], undone[1], undone[2] = times[last], lifted[last], time
         for k in range(last, 0, -1):
             times[k], lifted[k] = times[k - 1], lifted[k - 1]
         lifted[0] = -1
         return False
     new = True
-    if undone[1] == lifts and time - undone[2] < (_FLICKER if lifts else _BOUNCE):
+    if undone[1] == lifts and time - undone[2] < _FLICKER:
         undone[2] = time
         time, new = undone[0], False  # the first of them was right, however often it bounced
     for k in range(last):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.estimation.event_skill import learn_skill, pause_skill
+from hybrid_contact_ros.kernels.estimation.event_skill import learn_skill, learn_slip, pause_skill
 from hybrid_contact_ros.kernels.estimation.event_sources import EventsGiven, EventsTold, weigh_sources
 from hybrid_contact_ros.kernels.estimation.stride_begin import note_event
 from hybrid_contact_ros.kernels.estimation.stride_course import (
@@ -18,6 +18,7 @@ from hybrid_contact_ros.kernels.estimation.stride_course import (
 from hybrid_contact_ros.kernels.estimation.update_records import NEXT_EVENT
 
 _TOUCHDOWN, _LIFTOFF = int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
+_SLIP = int(EventKind.SLIP)
 
 
 @kernel
@@ -40,14 +41,15 @@ def weigh_events(settings, given, weight, robot, problem, here, tracker, lines, 
 
 @kernel
 def learn_events(detected, events, course, skill):
-    """Take the touchdowns and liftoffs that were ``detected``: the first rows of ``events``, as of ``tell_events``."""
+    """Take the events that are ``detected``: the first rows of ``events``, as of ``events_to_learn``."""
     if course.place[USED] == 0:
         return
     for k in range(detected):
-        kind = events[k, 1]
+        contact, kind, time = events[k, 0], events[k, 1], 1e-9 * (events[k, 2] - course.place[ORIGIN])
+        if kind == _SLIP:
+            learn_slip(contact, time, skill)
         if kind != _TOUCHDOWN and kind != _LIFTOFF:
             continue
-        contact, lifts = events[k, 0], 1 if kind == _LIFTOFF else 0
-        time = 1e-9 * (events[k, 2] - course.place[ORIGIN])
+        lifts = 1 if kind == _LIFTOFF else 0
         if note_event(contact, lifts, time, course):
             learn_skill(contact, lifts, time, skill)

@@ -42,6 +42,8 @@ class LogMemory(NamedTuple):
     begun_gap: Array  # (m,), m
     agreed: Indices  # (m, 4), latest prediction: kind, earliest, latest, and how many states agree on it
     told: Indices  # (m, 3), prediction told last: kind (0 for none), earliest, latest
+    waiting: Indices  # (m, COLUMNS), liftoffs that are not sure, as of events_to_learn; kind 0 for none
+    sure: Indices  # (2 m, COLUMNS), what is learned from at this state
 
 
 @kernel

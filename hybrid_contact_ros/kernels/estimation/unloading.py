@@ -23,7 +23,7 @@ _FALLS = 0.02  # of the largest load of a stance: by less from one to the next t
 _APART, _AGREE = 0.005, 0.004  # s between the loads that must tell the same, and by how much they may differ
 _WATCHED = 0.008  # s, over which a load falls, or does not
 # It should, where it fell by this part of the whole then, and does not, where it falls by less than this part of that.
-_CLEARLY, _STANDS = 0.25, 0.3
+_CLEARLY, _STANDS = 0.12, 0.3
 _RATE, _AGE = 1, 2  # of the line of a load (event_times.follow_line)
 
 

@@ -34,6 +34,7 @@ from hybrid_contact_ros.kernels.estimation.stance import MOVES, StanceMemory
 from hybrid_contact_ros.kernels.estimation.stream_offsets import OffsetMemory, learn_offsets
 from hybrid_contact_ros.kernels.estimation.stride_course import StrideCourse
 from hybrid_contact_ros.kernels.estimation.stride_step import learn_events, weigh_events
+from hybrid_contact_ros.kernels.estimation.sure_events import events_to_learn
 from hybrid_contact_ros.kernels.estimation.told_events import LogMemory, tell_events
 from hybrid_contact_ros.kernels.estimation.update_flags import flag
 from hybrid_contact_ros.kernels.estimation.update_records import (
@@ -102,7 +103,7 @@ def update(
     # observer memory:
     residual, integral, known, age,
     # log memory:
-    last_status, calm, calm_gap, begun, begun_gap, agreed, told,
+    last_status, calm, calm_gap, begun, begun_gap, agreed, told, waiting, sure,
     # trust table:
     bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit,
     fixed,
@@ -212,7 +213,7 @@ def update(
     tracker = TrackerMemory(closed, slipping, evidence, seen, smooth, spread, alone, alone_evidence)
     mode = StateOut(critical, jammed, moving, slip, state, forces, accelerations, acceleration, status)
     observer = ObserverMemory(residual, integral, known, age)
-    log = LogMemory(last_status, calm, calm_gap, begun, begun_gap, agreed, told)
+    log = LogMemory(last_status, calm, calm_gap, begun, begun_gap, agreed, told, waiting, sure)
     table = TrustTable(
         bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit, fixed
     )  # fmt: skip
@@ -383,8 +384,9 @@ def update(
         stamp, last_stamp, first, out.codes[STATUS], evidence, gap, out.codes[NEXT_EVENT], density_times, log, events
     )
     # Learn from what has come how good each of the forecasts was.
-    learn_events(detected, events, course, skill)
-    learn_densities(detected, events, horizon, density)
+    known = events_to_learn(stamp, detected, events, waiting, sure)
+    learn_events(known, sure, course, skill)
+    learn_densities(known, sure, horizon, density)
     # Decide the stability flags, and which pairs of contacts are sensitive to the order of their impacts.
     solved = trusted and code == _SOLVED
     pairs = flag(
