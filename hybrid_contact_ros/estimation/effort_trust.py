@@ -173,8 +173,9 @@ class EffortTrust:
 
     @property
     def hanging(self) -> tuple[str, ...]:
-        """The limbs that do not press although the robot is held up, by the efforts: it hangs, at least by them."""
-        limbs = np.unique(self.table.contact_limb[self.hang.idle != 0])
+        """The limbs that do not press although the robot is held up: it hangs, by its efforts or by its motion."""
+        limb = self.table.contact_limb
+        limbs = np.unique(limb[(self.hang.idle != 0) & (limb >= 0)])
         return tuple(self.limbs[k][0] for k in limbs.tolist())
 
     def joint_errors(self) -> tuple[JointErrors, ...]:

@@ -108,6 +108,8 @@ def note_lowering(dt, known, plane_of, closed, velocity, hang):
             hang.sunk[i] = max(hang.sunk[i] + dt * (down - max(along, _DRIFTS)), 0.0)
         if hang.sunk[i] > _THROUGH:
             hang.idle[i] = LOWERED
+        elif hang.idle[i] == LOWERED:  # of the state before, where no efforts are checked
+            hang.idle[i] = 0
 
 
 @kernel
