@@ -66,18 +66,3 @@ def test_a_foot_that_sinks_straight_may_do_so_in_the_ground():
         return out[1] - out[0]
 
     assert closed(-0.3) > closed(0.3) + 1.0
-
-
-@settings(deadline=None, max_examples=60)
-@given(st.floats(0.0, 1e3), st.floats(0.01, 2.0), st.floats(0.1, 1.0))
-def test_a_force_that_pulls_says_no_more_for_a_contact_than_a_smaller_one(pull, noise, weight):
-    config, members = Belief(1).settings, np.array([0, -1, -1, -1])
-
-    def closed(force):
-        out = np.zeros(16)
-        state = evidence(1, force=force, weight=weight, covariance=np.array([[(noise * SHARE) ** 2]]))
-        likelihoods.joint_likelihoods(members, 1, config, state, np.zeros((4, 4)), np.zeros(4), out)
-        return out[1] - out[0]
-
-    assert closed(-pull * SHARE) <= closed(-0.5 * pull * SHARE) + 1e-9
-    assert closed(-pull * SHARE) <= closed(0.0) + 1e-9

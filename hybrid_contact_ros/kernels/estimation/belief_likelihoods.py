@@ -134,20 +134,20 @@ def normal_log(square, narrow, wide, dimensions):
 
 
 @kernel
-def velocity_log(rate, rises, slides, outliers):
-    """The logarithm of a ratio of densities of a velocity with this ``rate`` of the gap, of the logarithms of those of
-    its two parts.
+def velocity_log(leaves, rises, slides, outliers):
+    """The logarithm of a ratio of densities of a velocity, of the logarithms of those of its two parts.
 
-    Either part may be an outlier, and two are rarer than one: their ratios are bounded one by one. But what rises by
-    more than an outlier allows does not stand because it rises straight; what sinks straight may do so in the ground.
+    Either part may be an outlier, and two are rarer than one: their ratios are bounded one by one. But what ``leaves``,
+    open and rising, by more than an outlier allows, does not stand because it rises straight. What sinks straight may
+    do so in the ground, and what stood until now may stand on.
 
     Example:
-        >>> found = [velocity_log(1.0, *logs, 0.01) for logs in ((-1.0, 6.7), (-40.0, 6.7), (-40.0, -40.0))]
-        >>> [round(log, 1) for log in found], round(velocity_log(-1.0, -40.0, 6.7, 0.01), 1)
+        >>> found = [velocity_log(True, *logs, 0.01) for logs in ((-1.0, 6.7), (-40.0, 6.7), (-40.0, -40.0))]
+        >>> [round(log, 1) for log in found], round(velocity_log(False, -40.0, 6.7, 0.01), 1)
         ([5.7, -4.6, -9.2], 2.1)
     """
     apart = _with_outliers(rises, outliers) + _with_outliers(slides, outliers)
-    return min(apart, _with_outliers(rises + slides, outliers)) if rate > 0.0 else apart
+    return min(apart, _with_outliers(rises + slides, outliers)) if leaves else apart
 
 
 @kernel
@@ -236,9 +236,10 @@ def single_likelihoods(i, settings, given, out):
         stick += weight * (min(rests, slides) if lands else rests)
         slips += weight * slides
     out[0] = unforced(i, s, given) if given.trusted and given.observed else 0.0
-    # What rises does not stand because it rises straight.
-    sticks = velocity_log(given.rate[i], moves, normal_log(slide, noise, along, 2), s.outliers)
-    slides = velocity_log(given.rate[i], moves, normal_log(slide, slip, along, 2), s.outliers)
+    # While the observed force of a foot that has left fades, its velocity must not speak for it.
+    leaves = given.trusted and given.observed and not given.stood[i] and given.rate[i] > 0.0
+    sticks = velocity_log(leaves, moves, normal_log(slide, noise, along, 2), s.outliers)
+    slides = velocity_log(leaves, moves, normal_log(slide, slip, along, 2), s.outliers)
     if not given.stood[i]:  # what stood, and has not moved, has not been lifted
         sticks, slides = held_still(sticks), held_still(slides)
     out[1] = stick + quick * sticks
@@ -270,13 +271,11 @@ def joint_likelihoods(members, k, settings, given, L, x, out):
         for a in range(first, k):
             i = members[a]
             closed = (chosen >> a) & 1
+            x[a] = given.force[i] - s.share * closed
             for b in range(a + 1):
                 L[a, b] = given.force_covariance[i, members[b]]
             trust = min(max(given.force_weight[i], 1e-6), 1.0)
             doubt = s.force_part * s.force_part + _MISTRUST * (1.0 - trust) / trust
-            # No contact pulls. Below this force the wider density of a closed one would be the higher one again.
-            least = -(given.force_covariance[i, i] + s.share * s.share * doubt) / s.share
-            x[a] = max(given.force[i], least) - s.share * closed
             L[a, a] += s.share * s.share * (doubt + closed)
             # Cholesky by rows, and the forward substitution with it
             for b in range(a + 1):
