@@ -72,7 +72,7 @@ def test_what_stands_is_not_opened_by_sinking_and_is_by_rising(speed, rises):
         return out[1] - out[0]
 
     rate = speed if rises else -speed
-    assert closed(speed, 0) <= closed(-speed, 0)  # what sinks straight may do so in the ground, what rises does not stand
+    assert closed(speed, 0) <= closed(-speed, 0)  # what sinks may do so in the ground
     if rises:  # what does not stand may be held: the same velocity says that much less
         nothing = closed(rate, 1, 200.0)  # m/s of noise
         quick = likelihoods.effective(1e-3, False, config.velocity_correlation)
