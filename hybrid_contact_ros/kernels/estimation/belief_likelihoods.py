@@ -3,7 +3,7 @@
 Every likelihood is a ratio to the density of the same measurement at an open contact, so that units cancel and a
 measurement that is far off every density says nothing. Each density has a share of outliers, which bounds what a single
 state can say, however extreme it is. A noise that is correlated in time does not average out over states that follow
-each other quickly: a logarithm counts dt/τ, at most 1, where τ is the time over which its errors are correlated.
+each other quickly: a logarithm counts dt/τ, where τ is the time over which its errors are correlated.
 """
 
 from __future__ import annotations
@@ -31,6 +31,9 @@ _SLIDES = 2.5
 _STEADY, _STEADY_PART = 0.15, 0.05
 # Share of the states of open contacts in which the foot is held still: by a robot that stands, or at an apex.
 _HELD = 0.01
+# s: a state is a witness of this time at most, whatever τ, so that what it says by forces, loads, rates and gaps weighs
+# against each other at 200 Hz as it does at 1 kHz.
+_WITNESSED = 0.002
 _IDLE = 1e-9  # A load below this part of a contact's share of the weight is the rounding of none.
 
 
@@ -87,10 +90,15 @@ class BeliefInput(NamedTuple):
 
 @kernel
 def effective(dt, first, correlation):
-    """The weight of a state's logarithm: dt/τ, at most 1; the first state counts whole."""
-    if first or dt >= correlation:
+    """The weight of a state's logarithm: dt/τ, of dt up to ``_WITNESSED``; the first state counts whole.
+
+    Example:
+        >>> effective(0.001, False, 0.004), effective(0.005, False, 0.004), effective(0.005, False, 0.001)
+        (0.25, 0.5, 2.0)
+    """
+    if first or correlation <= 0.0:
         return 1.0
-    return max(dt, 0.0) / correlation
+    return min(max(dt, 0.0), _WITNESSED) / correlation
 
 
 @kernel
@@ -118,15 +126,33 @@ def gap_ratio(gap, sigma, height, sunk, outliers):
 
 
 @kernel
-def normal_ratio(square, narrow, wide, dimensions, outliers):
-    """Density of a velocity with this ``square`` at a closed contact, normal with the variance ``narrow`` per
-    direction, by that at an open one, normal with ``wide``."""
+def normal_log(square, narrow, wide, dimensions):
+    """The logarithm of the density of a velocity with this ``square`` at a closed contact, normal with the variance
+    ``narrow`` per direction, by that at an open one, normal with ``wide``."""
     narrow = min(narrow, wide)
-    scale = wide / narrow
-    if dimensions == 1:
-        scale = math.sqrt(scale)
-    exponent = 0.5 * square * (1.0 / narrow - 1.0 / wide)
-    return (1.0 - outliers) * scale * math.exp(-min(exponent, 700.0)) + outliers
+    return 0.5 * dimensions * math.log(wide / narrow) - 0.5 * square * (1.0 / narrow - 1.0 / wide)
+
+
+@kernel
+def velocity_log(leaves, rises, slides, outliers):
+    """The logarithm of a ratio of densities of a velocity, of the logarithms of those of its two parts.
+
+    Either part may be an outlier, and two are rarer than one: their ratios are bounded one by one. But what ``leaves``,
+    open and rising, by more than an outlier allows, does not stand because it rises straight. What sinks straight may
+    do so in the ground, and what stood until now may stand on.
+
+    Example:
+        >>> found = [velocity_log(True, *logs, 0.01) for logs in ((-1.0, 6.7), (-40.0, 6.7), (-40.0, -40.0))]
+        >>> [round(log, 1) for log in found], round(velocity_log(False, -40.0, 6.7, 0.01), 1)
+        ([5.7, -4.6, -9.2], 2.1)
+    """
+    apart = _with_outliers(rises, outliers) + _with_outliers(slides, outliers)
+    return min(apart, _with_outliers(rises + slides, outliers)) if leaves else apart
+
+
+@kernel
+def _with_outliers(log, outliers):
+    return bounded_log((1.0 - outliers) * math.exp(min(max(log, -700.0), 700.0)) + outliers)
 
 
 @kernel
@@ -191,7 +217,7 @@ def single_likelihoods(i, settings, given, out):
     wide, along = measured + s.swing_speed * s.swing_speed, measured + s.swing_slide * s.swing_slide
     if noise > _DROWNED * s.swing_speed * s.swing_speed:
         quick = 0.0  # a foot that an impact has stopped still rings: its velocity says nothing
-    moves = bounded_log(normal_ratio(rate, noise, wide, 1, s.outliers))
+    moves = normal_log(rate, noise, wide, 1)
     # What stands leaves the ground by rising. Where it seems to sink, the ground gives way, or its velocity is a few
     # milliseconds old, as those of filters are after an impact.
     if given.trusted and given.stood[i] and given.rate[i] < 0.0:
@@ -210,8 +236,10 @@ def single_likelihoods(i, settings, given, out):
         stick += weight * (min(rests, slides) if lands else rests)
         slips += weight * slides
     out[0] = unforced(i, s, given) if given.trusted and given.observed else 0.0
-    sticks = moves + bounded_log(normal_ratio(slide, noise, along, 2, s.outliers))
-    slides = moves + bounded_log(normal_ratio(slide, slip, along, 2, s.outliers))
+    # While the observed force of a foot that has left fades, its velocity must not speak for it.
+    leaves = given.trusted and given.observed and not given.stood[i] and given.rate[i] > 0.0
+    sticks = velocity_log(leaves, moves, normal_log(slide, noise, along, 2), s.outliers)
+    slides = velocity_log(leaves, moves, normal_log(slide, slip, along, 2), s.outliers)
     if not given.stood[i]:  # what stood, and has not moved, has not been lifted
         sticks, slides = held_still(sticks), held_still(slides)
     out[1] = stick + quick * sticks
