@@ -9,7 +9,7 @@ import pytest
 
 from helpers.results import FEET, trot
 from hybrid_contact_ros.codes import EventKind
-from hybrid_contact_ros.reporting.events import KINDS, foretold
+from hybrid_contact_ros.reporting.events import KINDS, Foretold, foretold
 from hybrid_contact_ros.reporting.headline import headline
 from hybrid_contact_ros.reporting.impacts import impacts, outline
 from hybrid_contact_ros.reporting.mistakes import mistakes
@@ -114,6 +114,13 @@ def test_the_worst_comes_first_and_every_window_is_in_the_recording():
     assert {one.kind for one in found} == {"contact", "impact", "event", "input"}
     assert [one.weight for one in found if one.kind == "impact"] == pytest.approx([0.3] * 4)
     assert any("no_velocity" in one.text for one in found)
+
+
+@pytest.mark.parametrize("error, text", [(-0.019, "19.0 ms too early"), (0.011, "11.0 ms too late"), (-0.009, None)])
+def test_an_event_that_is_foretold_by_half_its_horizon_too_early_or_late_is_told(error, text):
+    one = Foretold(EventKind.TOUCHDOWN, 0.02, np.array([1.0]), np.array([error]), np.array([0]), np.empty(0), np.empty(0, int))
+    told = [found.text for found in mistakes(Record(*trot(4.0)), [one], []) if found.kind == "event"]
+    assert told == ([f"FL_foot: the touchdown was foretold {text}"] if text else [])
 
 
 def test_times_without_states_are_told():
