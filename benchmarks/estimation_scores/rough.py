@@ -79,9 +79,7 @@ def based(model: RigidBodyModel, episode: Episode, units: list[ImuMeasurement]) 
     for state, unit in zip(states(model, episode.recording), units, strict=True):
         base = legs.add(state.stamp_ns, state.q, state.v, unit)
         assert base is not None
-        q, v = state.q.copy(), state.v.copy()
-        q[:7], v[:6] = base.numbers[:7], base.numbers[7:]
-        made.append(replace(state, q=q, v=v, base_covariance=base.covariance, imu=unit))
+        made.append(replace(base.below(state), imu=unit))
         rows.append(base.numbers)
     position, quaternion, linear, angular = np.split(np.array(rows), (3, 7, 10), axis=1)
     moved = {"position": position, "quaternion": quaternion, "linear": linear, "angular": angular}

@@ -87,9 +87,7 @@ def sensed(model: RigidBodyModel, episode: Episode, step: Step, seed: int) -> li
         if legs is not None and unit is not None:
             base = legs.add(state.stamp_ns, state.q, state.v, unit)
             assert base is not None
-            q, v = state.q.copy(), state.v.copy()
-            q[:7], v[:6] = base.numbers[:7], base.numbers[7:]
-            state = replace(state, q=q, v=v, base_covariance=base.covariance)
+            state = base.below(state)
         made.append(
             replace(
                 state, imu=unit, contact_force=force, contact_reading=reading, commanded_contacts=want

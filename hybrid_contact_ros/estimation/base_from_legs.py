@@ -16,6 +16,7 @@ unit does.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -52,6 +53,7 @@ _ALOFT = 0.3  # m, height of the lowest foot of a robot that begins in the air
 _HIGH = 0.1  # m, deviation of the height of one that flies
 _PAUSE = 0.1  # s; after a longer one all begins anew
 _ALONG = 1.0  # m, of positions along the ground, which nobody knows
+_WINDOW = 0.008  # s, over which its velocity is a mean
 _ATTITUDE, _RATE = 0.01, 0.02  # rad and rad/s, where the unit does not state them
 
 
@@ -65,6 +67,12 @@ class LegBase(NamedTuple):
 
     numbers: Array
     covariance: Array
+
+    def below(self, state: RobotState) -> RobotState:
+        """The state with this base in place of its own."""
+        q, v = state.q.copy(), state.v.copy()
+        q[:7], v[:6] = self.numbers[:7], self.numbers[7:]
+        return replace(state, q=q, v=v, base_covariance=self.covariance, velocity_window=_WINDOW)
 
 
 class BaseFromLegs:

@@ -209,8 +209,8 @@ class Engine:
         if state.imu is not None or self.memory.offsets.spin[3]:
             note_spin(self.memory.offsets, state)
         found = self._update.call(
-            max(0.0, 1e-9 * (stamp - last)), self.trusted(state), stamp, last, first, elapsed, flags_wanted,
-            sequence_wanted, *self._out,
+            max(0.0, 1e-9 * (stamp - last)), self.trusted(state), stamp, last, first, elapsed,
+            0.5 * state.velocity_window, flags_wanted, sequence_wanted, *self._out,
         )  # fmt: skip
         listed = self._lists.copy() if found[_STEPS] or found[_PAIRS] else None
         residual, validity, *counts = found

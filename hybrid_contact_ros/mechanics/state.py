@@ -51,6 +51,8 @@ class RobotState:
         base_twist_in_world: whether the free-flyer's velocity was measured in the axes of the world, so that errors of
             its orientation turn v.
         command: what the drives were told to do last; ``None`` where nobody told it lately.
+        velocity_window: s, over which the free-flyer's velocity is a mean, where it comes from the feet that stand; 0
+            where it was measured. Errors of such velocities last for half of it.
         imu, contact_force, contact_reading, commanded_contacts: the newest of these, each with its own stamp; ``None``
             where there are none, or none that is recent.
 
@@ -69,6 +71,7 @@ class RobotState:
     contact_force: ContactForces | None = None
     contact_reading: ContactReadings | None = None
     commanded_contacts: CommandedContacts | None = None
+    velocity_window: float = 0.0
 
     def fault(self, nq: int, nv: int) -> str | None:
         """Say what is wrong with this state for a model of sizes ``nq`` and ``nv``, or ``None`` if nothing is.

@@ -280,8 +280,8 @@ class Intake:
         base = None if imu is None else legs.add(stamp, state.q, state.v, imu)
         if base is None:
             raise RefusedError("no_imu", "none is here" if imu is None else "it lacks one of the two", IMU)
-        state.q[:7], state.v[:6] = base.numbers[:7], base.numbers[7:]  # nobody has seen the state yet
-        return replace(state, base_covariance=base.covariance if self._with_covariance else None)
+        state = base.below(state)
+        return state if self._with_covariance else replace(state, base_covariance=None)
 
     def _found(self, state: RobotState) -> RobotState:
         self.states += 1

@@ -9,8 +9,10 @@ from scipy.spatial.transform import Rotation
 from helpers.recordings import WALKER
 from hybrid_contact_ros.config import EstimatorConfig, InputConfig
 from hybrid_contact_ros.estimation.base_from_legs import BaseFromLegs
+from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.sensors import ImuMeasurement
+from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.messages.definitions import blank
 from hybrid_contact_ros.messages.intake import Intake
 from hybrid_contact_ros.messages.refusals import REASONS
@@ -182,3 +184,25 @@ def test_a_fall_is_told_by_the_accelerometer_and_has_no_foot_on_the_ground():
     falls = (t > 0.07) & (t < fall - 0.01)  # the first sample is half a fall: by then it has fallen through the ground
     assert (found[falls] - 0.6 > 0.02).all()
     assert np.abs(found[t > fall + 0.02] - 0.6).max() < 0.005
+
+
+def least_belief(window: float, lasting: int) -> float:
+    """The least probability that a standing walker's left foot touches, whose rate is off by 0.3 m/s for ``lasting``
+    ms. ``window``: of the velocities."""
+    estimator, least = ContactEstimator(MODEL, CONFIG), 1.0
+    for k in range(310):
+        q, v = np.r_[0.0, 0.0, 0.6, 0.0, 0.0, 0.0, 1.0, -0.1, -0.1], np.zeros(8)
+        v[6] = 0.3 * (300 <= k < 300 + lasting)
+        mode = estimator.update(RobotState(START + k * MS, q, v, velocity_window=window), Parts.MODE).mode
+        least = min(least, float(mode.probability[0])) if k >= 300 else 1.0
+    return least
+
+
+def test_shakes_tell_less_of_a_contact_the_longer_velocities_are_means_and_those_from_feet_are():
+    """What differs from a mean over some milliseconds for less than that is no witness."""
+    legs = BaseFromLegs(MODEL)
+    state = RobotState(START, np.r_[np.zeros(7), -0.1, -0.1], np.zeros(8))
+    window = legs.add(state.stamp_ns, state.q, state.v, imu(START)).below(state).velocity_window
+    least = [least_belief(of, 8) for of in (0.0, window, 3.0 * window, 10.0 * window)]
+    assert least == sorted(least) and least[0] < least[1] - 0.02
+    assert least[0] < 0.45 and least[3] > 0.52

@@ -118,7 +118,8 @@ def test_the_worst_comes_first_and_every_window_is_in_the_recording():
 
 @pytest.mark.parametrize("error, text", [(-0.019, "19.0 ms too early"), (0.011, "11.0 ms too late"), (-0.009, None)])
 def test_an_event_that_is_foretold_by_half_its_horizon_too_early_or_late_is_told(error, text):
-    one = Foretold(EventKind.TOUCHDOWN, 0.02, np.array([1.0]), np.array([error]), np.array([0]), np.empty(0), np.empty(0, int))
+    none = np.empty(0)
+    one = Foretold(EventKind.TOUCHDOWN, 0.02, np.ones(1), np.array([error]), np.zeros(1, int), none, none.astype(int))
     told = [found.text for found in mistakes(Record(*trot(4.0)), [one], []) if found.kind == "event"]
     assert told == ([f"FL_foot: the touchdown was foretold {text}"] if text else [])
 

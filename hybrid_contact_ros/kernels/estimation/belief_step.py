@@ -100,11 +100,11 @@ def believe(
     contact_belief(
         s.gap_sigma, s.swing_height, s.sunk, s.swing_speed, s.swing_slide, s.slip_speed, s.rest_speed, s.load_sigma,
         s.load_limit, s.slip_sigma, s.slip_limit, s.force_part, s.share, s.outliers, s.gap_correlation,
-        s.velocity_correlation, s.load_correlation, s.force_correlation, s.touchdown_rate, s.liftoff_rate,
-        s.slip_rate, s.stick_rate, s.foresight, s.foresight_sigma, s.sigmas, b.members, given.dt, given.first,
-        given.trusted, observed, b.touching, problem.gap, here.gap_sigmas, here.gap_velocity, here.velocity_sigmas,
-        tracker.spread, here.slip_speed, b.load, b.force, b.covariance, b.weight, tracker.closed, b.belief,
-        b.kind, b.times, b.transition, b.single, b.joint, b.L, b.x, beside, b.probability,
+        max(s.velocity_correlation, given.averaged), s.load_correlation, s.force_correlation, s.touchdown_rate,
+        s.liftoff_rate, s.slip_rate, s.stick_rate, s.foresight, s.foresight_sigma, s.sigmas, b.members, given.dt,
+        given.first, given.trusted, observed, b.touching, problem.gap, here.gap_sigmas, here.gap_velocity,
+        here.velocity_sigmas, tracker.spread, here.slip_speed, b.load, b.force, b.covariance, b.weight, tracker.closed,
+        b.belief, b.kind, b.times, b.transition, b.single, b.joint, b.L, b.x, beside, b.probability,
     )  # fmt: skip
     for i in range(b.load.shape[0]):
         course = belief_course(given.dt, given.first, b.probability[i, 0], i, b.slow)

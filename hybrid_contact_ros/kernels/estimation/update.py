@@ -172,7 +172,7 @@ def update(
     sequence_contacts, sequence_kinds, sequence_times, sequence_modes, events, pair_contacts, pair_couplings,
     pair_flags, pair_margins,
     # input:
-    dt, trusted, stamp, last_stamp, first, elapsed, flags_wanted, sequence_wanted,
+    dt, trusted, stamp, last_stamp, first, elapsed, averaged, flags_wanted, sequence_wanted,
     # prediction:
     out_vectors, out_numbers, out_codes, out_truths,
 ):  # fmt: skip
@@ -202,7 +202,7 @@ def update(
         learn, plane_sigma, slope_sigma, step_sigma, foot_sigma, correlation_length, base_drift, fading, still_speed,
         still_time, still_time_unloaded, least_load,
     )  # fmt: skip
-    given = UpdateInput(dt, trusted, stamp, last_stamp, first, elapsed, flags_wanted, sequence_wanted)
+    given = UpdateInput(dt, trusted, stamp, last_stamp, first, elapsed, averaged, flags_wanted, sequence_wanted)
     robot = RobotContacts(normals, tangents, friction, restitution)
     gripping = RobotContacts(normals, tangents, friction_expected, restitution)
     problem = UpdateProblem(bias, effort, rows, flat_rows, gap, drift, position, due)
@@ -405,11 +405,11 @@ def update(
 
 @kernel
 def update_given(
-    given, dt, trusted, stamp, last_stamp, first, elapsed, flags_wanted, sequence_wanted, out_vectors, out_numbers,
-    out_codes, out_truths,
+    given, dt, trusted, stamp, last_stamp, first, elapsed, averaged, flags_wanted, sequence_wanted, out_vectors,
+    out_numbers, out_codes, out_truths,
 ):  # fmt: skip
     """:func:`update`; ``given`` holds all its arguments up to those that are named here."""
     return update(
-        *members(given), dt, trusted, stamp, last_stamp, first, elapsed, flags_wanted, sequence_wanted, out_vectors,
-        out_numbers, out_codes, out_truths,
+        *members(given), dt, trusted, stamp, last_stamp, first, elapsed, averaged, flags_wanted, sequence_wanted,
+        out_vectors, out_numbers, out_codes, out_truths,
     )  # fmt: skip

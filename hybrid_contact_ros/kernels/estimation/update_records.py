@@ -54,6 +54,7 @@ class UpdateInput(NamedTuple):
     last_stamp: int  # ns, of the state before
     first: bool  # whether there is none before
     elapsed: float  # s, from the origin of ``due`` to the stamp
+    averaged: float  # s, for which errors of the velocity last at least
     flags_wanted: bool
     sequence_wanted: bool
 
