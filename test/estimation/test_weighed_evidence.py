@@ -66,3 +66,18 @@ def test_a_foot_that_sinks_straight_may_do_so_in_the_ground():
         return out[1] - out[0]
 
     assert closed(-0.3) > closed(0.3) + 1.0
+
+
+@pytest.mark.parametrize("often", OFTEN)
+@pytest.mark.parametrize("without", [{"trusted": False, "observed": False}, {"weight": 0.1}, {"observed": False}])
+def test_a_foot_that_stood_and_rises_straight_leaves_where_no_force_that_counts_is_observed(often, without):
+    belief = Belief(1)
+    for _ in range(30):
+        belief.step(dt=1.0 / often, stood=1, touching=0, **without)
+    for k in range(round(0.03 * often)):
+        found = belief.step(dt=1.0 / often, stood=1, touching=0, gap=0.2 * (k + 1) / often, rate=0.2, **without)
+    assert found[0, 0] < 0.2
+
+
+def test_a_foot_that_stood_and_presses_stands_on_while_it_seems_to_rise_straight():
+    assert after(0.03, 1000.0, stood=1, gap=0.003, rate=0.1) > 0.9

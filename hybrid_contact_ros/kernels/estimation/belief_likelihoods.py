@@ -34,6 +34,7 @@ _HELD = 0.01
 # s: a state is a witness of this time at most, whatever τ, so that what it says by forces, loads, rates and gaps weighs
 # against each other at 200 Hz as it does at 1 kHz.
 _WITNESSED = 0.002
+_IGNORED = 0.5  # Forces of less weight do not hold a foot that rises.
 _IDLE = 1e-9  # A load below this part of a contact's share of the weight is the rounding of none.
 
 
@@ -138,8 +139,8 @@ def velocity_log(leaves, rises, slides, outliers):
     """The logarithm of a ratio of densities of a velocity, of the logarithms of those of its two parts.
 
     Either part may be an outlier, and two are rarer than one: their ratios are bounded one by one. But what ``leaves``,
-    open and rising, by more than an outlier allows, does not stand because it rises straight. What sinks straight may
-    do so in the ground, and what stood until now may stand on.
+    rising by more than an outlier allows, does not stand because it rises straight. What sinks straight may do so in
+    the ground, and what stood until now, and forces say presses, may stand on.
 
     Example:
         >>> found = [velocity_log(True, *logs, 0.01) for logs in ((-1.0, 6.7), (-40.0, 6.7), (-40.0, -40.0))]
@@ -236,8 +237,10 @@ def single_likelihoods(i, settings, given, out):
         stick += weight * (min(rests, slides) if lands else rests)
         slips += weight * slides
     out[0] = unforced(i, s, given) if given.trusted and given.observed else 0.0
-    # While the observed force of a foot that has left fades, its velocity must not speak for it.
-    leaves = given.trusted and given.observed and not given.stood[i] and given.rate[i] > 0.0
+    # While the observed force of a foot that has left fades, its velocity must not speak for it; and nothing else
+    # speaks for a foot that rises where no force that counts is observed.
+    pressed = given.trusted and given.observed and given.force_weight[i] >= _IGNORED
+    leaves = given.rate[i] > 0.0 and not (given.stood[i] and pressed)
     sticks = velocity_log(leaves, moves, normal_log(slide, noise, along, 2), s.outliers)
     slides = velocity_log(leaves, moves, normal_log(slide, slip, along, 2), s.outliers)
     if not given.stood[i]:  # what stood, and has not moved, has not been lifted
