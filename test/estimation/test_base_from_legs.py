@@ -203,6 +203,5 @@ def test_shakes_tell_less_of_a_contact_the_longer_velocities_are_means_and_those
     legs = BaseFromLegs(MODEL)
     state = RobotState(START, np.r_[np.zeros(7), -0.1, -0.1], np.zeros(8))
     window = legs.add(state.stamp_ns, state.q, state.v, imu(START)).below(state).velocity_window
-    least = [least_belief(of, 8) for of in (0.0, window, 3.0 * window, 10.0 * window)]
-    assert least == sorted(least) and least[0] < least[1] - 0.02
-    assert least[0] < 0.45 and least[3] > 0.52
+    least = [least_belief(of, 2) for of in (0.0, window, 3.0 * window, 10.0 * window)]
+    assert least == sorted(least) and least[0] < 0.2 < least[1] - 0.01 and least[3] > 0.5

@@ -9,7 +9,7 @@ import pytest
 
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.ground import ground_settings, stance_memory
-from hybrid_contact_ros.kernels.estimation.stance import follow_stance
+from hybrid_contact_ros.kernels.estimation.stance import follow_stance, note_travel
 
 GAIN, DT = 100.0, 1e-3  # 1/s, s
 
@@ -89,6 +89,16 @@ def test_a_foot_that_is_lifted_slowly_forgets_how_far_the_base_moved_on_while_it
             left = gap
     assert 0.0015 < left < 0.02
     assert not memory.travel.any()
+
+
+@pytest.mark.parametrize(("foot", "far"), [(0.0, 0.05), (0.025, 0.025), (0.05, 0.0), (0.2, 0.0)])  # m/s, m
+def test_what_moves_as_fast_as_the_base_is_carried_by_it(foot, far):
+    """A crane that lifts a robot at 0.05 m/s for a second leaves no foot behind."""
+    memory = stance_memory(1)
+    memory.point_velocity[0] = foot, 0.0, 0.0
+    for _ in range(1000):
+        note_travel(0, DT, True, np.array([0.0, 0.0, 0.05, 0.0, 0.0, 0.0]), memory)
+    assert np.linalg.norm(memory.travel[0]) == pytest.approx(far, abs=1e-9)
 
 
 @pytest.mark.parametrize(("newtons", "stands"), [(6.0, False), (14.0, True)])

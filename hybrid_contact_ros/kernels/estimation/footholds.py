@@ -52,7 +52,7 @@ def enter(
         believed = believed or (stopped and abs(surprise) <= _FURTHEST)  # it does not hang where something stopped it
         believed = believed or surprise * surprise <= _GATE_ABOVE * (spread + here.gap_sigmas[i] ** 2)
         travel = memory.travel[i, 0] ** 2 + memory.travel[i, 1] ** 2 + memory.travel[i, 2] ** 2
-        believed = believed or (travel > _TRAVEL * _TRAVEL and surprise <= _FURTHEST_UNLOADED)
+        believed = believed or (travel > _TRAVEL * _TRAVEL and surprise <= _FURTHEST)
         if not believed and map.map_numbers[CLOCKS_UNSUPPORTED] >= ground.still_time_unloaded:
             believed = abs(surprise) <= _FURTHEST_UNLOADED and _is_lowest(i, problem, ahead)
         if not believed and floating_base:
