@@ -53,7 +53,7 @@ _ALOFT = 0.3  # m, height of the lowest foot of a robot that begins in the air
 _HIGH = 0.1  # m, deviation of the height of one that flies
 _PAUSE = 0.1  # s; after a longer one all begins anew
 _ALONG = 1.0  # m, of positions along the ground, which nobody knows
-_WINDOW = 0.008  # s, over which its velocity is a mean
+_WINDOW = 0.008  # s, over which the velocity of the base is a mean
 _ATTITUDE, _RATE = 0.01, 0.02  # rad and rad/s, where the unit does not state them
 
 

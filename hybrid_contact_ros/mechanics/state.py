@@ -51,10 +51,10 @@ class RobotState:
         base_twist_in_world: whether the free-flyer's velocity was measured in the axes of the world, so that errors of
             its orientation turn v.
         command: what the drives were told to do last; ``None`` where nobody told it lately.
-        velocity_window: s, over which the free-flyer's velocity is a mean, where it comes from the feet that stand; 0
-            where it was measured. Errors of such velocities last for half of it.
         imu, contact_force, contact_reading, commanded_contacts: the newest of these, each with its own stamp; ``None``
             where there are none, or none that is recent.
+        velocity_window: s, over which the free-flyer's velocity is a mean, where it comes from the feet that stand; 0
+            where it was measured. Errors of such velocities last for half of it.
 
     The arrays are read and never written. The constructor checks nothing, because it runs for every message; use
     :meth:`fault` at the boundary where data comes in.

@@ -283,7 +283,7 @@ def test_all_points_of_a_flat_sole_that_rests_on_a_slope_stand():
 def test_without_efforts_a_foot_stands_that_is_still_while_the_base_moves_on_and_not_at_the_apex_of_its_swing(
     go2, bend, height
 ):
-    """One foot 39 or some 125 mm up, all four still in the world, the base at 0.15 m/s: within 50 ms it gets 7.5 mm far."""
+    """One foot 39 or some 125 mm up, all still in the world, the base at 0.15 m/s: within 50 ms it gets 7.5 mm far."""
     model = go2.model
     q, v = posed(model, bend), np.zeros(model.nv)
     q[2] -= model.problem(RobotState(0, q, v)).gap.min()

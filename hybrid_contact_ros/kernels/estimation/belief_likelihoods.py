@@ -12,6 +12,7 @@ import math
 from typing import NamedTuple
 
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
 
 _ROOT = math.sqrt(0.5)
@@ -34,7 +35,6 @@ _HELD = 0.01
 # s: a state is a witness of this time at most, whatever τ, so that what it says by forces, loads, rates and gaps weighs
 # against each other at 200 Hz as it does at 1 kHz.
 _WITNESSED = 0.002
-_IGNORED = 0.5  # Forces of less weight do not hold a foot that rises.
 _IDLE = 1e-9  # A load below this part of a contact's share of the weight is the rounding of none.
 
 
@@ -236,10 +236,11 @@ def single_likelihoods(i, settings, given, out):
         lands = not given.stood[i] and slide > _SLIDES * _SLIDES * noise
         stick += weight * (min(rests, slides) if lands else rests)
         slips += weight * slides
-    out[0] = unforced(i, s, given) if given.trusted and given.observed else 0.0
+    forced = given.trusted and given.observed
+    out[0] = unforced(i, s, given) if forced else 0.0
     # While the observed force of a foot that has left fades, its velocity must not speak for it; and nothing else
-    # speaks for a foot that rises where no force that counts is observed.
-    pressed = given.trusted and given.observed and given.force_weight[i] >= _IGNORED
+    # speaks for a foot that rises where no force that is believed is observed.
+    pressed = forced and given.force_weight[i] >= BELIEVED
     leaves = given.rate[i] > 0.0 and not (given.stood[i] and pressed)
     sticks = velocity_log(leaves, moves, normal_log(slide, noise, along, 2), s.outliers)
     slides = velocity_log(leaves, moves, normal_log(slide, slip, along, 2), s.outliers)

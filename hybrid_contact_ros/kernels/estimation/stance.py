@@ -62,14 +62,15 @@ class StanceMemory(NamedTuple):
 @kernel
 def note_travel(i, dt, floating_base, velocity, memory):
     """Add up how far the base moves while contact i is slow. What moves as fast as the base is carried by it."""
-    square = 0.0
+    if not floating_base:
+        return
+    foot, base = 0.0, 0.0
     for k in range(3):
-        square += memory.point_velocity[i, k] ** 2
-    moves = floating_base and square < MOVES * MOVES
-    base = velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2 if floating_base else 0.0
-    stays = 1.0 - math.sqrt(square / base) if moves and base > square else 0.0
+        foot += memory.point_velocity[i, k] ** 2
+        base += velocity[k] ** 2
+    past = 1.0 - math.sqrt(foot / base) if base > foot else 0.0  # the part by which the base moves past the foot
     for k in range(3):
-        memory.travel[i, k] = memory.travel[i, k] + dt * stays * velocity[k] if moves else 0.0
+        memory.travel[i, k] = memory.travel[i, k] + dt * past * velocity[k] if foot < MOVES * MOVES else 0.0
 
 
 @kernel
