@@ -274,10 +274,11 @@ def _levers(model: RigidBodyModel, is_limit: NDArray[np.uint8]) -> Array:
 
 def _memory(m: int, nv: int, limbs: int) -> TrustMemory:
     return TrustMemory(
-        begun=np.zeros(4),
+        begun=np.zeros(5),
         last=np.zeros((3, nv)),
         first=np.zeros((2, nv)),
         second=np.zeros((2, nv)),
+        unexplained=np.zeros((2, nv)),
         rough=np.zeros(nv),
         swing=np.zeros(m),
         energy=np.zeros((limbs, 3)),
@@ -297,6 +298,7 @@ def _scratch(m: int, nv: int, limbs: int) -> TrustScratch:
         triangle=np.zeros((n, n)),
         part=np.zeros(n),
         kept=np.zeros(n, dtype=np.int64),
+        step=np.zeros(nv),
         left=np.zeros((1 + limbs, nv)),
         root=np.zeros(nv),
         load=np.zeros(limbs),

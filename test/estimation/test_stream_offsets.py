@@ -38,13 +38,14 @@ def trust(bandwidth: float = 0.0) -> tuple[TrustTable, TrustMemory, TrustScratch
         np.ones(NV), np.zeros(3, np.uint8), False,
     )  # fmt: skip
     memory = TrustMemory(
-        np.array([1.0, 1.0, 1.0, 1.0]), np.zeros((3, NV)), np.zeros((2, NV)), np.zeros((2, NV)), np.zeros(NV),
+        np.ones(5), np.zeros((3, NV)), np.zeros((2, NV)), np.zeros((2, NV)), np.zeros((2, NV)), np.zeros(NV),
         np.zeros(3), np.zeros((1, 3)), np.zeros(2), np.zeros((1, 1)), one.copy(), np.zeros((2, NV)), one.copy(),
         np.zeros(3),
     )  # fmt: skip
     scratch = TrustScratch(
-        np.zeros((9, NV)), np.zeros((9, 9)), np.zeros(9), np.full(9, -1), np.zeros((2, NV)), np.ones(NV), np.zeros(1)
-    )
+        np.zeros((9, NV)), np.zeros((9, 9)), np.zeros(9), np.full(9, -1), np.zeros(NV), np.zeros((2, NV)), np.ones(NV),
+        np.zeros(1),
+    )  # fmt: skip
     return table, memory, scratch
 
 

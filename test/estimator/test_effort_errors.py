@@ -10,6 +10,7 @@ from estimator.test_effort_trust import CONFIG, LIMB, MODEL, motion
 
 from hybrid_contact_ros import ContactEstimator, EstimatorConfig, RobotState
 from hybrid_contact_ros.estimator import Parts
+from hybrid_contact_ros.kernels.estimation.effort_errors import JUDGED, LEFT, MEASURED
 
 JOINTS = np.arange(6, MODEL.nv)
 
@@ -87,6 +88,16 @@ def test_right_efforts_are_not_touched_to_the_bit():
     for one, other in zip(modes, plain, strict=True):
         assert np.array_equal(one.force_model, other.force_model, equal_nan=True)
         assert np.array_equal(one.probability, other.probability)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_right_efforts_of_legs_that_turn_quickly_explain_their_motion_step_by_step_and_are_not_touched(seed):
+    """Joints at up to 7 rad/s: in the 40 ms that the filters remember, the rows of the contacts become others."""
+    estimator, _ = answered(nothing, given=motion(MODEL, seed, 3.0, swing=1, rush=6.0))
+    numbers = estimator._engine.memory.trust.errors.numbers
+    assert numbers[MEASURED] > 2.0 * numbers[JUDGED]  # of what the filters have passed, with the rows of now
+    assert numbers[LEFT] < 0.02 * numbers[JUDGED]
+    assert estimator.joint_errors() == ()
 
 
 def test_what_no_drive_has_is_not_applied():

@@ -52,13 +52,15 @@ def robot(text: str) -> tuple[RigidBodyModel, EstimatorConfig]:
     return RigidBodyModel.from_urdf(text, config), config
 
 
-def motion(model: RigidBodyModel, seed: int, seconds: float, swing: int | None = None) -> list[RobotState]:
+def motion(
+    model: RigidBodyModel, seed: int, seconds: float, swing: int | None = None, rush: float = 1.0
+) -> list[RobotState]:
     """A smooth motion with its efforts; feet 0-3 push with the least forces that it needs, foot ``swing`` with none.
 
-    Joints follow sines that depend on their names, not on their order.
+    Joints follow sines that depend on their names, not on their order, ``rush`` times as quickly as legs do in a walk.
     """
     rng = np.random.default_rng(seed)
-    amplitude, rate = rng.uniform(0.02, 0.12, (4, 3)), rng.uniform(3.0, 12.0, (4, 3))
+    amplitude, rate = rng.uniform(0.02, 0.12, (4, 3)), rush * rng.uniform(3.0, 12.0, (4, 3))
     phase = rng.uniform(0.0, 6.3, (4, 3))
     base, turns = rng.uniform(0.0, 0.02, 6), rng.uniform(2.0, 8.0, 6)
     places = [(next(i for i, leg in enumerate(LEGS) if leg[0] in n), "abc".index(n[-1])) for n in model.joint_names]

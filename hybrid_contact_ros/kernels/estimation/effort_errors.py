@@ -42,10 +42,10 @@ _MOVED = 0.5  # of the floor: joints that stand still say the same again, which 
 _MEMORY, _JUDGED = 20.0, 4.0  # s of motion, over which errors are learned, and the forecast is judged
 _SOLVED_EVERY = 0.2  # s of motion
 _LEARNED, _FORETOLD = 0.5, 0.5  # s of motion before the first forecast, and of forecasts before one is applied
-_WORTH = 1.2  # squares of the floor that the efforts leave, below which nothing is to be gained
+_WORTH = 0.7  # squares of the floor that the efforts leave step by step, below which nothing is to be gained
 _HELPS, _FAILS = 0.5, 0.8  # parts of what they leave, below which the correction begins, and above which it ends
 _PLAUSIBLE = 3.0  # deviations of the prior
-SECONDS, ASIDE, SOLVED_AT, MEASURED, FORETOLD, JUDGED = range(6)
+SECONDS, ASIDE, SOLVED_AT, MEASURED, FORETOLD, JUDGED, LEFT = range(7)
 """Places in ``EffortErrors.numbers``."""
 
 
@@ -62,8 +62,8 @@ class EffortErrors(NamedTuple):
 
     joint: Indices  # (n,), constant: coordinates of the joints
     unit: Array  # (1,), constant: N m (N), one deviation of a bias or of friction
-    numbers: Array  # (6,): s of motion seen; s since the last sample; s seen at the last solution; what was left with
-    # measured efforts and with the forecasts, in squares of the floor times s; and these s
+    numbers: Array  # (7,): s of motion seen; s since the last sample; s seen at the last solution; what was left with
+    # measured efforts and with the forecasts, in squares of the floor times s; these s; and what was left step by step
     sign: Array  # (3, nv): g of the last state, after one pole and after two
     last: Array  # (2, nv): efforts and signs of the last sample
     normal: Array  # (k, k)
@@ -186,9 +186,10 @@ def _judge(step, square, found, table, trust, scratch, errors):
         torque = low_passed(errors.estimate, a, table.scale, trust.second[1], settled, errors)
         foretold[k] = torque * scratch.root[k] / settled
     _across(found, scratch.basis, foretold)
-    left, forecast = 0.0, 0.0
+    left, forecast, stepwise = 0.0, 0.0, 0.0
     for k in range(foretold.shape[0]):
         left += scratch.left[0, k] ** 2
+        stepwise += (trust.unexplained[1, k] / settled) ** 2
         forecast += (scratch.left[0, k] - foretold[k]) ** 2
     numbers = errors.numbers
     if numbers[SOLVED_AT] > 0.0:
@@ -196,6 +197,7 @@ def _judge(step, square, found, table, trust, scratch, errors):
         numbers[MEASURED] = keep * numbers[MEASURED] + step * left / square
         numbers[FORETOLD] = keep * numbers[FORETOLD] + step * forecast / square
         numbers[JUDGED] = keep * numbers[JUDGED] + step
+        numbers[LEFT] = keep * numbers[LEFT] + step * stepwise / square
 
 
 @kernel
@@ -268,7 +270,7 @@ def _apply(plausible, errors, correction):
     elif correction.active[0]:
         if numbers[FORETOLD] > _FAILS * numbers[MEASURED]:
             correction.active[0] = 0
-    elif numbers[JUDGED] >= _FORETOLD and numbers[MEASURED] > _WORTH * numbers[JUDGED]:
+    elif numbers[JUDGED] >= _FORETOLD and numbers[LEFT] > _WORTH * numbers[JUDGED]:
         correction.active[0] = 1 if numbers[FORETOLD] < _HELPS * numbers[MEASURED] else 0
     for a in range(n):
         k = errors.joint[a]

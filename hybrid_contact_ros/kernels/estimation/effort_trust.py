@@ -4,6 +4,10 @@ M v̇ + h = Sᵀτ + Jᵀλ holds for the right efforts with some λ, whatever t
 contact mode and no gap is used here. r, the low-pass of ṗ − Cᵀv + g − Sᵀτ, is then a combination of the rows of J. What
 least squares leave of it over, with the base among the rows, are forces that no contact makes; of the right efforts it
 is a few per cent of the load that a limb carries. It is compared with what would be left if the limb had no efforts.
+
+A leg that folds up after an impact has other rows by the time that the filters have passed its force, which leave a part
+of that force. What is left is therefore found step by step as well, with the rows of that step, and low-passed afterwards;
+that in turn remembers how much a limb counted then. The less of both is what a limb's efforts leave.
 """
 
 from __future__ import annotations
@@ -53,10 +57,12 @@ class TrustTable(NamedTuple):
 class TrustMemory(NamedTuple):
     """What is remembered; l limbs. Efforts and forces in parts of the weight (``scale``) from ``first`` on."""
 
-    begun: Array  # (4,): s since the filters started, negative before; answers of theirs, and of ``rough``, to a 1
+    begun: Array  # (5,): s since the filters started, negative before; answers of theirs, and of ``rough``, to a 1; and
+    # whether ``unexplained`` has begun
     last: Array  # (3, nv): p, Cᵀv − g and Sᵀτ of the last state
     first: Array  # (2, nv): r and low-passed efforts after one pole,
     second: Array  # (2, nv): and after two
+    unexplained: Array  # (2, nv): what contacts leave of each step, after one pole and after two, by roots of weights
     rough: Array  # (nv,), mean square of the change of ``first`` from state to state
     swing: Array  # (m,), s since the contact swings for certain
     energy: Array  # (l, 3): sums over time of what is left with efforts, without, and of noise
@@ -75,6 +81,7 @@ class TrustScratch(NamedTuple):
     triangle: Array  # (3 m, 3 m), rows of J in that basis
     part: Array  # (3 m,)
     kept: Indices  # (3 m,), which rows of J; −1 behind the last
+    step: Array  # (nv,), what enters the first pole of r with this state; then what the efforts leave
     left: Array  # (1 + l, nv): what is left of r, and of each limb's efforts
     root: Array  # (nv,), roots of the weights of coordinates
     load: Array  # (l,), parts of the weight
@@ -94,7 +101,7 @@ def check_efforts(given, problem, here, velocity, table, memory, scratch, correc
             memory.begun[0] = -1.0
             forget_hanging(hang)
         elif given.dt != 0.0 or memory.begun[0] < 0.0:
-            settled = _filter(given.dt, problem.effort, correction.added, here, table, memory)
+            settled = _filter(given.dt, problem.effort, correction.added, here, table, memory, scratch)
             follow_signs(given.dt, memory.begun[0] == 0.0, table.bandwidth, velocity, table.scale, errors)
             if not settled:
                 forget_hanging(hang)
@@ -110,7 +117,7 @@ def check_efforts(given, problem, here, velocity, table, memory, scratch, correc
 
 
 @kernel
-def _filter(dt, effort, added, here, table, memory):
+def _filter(dt, effort, added, here, table, memory, scratch):
     """Two poles over r and over efforts. Returns whether they have settled enough to tell anything."""
     nv = effort.shape[0]
     anew = memory.begun[0] < 0.0 or not 0.0 < dt <= LONGEST_PAUSE
@@ -118,6 +125,7 @@ def _filter(dt, effort, added, here, table, memory):
     forget = 0.0 if anew else math.exp(-dt / _NOISE_TIME)
     for k in range(nv):
         momentum, rate, torque = here.momentum[k], here.rate[k], effort[k] - added[k]
+        scratch.step[k] = 0.0
         if anew:
             for side in range(2):
                 memory.first[side, k] = 0.0
@@ -126,8 +134,9 @@ def _filter(dt, effort, added, here, table, memory):
             torques = 0.5 * dt * (memory.last[2, k] + torque)
             forces = momentum - memory.last[0, k] - 0.5 * dt * (memory.last[1, k] + rate) - torques
             before = memory.first[0, k]
+            scratch.step[k] = table.bandwidth * table.scale[k] * forces
             for side in range(2):
-                gained = table.bandwidth * table.scale[k] * (forces if side == 0 else torques)
+                gained = scratch.step[k] if side == 0 else table.bandwidth * table.scale[k] * torques
                 memory.first[side, k] = (memory.first[side, k] + gained) / (1.0 + step)
                 memory.second[side, k] = (memory.second[side, k] + step * memory.first[side, k]) / (1.0 + step)
             change = memory.first[0, k] - before
@@ -139,6 +148,7 @@ def _filter(dt, effort, added, here, table, memory):
         memory.begun[0] = 0.0
         memory.begun[1] = 0.0
         memory.begun[2] = 0.0
+        memory.begun[4] = 0.0
         return False
     memory.begun[3] += (1.0 - forget) * (1.0 - memory.begun[3])
     memory.begun[0] += dt
@@ -164,6 +174,8 @@ def _compare(dt, problem, here, table, memory, scratch, correction, errors):
     _take_off(found, scratch.basis, scratch.left[0], scratch.part)
     _loads(found, table, scratch)
     _take_off_rows(found, scratch.basis, scratch.left, 1)
+    _follow(table.bandwidth * dt, found, memory, scratch)
+    _show(found, table, memory, scratch, correction, errors)
     forget = math.exp(-dt / table.recall)
     memory.time[0] = forget * memory.time[0] + dt * settled
     for limb in range(limbs):
@@ -192,13 +204,54 @@ def _put(table, memory, scratch):
 @kernel
 def _correct(applied, table, memory, scratch, errors):
     """Correct what the efforts leave, and the efforts themselves, as if all of the past had been corrected so."""
-    settled = memory.begun[2]
     for a in range(errors.joint.shape[0]):
         k = errors.joint[a]
-        torque = applied[SCALE, k] * memory.second[1, k] + applied[BIAS, k] * table.scale[k] * settled
-        torque = (torque + applied[FRICTION, k] * errors.sign[2, k]) * scratch.root[k] / settled
+        torque = _correcting(k, applied, table, memory, scratch, errors)
         scratch.left[0, k] -= torque
         scratch.left[1 + table.limb[k], k] += torque
+
+
+@kernel
+def _follow(step, found, memory, scratch):
+    """Low-pass what contacts leave of this step; it begins with what they leave of the filters of r."""
+    nv = scratch.step.shape[0]
+    past, vector = memory.unexplained, scratch.step
+    if memory.begun[4] == 0.0:
+        memory.begun[4] = 1.0
+        for side in range(2):
+            for k in range(nv):
+                past[side, k] = (memory.first[0, k] if side == 0 else memory.second[0, k]) * scratch.root[k]
+            _take_off(found, scratch.basis, past[side], scratch.part)
+        return
+    for k in range(nv):
+        vector[k] *= scratch.root[k]
+    _take_off(found, scratch.basis, vector, scratch.part)
+    for k in range(nv):
+        past[0, k] = (past[0, k] + vector[k]) / (1.0 + step)
+        past[1, k] = (past[1, k] + step * past[0, k]) / (1.0 + step)
+
+
+@kernel
+def _show(found, table, memory, scratch, correction, errors):
+    """Write what the efforts leave, corrected with what is applied now, as if all of the past had been."""
+    vector = scratch.step
+    for k in range(vector.shape[0]):
+        vector[k] = 0.0
+    if correction.active[0]:
+        for a in range(errors.joint.shape[0]):
+            k = errors.joint[a]
+            vector[k] = _correcting(k, correction.applied, table, memory, scratch, errors)
+        _take_off(found, scratch.basis, vector, scratch.part)
+    for k in range(vector.shape[0]):
+        vector[k] = memory.unexplained[1, k] / memory.begun[2] - vector[k]
+
+
+@kernel
+def _correcting(k, applied, table, memory, scratch, errors):
+    """The low-passed torque that corrects coordinate k, by the root of its weight."""
+    settled = memory.begun[2]
+    torque = applied[SCALE, k] * memory.second[1, k] + applied[BIAS, k] * table.scale[k] * settled
+    return (torque + applied[FRICTION, k] * errors.sign[2, k]) * scratch.root[k] / settled
 
 
 @kernel
@@ -206,7 +259,7 @@ def _judge(limb, dt, forget, table, memory, scratch):
     """Add one state to the sums of a limb, and set its weight."""
     nv, settled = memory.rough.shape[0], memory.begun[2]
     step = dt * settled
-    left = without = rough = 0.0
+    left = stepwise = without = rough = 0.0
     pull = min(scratch.load[limb], 0.0)
     for k in range(nv):
         inside = table.limb[k] == limb
@@ -215,6 +268,7 @@ def _judge(limb, dt, forget, table, memory, scratch):
         if inside:
             e, t = scratch.left[0, k] / scratch.root[k], scratch.left[1 + limb, k] / scratch.root[k]
             left += e * e
+            stepwise += (scratch.step[k] / scratch.root[k]) ** 2
             without += (e + t) * (e + t)
     # The white noise of p is in the first pole as it is, and the second averages it: its variance times dt is this.
     # That of the very first state has the filters settle from a wrong value.
@@ -222,7 +276,7 @@ def _judge(limb, dt, forget, table, memory, scratch):
     age = table.bandwidth * memory.begun[0]
     noise = 0.25 * table.bandwidth * dt * rough + 0.5 * rough * (age * math.exp(-age)) ** 2
     energy = memory.energy[limb]
-    energy[0] = forget * energy[0] + step * (left + pull * pull)
+    energy[0] = forget * energy[0] + step * (min(left, stepwise) + pull * pull)
     energy[1] = forget * energy[1] + step * without
     energy[2] = forget * energy[2] + step * noise
     nothing = (table.floor * table.share) ** 2 * (memory.time[0] + _PRIOR) + _NOISES * energy[2]

@@ -108,10 +108,10 @@ def update(
     bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit,
     fixed,
     # trust memory:
-    trust_begun, trust_last, trust_first, trust_second, trust_rough, trust_swing, trust_energy, trust_time,
+    trust_begun, trust_last, trust_first, trust_second, trust_unexplained, trust_rough, trust_swing, trust_energy, trust_time,
     trust_normal, trust_cross, trust_bias, trust_weight, trust_force_weight,
     # trust scratch:
-    trust_basis, trust_triangle, trust_part, trust_kept, trust_left, trust_root, trust_load,
+    trust_basis, trust_triangle, trust_part, trust_kept, trust_step, trust_left, trust_root, trust_load,
     # effort correction and errors:
     active, applied, added, error_joint, error_unit, error_numbers, error_sign, error_last, error_normal, error_cross,
     error_estimate, error_factor, error_row, error_work, error_share,
@@ -218,11 +218,11 @@ def update(
         bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit, fixed
     )  # fmt: skip
     trust = TrustMemory(
-        trust_begun, trust_last, trust_first, trust_second, trust_rough, trust_swing, trust_energy, trust_time,
+        trust_begun, trust_last, trust_first, trust_second, trust_unexplained, trust_rough, trust_swing, trust_energy, trust_time,
         trust_normal, trust_cross, trust_bias, trust_weight, trust_force_weight,
     )  # fmt: skip
     check = TrustScratch(
-        trust_basis, trust_triangle, trust_part, trust_kept, trust_left, trust_root, trust_load
+        trust_basis, trust_triangle, trust_part, trust_kept, trust_step, trust_left, trust_root, trust_load
     )  # fmt: skip
     friction_table = FrictionTable(
         friction_learns, friction_applies, friction_gain, friction_least_load, friction_model, friction_sigmas,
