@@ -5,9 +5,9 @@ contact mode and no gap is used here. r, the low-pass of ṗ − Cᵀv + g − S
 least squares leave of it over, with the base among the rows, are forces that no contact makes; of the right efforts it
 is a few per cent of the load that a limb carries. It is compared with what would be left if the limb had no efforts.
 
-A leg that folds up after an impact has other rows by the time that the filters have passed its force, which leave a part
-of that force. What is left is therefore found step by step as well, with the rows of that step, and low-passed afterwards;
-that in turn remembers how much a limb counted then. The less of both is what a limb's efforts leave.
+A leg that folds up after an impact has other rows by the time that the filters have passed its force, which leave a
+part of that force. What is left is therefore found step by step as well, with the rows of that step, and low-passed
+afterwards; that in turn remembers how much a limb counted then. The less of both is what a limb's efforts leave.
 """
 
 from __future__ import annotations

@@ -108,8 +108,8 @@ def update(
     bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit,
     fixed,
     # trust memory:
-    trust_begun, trust_last, trust_first, trust_second, trust_unexplained, trust_rough, trust_swing, trust_energy, trust_time,
-    trust_normal, trust_cross, trust_bias, trust_weight, trust_force_weight,
+    trust_begun, trust_last, trust_first, trust_second, trust_unexplained, trust_rough, trust_swing, trust_energy,
+    trust_time, trust_normal, trust_cross, trust_bias, trust_weight, trust_force_weight,
     # trust scratch:
     trust_basis, trust_triangle, trust_part, trust_kept, trust_step, trust_left, trust_root, trust_load,
     # effort correction and errors:
@@ -218,8 +218,8 @@ def update(
         bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit, fixed
     )  # fmt: skip
     trust = TrustMemory(
-        trust_begun, trust_last, trust_first, trust_second, trust_unexplained, trust_rough, trust_swing, trust_energy, trust_time,
-        trust_normal, trust_cross, trust_bias, trust_weight, trust_force_weight,
+        trust_begun, trust_last, trust_first, trust_second, trust_unexplained, trust_rough, trust_swing, trust_energy,
+        trust_time, trust_normal, trust_cross, trust_bias, trust_weight, trust_force_weight,
     )  # fmt: skip
     check = TrustScratch(
         trust_basis, trust_triangle, trust_part, trust_kept, trust_step, trust_left, trust_root, trust_load
