@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from helpers.bodies import NO_DEADLINE, NO_TERMS, block, body, free, same_bits
+from helpers.clocks import clock_of_work
 from hybrid_contact_ros import convex_set
 from hybrid_contact_ros.codes import Status
 
 
-def test_the_impact_of_a_named_state_keeps_separating_outcomes_only_and_is_a_prefix_under_a_deadline():
+def test_the_impact_of_a_named_state_keeps_separating_outcomes_only_and_is_a_prefix_under_a_deadline(monkeypatch):
     thing = block(**NO_DEADLINE, **NO_TERMS)
     state = free(0, 0.5, (0.4, 0, -1.0))
     full = thing.impact(state, contacts=range(4), samples=256, seed=3)
@@ -19,6 +20,7 @@ def test_the_impact_of_a_named_state_keeps_separating_outcomes_only_and_is_a_pre
     assert (full.velocities @ problem.normal_jacobian.T > -1e-6).all()
     assert (full.velocities >= full.lower - 1e-9).all() and (full.velocities <= full.upper + 1e-9).all()
     assert full.kinetic_energy_max <= full.kinetic_energy_minus
+    clock_of_work(monkeypatch)
     cut = thing.impact(state, contacts=range(4), samples=256, seed=3, deadline_ns=1)
     n = cut.velocities.shape[0]
     assert cut.truncated and 0 < n < 256 and same_bits(cut.velocities, full.velocities[:n].copy())
@@ -58,7 +60,7 @@ def test_margins_of_restitution_and_friction_widen_the_set_and_keep_it_bounded()
     assert (found.velocities >= found.lower).all() and (found.velocities <= found.upper).all()
 
 
-def test_a_landing_comes_with_the_law_first_and_is_a_prefix_under_a_deadline():
+def test_a_landing_comes_with_the_law_first_and_is_a_prefix_under_a_deadline(monkeypatch):
     known = {"impact": NO_DEADLINE["impact"] | {"friction_margin": 0.0}}
     thing = block(**known)
     state = free(0, 0.5, (0.4, 0, -1.0))
@@ -75,6 +77,7 @@ def test_a_landing_comes_with_the_law_first_and_is_a_prefix_under_a_deadline():
     assert (full.quantile_lower <= full.velocities.min(axis=0) - reach).all()
     assert (full.quantile_upper >= full.velocities.max(axis=0) + reach).all() and 0.0 < full.quantile_level < 1.0
     assert (full.lower <= full.quantile_lower).all() and (full.upper >= full.quantile_upper).all()
+    clock_of_work(monkeypatch)
     cut = thing.impact(state, contacts=range(4), samples=64, seed=3, deadline_ns=1)
     n = len(cut.velocities)
     assert cut.truncated and law < n < law + 64 and same_bits(cut.velocities, full.velocities[:n].copy())

@@ -6,6 +6,8 @@ import pytest
 from helpers.bodies import NO_DEADLINE, block, same_bits
 from helpers.landing_blocks import EFFORT, KNOWN, SURE, TILT, falling, held
 from hybrid_contact_ros.codes import LandingPhase
+from hybrid_contact_ros.estimation.impact_sets import ImpactSets
+from hybrid_contact_ros.impacts.steps import without_pauses
 from hybrid_contact_ros.mechanics.state import RobotState
 
 
@@ -13,6 +15,11 @@ def published(state: RobotState, **more):
     thing = block(**{**NO_DEADLINE, **KNOWN, **more})
     thing.update(state)
     return thing.next_impact()
+
+
+def hurried(thing, sets):
+    """The set as the node makes it: its first sample is finished, however long a busy machine takes for it."""
+    return without_pauses(sets.ahead(thing.impact_ahead(), sampled=True))
 
 
 def test_edges_that_are_told_apart_are_landings_of_their_own():
@@ -38,12 +45,13 @@ def test_in_a_hurry_a_cluster_is_a_prefix_and_goes_without_the_sets_after_its_fi
     unsure = SURE | {"gap_sigma": 0.004}
     whole = published(falling(0.01), activation=unsure)
     thing = block(**KNOWN, activation=unsure, impact={"deadline": 1e-6, "samples": 32})
+    sets = ImpactSets(thing.model, thing.config)
     for k in range(3):  # the first lays out its arrays, the second tells what they cost
         thing.update(falling(0.01 - 1e-5 * k, k))
-        thing.next_impact()
+        hurried(thing, sets)
     thing.reset()
     thing.update(falling(0.01))
-    found = thing.next_impact()
+    found = hurried(thing, sets)
     assert found.truncated and found.after_each == ()
     count = len(found.velocities)
     assert 0 < count < len(whole.velocities) and same_bits(found.velocities, whole.velocities[:count])

@@ -1,15 +1,13 @@
 """Post-impact velocity sets: Algorithms 1 and 2 of Halm."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.impact_problems import KINDS, box, halm_posa_lcp, random_problem
+from helpers.clocks import clock_of_work
 from hybrid_contact_ros.codes import Status
-from hybrid_contact_ros.impacts import sampler, velocity_set
 from hybrid_contact_ros.impacts.contact_space import ContactSpace
 from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
 from hybrid_contact_ros.impacts.velocity_set import impulse_scale, post_impact_set
@@ -114,25 +112,9 @@ def test_same_seed_same_bits_and_a_shorter_set_is_a_prefix():
     assert not np.array_equal(long.velocities, other.velocities)
 
 
-UNIT_NS = 100  # of work, by the clock of the tests; less than is guessed before the first was measured
-
-
 @pytest.fixture
 def clock(monkeypatch):
-    """A clock that goes on by UNIT_NS for each unit of work (see ``kernels.sampling.work``) and stands still else: what
-    a deadline cuts does not depend on the machine then."""
-    shown = SimpleNamespace(ns=0)
-    run = sampler.Sampler.run
-
-    def counted(self, first, count, budget):
-        worst, reached, spent = run(self, first, count, budget)
-        shown.ns += int(UNIT_NS * spent)
-        return worst, reached, spent
-
-    monkeypatch.setattr(sampler.Sampler, "run", counted)
-    for module in (sampler, velocity_set):
-        monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter_ns=lambda: shown.ns))
-    return shown
+    return clock_of_work(monkeypatch)
 
 
 def test_a_set_stopped_in_time_is_a_valid_prefix_and_a_later_deadline_gives_more(clock):

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.contact_basis import take_off
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 
@@ -185,7 +186,7 @@ def _judge(step, square, found, table, trust, scratch, errors):
         k = errors.joint[a]
         torque = low_passed(errors.estimate, a, table.scale, trust.second[1], settled, errors)
         foretold[k] = torque * scratch.root[k] / settled
-    _across(found, scratch.basis, foretold)
+    take_off(found, scratch.basis, foretold, scratch.part)
     left, forecast, stepwise = 0.0, 0.0, 0.0
     for k in range(foretold.shape[0]):
         left += scratch.left[0, k] ** 2
@@ -198,17 +199,6 @@ def _judge(step, square, found, table, trust, scratch, errors):
         numbers[FORETOLD] = keep * numbers[FORETOLD] + step * forecast / square
         numbers[JUDGED] = keep * numbers[JUDGED] + step
         numbers[LEFT] = keep * numbers[LEFT] + step * stepwise / square
-
-
-@kernel
-def _across(found, basis, vector):
-    """Take from a vector (nv,) its parts along the basis."""
-    for a in range(found):
-        total = 0.0
-        for k in range(vector.shape[0]):
-            total += basis[a, k] * vector[k]
-        for k in range(vector.shape[0]):
-            vector[k] -= total * basis[a, k]
 
 
 @kernel

@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.contact_basis import add_row, take_off, take_off_rows
 from hybrid_contact_ros.kernels.estimation.effort_errors import BIAS, FRICTION, SCALE, follow_signs, learn_errors
 from hybrid_contact_ros.kernels.estimation.hanging import forget_hanging, note_hanging
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 
-_DEPENDENT = 0.03  # A row is left out where less than this part of it is across the rows before it (a straight leg).
 _LIGHTEST = 0.05  # Rows of an ignored limb keep this weight, so that it can win trust back.
 _UNSETTLED = 0.1  # Below this share of a constant force the filters have seen too little.
 _PRIOR = 0.01  # s of motion explained to within the floor, which every limb begins with
@@ -171,9 +171,9 @@ def _compare(dt, problem, here, table, memory, scratch, correction, errors):
     found = _span(dt, problem, here, table, memory, scratch)
     for a in range(found, scratch.kept.shape[0]):
         scratch.kept[a] = -1
-    _take_off(found, scratch.basis, scratch.left[0], scratch.part)
+    take_off(found, scratch.basis, scratch.left[0], scratch.part)
     _loads(found, table, scratch)
-    _take_off_rows(found, scratch.basis, scratch.left, 1)
+    take_off_rows(found, scratch.basis, scratch.left, 1)
     _follow(table.bandwidth * dt, found, memory, scratch)
     _show(found, table, memory, scratch, correction, errors)
     forget = math.exp(-dt / table.recall)
@@ -182,7 +182,7 @@ def _compare(dt, problem, here, table, memory, scratch, correction, errors):
         _judge(limb, dt, forget, table, memory, scratch)
     if correction.active[0]:  # what is learned and told is of the efforts that were measured
         _put(table, memory, scratch)
-        _take_off_rows(found, scratch.basis, scratch.left, 0)
+        take_off_rows(found, scratch.basis, scratch.left, 0)
     _learn(dt * settled, math.exp(-dt / (_SLOW * table.recall)), found, table, memory, scratch)
     learn_errors(dt, table.floor * table.share, found, table, memory, scratch, correction, errors)
 
@@ -221,11 +221,11 @@ def _follow(step, found, memory, scratch):
         for side in range(2):
             for k in range(nv):
                 past[side, k] = (memory.first[0, k] if side == 0 else memory.second[0, k]) * scratch.root[k]
-            _take_off(found, scratch.basis, past[side], scratch.part)
+            take_off(found, scratch.basis, past[side], scratch.part)
         return
     for k in range(nv):
         vector[k] *= scratch.root[k]
-    _take_off(found, scratch.basis, vector, scratch.part)
+    take_off(found, scratch.basis, vector, scratch.part)
     for k in range(nv):
         past[0, k] = (past[0, k] + vector[k]) / (1.0 + step)
         past[1, k] = (past[1, k] + step * past[0, k]) / (1.0 + step)
@@ -241,7 +241,7 @@ def _show(found, table, memory, scratch, correction, errors):
         for a in range(errors.joint.shape[0]):
             k = errors.joint[a]
             vector[k] = _correcting(k, correction.applied, table, memory, scratch, errors)
-        _take_off(found, scratch.basis, vector, scratch.part)
+        take_off(found, scratch.basis, vector, scratch.part)
     for k in range(vector.shape[0]):
         vector[k] = memory.unexplained[1, k] / memory.begun[2] - vector[k]
 
@@ -325,82 +325,10 @@ def _span(dt, problem, here, table, memory, scratch):
         if memory.swing[i] * table.bandwidth > _SWING_AGE or (table.is_limit[i] and problem.gap[i] > _LIMIT_NEAR):
             continue
         for side in range(1 if table.is_limit[i] else 3):
-            if _add_row(found, problem.rows[i, side], table, scratch):
+            if add_row(found, problem.rows[i, side], table.scale, scratch):
                 scratch.kept[found] = 3 * i + side
                 found += 1
     return found
-
-
-@kernel
-def _add_row(found, row, table, scratch):
-    """Make the part of a row of J across the basis its next member, if there is one."""
-    nv, new, triangle = row.shape[0], scratch.basis[found], scratch.triangle[found]
-    square = 0.0
-    for k in range(nv):
-        new[k] = row[k] * table.scale[k] * scratch.root[k]
-        square += new[k] * new[k]
-    for a in range(found):
-        triangle[a] = 0.0
-    # What is left after once is orthogonal to round-off unless most of the row was taken off; after twice it always is.
-    rest = 0.5 * square
-    for again in range(2):
-        if again == 1 and rest >= 0.5 * square:
-            break
-        _take_off(found, scratch.basis, new, scratch.part)
-        for a in range(found):
-            triangle[a] += scratch.part[a]
-        rest = 0.0
-        for k in range(nv):
-            rest += new[k] * new[k]
-    if not rest > _DEPENDENT * _DEPENDENT * square:
-        return False
-    triangle[found] = math.sqrt(rest)
-    for k in range(nv):
-        new[k] /= triangle[found]
-    return True
-
-
-@kernel
-def _take_off(found, basis, vector, part):
-    """Take from a vector (nv,) its parts along the basis, which become ``part``."""
-    nv = vector.shape[0]
-    for a in range(found):
-        row = basis[a]
-        total = 0.0
-        for k in range(nv):
-            total += row[k] * vector[k]
-        part[a] = total
-        for k in range(nv):
-            vector[k] -= total * row[k]
-
-
-@kernel
-def _take_off_rows(found, basis, rows, first):
-    """Take from each row (nv,) from ``first`` on its parts along the basis: four at once, since the sums of one
-    wait for each other."""
-    count, nv = rows.shape
-    blocks = (count - first) // 4
-    for a in range(found):
-        row = basis[a]
-        for block in range(blocks):
-            i = first + 4 * block
-            x = y = z = w = 0.0
-            for k in range(nv):
-                x += row[k] * rows[i, k]
-                y += row[k] * rows[i + 1, k]
-                z += row[k] * rows[i + 2, k]
-                w += row[k] * rows[i + 3, k]
-            for k in range(nv):
-                rows[i, k] -= x * row[k]
-                rows[i + 1, k] -= y * row[k]
-                rows[i + 2, k] -= z * row[k]
-                rows[i + 3, k] -= w * row[k]
-        for i in range(first + 4 * blocks, count):
-            total = 0.0
-            for k in range(nv):
-                total += row[k] * rows[i, k]
-            for k in range(nv):
-                rows[i, k] -= total * row[k]
 
 
 @kernel

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.contact_basis import take_off
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 from hybrid_contact_ros.kernels.estimation.records import Array
 
@@ -95,12 +96,7 @@ def _efforts(dt, keep, table, trust, check, sums):
         rate[k] = -table.bandwidth * (trust.first[1, k] - trust.second[1, k]) * check.root[k] / trust.begun[2]
         if table.limb[k] < 0:
             rate[k] = 0.0
-    for a in range(found):
-        total = 0.0
-        for k in range(nv):
-            total += check.basis[a, k] * rate[k]
-        for k in range(nv):
-            rate[k] -= total * check.basis[a, k]
+    take_off(found, check.basis, rate, check.part)
     for k in range(nv):
         _add(dt, keep, k == 0, left[k], rate[k], sums)
 
