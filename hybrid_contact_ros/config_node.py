@@ -22,7 +22,13 @@ class InputConfig:
         10.0, "-", 0.0, 1e6, "values beyond this many times the URDF's limits are refused; 0: none is"
     )
     lost_before_less: float = leaf(0.25, "-", 0.0, 1.0, "share of states lost above which less is computed; 1: never")
-    use_covariance: bool = leaf(True, "-", None, None, "covariances of the odometry, if any, widen the time bounds")
+    use_covariance: bool = leaf(
+        True,
+        "-",
+        None,
+        None,
+        "covariances of the odometry, if any, widen time bounds and let standing feet hold the base",
+    )
     command: str = leaf("joint_state", "-", None, None, "type on joint_command: joint_state, _trajectory or _command")
     command_timeout: float = leaf(0.05, "s", 0.0, 1e6, "a command further than this from the state is not used")
     command_stiffness: tuple[float, ...] = leaf(

@@ -106,7 +106,11 @@ def states(model: RigidBodyModel, recording: Recording) -> list[RobotState]:
     q, v = (np.ascontiguousarray(x, dtype=np.float64) for x in (q, v))
     efforts = [None] * len(q) if effort is None else list(np.ascontiguousarray(effort, dtype=np.float64))
     stamps = np.rint(1e9 * r.time).astype(np.int64)
-    return [RobotState(int(t), *row) for t, *row in zip(stamps, q, v, efforts, strict=True)]
+    carried = [None] * len(q) if r.base_carried is None else list(r.base_carried)
+    return [
+        RobotState(int(t), *row, base_carried=base)
+        for t, base, *row in zip(stamps, carried, q, v, efforts, strict=True)
+    ]
 
 
 def override(config: EstimatorConfig, settings: list[str]) -> EstimatorConfig:

@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from benchmarks.estimation_scores.episodes import Array, Episode
 from benchmarks.estimator import NOISE
+from hybrid_contact_ros.messages.carried_base import CarriedBases
 from hybrid_contact_ros.messages.odometry import Base
 from hybrid_contact_ros.messages.slopes import PositionSlopes
 from hybrid_contact_ros.recordings.recording import Recording
@@ -143,9 +144,14 @@ def slow_base(episode: Episode, rate: float) -> Episode:
     new = _at(rate, r.time)
     k = new[np.searchsorted(new, np.arange(r.time.size), side="right") - 1]
     numbers = np.column_stack((r.position, r.quaternion, r.linear, r.angular))[k]
-    base = [Base(row, None).at(float(late)).numbers for row, late in zip(numbers, r.time - r.time[k], strict=True)]
-    position, quaternion, linear, angular = np.split(np.array(base), (3, 7, 10), axis=1)
+    bases, carry, nothing = [], CarriedBases(), np.zeros((2, 6, 6))
+    for i, row in enumerate(numbers):
+        if k[i] == i:
+            carry.note(round(1e9 * r.time[i]), Base(row, None))
+        bases.append(carry.at(Base(row, None), float(r.time[i] - r.time[k[i]])))
+    position, quaternion, linear, angular = np.split(np.array([base.numbers for base in bases]), (3, 7, 10), axis=1)
     moved = {"position": position, "quaternion": quaternion, "linear": linear, "angular": angular}
+    moved["base_carried"] = np.array([nothing if base.carried is None else base.carried for base in bases])
     return replace(episode, recording=replace(r, **moved))
 
 

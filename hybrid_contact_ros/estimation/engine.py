@@ -22,6 +22,7 @@ from hybrid_contact_ros.estimation.support import shared_weight, stands, suited
 from hybrid_contact_ros.kernels.bound import Bound
 from hybrid_contact_ros.kernels.estimation.belief_step import CALIBRATED
 from hybrid_contact_ros.kernels.estimation.measure import MeasureSettings, measure_given
+from hybrid_contact_ros.kernels.estimation.standing_feet import StandingFeet
 from hybrid_contact_ros.kernels.estimation.update import update_given
 from hybrid_contact_ros.kernels.estimation.update_records import (
     CODES,
@@ -140,6 +141,7 @@ class Engine:
         )
         # Probabilities were calibrated on robots that stand.
         self._says = -1 if stands(model) else ~CALIBRATED
+        self._standing = np.zeros((m, 2)), np.zeros((8, 6))  # scratch
         self.tune(config)
 
     def tune(self, config: EstimatorConfig) -> None:
@@ -148,17 +150,22 @@ class Engine:
         model, memory, robot, problem = self._model, self.memory, self._robot, self._problem
         config = suited(model, config)
         m, flat_rows, activation = model.contacts, self._problem.flat_rows, config.activation
+        shared = shared_weight(model)
         settings = MeasureSettings(
             float(activation.gap_sigma), float(activation.velocity_sigma),
-            config.observer.gain > 0.0 or config.trust.bandwidth > 0.0, model.floating_base,
+            config.observer.gain > 0.0 or config.trust.bandwidth > 0.0, model.floating_base, shared / max(m, 1),
+            float(config.belief.rest_speed),
+        )  # fmt: skip
+        feet = StandingFeet(
+            memory.tracker.closed, memory.belief.force, memory.trust.memory.force_weight, memory.belief.probability,
+            *self._standing,
         )  # fmt: skip
         before = Given(
             *settings, robot.tangents, *model.tree, *model.bodies, model.joints.columns, model.joints.placement,
-            *memory.trust.correction, model.measured.configuration, *model.here, model.rows.rows, flat_rows,
+            *memory.trust.correction, *feet, model.measured.configuration, *model.here, model.rows.rows, flat_rows,
             model.velocity, model.measured.effort,
         )  # fmt: skip
         self._measure = Bound(measure_given, before)
-        shared = shared_weight(model)
         given = Given(
             *update_settings(model, config), *ground_settings(config.ground, shared, m),
             *belief_use(config.belief, model.contact_frames, len(model.joint_names)),
@@ -180,7 +187,7 @@ class Engine:
         Returns:
             USABLE, or why it is not, as :func:`~hybrid_contact_ros.kernels.estimation.measure.measure`.
         """
-        covariance = state.base_covariance if self._model.floating_base else None
+        covariance = state.base_doubt if self._model.floating_base else None
         known = covariance is not None
         given = np.ascontiguousarray(covariance, dtype=np.float64) if known else self._no_covariance
         return int(self._measure.call(state.effort is not None, known, given, self._after))

@@ -14,6 +14,7 @@ from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
 
 _LAST_STAMP = 2**62  # ns: differences of two stamps are 64 bits wide
+_COVARIANCE = (2, 6, 6)
 _LARGEST_COVARIANCE = 1e15  # m², rad² and their rates
 
 
@@ -31,12 +32,16 @@ class StateReader:
         """
         if not -_LAST_STAMP < state.stamp_ns < _LAST_STAMP:
             raise UnusableStateError(f"the stamp is {state.stamp_ns} ns; it must be within ±2⁶² ns, 146 years")
-        if state.base_covariance is not None:
-            self._check_size(state)
-            entries = np.asarray(state.base_covariance, dtype=np.float64).ravel()
-            if ddot(entries, entries) > _LARGEST_COVARIANCE**2:
+        doubt = state.base_doubt
+        if doubt is not None:
+            entries = np.asarray(doubt, dtype=np.float64)
+            if entries.shape != _COVARIANCE:
+                self._check_size(state)
+            entries = entries.ravel()
+            if not ddot(entries, entries) <= _LARGEST_COVARIANCE**2:
+                name = "base_carried" if state.base_covariance is None else "base_covariance"
                 raise UnusableStateError(
-                    f"base_covariance has entries of {np.abs(entries).max():g}; leave it None where it is not known"
+                    f"{name} has entries of {np.abs(entries).max():g}; leave it None where it is not known"
                 )
         if not self._model.evaluate(state):
             raise self._fault(state)

@@ -55,6 +55,9 @@ class RobotState:
             where there are none, or none that is recent.
         velocity_window: s, over which the free-flyer's velocity is a mean, where it comes from the feet that stand; 0
             where it was measured. Errors of such velocities last for half of it.
+        base_carried: (2, 6, 6), as ``base_covariance``, of which it is a part where that is known: what the free-flyer
+            may have done otherwise since it was measured, where it was carried along its twist to this stamp; else
+            ``None``.
 
     The arrays are read and never written. The constructor checks nothing, because it runs for every message; use
     :meth:`fault` at the boundary where data comes in.
@@ -72,6 +75,13 @@ class RobotState:
     contact_reading: ContactReadings | None = None
     commanded_contacts: CommandedContacts | None = None
     velocity_window: float = 0.0
+    base_carried: Vector | None = None
+
+    @property
+    def base_doubt(self) -> Vector | None:
+        """What is known of the covariance of the free-flyer's pose and velocity: ``base_covariance``, or
+        ``base_carried`` where nobody states it."""
+        return self.base_carried if self.base_covariance is None else self.base_covariance
 
     def fault(self, nq: int, nv: int) -> str | None:
         """Say what is wrong with this state for a model of sizes ``nq`` and ``nv``, or ``None`` if nothing is.
@@ -88,6 +98,7 @@ class RobotState:
             if not np.isfinite(array).all():
                 bad = int(np.flatnonzero(~np.isfinite(array))[0])
                 return f"{name}[{bad}] is {array[bad]}, every entry must be finite"
-        if self.base_covariance is not None and self.base_covariance.shape != (2, 6, 6):
-            return f"base_covariance has shape {self.base_covariance.shape}, (2, 6, 6) is needed"
+        for name, array in (("base_covariance", self.base_covariance), ("base_carried", self.base_carried)):
+            if array is not None and array.shape != (2, 6, 6):
+                return f"{name} has shape {array.shape}, (2, 6, 6) is needed"
         return None

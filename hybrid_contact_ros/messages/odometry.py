@@ -45,11 +45,14 @@ class Base(NamedTuple):
         numbers: (13,) or more: position, quaternion x y z w, and linear and angular velocity in the axes of the base.
         covariance: (2, 6, 6), as of :class:`~hybrid_contact_ros.mechanics.state.RobotState`, or None.
         twist_in_world: whether the velocity was measured in the axes of the world.
+        carried: (2, 6, 6), what carrying it here adds to the covariance; None where it was measured here, or nobody
+            knows.
     """
 
     numbers: Array
     covariance: Array | None
     twist_in_world: bool = False
+    carried: Array | None = None
 
     @property
     def measurement(self) -> BaseMeasurement:

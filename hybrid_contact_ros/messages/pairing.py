@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from hybrid_contact_ros.messages.carried_base import CarriedBases
 from hybrid_contact_ros.messages.joint_states import JointReading
 from hybrid_contact_ros.messages.odometry import Base
 from hybrid_contact_ros.messages.refusals import RefusedError
@@ -43,11 +44,13 @@ class Pairing:
 
     def __init__(self, timeout_ns: int, in_step: bool, count: Callable[[str, str, str], None]) -> None:
         self._timeout_ns, self._in_step, self._count = timeout_ns, in_step, count
+        self._carry = CarriedBases()
         self.reset()
 
     def reset(self) -> None:
         """Forget both streams."""
         self._bases: list[tuple[int, Base]] = []  # newest last, two at most
+        self._carry.reset()
         self._held: tuple[int, JointReading] | None = None
         # Joint states in a row that had a base of their own stamp; new streams get the benefit of the doubt.
         self._matches = _IN_STEP if self._in_step else 0
@@ -90,6 +93,7 @@ class Pairing:
             RefusedError: ``odometry_timeout``.
         """
         self._bases = [*self._bases[-1:], (stamp, base)]
+        self._carry.note(stamp, base)
         if stamp == last_joints:
             self._matched = True
         if self._held is None or stamp < self._held[0]:
@@ -118,7 +122,7 @@ class Pairing:
             away = f"{abs(stamp - at) * 1e-9:.3f} s, input.odometry_timeout is {self._timeout_ns * 1e-9:g} s"
             why = self._why_refused()
             raise RefusedError("odometry_timeout", f"{away}; {why}" if why else away, ODOM)
-        return base.at((stamp - at) * 1e-9)
+        return self._carry.at(base, (stamp - at) * 1e-9)
 
     def _why_refused(self) -> str:
         return f"the last one was refused: {self.refused}" if self.refused else ""

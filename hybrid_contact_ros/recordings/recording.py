@@ -38,6 +38,7 @@ class Recording:
         position: (n, 3) m, of the base in the world; ``None`` for a fixed base, as are the next three.
         quaternion: (n, 4), x y z w, base to world.
         linear, angular: (n, 3) m/s and rad/s, the twist of the base in its own axes.
+        base_carried: (n, 2, 6, 6), as of ``RobotState``; ``None`` for bases that were measured at each sample.
         joints: names of the joints.
         q, dq, effort: (n, joints) rad, rad/s, N m (m, m/s, N).
         contacts, frames: names of the contacts, and the links that they are on.
@@ -52,6 +53,7 @@ class Recording:
     quaternion: Array | None = None
     linear: Array | None = None
     angular: Array | None = None
+    base_carried: Array | None = None
     joints: tuple[str, ...] = ()
     q: Array | None = None
     dq: Array | None = None

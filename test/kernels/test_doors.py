@@ -26,6 +26,7 @@ from hybrid_contact_ros.kernels.estimation import rate_noise as noises
 from hybrid_contact_ros.kernels.estimation import records as rollouts
 from hybrid_contact_ros.kernels.estimation import sensor_likelihoods as sensors
 from hybrid_contact_ros.kernels.estimation import stance as stances
+from hybrid_contact_ros.kernels.estimation import standing_feet as feet
 from hybrid_contact_ros.kernels.estimation import stream_offsets as offsets
 from hybrid_contact_ros.kernels.estimation import stride_course as courses
 from hybrid_contact_ros.kernels.estimation import told_events as logs
@@ -78,7 +79,7 @@ DOORS = [
         measures.measure,
         [
             *(measures.MeasureSettings, "tangents", joints.JointTree, joints.BodyInertia, "columns", "placement"),
-            *(errors.EffortCorrection, measures.MeasuredState, "carried", measures.Measurement),
+            *(errors.EffortCorrection, feet.StandingFeet, measures.MeasuredState, "carried", measures.Measurement),
         ],
     ),
     (

@@ -104,6 +104,20 @@ def test_slower_odometry_is_carried_along_its_twist_without_waiting():
     assert streams.faults == {"odometry_late": 1}
 
 
+def test_a_base_that_is_carried_comes_with_what_it_may_have_done_since():
+    streams = intake()
+    states = []
+    for k in range(1, 100):
+        if k % 20 == 1:
+            states += feed(streams, odometry(k * MS, u=(0.1 * (-1) ** (k // 20), 0, 0)))
+        states += feed(streams, joints(k * MS))
+    measured, carried = states[-19], states[-10]
+    assert measured.stamp_ns == 81 * MS and measured.base_carried is None and carried.base_covariance is None
+    assert np.sqrt(carried.base_carried[1, 0, 0]) == pytest.approx(0.2 * 9 / 20)  # the base turned round each 20 ms
+    streams.reset()
+    assert feed(streams, odometry(200 * MS), joints(200 * MS), joints(201 * MS))[0].base_carried is None
+
+
 def test_odometry_that_is_late_is_taken_for_when_it_was_measured():
     streams = intake(odometry_delay=0.003)
     states = feed(streams, odometry(10 * MS, p=(1, 0, 0), u=(2, 0, 0)), joints(10 * MS), joints(11 * MS))

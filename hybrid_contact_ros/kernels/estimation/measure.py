@@ -10,6 +10,7 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_quantities import contact_rates
 from hybrid_contact_ros.kernels.estimation.effort_errors import EffortCorrection, correct_efforts
 from hybrid_contact_ros.kernels.estimation.records import Array
+from hybrid_contact_ros.kernels.estimation.standing_feet import steady_base
 from hybrid_contact_ros.kernels.given import members
 from hybrid_contact_ros.kernels.mechanics.contact_space import contact_space
 from hybrid_contact_ros.kernels.mechanics.joint_motion import momentum_rate
@@ -29,6 +30,8 @@ class MeasureSettings(NamedTuple):
     velocity_sigma: float
     with_momentum: bool  # whether anybody reads the momentum and its rate
     floating_base: bool  # whether q has the base's quaternion from its fourth entry on
+    share: float  # N, weight by contact
+    rest_speed: float  # m/s, standard deviation of the velocity of a contact that stands
 
 
 class MeasuredState(NamedTuple):
@@ -57,11 +60,11 @@ class Measurement(NamedTuple):
     no_drift: Array  # (n,), zeros
     contact_velocity: Array  # u = J v (m, 3), m/s, normal first
     flat_velocity: Array  # the same as (n,)
-    gap_velocity: Array  # φ̇ (m,), m/s
+    gap_velocity: Array  # φ̇ (m,), m/s, as the next two with the base's velocity that standing feet tell
     tangential: Array  # (m, 3), m/s, along the surface, world frame
     slip_speed: Array  # (m,), m/s
     gap_sigmas: Array  # (m,), m, standard deviations of φ
-    velocity_sigmas: Array  # (m,), m/s, of φ̇
+    velocity_sigmas: Array  # (m,), m/s, of φ̇ and of the velocity along the surface, the largest of them
     momentum: Array  # M v (nv,)
     rate: Array  # Cᵀv − g (nv,)
 
@@ -69,7 +72,7 @@ class Measurement(NamedTuple):
 @kernel
 def measure(
     # settings:
-    gap_sigma, velocity_sigma, with_momentum, floating_base, tangents,
+    gap_sigma, velocity_sigma, with_momentum, floating_base, share, rest_speed, tangents,
     # tree:
     parent, first, size, lead, ratio,
     # bodies:
@@ -78,6 +81,8 @@ def measure(
     columns, placement,
     # correction:
     active, applied, added,
+    # feet:
+    stood, pressed, pressed_weight, believed, stands, base,
     # state:
     configuration, mass, bias, twist, rows, flat_rows, velocity, effort, has_effort, has_covariance, covariance,
     # scratch:
@@ -89,7 +94,8 @@ def measure(
     """Correct the efforts as far as their errors are known, factor M, and write everything of the contacts that depends
     on this state alone.
 
-    Args: the members of MeasureSettings, JointTree, BodyInertia, EffortCorrection, MeasuredState and Measurement;
+    Args: the members of MeasureSettings, JointTree, BodyInertia, EffortCorrection, StandingFeet, MeasuredState and
+        Measurement;
         ``columns`` and ``placement`` of JointState.
         tangents: (m, 2, 3), world frame. carried: scratch, (n, 10).
 
@@ -107,12 +113,19 @@ def measure(
     if contact_space(mass, bias, flat_rows, no_drift, L, half, G, unforced) != _SOLVED:
         return NOT_DEFINITE
     contact_rates(tangents, rows, velocity, contact_velocity, gap_velocity, tangential, slip_speed)
+    if has_covariance:
+        steady_base(
+            share, rest_speed, rows, contact_velocity, covariance[1], stood, pressed, pressed_weight, believed, stands,
+            base,
+        )  # fmt: skip
     for i in range(gap_sigmas.shape[0]):
         gap_sigmas[i] = gap_sigma
         velocity_sigmas[i] = velocity_sigma
         if has_covariance:
             gap_sigmas[i] = math.sqrt(gap_sigma * gap_sigma + _variance(rows[i, 0], covariance[0]))
-            velocity_sigmas[i] = math.sqrt(velocity_sigma * velocity_sigma + _variance(rows[i, 0], covariance[1]))
+            most = max(_variance(rows[i, 0], base), _variance(rows[i, 1], base), _variance(rows[i, 2], base))
+            velocity_sigmas[i] = math.sqrt(velocity_sigma * velocity_sigma + most)
+            _move(i, tangents, rows, contact_velocity, base[6], gap_velocity, tangential, slip_speed)
     if with_momentum:
         for i in range(momentum.shape[0]):
             momentum[i] = 0.0
@@ -129,8 +142,23 @@ def measure_given(before, has_effort, has_covariance, covariance, after):
 
 
 @kernel
+def _move(i, tangents, rows, velocity, moved, rate, tangential, speed):
+    """Write the rates of contact i (:func:`~.contact_quantities.contact_rates`) if the base moves by ``moved`` (6,)
+    faster than was measured."""
+    u, x, y = velocity[i, 0], velocity[i, 1], velocity[i, 2]
+    for k in range(6):
+        u += rows[i, 0, k] * moved[k]
+        x += rows[i, 1, k] * moved[k]
+        y += rows[i, 2, k] * moved[k]
+    rate[i] = u
+    speed[i] = math.sqrt(x * x + y * y)
+    for k in range(3):
+        tangential[i, k] = x * tangents[i, 0, k] + y * tangents[i, 1, k]
+
+
+@kernel
 def _variance(row, covariance):
-    """The variance that the base's covariance (6, 6) gives to a contact with the normal row (nv,), to first order."""
+    """The variance that the base's covariance (≥ 6, 6) gives to a contact with the row (nv,), to first order."""
     total = 0.0
     for i in range(6):
         for j in range(6):

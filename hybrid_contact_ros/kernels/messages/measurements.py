@@ -165,6 +165,34 @@ def carried(seconds, base, rotation, out):
 
 
 @kernel
+def missed(seconds, before, after, rotation, there, out):
+    """Write by how much the base ``before``, carried on by ``seconds``, misses the one that was measured then.
+
+    Args:
+        before, after: pose (7) and twist in the axes of the base (6). rotation: (3, 3), there: (13,), scratch.
+        out: (2, 6): displacement (m) and rotation vector (rad, of the first order) in the axes of the base, then the
+            differences of its twist.
+    """
+    carried(seconds, before, rotation, there)
+    _rotation(after, rotation)
+    norm = 0.0
+    for k in range(4):
+        norm += after[3 + k] * after[3 + k]
+    x, y, z, c = after[3], after[4], after[5], after[6]
+    px, py, pz, pc = there[3], there[4], there[5], there[6]
+    twice = 2.0 / sqrt(norm) * (1.0 if px * x + py * y + pz * z + pc * c >= 0.0 else -1.0)
+    out[0, 3] = twice * (pc * x - px * c - py * z + pz * y)
+    out[0, 4] = twice * (pc * y - py * c - pz * x + px * z)
+    out[0, 5] = twice * (pc * z - pz * c - px * y + py * x)
+    for k in range(3):
+        out[0, k] = 0.0
+        for i in range(3):
+            out[0, k] += rotation[i, k] * (after[i] - there[i])
+    for k in range(6):
+        out[1, k] = after[7 + k] - there[7 + k]
+
+
+@kernel
 def _rotation(base, rotation):
     """Write the rotation from base to world (3, 3) of the quaternion in ``base``, which may have any length."""
     length = 0.0

@@ -1,0 +1,60 @@
+"""Bases that are carried along their twist to another stamp, and how far to believe them there."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.kernels.messages.measurements import missed
+from hybrid_contact_ros.messages.odometry import Base
+
+Array = NDArray[np.float64]
+
+_REMEMBERED = 0.5  # s, of what bases missed
+_LONGEST = 0.2  # s between two bases that still tell how the base moves
+
+
+class CarriedBases:
+    """Learns from each new base by how much the one before, carried to its stamp, misses it.
+
+    A base that accelerates by a leaves the velocity that it is carried with by a t after t, and the place that this
+    velocity leads to by a t² / 2 or, where pose and twist of an odometry do not agree, in proportion to t. Both are
+    taken as proportional to t, with the mean squares (and products) of what was missed in the last half second; the
+    odometry's own noise is a part of that.
+    """
+
+    def __init__(self) -> None:
+        self._before, self._rates = np.empty((2, 6)), np.empty((2, 6, 6))
+        self._rotation, self._there = np.empty((3, 3)), np.empty(13)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all bases."""
+        self._last: tuple[int, Array] | None = None
+        self._seen = 0.0  # share of a long record that there is
+        self._rates[:] = 0.0
+
+    def note(self, stamp: int, base: Base) -> None:
+        """A base was measured at ``stamp`` (ns)."""
+        last, self._last = self._last, (stamp, base.numbers)
+        if last is None:
+            return
+        seconds = 1e-9 * (stamp - last[0])
+        if not 0.0 < seconds <= _LONGEST:
+            return
+        missed(seconds, last[1], base.numbers, self._rotation, self._there, self._before)
+        rate = self._before / seconds
+        keep = math.exp(-seconds / _REMEMBERED)
+        self._seen = keep * self._seen + 1.0 - keep
+        self._rates *= keep
+        self._rates += (1.0 - keep) * rate[:, :, None] * rate[:, None, :]
+
+    def at(self, base: Base, seconds: float) -> Base:
+        """The base so many seconds later (:meth:`~.odometry.Base.at`), with what that adds to its covariance."""
+        there = base.at(seconds)
+        if seconds == 0.0 or self._seen == 0.0:
+            return there
+        added = (seconds * seconds / self._seen) * self._rates
+        return there._replace(carried=added, covariance=None if base.covariance is None else base.covariance + added)

@@ -1,0 +1,82 @@
+"""How far bases that are carried along their twist are believed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from hybrid_contact_ros.kernels.messages.measurements import missed
+from hybrid_contact_ros.messages.carried_base import CarriedBases
+from hybrid_contact_ros.messages.odometry import Base
+
+MS = 1_000_000
+EVERY = 20 * MS
+
+
+def base(place=(0, 0, 0), turn=None, linear=(0, 0, 0), angular=(0, 0, 0), covariance=None) -> Base:
+    quaternion = (turn or Rotation.identity()).as_quat()
+    return Base(np.concatenate((place, quaternion, linear, angular)).astype(float), covariance)
+
+
+def accelerated(bases: CarriedBases, a: float, count: int = 6) -> None:
+    """Bases each 20 ms that accelerate along x, to and fro."""
+    for k in range(count):
+        bases.note(k * EVERY, base(linear=(0.5 * a * 0.02 * (-1) ** k, 0, 0)))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_a_carried_base_misses_is_its_displacement_in_the_axes_of_the_one_measured(seed):
+    rng = np.random.default_rng(seed)
+    first = base(rng.normal(size=3), Rotation.random(random_state=seed), rng.normal(size=3), rng.normal(size=3))
+    there = first.at(0.02).numbers
+    moved, turned = 1e-4 * rng.normal(size=3), 1e-4 * rng.normal(size=3)
+    rotation = Rotation.from_quat(there[3:7]) * Rotation.from_rotvec(turned)
+    twist = rng.normal(size=6)
+    after = np.concatenate((there[:3] + rotation.apply(moved), rng.choice([-1, 1]) * rotation.as_quat(), twist))
+    out = np.empty((2, 6))
+    missed(0.02, first.numbers, after, np.empty((3, 3)), np.empty(13), out)
+    np.testing.assert_allclose(out[0], np.concatenate((moved, turned)), atol=1e-12)
+    np.testing.assert_allclose(out[1], twist - there[7:], atol=1e-12)
+
+
+def test_a_base_that_accelerates_is_believed_less_the_further_it_is_carried():
+    bases = CarriedBases()
+    accelerated(bases, 8.0)
+    for ms in (5, 10, 20):
+        found = bases.at(base(), 1e-3 * ms)
+        assert found.covariance is None
+        twist, pose = found.carried[1], found.carried[0]
+        assert np.sqrt(twist[0, 0]) == pytest.approx(8e-3 * ms)
+        # The base stood where it was, so that its velocity of 0.08 m/s led astray.
+        assert np.sqrt(pose[0, 0]) == pytest.approx(0.08e-3 * ms)
+        assert not twist[1:].any() and not pose[1:].any()
+
+
+def test_a_stated_covariance_is_that_of_the_measurement_and_of_the_way():
+    bases = CarriedBases()
+    accelerated(bases, 8.0)
+    stated = np.stack((1e-6 * np.eye(6), 1e-4 * np.eye(6)))
+    found = bases.at(base(covariance=stated), 0.01)
+    np.testing.assert_allclose(found.covariance, stated + found.carried)
+    assert bases.at(base(covariance=stated), 0.0).carried is None
+
+
+def test_one_base_or_bases_far_apart_do_not_tell():
+    bases = CarriedBases()
+    bases.note(0, base())
+    assert bases.at(base(), 0.01).carried is None
+    bases.note(1000 * MS, base(linear=(1, 0, 0)))
+    assert bases.at(base(), 0.01).carried is None
+    accelerated(bases, 8.0)
+    assert bases.at(base(), 0.01).carried is not None
+    bases.reset()
+    assert bases.at(base(), 0.01).carried is None
+
+
+def test_what_was_missed_long_ago_is_forgotten():
+    bases = CarriedBases()
+    accelerated(bases, 8.0)
+    for k in range(6, 106):
+        bases.note(k * EVERY, base(linear=(0.08, 0, 0), place=(0.08 * 0.02 * k, 0, 0)))
+    assert np.sqrt(bases.at(base(), 0.02).carried[1, 0, 0]) < 0.03  # of 0.16 m/s, after 2 s
