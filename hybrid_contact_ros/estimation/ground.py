@@ -12,6 +12,7 @@ from hybrid_contact_ros.kernels.estimation.foot_stops import FootStops
 from hybrid_contact_ros.kernels.estimation.ground import GroundScratch
 from hybrid_contact_ros.kernels.estimation.ground_map import FOOTHOLDS, NUMBERS, GroundMap, GroundSettings
 from hybrid_contact_ros.kernels.estimation.stance import StanceMemory
+from hybrid_contact_ros.kernels.estimation.unrest import UNREST_COLUMNS
 
 if TYPE_CHECKING:
     from hybrid_contact_ros.mechanics.model import RigidBodyModel
@@ -45,7 +46,7 @@ def stance_memory(m: int) -> StanceMemory:
         point_place=np.zeros((m, 3)),
         point_height=np.zeros(m),
         point_gap=np.zeros(m),
-        unrest=np.zeros(m),
+        unrest=np.zeros((m, UNREST_COLUMNS)),
         standing=np.zeros(m),
         stance_height=np.zeros(m),
         stance_variance=np.zeros(m),

@@ -14,6 +14,9 @@ Array = NDArray[np.float64]
 
 _REMEMBERED = 0.5  # s, of what bases missed
 _LONGEST = 0.2  # s between two bases that still tell how the base moves
+_USUAL = np.array([0.1, 10.0])  # m/s and rad/s, m/s² and rad/s², of pose and twist
+_ABSURD = 1e12  # of numbers that are none, which an intake without limits lets pass
+_FURTHEST = 5.0  # times what was missed lately, or as usual: more is a jump of the odometry, and counts as that
 
 
 class CarriedBases:
@@ -22,11 +25,11 @@ class CarriedBases:
     A base that accelerates by a leaves the velocity that it is carried with by a t after t, and the place that this
     velocity leads to by a t² / 2 or, where pose and twist of an odometry do not agree, in proportion to t. Both are
     taken as proportional to t, with the mean squares (and products) of what was missed in the last half second; the
-    odometry's own noise is a part of that.
+    odometry's own noise is a part of that. A jump, as of a map that found itself again, is no motion: it counts little.
     """
 
     def __init__(self) -> None:
-        self._before, self._rates = np.empty((2, 6)), np.empty((2, 6, 6))
+        self._missed, self._rates = np.empty((2, 6)), np.empty((2, 6, 6))
         self._rotation, self._there = np.empty((3, 3)), np.empty(13)
         self.reset()
 
@@ -44,8 +47,14 @@ class CarriedBases:
         seconds = 1e-9 * (stamp - last[0])
         if not 0.0 < seconds <= _LONGEST:
             return
-        missed(seconds, last[1], base.numbers, self._rotation, self._there, self._before)
-        rate = self._before / seconds
+        missed(seconds, last[1], base.numbers, self._rotation, self._there, self._missed)
+        rate = self._missed / seconds
+        if not np.abs(rate).max() < _ABSURD:
+            return
+        size = np.sqrt((rate * rate).sum(axis=1))
+        lately = np.sqrt(np.trace(self._rates, axis1=1, axis2=2) / max(self._seen, 1e-9))
+        most = _FURTHEST * np.maximum(lately, _USUAL)
+        rate *= (most / np.maximum(size, most))[:, None]
         keep = math.exp(-seconds / _REMEMBERED)
         self._seen = keep * self._seen + 1.0 - keep
         self._rates *= keep

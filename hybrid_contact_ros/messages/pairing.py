@@ -93,7 +93,8 @@ class Pairing:
             RefusedError: ``odometry_timeout``.
         """
         self._bases = [*self._bases[-1:], (stamp, base)]
-        self._carry.note(stamp, base)
+        if self._matches < _IN_STEP:  # bases of streams in step are not carried, but for one that is lost
+            self._carry.note(stamp, base)
         if stamp == last_joints:
             self._matched = True
         if self._held is None or stamp < self._held[0]:

@@ -50,7 +50,7 @@ def model() -> RigidBodyModel:
 @dataclass(frozen=True)
 class Gait:
     """speed: m/s. sway: rad, of roll and pitch. stride: s. duty: part of it for which a foot stands. later: of each
-    leg. hz: of the states. slip: m/s, of feet that stand."""
+    leg. hz: of the states. slip: m/s, of feet that stand. lift: m, of feet that swing."""
 
     seconds: float = 6.0
     speed: float = 0.3
@@ -60,6 +60,7 @@ class Gait:
     later: tuple[float, ...] = tuple(DIAGONAL)
     hz: float = 500.0
     slip: float = 0.0
+    lift: float = 0.05
 
 
 def walk(gait: Gait) -> Recording:
@@ -116,7 +117,7 @@ def _joints(gait: Gait, t: np.ndarray) -> np.ndarray:
         foot = np.column_stack((
             x + gait.speed * begun[:, i] + reach * eased[:, i] + stood,
             np.full_like(t, y),
-            0.05 * np.sin(np.pi * swing[:, i]) ** 2,
+            gait.lift * np.sin(np.pi * swing[:, i]) ** 2,
         ))  # fmt: skip
         columns.append(rotation.inv().apply(foot - position) - np.array([x, y, 0.0]))
     return np.hstack(columns)

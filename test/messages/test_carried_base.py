@@ -80,3 +80,21 @@ def test_what_was_missed_long_ago_is_forgotten():
     for k in range(6, 106):
         bases.note(k * EVERY, base(linear=(0.08, 0, 0), place=(0.08 * 0.02 * k, 0, 0)))
     assert np.sqrt(bases.at(base(), 0.02).carried[1, 0, 0]) < 0.03  # of 0.16 m/s, after 2 s
+
+
+@pytest.mark.parametrize("jump", [10.0, 1e150])
+def test_a_jump_of_the_odometry_does_not_make_the_next_bases_doubtful(jump):
+    bases = CarriedBases()
+    for k in range(60):
+        bases.note(k * EVERY, base(place=(0.0 if k < 40 else jump, 0, 0), linear=(0.002 * (-1) ** k, 0, 0)))
+        found = bases.at(base(), 0.02).carried
+        assert found is None or np.sqrt(found[0, 0, 0]) < 0.003  # m
+
+
+def test_a_robot_that_begins_to_move_is_believed_less_within_a_third_of_a_second():
+    bases = CarriedBases()
+    for k in range(50):
+        bases.note(k * EVERY, base())
+    for k in range(50, 66):
+        bases.note(k * EVERY, base(linear=(0.2 * (-1) ** k, 0, 0)))  # 20 m/s², to and fro
+    assert np.sqrt(bases.at(base(), 0.02).carried[1, 0, 0]) > 0.2  # of 0.4 m/s

@@ -41,9 +41,9 @@ from hybrid_contact_ros.kernels.estimation.stance import (
     is_where_it_stood,
     leave,
     note_travel,
-    note_unrest,
     start_anew,
 )
+from hybrid_contact_ros.kernels.estimation.unrest import note_unrest
 
 MOST_LOADED = 16
 """Contacts of a robot with more have no loads here: their forces would take too long to tell apart."""
@@ -73,12 +73,13 @@ class GroundScratch(NamedTuple):
 
 @kernel
 def learn_ground(
-    settings, ground, given, believed, velocity, idle, noise, stopped, robot, problem, here, tracker, observer, solver,
-    scratch, memory, map, ahead,
+    settings, ground, given, believed, weight, velocity, idle, noise, stopped, robot, problem, here, tracker, observer,
+    solver, scratch, memory, map, ahead,
 ):  # fmt: skip
     """Learn from this state where the ground is, subtract the offset from the gaps, and widen their deviations.
 
     Args:
+        weight: (m,), in [0, 1], how far the forces of each contact are believed.
         velocity: (nv,), that of a floating base first (m/s, its own axes): a foot that is still while the base moves
             on does not hang from it. idle: (m,), whether the contact does not press for certain
             (:mod:`.hanging`): it does not stand, and is more than ``gap_off`` over the ground.
@@ -97,7 +98,7 @@ def learn_ground(
     if given.first:
         forget(ground, map)
         for i in range(m):
-            memory.unrest[i] = 0.0
+            memory.unrest[i, :] = 0.0
             memory.pulling[i] = 0.0
     for i in range(m):
         along = 0.0
@@ -138,7 +139,7 @@ def learn_ground(
         ahead.rate_offs[i] = settings.velocity_tolerance
         ahead.gap_offs[i] = settings.gap_off
         if ahead.plane_of[i] >= 0:
-            note_unrest(i, settings, given.dt, here, tracker, memory, ahead)
+            note_unrest(i, settings, given.dt, weight[i], problem, here, tracker, memory, ahead)
             _apply(i, loads, settings, ground, given, problem, here, tracker, memory, map, ahead)
             if idle[i] and problem.gap[i] < settings.gap_off:
                 memory.shift[i] += problem.gap[i] - settings.gap_off - _BEYOND

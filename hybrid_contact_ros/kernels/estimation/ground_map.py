@@ -22,7 +22,11 @@ from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 FOOTHOLDS = 24
 """That are remembered at most."""
 TIME, LOADED_AT, FITTED_AT, CLOCKS_UNSUPPORTED, BASE_VARIANCE, STEP_VARIANCE, PLANE_VARIANCE, SLOPE_VARIANCE = range(8)
-NUMBERS = 8
+NEW, MISSED = 8, 9
+"""How many new footholds there were lately, and the sum of squares of how far they were from what was expected."""
+NUMBERS = 10
+_LATELY = 12.0  # footholds that this is of
+_BEFORE = 4.0  # as many, which is what a height that nobody has touched counts for
 """Of ``state``: s, s, s, s, m², m², m², 1."""
 _MERGED = 0.03  # m: a foothold takes the place of those nearer than this
 _NUGGET = 0.001**2  # m², of each foothold: feet press in and roll
@@ -173,6 +177,23 @@ def note_surprise(ground, map, innovation, variance):
     found = map.map_numbers[STEP_VARIANCE] * (1.0 + _ADAPTATION * (ratio - 1.0))
     least = 0.25 * ground.step_sigma * ground.step_sigma
     map.map_numbers[STEP_VARIANCE] = min(max(found, least), max(_MOST_STEP, least))
+
+
+@kernel
+def note_miss(map, innovation):
+    """Note how far a new foothold was from what was predicted, m."""
+    numbers = map.map_numbers
+    keep = min(1.0, (_LATELY - 1.0) / max(numbers[NEW], 1.0))
+    numbers[NEW] = keep * numbers[NEW] + 1.0
+    numbers[MISSED] = keep * numbers[MISSED] + innovation * innovation
+
+
+@kernel
+def height_sigma(numbers, before):
+    """The standard deviation (m) of the surface's height at a contact, which is ``before`` on ground that nobody has
+    touched: the root mean square of that, four times, and of what the last footholds missed; never more than that."""
+    square = (_BEFORE * before * before + numbers[MISSED]) / (_BEFORE + numbers[NEW])
+    return min(math.sqrt(square), before)
 
 
 @kernel

@@ -29,9 +29,6 @@ _CREEP, _CREEP_UNLOADED = 0.001**2, 0.0001**2  # m²/s, by which single foothold
 _PLACE_TIME = 0.05  # s, of the positions of the points, once they are slower than
 _FLIES = 0.3  # m/s
 _LIFTED = 0.0015  # m, above where it stood
-_UNREST_TIME = 0.2  # s
-_LANDED = 0.05  # s, after which the ringing of an impact is over
-_RESTLESS = 2.0  # deviations of a rate that speaks for nothing
 _SINKS = 0.15  # s: a foot does not go on sinking for longer; it is the base that moves then
 _ABSENT = 0.5  # s: after a longer pause nothing is where it was
 _ALONG = 3.0  # positions along the surface may move by this many times as much as heights
@@ -44,7 +41,7 @@ class StanceMemory(NamedTuple):
     point_place: Array  # (m, 3), m, low-passed place in the plane
     point_height: Array  # (m,), m, and gap
     point_gap: Array  # (m,), m, the same gap, low-passed as briefly as the velocities
-    unrest: Array  # (m,), (m/s)², mean square of the gap's rate while the contact stands
+    unrest: Array  # (m, 4), how much the gap moves while the contact stands: columns of :mod:`.unrest`
     standing: Array  # (m,), s, since the contact has been still
     stance_height: Array  # (m,), m, mean and variance of the height while it is
     stance_variance: Array  # (m,), m²
@@ -186,17 +183,6 @@ def smoothed(dt):
 def noise_left(noise_of_rate, lag):
     """What the low-pass of the velocities leaves of the noise of a rate, m/s. lag: of :func:`smoothed`."""
     return noise_of_rate * math.sqrt(min(0.5 * lag, 1.0))
-
-
-@kernel
-def note_unrest(i, settings, dt, here, tracker, memory, ahead):
-    """Learn how much the gap of contact i moves while it stands, where it should not: by noise of the velocities, or on
-    soft ground. A rate of that size speaks for nothing."""
-    if memory.entry[i] >= 0 and memory.standing[i] > _LANDED and tracker.closed[i]:
-        lag = 1.0 - math.exp(-dt / _UNREST_TIME)
-        memory.unrest[i] += lag * (here.gap_velocity[i] ** 2 - memory.unrest[i])
-    here.velocity_sigmas[i] = math.sqrt(here.velocity_sigmas[i] ** 2 + memory.unrest[i])
-    ahead.rate_offs[i] = max(settings.velocity_tolerance, _RESTLESS * math.sqrt(memory.unrest[i]))
 
 
 @kernel

@@ -23,7 +23,7 @@ from hybrid_contact_ros.kernels.estimation.event_skill import EventSkill
 from hybrid_contact_ros.kernels.estimation.foot_stops import FootStops, doubt_efforts, hold_stopped
 from hybrid_contact_ros.kernels.estimation.friction_bounds import FrictionBounds, FrictionTable, bound_friction
 from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, learn_ground
-from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings
+from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings, height_sigma
 from hybrid_contact_ros.kernels.estimation.hanging import HangMemory, note_lowering
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory, has_settled
@@ -245,13 +245,6 @@ def update(
         belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes, belief_slope,
         belief_offset, belief_course,
     )  # fmt: skip
-    belief_settings = BeliefSettings(
-        belief_gap_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed,
-        belief_rest_speed, belief_load_sigma, belief_load_limit, belief_slip_sigma, belief_slip_limit,
-        belief_force_part, belief_share, belief_outliers, belief_gap_correlation, belief_velocity_correlation,
-        belief_load_correlation, belief_force_correlation, belief_touchdown_rate, belief_liftoff_rate,
-        belief_slip_rate, belief_stick_rate, belief_foresight, belief_foresight_sigma, belief_sigmas,
-    )  # fmt: skip
     belief = BeliefRecord(
         belief_members, belief_belief, belief_kind, belief_times, belief_load, belief_touching, belief_weight,
         belief_probability, belief_slow, belief_last, belief_noise, belief_force, belief_covariance, belief_inverse,
@@ -297,6 +290,15 @@ def update(
     )
     doubt_efforts(stop_doubted, weight)
     believed = believes(given, weight)
+    # Where no forces tell a contact, expect the ground as exactly as the last footholds were where they were expected.
+    surface_sigma = belief_gap_sigma if believed else height_sigma(map_numbers, belief_gap_sigma)
+    belief_settings = BeliefSettings(
+        surface_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed,
+        belief_rest_speed, belief_load_sigma, belief_load_limit, belief_slip_sigma, belief_slip_limit,
+        belief_force_part, belief_share, belief_outliers, belief_gap_correlation, belief_velocity_correlation,
+        belief_load_correlation, belief_force_correlation, belief_touchdown_rate, belief_liftoff_rate,
+        belief_slip_rate, belief_stick_rate, belief_foresight, belief_foresight_sigma, belief_sigmas,
+    )  # fmt: skip
     # Ask how late efforts, base and inertial unit come against the joints.
     learn_offsets(
         dt, trusted, floating_base, velocity[3:6], rows, tangents, normals, flat_velocity, closed, table, trust, check,
@@ -308,8 +310,8 @@ def update(
     note_lowering(dt, believed or not floating_base, plane_of, closed, point_velocity, hang)
     moving = floating_base and velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2 > MOVES * MOVES
     learn_ground(
-        settings, ground_settings, given, believed, velocity, hang_idle, noise_sigma, stop_since, robot, problem, here,
-        tracker, observer, solver, scratch, stance, footholds, ground,
+        settings, ground_settings, given, believed, weight, velocity, hang_idle, noise_sigma, stop_since, robot,
+        problem, here, tracker, observer, solver, scratch, stance, footholds, ground,
     )  # fmt: skip
     # Of states that are far apart, forces are those between them: they tell of the ground, and not of this state.
     if gain > 0.0 and dt * gain > SLOW:

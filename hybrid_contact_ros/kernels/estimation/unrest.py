@@ -1,0 +1,42 @@
+"""How much the gap of a contact moves while it stands: by noise of the velocities, or on soft ground."""
+
+from __future__ import annotations
+
+import math
+
+from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
+
+ALL, UP, DOWN, CLOSED_FOR = range(4)
+"""Columns of ``StanceMemory.unrest``: mean squares of the gap's rate while the contact stands, (m/s)²: of all rates, of
+those that are positive, and, from its touchdown on, of those that are negative; for how long it has been closed, s."""
+UNREST_COLUMNS = 4
+_TIME = 0.2  # s
+_LANDED = 0.05  # s, after which the ringing of an impact is over
+_STOPPED, _SUNK = 0.02, 0.12  # s after a touchdown: a foot on rigid ground has stopped, one on soft ground has sunk
+_RISEN = 0.002  # m: what comes down from higher had left
+_RESTLESS = 2.0  # deviations of a rate that speaks for nothing
+
+
+@kernel
+def note_unrest(i, settings, dt, weight, problem, here, tracker, memory, ahead):
+    """Learn how much the gap of contact i moves while it stands, where it should not; a rate of that size speaks for
+    nothing.
+
+    A contact that is thought to be closed may have left: its rate is that of a swing then, and to learn it would keep
+    all later ones closed. Where the force on it is not believed (``weight``), only motions to and fro are unrest: twice
+    the smaller one of the mean squares up and down. A foot that leaves has gone up, and one that sinks in soft ground
+    goes down after its touchdown. What comes down from above where it stood does not.
+    """
+    unrest, rate = memory.unrest[i], here.gap_velocity[i]
+    lag = 1.0 - math.exp(-dt / _TIME)
+    unrest[CLOSED_FOR] = unrest[CLOSED_FOR] + dt if tracker.closed[i] else 0.0
+    if memory.entry[i] >= 0 and memory.standing[i] > _LANDED and tracker.closed[i]:
+        unrest[ALL] += lag * (rate * rate - unrest[ALL])
+        unrest[UP] += lag * (max(rate, 0.0) ** 2 - unrest[UP])
+    low = memory.entry[i] >= 0 and problem.gap[i] - memory.stance_height[i] < _RISEN
+    if unrest[CLOSED_FOR] > _STOPPED and (unrest[CLOSED_FOR] < _SUNK or low):
+        unrest[DOWN] += lag * (min(rate, 0.0) ** 2 - unrest[DOWN])
+    square = unrest[ALL] if weight >= BELIEVED else min(unrest[ALL], 2.0 * min(unrest[UP], unrest[DOWN]))
+    here.velocity_sigmas[i] = math.sqrt(here.velocity_sigmas[i] ** 2 + square)
+    ahead.rate_offs[i] = max(settings.velocity_tolerance, _RESTLESS * math.sqrt(square))
