@@ -10,7 +10,9 @@ import pytest
 
 from helpers.quadruped import CONFIG, Gait, model, states, walk
 from hybrid_contact_ros import ContactEstimator
+from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.estimator import Parts
+from hybrid_contact_ros.kernels.estimation.belief_step import remember
 from hybrid_contact_ros.kernels.estimation.ground_map import MISSED, NEW, NUMBERS, height_sigma, note_miss
 from hybrid_contact_ros.kernels.estimation.unrest import UNREST_COLUMNS, note_unrest
 
@@ -45,6 +47,18 @@ def test_ground_that_becomes_uneven_is_as_uncertain_again_after_a_few_steps():
     note_miss.py_func(ground, 0.02)
     assert height_sigma(ground.map_numbers, 0.006) > 0.0055
     assert ground.map_numbers[NEW] == pytest.approx(12.0) and ground.map_numbers[MISSED] == pytest.approx(0.0004)
+
+
+@pytest.mark.parametrize(
+    ("believed", "gap", "kept"), [(False, -0.036, False), (False, -0.005, True), (True, -0.036, True)]
+)
+def test_a_foot_that_is_open_deep_in_the_expected_ground_does_not_meet_it_now(believed, gap, kept):
+    """Else it closes and opens in turns. Forces tell what deep ground is."""
+    out = SimpleNamespace(codes=np.full((32, 1), EventKind.TOUCHDOWN, np.uint8))
+    belief = SimpleNamespace(load=np.zeros(1), kind=np.zeros(1, np.uint8), times=np.ones((1, 3)))
+    ahead = SimpleNamespace(event_times=np.zeros((1, 3)))
+    remember.py_func(believed, 0.003, np.array([gap]), np.array([0.002]), ahead, belief, out)
+    assert (belief.kind[0] == EventKind.TOUCHDOWN) == kept and not belief.times.any()
 
 
 def rest(rates, heights, weight, age=1.0):

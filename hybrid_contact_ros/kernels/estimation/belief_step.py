@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_belief import contact_belief
 from hybrid_contact_ros.kernels.estimation.free_forces import FreeForces, free_forces
@@ -27,6 +28,7 @@ _TRACKED, _LOADED = 1.5, 4.0  # logits that a status of the tracker is worth bes
 # one that has moved on by _STANDS meanwhile.
 _ABOVE, _MOVED, _SIGMAS = 6.0, 3.0, 3.0
 _STANDS = 0.01  # m
+_TOUCHDOWN, _DEEP = int(EventKind.TOUCHDOWN), 3.0  # deviations
 # Logit that it is worth that something else than the contacts carries the robot, and the most that is believed else.
 _HELD_UP, _LOOKS = 6.0, 0.95
 
@@ -247,9 +249,13 @@ def decide_closed(close_above, open_below, velocity_tolerance, gap, rate, stoppe
 
 
 @kernel
-def remember(ahead, belief, out):
-    """Keep the events that this state foretells: the next belief starts from them."""
+def remember(believed, surface_sigma, gap, gap_sigmas, ahead, belief, out):
+    """Keep the events that this state foretells: the next belief starts from them. Where no forces tell a contact, a
+    foot that is open deep in the expected ground has not met it there, and does not meet it now."""
     for i in range(belief.load.shape[0]):
         belief.kind[i] = out.codes[NEXT_EVENT, i]
+        deep = not believed and gap[i] < -_DEEP * math.hypot(surface_sigma, gap_sigmas[i])
+        if deep and belief.kind[i] == _TOUCHDOWN and ahead.event_times[i, 0] <= 0.0:
+            belief.kind[i] = 0
         for k in range(3):
             belief.times[i, k] = ahead.event_times[i, k]

@@ -374,7 +374,7 @@ def update(
     bound_friction(dt, friction, weight, robot, problem, here, tracker, friction_table, friction_bounds, out)
     # Foretell each contact's next event, from the extrapolated state and the rhythm of the gait.
     foretell(settings, given, weight, robot, problem, here, tracker, lines, scratch, ahead, out)
-    remember(ahead, belief, out)
+    remember(believed, surface_sigma, gap, gap_sigmas, ahead, belief, out)
     # Compare the course of the joints with the last stride; weigh what that, the state and the rhythm foretell.
     weigh_events(settings, given, weight, robot, problem, here, tracker, lines, scratch, course, skill, ahead, out)
     # Say when it comes as a density, by what was foretold of earlier events.
