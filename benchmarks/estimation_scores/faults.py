@@ -145,10 +145,10 @@ def slow_base(episode: Episode, rate: float) -> Episode:
     k = new[np.searchsorted(new, np.arange(r.time.size), side="right") - 1]
     numbers = np.column_stack((r.position, r.quaternion, r.linear, r.angular))[k]
     bases, carry, nothing = [], CarriedBases(), np.zeros((2, 6, 6))
-    for i, row in enumerate(numbers):
-        if k[i] == i:
-            carry.note(round(1e9 * r.time[i]), Base(row, None))
-        bases.append(carry.at(Base(row, None), float(r.time[i] - r.time[k[i]])))
+    for i, base in enumerate(Base(row, None) for row in numbers):
+        if 0 < k[i] == i:
+            carry.note(Base(numbers[i - 1], None), float(r.time[i] - r.time[k[i - 1]]), base)
+        bases.append(carry.at(base, float(r.time[i] - r.time[k[i]])))
     position, quaternion, linear, angular = np.split(np.array([base.numbers for base in bases]), (3, 7, 10), axis=1)
     moved = {"position": position, "quaternion": quaternion, "linear": linear, "angular": angular}
     moved["base_carried"] = np.array([nothing if base.carried is None else base.carried for base in bases])

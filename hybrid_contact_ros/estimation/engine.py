@@ -151,10 +151,11 @@ class Engine:
         config = suited(model, config)
         m, flat_rows, activation = model.contacts, self._problem.flat_rows, config.activation
         shared = shared_weight(model)
+        belief = belief_settings(config.belief, config.prediction.bound_sigmas, shared, m)
         settings = MeasureSettings(
             float(activation.gap_sigma), float(activation.velocity_sigma),
-            config.observer.gain > 0.0 or config.trust.bandwidth > 0.0, model.floating_base, shared / max(m, 1),
-            float(config.belief.rest_speed),
+            config.observer.gain > 0.0 or config.trust.bandwidth > 0.0, model.floating_base, belief.share,
+            belief.rest_speed,
         )  # fmt: skip
         feet = StandingFeet(
             memory.tracker.closed, memory.belief.force, memory.trust.memory.force_weight, memory.belief.probability,
@@ -169,8 +170,7 @@ class Engine:
         given = Given(
             *update_settings(model, config), *ground_settings(config.ground, shared, m),
             *belief_use(config.belief, model.contact_frames, len(model.joint_names)),
-            *belief_settings(config.belief, config.prediction.bound_sigmas, shared, m), *robot,
-            *problem,
+            *belief, *robot, *problem,
             *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer, *memory.log,
             *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.correction,
             *memory.trust.errors, *memory.trust.hang, *memory.trust.noise, *memory.stops,
@@ -182,7 +182,8 @@ class Engine:
         self._update = Bound(update_given, given)
 
     def measure(self, state: RobotState) -> int:
-        """Write what a state, which the model has evaluated, says by itself. Remembers nothing.
+        """Write what a state, which the model has evaluated, says by itself; of one whose base is uncertain also what
+        the feet that stood before say of it. Remembers nothing.
 
         Returns:
             USABLE, or why it is not, as :func:`~hybrid_contact_ros.kernels.estimation.measure.measure`.

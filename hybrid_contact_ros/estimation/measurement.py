@@ -11,10 +11,9 @@ from hybrid_contact_ros.estimation.engine import Engine
 from hybrid_contact_ros.kernels.estimation.measure import NOT_DEFINITE, QUATERNION_TOLERANCE, USABLE
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
+from hybrid_contact_ros.mechanics.state import BASE_COVARIANCE, RobotState, UnusableStateError
 
 _LAST_STAMP = 2**62  # ns: differences of two stamps are 64 bits wide
-_COVARIANCE = (2, 6, 6)
 _LARGEST_COVARIANCE = 1e15  # m², rad² and their rates
 
 
@@ -35,7 +34,7 @@ class StateReader:
         doubt = state.base_doubt
         if doubt is not None:
             entries = np.asarray(doubt, dtype=np.float64)
-            if entries.shape != _COVARIANCE:
+            if entries.shape != BASE_COVARIANCE:
                 self._check_size(state)
             entries = entries.ravel()
             if not ddot(entries, entries) <= _LARGEST_COVARIANCE**2:

@@ -11,6 +11,8 @@ from hybrid_contact_ros.mechanics.commands import JointCommand
 from hybrid_contact_ros.mechanics.sensors import CommandedContacts, ContactForces, ContactReadings, ImuMeasurement
 
 Vector = NDArray[np.float64]
+BASE_COVARIANCE = (2, 6, 6)
+"""Shape of the covariances of a free-flyer: of its pose and of its velocity."""
 
 
 class UnusableStateError(ValueError):
@@ -99,6 +101,6 @@ class RobotState:
                 bad = int(np.flatnonzero(~np.isfinite(array))[0])
                 return f"{name}[{bad}] is {array[bad]}, every entry must be finite"
         for name, array in (("base_covariance", self.base_covariance), ("base_carried", self.base_carried)):
-            if array is not None and array.shape != (2, 6, 6):
+            if array is not None and array.shape != BASE_COVARIANCE:
                 return f"{name} has shape {array.shape}, (2, 6, 6) is needed"
         return None

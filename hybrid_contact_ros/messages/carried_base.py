@@ -35,19 +35,14 @@ class CarriedBases:
 
     def reset(self) -> None:
         """Forget all bases."""
-        self._last: tuple[int, Array] | None = None
         self._seen = 0.0  # share of a long record that there is
         self._rates[:] = 0.0
 
-    def note(self, stamp: int, base: Base) -> None:
-        """A base was measured at ``stamp`` (ns)."""
-        last, self._last = self._last, (stamp, base.numbers)
-        if last is None:
-            return
-        seconds = 1e-9 * (stamp - last[0])
+    def note(self, before: Base, seconds: float, base: Base) -> None:
+        """A base was measured, so many seconds after the one ``before``."""
         if not 0.0 < seconds <= _LONGEST:
             return
-        missed(seconds, last[1], base.numbers, self._rotation, self._there, self._missed)
+        missed(seconds, before.numbers, base.numbers, self._rotation, self._there, self._missed)
         rate = self._missed / seconds
         if not np.abs(rate).max() < _ABSURD:
             return

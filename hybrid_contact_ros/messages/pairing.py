@@ -92,9 +92,10 @@ class Pairing:
         Raises:
             RefusedError: ``odometry_timeout``.
         """
+        if self._bases and self._matches < _IN_STEP:  # those of streams in step are not carried, but where one is lost
+            before, last = self._bases[-1]
+            self._carry.note(last, (stamp - before) * 1e-9, base)
         self._bases = [*self._bases[-1:], (stamp, base)]
-        if self._matches < _IN_STEP:  # bases of streams in step are not carried, but for one that is lost
-            self._carry.note(stamp, base)
         if stamp == last_joints:
             self._matched = True
         if self._held is None or stamp < self._held[0]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -10,8 +12,7 @@ from hybrid_contact_ros.kernels.messages.measurements import missed
 from hybrid_contact_ros.messages.carried_base import CarriedBases
 from hybrid_contact_ros.messages.odometry import Base
 
-MS = 1_000_000
-EVERY = 20 * MS
+EVERY = 0.02  # s
 
 
 def base(place=(0, 0, 0), turn=None, linear=(0, 0, 0), angular=(0, 0, 0), covariance=None) -> Base:
@@ -19,10 +20,15 @@ def base(place=(0, 0, 0), turn=None, linear=(0, 0, 0), angular=(0, 0, 0), covari
     return Base(np.concatenate((place, quaternion, linear, angular)).astype(float), covariance)
 
 
+def measured(bases: CarriedBases, *found: Base, every: float = EVERY) -> None:
+    """One base after the other, each so many seconds after the last."""
+    for before, after in pairwise(found):
+        bases.note(before, every, after)
+
+
 def accelerated(bases: CarriedBases, a: float, count: int = 6) -> None:
-    """Bases each 20 ms that accelerate along x, to and fro."""
-    for k in range(count):
-        bases.note(k * EVERY, base(linear=(0.5 * a * 0.02 * (-1) ** k, 0, 0)))
+    """Bases that accelerate along x, to and fro."""
+    measured(bases, *(base(linear=(0.5 * a * 0.02 * (-1) ** k, 0, 0)) for k in range(count)))
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -64,9 +70,9 @@ def test_a_stated_covariance_is_that_of_the_measurement_and_of_the_way():
 
 def test_one_base_or_bases_far_apart_do_not_tell():
     bases = CarriedBases()
-    bases.note(0, base())
+    measured(bases, base())
     assert bases.at(base(), 0.01).carried is None
-    bases.note(1000 * MS, base(linear=(1, 0, 0)))
+    measured(bases, base(), base(linear=(1, 0, 0)), every=1.0)
     assert bases.at(base(), 0.01).carried is None
     accelerated(bases, 8.0)
     assert bases.at(base(), 0.01).carried is not None
@@ -77,24 +83,22 @@ def test_one_base_or_bases_far_apart_do_not_tell():
 def test_what_was_missed_long_ago_is_forgotten():
     bases = CarriedBases()
     accelerated(bases, 8.0)
-    for k in range(6, 106):
-        bases.note(k * EVERY, base(linear=(0.08, 0, 0), place=(0.08 * 0.02 * k, 0, 0)))
+    measured(bases, *(base(linear=(0.08, 0, 0), place=(0.08 * 0.02 * k, 0, 0)) for k in range(101)))
     assert np.sqrt(bases.at(base(), 0.02).carried[1, 0, 0]) < 0.03  # of 0.16 m/s, after 2 s
 
 
 @pytest.mark.parametrize("jump", [10.0, 1e150])
 def test_a_jump_of_the_odometry_does_not_make_the_next_bases_doubtful(jump):
     bases = CarriedBases()
-    for k in range(60):
-        bases.note(k * EVERY, base(place=(0.0 if k < 40 else jump, 0, 0), linear=(0.002 * (-1) ** k, 0, 0)))
-        found = bases.at(base(), 0.02).carried
-        assert found is None or np.sqrt(found[0, 0, 0]) < 0.003  # m
+    found = [base(place=(0.0 if k < 40 else jump, 0, 0), linear=(0.002 * (-1) ** k, 0, 0)) for k in range(60)]
+    for k in range(1, 60):
+        measured(bases, *found[k - 1 : k + 1])
+        carried = bases.at(base(), 0.02).carried
+        assert carried is not None and np.sqrt(carried[0, 0, 0]) < 0.003  # m
 
 
 def test_a_robot_that_begins_to_move_is_believed_less_within_a_third_of_a_second():
     bases = CarriedBases()
-    for k in range(50):
-        bases.note(k * EVERY, base())
-    for k in range(50, 66):
-        bases.note(k * EVERY, base(linear=(0.2 * (-1) ** k, 0, 0)))  # 20 m/s², to and fro
+    moves = (base(linear=(0.2 * (-1) ** k, 0, 0)) for k in range(16))  # 20 m/s², to and fro
+    measured(bases, *(base() for _ in range(50)), *moves)
     assert np.sqrt(bases.at(base(), 0.02).carried[1, 0, 0]) > 0.2  # of 0.4 m/s

@@ -33,10 +33,16 @@ def contact_rates(
         velocity[i, 0] = u
         velocity[i, 1] = x
         velocity[i, 2] = y
-        rate[i] = u
-        speed[i] = math.sqrt(x * x + y * y)
-        for k in range(3):
-            tangential[i, k] = x * tangents[i, 0, k] + y * tangents[i, 1, k]
+        write_rates(i, u, x, y, tangents, rate, tangential, speed)
+
+
+@kernel
+def write_rates(i, u, x, y, tangents, rate, tangential, speed):
+    """Write what :func:`contact_rates` does of contact i, whose velocity along its normal and tangents is u, x, y."""
+    rate[i] = u
+    speed[i] = math.sqrt(x * x + y * y)
+    for k in range(3):
+        tangential[i, k] = x * tangents[i, 0, k] + y * tangents[i, 1, k]
 
 
 @kernel

@@ -9,7 +9,6 @@ from hybrid_contact_ros.kernels.estimation.ground_map import (
     add_foothold,
     fit,
     keep_foothold,
-    note_miss,
     note_surprise,
     predict,
     remove_foothold,
@@ -66,7 +65,6 @@ def enter(
     base = map.map_numbers[BASE_VARIANCE]
     if map.map_size[0] > 0:
         note_surprise(ground, map, surprise, spread + variance)
-        note_miss(map, surprise)
         if base > 0.0:
             shift_all(map, base / (spread + variance) * surprise)
     map.map_numbers[BASE_VARIANCE] = base * (1.0 - base / (spread + variance))

@@ -23,11 +23,11 @@ FOOTHOLDS = 24
 """That are remembered at most."""
 TIME, LOADED_AT, FITTED_AT, CLOCKS_UNSUPPORTED, BASE_VARIANCE, STEP_VARIANCE, PLANE_VARIANCE, SLOPE_VARIANCE = range(8)
 NEW, MISSED = 8, 9
-"""How many new footholds there were lately, and the sum of squares of how far they were from what was expected."""
 NUMBERS = 10
+"""Of ``map_numbers``: s, s, s, s, m², m², m², 1; how many new footholds there were lately, and the sum of squares (m²)
+of how far they were from what was expected."""
 _LATELY = 12.0  # footholds that this is of
 _BEFORE = 4.0  # as many, which is what a height that nobody has touched counts for
-"""Of ``state``: s, s, s, s, m², m², m², 1."""
 _MERGED = 0.03  # m: a foothold takes the place of those nearer than this
 _NUGGET = 0.001**2  # m², of each foothold: feet press in and roll
 _PRIOR_GROWTH = 2.0
@@ -172,7 +172,9 @@ def predict(ground, group, map, i, place, row):
 
 @kernel
 def note_surprise(ground, map, innovation, variance):
-    """Let κ follow how far the height of a new foothold was from what was predicted, with that variance, m²."""
+    """Let κ follow how far the height of a new foothold was from what was predicted, with that variance, m²; and note
+    it for :func:`height_sigma`."""
+    note_miss(map, innovation)
     ratio = min(innovation * innovation / variance, _MOST_SURPRISE)
     found = map.map_numbers[STEP_VARIANCE] * (1.0 + _ADAPTATION * (ratio - 1.0))
     least = 0.25 * ground.step_sigma * ground.step_sigma

@@ -1,4 +1,6 @@
-"""What one state says of the contacts by itself: contact space, velocities, uncertainty, and the rate of momentum."""
+"""What one state says of the contacts: contact space, velocities, uncertainty, and the rate of momentum.
+
+Of what was before, only the feet that stood are heard, and only where the velocity of the base is uncertain."""
 
 from __future__ import annotations
 
@@ -7,10 +9,10 @@ from typing import NamedTuple
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.estimation.contact_quantities import contact_rates
+from hybrid_contact_ros.kernels.estimation.contact_quantities import contact_rates, write_rates
 from hybrid_contact_ros.kernels.estimation.effort_errors import EffortCorrection, correct_efforts
 from hybrid_contact_ros.kernels.estimation.records import Array
-from hybrid_contact_ros.kernels.estimation.standing_feet import steady_base
+from hybrid_contact_ros.kernels.estimation.standing_feet import MOVED, moved_speed, steady_base
 from hybrid_contact_ros.kernels.given import members
 from hybrid_contact_ros.kernels.mechanics.contact_space import contact_space
 from hybrid_contact_ros.kernels.mechanics.joint_motion import momentum_rate
@@ -92,7 +94,7 @@ def measure(
     gap_sigmas, velocity_sigmas, momentum, rate,
 ):  # fmt: skip
     """Correct the efforts as far as their errors are known, factor M, and write everything of the contacts that depends
-    on this state alone.
+    on this state alone, but for the velocity of an uncertain base (:mod:`.standing_feet`).
 
     Args: the members of MeasureSettings, JointTree, BodyInertia, EffortCorrection, StandingFeet, MeasuredState and
         Measurement;
@@ -125,7 +127,12 @@ def measure(
             gap_sigmas[i] = math.sqrt(gap_sigma * gap_sigma + _variance(rows[i, 0], covariance[0]))
             most = max(_variance(rows[i, 0], base), _variance(rows[i, 1], base), _variance(rows[i, 2], base))
             velocity_sigmas[i] = math.sqrt(velocity_sigma * velocity_sigma + most)
-            _move(i, tangents, rows, contact_velocity, base[6], gap_velocity, tangential, slip_speed)
+            u, x, y = (
+                moved_speed(rows[i, 0], contact_velocity[i, 0], base[MOVED]),
+                moved_speed(rows[i, 1], contact_velocity[i, 1], base[MOVED]),
+                moved_speed(rows[i, 2], contact_velocity[i, 2], base[MOVED]),
+            )
+            write_rates(i, u, x, y, tangents, gap_velocity, tangential, slip_speed)
     if with_momentum:
         for i in range(momentum.shape[0]):
             momentum[i] = 0.0
@@ -139,21 +146,6 @@ def measure(
 def measure_given(before, has_effort, has_covariance, covariance, after):
     """:func:`measure`; ``before`` and ``after`` hold its arguments before and after those that are named here."""
     return measure(*members(before), has_effort, has_covariance, covariance, *members(after))
-
-
-@kernel
-def _move(i, tangents, rows, velocity, moved, rate, tangential, speed):
-    """Write the rates of contact i (:func:`~.contact_quantities.contact_rates`) if the base moves by ``moved`` (6,)
-    faster than was measured."""
-    u, x, y = velocity[i, 0], velocity[i, 1], velocity[i, 2]
-    for k in range(6):
-        u += rows[i, 0, k] * moved[k]
-        x += rows[i, 1, k] * moved[k]
-        y += rows[i, 2, k] * moved[k]
-    rate[i] = u
-    speed[i] = math.sqrt(x * x + y * y)
-    for k in range(3):
-        tangential[i, k] = x * tangents[i, 0, k] + y * tangents[i, 1, k]
 
 
 @kernel

@@ -13,7 +13,9 @@ _STICKS = 0.9  # What no force tells of counts where it sticks with this probabi
 _FREEDOM = 3.0  # of Student's distribution of the velocity of a contact that stands: some slide, or leave just now
 _PASSES = 4
 _SAME = 0.2  # part of a weight that no pass is made for
-_BASE, _MOVED, _GAIN = 6, 6, 7  # coordinates of the base; rows of the scratch behind its covariance
+_BASE = 6  # coordinates of the base
+MOVED, _GAIN = 6, 7
+"""Rows of ``StandingFeet.base`` behind the covariance: δ, and P h."""
 _VARIANCE, _FACTOR = range(2)  # of a contact's velocity, (m/s)², negative where it says nothing; how much more it has
 
 
@@ -60,14 +62,14 @@ def steady_base(
         settled = turn > 0
         for i in range(m if turn else 0):
             if stands[i, _VARIANCE] > 0.0:
-                odd = _square(rows[i], velocity[i], base[_MOVED]) / stands[i, _VARIANCE]
+                odd = _square(rows[i], velocity[i], base[MOVED]) / stands[i, _VARIANCE]
                 factor = (_FREEDOM + odd) / (_FREEDOM + 3.0)
                 settled = settled and abs(factor - stands[i, _FACTOR]) <= _SAME * factor
                 stands[i, _FACTOR] = factor
         if settled:
             return
         for a in range(_BASE):
-            base[_MOVED, a] = 0.0
+            base[MOVED, a] = 0.0
             for b in range(_BASE):
                 base[a, b] = covariance[a, b]
         for i in range(m):
@@ -76,29 +78,34 @@ def steady_base(
 
 
 @kernel
+def moved_speed(row, speed, moved):
+    """The speed of a contact along a row (nv,) of J, if the base moves by ``moved`` (6,) faster than was measured."""
+    for a in range(_BASE):
+        speed += row[a] * moved[a]
+    return speed
+
+
+@kernel
 def _square(rows, velocity, moved):
     """The square of a contact's speed with δ, (m/s)²."""
     square = 0.0
     for side in range(3):
-        speed = velocity[side]
-        for a in range(_BASE):
-            speed += rows[side, a] * moved[a]
-        square += speed * speed
+        square += moved_speed(rows[side], velocity[side], moved) ** 2
     return square
 
 
 @kernel
 def _hold(rows, velocity, variance, base):
     """Update δ and its covariance by a contact whose velocity is zero but for this variance."""
-    gain, moved = base[_GAIN], base[_MOVED]
+    gain, moved = base[_GAIN], base[MOVED]
     for side in range(3):
-        row, square, speed = rows[side], 0.0, velocity[side]
+        row, square = rows[side], 0.0
+        speed = moved_speed(row, velocity[side], moved)
         for a in range(_BASE):
             gain[a] = 0.0
             for b in range(_BASE):
                 gain[a] += base[a, b] * row[b]
             square += gain[a] * row[a]
-            speed += moved[a] * row[a]
         # What drivers state may be no covariance: by Cauchy and Schwarz, (P h)_a² ≤ P_aa hᵀP h of one.
         sound = True
         for a in range(_BASE):
