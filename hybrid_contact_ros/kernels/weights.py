@@ -37,7 +37,7 @@ WEIGHTS: dict[str, dict[str, float]] = {
         "messages.measurements.joint_state": 0.17,
         "messages.measurements.base_measurement": 0.29,
         "messages.measurements.carried": 0.12,
-        "messages.measurements.missed": 0.15,
+        "messages.measurements.note_missed": 0.25,
         "messages.contacts.write_contact_mode": 0.24,
     },
 }

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.kernels.messages.measurements import missed
+from hybrid_contact_ros.kernels.messages.measurements import note_missed
 from hybrid_contact_ros.messages.odometry import Base
 
 Array = NDArray[np.float64]
@@ -15,7 +13,6 @@ Array = NDArray[np.float64]
 _REMEMBERED = 0.5  # s, of what bases missed
 _LONGEST = 0.2  # s between two bases that still tell how the base moves
 _USUAL = np.array([0.1, 10.0])  # m/s and rad/s, m/s² and rad/s², of pose and twist
-_ABSURD = 1e12  # of numbers that are none, which an intake without limits lets pass
 _FURTHEST = 5.0  # times what was missed lately, or as usual: more is a jump of the odometry, and counts as that
 
 
@@ -29,36 +26,28 @@ class CarriedBases:
     """
 
     def __init__(self) -> None:
-        self._missed, self._rates = np.empty((2, 6)), np.empty((2, 6, 6))
-        self._rotation, self._there = np.empty((3, 3)), np.empty(13)
-        self.reset()
+        self._seen, self._rates = np.zeros(1), np.zeros((2, 6, 6))
+        self._scratch = np.empty((3, 3)), np.empty(13), np.empty((2, 6))
 
     def reset(self) -> None:
         """Forget all bases."""
-        self._seen = 0.0  # share of a long record that there is
+        self._seen[:] = 0.0
         self._rates[:] = 0.0
 
     def note(self, before: Base, seconds: float, base: Base) -> None:
         """A base was measured, so many seconds after the one ``before``."""
         if not 0.0 < seconds <= _LONGEST:
             return
-        missed(seconds, before.numbers, base.numbers, self._rotation, self._there, self._missed)
-        rate = self._missed / seconds
-        if not np.abs(rate).max() < _ABSURD:
-            return
-        size = np.sqrt((rate * rate).sum(axis=1))
-        lately = np.sqrt(np.trace(self._rates, axis1=1, axis2=2) / max(self._seen, 1e-9))
-        most = _FURTHEST * np.maximum(lately, _USUAL)
-        rate *= (most / np.maximum(size, most))[:, None]
-        keep = math.exp(-seconds / _REMEMBERED)
-        self._seen = keep * self._seen + 1.0 - keep
-        self._rates *= keep
-        self._rates += (1.0 - keep) * rate[:, :, None] * rate[:, None, :]
+        note_missed(
+            seconds, _REMEMBERED, _FURTHEST, _USUAL, before.numbers, base.numbers, *self._scratch, self._seen,
+            self._rates,
+        )  # fmt: skip
 
     def at(self, base: Base, seconds: float) -> Base:
         """The base so many seconds later (:meth:`~.odometry.Base.at`), with what that adds to its covariance."""
         there = base.at(seconds)
-        if seconds == 0.0 or self._seen == 0.0:
+        seen = float(self._seen[0])
+        if seconds == 0.0 or seen == 0.0:
             return there
-        added = (seconds * seconds / self._seen) * self._rates
+        added = (seconds * seconds / seen) * self._rates
         return there._replace(carried=added, covariance=None if base.covariance is None else base.covariance + added)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hybrid_contact_ros.kernels.messages.contacts import write_contact_mode
-from hybrid_contact_ros.kernels.messages.measurements import base_measurement, carried, joint_state, missed
+from hybrid_contact_ros.kernels.messages.measurements import base_measurement, carried, joint_state, note_missed
 
 
 def warm() -> None:
@@ -14,7 +14,10 @@ def warm() -> None:
     joint_state(0, 0, places, np.zeros((3, 0)), none, -1, -1, -1, none, none)
     base_measurement(False, True, 1.0, np.ones(3), row, np.zeros((3, 3)), np.zeros(85))
     carried(0.0, row, np.zeros((3, 3)), np.zeros(13))
-    missed(1.0, row, row, np.zeros((3, 3)), np.zeros(13), np.zeros((2, 6)))
+    note_missed(
+        1.0, 1.0, 1.0, np.ones(2), row, row, np.zeros((3, 3)), np.zeros(13), np.zeros((2, 6)), np.zeros(1),
+        np.zeros((2, 6, 6)),
+    )  # fmt: skip
     memory = np.zeros(16, np.uint8)
     octets, table, rows = memory[:0], np.zeros((0, 1), np.int64), np.zeros((0, 3))
     write_contact_mode(

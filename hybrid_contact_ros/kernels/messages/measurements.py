@@ -6,7 +6,7 @@ named, by the slow code in Python.
 
 from __future__ import annotations
 
-from math import cos, isfinite, sin, sqrt
+from math import cos, exp, isfinite, sin, sqrt
 
 from hybrid_contact_ros.kernels.compiling import kernel
 
@@ -190,6 +190,38 @@ def missed(seconds, before, after, rotation, there, out):
             out[0, k] += rotation[i, k] * (after[i] - there[i])
     for k in range(6):
         out[1, k] = after[7 + k] - there[7 + k]
+
+
+@kernel
+def note_missed(seconds, remembered, most, usual, before, after, rotation, there, out, seen, rates):
+    """Take what a carried base missed (:func:`missed`) into mean products by time: of the rates at which it misses.
+
+    Args:
+        remembered: s, of the mean. most: times what was missed lately, or ``usual`` (2,) for pose and twist: a larger
+            rate counts as that. before, after, rotation, there, out: of :func:`missed`.
+        seen: in and out (1,), the share of a long record that there is. rates: in and out (2, 6, 6), times ``seen``.
+    """
+    missed(seconds, before, after, rotation, there, out)
+    total = 0.0
+    for part in range(2):
+        for k in range(6):
+            out[part, k] /= seconds
+            total += out[part, k] * out[part, k]
+    if not isfinite(total):  # numbers that are none, which an intake without limits lets pass
+        return
+    keep = exp(-seconds / remembered)
+    for part in range(2):
+        size, lately = 0.0, 0.0
+        for k in range(6):
+            size += out[part, k] * out[part, k]
+            lately += rates[part, k, k]
+        limit = most * max(sqrt(lately / max(seen[0], 1e-9)), usual[part])
+        scale = limit / max(sqrt(size), limit)
+        for i in range(6):
+            for k in range(6):
+                added = scale * scale * out[part, i] * out[part, k]
+                rates[part, i, k] = keep * rates[part, i, k] + (1.0 - keep) * added
+    seen[0] = keep * seen[0] + 1.0 - keep
 
 
 @kernel
