@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid_contact_ros.kernels.messages.measurements import note_missed
+from hybrid_contact_ros.kernels.messages.measurements import MissedMemory, note_missed
 from hybrid_contact_ros.messages.odometry import Base
 
 Array = NDArray[np.float64]
@@ -26,28 +26,26 @@ class CarriedBases:
     """
 
     def __init__(self) -> None:
-        self._seen, self._rates = np.zeros(1), np.zeros((2, 6, 6))
-        self._scratch = np.empty((3, 3)), np.empty(13), np.empty((2, 6))
+        self._memory = MissedMemory(
+            np.zeros((3, 3)), np.zeros(13), np.zeros((2, 6)), seen=np.zeros(1), rates=np.zeros((2, 6, 6))
+        )
 
     def reset(self) -> None:
         """Forget all bases."""
-        self._seen[:] = 0.0
-        self._rates[:] = 0.0
+        self._memory.seen[:] = 0.0
+        self._memory.rates[:] = 0.0
 
     def note(self, before: Base, seconds: float, base: Base) -> None:
         """A base was measured, so many seconds after the one ``before``."""
         if not 0.0 < seconds <= _LONGEST:
             return
-        note_missed(
-            seconds, _REMEMBERED, _FURTHEST, _USUAL, before.numbers, base.numbers, *self._scratch, self._seen,
-            self._rates,
-        )  # fmt: skip
+        note_missed(seconds, _REMEMBERED, _FURTHEST, _USUAL, before.numbers, base.numbers, *self._memory)
 
     def at(self, base: Base, seconds: float) -> Base:
         """The base so many seconds later (:meth:`~.odometry.Base.at`), with what that adds to its covariance."""
         there = base.at(seconds)
-        seen = float(self._seen[0])
+        seen = float(self._memory.seen[0])
         if seconds == 0.0 or seen == 0.0:
             return there
-        added = (seconds * seconds / seen) * self._rates
+        added = (seconds * seconds / seen) * self._memory.rates
         return there._replace(carried=added, covariance=None if base.covariance is None else base.covariance + added)

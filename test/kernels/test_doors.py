@@ -56,6 +56,7 @@ from hybrid_contact_ros.kernels.mechanics import contact_gradient as gradients
 from hybrid_contact_ros.kernels.mechanics import contact_problem as problems
 from hybrid_contact_ros.kernels.mechanics import contact_rows as rows
 from hybrid_contact_ros.kernels.mechanics import joint_motion as joints
+from hybrid_contact_ros.kernels.messages.measurements import MissedMemory, note_missed
 from hybrid_contact_ros.kernels.modes import records as modes
 from hybrid_contact_ros.kernels.modes.forces import force_acceleration
 from hybrid_contact_ros.kernels.sensitivity import cluster_moments as mixtures
@@ -104,6 +105,7 @@ DOORS = [
             *("out_vectors", "out_numbers", "out_codes", "out_truths"),
         ],
     ),
+    (note_missed, ["seconds", "remembered", "most", "usual", "before", "after", MissedMemory]),
     (update_given, ["given", updates.UpdateInput, "out_vectors", "out_numbers", "out_codes", "out_truths"]),
     (
         beliefs.contact_belief,

@@ -7,6 +7,10 @@ named, by the slow code in Python.
 from __future__ import annotations
 
 from math import cos, exp, isfinite, sin, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.compiling import kernel
 
@@ -14,6 +18,16 @@ ODD, MEASURED, WITHOUT_EFFORT = 0, 1, 2
 """Answers of :func:`joint_state`."""
 USABLE, COVARIANCE, ODD_COVARIANCE = 1, 2, 4
 """Bits of the answer of :func:`base_measurement`."""
+
+
+class MissedMemory(NamedTuple):
+    """What carried bases missed lately, and scratch."""
+
+    rotation: NDArray[np.float64]  # scratch, (3, 3)
+    there: NDArray[np.float64]  # scratch, (13,)
+    out: NDArray[np.float64]  # (2, 6), what was missed last, by second
+    seen: NDArray[np.float64]  # (1,), the share of a long record that there is
+    rates: NDArray[np.float64]  # (2, 6, 6), mean products of those rates, times ``seen``
 
 
 @kernel
@@ -198,8 +212,8 @@ def note_missed(seconds, remembered, most, usual, before, after, rotation, there
 
     Args:
         remembered: s, of the mean. most: times what was missed lately, or ``usual`` (2,) for pose and twist: a larger
-            rate counts as that. before, after, rotation, there, out: of :func:`missed`.
-        seen: in and out (1,), the share of a long record that there is. rates: in and out (2, 6, 6), times ``seen``.
+            rate counts as that. before, after: of :func:`missed`.
+        rotation, there, out, seen, rates: in and out, members of MissedMemory.
     """
     missed(seconds, before, after, rotation, there, out)
     total = 0.0
