@@ -46,10 +46,11 @@ def touched(gaps: np.ndarray, loaded: np.ndarray) -> tuple[float, float]:
     for gap, rate, load in zip(gaps, rates, loaded, strict=True):
         memory.pressing[0] = 50.0 if load else 0.0
         here = Here(np.array([rate]), np.array([[rate, 0.0, 0.0]]), np.array([1e-3]))
-        follow_stance(
-            0, 1, GAIN, 0.0, settings, Given(DT), Problem(np.array([gap])), here, Tracker(np.zeros(1, np.uint8)),
+        if follow_stance(
+            0, 1, GAIN, 0.0, settings, Given(DT), Problem(np.array([gap])), here, Tracker(np.ones(1, np.uint8)),
             memory, Ahead(np.zeros((1, 3)), np.zeros(1, np.int64)),
-        )  # fmt: skip
+        ):  # fmt: skip
+            memory.entry[0] = 0  # it is in the map
     return float(memory.touched_height[0]), float(memory.touched_lead[0])
 
 
@@ -69,6 +70,25 @@ def test_a_foot_that_soft_ground_slows_down_has_touched_where_its_load_was_seen(
     gaps = np.concatenate((fall, sinking, np.full(200, sinking[-1])))
     height, lead = touched(gaps, np.arange(gaps.size) * DT >= 0.065)
     assert -0.006 < height < 0.0 and lead > 0.0
+
+
+def test_a_foot_that_sinks_deeper_as_its_load_grows_has_touched_where_it_did():
+    """It sinks by 18 mm from 0.15 to 0.25 s after it touched: that is not the base, which drifts by 3 mm in 0.2 s."""
+    t = DT * np.arange(60)
+    fall = 1.0 * (0.06 - t)
+    pressed = -0.003 - 0.018 * np.clip((DT * np.arange(400) - 0.15) / 0.1, 0.0, 1.0)
+    gaps = np.concatenate((fall, -0.003 * (1.0 - np.exp(-t / 0.003)), pressed))
+    height, _ = touched(gaps, np.arange(gaps.size) * DT >= 0.065)
+    assert -0.007 < height < 0.0
+
+
+def test_where_a_foot_touched_goes_with_a_base_that_drifts():
+    """The base seems to rise by 1 cm/s from 0.15 s of standing on."""
+    t = DT * np.arange(60)
+    drift = 0.01 * np.clip(DT * np.arange(1000) - 0.15, 0.0, None)
+    gaps = np.concatenate((1.0 * (0.06 - t), drift))
+    height, _ = touched(gaps, np.arange(gaps.size) * DT >= 0.065)
+    assert height == pytest.approx(drift[-1], abs=0.002)
 
 
 @pytest.mark.parametrize("speed", [0.02, 0.05, 0.2])  # m/s

@@ -36,6 +36,7 @@ from hybrid_contact_ros.kernels.estimation.observed_forces import (
 )
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 from hybrid_contact_ros.kernels.estimation.stance import (
+    DRIFT_SPEED,
     SMOOTHING,
     follow_stance,
     is_where_it_stood,
@@ -51,7 +52,6 @@ _SOLVED = int(Status.SOLVED)
 _LOAD_PERIOD = 0.002  # s, between two solutions for the loads
 _FIT_PERIOD = 0.01  # s, between two fits of the map while nothing new stands
 _DRIFT_TIME = 0.02  # s, in which the map follows what all standing contacts have in common
-_DRIFT_SPEED = 0.015  # m/s, of a base at most
 _PULL_TIME = 0.5  # s, in which pulls are forgotten
 _CERTAIN = 4.0  # deviations within which a gap is none
 _BEYOND = 1e-6  # m
@@ -199,7 +199,7 @@ def _note_drift(loads, ground, dt, problem, tracker, memory, map):
         map.map_numbers[BASE_VARIANCE] += ground.base_drift * ground.base_drift * dt
     map.map_numbers[CLOCKS_UNSUPPORTED] = 0.0
     step = (1.0 - math.exp(-dt / _DRIFT_TIME)) * (up - down)  # one of them is zero
-    step = min(max(step, -_DRIFT_SPEED * dt), _DRIFT_SPEED * dt)
+    step = min(max(step, -DRIFT_SPEED * dt), DRIFT_SPEED * dt)
     shift_all(map, step)
     for i in range(problem.gap.shape[0]):
         memory.stance_height[i] += step

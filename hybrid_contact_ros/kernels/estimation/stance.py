@@ -22,6 +22,8 @@ PULL_DOUBT = 1.5
 SOLE_SHARE = 2.0
 """Times what its points would bear at least that a sole bears which stands: efforts that are wrong by 5 % of a robot on
 one leg lay that part of its weight on the other one."""
+DRIFT_SPEED = 0.015
+"""m/s, of a base at most."""
 SMOOTHING = 0.01
 """s, of the velocities of the points."""
 _CREEP, _CREEP_UNLOADED = 0.001**2, 0.0001**2  # m²/s, by which single footholds move under a foot; where its load is
@@ -29,7 +31,8 @@ _CREEP, _CREEP_UNLOADED = 0.001**2, 0.0001**2  # m²/s, by which single foothold
 _PLACE_TIME = 0.05  # s, of the positions of the points, once they are slower than
 _FLIES = 0.3  # m/s
 _LIFTED = 0.0015  # m, above where it stood
-_SINKS = 0.15  # s: a foot does not go on sinking for longer; it is the base that moves then
+_SINKS = 0.15  # s: what moves later than this, and no faster than a base drifts, is the base; faster, it is the foot,
+# which sinks deeper under a load that grows
 _ABSENT = 0.5  # s: after a longer pause nothing is where it was
 _ALONG = 3.0  # positions along the surface may move by this many times as much as heights
 
@@ -146,7 +149,8 @@ def follow_stance(i, loads, gain, noise_of_rate, ground, given, problem, here, t
         weight = memory.stance_variance[i] / (memory.stance_variance[i] + noise)
         memory.stance_height[i] += weight * apart
         if memory.standing[i] > _SINKS:
-            memory.touched_height[i] += weight * apart
+            most = DRIFT_SPEED * given.dt
+            memory.touched_height[i] += min(max(weight * apart, -most), most)
         memory.stance_variance[i] *= 1.0 - weight
     return memory.standing[i] >= (ground.still_time if loads > 0 else ground.still_time_unloaded)
 
