@@ -7,7 +7,7 @@ from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.estimation.stride_course import event_skill, stride_course
 from hybrid_contact_ros.kernels.estimation.event_skill import STATE, STRIDE, TOLD, learn_skill, learn_slip
 from hybrid_contact_ros.kernels.estimation.event_sources import EventsGiven, EventsTold, weigh_sources
-from hybrid_contact_ros.kernels.estimation.stride_course import LAG, LAG_VARIANCE, TRACKED
+from hybrid_contact_ros.kernels.estimation.stride_course import COUNT, LAG, LAG_VARIANCE, PLACE, TRACKED
 
 TOUCHDOWN, LIFTOFF, SLIP = int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF), int(EventKind.SLIP)
 STEP = 0.002
@@ -145,3 +145,30 @@ def test_a_foot_that_stands_but_is_called_open_is_not_said_to_touch():
     assert foot.state(False, gap=0.001, **at)[0] == TOUCHDOWN  # it was up, and comes down softly
     foot.state(True)
     assert foot.state(False, gap=0.001, **at)[0] == 0  # since it stood again it was not
+
+
+def test_an_impact_of_another_foot_shakes_one_that_has_just_left_and_it_is_not_said_to_touch():
+    foot, at = Foot(), {"found": 0.001, "kind": TOUCHDOWN, "rate": -0.4}
+    foot.state(True)
+    assert [foot.state(False, gap=gap, **at)[0] for gap in (-0.0006, 0.0004)] == [0, 0]
+    assert foot.state(False, gap=-0.006, **at)[0] == TOUCHDOWN  # it falls, from an edge
+
+
+@pytest.mark.parametrize(("phase", "sign"), [(0.05, 1.0), (0.1, -1.0)])  # s after it left; it swings for 0.14 s
+def test_of_a_foot_that_still_rises_the_last_stride_is_heard_and_not_its_deceleration(phase, sign):
+    """The state has it touch after 30 ms; a stride ago it did after what was left of its swing."""
+    foot, t = Foot(), STEP * np.arange(300)
+    course, period, swing = foot.course, 0.5, 0.14
+    course.times[: t.size] = t
+    course.heights[: t.size, 0] = 0.05 * np.sin(np.pi * np.clip((t - 0.1) / swing, 0.0, 1.0))
+    course.place[COUNT] = course.place[PLACE] = t.size
+    course.lag[LAG], course.lag[TRACKED], course.lag[LAG_VARIANCE] = period, 1.0, 1e-6
+    course.events[0, -2:], course.lifted[0, -2:] = (0.1, 0.1 + swing), (1, 0)
+    foot.now = 0.1 + period + phase
+    gap, rate = 0.05 * np.sin(np.pi * phase / swing), 0.05 * np.pi / swing * np.cos(np.pi * phase / swing)
+    assert np.sign(rate) == sign
+    kind, time, *_ = foot.state(False, gap=gap, rate=rate, found=0.03, kind=TOUCHDOWN)
+    assert kind == TOUCHDOWN
+    assert np.isfinite(foot.skill.forecast[0, STATE]) == (sign < 0.0)
+    if sign > 0.0:
+        assert time == pytest.approx(swing - phase, abs=0.01)

@@ -54,7 +54,8 @@ _BELIEVED_ALONE, _BELIEVED_BESIDE = 0.65, 0.75
 _NEAR = 0.02  # s, of a touchdown that the state tells best
 _APART = 3.0  # standard deviations between sources that cannot both be right
 _SMOOTH = 0.012  # s, over which the foot's place on its path is averaged
-# Deviations: a foot that stands, but is called open, has neither been this far up nor comes down this fast.
+# Deviations: a foot that stands, but is called open, has neither been this far up nor comes down this fast with room to
+# do so. What has just left stands for an instant, and an impact of another foot shakes it.
 _RISEN, _FALLS = 5.0, 3.0
 # s, standard deviation of an event by the last stride, beyond which nothing of earlier strides tells of a liftoff:
 # where a robot stands, nothing says how far it is.
@@ -163,7 +164,9 @@ def _touchdowns(i, given, course, skill, told):
     by_rhythm = told.backed[i] == _NONE
     stands = told.kind[i] == _TOUCHDOWN and not (given.lost and by_rhythm)
     path[3] = max(path[3], given.gap[i])
-    comes_down = path[3] > _RISEN * given.gap_sigma or given.rate[i] < -_FALLS * given.rate_sigma[i]
+    room = given.gap[i] > given.gap_sigma or path[3] - given.gap[i] > _FALLS * given.gap_sigma
+    falls = room and given.rate[i] < -_FALLS * given.rate_sigma[i]
+    comes_down = path[3] > _RISEN * given.gap_sigma or falls
     said[STATE] = told.times[i, 0] if stands and comes_down else math.inf
     said[STRIDE], _ = event_after(i, 0, given.now, course)
     said[PATH] = math.inf
@@ -180,6 +183,11 @@ def _touchdowns(i, given, course, skill, told):
         ahead = path[0] + path[1] * given.dt
         path[0] = ahead + new * (beside - ahead)
     said[PATH] = touchdown_on_path(i, given.now, given.horizon, path[0] + height, path[1], course)
+    # Of what still rises, the last stride knows better how it will slow down than its deceleration of now.
+    if given.rate[i] > _FALLS * given.rate_sigma[i]:
+        for source in (STRIDE, PATH):
+            if said[source] < math.inf and _heard(i, 0, source, skill):
+                said[STATE] = math.inf
 
 
 @kernel
