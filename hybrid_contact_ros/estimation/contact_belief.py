@@ -77,6 +77,7 @@ def belief_record(links: Sequence[str], nv: int) -> BeliefRecord:
         belief=np.full((len(table), STATES), _NOTHING),
         kind=np.zeros(m, np.uint8),
         times=np.full((m, 3), np.nan),
+        held=np.zeros(m),  # a robot that is first seen at rest stands
         load=np.zeros(m),
         touching=np.zeros(m, np.uint8),
         weight=np.ones(m),
@@ -101,5 +102,6 @@ def forget(record: BeliefRecord) -> None:
     record.noise.fill(_NOTHING)
     record.slow.fill(np.inf)
     record.kind.fill(0)
+    record.held.fill(0.0)
     record.load.fill(0.0)
     record.touching.fill(0)

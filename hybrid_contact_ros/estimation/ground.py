@@ -65,6 +65,7 @@ def foot_stops(m: int) -> FootStops:
     """Nothing was stopped."""
     return FootStops(
         stop_since=np.full(m, -1.0),
+        stop_begun=np.zeros(m),
         stop_floor=np.zeros(m),
         stop_speed=np.zeros(m),
         stop_last=np.zeros(m),

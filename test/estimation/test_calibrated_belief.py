@@ -51,9 +51,10 @@ def test_velocities_that_are_noise_say_nothing(rate, slide):
         out = np.zeros(3)
         quiet = {"gap_sigmas": 1e6, "load": 0.0, "touching": 0}  # nothing but velocities speaks
         still = evidence(1, rate=0.0, slide=0.0, rate_sigmas=1e200, **quiet)
-        likelihoods.single_likelihoods(0, config, still, out)
+        likelihoods.single_likelihoods(0, config, still, np.zeros(1), out)
         nothing = out.copy()
-        likelihoods.single_likelihoods(0, config, evidence(1, rate=rate, slide=slide, rate_sigmas=noise, **quiet), out)
+        moving = evidence(1, rate=rate, slide=slide, rate_sigmas=noise, **quiet)
+        likelihoods.single_likelihoods(0, config, moving, np.zeros(1), out)
         return float(np.abs(out - nothing).max())
 
     found = [says(noise) for noise in (2.0, 20.0, 200.0)]  # m/s
@@ -68,7 +69,7 @@ def test_what_stands_is_not_opened_by_sinking_and_is_by_rising(speed, rises):
     def closed(rate, stood, noise=0.02):
         out = np.zeros(3)
         state = evidence(1, rate=rate, stood=stood, touching=0, rate_sigmas=noise)
-        likelihoods.single_likelihoods(0, config, state, out)
+        likelihoods.single_likelihoods(0, config, state, np.zeros(1), out)
         return out[1] - out[0]
 
     rate = speed if rises else -speed
@@ -86,9 +87,34 @@ def test_what_stood_and_is_still_counts_as_standing_and_a_foot_that_is_still_in_
     config = Belief(1).settings
     stood, held = np.zeros(3), np.zeros(3)
     still = {"gap": 0.1, "rate": 0.0, "slide": 0.0, "touching": 0}
-    likelihoods.single_likelihoods(0, config, evidence(1, stood=1, **still), stood)
-    likelihoods.single_likelihoods(0, config, evidence(1, stood=0, **still), held)
+    likelihoods.single_likelihoods(0, config, evidence(1, stood=1, **still), np.zeros(1), stood)
+    likelihoods.single_likelihoods(0, config, evidence(1, stood=0, **still), np.zeros(1), held)
     assert held[1] < stood[1] - 1.0 and held[2] < stood[2]
+
+
+@pytest.mark.parametrize("often", [200.0, 500.0, 1000.0])
+def test_without_forces_a_foot_that_is_held_still_is_open_where_it_is_above_the_ground_and_closed_on_it(often):
+    """That it is still is one witness and not a hundred, and so its height decides."""
+    for gap, closes in ((0.03, False), (0.02, False), (0.0, True)):
+        belief, p = Belief(1), 0.0
+        for k in range(round(0.6 * often)):
+            speed = 0.5 * max(1.0 - k / often / 0.2, 0.0)  # m/s: it comes to rest within 0.2 s
+            p = belief.step(
+                dt=1.0 / often, gap=gap, rate=speed, slide=speed, stood=int(p > 0.6), trusted=False, observed=False,
+                touching=0, load=0.0,
+            )[0, 0]  # fmt: skip
+            assert closes or p < 0.6
+        assert (p > 0.95) if closes else (p < 0.1)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.floats(0.0, 1.0), st.floats(-1e6, 1e6), st.floats(0.0, 0.1))
+def test_what_is_learned_of_a_foot_that_is_held_stays_a_probability_whatever_its_velocity_says(before, log, dt):
+    held = np.array([before])
+    for _ in range(3):
+        said = likelihoods.learn_held(0, dt, log, held)
+        assert math.isfinite(said) and 0.0 <= held[0] <= 1.0
+        assert min(log, 0.0, -likelihoods._MOST) - 1e-9 <= said <= max(min(log, likelihoods._MOST), 0.0) + 1e-9
 
 
 @settings(deadline=None, max_examples=100)

@@ -35,13 +35,15 @@ def test_a_foot_that_stands_is_closed_one_that_swings_open_and_one_that_slides_s
 def enumerated(states: list[dict], start, m: int, config: likelihoods.BeliefSettings) -> np.ndarray:
     """P(closed), P(slip) of each contact after the last state, by all sequences of all joint states."""
     joint_states = list(itertools.product(range(3), repeat=m))
-    memory = BeliefMemory(np.zeros((1, 81)), np.zeros(m, np.uint8), np.full((m, 3), np.nan))
+    memory = BeliefMemory(
+        np.zeros((1, 81)), np.zeros(m, np.uint8), np.full((m, 3), np.nan), np.full(m, likelihoods.HELD)
+    )
     factors, T = [], np.zeros((m, 3, 3))
     for t, state in enumerate(states):
         seen = evidence(m, first=t == 0, **state)
         single, joint = np.zeros((m, 3)), np.zeros(1 << GROUP)
         for i in range(m):
-            likelihoods.single_likelihoods(i, config, seen, single[i])
+            likelihoods.single_likelihoods(i, config, seen, memory.held, single[i])
         likelihoods.joint_likelihoods(np.arange(m), m, config, seen, np.zeros((4, 4)), np.zeros(4), joint)
         factors.append(
             [
@@ -224,7 +226,8 @@ def test_the_transition_to_touch_follows_the_hazard_of_the_foretold_time(time, w
     config = Belief(1).settings
     T = np.zeros((3, 3))
     times = np.array([[time, time - width, time + width]])
-    transitions(0, config, dt, BeliefMemory(np.zeros((1, 81)), np.array([EventKind.TOUCHDOWN], np.uint8), times), T)
+    kind = np.array([EventKind.TOUCHDOWN], np.uint8)
+    transitions(0, config, dt, BeliefMemory(np.zeros((1, 81)), kind, times, np.zeros(1)), T)
     assert T.sum(axis=1) == pytest.approx(np.ones(3)) and (T >= 0.0).all()
     scale = math.sqrt(3.0) / math.pi * math.hypot(width / 2.0, config.foresight_sigma)
     at = dt * (np.arange(2000) + 0.5) / 2000  # the hazard of a logistic distribution is its own share, over its scale

@@ -62,7 +62,7 @@ def test_a_foot_that_sinks_straight_may_do_so_in_the_ground():
     def closed(rate):
         out = np.zeros(3)
         state = evidence(1, rate=rate, touching=0)
-        likelihoods.single_likelihoods(0, Belief(1).settings, state, out)
+        likelihoods.single_likelihoods(0, Belief(1).settings, state, np.zeros(1), out)
         return out[1] - out[0]
 
     assert closed(-0.3) > closed(0.3) + 1.0

@@ -33,8 +33,8 @@ class Belief:
         given = evidence(m, **state)
         contact_belief(
             *self.settings, r.members, dt, self.first, trusted, observed, given.touching, *given[5:13],
-            given.force_covariance, given.force_weight, given.stood, r.belief, r.kind, r.times, r.transition, r.single,
-            r.joint, r.L, r.x, self.beside, r.probability,
+            given.force_covariance, given.force_weight, given.stood, r.belief, r.kind, r.times, r.held, r.transition,
+            r.single, r.joint, r.L, r.x, self.beside, r.probability,
         )  # fmt: skip
         self.first = False
         return r.probability.copy()

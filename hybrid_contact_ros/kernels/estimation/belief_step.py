@@ -54,6 +54,7 @@ class BeliefRecord(NamedTuple):
     belief: Array  # (g, STATES)
     kind: Codes  # (m,), next event by the last state
     times: Array  # (m, 3), s
+    held: Array  # (m,), of :func:`~.belief_likelihoods.learn_held`
     load: Array  # (m,), N, of the last state's mode, and touching (m,), what that was solved for
     touching: Codes
     weight: Array  # (m,), of forces and loads, in [0, 1]
@@ -106,7 +107,7 @@ def believe(
         s.liftoff_rate, s.slip_rate, s.stick_rate, s.foresight, s.foresight_sigma, s.sigmas, b.members, given.dt,
         given.first, given.trusted, observed, b.touching, problem.gap, here.gap_sigmas, here.gap_velocity,
         here.velocity_sigmas, tracker.spread, here.slip_speed, b.load, b.force, b.covariance, b.weight, tracker.closed,
-        b.belief, b.kind, b.times, b.transition, b.single, b.joint, b.L, b.x, beside, b.probability,
+        b.belief, b.kind, b.times, b.held, b.transition, b.single, b.joint, b.L, b.x, beside, b.probability,
     )  # fmt: skip
     for i in range(b.load.shape[0]):
         course = belief_course(given.dt, given.first, b.probability[i, 0], i, b.slow)

@@ -41,6 +41,7 @@ class BeliefMemory(NamedTuple):
     belief: Array  # (g, STATES), sums to 1 in each group; negative before the first state
     kind: Codes  # (m,), the next event that was foretold with the last state
     times: Array  # (m, 3), s after that state: time, earliest, latest
+    held: Array  # (m,), in [0, 1], of :func:`~.belief_likelihoods.learn_held`
 
 
 class BeliefScratch(NamedTuple):
@@ -65,7 +66,7 @@ def contact_belief(
     dt, first, trusted, observed, touching, gap, gap_sigmas, rate, rate_sigmas, spread, slide, load, force,
     force_covariance, force_weight, stood,
     # memory:
-    belief, kind, times,
+    belief, kind, times, held,
     # scratch:
     transition, single, joint, L, x,
     # sensors:
@@ -89,7 +90,7 @@ def contact_belief(
         dt, first, trusted, observed, touching, gap, gap_sigmas, rate, rate_sigmas, spread, slide, load, force,
         force_covariance, force_weight, stood,
     )  # fmt: skip
-    memory = BeliefMemory(belief, kind, times)
+    memory = BeliefMemory(belief, kind, times, held)
     scratch = BeliefScratch(transition, single, joint, L, x)
     for g in range(members.shape[0]):
         k = 0
@@ -97,7 +98,7 @@ def contact_belief(
             k += 1
         for j in range(k):
             transitions(members[g, j], settings, given.dt, memory, scratch.transition[j])
-            single_likelihoods(members[g, j], settings, given, scratch.single[j])
+            single_likelihoods(members[g, j], settings, given, memory.held, scratch.single[j])
             # What foot sensors, shocks and commands say beside.
             steer(beside[members[g, j]], scratch.transition[j])
             for a in range(1, 3):

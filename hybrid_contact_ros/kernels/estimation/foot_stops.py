@@ -2,10 +2,10 @@
 
 A foot that approaches the ground loses its speed within a few milliseconds when it lands; a leg that slows it down by
 itself takes several times as long. What was stopped is in contact, and the ground is where it was stopped, whatever the
-configured plane and the radius of the foot say. It stays there until it has risen by more than ``gap_off``. Springs
-and drives ring after an impact: at first, a rate of the size of the impact's speed says nothing. Where there are
-efforts and they do not explain the motion, something in the leg gives way that the model does not know, and no
-encoder need see it: then a foot may rise further, by what the speed of the impact covers while it lasts.
+configured plane and the radius of the foot say. It stays there until it has risen by more than ``gap_off``, or falls
+on. Springs and drives ring after an impact: at first, a rate of the size of the impact's speed says nothing. Where
+there are efforts and they do not explain the motion, something in the leg gives way that the model does not know, and
+no encoder need see it: then a foot may rise further, by what the speed of the impact covers while it lasts.
 
 Forces that are trusted tell more. But efforts that let a foot which was stopped, and has stayed where it was, carry
 nothing for as long as forces need to be seen, are wrong for this contact. Where they had it carry something after that
@@ -25,7 +25,9 @@ from hybrid_contact_ros.kernels.estimation.records import Array, Codes
 _STOPPING, _STATES = 0.01, 3  # s, within which an impact stops a foot, and states on average that it takes to see that
 _LOST, _NOISES = 0.3, 6.0  # m/s, and deviations of the rate's noise: what is lost of the speed at least
 _PART = 0.5  # and this part of it
-_NEAR, _DEVIATIONS = 0.04, 3.0  # m, deviations: nothing is expected to stop a foot further from where the ground is
+# m, m, deviations: nothing is expected to stop a foot further from where the ground is; steps are lower than the second
+# one. Where efforts miss something of the motion, what gives way in a leg may stop a foot in the air.
+_NEAR, _STEP, _DEVIATIONS = 0.04, 0.06, 3.0
 _RINGING, _REBOUND = 0.1, 2.0  # s, in which the motion after an impact fades, and how fast it is by what was lost
 _CERTAIN = 4.0  # deviations within which a gap is none
 _BOUNCING = 0.01  # s, the same of a leg of which nothing says that it gives way
@@ -42,7 +44,8 @@ class FootStops(NamedTuple):
     """What is remembered of m contacts."""
 
     stop_since: Array  # (m,), s since the contact was stopped; negative where it is not
-    stop_floor: Array  # (m,), m, the lowest measured gap since then
+    stop_begun: Array  # (m,), m, the measured gap then, and the lowest one since
+    stop_floor: Array  # (m,), m
     stop_speed: Array  # (m,), m/s, by which the rate changed then
     stop_last: Array  # (m,), m/s, rate of the last state
     stop_noise: Array  # (m,), m/s, standard deviation of the rate from one state to the next
@@ -132,16 +135,19 @@ def _follow(
         memory.stop_since[i] += dt
         memory.stop_floor[i] = min(memory.stop_floor[i], measured)
         risen = measured - memory.stop_floor[i] > _rise(i, known, gap_on, gap_off, gap_sigma, link_of, memory)
-        if risen or entry[i] >= 0 or memory.stop_since[i] > _LONGEST:
+        # What falls on, deeper than an impact presses a foot in, was not stopped: its leg shook, or it left an edge.
+        deep = memory.stop_begun[i] - measured > gap_off + 0.5 * _STOPPING * memory.stop_speed[i]
+        falls = deep and rate[i] < -_LOST
+        if risen or falls or entry[i] >= 0 or memory.stop_since[i] > _LONGEST:
             memory.stop_since[i] = -1.0
         return
     peak = _peak(i, rates)
     lost = peak + rate[i]
-    near = max(_NEAR, _DEVIATIONS * math.sqrt(max(shift_variance[i], 0.0)))
+    near = max(_NEAR if known else _STEP, _DEVIATIONS * math.sqrt(max(shift_variance[i], 0.0)))
     least = _LOST + _NOISES * memory.stop_noise[i]
     if lost > least and peak > _PART * _LOST and lost > _PART * peak and abs(gap[i]) < near:
         memory.stop_since[i] = 0.0
-        memory.stop_floor[i] = measured
+        memory.stop_begun[i] = memory.stop_floor[i] = measured
         memory.stop_speed[i] = lost
 
 

@@ -120,7 +120,7 @@ def update(
     # rate noise:
     noise_rates, noise_times, noise_count, noise_sigma,
     # foot stops:
-    stop_since, stop_floor, stop_speed, stop_last, stop_noise, stop_doubted,
+    stop_since, stop_begun, stop_floor, stop_speed, stop_last, stop_noise, stop_doubted,
     # friction table:
     friction_learns, friction_applies, friction_gain, friction_least_load, friction_model, friction_sigmas,
     friction_time, friction_length, friction_slide_speed, friction_margin, friction_lead, friction_link,
@@ -135,7 +135,7 @@ def update(
     map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
     map_fitted, map_numbers,
     # belief:
-    belief_members, belief_belief, belief_kind, belief_times, belief_load, belief_touching, belief_weight,
+    belief_members, belief_belief, belief_kind, belief_times, belief_held, belief_load, belief_touching, belief_weight,
     belief_probability, belief_slow, belief_last, belief_noise, belief_force, belief_covariance, belief_inverse,
     belief_transition, belief_single, belief_joint, belief_L, belief_x,
     # sensors:
@@ -246,9 +246,9 @@ def update(
         belief_offset, belief_course,
     )  # fmt: skip
     belief = BeliefRecord(
-        belief_members, belief_belief, belief_kind, belief_times, belief_load, belief_touching, belief_weight,
-        belief_probability, belief_slow, belief_last, belief_noise, belief_force, belief_covariance, belief_inverse,
-        belief_transition, belief_single, belief_joint, belief_L, belief_x,
+        belief_members, belief_belief, belief_kind, belief_times, belief_held, belief_load, belief_touching,
+        belief_weight, belief_probability, belief_slow, belief_last, belief_noise, belief_force, belief_covariance,
+        belief_inverse, belief_transition, belief_single, belief_joint, belief_L, belief_x,
     )  # fmt: skip
     course = StrideCourse(
         course_configuration, course_velocity, course_times, course_signals, course_heights, course_place, course_now,
@@ -326,8 +326,8 @@ def update(
     hold_stopped(
         first, dt, trusted, believed and has_settled(gain, observer), weight, closed, gap_on, gap_off, gap_sigma,
         velocity_sigma, plane_of, link_of, entry, gap_velocity, rate_noise,
-        FootStops(stop_since, stop_floor, stop_speed, stop_last, stop_noise, stop_doubted), gap, shift, shift_variance,
-         rate_offs, gap_offs, gap_sigmas, velocity_sigmas,
+        FootStops(stop_since, stop_begun, stop_floor, stop_speed, stop_last, stop_noise, stop_doubted), gap, shift,
+        shift_variance, rate_offs, gap_offs, gap_sigmas, velocity_sigmas,
     )  # fmt: skip
     # Tell stick from slip of the contacts that were closed at the last state.
     slips(
@@ -360,11 +360,11 @@ def update(
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     joint = use.decides and not believed and not decided and (sensors_decide or not sensed)
     code, mode_residual = decide(
-        use, joint, belief_gap_sigma, hang_idle, stance, least_load, believed, settled, settings, given, decided,
+        use, joint, surface_sigma, hang_idle, stance, least_load, believed, settled, settings, given, decided,
         belief, weight, gripping, problem, here, tracker, mode, warm, solver, scratch, ground, out,
     )  # fmt: skip
     if not decided:
-        heed_tracker(belief_gap_sigma, alone if joint else closed, weight, gap, gap_sigmas, travel, belief, out)
+        heed_tracker(surface_sigma, alone if joint else closed, weight, gap, gap_sigmas, travel, belief, out)
     heed_hanging(hang_idle, out)
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
     weigh(settings, given, weight, robot, problem, here, tracker, mode, scratch, out)
