@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from helpers.belief import SHARE, Belief, evidence
 from hybrid_contact_ros.estimation.contact_belief import belief_record
 from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
+from hybrid_contact_ros.kernels.estimation import held_feet
 from hybrid_contact_ros.kernels.estimation.belief_step import belief_course, calibrated, heed_tracker
 from hybrid_contact_ros.kernels.estimation.update_records import (
     CODES,
@@ -77,7 +78,7 @@ def test_what_stands_is_not_opened_by_sinking_and_is_by_rising(speed, rises):
     if rises:  # what does not stand may be held: the same velocity says that much less
         nothing = closed(rate, 1, 200.0)  # m/s of noise
         quick = likelihoods.effective(1e-3, False, config.velocity_correlation)
-        held = likelihoods.held_still((closed(rate, 1) - nothing) / quick)
+        held = held_feet.held_still((closed(rate, 1) - nothing) / quick)
         assert closed(rate, 0) <= nothing + quick * held + 1e-9
     else:
         assert closed(rate, 1) == max(closed(rate, 0), closed(rate, 1)) and closed(rate, 1) >= closed(-1e9, 1) > -1e-9
@@ -112,9 +113,9 @@ def test_without_forces_a_foot_that_is_held_still_is_open_where_it_is_above_the_
 def test_what_is_learned_of_a_foot_that_is_held_stays_a_probability_whatever_its_velocity_says(before, log, dt):
     held = np.array([before])
     for _ in range(3):
-        said = likelihoods.learn_held(0, dt, log, held)
+        said = held_feet.learn_held(0, dt, log, held)
         assert math.isfinite(said) and 0.0 <= held[0] <= 1.0
-        assert min(log, 0.0, -likelihoods._MOST) - 1e-9 <= said <= max(min(log, likelihoods._MOST), 0.0) + 1e-9
+        assert min(log, 0.0, -held_feet._MOST) - 1e-9 <= said <= max(min(log, held_feet._MOST), 0.0) + 1e-9
 
 
 @settings(deadline=None, max_examples=100)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
+from hybrid_contact_ros.kernels.estimation.held_feet import HELD, held_still, learn_held
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
 
 _ROOT = math.sqrt(0.5)
@@ -30,9 +31,6 @@ _SLIDES = 2.5
 # In this share of the states of an open contact nothing changes that the observer could lag behind, and its force is
 # zero but for the noise, and for this part of a share of the weight.
 _STEADY, _STEADY_PART = 0.15, 0.05
-HELD = 0.01
-"""Share of open contacts whose foot is held still, by a robot that stands, or at an apex."""
-_HOLDS = 0.1  # s, for which it is
 # s: a state is a witness of this time at most, whatever τ, so that what it says by forces, loads, rates and gaps weighs
 # against each other at 200 Hz as it does at 1 kHz.
 _WITNESSED = 0.002
@@ -194,41 +192,9 @@ def sinking_load(ratio, sinks):
 
 
 @kernel
-def held_still(log):
-    """The logarithm of a ratio of velocities, given that some feet in the air are held as still as those that stand.
-
-    Example:
-        >>> round(held_still(10.0), 2), round(held_still(-5.0), 2)
-        (4.6, -4.99)
-    """
-    return -math.log((1.0 - HELD) * math.exp(-log) + HELD)
-
-
-@kernel
-def learn_held(i, dt, log, held):
-    """The logarithm of how likely the velocity of open contact i is, by that of one that swings; learn from it whether
-    the contact is held still.
-
-    Args:
-        log: of the ratio of this velocity's densities at a contact that touches and at one that swings.
-        held: in and out (m,), the probability that the contact, if it is open, does not swing but is held as still as
-            one that touches. A foot that is held is so for some time: the states of that time are one witness.
-
-    Example:
-        >>> held = np.array([0.01])
-        >>> [round(learn_held(0, 0.0, 2.0, held), 2) for _ in range(4)], round(held[0], 2)
-        ([0.06, 0.38, 1.16, 1.75], 0.97)
-    """
-    before = held[i] + (1.0 - math.exp(-max(dt, 0.0) / _HOLDS)) * (HELD - held[i])
-    still = before * math.exp(min(max(log, -_MOST), _MOST))
-    held[i] = still / (1.0 - before + still)
-    return math.log(1.0 - before + still)
-
-
-@kernel
 def single_likelihoods(i, settings, given, held, out):
     """Write the log-likelihoods of contact i open, sticking and slipping: out (3,). held: in and out, as of
-    :func:`learn_held`."""
+    :func:`~.held_feet.learn_held`."""
     s = settings
     variance = given.gap_sigmas[i] * given.gap_sigmas[i] + s.gap_sigma * s.gap_sigma
     sigma = min(math.sqrt(variance), _NARROWER * s.swing_height)

@@ -54,7 +54,7 @@ class BeliefRecord(NamedTuple):
     belief: Array  # (g, STATES)
     kind: Codes  # (m,), next event by the last state
     times: Array  # (m, 3), s
-    held: Array  # (m,), of :func:`~.belief_likelihoods.learn_held`
+    held: Array  # (m,), of :func:`~.held_feet.learn_held`
     load: Array  # (m,), N, of the last state's mode, and touching (m,), what that was solved for
     touching: Codes
     weight: Array  # (m,), of forces and loads, in [0, 1]

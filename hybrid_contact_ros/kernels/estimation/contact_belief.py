@@ -41,7 +41,7 @@ class BeliefMemory(NamedTuple):
     belief: Array  # (g, STATES), sums to 1 in each group; negative before the first state
     kind: Codes  # (m,), the next event that was foretold with the last state
     times: Array  # (m, 3), s after that state: time, earliest, latest
-    held: Array  # (m,), in [0, 1], of :func:`~.belief_likelihoods.learn_held`
+    held: Array  # (m,), in [0, 1], of :func:`~.held_feet.learn_held`
 
 
 class BeliefScratch(NamedTuple):
