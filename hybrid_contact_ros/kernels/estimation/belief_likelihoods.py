@@ -233,12 +233,12 @@ def single_likelihoods(i, settings, given, held, out):
     leaves = given.rate[i] > 0.0 and not (given.stood[i] and pressed)
     sticks = velocity_log(leaves, moves, normal_log(slide, noise, along, 2), s.outliers)
     slides = velocity_log(leaves, moves, normal_log(slide, slip, along, 2), s.outliers)
-    if pressed and not given.stood[i]:  # what stood, and has not moved, has not been lifted
+    if forced and not given.stood[i]:  # what stood, and has not moved, has not been lifted
         sticks, slides = held_still(sticks), held_still(slides)
     sticks, slides = quick * sticks, quick * slides
-    if given.stood[i] or pressed:
+    if given.stood[i] or forced:
         held[i] = HELD
-    else:  # Where no force tells a foot that is held from one that stands, stillness must not tell it again and again.
+    else:  # Where no force is observed, stillness must not tell again and again what a foot that is held has as well.
         out[0] += learn_held(i, given.dt, max(sticks, slides), held)
     out[1] = stick + sticks
     out[2] = slips + slides
