@@ -37,7 +37,7 @@ def learn_held(i, dt, log, held):
     Example:
         >>> import numpy as np
         >>> held = np.array([0.01])
-        >>> [round(learn_held(0, 0.0, 2.0, held), 2) for _ in range(4)], round(held[0], 2)
+        >>> [round(learn_held(0, 0.0, 2.0, held), 2) for _ in range(4)], round(float(held[0]), 2)
         ([0.06, 0.37, 1.19, 1.81], 0.97)
     """
     before = held[i] + (1.0 - math.exp(-max(dt, 0.0) / _HOLDS)) * (HELD - held[i])
