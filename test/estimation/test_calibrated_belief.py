@@ -115,7 +115,7 @@ def test_what_is_learned_of_a_foot_that_is_held_stays_a_probability_whatever_its
     for _ in range(3):
         said = held_feet.learn_held(0, dt, log, held)
         assert math.isfinite(said) and 0.0 <= held[0] <= 1.0
-        assert min(log, 0.0, -held_feet._MOST) - 1e-9 <= said <= max(min(log, held_feet._MOST), 0.0) + 1e-9
+        assert min(log, 0.0, -held_feet.MOST) - 1e-9 <= said <= max(min(log, held_feet.MOST), 0.0) + 1e-9
 
 
 @settings(deadline=None, max_examples=100)

@@ -13,14 +13,12 @@ from typing import NamedTuple
 
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
-from hybrid_contact_ros.kernels.estimation.held_feet import HELD, held_still, learn_held
+from hybrid_contact_ros.kernels.estimation.held_feet import HELD, MOST, held_still, learn_held
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
 
 _ROOT = math.sqrt(0.5)
 # The standard deviation of a closed contact's gap is at most this part of the mean gap of open ones.
 _NARROWER = 0.7
-# A log ratio of densities is at most this: neither a width near zero nor an outlier share of zero makes it infinite.
-_MOST = 50.0
 # A force with the weight w adds this many times (1 − w)/w to its variance, in squares of a share of the weight.
 _MISTRUST = 1.0
 # A velocity whose noise has this many times the variance of a swing says nothing.
@@ -103,10 +101,10 @@ def effective(dt, first, correlation):
 
 @kernel
 def bounded_log(ratio):
-    """The logarithm of a ratio of densities, within ± ``_MOST``; 0 where the ratio is not a number."""
+    """The logarithm of a ratio of densities, within ± ``MOST``; 0 where the ratio is not a number."""
     if not ratio >= 0.0:
         return 0.0
-    return min(max(math.log(max(ratio, 1e-300)), -_MOST), _MOST)
+    return min(max(math.log(max(ratio, 1e-300)), -MOST), MOST)
 
 
 @kernel

@@ -25,6 +25,7 @@ import numpy as np
 
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
+from hybrid_contact_ros.kernels.estimation.stance import DRIFT_SPEED
 
 _CARRIED = 0.5  # of the weight, by which something carries the base
 _IDLE = 0.3  # of a limb's share of the weight, in parts of which a joint's force is none
@@ -32,7 +33,6 @@ _OWN = 0.5  # of what holds a limb up may be left unexplained
 _SMOOTH = 0.05  # s
 _FOR = 0.05  # s, before it is believed
 _THROUGH = 0.03  # m, by which no ground gives way under what stands on it
-_DRIFTS = 0.015  # m/s, at which a base's height drifts at most
 _BASE, _LINEAR = -1, 3  # a coordinate's limb where it is the base's; of these the first are forces
 
 
@@ -102,10 +102,10 @@ def note_lowering(dt, known, plane_of, closed, velocity, hang):
     for i in range(hang.idle.shape[0]):
         down, along = -velocity[i, 0], math.hypot(velocity[i, 1], velocity[i, 2])
         lowered = hang.sunk[i] > _THROUGH
-        if known or plane_of[i] < 0 or not (closed[i] or (lowered and down > _DRIFTS)):
+        if known or plane_of[i] < 0 or not (closed[i] or (lowered and down > DRIFT_SPEED)):
             hang.sunk[i] = 0.0
         elif not lowered:
-            hang.sunk[i] = max(hang.sunk[i] + dt * (down - max(along, _DRIFTS)), 0.0)
+            hang.sunk[i] = max(hang.sunk[i] + dt * (down - max(along, DRIFT_SPEED)), 0.0)
         if hang.sunk[i] > _THROUGH:
             hang.idle[i] = LOWERED
         elif hang.idle[i] == LOWERED:  # of the state before, where no efforts are checked

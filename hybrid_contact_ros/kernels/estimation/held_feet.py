@@ -10,7 +10,9 @@ from hybrid_contact_ros.kernels.compiling import kernel
 HELD = 0.01
 """Share of open contacts whose foot is held still, by a robot that stands, or at an apex."""
 _HOLDS = 0.1  # s, for which it is
-_MOST = 50.0  # of a logarithm of a ratio of densities
+MOST = 50.0
+"""A log ratio of densities is at most this: neither a width near zero nor a share of outliers of zero makes it
+infinite."""
 
 
 @kernel
@@ -41,6 +43,6 @@ def learn_held(i, dt, log, held):
         ([0.06, 0.37, 1.19, 1.81], 0.97)
     """
     before = held[i] + (1.0 - math.exp(-max(dt, 0.0) / _HOLDS)) * (HELD - held[i])
-    still = before * math.exp(min(max(log, -_MOST), _MOST))
+    still = before * math.exp(min(max(log, -MOST), MOST))
     held[i] = still / (1.0 - before + still)
     return math.log(1.0 - before + still)

@@ -23,7 +23,7 @@ SOLE_SHARE = 2.0
 """Times what its points would bear at least that a sole bears which stands: efforts that are wrong by 5 % of a robot on
 one leg lay that part of its weight on the other one."""
 DRIFT_SPEED = 0.015
-"""m/s, of a base at most."""
+"""m/s, at which the height of a base drifts at most."""
 SMOOTHING = 0.01
 """s, of the velocities of the points."""
 _CREEP, _CREEP_UNLOADED = 0.001**2, 0.0001**2  # m²/s, by which single footholds move under a foot; where its load is
