@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import ctypes
 import json
 import os
 import queue
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.warming import Left
 
 READY_TIMEOUT = 300.0  # s; kernels that were never compiled on this machine take minutes
+_LIBC = ctypes.CDLL(None)  # before any fork, after which nothing should be loaded
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _NEEDED = ("rclpy", "hybrid_contact_msgs.msg", "mujoco", "matplotlib")
 
 
@@ -74,10 +77,14 @@ def run(args: argparse.Namespace) -> int:
     console = terminal.console(stderr=args.json, quiet=args.json)
     with tempfile.TemporaryDirectory() as scratch:
         demo = _Demo(args, config, Path(scratch), console)
+        # The processes have sessions of their own: whoever ends this one must not leave them behind.
+        before = {number: signal.signal(number, _end) for number in (signal.SIGTERM, signal.SIGHUP)}
         try:
             summary = demo.play()
         finally:
             demo.stop()
+            for number, handler in before.items():
+                signal.signal(number, handler)
     if args.json:
         print(json.dumps(summary, indent=2))
     elif args.echo and summary["predictions"]:
@@ -166,6 +173,7 @@ class _Demo:
             stdout=subprocess.PIPE if pipe else sys.stderr,
             env=self._environment,
             start_new_session=True,  # Ctrl-C reaches this process alone, which ends the others in order
+            preexec_fn=_end_with_parent,
         )
         self._processes.append(process)
         return process
@@ -234,6 +242,16 @@ def _refuse_place(path: Path) -> None:
         raise ValueError(f"cannot write the picture into {path}: {there} is a file")
     if not os.access(there, os.W_OK | os.X_OK):
         raise ValueError(f"cannot write the picture into {path}: no permission")
+
+
+def _end(number: int, _: object) -> None:
+    raise SystemExit(128 + number)
+
+
+def _end_with_parent() -> None:
+    """In a new process: end also where its parent was killed. It would go on to speak in a ROS domain that the next
+    demo takes for its own, and that one would score its answers, too."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
 
 
 def _tell(process: subprocess.Popen[bytes]) -> None:

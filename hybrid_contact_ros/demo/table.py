@@ -85,6 +85,12 @@ def summary_table(summary: dict[str, Any]) -> RenderableType:
                 f"p95 {_number(timing['error_p95'], '{:.1f} ms', 1e3)}, missed {timing['missed']} of "
                 f"{timing['events']}, false {timing['false']}",
             )
+    robot = summary.get("robot", {})
+    if robot.get("pauses"):
+        table.add_row(
+            "simulator, too slow on this machine",
+            f"{robot['pauses']} pauses of the robot's clock, {robot['paused']:.1f} s in all, count against the scores",
+        )
     told = [landing for landing in summary["landings"] if landing["outcomes"]]
     if told:
         table.add_row("landings, truth within 5 % / 10 % of the jump of the set", _contained(told))

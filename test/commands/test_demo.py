@@ -1,8 +1,13 @@
 """``hybrid-contact demo`` as a whole, with its processes."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
+import uuid
+from pathlib import Path
 
 import pytest
 
@@ -77,3 +82,41 @@ def test_bad_arguments_are_named(arguments, why):
     done = demo(*arguments)
     assert done.returncode != 0
     assert why in done.stderr and "Traceback" not in done.stderr
+
+
+def started_with(mark):
+    """The nodes that have this in their environment: process numbers."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            ours = mark.encode() in (place / "environ").read_bytes()
+            if ours and b"hybrid_contact_ros.programs\0demo_" in (place / "cmdline").read_bytes():
+                found.append(int(place.name))
+        except OSError:  # it has ended meanwhile, or is not ours
+            continue
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_a_demo_that_is_ended_leaves_no_node_behind(tmp_path, number):
+    if not Path("/proc/self/environ").exists():
+        pytest.skip("processes are found in /proc, which is not there")
+    mark = f"DEMO_{uuid.uuid4().hex}"
+    command = [sys.executable, "-m", "hybrid_contact_ros.cli", "demo", "--json", "--echo", "--seconds", "600"]
+    process = subprocess.Popen([*command, "--out", str(tmp_path / "out")], env={**os.environ, mark: "1"})
+    try:
+        until(lambda: len(started_with(mark)) == 3)  # echo, listener and robot
+        process.send_signal(number)
+        assert process.wait(timeout=60.0) == (128 + number if number != signal.SIGKILL else -number)
+        until(lambda: started_with(mark) == [])
+    finally:
+        process.kill()
+        for node in started_with(mark):
+            os.kill(node, signal.SIGKILL)
+
+
+def until(true):
+    end = time.monotonic() + 120.0
+    while not true():
+        assert time.monotonic() < end, "it did not come true within two minutes"
+        time.sleep(0.1)

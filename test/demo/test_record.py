@@ -204,3 +204,10 @@ def test_the_picture_is_drawn_with_and_without_landings_and_truth(tmp_path):
     draw(alone, tmp_path / "alone.png")
     for name in ("plain", "landing", "alone"):
         assert (tmp_path / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_the_summary_says_when_the_machine_was_too_slow_for_the_simulator():
+    summary = filled().summary()
+    assert "too slow" not in printed(summary_table({**summary, "robot": {"cycles": 9, "pauses": 0, "paused": 0.0}}))
+    text = printed(summary_table({**summary, "robot": {"cycles": 9, "pauses": 7, "paused": 0.364}}))
+    assert "too slow" in text and "7 pauses" in text and "0.4 s" in text

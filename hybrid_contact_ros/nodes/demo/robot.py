@@ -32,6 +32,7 @@ from hybrid_contact_msgs.msg import ContactMode, PostImpactVelocitySet
 from hybrid_contact_ros.demo.go2_simulation import Go2Simulation
 from hybrid_contact_ros.demo.ground_truth import Flags
 from hybrid_contact_ros.demo.landings import stamp_at
+from hybrid_contact_ros.demo.robot_clock import RobotClock
 from hybrid_contact_ros.messages.envelope import PlainNames
 from hybrid_contact_ros.messages.prepared import PreparedMessage
 from hybrid_contact_ros.messages.truth import OPEN, SLIPPING, STICKING, TruthEncoder
@@ -108,12 +109,20 @@ class DemoRobot(Node):
         self._odometry = self.create_publisher(Odometry, "odom", STATE_INPUT)
         self._truth = self.create_publisher(ContactMode, "truth/contact_mode", OUTPUT)
         self._impacts = self.create_publisher(PostImpactVelocitySet, "truth/impact", OUTPUT)
+        self.begin()
         self._stamps: deque[tuple[float, int]] = deque(maxlen=16)  # more cycles than an impact lasts
 
+    def begin(self) -> None:
+        """From now on the simulation's time passes."""
+        self.clock = RobotClock(self.now_ns() - round(1e9 * self.simulation.time))
+
+    def now_ns(self) -> int:
+        return int(self.get_clock().now().nanoseconds)
+
     def publish(self) -> None:
-        """Publish the present state, stamped now."""
+        """Publish the present state."""
         state = self.simulation.state()
-        now = int(self.get_clock().now().nanoseconds)
+        now = self.clock.stamp(self.simulation.time, self.now_ns())
         odometry, joints = self._states.state(now, *state)
         self._odometry.publish(odometry)
         self._joints.publish(joints)
@@ -129,22 +138,22 @@ class DemoRobot(Node):
 
 def play(robot: DemoRobot, seconds: float) -> dict[str, float]:
     """Run the simulation in real time. The result says how well the time was kept: ``cycles``, how many of them were
-    ``late``, and the ``worst_delay``, s."""
-    period, late, worst = 1.0 / RATE, 0, 0.0
-    begin = time.perf_counter()
+    ``late``, the ``worst_delay``, s, and the ``pauses`` of the robot's clock, which ``paused`` for so many seconds."""
+    late, worst = 0, 0
+    robot.begin()
     cycles = round(seconds * RATE)
-    for k in range(cycles):
+    for _ in range(cycles):
         if not rclpy.ok():
             break
         robot.simulation.step()
-        due = begin + (k + 1) * period
-        left = due - time.perf_counter()
+        left = robot.clock.due(robot.simulation.time) - robot.now_ns()
         if left < 0:
             late, worst = late + 1, max(worst, -left)
         else:
-            time.sleep(left)  # it wakes 0.1 ms late; the state is stamped after that, and its time is the suite's
+            time.sleep(1e-9 * left)
         robot.publish()
-    return {"cycles": cycles, "late": late, "worst_delay": worst}
+    pauses = {"pauses": robot.clock.pauses, "paused": 1e-9 * robot.clock.paused_ns}
+    return {"cycles": cycles, "late": late, "worst_delay": 1e-9 * worst, **pauses}
 
 
 def main() -> None:
