@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers.belief import SHARE, Belief, evidence
+from helpers.belief import CONFIG, SHARE, Belief, evidence
 from hybrid_contact_ros.estimation.contact_belief import belief_record
 from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
 from hybrid_contact_ros.kernels.estimation import held_feet
@@ -41,6 +41,21 @@ def test_a_foot_that_stands_under_the_same_load_is_closed():
     for _ in range(100):
         found = belief.step(load=0.15 * SHARE, force=0.15 * SHARE)
     assert found[0, 0] > skimming(0.15) + 0.3
+
+
+def test_a_foot_that_stood_and_flies_over_the_ground_is_open_though_a_mode_presses_it():
+    """A rebound of some millimetres; after an impact velocities are noisy and the observer is blind."""
+    found = {}
+    for slide in (0.0, 2.0):
+        belief = Belief(1, SHARE)
+        for _ in range(50):
+            belief.step(stood=1)
+        for _ in range(25):
+            found[slide] = belief.step(
+                stood=1, gap=0.003, rate=-0.3, slide=slide, spread=0.03, load=0.16 * SHARE, force=0.0,
+                covariance=np.eye(1) * SHARE**2,
+            )[0, 0]  # fmt: skip
+    assert found[2.0] < CONFIG.open_below < CONFIG.close_above < found[0.0]
 
 
 @settings(deadline=None, max_examples=60)

@@ -26,6 +26,8 @@ _DROWNED = 4.0
 # What did not stand, and slides by more than this many deviations, does not stick: its load counts as that of a slip,
 # however many states are outliers.
 _SLIDES = 2.5
+# Nor does what stood, and slides by more than this many deviations, and times the deviation of a slip.
+_STOOD, _FAST = 5.0, 4.0
 # In this share of the states of an open contact nothing changes that the observer could lag behind, and its force is
 # zero but for the noise, and for this part of a share of the weight.
 _STEADY, _STEADY_PART = 0.15, 0.05
@@ -220,8 +222,10 @@ def single_likelihoods(i, settings, given, held, out):
         rests = sinking_load(load_ratio(given.load[i] - s.load_limit, s.load_sigma, s.outliers), sinks)
         # Rigid feet that slide under little load chatter: they touch for a part of the time alone.
         slides = sinking_load(load_ratio(given.load[i] - s.slip_limit, s.slip_sigma, s.outliers), sinks)
-        lands = not given.stood[i] and slide > _SLIDES * _SLIDES * noise
-        stick += weight * (min(rests, slides) if lands else rests)
+        most = _SLIDES * _SLIDES * noise
+        if given.stood[i]:
+            most = max(_STOOD * _STOOD * noise, _FAST * _FAST * slip)
+        stick += weight * (min(rests, slides) if slide > most else rests)
         slips += weight * slides
     forced = given.trusted and given.observed
     out[0] = unforced(i, s, given) if forced else 0.0
