@@ -85,7 +85,7 @@ def belief_record(links: Sequence[str], nv: int) -> BeliefRecord:
         slow=np.full(m, np.inf),
         last=np.zeros(nv),
         noise=np.full(1, _NOTHING),
-        force=np.zeros(m),
+        force=np.full(m, np.nan),
         covariance=np.zeros((m, m)),
         inverse=np.zeros((m, 3 * m)),
         transition=np.zeros((GROUP, 3, 3)),
@@ -100,6 +100,8 @@ def forget(record: BeliefRecord) -> None:
     """Believe nothing."""
     record.belief.fill(_NOTHING)
     record.noise.fill(_NOTHING)
+    record.force.fill(np.nan)
+    record.probability.fill(0.0)
     record.slow.fill(np.inf)
     record.kind.fill(0)
     record.held.fill(0.0)

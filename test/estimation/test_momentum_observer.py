@@ -18,8 +18,30 @@ def pushed(observer, force, steps, dt=1e-3, mass=2.0, start=0):
 
 def test_the_residual_is_the_external_force_through_a_first_order_low_pass():
     observer = Observer(1, 100.0)
-    assert pushed(observer, 7.0, 11) == pytest.approx(7.0 * (1 - 1.1**-10), rel=1e-9)
-    assert pushed(observer, 7.0, 400, start=11) == pytest.approx(7.0, rel=1e-9)
+    pushed(observer, 0.0, 200)
+    for i in range(1, 11):  # the force begins
+        observer.update(1e-3, 7.0e-3 * i * ONE, 0.0 * ONE, 0.0 * ONE)
+        assert observer.residual[0] == pytest.approx(7.0 * (1 - 1.1**-i), rel=1e-9)
+
+
+@pytest.mark.parametrize("steps", [2, 5, 11, 400])
+def test_a_force_that_was_there_from_the_beginning_is_found_with_the_second_state(steps):
+    observer = Observer(1, 100.0)
+    assert pushed(observer, 7.0, steps) == pytest.approx(7.0, rel=1e-9)
+    assert observer.settled == (steps >= 11)
+
+
+def test_once_it_has_settled_it_is_as_certain_as_it_ever_is():
+    """Of noisy velocities: the deviation of the residual after one time constant, and after twenty."""
+    rng, found = np.random.default_rng(3), []
+    for _ in range(400):
+        observer, row = Observer(1, 100.0), {}
+        for i in range(201):
+            observer.update(1e-3, 7.0e-3 * i * ONE + 0.01 * rng.normal(size=1), 0.0 * ONE, 0.0 * ONE)
+            row[i] = observer.residual[0] - 7.0
+        found.append((row[11], row[200]))
+    early, late = np.sqrt(np.mean(np.square(found), axis=0))
+    assert early < 1.6 * late and late < 1.1
 
 
 @pytest.mark.parametrize("dt", [1e-4, 5e-3, 0.05])

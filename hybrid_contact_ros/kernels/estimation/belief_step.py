@@ -62,7 +62,7 @@ class BeliefRecord(NamedTuple):
     slow: Array  # (m,), the low-passed logit of the first; :func:`belief_course`
     last: Array  # (nv,)
     noise: Array  # (1,)
-    force: Array  # (m,)
+    force: Array  # (m,), N, NaN where none are observed
     covariance: Array  # (m, m)
     inverse: Array  # (m, n)
     transition: Array  # (GROUP, 3, 3)
@@ -100,6 +100,9 @@ def believe(
         )  # fmt: skip
     else:
         b.noise[0] = -1.0
+    if not observed:
+        for i in range(b.force.shape[0]):
+            b.force[i] = math.nan  # those of before tell nothing of this state
     contact_belief(
         s.gap_sigma, s.swing_height, s.sunk, s.swing_speed, s.swing_slide, s.slip_speed, s.rest_speed, s.load_sigma,
         s.load_limit, s.slip_sigma, s.slip_limit, s.force_part, s.share, s.outliers, s.gap_correlation,

@@ -11,7 +11,7 @@ from hybrid_contact_ros.kernels.estimation.records import Array
 
 LONGEST_PAUSE = 0.1
 """s: the observer does not integrate over a pause between states that is longer; it starts anew."""
-_SETTLED = 5.0  # The observer has settled after this many of its time constants.
+_SETTLED = 1.0  # The observer has settled after this many of its time constants: its noise is that of later.
 # Regularisation, relative to the mean of the diagonal of J M⁻² Jᵀ: of the forces that redundant contacts leave open,
 # the least are chosen.
 _REGULARISATION = 1e-8
@@ -35,9 +35,12 @@ def observe_momentum(gain, dt, momentum, rate, effort, memory):
         r = K (p − ∫ (Sᵀτ + Cᵀv − g + r) dt),  p = M v,  K = gain.
 
     The integral is taken by the trapezoidal rule in the known terms and implicitly in r, so that it is stable at any
-    rate of the states. A second state of the same time changes nothing. The observer needs efforts and, for a floating
-    base, the measured velocity of the base. Its limits: forces that are not contact forces (a push on the trunk,
-    friction in the joints, a payload) are in r all the same, and noise of v comes through amplified by K M.
+    rate of the states. A low-pass that starts from zero would say too little for five of its time constants. Until one
+    has passed, r is therefore the mean force since the start (a gain of 1/t): it is right from the second state on, and
+    after one time constant it is as certain as the low-pass ever is. A second state of the same time changes nothing.
+    The observer needs efforts and, for a floating base, the measured velocity of the base. Its limits: forces that are
+    not contact forces (a push on the trunk, friction in the joints, a payload) are in r all the same, and noise of v
+    comes through amplified by K M.
 
     Args:
         momentum: p (nv,). rate: Cᵀv − g (nv,). effort: Sᵀτ (nv,). memory: in and out, ObserverMemory.
@@ -45,15 +48,16 @@ def observe_momentum(gain, dt, momentum, rate, effort, memory):
     if dt == 0.0 and memory.age[0] >= 0.0:
         return
     anew = memory.age[0] < 0.0 or not 0.0 < dt <= LONGEST_PAUSE
+    share = 0.0 if anew else max(gain * dt / (1.0 + gain * dt), dt / (memory.age[0] + dt))
     for k in range(momentum.shape[0]):
         known = effort[k] + rate[k]
         if anew:
-            memory.integral[k] = momentum[k]
             memory.residual[k] = 0.0
         else:
-            memory.integral[k] += 0.5 * dt * (memory.known[k] + known)
-            memory.residual[k] = gain * (momentum[k] - memory.integral[k]) / (1.0 + gain * dt)
-            memory.integral[k] += dt * memory.residual[k]
+            before = memory.residual[k]
+            gained = momentum[k] - memory.integral[k] - before / gain - 0.5 * dt * (memory.known[k] + known)
+            memory.residual[k] += share * (gained / dt - before)
+        memory.integral[k] = momentum[k] - memory.residual[k] / gain
         memory.known[k] = known
     memory.age[0] = 0.0 if anew else memory.age[0] + dt
 

@@ -23,7 +23,7 @@ class StandingFeet(NamedTuple):
     """What is known of m contacts from the state before, and scratch."""
 
     stood: Codes  # (m,) uint8, those that were closed
-    pressed: Array  # (m,), N, observed normal forces, NaN or anything where there are none
+    pressed: Array  # (m,), N, observed normal forces, NaN where there are none
     pressed_weight: Array  # (m,), in [0, 1], how far these are believed
     believed: Array  # (m, 2), probabilities to be closed and to slip
     stands: Array  # (m, 2), variance and factor of each
