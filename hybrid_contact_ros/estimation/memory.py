@@ -81,6 +81,7 @@ class Memory:
         forget_friction(self.friction, self.configured)
         self.trust.reset()
         self.beside.reset()
+        self.observer.age[1] = 0.0
         for array in self.offsets:
             array.fill(0.0)
         self.pause()
@@ -88,7 +89,7 @@ class Memory:
     def pause(self) -> None:
         """Forget what is worthless after a pause: the courses, the observer, and the mode to start from."""
         self.lines.fill(-1.0)
-        self.observer.age.fill(-1.0)
+        self.observer.age[0] = -1.0
         self.warm.fill(0)
         self.log.waiting.fill(0)
         pause_densities(self.density)
@@ -111,7 +112,7 @@ def tracker_memory(m: int) -> TrackerMemory:
 
 def observer_memory(nv: int) -> ObserverMemory:
     """The next state starts the observer."""
-    return ObserverMemory(residual=np.zeros(nv), integral=np.zeros(nv), known=np.zeros(nv), age=np.full(1, -1.0))
+    return ObserverMemory(residual=np.zeros(nv), integral=np.zeros(nv), known=np.zeros(nv), age=np.array([-1.0, 0.0]))
 
 
 def log_memory(m: int) -> LogMemory:

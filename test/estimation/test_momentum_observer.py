@@ -28,7 +28,25 @@ def test_the_residual_is_the_external_force_through_a_first_order_low_pass():
 def test_a_force_that_was_there_from_the_beginning_is_found_with_the_second_state(steps):
     observer = Observer(1, 100.0)
     assert pushed(observer, 7.0, steps) == pytest.approx(7.0, rel=1e-9)
-    assert observer.settled == (steps >= 11)
+    assert observer.settled == (steps >= 51)
+
+
+@pytest.mark.parametrize(("rests", "needed"), [(True, 11), (False, 51)])
+def test_forces_of_a_robot_at_rest_are_known_after_one_time_constant_and_of_one_that_moves_after_five(rests, needed):
+    observer = Observer(1, 100.0)
+    pushed(observer, 7.0, 1)
+    if rests:
+        observer.rests()
+    pushed(observer, 7.0, needed - 2, start=1)
+    assert not observer.settled
+    pushed(observer, 7.0, 1, start=needed - 1)
+    assert observer.settled
+    observer.update(2 * LONGEST_PAUSE, 55.0 * ONE, 0.0 * ONE, 0.0 * ONE)
+    observer.rests()  # it is no beginning: whether efforts explain the motion is known, or is still to be known
+    for i in range(1, 11):
+        assert not observer.settled
+        observer.update(1e-3, (55.0 + 7.0e-3 * i) * ONE, 0.0 * ONE, 0.0 * ONE)
+    assert observer.settled
 
 
 def test_once_it_has_settled_it_is_as_certain_as_it_ever_is():

@@ -11,7 +11,12 @@ from hybrid_contact_ros.estimation.events import EventLog
 from hybrid_contact_ros.estimation.memory import lists_out, log_memory, observer_memory, tracker_memory, update_scratch
 from hybrid_contact_ros.kernels.estimation.contact_tracking import candidates, contact_statuses, slips
 from hybrid_contact_ros.kernels.estimation.event_times import next_events
-from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled, observe_momentum, observed_forces
+from hybrid_contact_ros.kernels.estimation.momentum_observer import (
+    begins_at_rest,
+    has_settled,
+    observe_momentum,
+    observed_forces,
+)
 from hybrid_contact_ros.kernels.estimation.observed_forces import contact_motions
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
 from hybrid_contact_ros.kernels.estimation.told_events import tell_events
@@ -113,6 +118,9 @@ class Observer:
 
     def __init__(self, nv: int, gain: float) -> None:
         self.gain, self.memory = gain, observer_memory(nv)
+
+    def rests(self) -> None:
+        begins_at_rest(self.gain, self.memory)
 
     @property
     def residual(self) -> Array:

@@ -11,7 +11,10 @@ from hybrid_contact_ros.kernels.estimation.records import Array
 
 LONGEST_PAUSE = 0.1
 """s: the observer does not integrate over a pause between states that is longer; it starts anew."""
-_SETTLED = 1.0  # The observer has settled after this many of its time constants: its noise is that of later.
+_SETTLED = 1.0  # of its time constants, from when on its noise is about that of later
+# A robot that moves when it is first seen tells nothing of its forces for so many: whether efforts explain its motion
+# is not known yet, and those of springs and rods do not.
+_KNOWN = 5.0
 # Regularisation, relative to the mean of the diagonal of J M⁻² Jᵀ: of the forces that redundant contacts leave open,
 # the least are chosen.
 _REGULARISATION = 1e-8
@@ -23,7 +26,7 @@ class ObserverMemory(NamedTuple):
     residual: Array  # r (nv,), N or N m
     integral: Array  # (nv,)
     known: Array  # Sᵀτ + Cᵀv − g of the last state (nv,)
-    age: Array  # (1,), s since it started; negative before that
+    age: Array  # (2,), s since it started, negative before that; and s for which it has run, pauses left out
 
 
 @kernel
@@ -48,6 +51,8 @@ def observe_momentum(gain, dt, momentum, rate, effort, memory):
     if dt == 0.0 and memory.age[0] >= 0.0:
         return
     anew = memory.age[0] < 0.0 or not 0.0 < dt <= LONGEST_PAUSE
+    if not anew:
+        memory.age[1] += dt
     share = 0.0 if anew else max(gain * dt / (1.0 + gain * dt), dt / (memory.age[0] + dt))
     for k in range(momentum.shape[0]):
         known = effort[k] + rate[k]
@@ -64,8 +69,16 @@ def observe_momentum(gain, dt, momentum, rate, effort, memory):
 
 @kernel
 def has_settled(gain, memory):
-    """Whether the observer has run long enough since it started."""
-    return gain > 0.0 and memory.age[0] * gain >= _SETTLED
+    """Whether the observer has run long enough since it started, and since the robot was first seen."""
+    return gain > 0.0 and memory.age[0] * gain >= _SETTLED and memory.age[1] * gain >= _KNOWN
+
+
+@kernel
+def begins_at_rest(gain, memory):
+    """Note that the robot of which the observer has just seen the first state is at rest: what holds it there are its
+    contacts and efforts, and there is nothing to wait for."""
+    if memory.age[0] == 0.0 and memory.age[1] == 0.0:
+        memory.age[1] = _KNOWN / gain
 
 
 @kernel

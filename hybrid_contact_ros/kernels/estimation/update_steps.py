@@ -20,9 +20,15 @@ from hybrid_contact_ros.kernels.estimation.contact_tracking import (
 )
 from hybrid_contact_ros.kernels.estimation.event_times import next_events
 from hybrid_contact_ros.kernels.estimation.ground import MOST_LOADED
-from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled, observe_momentum, observed_forces
+from hybrid_contact_ros.kernels.estimation.momentum_observer import (
+    begins_at_rest,
+    has_settled,
+    observe_momentum,
+    observed_forces,
+)
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
 from hybrid_contact_ros.kernels.estimation.sole_loads import drop_unborne, keep_borne
+from hybrid_contact_ros.kernels.estimation.stance import MOVES
 from hybrid_contact_ros.kernels.estimation.update_records import (
     CRITICAL,
     FORCE_ESTIMATE,
@@ -215,6 +221,11 @@ def follow_momentum(settings, given, problem, here, observer):
         observer.age[0] = -1.0
     else:
         observe_momentum(settings.gain, given.dt, here.momentum, here.rate, problem.effort, observer)
+        square = 0.0  # of all together: of noisy velocities single ones are off
+        for velocity in here.contact_velocity:
+            square += velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2
+        if square < here.contact_velocity.shape[0] * MOVES * MOVES:
+            begins_at_rest(settings.gain, observer)
     return has_settled(settings.gain, observer)
 
 
