@@ -24,15 +24,18 @@ def test_without_effort_nothing_is_said_of_forces():
 
 
 def test_the_momentum_observer_finds_the_weight_at_rest_and_says_when_it_has_settled():
+    weight = pytest.approx([0, 0, MASS * GRAVITY], abs=1e-3)
     thing = block()
-    states = [free(i * 1_000_000, 0.05) for i in range(200)]
-    answers = [thing.update(s) for s in states]
-    assert not answers[10].mode.validity & Validity.FORCE_ESTIMATE
-    assert np.isnan(answers[10].mode.force_estimate).all()
-    assert answers[-1].mode.validity & Validity.FORCE_ESTIMATE
-    assert answers[-1].mode.force_estimate.sum(axis=0) == pytest.approx([0, 0, MASS * GRAVITY], abs=1e-3)
-    late = thing.update(free(10**9, 0.05))  # a pause
-    assert not late.mode.validity & Validity.FORCE_ESTIMATE
+    answers = [thing.update(free(i * 1_000_000, 0.05)) for i in range(200)]
+    assert not answers[8].mode.validity & Validity.FORCE_ESTIMATE
+    assert np.isnan(answers[8].mode.force_estimate).all()
+    for settled in (answers[12], answers[-1]):  # 10 ms after a robot at rest is first seen, and from then on
+        assert settled.mode.validity & Validity.FORCE_ESTIMATE
+        assert settled.mode.force_estimate.sum(axis=0) == weight
+    late = [thing.update(free(10**9 + i * 1_000_000, 0.05)) for i in range(13)]  # after a pause
+    assert not late[0].mode.validity & Validity.FORCE_ESTIMATE
+    assert late[-1].mode.validity & Validity.FORCE_ESTIMATE
+    assert late[-1].mode.force_estimate.sum(axis=0) == weight
 
 
 def test_a_gain_of_zero_switches_the_observer_off():
