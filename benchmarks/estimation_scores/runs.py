@@ -73,7 +73,8 @@ class Runner:
             return None
         change = noisy if self.options.states == "noise" else FAULTS["none"]
         seen = [change(e) for e in self.recorded]
-        return Run(self.source, self.model, seen, [answers(self.source, self.estimator, e, maker(step)) for e in seen])
+        make = maker(self.source, step)
+        return Run(self.source, self.model, seen, [answers(self.source, self.estimator, e, make) for e in seen])
 
     def run(self, states: str | None = None) -> Run:
         states = states or self.options.states

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from benchmarks.estimation_scores.episodes import Array, Episode, states
+from benchmarks.estimation_scores.episodes import Array, Episode, Source, states
 from hybrid_contact_ros.estimation.base_from_legs import BaseFromLegs
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.sensors import (
@@ -68,19 +68,19 @@ def possible(step: Step, model: RigidBodyModel, episode: Episode) -> bool:
     return based and (not step.efforts or r.effort is not None) and (force or not (step.forces or step.readings))
 
 
-def maker(step: Step, seed: int = 7) -> Callable[[RigidBodyModel, Episode], list[RobotState]]:
-    """What makes the states of an episode."""
-    return lambda model, episode: sensed(model, episode, step, seed)
+def maker(source: Source, step: Step, seed: int = 7) -> Callable[[RigidBodyModel, Episode], list[RobotState]]:
+    """What makes the states of an episode of a source."""
+    return lambda model, episode: sensed(source, model, episode, step, seed)
 
 
-def sensed(model: RigidBodyModel, episode: Episode, step: Step, seed: int) -> list[RobotState]:
+def sensed(source: Source, model: RigidBodyModel, episode: Episode, step: Step, seed: int) -> list[RobotState]:
     recording = episode.recording if step.efforts else replace(episode.recording, effort=None)
     rng = np.random.default_rng(seed)
     found = states(model, recording)
     units = inertial(episode, rng) if step.unit or not step.odometry else [None] * len(found)
     forces = _forces(model, episode, rng) if step.forces else [None] * len(found)
     readings = _readings(model, episode, rng) if step.readings else [None] * len(found)
-    wanted = _schedule(model, episode, rng, step.schedule == "wrong") if step.schedule else [None] * len(found)
+    wanted = _schedule(source, model, episode, rng, step.schedule == "wrong") if step.schedule else [None] * len(found)
     legs = None if step.odometry else BaseFromLegs(model)
     made = []
     for state, unit, force, reading, want in zip(found, units, forces, readings, wanted, strict=True):
@@ -156,19 +156,20 @@ def _readings(model: RigidBodyModel, episode: Episode, rng: np.random.Generator)
 
 
 def _schedule(
-    model: RigidBodyModel, episode: Episode, rng: np.random.Generator, wrong: bool
+    source: Source, model: RigidBodyModel, episode: Episode, rng: np.random.Generator, wrong: bool
 ) -> list[CommandedContacts]:
-    """The true contacts, each change of which was wanted some time before; where ``wrong``, those of the next foot."""
+    """The true contacts, each change of which was wanted some time before; where ``wrong``, those of the next foot.
+    All points of a sole are wanted alike."""
     time, truth = episode.recording.time, episode.truth
     n, k = truth.shape
     m, stamps = model.contacts, np.rint(1e9 * time).astype(np.int64)
-    wanted = np.zeros((n, k))
+    wanted = np.zeros((n, m))
     for i in range(k):
         series = truth[:, (i + 1) % k if wrong else i]
         changes = np.flatnonzero(series[1:] != series[:-1]) + 1
         at = np.sort(time[changes] - EARLY + LATE * rng.normal(size=changes.size))
         count = np.searchsorted(at, time, side="right")
-        wanted[:, i] = (count + int(series[0])) % 2
+        wanted[:, list(source.members[i])] = ((count + int(series[0])) % 2)[:, None]
     found, since = [], np.full(m, stamps[0])
     for j in range(n):
         if j:
