@@ -21,6 +21,7 @@ from hybrid_contact_ros.kernels.estimation.effort_errors import (
 )
 
 Array = NDArray[np.float64]
+_TORQUE_SIGMA_ARM = 0.05  # as ``TORQUE_SIGMA``, of gears of high ratio that carry an arm
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +43,24 @@ class JointErrors:
 
 
 def correction_and_errors(
-    limb: NDArray[np.int64], scale: Array, config: TrustConfig
+    limb: NDArray[np.int64], scale: Array, config: TrustConfig, stands: bool = True
 ) -> tuple[EffortCorrection, EffortErrors]:
     """Nothing is known and nothing applied.
 
     Args:
         limb, scale: of :class:`~hybrid_contact_ros.kernels.estimation.effort_trust.TrustTable`.
+        stands: whether the robot stands on its contacts. The gears of an arm have more friction.
     """
     nv = limb.size
     joint = np.flatnonzero((limb >= 0) & (scale > 0.0)).astype(np.int64)
     if not config.correct or config.bandwidth <= 0.0 or joint.size > MOST_JOINTS:
         joint = joint[:0]
     n, k = joint.size, KINDS * joint.size
+    sigma = TORQUE_SIGMA if stands else _TORQUE_SIGMA_ARM
     correction = EffortCorrection(active=np.zeros(1, np.uint8), applied=np.zeros((KINDS, nv)), added=np.zeros(nv))
     errors = EffortErrors(
         joint=joint,
-        unit=np.array([TORQUE_SIGMA / np.median(scale[joint]) if n else 0.0]),
+        unit=np.array([sigma / np.median(scale[joint]) if n else 0.0]),
         numbers=np.zeros(7),
         sign=np.zeros((3, nv)),
         last=np.zeros((2, nv)),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import TrustConfig
 from hybrid_contact_ros.estimation.effort_errors import JointErrors, correction_and_errors, joint_errors
-from hybrid_contact_ros.estimation.support import mass
+from hybrid_contact_ros.estimation.support import mass, shared_weight, stands
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable
 from hybrid_contact_ros.kernels.estimation.hanging import hang_memory
@@ -135,12 +135,13 @@ class EffortTrust:
             scale=scale,
             is_limit=is_limit,
             fixed=not model.floating_base,
+            presses=1.0 if stands(model) or not weight > 0.0 else min(shared_weight(model) / weight, 1.0),
         )
         self.noise = RateNoise(
             noise_rates=np.zeros((KEPT, m)), noise_times=np.zeros(KEPT), noise_count=np.zeros(2, np.int64),
             noise_sigma=np.zeros(m),
         )  # fmt: skip
-        self.correction, self.errors = correction_and_errors(limb, scale, config)
+        self.correction, self.errors = correction_and_errors(limb, scale, config, stands(model))
         self.hang = hang_memory(m, nv, len(groups))
         self.memory, self.scratch = _memory(m, nv, len(groups)), _scratch(m, nv, len(groups))
         self.reset()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _GRAVITY = 9.81
 _PRESSES = 0.04  # of the weight of an arm: a contact that presses on purpose bears this, or more
 _SURFACE = 0.002  # m, standard deviation of the height of what an arm touches
+_LASTS = 0.002  # s, least time over which errors of observed forces of an arm are correlated
 _LEAVES = 0.001  # m: the tip of an arm has left what it touched when it is this far above where it may touch
 _UPRIGHT = 0.5  # least vertical part of a rail's direction
 
@@ -76,12 +77,15 @@ def _belief(model: RigidBodyModel, config: BeliefConfig) -> BeliefConfig:
     """Velocities of an arm's tip say nothing of its contacts. Where forces are observed, neither do those of the mode,
     which ask what would hold a closed contact: an arm that stops above the table needs some, too. What an arm touches
     was measured when it was configured, and is no rough ground: ``gap_sigma`` is ``_SURFACE``, unless it was chosen.
+    Its force and its gap alone decide, and what is wrong in its force lasts: no state counts more than one of 2 ms whose
+    error is its own.
     """
     observed = model.nv > 3 * model.contacts <= 3 * MOST_CONTACTS
     chosen = config.gap_sigma != BeliefConfig().gap_sigma
     return replace(
         config,
         velocity_correlation=math.inf,
+        force_correlation=max(config.force_correlation, _LASTS),
         load_correlation=math.inf if observed else config.load_correlation,
         gap_sigma=config.gap_sigma if chosen else _SURFACE,
     )

@@ -32,26 +32,50 @@ LEG = """<robot name="leg">
 </robot>"""
 
 
-def arm(name, gap, presses=0.0, seconds=0.4, **config):
-    """The mode of an arm that rests ``gap`` (m) above a table for some time, and presses with a force (N)."""
-    urdf, tip, posture = ARMS[name]
-    q = np.array(posture)
+def estimator(name, offset, **config):
+    """Of an arm above a table at the height ``offset`` (m)."""
+    urdf, tip, _ = ARMS[name]
+    contact = {"link": tip, "radius": 0.01, "friction": 0.3, "environment": "table"}
+    given = {"floating_base": False, "environments": {"table": {"offset": offset}}, "contacts": {"tip": contact}}
+    chosen = EstimatorConfig.from_mapping({**given, **config})
+    return ContactEstimator(RigidBodyModel.from_urdf(example_urdf(urdf), chosen), chosen)
 
-    def estimator(offset):
-        contact = {"link": tip, "radius": 0.01, "friction": 0.3, "environment": "table"}
-        given = {"floating_base": False, "environments": {"table": {"offset": offset}}, "contacts": {"tip": contact}}
-        chosen = EstimatorConfig.from_mapping({**given, **config})
-        return ContactEstimator(RigidBodyModel.from_urdf(example_urdf(urdf), chosen), chosen)
 
-    height = estimator(0.0).model.problem(RobotState(0, q, np.zeros(q.size))).gap[0]
-    engine = estimator(height - gap)
+def height(name, q):
+    return float(estimator(name, 0.0).model.problem(RobotState(0, q, np.zeros(q.size))).gap[0])
+
+
+def arm(name, gap, presses=0.0, seconds=0.4, before=(), wrong=0.0, **config):
+    """The mode of an arm that rests ``gap`` (m) above a table for some time, and presses with a force (N).
+
+    ``before``: (q, v, a) of states that come first, in the air. ``wrong``: part by which efforts are too large and too
+    small, joint by joint.
+    """
+    tip, q = ARMS[name][1], np.array(ARMS[name][2])
+    engine = estimator(name, height(name, q) - gap, **config)
     robot = engine.model.pinocchio_model
     data = robot.createData()
     J = pinocchio.computeFrameJacobian(robot, data, q, robot.getFrameId(tip), pinocchio.LOCAL_WORLD_ALIGNED)[2]
-    effort = pinocchio.computeGeneralizedGravity(robot, data, q) - presses * J
-    for k in range(round(seconds / 0.002)):
-        mode = engine.update(RobotState(1 + k * 2_000_000, q, np.zeros(q.size), effort)).mode
+    scale = 1.0 + wrong * (-1.0) ** np.arange(q.size)
+    still = (q, np.zeros(q.size), np.zeros(q.size))
+    for k, (at, v, a) in enumerate([*before, *[still] * round(seconds / 0.002)]):
+        effort = pinocchio.rnea(robot, data, at, v, a) - (presses * J if k >= len(before) else 0.0)
+        mode = engine.update(RobotState(1 + k * 2_000_000, at, v, scale * effort)).mode
     return mode
+
+
+def waved(name, seconds=8.0):
+    """Motion of all joints in the air, which ends at rest where it began: (q, v, a) every 2 ms."""
+    q = np.array(ARMS[name][2])
+    lift = np.zeros(q.size)
+    lift[1] = -0.3
+    w = 2.0 * np.pi / seconds * np.arange(2, 2 + q.size)
+    for t in np.arange(0.0, seconds, 0.002):
+        s, c = np.sin(w * t), np.cos(w * t)
+        e, de = np.sin(np.pi * t / seconds) ** 2, np.pi / seconds * np.sin(2.0 * np.pi * t / seconds)
+        dde = 2.0 * (np.pi / seconds) ** 2 * np.cos(2.0 * np.pi * t / seconds)
+        x, dx, ddx = lift + 0.15 * s, 0.15 * w * c, -0.15 * w * w * s
+        yield q + e * x, de * x + e * dx, dde * x + 2.0 * de * dx + e * ddx
 
 
 @pytest.mark.parametrize("name", ARMS)
@@ -70,6 +94,16 @@ def test_an_arm_that_presses_a_little_is_in_contact(name, force):
     mode = arm(name, 0.0, force)
     assert mode.closed[0]
     assert mode.force_estimate[0, 2] == pytest.approx(force, rel=0.05)
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_wrong_efforts_of_an_arm_are_found_while_it_moves_in_the_air(name):
+    """Errors of 10 % look like forces of some newtons. What moves 1 cm and more above the table touches nothing."""
+    before = list(waved(name))
+    hovers = arm(name, 0.002, before=before, wrong=0.1)
+    presses = arm(name, 0.0, 3.0, before=before, wrong=0.1)
+    assert not hovers.closed[0] and presses.closed[0]
+    assert presses.force_estimate[0, 2] == pytest.approx(3.0, abs=0.5)
 
 
 def test_what_bears_the_weight_of_a_robot_decides_what_a_contact_bears(root):

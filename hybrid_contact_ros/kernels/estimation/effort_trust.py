@@ -28,8 +28,9 @@ from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 _LIGHTEST = 0.05  # Rows of an ignored limb keep this weight, so that it can win trust back.
 _UNSETTLED = 0.1  # Below this share of a constant force the filters have seen too little.
 _PRIOR = 0.01  # s of motion explained to within the floor, which every limb begins with
-_SWING_SPEED = 0.3  # m/s, and _SWING_GAP (m): a point of an arm that is faster and further up touches nothing
-_SWING_GAP = 0.03
+# m and m/s: a point of a fixed base that is further up, and faster, touches nothing; of an arm, which presses on what
+# was measured when it was configured, and of a robot that stands
+_SWINGS_ARM, _SWINGS = (0.01, 0.05), (0.03, 0.3)
 _SWING_AGE = 6.0  # time constants of the filters after which they have forgotten the stance
 _LIMIT_NEAR = 0.05  # rad, m: a joint limit that is nearer may push
 _NOISE_TIME = 0.1  # s, over which noise is averaged
@@ -52,6 +53,7 @@ class TrustTable(NamedTuple):
     scale: Array  # (nv,), 1 / (weight · lever): N and N m into parts of the robot's weight; 0 for joints of no limb
     is_limit: NDArray[np.uint8]  # (m,), whether the contact is a joint limit
     fixed: bool  # whether the base is: no motion of it then tells forces of limbs from errors of efforts
+    presses: float  # part of its share of the weight that a limb presses with: 1, but for an arm
 
 
 class TrustMemory(NamedTuple):
@@ -184,7 +186,9 @@ def _compare(dt, problem, here, table, memory, scratch, correction, errors):
         _put(table, memory, scratch)
         take_off_rows(found, scratch.basis, scratch.left, 0)
     _learn(dt * settled, math.exp(-dt / (_SLOW * table.recall)), found, table, memory, scratch)
-    learn_errors(dt, table.floor * table.share, found, table, memory, scratch, correction, errors)
+    learn_errors(
+        dt, table.floor * table.share * table.presses, found, table, memory, scratch, correction, errors
+    )  # fmt: skip
 
 
 @kernel
@@ -318,9 +322,10 @@ def _span(dt, problem, here, table, memory, scratch):
     A leg that swings needs no such rule: forces that it does not have would move the base.
     """
     found = 0
+    gap, fast = _SWINGS if table.presses >= 1.0 else _SWINGS_ARM
     for i in range(memory.swing.shape[0]):
         speed = math.sqrt(here.gap_velocity[i] ** 2 + here.slip_speed[i] ** 2)
-        swings = table.fixed and problem.gap[i] > _SWING_GAP and speed > _SWING_SPEED and not table.is_limit[i]
+        swings = table.fixed and problem.gap[i] > gap and speed > fast and not table.is_limit[i]
         memory.swing[i] = memory.swing[i] + dt if swings else 0.0
         if memory.swing[i] * table.bandwidth > _SWING_AGE or (table.is_limit[i] and problem.gap[i] > _LIMIT_NEAR):
             continue

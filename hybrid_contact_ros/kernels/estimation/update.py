@@ -106,7 +106,7 @@ def update(
     last_status, calm, calm_gap, begun, begun_gap, agreed, told, waiting, sure,
     # trust table:
     bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit,
-    fixed,
+    fixed, presses,
     # trust memory:
     trust_begun, trust_last, trust_first, trust_second, trust_unexplained, trust_rough, trust_swing, trust_energy,
     trust_time, trust_normal, trust_cross, trust_bias, trust_weight, trust_force_weight,
@@ -215,7 +215,7 @@ def update(
     observer = ObserverMemory(residual, integral, known, age)
     log = LogMemory(last_status, calm, calm_gap, begun, begun_gap, agreed, told, waiting, sure)
     table = TrustTable(
-        bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit, fixed
+        bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit, fixed, presses
     )  # fmt: skip
     trust = TrustMemory(
         trust_begun, trust_last, trust_first, trust_second, trust_unexplained, trust_rough, trust_swing, trust_energy,
