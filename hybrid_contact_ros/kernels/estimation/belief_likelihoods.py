@@ -34,6 +34,9 @@ _STEADY, _STEADY_PART = 0.15, 0.05
 # s: a state is a witness of this time at most, whatever τ, so that what it says by forces, loads, rates and gaps weighs
 # against each other at 200 Hz as it does at 1 kHz.
 _WITNESSED = 0.002
+# s, and part of what comes after it, up to twice as much: a state that comes so much later than the one before is a
+# witness of more time, since what was believed then is half forgotten.
+_APART, _LATER = 0.01, 0.5
 _IDLE = 1e-9  # A load below this part of a contact's share of the weight is the rounding of none.
 
 
@@ -90,15 +93,26 @@ class BeliefInput(NamedTuple):
 
 @kernel
 def effective(dt, first, correlation):
-    """The weight of a state's logarithm: dt/τ, of dt up to ``_WITNESSED``; the first state counts whole.
+    """The weight of a state's logarithm: dt/τ, of dt up to ``_WITNESSED``, and of a part of it where states are further
+    apart; the first state counts whole.
 
     Example:
         >>> effective(0.001, False, 0.004), effective(0.005, False, 0.004), effective(0.005, False, 0.001)
         (0.25, 0.5, 2.0)
+        >>> effective(0.1, False, 0.004), effective(0.1, False, math.inf)
+        (1.75, 0.0)
     """
     if first or correlation <= 0.0:
         return 1.0
-    return min(max(dt, 0.0), _WITNESSED) / correlation
+    later = min(max(dt - _APART, 0.0), _APART)
+    return (min(max(dt, 0.0), _WITNESSED) + _LATER * later) / correlation
+
+
+@kernel
+def effective_force(dt, first, correlation):
+    """The same of observed forces and of loads, which are of the time since the state before: a longer one makes them no
+    better witnesses of this state."""
+    return effective(min(dt, _WITNESSED), first, correlation)
 
 
 @kernel
@@ -173,7 +187,7 @@ def unforced(i, settings, given):
     narrow = noise + (min(_STEADY_PART, s.force_part) * s.share) ** 2
     exponent = 0.5 * given.force[i] * given.force[i] * (1.0 / narrow - 1.0 / wide)
     ratio = math.sqrt(wide / narrow) * math.exp(-min(exponent, 700.0))
-    return effective(given.dt, given.first, s.force_correlation) * max(bounded_log(1.0 + _STEADY * (ratio - 1.0)), 0.0)
+    return effective_force(given.dt, given.first, s.force_correlation) * max(bounded_log(1.0 + _STEADY * (ratio - 1.0)), 0.0)
 
 
 @kernel
@@ -217,7 +231,7 @@ def single_likelihoods(i, settings, given, held, out):
     idle = abs(given.load[i]) <= _IDLE * s.share
     stick = slips = closed
     if given.trusted and given.touching[i] and not stopping and not idle:
-        weight = given.force_weight[i] * effective(given.dt, given.first, s.load_correlation)
+        weight = given.force_weight[i] * effective_force(given.dt, given.first, s.load_correlation)
         sinks = given.rate[i] / math.sqrt(noise) if given.stood[i] else 0.0
         rests = sinking_load(load_ratio(given.load[i] - s.load_limit, s.load_sigma, s.outliers), sinks)
         # Rigid feet that slide under little load chatter: they touch for a part of the time alone.
@@ -257,7 +271,7 @@ def joint_likelihoods(members, k, settings, given, L, x, out):
         members: (k,) int64. L: (4, 4), x: (4,), scratch.
     """
     s = settings
-    weight = effective(given.dt, given.first, s.force_correlation)
+    weight = effective_force(given.dt, given.first, s.force_correlation)
     count = 1 << k
     best = -math.inf
     for turn in range(count):
