@@ -162,6 +162,21 @@ def test_modes_are_solved_with_what_slid_where_this_is_asked_for(applies):
     assert ground.known.expected == pytest.approx([0.3 if applies else CONFIGURED] * 2, rel=0.01)
 
 
+@pytest.mark.parametrize("applies", [False, True])
+def test_modes_are_solved_with_more_than_what_a_contact_at_rest_holds_now(applies):
+    """A slide that showed too little, and a configured μ that is too low, must not throw a standing contact off."""
+    ground = Ground(applies=applies)
+    ground.hold(force(0.2), 400)
+    ground.hold(force(0.4), 100, speed=0.3)
+    held = ground.hold(force(0.55), 400).expected
+    assert held == pytest.approx([0.55 * (1.0 + MODEL)] * 2 if applies else [CONFIGURED] * 2, rel=0.02)
+    higher = Ground(applies=applies).hold(force(0.9), 400).expected
+    assert higher == pytest.approx([0.9 * (1.0 + MODEL)] * 2 if applies else [CONFIGURED] * 2, rel=0.02)
+    slides = ground.hold(force(0.4), 100, speed=0.3).expected
+    lower = 0.55 * (1.0 - MODEL)  # that it held just now is not forgotten as soon as it slides
+    assert slides == pytest.approx([lower if applies else CONFIGURED] * 2, rel=0.02)
+
+
 def test_a_state_of_the_same_time_changes_nothing():
     ground = Ground()
     ground.hold(force(0.3), 50, speed=0.3)
