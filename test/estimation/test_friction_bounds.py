@@ -177,6 +177,12 @@ def test_modes_are_solved_with_more_than_what_a_contact_at_rest_holds_now(applie
     assert slides == pytest.approx([lower if applies else CONFIGURED] * 2, rel=0.02)
 
 
+def test_what_a_mode_holds_with_its_own_friction_shows_none():
+    """Else a slow slide on ice, whose mode holds all that it is given, would be given more and more."""
+    held = Ground(applies=True).hold(force(0.1), 400, speed=0.05, model=np.tile(force(0.9), (2, 1))).expected
+    assert held == pytest.approx([CONFIGURED] * 2)
+
+
 def test_a_state_of_the_same_time_changes_nothing():
     ground = Ground()
     ground.hold(force(0.3), 50, speed=0.3)

@@ -187,7 +187,8 @@ def unforced(i, settings, given):
     narrow = noise + (min(_STEADY_PART, s.force_part) * s.share) ** 2
     exponent = 0.5 * given.force[i] * given.force[i] * (1.0 / narrow - 1.0 / wide)
     ratio = math.sqrt(wide / narrow) * math.exp(-min(exponent, 700.0))
-    return effective_force(given.dt, given.first, s.force_correlation) * max(bounded_log(1.0 + _STEADY * (ratio - 1.0)), 0.0)
+    weight = effective_force(given.dt, given.first, s.force_correlation)
+    return weight * max(bounded_log(1.0 + _STEADY * (ratio - 1.0)), 0.0)
 
 
 @kernel

@@ -314,10 +314,10 @@ def _tell(i, closed, friction, slippery, table, memory):
     holds = max(holds, low)
     ratio, rate = memory.course[link, 4], memory.course[link, 5]
     expected = holds if table.applies and high < math.inf else friction
-    if table.applies and closed and memory.slide[link, 0] == 0.0 and memory.course[link, 3] > 0.0:
-        # It holds this ratio now, which models may have too small as well as too large. A mode that had it slip already
-        # would throw it off where slides jam.
-        expected = max(expected, min(ratio, _HIGHEST) * (1.0 + table.model))
+    if table.applies and closed and memory.slide[link, 0] == 0.0 and memory.ratio[link] < _HIGHEST:
+        # By the observer it holds this ratio now, which models may have too small as well as too large. A mode that had
+        # it slip already would throw it off where slides jam.
+        expected = max(expected, memory.ratio[link] * (1.0 + table.model))
     memory.expected[i] = expected
     memory.warning[i] = 0
     memory.time_to_slip[i] = math.nan
