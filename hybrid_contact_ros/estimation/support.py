@@ -77,8 +77,8 @@ def _belief(model: RigidBodyModel, config: BeliefConfig) -> BeliefConfig:
     """Velocities of an arm's tip say nothing of its contacts. Where forces are observed, neither do those of the mode,
     which ask what would hold a closed contact: an arm that stops above the table needs some, too. What an arm touches
     was measured when it was configured, and is no rough ground: ``gap_sigma`` is ``_SURFACE``, unless it was chosen.
-    Its force and its gap alone decide, and what is wrong in its force lasts: no state counts more than one of 2 ms whose
-    error is its own.
+    Its force and its gap alone decide, and what is wrong in its force lasts: no state counts more than one of 2 ms
+    whose error is its own.
     """
     observed = model.nv > 3 * model.contacts <= 3 * MOST_CONTACTS
     chosen = config.gap_sigma != BeliefConfig().gap_sigma

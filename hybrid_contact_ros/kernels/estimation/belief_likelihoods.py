@@ -110,8 +110,8 @@ def effective(dt, first, correlation):
 
 @kernel
 def effective_force(dt, first, correlation):
-    """The same of observed forces and of loads, which are of the time since the state before: a longer one makes them no
-    better witnesses of this state."""
+    """The same of observed forces and of loads, which are of the time since the state before: a longer one makes them
+    no better witnesses of this state."""
     return effective(min(dt, _WITNESSED), first, correlation)
 
 
