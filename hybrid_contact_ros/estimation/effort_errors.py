@@ -16,12 +16,12 @@ from hybrid_contact_ros.kernels.estimation.effort_errors import (
     MOST_JOINTS,
     SCALE,
     TORQUE_SIGMA,
+    TORQUE_SIGMA_ARM,
     EffortCorrection,
     EffortErrors,
 )
 
 Array = NDArray[np.float64]
-_TORQUE_SIGMA_ARM = 0.05  # as ``TORQUE_SIGMA``, of gears of high ratio that carry an arm
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +43,20 @@ class JointErrors:
 
 
 def correction_and_errors(
-    limb: NDArray[np.int64], scale: Array, config: TrustConfig, stands: bool = True
+    limb: NDArray[np.int64], scale: Array, config: TrustConfig, stands: bool
 ) -> tuple[EffortCorrection, EffortErrors]:
     """Nothing is known and nothing applied.
 
     Args:
         limb, scale: of :class:`~hybrid_contact_ros.kernels.estimation.effort_trust.TrustTable`.
-        stands: whether the robot stands on its contacts. The gears of an arm have more friction.
+        stands: whether the robot stands on its contacts, and is no arm.
     """
     nv = limb.size
     joint = np.flatnonzero((limb >= 0) & (scale > 0.0)).astype(np.int64)
     if not config.correct or config.bandwidth <= 0.0 or joint.size > MOST_JOINTS:
         joint = joint[:0]
     n, k = joint.size, KINDS * joint.size
-    sigma = TORQUE_SIGMA if stands else _TORQUE_SIGMA_ARM
+    sigma = TORQUE_SIGMA if stands else TORQUE_SIGMA_ARM
     correction = EffortCorrection(active=np.zeros(1, np.uint8), applied=np.zeros((KINDS, nv)), added=np.zeros(nv))
     errors = EffortErrors(
         joint=joint,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import TrustConfig
 from hybrid_contact_ros.estimation.effort_errors import JointErrors, correction_and_errors, joint_errors
-from hybrid_contact_ros.estimation.support import mass, shared_weight, stands
+from hybrid_contact_ros.estimation.support import shared_weight, stands, weight
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable
 from hybrid_contact_ros.kernels.estimation.hanging import hang_memory
@@ -24,7 +24,6 @@ Array = NDArray[np.float64]
 
 __all__ = ["BELIEVED", "EffortTrust", "LimbEfforts", "LimbWeight", "limbs_sentence"]
 
-_GRAVITY = 9.81
 _BASE, _NONE = -1, -2  # in ``TrustTable.limb``
 _POSTURES, _REACH = 9, 0.6  # up to so far (rad, m) from the neutral one, over which the levers of joints are averaged
 _LEAST_SEEN = 1.0  # s of motion before scales and biases are told
@@ -101,7 +100,6 @@ class EffortTrust:
         self._model, self._config = model, config
         supports = [_support(model, i, base) for i in range(m)]
         groups = _connected([s for s in supports if s])
-        self._mass = mass(model)
         is_limit = np.array([not normal.any() for normal in model.contact_normals], dtype=np.uint8)
         limb, of_contact = np.full(nv, _NONE), np.full(m, -1)
         limb[:base] = _BASE
@@ -118,10 +116,10 @@ class EffortTrust:
             (" and ".join(name), tuple(np.flatnonzero(of_contact == k).tolist()), np.flatnonzero(limb == k))
             for k, name in enumerate(names)
         )
-        weight = self._mass * _GRAVITY
+        whole = weight(model)
         scale = _levers(model, is_limit)
         scale[limb == _NONE] = 0.0
-        scale[scale > 0.0] = 1.0 / (weight * scale[scale > 0.0])
+        scale[scale > 0.0] = 1.0 / (whole * scale[scale > 0.0])
         self.table = TrustTable(
             bandwidth=float(config.bandwidth if groups else 0.0),
             recall=float(config.memory),
@@ -129,13 +127,13 @@ class EffortTrust:
             full=float(min(config.full, 0.999 * config.none)),
             none=float(config.none),
             share=1.0 / max(1, len(groups)),
-            unit=1.0 / weight if weight > 0.0 else 0.0,
+            unit=1.0 / whole if whole > 0.0 else 0.0,
             contact_limb=of_contact.astype(np.int64),
             limb=limb.astype(np.int64),
             scale=scale,
             is_limit=is_limit,
             fixed=not model.floating_base,
-            presses=1.0 if stands(model) or not weight > 0.0 else min(shared_weight(model) / weight, 1.0),
+            presses=min(shared_weight(model) / whole, 1.0) if whole > 0.0 else 1.0,
         )
         self.noise = RateNoise(
             noise_rates=np.zeros((KEPT, m)), noise_times=np.zeros(KEPT), noise_count=np.zeros(2, np.int64),

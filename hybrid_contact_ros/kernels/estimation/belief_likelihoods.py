@@ -31,11 +31,11 @@ _STOOD, _FAST = 5.0, 4.0
 # In this share of the states of an open contact nothing changes that the observer could lag behind, and its force is
 # zero but for the noise, and for this part of a share of the weight.
 _STEADY, _STEADY_PART = 0.15, 0.05
-# s: a state is a witness of this time at most, whatever τ, so that what it says by forces, loads, rates and gaps weighs
-# against each other at 200 Hz as it does at 1 kHz.
+# s: a state that soon follows another is a witness of this time at most, whatever τ, so that what it says by forces,
+# loads, rates and gaps weighs against each other at 200 Hz as it does at 1 kHz.
 _WITNESSED = 0.002
-# s, and part of what comes after it, up to twice as much: a state that comes so much later than the one before is a
-# witness of more time, since what was believed then is half forgotten.
+# s: a state that comes so much later than the one before is a witness of more time by its gap and rates, since what was
+# believed then is half forgotten: of this part of the rest, which counts as long at most.
 _APART, _LATER = 0.01, 0.5
 _IDLE = 1e-9  # A load below this part of a contact's share of the weight is the rounding of none.
 

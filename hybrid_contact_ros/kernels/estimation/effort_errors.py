@@ -33,7 +33,8 @@ SCALE, BIAS, FRICTION = range(KINDS)
 """Rows of ``EffortCorrection.applied``."""
 MOST_JOINTS = 40
 """A robot with more joints in its limbs is not corrected: solving would take longer than a state has."""
-SCALE_SIGMA, TORQUE_SIGMA = 0.2, 0.02  # before anything was seen; torques over weight times the median lever
+SCALE_SIGMA, TORQUE_SIGMA = 0.2, 0.02  # before anything was seen; torques over weight times the median lever,
+TORQUE_SIGMA_ARM = 0.05  # and those of an arm, whose gears have more friction
 _SIGN_SPEED = 0.1  # rad/s (m/s): slower joints have a part of their friction
 _CORRELATED = 0.04  # s, over which what nothing explains keeps its sign: two time constants of the filters
 _TIMING = 0.001  # s, by which efforts and motion may be apart: what changes quickly says little
