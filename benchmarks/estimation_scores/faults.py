@@ -18,6 +18,7 @@ from hybrid_contact_ros.recordings.recording import Recording
 
 GYRO, TILT = 0.02, 0.005  # rad/s, rad
 SCALE, FRICTION = 0.1, 0.03
+BUSY, RUN, LEAPS = 0.05, 6.0, 4.0  # of the states, at which a run of lost ones begins; states; 1/s
 SPIKE, SPIKES = 1e6, 2.0  # N m, 1/s
 STEP = 2.0 * np.pi / 2**14  # rad, of an encoder of 14 bits
 
@@ -104,6 +105,18 @@ def bursts(episode: Episode, every: float = 0.21, lasting: float = 0.04) -> Epis
     return episode.part(np.flatnonzero((r.time - r.time[0]) % every < lasting))
 
 
+def busy(episode: Episode, seed: int = 7) -> Episode:
+    """A computer with other work, as it is where ``./run demo`` shares it: states are lost in runs of some, and four
+    times a second the stamps go on by 50 to 60 ms in which the robot does not, as those of a simulator that is late."""
+    r, rng = episode.recording, np.random.default_rng(seed)
+    kept = np.ones(r.time.size, dtype=bool)
+    for k in np.flatnonzero(rng.random(r.time.size) < BUSY).tolist():
+        kept[k : k + 1 + int(rng.exponential(RUN))] = False
+    leaps = rng.uniform(0.05, 0.06, r.time.size) * (rng.random(r.time.size) < LEAPS * np.gradient(r.time))
+    later = replace(episode, recording=replace(r, time=r.time + np.cumsum(leaps)))
+    return later.part(np.flatnonzero(kept))
+
+
 def slower(episode: Episode, rate: float) -> Episode:
     """Only so many states a second (Hz) come, and are scored."""
     return episode.part(_at(rate, episode.recording.time))
@@ -176,6 +189,7 @@ FAULTS: dict[str, Callable[[Episode], Episode]] = {
     "odometry of 50 Hz": lambda episode: slow_base(episode, 50.0),
     "all together": everything,
     "bursts": bursts,
+    "busy computer": busy,
     "effort spikes": spikes,
     "50 Hz": lambda episode: slower(episode, 50.0),
     "20 Hz": lambda episode: slower(episode, 20.0),

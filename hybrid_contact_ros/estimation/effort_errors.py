@@ -61,7 +61,7 @@ def correction_and_errors(
     errors = EffortErrors(
         joint=joint,
         unit=np.array([sigma / np.median(scale[joint]) if n else 0.0]),
-        numbers=np.zeros(7),
+        numbers=np.zeros(9),
         sign=np.zeros((3, nv)),
         last=np.zeros((2, nv)),
         normal=np.zeros((k, k)),

@@ -2,7 +2,8 @@
 
 A joint moves by the integral of its velocity, whatever moves it. Drivers that measure no velocity should leave it empty
 (slopes of positions are taken then), and many write zeros instead, which look like a joint at rest. Nothing is
-corrected: it is told.
+corrected: it is told. Ways in which states are missing are not compared: a joint's velocity may have been another one
+meanwhile, and where the stamps of a simulator leap, it has not moved at all.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.kernels.estimation.missing_states import are_missing, usual_step
 from hybrid_contact_ros.mechanics.state import RobotState
 
 Array = NDArray[np.float64]
 
+_are_missing, _usual_step = are_missing.py_func, usual_step.py_func  # in Python: nothing is to be compiled for them
 _PERIOD = 0.02  # s, between the velocities that are summed
 _STEP = 0.1  # s, after which the way of a joint is compared; noise of its position matters once in it
 _STEPS = 5  # that are looked at together
@@ -49,6 +52,7 @@ class JointDoubts:
     def reset(self) -> None:
         """Forget all states."""
         self._last, self._odd, self._told = 0, 0, ""
+        self._stamp, self._usual = 0, 0.0  # of the last state, ns; and the usual time between states, s
         self._before: tuple[Array, Array] | None = None  # q and v of the last state that was summed
         self._ways: list[tuple[Array, Array]] = []
 
@@ -57,9 +61,15 @@ class JointDoubts:
         since_last = 1e-9 * (state.stamp_ns - self._last)
         if self._before is None or not 0.0 <= since_last <= _PAUSE:
             self.reset()
+            self._stamp = state.stamp_ns
             self._keep(state)
             self._begin()
             return ""
+        step, self._stamp = 1e-9 * (state.stamp_ns - self._stamp), state.stamp_ns
+        missing, self._usual = _are_missing(step, self._usual), _usual_step(step, self._usual)
+        if missing:
+            self._keep(state)
+            return self._told
         if since_last < _PERIOD:
             return self._told
         q, v = self._before

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from estimator.test_effort_trust import CONFIG, LIMB, MODEL, motion
 
@@ -111,6 +113,45 @@ def test_what_no_drive_has_is_not_applied():
         estimator, modes = answered(fault)
         assert estimator.joint_errors() == ()
         assert modes[-1].force_weight.min() < 0.5
+
+
+def falling(seconds: float = 2.0, step: float = 0.002, parts: int = 4) -> list[RobotState]:
+    """A fall with legs that move: nothing but gravity and the efforts acts."""
+    full, rng, found = MODEL.pinocchio_model, np.random.default_rng(5), []
+    data, h = full.createData(), step / parts
+    a, w, p = rng.uniform(0.05, 0.3, 12), rng.uniform(5.0, 15.0, 12), rng.uniform(0.0, 6.3, 12)
+    middle = np.array([(0.0, 0.6, -1.2)["abc".index(name[-1])] for name in MODEL.joint_names])
+    q, v = np.r_[0, 0, 50.0, 0, 0, 0, 1.0, middle], np.zeros(MODEL.nv)
+    for i in range(round(seconds / h)):
+        turned = w * i * h + p
+        q[7:], v[6:] = middle + a * np.sin(turned), a * w * np.cos(turned)
+        M = pin.crba(full, data, q)
+        M = np.triu(M) + np.triu(M, 1).T
+        rest, joints = pin.nonLinearEffects(full, data, q, v), -a * w**2 * np.sin(turned)
+        dv = np.r_[np.linalg.solve(M[:6, :6], -(M[:6, 6:] @ joints + rest[:6])), joints]
+        if i % parts == 0:
+            effort = np.r_[np.zeros(6), (M @ dv + rest)[6:]]
+            found.append(RobotState(1_000_000_000 + round(1e9 * i * h), q.copy(), v.copy(), effort))
+        v = v + h * dv
+        q = pin.integrate(full, q, h * v)
+    return found
+
+
+def test_a_clock_that_leaps_in_a_fall_says_nothing_about_efforts():
+    """Stamps go on by 55 ms in which the robot does not: for so long gravity seems not to have pulled."""
+    given, estimator = falling(), ContactEstimator(MODEL, CONFIG)
+    for k, state in enumerate(given):
+        estimator.update(replace(state, stamp_ns=state.stamp_ns + 55_000_000 * (k // 35)), Parts.MODE)
+        assert estimator.joint_errors() == ()
+    numbers = estimator._engine.memory.trust.errors.numbers
+    assert numbers[LEFT] <= 0.1 * numbers[JUDGED]
+
+
+def test_errors_are_found_although_a_fifth_of_the_states_is_lost_in_runs():
+    kept = [state for k, state in enumerate(states()) if k % 150 >= 30]
+    estimator, _ = answered(rubbing, given=kept)
+    friction = np.array([one.friction for one in estimator.joint_errors()])
+    assert np.median(friction) == pytest.approx(-1.2, abs=0.3)
 
 
 def test_a_reset_forgets_the_correction_and_a_pause_keeps_it():

@@ -75,6 +75,29 @@ def test_limbs_without_force_hang_while_others_still_bear_a_little():
     assert not any(closed[round(0.9 / STEP) : round(2.7 / STEP)])
 
 
+def test_feet_of_a_robot_that_is_lifted_open_where_states_come_in_bursts_of_40_ms():
+    estimator, closed = ContactEstimator(MODEL, CONFIG), []
+    for stands, state in lifted():
+        if 1e-9 * state.stamp_ns % 0.21 < 0.04:
+            mode = estimator.update(state, Parts.MODE).mode
+            if 1.1e9 < state.stamp_ns < 2.7e9:
+                assert not stands
+                closed.append(mode.closed.mean())
+    assert np.mean(closed) < 0.02
+
+
+@pytest.mark.parametrize(("pause", "hangs"), [(0.5, True), (1.5, False)])
+def test_a_robot_that_hung_before_a_pause_hangs_on_unless_the_pause_was_longer_than_a_second(pause, hangs):
+    estimator = ContactEstimator(MODEL, CONFIG)
+    hung = [state for _, state in lifted() if 1.6e9 <= state.stamp_ns < 2.0e9]
+    for state in hung:
+        estimator.update(state, Parts.MODE)
+    assert len(estimator.held_up) == 4
+    later = hung[0].stamp_ns + round(1e9 * pause) + hung[-1].stamp_ns - hung[0].stamp_ns
+    estimator.update(RobotState(later, hung[0].q, hung[0].v, hung[0].effort), Parts.MODE)
+    assert len(estimator.held_up) == (4 if hangs else 0)
+
+
 def test_drives_that_say_nothing_do_not_tell_that_a_robot_hangs():
     for part in (0.0, -1.0):
         estimator = ContactEstimator(MODEL, CONFIG)

@@ -64,6 +64,22 @@ def test_rates_of_positions_are_not_doubted_with_noise_and_a_scale_that_is_off(s
     assert told(lambda v: scale * v, 2.0, hz, swing, noise, floating) == []
 
 
+def test_stamps_that_leap_while_the_joints_do_not_move_are_not_doubts_of_velocities():
+    model, doubts, leapt, found = MODELS[True], JointDoubts(MODELS[True]), 0.0, []
+    for k in range(2000):
+        t = 0.002 * k
+        leapt += 0.055 if k % 12 == 11 else 0.0
+        step, v = np.zeros(model.nv), np.zeros(model.nv)
+        step[6:], v[6:] = np.sin(9.0 * t), 9.0 * np.cos(9.0 * t)
+        found.append(doubts.add(RobotState(round(1e9 * (t + leapt)), model.integrate(model.neutral(), step), v)))
+    assert not any(found)
+
+
+def test_velocities_that_are_never_filled_are_told_although_states_are_lost_in_runs():
+    found = told(lambda v: 0.0 * v, 5.0, keep=lambda t: round(500.0 * t) % 20 < 13)
+    assert len(found) > 500 and all("is it filled?" in each for each in found)
+
+
 @pytest.mark.parametrize("floating", [False, True])
 @pytest.mark.parametrize(
     ("change", "words"),

@@ -11,7 +11,9 @@ of all joints at once. Least squares with a prior on the constants give them, wh
 They are *applied* only where they foretell: what they would have left of the motion that came after they were solved
 for must be less than a part of what the measured efforts left, and that be more than the check of efforts passes over
 anyway. Right efforts are never touched, then. A constant that no drive has says that something else is wrong, and none
-is applied; nothing is learned while a limb's efforts are not believed (a dead drive, a crane).
+is applied; nothing is learned while a limb's efforts are not believed (a dead drive, a crane), nor for some time after
+states that did not come: what the efforts were meanwhile is not known, and where a clock leapt (a simulator that is
+late), gravity seems to have pulled for a time that never was.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_s
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_basis import take_off
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
+from hybrid_contact_ros.kernels.estimation.missing_states import are_missing, usual_step
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 
 KINDS = 3
@@ -40,6 +43,7 @@ _CORRELATED = 0.04  # s, over which what nothing explains keeps its sign: two ti
 _TIMING = 0.001  # s, by which efforts and motion may be apart: what changes quickly says little
 _SPACING = 0.008  # s, between two samples: the low-pass has little news sooner
 _LONGEST = 0.05  # s, that one sample may count
+_FORGOTTEN = 5.0  # time constants of the filters, after which they have forgotten what came while states were missing
 _MOVED = 0.5  # of the floor: joints that stand still say the same again, which neither adds nor forgets anything
 _MEMORY, _JUDGED = 20.0, 4.0  # s of motion, over which errors are learned, and the forecast is judged
 _SOLVED_EVERY = 0.2  # s of motion
@@ -47,7 +51,7 @@ _LEARNED, _FORETOLD = 0.5, 0.5  # s of motion before the first forecast, and of 
 _WORTH = 0.7  # squares of the floor that the efforts leave step by step, below which nothing is to be gained
 _HELPS, _FAILS = 0.5, 0.8  # parts of what they leave, below which the correction begins, and above which it ends
 _PLAUSIBLE = 3.0  # deviations of the prior
-SECONDS, ASIDE, SOLVED_AT, MEASURED, FORETOLD, JUDGED, LEFT = range(7)
+SECONDS, ASIDE, SOLVED_AT, MEASURED, FORETOLD, JUDGED, LEFT, USUAL, UNKNOWN = range(9)
 """Places in ``EffortErrors.numbers``."""
 
 
@@ -64,8 +68,9 @@ class EffortErrors(NamedTuple):
 
     joint: Indices  # (n,), constant: coordinates of the joints
     unit: Array  # (1,), constant: N m (N), one deviation of a bias or of friction
-    numbers: Array  # (7,): s of motion seen; s since the last sample; s seen at the last solution; what was left with
-    # measured efforts and with the forecasts, in squares of the floor times s; these s; and what was left step by step
+    numbers: Array  # (9,): s of motion seen; s since the last sample; s seen at the last solution; what was left with
+    # measured efforts and with the forecasts, in squares of the floor times s; these s; what was left step by step; the
+    # usual time between states, s; and s for which the filters still remember efforts that are not known
     sign: Array  # (3, nv): g of the last state, after one pole and after two
     last: Array  # (2, nv): efforts and signs of the last sample
     normal: Array  # (k, k)
@@ -130,8 +135,10 @@ def learn_errors(dt, floor, found, table, trust, scratch, correction, errors):
     """
     n = errors.joint.shape[0]
     numbers = errors.numbers
+    if n == 0 or _remembers_unknown(dt, table.bandwidth, numbers):
+        return
     numbers[ASIDE] += dt
-    if n == 0 or numbers[ASIDE] < _SPACING:
+    if numbers[ASIDE] < _SPACING:
         return
     for limb in range(trust.weight.shape[0]):
         if trust.weight[limb] < BELIEVED:  # what is wrong there is none of these, and would be laid to all joints
@@ -155,6 +162,17 @@ def learn_errors(dt, floor, found, table, trust, scratch, correction, errors):
         return
     numbers[SOLVED_AT] = numbers[SECONDS]
     _apply(_solve(errors), errors, correction)
+
+
+@kernel
+def _remembers_unknown(dt, bandwidth, numbers):
+    """Whether states are missing before this one, or were so lately that the filters have not forgotten it."""
+    if are_missing(dt, numbers[USUAL]):
+        numbers[UNKNOWN] = _FORGOTTEN / bandwidth
+    else:
+        numbers[UNKNOWN] = max(numbers[UNKNOWN] - dt, 0.0)
+    numbers[USUAL] = usual_step(dt, numbers[USUAL])
+    return numbers[UNKNOWN] > 0.0
 
 
 @kernel

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_basis import add_row, take_off, take_off_rows
 from hybrid_contact_ros.kernels.estimation.effort_errors import BIAS, FRICTION, SCALE, follow_signs, learn_errors
-from hybrid_contact_ros.kernels.estimation.hanging import forget_hanging, note_hanging
+from hybrid_contact_ros.kernels.estimation.hanging import forget_hanging, note_hanging, wait_for_efforts
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 
@@ -105,11 +105,11 @@ def check_efforts(given, problem, here, velocity, table, memory, scratch, correc
         elif given.dt != 0.0 or memory.begun[0] < 0.0:
             settled = _filter(given.dt, problem.effort, correction.added, here, table, memory, scratch)
             follow_signs(given.dt, memory.begun[0] == 0.0, table.bandwidth, velocity, table.scale, errors)
-            if not settled:
-                forget_hanging(hang)
-            else:
+            if settled:
                 note_hanging(given.dt, table, memory, hang)
                 _compare(given.dt, problem, here, table, memory, scratch, correction, errors)
+            else:
+                wait_for_efforts(given.dt, hang)
     least = 1.0
     for k in range(limbs):
         least = min(least, memory.weight[k])

@@ -32,6 +32,7 @@ _IDLE = 0.3  # of a limb's share of the weight, in parts of which a joint's forc
 _OWN = 0.5  # of what holds a limb up may be left unexplained
 _SMOOTH = 0.05  # s
 _FOR = 0.05  # s, before it is believed
+_LONG = 1.0  # s, of a pause after which nothing is known
 _THROUGH = 0.03  # m, by which no ground gives way under what stands on it
 _BASE, _LINEAR = -1, 3  # a coordinate's limb where it is the base's; of these the first are forces
 
@@ -47,13 +48,15 @@ class HangMemory(NamedTuple):
     idle: Codes  # (m,), out: whether the contact does not press for certain; ``LOWERED``: for its motion
     sunk: Array  # (m,), m, by which the contact went on down while it was held to stand
     slow: Array  # (2, nv), parts of the weight: low-passed forces in the joints, and what their efforts should be
+    unseen: Array  # (1,), s since these were known: a pause, and the filters' start after it
 
 
 @kernel
 def note_hanging(dt, table, trust, hang):
     """Take one state, after :func:`~.effort_trust.check_efforts` has filtered it."""
     settled = trust.begun[2]
-    share = 1.0 - math.exp(-dt / _SMOOTH)
+    share = 1.0 - math.exp(-(dt + hang.unseen[0]) / _SMOOTH)
+    hang.unseen[0] = 0.0
     carried = 0.0
     for k in range(trust.rough.shape[0]):
         if table.limb[k] == _BASE:
@@ -113,8 +116,17 @@ def note_lowering(dt, known, plane_of, closed, velocity, hang):
 
 
 @kernel
+def wait_for_efforts(dt, hang):
+    """Efforts are known, and not for long enough after a pause. A robot that hung before it hangs on, unless the pause
+    was a long one: what it bears is known soon."""
+    hang.unseen[0] += dt
+    if dt > _LONG:
+        forget_hanging(hang)
+
+
+@kernel
 def forget_hanging(hang):
-    """Efforts are not known, or not for long enough."""
+    """Efforts are not known."""
     for limb in range(hang.since.shape[0]):
         hang.since[limb] = 0.0
     for i in range(hang.idle.shape[0]):
@@ -123,4 +135,6 @@ def forget_hanging(hang):
 
 def hang_memory(m: int, nv: int, limbs: int) -> HangMemory:
     """Nothing is known."""
-    return HangMemory(since=np.zeros(limbs), idle=np.zeros(m, np.uint8), sunk=np.zeros(m), slow=np.zeros((2, nv)))
+    return HangMemory(
+        since=np.zeros(limbs), idle=np.zeros(m, np.uint8), sunk=np.zeros(m), slow=np.zeros((2, nv)), unseen=np.zeros(1)
+    )

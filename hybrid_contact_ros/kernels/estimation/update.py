@@ -116,7 +116,7 @@ def update(
     active, applied, added, error_joint, error_unit, error_numbers, error_sign, error_last, error_normal, error_cross,
     error_estimate, error_factor, error_row, error_work, error_share,
     # hanging:
-    hang_since, hang_idle, hang_sunk, hang_slow,
+    hang_since, hang_idle, hang_sunk, hang_slow, hang_unseen,
     # rate noise:
     noise_rates, noise_times, noise_count, noise_sigma,
     # foot stops:
@@ -284,7 +284,7 @@ def update(
         error_joint, error_unit, error_numbers, error_sign, error_last, error_normal, error_cross, error_estimate,
         error_factor, error_row, error_work, error_share,
     )  # fmt: skip
-    hang = HangMemory(hang_since, hang_idle, hang_sunk, hang_slow)
+    hang = HangMemory(hang_since, hang_idle, hang_sunk, hang_slow, hang_unseen)
     check_efforts(
         given, problem, here, velocity, table, trust, check, EffortCorrection(active, applied, added), errors, hang
     )
