@@ -25,7 +25,7 @@ CHANGED = {
 }
 
 
-FEWER = ("5 % lost", "bursts", "all together", "50 Hz", "20 Hz", "10 Hz")
+FEWER = ("5 % lost", "bursts", "busy computer", "all together", "50 Hz", "20 Hz", "10 Hz")
 """With which some states do not come."""
 
 
@@ -62,6 +62,16 @@ def test_a_lost_message_takes_its_truth_along():
     kept = np.searchsorted(before.recording.time, after.recording.time)
     assert np.array_equal(before.truth[kept], after.truth) and np.array_equal(before.gap[kept], after.gap)
     assert 1.0 - kept.size / before.recording.time.size == pytest.approx(0.05, abs=0.015)
+
+
+def test_the_stamps_of_a_busy_computer_leap_while_the_robot_stands_still_and_a_quarter_of_its_states_is_lost():
+    before, after = gait().recording, FAULTS["busy computer"](gait())
+    kept = np.array([np.flatnonzero((before.q == q).all(axis=1))[0] for q in after.recording.q])
+    assert np.array_equal(gait().truth[kept], after.truth)
+    assert 1.0 - kept.size / before.time.size == pytest.approx(0.25, abs=0.1)
+    leaps = np.diff(after.recording.time) - np.diff(before.time[kept])
+    assert ((leaps < 1e-9) | ((leaps > 0.05 - 1e-9) & (leaps < 0.12))).all()
+    assert (leaps > 0.04).sum() == pytest.approx(4.0 * np.ptp(before.time), rel=0.5)
 
 
 def test_spikes_are_of_single_joints_and_slow_streams_keep_their_rate():
