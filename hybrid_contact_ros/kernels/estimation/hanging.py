@@ -29,6 +29,7 @@ from hybrid_contact_ros.kernels.estimation.stance import DRIFT_SPEED
 
 _CARRIED = 0.5  # of the weight, by which something carries the base
 _IDLE = 0.3  # of a limb's share of the weight, in parts of which a joint's force is none
+_BEARS = 0.12  # the same, of a limb that hung until now
 _OWN = 0.5  # of what holds a limb up may be left unexplained
 _SMOOTH = 0.05  # s
 _FOR = 0.05  # s, before it is believed
@@ -74,7 +75,8 @@ def note_hanging(dt, table, trust, hang):
                 now += (trust.second[0, k] / settled) ** 2
                 left += hang.slow[0, k] ** 2
                 needed += hang.slow[1, k] ** 2
-        light = now < (_IDLE * table.share) ** 2
+        most = _BEARS if hang.since[limb] > _FOR else _IDLE
+        light = now < (most * table.share) ** 2
         every = every and light
         if not (light and left < _OWN * _OWN * needed):
             hang.since[limb] = 0.0
