@@ -59,7 +59,7 @@ def slips(
     # constants:
     slip_on, slip_off, time_constant, velocity_sigma, tangents,
     # problem:
-    dt, closed, weight, tangential,
+    dt, closed, weight, rate_noise, tangential,
     # memory:
     slipping, seen, smooth, spread,
     # out:
@@ -96,9 +96,8 @@ def slips(
             smooth[i, k] += (tangential[i, k] - smooth[i, k]) / seen[i]
             speed += smooth[i, k] ** 2
         if closed[i]:
-            # Without forces such a leg may be one that gives way: nobody knows that the foot is gone.
-            known = weight[i] >= BELIEVED
-            most = _SPREAD_MOST * max(velocity_sigma * velocity_sigma, spread[i]) if known else math.inf
+            least = spread[i] if weight[i] >= BELIEVED else rate_noise[i] * rate_noise[i]
+            most = _SPREAD_MOST * max(velocity_sigma * velocity_sigma, least)
             spread[i] += (1.0 - lag) * _SPREAD_GAIN * (min(0.5 * apart, most) - spread[i])
         doubt = _SLIP_SIGMAS * math.sqrt(max(velocity_sigma * velocity_sigma, spread[i]) / (2.0 * seen[i] - 1.0))
         slipping[i] = 1 if math.sqrt(speed) > (slip_off if slipping[i] else max(slip_on, doubt)) else 0
