@@ -162,6 +162,17 @@ def test_a_foot_that_is_flung_while_it_counts_as_closed_does_not_make_its_veloci
         assert low <= np.sqrt(tracker.memory.spread[0]) <= high
 
 
+@pytest.mark.parametrize(("rate_noise", "low", "high"), [(0.0, 0.0, 0.061), (0.1, 0.1, 0.3)])
+def test_without_efforts_a_foot_that_speeds_up_is_no_noisier_along_the_surface_than_three_times_its_rates(
+    rate_noise, low, high
+):
+    tracker = Tracker(TANGENTS, ActivationConfig(), weight=0.0, rate_noise=rate_noise)
+    tracker.memory.closed[:] = 1
+    for k in range(400):
+        tracker.near(1e-3, np.zeros(1), np.zeros(1), np.array([[np.sin(0.02 * k), 0.0, 0.0]]))  # m/s, a swing
+    assert low <= np.sqrt(tracker.memory.spread[0]) <= high
+
+
 @pytest.mark.parametrize(("told", "near"), [(True, 1), (False, 0)])
 def test_above_gap_on_an_open_contact_at_rest_is_a_candidate_where_its_load_can_tell(told, near):
     config = ActivationConfig()

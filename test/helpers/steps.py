@@ -30,10 +30,11 @@ Array = NDArray[np.float64]
 
 
 class Tracker:
-    """Which contacts are closed and slide."""
+    """Which contacts are closed and slide. ``weight``: of their efforts. ``rate_noise``: measured, m/s."""
 
-    def __init__(self, tangents: Array, config: ActivationConfig) -> None:
+    def __init__(self, tangents: Array, config: ActivationConfig, weight: float = 1.0, rate_noise: float = 0.0) -> None:
         m = len(tangents)
+        self.weight, self.rate_noise = np.full(m, weight), np.full(m, rate_noise)
         self.config, self._tangents, self.memory = config, tangents, tracker_memory(m)
         self.touching, self.status = np.zeros(m, np.uint8), np.ones(m, np.uint8)
         self.sliding = np.zeros((m, 2))
@@ -48,7 +49,8 @@ class Tracker:
         candidates(c.gap_on, off, True, c.velocity_tolerance, tolerance, memory.closed, gap, rate, self.touching)
         slips(
             c.slip_on, c.slip_off, SLIP_TIME_CONSTANT, c.velocity_sigma, self._tangents, dt, memory.closed,
-            np.ones(len(gap)), tangential, memory.slipping, memory.seen, memory.smooth, memory.spread, self.sliding,
+            self.weight, self.rate_noise, tangential, memory.slipping, memory.seen, memory.smooth, memory.spread,
+            self.sliding,
         )  # fmt: skip
         return self.touching
 

@@ -76,6 +76,8 @@ def slips(
         time_constant: of the low-pass, s. velocity_sigma: of one state, m/s.
         tangents: (m, 2, 3), unit vectors, world frame.
         dt: since the last state, s. closed: (m,) uint8, of the state before. weight: (m,), of the contact's efforts.
+        rate_noise: (m,), m/s, of the gap's rate as it was measured (:mod:`.rate_noise`): where efforts are not
+            believed, a contact that speeds up may be a foot that has left, and only what is no larger is noise.
         tangential: velocity along the surface (m, 3), m/s, world frame.
         slipping: in and out (m,) uint8. seen: in and out (m,), states in the average. smooth: in and out (m, 3), the
             average, m/s. For an open contact these are what they would be if it closed now.
