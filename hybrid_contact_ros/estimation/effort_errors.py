@@ -20,6 +20,7 @@ from hybrid_contact_ros.kernels.estimation.effort_errors import (
     EffortCorrection,
     EffortErrors,
 )
+from hybrid_contact_ros.kernels.estimation.lasting_push import no_push
 
 Array = NDArray[np.float64]
 
@@ -61,7 +62,7 @@ def correction_and_errors(
     errors = EffortErrors(
         joint=joint,
         unit=np.array([sigma / np.median(scale[joint]) if n else 0.0]),
-        numbers=np.zeros(9),
+        numbers=np.zeros(10),
         sign=np.zeros((3, nv)),
         last=np.zeros((2, nv)),
         normal=np.zeros((k, k)),
@@ -71,6 +72,7 @@ def correction_and_errors(
         row=np.zeros(k),
         work=np.zeros(nv),
         share=np.zeros((n, n)),
+        push=no_push(),
     )
     return correction, errors
 

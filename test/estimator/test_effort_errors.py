@@ -12,7 +12,8 @@ from estimator.test_effort_trust import CONFIG, LIMB, MODEL, motion
 
 from hybrid_contact_ros import ContactEstimator, EstimatorConfig, RobotState
 from hybrid_contact_ros.estimator import Parts
-from hybrid_contact_ros.kernels.estimation.effort_errors import JUDGED, LEFT, MEASURED
+from hybrid_contact_ros.kernels.estimation.effort_errors import FORETOLD, JUDGED, LEFT, MEASURED, PUSHED
+from hybrid_contact_ros.kernels.estimation.lasting_push import PUSH
 
 JOINTS = np.arange(6, MODEL.nv)
 
@@ -145,6 +146,35 @@ def test_a_clock_that_leaps_in_a_fall_says_nothing_about_efforts():
         assert estimator.joint_errors() == ()
     numbers = estimator._engine.memory.trust.errors.numbers
     assert numbers[LEFT] <= 0.1 * numbers[JUDGED]
+
+
+def pushed(given: list[RobotState], force: float = 25.0) -> list[RobotState]:
+    """The same motion under a push on the trunk, sideways, that all four feet bear: efforts are right."""
+    found = []
+    for state in given:
+        problem = MODEL.problem(state)
+        rows = np.concatenate([problem.normal_jacobian[:, None], problem.tangent_jacobian], axis=1)
+        J, push = rows.reshape(-1, MODEL.nv), np.zeros(MODEL.nv)
+        push[:3] = pin.Quaternion(*state.q[[6, 3, 4, 5]]).toRotationMatrix().T @ [0.0, force, 0.0]
+        borne = np.linalg.pinv(J[:, :6].T) @ push[:6]
+        effort = state.effort.copy()
+        effort[JOINTS] += (J.T @ borne)[JOINTS]
+        found.append(replace(state, effort=effort))
+    return found
+
+
+@pytest.mark.parametrize("rush", [0.15, 0.4])
+def test_a_push_on_the_trunk_that_lasts_while_the_robot_moves_slowly_is_none_of_the_joints_errors(rush):
+    estimator = ContactEstimator(MODEL, CONFIG)
+    for state in pushed(motion(MODEL, 2, 5.0, rush=rush)):
+        estimator.update(state, Parts.MODE)
+        assert estimator.joint_errors() == ()
+    numbers = estimator._engine.memory.trust.errors.numbers
+    assert numbers[PUSHED] < 0.2 * numbers[MEASURED]  # a push explains what is left,
+    assert numbers[FORETOLD] < 0.5 * numbers[MEASURED]  # and so would constants of the joints
+    push = estimator._engine.memory.trust.errors.push[PUSH]
+    weight = pin.computeTotalMass(MODEL.pinocchio_model) * 9.81
+    np.testing.assert_allclose(push[:3], [0.0, 25.0 / weight, 0.0], atol=0.01)
 
 
 def test_errors_are_found_although_a_fifth_of_the_states_is_lost_in_runs():

@@ -10,7 +10,8 @@ of all joints at once. Least squares with a prior on the constants give them, wh
 
 They are *applied* only where they foretell: what they would have left of the motion that came after they were solved
 for must be less than a part of what the measured efforts left, and that be more than the check of efforts passes over
-anyway. Right efforts are never touched, then. A constant that no drive has says that something else is wrong, and none
+anyway, and less than a push on the base leaves that lasts (:mod:`.lasting_push`). Right efforts are not touched, then,
+unless a push meets legs that move quickly. A constant that no drive has says that something else is wrong, and none
 is applied; nothing is learned while a limb's efforts are not believed (a dead drive, a crane), nor for some time after
 states that did not come: what the efforts were meanwhile is not known, and where a clock leapt (a simulator that is
 late), gravity seems to have pulled for a time that never was.
@@ -28,6 +29,7 @@ from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_s
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_basis import take_off
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
+from hybrid_contact_ros.kernels.estimation.lasting_push import learn_push, what_push_leaves
 from hybrid_contact_ros.kernels.estimation.missing_states import are_missing, usual_step
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 
@@ -51,7 +53,8 @@ _LEARNED, _FORETOLD = 0.5, 0.5  # s of motion before the first forecast, and of 
 _WORTH = 0.7  # squares of the floor that the efforts leave step by step, below which nothing is to be gained
 _HELPS, _FAILS = 0.5, 0.8  # parts of what they leave, below which the correction begins, and above which it ends
 _PLAUSIBLE = 3.0  # deviations of the prior
-SECONDS, ASIDE, SOLVED_AT, MEASURED, FORETOLD, JUDGED, LEFT, USUAL, UNKNOWN = range(9)
+_PUSH_MEMORY = 1.0  # s of motion, over which a push lasts
+SECONDS, ASIDE, SOLVED_AT, MEASURED, FORETOLD, JUDGED, LEFT, USUAL, UNKNOWN, PUSHED = range(10)
 """Places in ``EffortErrors.numbers``."""
 
 
@@ -68,9 +71,10 @@ class EffortErrors(NamedTuple):
 
     joint: Indices  # (n,), constant: coordinates of the joints
     unit: Array  # (1,), constant: N m (N), one deviation of a bias or of friction
-    numbers: Array  # (9,): s of motion seen; s since the last sample; s seen at the last solution; what was left with
+    numbers: Array  # (10,): s of motion seen; s since the last sample; s seen at the last solution; what was left with
     # measured efforts and with the forecasts, in squares of the floor times s; these s; what was left step by step; the
-    # usual time between states, s; and s for which the filters still remember efforts that are not known
+    # usual time between states, s; s for which the filters still remember efforts that are not known; and what was left
+    # with a push that lasts, as with the forecasts
     sign: Array  # (3, nv): g of the last state, after one pole and after two
     last: Array  # (2, nv): efforts and signs of the last sample
     normal: Array  # (k, k)
@@ -80,6 +84,7 @@ class EffortErrors(NamedTuple):
     row: Array  # (k,), scratch
     work: Array  # (nv,), scratch
     share: Array  # (n, n), scratch
+    push: Array  # of :mod:`.lasting_push`
 
 
 @kernel
@@ -156,6 +161,9 @@ def learn_errors(dt, floor, found, table, trust, scratch, correction, errors):
         square += change * change
     certain = step / (_CORRELATED * square)
     _judge(step, square, found, table, trust, scratch, errors)
+    learn_push(
+        certain, math.exp(-step / _PUSH_MEMORY), found, table.limb, scratch.basis, scratch.left[0], errors.push
+    )  # fmt: skip
     _add(certain, math.exp(-step / _MEMORY), found, table, trust, scratch, errors)
     numbers[SECONDS] += step
     if numbers[SECONDS] - numbers[SOLVED_AT] < _SOLVED_EVERY or numbers[SECONDS] < _LEARNED:
@@ -216,6 +224,10 @@ def _judge(step, square, found, table, trust, scratch, errors):
         keep = math.exp(-step / _JUDGED)
         numbers[MEASURED] = keep * numbers[MEASURED] + step * left / square
         numbers[FORETOLD] = keep * numbers[FORETOLD] + step * forecast / square
+        pushed = what_push_leaves(
+            found, table.limb, scratch.basis, scratch.left[0], scratch.part, errors.work, errors.push
+        )  # fmt: skip
+        numbers[PUSHED] = keep * numbers[PUSHED] + step * pushed / square
         numbers[JUDGED] = keep * numbers[JUDGED] + step
         numbers[LEFT] = keep * numbers[LEFT] + step * stepwise / square
 
@@ -271,16 +283,23 @@ def _solve(errors):
 
 
 @kernel
+def _explains(foretold, measured, pushed):
+    """Whether errors of joints explain the motion, by what is left of it with their forecasts, with efforts as they
+    were measured, and with a push that lasts: less than with either, and the less of the one, the more of the other."""
+    return foretold < _HELPS * measured and foretold * (measured + pushed) < measured * pushed
+
+
+@kernel
 def _apply(plausible, errors, correction):
     """Begin, renew or end the correction."""
     numbers, n = errors.numbers, errors.joint.shape[0]
     if not plausible:
         correction.active[0] = 0
     elif correction.active[0]:
-        if numbers[FORETOLD] > _FAILS * numbers[MEASURED]:
+        if numbers[FORETOLD] > min(_FAILS * numbers[MEASURED], numbers[PUSHED]):
             correction.active[0] = 0
     elif numbers[JUDGED] >= _FORETOLD and numbers[LEFT] > _WORTH * numbers[JUDGED]:
-        correction.active[0] = 1 if numbers[FORETOLD] < _HELPS * numbers[MEASURED] else 0
+        correction.active[0] = 1 if _explains(numbers[FORETOLD], numbers[MEASURED], numbers[PUSHED]) else 0
     for a in range(n):
         k = errors.joint[a]
         on = 1.0 if correction.active[0] else 0.0

@@ -114,7 +114,7 @@ def update(
     trust_basis, trust_triangle, trust_part, trust_kept, trust_step, trust_left, trust_root, trust_load,
     # effort correction and errors:
     active, applied, added, error_joint, error_unit, error_numbers, error_sign, error_last, error_normal, error_cross,
-    error_estimate, error_factor, error_row, error_work, error_share,
+    error_estimate, error_factor, error_row, error_work, error_share, error_push,
     # hanging:
     hang_since, hang_idle, hang_sunk, hang_slow, hang_unseen,
     # rate noise:
@@ -282,7 +282,7 @@ def update(
     # Ask how far the efforts of each limb explain its motion: trust.force_weight.
     errors = EffortErrors(
         error_joint, error_unit, error_numbers, error_sign, error_last, error_normal, error_cross, error_estimate,
-        error_factor, error_row, error_work, error_share,
+        error_factor, error_row, error_work, error_share, error_push,
     )  # fmt: skip
     hang = HangMemory(hang_since, hang_idle, hang_sunk, hang_slow, hang_unseen)
     check_efforts(
