@@ -1,8 +1,8 @@
 """A push on the base that lasts, as an explanation of what right efforts leave of the motion.
 
 A person who leans on the trunk, a tether, or a payload that the model does not know acts on the base as six numbers
-that change slowly. What the contacts leave of it, e = P w (:mod:`.effort_trust`), looks at any one moment like errors of
-joints' efforts, and constants of 36 joints follow a push more closely than it is known. What tells them apart is time:
+that change slowly. What the contacts leave of it, e = P w (:mod:`.effort_trust`), looks at any one moment like errors
+of joints' efforts, and constants of 36 joints follow a push more closely than it is known. What tells them apart is time:
 errors of joints change what they leave with the efforts, the speeds and the posture, a push does not. w is found by
 least squares with a short memory, and foretells the next state as the errors of joints do (:mod:`.effort_errors`).
 """
@@ -18,7 +18,7 @@ from hybrid_contact_ros.kernels.estimation.contact_basis import take_off
 
 PARTS = 6
 CROSS, PUSH, FACTOR = PARTS, PARTS + 1, PARTS + 2
-"""Rows of a push (14, 6): the normal matrix, its right side, the push in parts of the weight (times levers), scratch."""
+"""Rows of a push (14, 6): the normal matrix, its right side, the push in parts of the weight by levers, and scratch."""
 _SIGMA = 0.3  # of the weight, before anything was seen
 _BASE = -1  # in ``TrustTable.limb``
 
