@@ -2,9 +2,9 @@
 
 A person who leans on the trunk, a tether, or a payload that the model does not know acts on the base as six numbers
 that change slowly. What the contacts leave of it, e = P w (:mod:`.effort_trust`), looks at any one moment like errors
-of joints' efforts, and constants of 36 joints follow a push more closely than it is known. Time tells them apart: errors
-of joints change what they leave with the efforts, the speeds and the posture, a push does not. w is found by
-least squares with a short memory, and foretells the next state as the errors of joints do (:mod:`.effort_errors`).
+of joints' efforts, and constants of 36 joints follow a push more closely than it is known. Time tells them apart: what
+errors of joints leave changes with the efforts, the speeds and the posture, and what a push leaves does not. w is found
+by least squares with a short memory, and foretells the next state as the errors of joints do (:mod:`.effort_errors`).
 """
 
 from __future__ import annotations
