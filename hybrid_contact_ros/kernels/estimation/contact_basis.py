@@ -44,6 +44,15 @@ def add_row(found, row, scale, scratch):
 
 
 @kernel
+def left_entry(found, basis, k, m):
+    """Entry (k, m) of the projection that takes off the parts along the basis: 1 − Σ bᵀb."""
+    total = 1.0 if k == m else 0.0
+    for i in range(found):
+        total -= basis[i, k] * basis[i, m]
+    return total
+
+
+@kernel
 def take_off(found, basis, vector, part):
     """Take from a vector (nv,) its parts along the basis, which become ``part``."""
     nv = vector.shape[0]

@@ -27,9 +27,9 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.estimation.contact_basis import take_off
+from hybrid_contact_ros.kernels.estimation.contact_basis import left_entry, take_off
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
-from hybrid_contact_ros.kernels.estimation.lasting_push import learn_push, what_push_leaves
+from hybrid_contact_ros.kernels.estimation.lasting_push import PARTS, PUSH, learn_push
 from hybrid_contact_ros.kernels.estimation.missing_states import are_missing, usual_step
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 
@@ -161,9 +161,8 @@ def learn_errors(dt, floor, found, table, trust, scratch, correction, errors):
         square += change * change
     certain = step / (_CORRELATED * square)
     _judge(step, square, found, table, trust, scratch, errors)
-    learn_push(
-        certain, math.exp(-step / _PUSH_MEMORY), found, table.limb, scratch.basis, scratch.left[0], errors.push
-    )  # fmt: skip
+    if not table.fixed:
+        learn_push(certain, math.exp(-step / _PUSH_MEMORY), found, scratch.basis, scratch.left[0], errors.push)
     _add(certain, math.exp(-step / _MEMORY), found, table, trust, scratch, errors)
     numbers[SECONDS] += step
     if numbers[SECONDS] - numbers[SOLVED_AT] < _SOLVED_EVERY or numbers[SECONDS] < _LEARNED:
@@ -203,8 +202,8 @@ def _has_moved(floor, trust, errors):
 
 @kernel
 def _judge(step, square, found, table, trust, scratch, errors):
-    """Add the square of what the measured efforts leave, and of what the last solution, which knows nothing of this
-    sample, leaves of it."""
+    """Add the square of what the measured efforts leave, and of what the last solution and the last push, which know
+    nothing of this sample, leave of it."""
     n, settled = errors.joint.shape[0], trust.begun[2]
     foretold = errors.work
     for k in range(foretold.shape[0]):
@@ -213,23 +212,32 @@ def _judge(step, square, found, table, trust, scratch, errors):
         k = errors.joint[a]
         torque = low_passed(errors.estimate, a, table.scale, trust.second[1], settled, errors)
         foretold[k] = torque * scratch.root[k] / settled
-    take_off(found, scratch.basis, foretold, scratch.part)
-    left, forecast, stepwise = 0.0, 0.0, 0.0
+    forecast = _left_of(foretold, found, scratch)
+    for k in range(foretold.shape[0]):
+        foretold[k] = errors.push[PUSH, k] if k < PARTS else 0.0
+    pushed = _left_of(foretold, found, scratch)
+    left, stepwise = 0.0, 0.0
     for k in range(foretold.shape[0]):
         left += scratch.left[0, k] ** 2
         stepwise += (trust.unexplained[1, k] / settled) ** 2
-        forecast += (scratch.left[0, k] - foretold[k]) ** 2
     numbers = errors.numbers
     if numbers[SOLVED_AT] > 0.0:
         keep = math.exp(-step / _JUDGED)
         numbers[MEASURED] = keep * numbers[MEASURED] + step * left / square
         numbers[FORETOLD] = keep * numbers[FORETOLD] + step * forecast / square
-        pushed = what_push_leaves(
-            found, table.limb, scratch.basis, scratch.left[0], scratch.part, errors.work, errors.push
-        )  # fmt: skip
         numbers[PUSHED] = keep * numbers[PUSHED] + step * pushed / square
         numbers[JUDGED] = keep * numbers[JUDGED] + step
         numbers[LEFT] = keep * numbers[LEFT] + step * stepwise / square
+
+
+@kernel
+def _left_of(foretold, found, scratch):
+    """The square of what ``foretold`` (nv,), of which the contacts take their part, leaves of e."""
+    take_off(found, scratch.basis, foretold, scratch.part)
+    square = 0.0
+    for k in range(foretold.shape[0]):
+        square += (scratch.left[0, k] - foretold[k]) ** 2
+    return square
 
 
 @kernel
@@ -244,11 +252,8 @@ def _add(certain, keep, found, table, trust, scratch, errors):
         row[n + a] = errors.unit[0] * table.scale[k] * settled * root
         row[2 * n + a] = errors.unit[0] * errors.sign[2, k] * root
         for b in range(a + 1):
-            total = 1.0 if a == b else 0.0
-            for i in range(found):
-                total -= scratch.basis[i, k] * scratch.basis[i, errors.joint[b]]
-            errors.share[a, b] = total
-            errors.share[b, a] = total
+            errors.share[a, b] = left_entry(found, scratch.basis, k, errors.joint[b])
+            errors.share[b, a] = errors.share[a, b]
     for kind in range(KINDS):
         for a in range(n):
             p = kind * n + a

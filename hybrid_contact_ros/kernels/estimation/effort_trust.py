@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.estimation.contact_basis import add_row, take_off, take_off_rows
+from hybrid_contact_ros.kernels.estimation.contact_basis import add_row, left_entry, take_off, take_off_rows
 from hybrid_contact_ros.kernels.estimation.effort_errors import BIAS, FRICTION, SCALE, follow_signs, learn_errors
 from hybrid_contact_ros.kernels.estimation.hanging import forget_hanging, note_hanging, wait_for_efforts
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
@@ -308,9 +308,7 @@ def _learn(step, forget, found, table, memory, scratch):
             memory.normal[j, i] = memory.normal[i, j]
     for k in range(nv):
         if table.limb[k] >= 0:
-            share = 1.0
-            for a in range(found):
-                share -= scratch.basis[a, k] * scratch.basis[a, k]
+            share = left_entry(found, scratch.basis, k, k)
             memory.bias[0, k] = forget * memory.bias[0, k] + step * left[0, k] / scratch.root[k]
             memory.bias[1, k] = forget * memory.bias[1, k] + step * share
 

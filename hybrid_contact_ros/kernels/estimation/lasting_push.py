@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.estimation.contact_basis import take_off
+from hybrid_contact_ros.kernels.estimation.contact_basis import left_entry
 
 PARTS = 6
 CROSS, PUSH, FACTOR = PARTS, PARTS + 1, PARTS + 2
 """Rows of a push (14, 6): the normal matrix, its right side, the push in parts of the weight by levers, and scratch."""
 _SIGMA = 0.3  # of the weight, before anything was seen
-_BASE = -1  # in ``TrustTable.limb``
 
 
 def no_push() -> NDArray[np.float64]:
@@ -29,37 +28,19 @@ def no_push() -> NDArray[np.float64]:
 
 
 @kernel
-def what_push_leaves(found, limb, basis, left, part, work, push):
-    """The square of what the push that was found up to now leaves of ``left`` (nv,).
-
-    Args:
-        found, basis: of the contacts. limb: (nv,), −1 for the base. part: (≥ found,), work: (nv,), scratch.
-    """
-    for k in range(work.shape[0]):
-        work[k] = push[PUSH, k] if k < PARTS and limb[k] == _BASE else 0.0
-    take_off(found, basis, work, part)
-    square = 0.0
-    for k in range(work.shape[0]):
-        square += (left[k] - work[k]) ** 2
-    return square
-
-
-@kernel
-def learn_push(certain, keep, found, limb, basis, left, push):
+def learn_push(certain, keep, found, basis, left, push):
     """Add one sample with the weight ``certain`` to the least squares, of which ``keep`` remains, and solve it.
 
     P is a projection: the product of its columns is its entry, and that of a column with ``left`` is an entry of it.
+
+    Args:
+        found, basis: of the contacts of a robot whose base floats. left: (nv,), what they leave of the motion.
+        push: in and out, of :func:`no_push`.
     """
     for a in range(PARTS):
-        if limb[a] != _BASE:
-            return
         push[CROSS, a] = keep * push[CROSS, a] + certain * left[a]
         for b in range(a + 1):
-            total = 1.0 if a == b else 0.0
-            for i in range(found):
-                total -= basis[i, a] * basis[i, b]
-            push[a, b] = keep * push[a, b] + certain * total
-            push[b, a] = push[a, b]
+            push[a, b] = keep * push[a, b] + certain * left_entry(found, basis, a, b)
     _solve(push)
 
 
