@@ -11,7 +11,7 @@ import numpy as np
 from hybrid_contact_ros.commands.check_soles import overlapping
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.mechanics.contact_balls import odd_balls
-from hybrid_contact_ros.mechanics.contact_draft import NO_SHAPE, without_shape
+from hybrid_contact_ros.mechanics.contact_draft import NO_SHAPE, likely_feet, without_shape
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.messages.intake import Intake
@@ -57,7 +57,10 @@ def inspect(urdf: str | Path, config: EstimatorConfig) -> dict[str, Any]:
         "mass": float(sum(inertia.mass for inertia in model.pinocchio_model.inertias)),
         "model_hash": int(model.hash),
         "contacts": contacts,
-        "findings": _model_findings(model, contacts) + _shape_findings(urdf, config) + _input_findings(model, config),
+        "findings": _model_findings(model, contacts)
+        + _shape_findings(urdf, config)
+        + _feet_findings(urdf, config)
+        + _input_findings(model, config),
     }
 
 
@@ -157,6 +160,17 @@ def _shape_findings(urdf: str | Path, config: EstimatorConfig) -> list[dict[str,
         if names:
             found.append(finding(WARNING, f"{names}: the origin of the link is taken for what touches; {NO_SHAPE}"))
     return found
+
+
+def _feet_findings(urdf: str | Path, config: EstimatorConfig) -> list[dict[str, str]]:
+    """Legs that the configuration makes nothing of."""
+    feet, left_out = likely_feet(urdf, [contact.link for contact in config.contacts.values()])
+    if feet and not config.floating_base:
+        text = f"the base is bolted down, though this looks like a robot that walks on {', '.join(feet)}"
+        return [finding(WARNING, f"{text}: floating_base: true where it does, and a contact for each foot")]
+    if left_out:
+        return [finding(WARNING, f"no contact on what look like feet, too: {', '.join(left_out)}")]
+    return []
 
 
 def _input_findings(model: RigidBodyModel, config: EstimatorConfig) -> list[dict[str, str]]:
