@@ -18,6 +18,7 @@ from hybrid_contact_ros.recordings.recording import Recording
 
 GYRO, TILT = 0.02, 0.005  # rad/s, rad
 SCALE, FRICTION = 0.1, 0.03
+ROTOR = 1500.0  # rad/s², at which the largest effort of a drive turns its own rotor
 BUSY, RUN, LEAPS = 0.05, 6.0, 4.0  # of the states, at which a run of lost ones begins; states; 1/s
 SPIKE, SPIKES = 1e6, 2.0  # N m, 1/s
 STEP = 2.0 * np.pi / 2**14  # rad, of an encoder of 14 bits
@@ -82,6 +83,15 @@ def efforts(episode: Episode, seed: int = 4) -> Episode:
     scale = np.random.default_rng(seed).uniform(1.0 - SCALE, 1.0 + SCALE, r.effort.shape[1])
     dry = FRICTION * np.quantile(np.abs(r.effort), 0.99, axis=0) * np.tanh(r.dq / 0.1)
     return replace(episode, recording=replace(r, effort=scale * r.effort + dry))
+
+
+def rotors(episode: Episode) -> Episode:
+    """Efforts of drives that turn rotors of their own besides, which no URDF knows: those of gears of 6:1 to 10:1."""
+    r = episode.recording
+    if r.effort is None or r.dq is None:
+        return episode
+    inertia = np.quantile(np.abs(r.effort), 0.99, axis=0) / ROTOR
+    return replace(episode, recording=replace(r, effort=r.effort + inertia * np.gradient(r.dq, r.time, axis=0)))
 
 
 def raised(episode: Episode, height: float = 0.0, rate: float = 0.0) -> Episode:
@@ -181,6 +191,7 @@ FAULTS: dict[str, Callable[[Episode], Episode]] = {
     "positions alone": positions_alone,
     "IMU bias": imu_bias,
     "effort scale and friction": efforts,
+    "rotors": rotors,
     "drift 1 cm/s": lambda episode: raised(episode, rate=0.01),
     "plane 5 mm off": lambda episode: raised(episode, height=0.005),
     "plane 5 mm off, the other way": lambda episode: raised(episode, height=-0.005),

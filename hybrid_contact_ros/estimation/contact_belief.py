@@ -87,6 +87,7 @@ def belief_record(links: Sequence[str], nv: int) -> BeliefRecord:
         noise=np.full(1, _NOTHING),
         force=np.full(m, np.nan),
         covariance=np.zeros((m, m)),
+        doubt=np.zeros(m),
         inverse=np.zeros((m, 3 * m)),
         transition=np.zeros((GROUP, 3, 3)),
         single=np.zeros((GROUP, 3)),
@@ -101,6 +102,7 @@ def forget(record: BeliefRecord) -> None:
     record.belief.fill(_NOTHING)
     record.noise.fill(_NOTHING)
     record.force.fill(np.nan)
+    record.doubt.fill(0.0)
     record.probability.fill(0.0)
     record.slow.fill(np.inf)
     record.kind.fill(0)

@@ -1,4 +1,4 @@
-"""Scale, bias and friction of the joints' efforts: the arrays of the kernel that learns them, and what it learned."""
+"""Scale, bias and friction of the joints' efforts, and the inertia of their drives: the arrays of the kernel that learns them, and what it learned."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from hybrid_contact_ros.config import TrustConfig
 from hybrid_contact_ros.kernels.estimation.effort_errors import (
     BIAS,
     FRICTION,
+    INERTIA,
     KINDS,
     MOST_JOINTS,
     SCALE,
@@ -27,20 +28,22 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class JointErrors:
-    """What is added to the measured effort τ of a joint: (scale − 1) τ + bias + friction · sign of its velocity.
+    """What is added to the measured effort τ of a joint: (scale − 1) τ + bias + friction · sign of its velocity, and
+    to its diagonal element of the mass matrix.
 
     The numbers are those that explain the motion best together. Single ones may be off where a gait does not tell them
     apart (two legs that always carry together), and have no deviation of their own for that reason.
 
     Attributes:
         joint: its name. scale: true over measured effort. bias: N m (N). friction: N m (N), negative where the measured
-            effort has to overcome it first.
+            effort has to overcome it first. inertia: kg m² (kg), of its drive, which the URDF does not know.
     """
 
     joint: str
     scale: float
     bias: float
     friction: float
+    inertia: float
 
 
 def correction_and_errors(
@@ -58,12 +61,15 @@ def correction_and_errors(
         joint = joint[:0]
     n, k = joint.size, KINDS * joint.size
     sigma = TORQUE_SIGMA if stands else TORQUE_SIGMA_ARM
-    correction = EffortCorrection(active=np.zeros(1, np.uint8), applied=np.zeros((KINDS, nv)), added=np.zeros(nv))
+    correction = EffortCorrection(
+        active=np.zeros(1, np.uint8), applied=np.zeros((KINDS, nv)), added=np.zeros(nv), drives=np.zeros(nv)
+    )
     errors = EffortErrors(
         joint=joint,
         unit=np.array([sigma / np.median(scale[joint]) if n else 0.0]),
         numbers=np.zeros(10),
         sign=np.zeros((3, nv)),
+        swift=np.zeros((3, nv)),
         last=np.zeros((2, nv)),
         normal=np.zeros((k, k)),
         cross=np.zeros(k),
@@ -87,6 +93,12 @@ def joint_errors(names: Sequence[str], correction: EffortCorrection, errors: Eff
         return ()
     applied = correction.applied
     return tuple(
-        JointErrors(names[k], 1.0 + float(applied[SCALE, k]), float(applied[BIAS, k]), float(applied[FRICTION, k]))
+        JointErrors(
+            joint=names[k],
+            scale=1.0 + float(applied[SCALE, k]),
+            bias=float(applied[BIAS, k]),
+            friction=float(applied[FRICTION, k]),
+            inertia=float(applied[INERTIA, k]),
+        )
         for k in errors.joint.tolist()
     )

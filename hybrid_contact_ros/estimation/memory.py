@@ -112,7 +112,13 @@ def tracker_memory(m: int) -> TrackerMemory:
 
 def observer_memory(nv: int) -> ObserverMemory:
     """The next state starts the observer."""
-    return ObserverMemory(residual=np.zeros(nv), integral=np.zeros(nv), known=np.zeros(nv), age=np.array([-1.0, 0.0]))
+    return ObserverMemory(
+        residual=np.zeros(nv),
+        integral=np.zeros(nv),
+        known=np.zeros(nv),
+        drives_before=np.zeros(nv),
+        age=np.array([-1.0, 0.0]),
+    )
 
 
 def log_memory(m: int) -> LogMemory:
@@ -177,6 +183,7 @@ def update_scratch(m: int, nv: int) -> UpdateScratch:
         chain_bytes=np.zeros((BYTES, m), dtype=_CODES),
         motions=np.zeros((n, nv)),
         products=np.zeros((n, n)),
+        weighing=np.zeros((nv, nv)),
     )
 
 

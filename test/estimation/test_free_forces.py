@@ -17,17 +17,20 @@ class Forces:
         rng, n = np.random.default_rng(seed), 3 * m
         half = rng.normal(size=(nv, nv))
         self.mass, self.J, self.nv, self.m = half @ half.T + nv * np.eye(nv), rng.normal(size=(n, nv)), nv, m
+        self.scale = rng.uniform(0.5, 2.0, nv)
         self.L = np.linalg.cholesky(self.mass)
         self.motions = np.linalg.solve(self.mass, self.J.T).T.copy()
         self.products = self.motions @ self.motions.T
-        self.memory = FreeForces(np.zeros(nv), np.full(1, -1.0), np.zeros(m), np.zeros((m, m)), np.zeros((m, n)))
+        self.memory = FreeForces(
+            np.zeros(nv), np.full(1, -1.0), np.zeros(m), np.zeros((m, m)), np.zeros(m), np.zeros((m, n))
+        )
         self._A, self._work, self._forces = np.zeros((2 * n, n)), np.zeros((2, max(n, nv))), np.zeros((m, 3))
 
-    def step(self, residual: np.ndarray, lead: float = 0.0) -> bool:
+    def step(self, residual: np.ndarray, lead: float = 0.0, wrong: float = 0.0) -> bool:
         return bool(
             free_forces(
-                lead, GAIN, DT, self.L, self.motions, self.products, residual, np.arange(self.m), self.memory,
-                self._A, self._work, self._forces,
+                lead, GAIN, DT, self.L, self.motions, self.products, residual, np.arange(self.m), wrong,
+                self.scale, self.memory, self._A, self._work, self._forces,
             )
         )  # fmt: skip
 
@@ -87,3 +90,16 @@ def test_contacts_that_leave_no_direction_free_have_none():
 
 def test_more_contacts_than_the_limit_have_none():
     assert not Forces(MOST_CONTACTS + 1, 60).step(np.ones(60))
+
+
+@pytest.mark.parametrize("wrong", [0.0, 0.02])
+def test_wrong_efforts_make_forces_as_uncertain_as_their_errors_make_them_wrong(wrong):
+    """The errors that are drawn here are what ``wrong`` says they are; the forces are those of least squares."""
+    body, rng = Forces(2, 12), np.random.default_rng(5)
+    assert body.step(body.J.T @ np.ones(6), wrong=wrong)
+    assert np.array_equal(body.memory.doubt, np.zeros(2)) == (wrong == 0.0)
+    torques = wrong / body.scale * rng.normal(size=(20000, 12))
+    solve = np.linalg.solve(body.products, body.motions @ np.linalg.inv(body.mass))
+    spread = np.var(torques @ solve.T, axis=0)[::3]
+    assert body.memory.doubt == pytest.approx(spread, rel=0.05)
+    assert np.diag(body.memory.covariance) == pytest.approx(body.memory.doubt, rel=1e-3, abs=1e-7)

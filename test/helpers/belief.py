@@ -13,7 +13,8 @@ from hybrid_contact_ros.kernels.estimation.sensor_likelihoods import sensor_memo
 CONFIG = BeliefConfig()
 WEIGHT = 160.0
 SHARE = WEIGHT / 4
-MEASURED = ("gap", "gap_sigmas", "rate", "rate_sigmas", "spread", "slide", "load", "force")
+SURFACE = CONFIG.gap_sigma
+MEASURED = ("gap", "gap_sigmas", "surfaces", "rate", "rate_sigmas", "spread", "slide", "load", "force")
 
 
 class Belief:
@@ -32,8 +33,8 @@ class Belief:
             r.kind[:], r.times[:] = kind, times
         given = evidence(m, **state)
         contact_belief(
-            *self.settings, r.members, dt, self.first, trusted, observed, given.touching, *given[5:13],
-            given.force_covariance, given.force_weight, given.stood, r.belief, r.kind, r.times, r.held, r.transition,
+            *self.settings, r.members, dt, self.first, trusted, observed, given.touching, *given[5:14],
+            given.force_covariance, given.doubt, given.force_weight, given.stood, r.belief, r.kind, r.times, r.held, r.transition,
             r.single, r.joint, r.L, r.x, self.beside, r.probability,
         )  # fmt: skip
         self.first = False
@@ -41,16 +42,17 @@ class Belief:
 
 
 def evidence(
-    m: int, dt=1e-3, first=False, touching=1, stood=0, covariance=None, weight=1.0, **state
+    m: int, dt=1e-3, first=False, touching=1, stood=0, covariance=None, doubt=0.0, weight=1.0, **state
 ) -> likelihoods.BeliefInput:
     """A state of contacts that stand, but for what is given."""
-    values = {"gap": 0.0, "gap_sigmas": 1e-3, "rate": 0.0, "rate_sigmas": 0.02, "spread": 0.0, "slide": 0.0}
+    values = {"gap": 0.0, "gap_sigmas": 1e-3, "surfaces": SURFACE, "rate": 0.0, "rate_sigmas": 0.02, "spread": 0.0, "slide": 0.0}
     values |= {"load": SHARE, "force": SHARE} | state
     arrays = {name: np.broadcast_to(np.asarray(values[name], float), m).copy() for name in MEASURED}
     return likelihoods.BeliefInput(
         dt=dt, first=first, trusted=True, observed=True,
         touching=np.broadcast_to(np.asarray(touching, np.uint8), m).copy(), **arrays,
         force_covariance=np.eye(m) * 4.0 if covariance is None else covariance,
+        doubt=np.broadcast_to(np.asarray(doubt, float), m).copy(),
         force_weight=np.broadcast_to(np.asarray(weight, float), m).copy(),
         stood=np.broadcast_to(np.asarray(stood, np.uint8), m).copy(),
     )  # fmt: skip

@@ -133,7 +133,9 @@ class Observer:
         return bool(has_settled(self.gain, self.memory))
 
     def update(self, dt: float, momentum: Array, rate: Array, effort: Array) -> Array:
-        observe_momentum(self.gain, dt, momentum, rate, effort, self.memory)
+        observe_momentum(
+            self.gain, dt, momentum, rate, effort, np.zeros_like(momentum), np.zeros_like(momentum), self.memory
+        )
         return self.residual
 
 

@@ -28,6 +28,8 @@ _DROWNED = 4.0
 _SLIDES = 2.5
 # Nor does what stood, and slides by more than this many deviations, and times the deviation of a slip.
 _STOOD, _FAST = 5.0, 4.0
+# Deviations above the ground from which on a foot that stood has been lifted, and its stillness is that of any foot.
+_LIFTED = 3.0
 # In this share of the states of an open contact nothing changes that the observer could lag behind, and its force is
 # zero but for the noise, and for this part of a share of the weight.
 _STEADY, _STEADY_PART = 0.15, 0.05
@@ -43,7 +45,7 @@ _IDLE = 1e-9  # A load below this part of a contact's share of the weight is the
 class BeliefSettings(NamedTuple):
     """``BeliefConfig`` and what comes of the robot; lengths in m, times in s, rates in 1/s."""
 
-    gap_sigma: float  # m, of the surface, beside the gap's own
+    gap_sigma: float  # m, of the surface where nobody has been, beside the gap's own
     swing_height: float  # m, mean gap of an open contact
     sunk: float  # share of closed contacts below the surface by more than noise
     swing_speed: float  # m/s, standard deviation of an open contact's gap velocity
@@ -80,6 +82,7 @@ class BeliefInput(NamedTuple):
     touching: Codes  # (m,) uint8, contacts that the model's mode was solved for
     gap: Array  # (m,), m
     gap_sigmas: Array  # (m,), m
+    surfaces: Array  # (m,), m, of the surface
     rate: Array  # (m,), m/s, of the gap
     rate_sigmas: Array  # (m,), m/s
     spread: Array  # (m,), (m/s)², measured noise of the velocity of closed contacts
@@ -87,6 +90,7 @@ class BeliefInput(NamedTuple):
     load: Array  # (m,), N, of the model's mode
     force: Array  # (m,), N, observed normal forces if all contacts could push
     force_covariance: Array  # (m, m), N²
+    doubt: Array  # (m,), N², the part of it that is of wrong efforts, which loads have as well
     force_weight: Array  # (m,), in [0, 1], of load and force
     stood: Codes  # (m,) uint8, contacts that were closed with the state before
 
@@ -211,7 +215,7 @@ def single_likelihoods(i, settings, given, held, out):
     """Write the log-likelihoods of contact i open, sticking and slipping: out (3,). held: in and out, as of
     :func:`~.held_feet.learn_held`."""
     s = settings
-    variance = given.gap_sigmas[i] * given.gap_sigmas[i] + s.gap_sigma * s.gap_sigma
+    variance = given.gap_sigmas[i] * given.gap_sigmas[i] + given.surfaces[i] * given.surfaces[i]
     sigma = min(math.sqrt(variance), _NARROWER * s.swing_height)
     gap = effective(given.dt, given.first, s.gap_correlation)
     closed = gap * bounded_log(gap_ratio(given.gap[i], sigma, s.swing_height, s.sunk, s.outliers))
@@ -234,9 +238,10 @@ def single_likelihoods(i, settings, given, held, out):
     if given.trusted and given.touching[i] and not stopping and not idle:
         weight = given.force_weight[i] * effective_force(given.dt, given.first, s.load_correlation)
         sinks = given.rate[i] / math.sqrt(noise) if given.stood[i] else 0.0
-        rests = sinking_load(load_ratio(given.load[i] - s.load_limit, s.load_sigma, s.outliers), sinks)
+        sigma, slip_sigma = math.sqrt(s.load_sigma**2 + given.doubt[i]), math.sqrt(s.slip_sigma**2 + given.doubt[i])
+        rests = sinking_load(load_ratio(given.load[i] - s.load_limit, sigma, s.outliers), sinks)
         # Rigid feet that slide under little load chatter: they touch for a part of the time alone.
-        slides = sinking_load(load_ratio(given.load[i] - s.slip_limit, s.slip_sigma, s.outliers), sinks)
+        slides = sinking_load(load_ratio(given.load[i] - s.slip_limit, slip_sigma, s.outliers), sinks)
         most = _SLIDES * _SLIDES * noise
         if given.stood[i]:
             most = max(_STOOD * _STOOD * noise, _FAST * _FAST * slip)
@@ -253,7 +258,8 @@ def single_likelihoods(i, settings, given, held, out):
     if forced and not given.stood[i]:  # what stood, and has not moved, has not been lifted
         sticks, slides = held_still(sticks), held_still(slides)
     sticks, slides = quick * sticks, quick * slides
-    if given.stood[i] or forced:
+    lifted = given.gap[i] > _LIFTED * math.sqrt(variance)
+    if forced or (given.stood[i] and not lifted):
         held[i] = HELD
     else:  # Where no force is observed, stillness must not tell again and again what a foot that is held has as well.
         out[0] += learn_held(i, given.dt, max(sticks, slides), held)

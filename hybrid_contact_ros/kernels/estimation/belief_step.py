@@ -64,6 +64,7 @@ class BeliefRecord(NamedTuple):
     noise: Array  # (1,)
     force: Array  # (m,), N, NaN where none are observed
     covariance: Array  # (m, m)
+    doubt: Array  # (m,), N²
     inverse: Array  # (m, n)
     transition: Array  # (GROUP, 3, 3)
     single: Array  # (GROUP, 3)
@@ -74,13 +75,13 @@ class BeliefRecord(NamedTuple):
 
 @kernel
 def believe(
-    use, belief_settings, settings, given, believed, every, plane_of, stopped, problem, here, tracker, observer, solver,
+    use, belief_settings, settings, given, believed, wrong, scale, surfaces, every, plane_of, stopped, problem, here, tracker, observer, solver,
     scratch, belief, beside, sensed, out,
 ):  # fmt: skip
     """Form the belief of this state, before a mode is solved for: nothing here depends on which contacts are thought to
     be closed, except the load of the last state's mode.
 
-    Args: use: BeliefUse. belief_settings: BeliefSettings. plane_of: (m,) int64, negative for a joint limit.
+    Args: use: BeliefUse. belief_settings: BeliefSettings. wrong, scale: of :func:`~.free_forces.free_forces`. plane_of: (m,) int64, negative for a joint limit.
         stopped: (m,), s since an impact stopped the contact, negative where none has. belief: in and out, BeliefRecord.
         beside: (m, COLUMNS), of :func:`~.sensor_likelihoods.sense`, and ``sensed``, whether foot sensors say enough
         without forces.
@@ -94,8 +95,9 @@ def believe(
     observed = use.observes and has_settled(settings.gain, observer)
     if observed:
         observed = free_forces(
-            use.lead, settings.gain, given.dt, here.L, scratch.motions, scratch.products, observer.residual, every,
-            FreeForces(b.last, b.noise, b.force, b.covariance, b.inverse), solver.A, scratch.vectors,
+            use.lead, settings.gain, given.dt, scratch.weighing, scratch.motions, scratch.products,
+            observer.residual, every, wrong, scale,
+            FreeForces(b.last, b.noise, b.force, b.covariance, b.doubt, b.inverse), solver.A, scratch.vectors,
             scratch.weighed[0],
         )  # fmt: skip
     else:
@@ -103,13 +105,14 @@ def believe(
     if not observed:
         for i in range(b.force.shape[0]):
             b.force[i] = math.nan  # those of before tell nothing of this state
+            b.doubt[i] = 0.0
     contact_belief(
         s.gap_sigma, s.swing_height, s.sunk, s.swing_speed, s.swing_slide, s.slip_speed, s.rest_speed, s.load_sigma,
         s.load_limit, s.slip_sigma, s.slip_limit, s.force_part, s.share, s.outliers, s.gap_correlation,
         max(s.velocity_correlation, given.averaged), s.load_correlation, s.force_correlation, s.touchdown_rate,
         s.liftoff_rate, s.slip_rate, s.stick_rate, s.foresight, s.foresight_sigma, s.sigmas, b.members, given.dt,
-        given.first, given.trusted, observed, b.touching, problem.gap, here.gap_sigmas, here.gap_velocity,
-        here.velocity_sigmas, tracker.spread, here.slip_speed, b.load, b.force, b.covariance, b.weight, tracker.closed,
+        given.first, given.trusted, observed, b.touching, problem.gap, here.gap_sigmas, surfaces, here.gap_velocity,
+        here.velocity_sigmas, tracker.spread, here.slip_speed, b.load, b.force, b.covariance, b.doubt, b.weight, tracker.closed,
         b.belief, b.kind, b.times, b.held, b.transition, b.single, b.joint, b.L, b.x, beside, b.probability,
     )  # fmt: skip
     for i in range(b.load.shape[0]):
@@ -184,11 +187,11 @@ def together(surface, closed, weight, gap, sigma, travel, p):
 @kernel
 def heed_tracker(surface, closed, weight, gap, sigmas, travel, belief, out):
     """Publish what belief and tracker say together, where the tracker calls contacts ``closed`` (m,); ``weight`` of
-    their efforts, gap and its deviations ``sigmas``: (m,), ``surface``: its own, m. ``travel``: (m, 3), m, of the
+    their efforts, gap and its deviations ``sigmas``: (m,), ``surface``: (m,), its own, m. ``travel``: (m, 3), m, of the
     base since the contact is still."""
     for i in range(closed.shape[0]):
         p = belief.probability[i, 0]
-        out.numbers[PROBABILITY, i] = together(surface, closed[i], weight[i], gap[i], sigmas[i], travel[i], p)
+        out.numbers[PROBABILITY, i] = together(surface[i], closed[i], weight[i], gap[i], sigmas[i], travel[i], p)
 
 
 @kernel
@@ -198,14 +201,18 @@ def decide_together(
     """Close and open contacts by what belief and tracker say together, where forces tell nothing.
 
     Args:
-        surface: m, standard deviation of its height. idle: (m,) uint8, contacts of which efforts say that they do not
+        surface: (m,), m, standard deviations of its height. idle: (m,) uint8, contacts of which efforts say that they do not
             press (:mod:`.hanging`): these are open. alone: (m,) uint8, what the tracker says. weight: (m,), of efforts.
         gap, sigmas: (m,), m. travel: (m, 3), m, of the base since the contact is still.
         probability: (m, 2), its first column. closed: in and out (m,) uint8.
         evidence: out (m,), positive where it is against the status that the contact had before this state.
     """
     for i in range(closed.shape[0]):
-        p = 0.0 if idle[i] else together(surface, alone[i], weight[i], gap[i], sigmas[i], travel[i], probability[i, 0])
+        p = (
+            0.0
+            if idle[i]
+            else together(surface[i], alone[i], weight[i], gap[i], sigmas[i], travel[i], probability[i, 0])
+        )
         evidence[i] = max((1.0 - p if closed[i] else p) - _DOUBT, 0.0)
         closed[i] = p >= open_below if closed[i] else p > close_above
 
@@ -253,12 +260,12 @@ def decide_closed(close_above, open_below, velocity_tolerance, gap, rate, stoppe
 
 
 @kernel
-def remember(believed, surface_sigma, gap, gap_sigmas, ahead, belief, out):
+def remember(believed, surface, gap, gap_sigmas, ahead, belief, out):
     """Keep the events that this state foretells: the next belief starts from them. Where no forces tell a contact, a
     foot that is open deep in the expected ground has not met it there, and does not meet it now."""
     for i in range(belief.load.shape[0]):
         belief.kind[i] = out.codes[NEXT_EVENT, i]
-        deep = not believed and gap[i] < -_DEEP * math.hypot(surface_sigma, gap_sigmas[i])
+        deep = not believed and gap[i] < -_DEEP * math.hypot(surface[i], gap_sigmas[i])
         if deep and belief.kind[i] == _TOUCHDOWN and ahead.event_times[i, 0] <= 0.0:
             belief.kind[i] = 0
         for k in range(3):

@@ -1,12 +1,15 @@
-"""Errors of the efforts that repeat: a scale, a bias and dry friction of each joint, learned and made up for.
+"""Errors of the efforts that repeat: scale, bias, dry friction and the inertia of each joint's drive, learned and made
+up for.
 
 The true torque of a joint whose drive says τ is taken for
 
-    τ + a τ + b + c g(q̇),  g a smooth sign,
+    τ + a τ + b + c g(q̇) − d q̈,  g a smooth sign,  d ≥ 0,
 
-with constants that nobody knows: a gear's friction or the spring of a cable is not in the current of the motor. What
-the efforts leave unexplained of the motion, e = P r of :mod:`.effort_trust`, is then P Σ (a t + b + c g), low-passed,
-of all joints at once. Least squares with a prior on the constants give them, whatever the contacts do.
+with constants that nobody knows: a gear's friction or the spring of a cable is not in the current of the motor, and a
+URDF has no place for the inertia of a rotor, which counts as the square of its gear's ratio. What the efforts leave
+unexplained of the motion, e = P r of :mod:`.effort_trust`, is then P Σ (a t + b + c g − d q̈), low-passed, of all
+joints at once. Least squares with a prior on the constants give them, whatever the contacts do. d is added to the mass
+matrix, for accelerations are not measured.
 
 They are *applied* only where they foretell: what they would have left of the motion that came after they were solved
 for must be less than a part of what the measured efforts left, and that be more than the check of efforts passes over
@@ -33,13 +36,14 @@ from hybrid_contact_ros.kernels.estimation.lasting_push import PARTS, PUSH, lear
 from hybrid_contact_ros.kernels.estimation.missing_states import are_missing, usual_step
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 
-KINDS = 3
-SCALE, BIAS, FRICTION = range(KINDS)
+KINDS = 4
+SCALE, BIAS, FRICTION, INERTIA = range(KINDS)
 """Rows of ``EffortCorrection.applied``."""
-MOST_JOINTS = 40
+MOST_JOINTS = 30
 """A robot with more joints in its limbs is not corrected: solving would take longer than a state has."""
 SCALE_SIGMA, TORQUE_SIGMA = 0.2, 0.02  # before anything was seen; torques over weight times the median lever,
 TORQUE_SIGMA_ARM = 0.05  # and those of an arm, whose gears have more friction
+_BRISK = 20.0  # rad/s² (m/s²), at which one deviation of a drive's inertia takes one deviation of a bias
 _SIGN_SPEED = 0.1  # rad/s (m/s): slower joints have a part of their friction
 _CORRELATED = 0.04  # s, over which what nothing explains keeps its sign: two time constants of the filters
 _TIMING = 0.001  # s, by which efforts and motion may be apart: what changes quickly says little
@@ -62,8 +66,9 @@ class EffortCorrection(NamedTuple):
     """What :func:`~.measure.measure` adds to the efforts."""
 
     active: NDArray[np.uint8]  # (1,), whether anything is
-    applied: Array  # (KINDS, nv): scale less 1, bias and friction, N m (N)
+    applied: Array  # (KINDS, nv): scale less 1, bias and friction, N m (N), and inertia, kg m² (kg)
     added: Array  # (nv,), N m (N), to the efforts of this state
+    drives: Array  # (nv,), kg m² (kg), their inertia: to the diagonal of the mass matrix of this state
 
 
 class EffortErrors(NamedTuple):
@@ -76,6 +81,7 @@ class EffortErrors(NamedTuple):
     # usual time between states, s; s for which the filters still remember efforts that are not known; and what was left
     # with a push that lasts, as with the forecasts
     sign: Array  # (3, nv): g of the last state, after one pole and after two
+    swift: Array  # (3, nv): the last velocity; accelerations after one pole and after two, by ``scale``
     last: Array  # (2, nv): efforts and signs of the last sample
     normal: Array  # (k, k)
     cross: Array  # (k,)
@@ -94,10 +100,13 @@ def smooth_sign(speed):
 
 
 @kernel
-def correct_efforts(velocity, effort, bias, correction):
-    """Add what is applied to the efforts of a state, and take it from ``bias``, h − Sᵀτ."""
+def correct_efforts(velocity, effort, bias, mass, correction):
+    """Add what is applied to the efforts of a state, and take it from ``bias``, h − Sᵀτ; add the drives' inertia to the
+    mass matrix."""
     applied, added = correction.applied, correction.added
     for k in range(effort.shape[0]):
+        correction.drives[k] = applied[3, k]
+        mass[k, k] += applied[3, k]
         added[k] = applied[0, k] * effort[k] + applied[1, k]
         if applied[2, k] != 0.0:
             added[k] += applied[2, k] * smooth_sign(velocity[k])
@@ -106,9 +115,10 @@ def correct_efforts(velocity, effort, bias, correction):
 
 
 @kernel
-def follow_signs(dt, anew, bandwidth, velocity, scale, errors):
-    """Low-pass the signs of the joints' speeds just as the check does the efforts, also in parts of the weight."""
-    sign = errors.sign
+def follow_joints(dt, anew, bandwidth, velocity, scale, errors):
+    """Low-pass the signs of the joints' speeds just as the check does the efforts, and their accelerations as the rate
+    of the momentum, also in parts of the weight."""
+    sign, swift = errors.sign, errors.swift
     step = bandwidth * dt
     for a in range(errors.joint.shape[0]):
         k = errors.joint[a]
@@ -116,10 +126,24 @@ def follow_signs(dt, anew, bandwidth, velocity, scale, errors):
         if anew:
             sign[1, k] = 0.0
             sign[2, k] = 0.0
+            swift[1, k] = 0.0
+            swift[2, k] = 0.0
         else:
+            swift[1, k] = (swift[1, k] + bandwidth * scale[k] * (velocity[k] - swift[0, k])) / (1.0 + step)
+            swift[2, k] = (swift[2, k] + step * swift[1, k]) / (1.0 + step)
             sign[1, k] = (sign[1, k] + 0.5 * step * (sign[0, k] + now)) / (1.0 + step)
             sign[2, k] = (sign[2, k] + step * sign[1, k]) / (1.0 + step)
         sign[0, k] = now
+        swift[0, k] = velocity[k]
+
+
+@kernel
+def unexplained_part(active, numbers, table):
+    """What the efforts, corrected or not, left of the motion lately, in parts of the weight: how wrong they are."""
+    if numbers[JUDGED] <= 0.0:
+        return 0.0
+    square = numbers[FORETOLD] if active[0] else numbers[MEASURED]
+    return table.floor * table.share * table.presses * math.sqrt(square / numbers[JUDGED])
 
 
 @kernel
@@ -127,6 +151,7 @@ def low_passed(constants, a, scale, efforts, settled, errors):
     """What ``constants`` (k,), in deviations, make of joint a in the low-passed torques, in parts of the weight."""
     n, k = errors.joint.shape[0], errors.joint[a]
     torque = constants[n + a] * scale[k] * settled + constants[2 * n + a] * errors.sign[2, k]
+    torque -= constants[3 * n + a] * errors.swift[2, k] / _BRISK
     return SCALE_SIGMA * constants[a] * efforts[k] + errors.unit[0] * torque
 
 
@@ -251,6 +276,7 @@ def _add(certain, keep, found, table, trust, scratch, errors):
         row[a] = SCALE_SIGMA * trust.second[1, k] * root
         row[n + a] = errors.unit[0] * table.scale[k] * settled * root
         row[2 * n + a] = errors.unit[0] * errors.sign[2, k] * root
+        row[3 * n + a] = -errors.unit[0] * errors.swift[2, k] * root / _BRISK
         for b in range(a + 1):
             errors.share[a, b] = left_entry(found, scratch.basis, k, errors.joint[b])
             errors.share[b, a] = errors.share[a, b]
@@ -270,21 +296,43 @@ def _add(certain, keep, found, table, trust, scratch, errors):
 
 @kernel
 def _solve(errors):
-    """Write the constants that explain what was seen best, with their prior. Returns whether a drive may have them."""
+    """Write the constants that explain what was seen best, with their prior. Returns whether a drive may have them.
+
+    No drive has less inertia than none: where one would, it has none, and the others are found once more.
+    """
+    size, inertias = errors.cross.shape[0], 3 * errors.joint.shape[0]
+    for p in range(size):
+        errors.estimate[p] = 1.0
+    for again in range(2):
+        if not _least_squares(errors):
+            return False
+        negative = False
+        for p in range(inertias, size):
+            negative = negative or errors.row[p] < 0.0
+        if again or not negative:
+            break
+        for p in range(inertias, size):
+            errors.estimate[p] = 0.0 if errors.row[p] < 0.0 else 1.0
+    plausible = True
+    for p in range(size):
+        errors.estimate[p] = errors.row[p] if p < inertias else max(errors.row[p], 0.0)
+        plausible = plausible and abs(errors.estimate[p]) <= _PLAUSIBLE
+    return plausible
+
+
+@kernel
+def _least_squares(errors):
+    """Write the constants into ``row``, without those that are 0 in ``estimate``; whether there is a solution."""
     size = errors.cross.shape[0]
     for p in range(size):
         for q in range(p + 1):
-            errors.factor[p, q] = errors.normal[p, q]
+            errors.factor[p, q] = errors.normal[p, q] * errors.estimate[p] * errors.estimate[q]
         errors.factor[p, p] += 1.0
-        errors.row[p] = errors.cross[p]
+        errors.row[p] = errors.cross[p] * errors.estimate[p]
     if cholesky_factor(size, 1e-12, errors.factor, errors.factor) != size:
         return False
     cholesky_solve(size, errors.factor, errors.row)
-    plausible = True
-    for p in range(size):
-        errors.estimate[p] = errors.row[p]
-        plausible = plausible and abs(errors.row[p]) <= _PLAUSIBLE
-    return plausible
+    return True
 
 
 @kernel
@@ -311,6 +359,7 @@ def _apply(plausible, errors, correction):
         correction.applied[SCALE, k] = on * SCALE_SIGMA * errors.estimate[a]
         correction.applied[BIAS, k] = on * errors.unit[0] * errors.estimate[n + a]
         correction.applied[FRICTION, k] = on * errors.unit[0] * errors.estimate[2 * n + a]
+        correction.applied[INERTIA, k] = on * errors.unit[0] * errors.estimate[3 * n + a] / _BRISK
     if not correction.active[0]:
         for k in range(correction.added.shape[0]):
             correction.added[k] = 0.0

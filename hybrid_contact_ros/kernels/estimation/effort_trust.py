@@ -20,7 +20,14 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_basis import add_row, left_entry, take_off, take_off_rows
-from hybrid_contact_ros.kernels.estimation.effort_errors import BIAS, FRICTION, SCALE, follow_signs, learn_errors
+from hybrid_contact_ros.kernels.estimation.effort_errors import (
+    BIAS,
+    FRICTION,
+    INERTIA,
+    SCALE,
+    follow_joints,
+    learn_errors,
+)
 from hybrid_contact_ros.kernels.estimation.hanging import forget_hanging, note_hanging, wait_for_efforts
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
@@ -54,6 +61,7 @@ class TrustTable(NamedTuple):
     is_limit: NDArray[np.uint8]  # (m,), whether the contact is a joint limit
     fixed: bool  # whether the base is: no motion of it then tells forces of limbs from errors of efforts
     presses: float  # part of its share of the weight that a limb presses with: 1, but for an arm
+    doubt: Array  # (nv,), kg m² (kg), D of :mod:`.observed_forces`
 
 
 class TrustMemory(NamedTuple):
@@ -103,8 +111,8 @@ def check_efforts(given, problem, here, velocity, table, memory, scratch, correc
             memory.begun[0] = -1.0
             forget_hanging(hang)
         elif given.dt != 0.0 or memory.begun[0] < 0.0:
-            settled = _filter(given.dt, problem.effort, correction.added, here, table, memory, scratch)
-            follow_signs(given.dt, memory.begun[0] == 0.0, table.bandwidth, velocity, table.scale, errors)
+            settled = _filter(given.dt, problem.effort, velocity, correction, here, table, memory, scratch)
+            follow_joints(given.dt, memory.begun[0] == 0.0, table.bandwidth, velocity, table.scale, errors)
             if settled:
                 note_hanging(given.dt, table, memory, hang)
                 _compare(given.dt, problem, here, table, memory, scratch, correction, errors)
@@ -119,14 +127,15 @@ def check_efforts(given, problem, here, velocity, table, memory, scratch, correc
 
 
 @kernel
-def _filter(dt, effort, added, here, table, memory, scratch):
-    """Two poles over r and over efforts. Returns whether they have settled enough to tell anything."""
+def _filter(dt, effort, velocity, correction, here, table, memory, scratch):
+    """Two poles over r and over efforts as they were measured. Returns whether they have settled enough to tell anything."""
     nv = effort.shape[0]
     anew = memory.begun[0] < 0.0 or not 0.0 < dt <= LONGEST_PAUSE
     step = 0.0 if anew else table.bandwidth * dt
     forget = 0.0 if anew else math.exp(-dt / _NOISE_TIME)
     for k in range(nv):
-        momentum, rate, torque = here.momentum[k], here.rate[k], effort[k] - added[k]
+        momentum = here.momentum[k] - correction.drives[k] * velocity[k]
+        rate, torque = here.rate[k], effort[k] - correction.added[k]
         scratch.step[k] = 0.0
         if anew:
             for side in range(2):
@@ -255,7 +264,8 @@ def _correcting(k, applied, table, memory, scratch, errors):
     """The low-passed torque that corrects coordinate k, by the root of its weight."""
     settled = memory.begun[2]
     torque = applied[SCALE, k] * memory.second[1, k] + applied[BIAS, k] * table.scale[k] * settled
-    return (torque + applied[FRICTION, k] * errors.sign[2, k]) * scratch.root[k] / settled
+    torque += applied[FRICTION, k] * errors.sign[2, k] - applied[INERTIA, k] * errors.swift[2, k]
+    return torque * scratch.root[k] / settled
 
 
 @kernel

@@ -14,6 +14,7 @@ from hybrid_contact_ros.kernels.estimation.ground_map import (
     remove_foothold,
     shift_all,
 )
+from hybrid_contact_ros.kernels.estimation.own_ground import roughness
 from hybrid_contact_ros.kernels.estimation.stance import LOWEST, NOISES_LEFT, STRAYED, noise_left, smoothed
 from hybrid_contact_ros.kernels.estimation.support_polygon import is_above
 
@@ -23,6 +24,7 @@ _DOUBT_OF_DEPTH = 0.2
 _TRAVEL = 0.02  # m: a foot that is still while the base moves this far stands. At the apex of a swing it is still, too,
 # for as long as it takes to fall by 2 mm; the base does not get that far meanwhile.
 _GATE_ABOVE = 4.0  # squared deviations by which a foot whose load is not known may stand above the expected ground
+_GATE_AGAIN = 0.25  # the same where it stood before: there it knows the ground, and hangs where it is above
 _FURTHEST, _FURTHEST_UNLOADED = 0.3, 0.1  # m, from it
 _BEYOND = 1e-6  # m
 # m/s, of a foot that is lifted slowly; and m: so far within what it stands on is the centre of mass of a robot at rest
@@ -50,7 +52,8 @@ def enter(
         # A foot may hang still above the ground, and cannot be below it.
         believed = surprise <= 0.0 and surprise >= -_FURTHEST_UNLOADED
         believed = believed or (stopped and abs(surprise) <= _FURTHEST)  # it does not hang where something stopped it
-        believed = believed or surprise * surprise <= _GATE_ABOVE * (spread + here.gap_sigmas[i] ** 2)
+        gate = _GATE_ABOVE * roughness(i, place, map.map_contact, map.map_place, map.map_size) ** 2 + _GATE_AGAIN
+        believed = believed or surprise * surprise <= gate * (spread + here.gap_sigmas[i] ** 2)
         travel = memory.travel[i, 0] ** 2 + memory.travel[i, 1] ** 2 + memory.travel[i, 2] ** 2
         believed = believed or (travel > _TRAVEL * _TRAVEL and surprise <= _FURTHEST)
         if not believed and map.map_numbers[CLOCKS_UNSUPPORTED] >= ground.still_time_unloaded:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from hybrid_contact_ros.codes import Status
+from hybrid_contact_ros.kernels.algebra.dense import backward_solve, cholesky_solve
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.observed_forces import (
     REGULARISATION_OF_ALL,
@@ -30,11 +31,12 @@ class FreeForces(NamedTuple):
     noise: Array  # (1,), (m/s²)² or (rad/s²)², mean square of what no contact force explains; negative before the first
     force: Array  # (m,), N
     covariance: Array  # (m, m), N²
+    doubt: Array  # (m,), N², the part of the variance of each force that is of wrong efforts
     inverse: Array  # (m, n), scratch: rows of the inverse factor of J M⁻² Jᵀ
 
 
 @kernel
-def free_forces(lead, gain, dt, L, motions, products, residual, every, memory, A, work, forces):
+def free_forces(lead, gain, dt, L, motions, products, residual, every, wrong, scale, memory, A, work, forces):
     """Find the forces f of all contacts for which |M⁻¹ (r − Jᵀf)| is least (:mod:`.observed_forces`), and write their
     normal parts with their covariance.
 
@@ -44,9 +46,13 @@ def free_forces(lead, gain, dt, L, motions, products, residual, every, memory, A
     all others. The covariance of f is (J M⁻² Jᵀ)⁻¹ times this. Where n ≥ nv, contact forces explain
     everything and nothing tells how wrong they are: there are none then.
 
+    Where the efforts are known to be ``wrong``, what they are wrong by comes to it: that part of it which contacts
+    could explain is not seen.
+
     Args:
         dt: s since the last state. L: of Measurement. motions, products: of UpdateScratch. residual: r (nv,).
-        every: (m,) int64, 0 … m − 1. memory: in and out, FreeForces. A: (≥ n, ≥ n), work: (2, ≥ max(n, nv)), forces:
+        every: (m,) int64, 0 … m − 1. wrong: standard deviation of the efforts' errors, in parts of the weight, by
+            ``scale`` (nv,), of TrustTable. memory: in and out, FreeForces. A: (≥ n, ≥ n), work: (2, ≥ max(n, nv)), forces:
             (m, 3); scratch.
 
     Returns:
@@ -90,4 +96,26 @@ def free_forces(lead, gain, dt, L, motions, products, residual, every, memory, A
                 total += inverse[i, c] * inverse[j, c]
             memory.covariance[i, j] = noise * total
             memory.covariance[j, i] = noise * total
+    for i in range(m):
+        memory.doubt[i] = _doubt(i, n, wrong, scale, L, motions, A, inverse, response, shifted) if wrong > 0.0 else 0.0
+        memory.covariance[i, i] += memory.doubt[i]
     return True
+
+
+@kernel
+def _doubt(i, n, wrong, scale, L, motions, A, inverse, y, z):
+    """The variance (N²) that errors of the efforts give to the normal force of contact i: f = (J W² Jᵀ)⁻¹ J W² r."""
+    nv = L.shape[0]
+    for c in range(n):
+        y[c] = inverse[i, c] if c >= _WIDTH * i else 0.0
+    backward_solve(n, A, y)
+    for k in range(nv):
+        z[k] = 0.0
+        for c in range(n):
+            z[k] += motions[c, k] * y[c]
+    cholesky_solve(nv, L, z)
+    total = 0.0
+    for k in range(nv):
+        if scale[k] > 0.0:
+            total += (wrong * z[k] / scale[k]) ** 2
+    return total

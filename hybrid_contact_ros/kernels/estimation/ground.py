@@ -67,6 +67,7 @@ class GroundScratch(NamedTuple):
     link_of: Indices  # (m,), constant: the first contact of the same link and plane
     solid_of: Indices  # (m,), constant: as link_of for points that span a volume; of a flat sole, the contact itself
     shift_variance: Array  # (m,), m²
+    surfaces: Array  # (m,), m, of :func:`~.own_ground.known_surfaces`
     rate_offs: Array  # (m,), m/s, of ActivationConfig, or more where a standing contact does not rest
     gap_offs: Array  # (m,), m, of ActivationConfig, or less where the ground is known and no load is
 
@@ -161,7 +162,7 @@ def _find_loads(settings, believed, problem, here, observer, solver, scratch, me
     keep = math.exp(-(numbers[TIME] - numbers[LOADED_AT]) / _PULL_TIME)
     numbers[LOADED_AT] = numbers[TIME]
     response, shifted = scratch.vectors[0], scratch.vectors[1]
-    contact_response(3 * m, here.L, scratch.motions, observer.residual, shifted, response)
+    contact_response(3 * m, scratch.weighing, scratch.motions, observer.residual, shifted, response)
     forces = scratch.weighed[0]
     status = explaining_forces(
         3, REGULARISATION_OF_ALL, scratch.products, response, ahead.every, solver.A, shifted, forces

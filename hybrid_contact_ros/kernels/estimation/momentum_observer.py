@@ -26,11 +26,12 @@ class ObserverMemory(NamedTuple):
     residual: Array  # r (nv,), N or N m
     integral: Array  # (nv,)
     known: Array  # Sᵀτ + Cᵀv − g of the last state (nv,)
+    drives_before: Array  # (nv,), their inertia that the last momentum was found with, kg m² (kg)
     age: Array  # (2,), s since it started, negative before that; and s for which it has run, pauses left out
 
 
 @kernel
-def observe_momentum(gain, dt, momentum, rate, effort, memory):
+def observe_momentum(gain, dt, momentum, rate, effort, velocity, drives, memory):
     """Take one state, ``dt`` s after the last; start anew where dt is not within [0, ``LONGEST_PAUSE``].
 
     The residual r ≈ Jᵀλ is the first-order low-pass with bandwidth ``gain`` (1/s) of the generalised external force,
@@ -46,13 +47,17 @@ def observe_momentum(gain, dt, momentum, rate, effort, memory):
     comes through amplified by K M.
 
     Args:
-        momentum: p (nv,). rate: Cᵀv − g (nv,). effort: Sᵀτ (nv,). memory: in and out, ObserverMemory.
+        momentum: p (nv,). rate: Cᵀv − g (nv,). effort: Sᵀτ (nv,). velocity: v (nv,). drives: (nv,), their inertia as
+            far as M has it: no force makes the momentum leap where that is learned. memory: in and out, ObserverMemory.
     """
     if dt == 0.0 and memory.age[0] >= 0.0:
         return
     anew = memory.age[0] < 0.0 or not 0.0 < dt <= LONGEST_PAUSE
     if not anew:
         memory.age[1] += dt
+    for k in range(momentum.shape[0]):
+        memory.integral[k] += (drives[k] - memory.drives_before[k]) * velocity[k]
+        memory.drives_before[k] = drives[k]
     share = 0.0 if anew else max(gain * dt / (1.0 + gain * dt), dt / (memory.age[0] + dt))
     for k in range(momentum.shape[0]):
         known = effort[k] + rate[k]

@@ -4,6 +4,10 @@ The force is observed as the change of a momentum M v, and errs as the velocitie
 v, whose coordinates err by themselves, in about the same measure of m/s and rad/s. Forces f at the contacts therefore
 explain it best where M⁻¹ (r − Jᵀf) is least. In the metric of the kinetic energy, where M⁻¹ stands between two of
 these, the noise of a base's velocity becomes forces of the feet as large as those that carry light robots.
+
+The efforts of an arm err more than its velocities: by the friction of gears, by a part of the weight that the last
+links have nothing of. M⁻¹ would believe those at a wrist, which moves 10 g, a thousand times as much as those of a
+shoulder. There W = (M + D)⁻¹ takes its place, with a D (diagonal) by which both err alike.
 """
 
 from __future__ import annotations
@@ -31,6 +35,37 @@ def contact_motions(n, L, half, motions, products):
         for k in range(nv):
             motions[i, k] = half[i, k]
         backward_solve(nv, L, motions[i])
+    row_products(nv, n, motions, products)
+
+
+@kernel
+def weigh_motions(n, L, half, rows, doubt, weighing, motions, products):
+    """:func:`contact_motions` of M + D: ``doubt`` (nv,) is D; where it is zero, ``half`` is used.
+
+    Args:
+        rows: J (n, nv). weighing: out (nv, nv), the Cholesky factor of M + D.
+    """
+    nv = L.shape[0]
+    doubted = False
+    for k in range(nv):
+        doubted = doubted or doubt[k] > 0.0
+        for j in range(k + 1):
+            weighing[k, j] = L[k, j]
+    if not doubted:
+        contact_motions(n, L, half, motions, products)
+        return
+    for k in range(nv - 1, -1, -1):
+        for j in range(k, -1, -1):
+            total = 0.0
+            for c in range(j + 1):
+                total += weighing[k, c] * weighing[j, c]
+            weighing[k, j] = total
+        weighing[k, k] += doubt[k]
+    cholesky_factor(nv, 0.0, weighing, weighing)
+    for i in range(n):
+        for k in range(nv):
+            motions[i, k] = rows[i, k]
+        cholesky_solve(nv, weighing, motions[i])
     row_products(nv, n, motions, products)
 
 

@@ -16,7 +16,7 @@ from hybrid_contact_ros.kernels.estimation.belief_step import (
     remember,
 )
 from hybrid_contact_ros.kernels.estimation.contact_tracking import slips
-from hybrid_contact_ros.kernels.estimation.effort_errors import EffortCorrection, EffortErrors
+from hybrid_contact_ros.kernels.estimation.effort_errors import EffortCorrection, EffortErrors, unexplained_part
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable, check_efforts
 from hybrid_contact_ros.kernels.estimation.event_density import DensityMemory, foretell_densities, learn_densities
 from hybrid_contact_ros.kernels.estimation.event_skill import EventSkill
@@ -27,7 +27,8 @@ from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSe
 from hybrid_contact_ros.kernels.estimation.hanging import HangMemory, note_lowering
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory, has_settled
-from hybrid_contact_ros.kernels.estimation.observed_forces import contact_motions
+from hybrid_contact_ros.kernels.estimation.observed_forces import weigh_motions
+from hybrid_contact_ros.kernels.estimation.own_ground import known_surfaces
 from hybrid_contact_ros.kernels.estimation.rate_noise import RateNoise, learn_rate_noise, tolerate_rate_noise
 from hybrid_contact_ros.kernels.estimation.sensor_likelihoods import SensorGiven, SensorMemory, SensorSettings, sense
 from hybrid_contact_ros.kernels.estimation.stance import MOVES, StanceMemory
@@ -101,20 +102,20 @@ def update(
     # event memory:
     lines,
     # observer memory:
-    residual, integral, known, age,
+    residual, integral, known, drives_before, age,
     # log memory:
     last_status, calm, calm_gap, begun, begun_gap, agreed, told, waiting, sure,
     # trust table:
     bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit,
-    fixed, presses,
+    fixed, presses, doubt,
     # trust memory:
     trust_begun, trust_last, trust_first, trust_second, trust_unexplained, trust_rough, trust_swing, trust_energy,
     trust_time, trust_normal, trust_cross, trust_bias, trust_weight, trust_force_weight,
     # trust scratch:
     trust_basis, trust_triangle, trust_part, trust_kept, trust_step, trust_left, trust_root, trust_load,
     # effort correction and errors:
-    active, applied, added, error_joint, error_unit, error_numbers, error_sign, error_last, error_normal, error_cross,
-    error_estimate, error_factor, error_row, error_work, error_share, error_push,
+    active, applied, added, drives, error_joint, error_unit, error_numbers, error_sign, error_swift, error_last,
+    error_normal, error_cross, error_estimate, error_factor, error_row, error_work, error_share, error_push,
     # hanging:
     hang_since, hang_idle, hang_sunk, hang_slow, hang_unseen,
     # rate noise:
@@ -136,8 +137,8 @@ def update(
     map_fitted, map_numbers,
     # belief:
     belief_members, belief_belief, belief_kind, belief_times, belief_held, belief_load, belief_touching, belief_weight,
-    belief_probability, belief_slow, belief_last, belief_noise, belief_force, belief_covariance, belief_inverse,
-    belief_transition, belief_single, belief_joint, belief_L, belief_x,
+    belief_probability, belief_slow, belief_last, belief_noise, belief_force, belief_covariance, belief_doubt,
+    belief_inverse, belief_transition, belief_single, belief_joint, belief_L, belief_x,
     # sensors:
     sensor_outliers, sensor_correlation, sensor_shock_width, sensor_shock_most, sensor_command_lag,
     sensor_command_spread, sensor_command_share, sensor_part, sensor_weight,
@@ -163,9 +164,9 @@ def update(
     A, work, order, intended, other_slip, found, other_forces,
     # scratch:
     basis, values, touching, sliding, load, b, weighed, slip_acceleration, expected, estimates, vectors, bytes,
-    integers, directions, phi, flats, chain, chain_matrix, chain_bytes, motions, products,
+    integers, directions, phi, flats, chain, chain_matrix, chain_bytes, motions, products, weighing,
     # ground scratch:
-    map_row, under, every, plane_of, link_of, solid_of, shift_variance, rate_offs, gap_offs,
+    map_row, under, every, plane_of, link_of, solid_of, shift_variance, surfaces, rate_offs, gap_offs,
     # engine out:
     backed, event_times,
     # lists:
@@ -212,10 +213,11 @@ def update(
     )  # fmt: skip
     tracker = TrackerMemory(closed, slipping, evidence, seen, smooth, spread, alone, alone_evidence)
     mode = StateOut(critical, jammed, moving, slip, state, forces, accelerations, acceleration, status)
-    observer = ObserverMemory(residual, integral, known, age)
+    observer = ObserverMemory(residual, integral, known, drives_before, age)
     log = LogMemory(last_status, calm, calm_gap, begun, begun_gap, agreed, told, waiting, sure)
     table = TrustTable(
-        bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit, fixed, presses
+        bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit, fixed, presses,
+        doubt,
     )  # fmt: skip
     trust = TrustMemory(
         trust_begun, trust_last, trust_first, trust_second, trust_unexplained, trust_rough, trust_swing, trust_energy,
@@ -248,7 +250,7 @@ def update(
     belief = BeliefRecord(
         belief_members, belief_belief, belief_kind, belief_times, belief_held, belief_load, belief_touching,
         belief_weight, belief_probability, belief_slow, belief_last, belief_noise, belief_force, belief_covariance,
-        belief_inverse, belief_transition, belief_single, belief_joint, belief_L, belief_x,
+        belief_doubt, belief_inverse, belief_transition, belief_single, belief_joint, belief_L, belief_x,
     )  # fmt: skip
     course = StrideCourse(
         course_configuration, course_velocity, course_times, course_signals, course_heights, course_place, course_now,
@@ -268,9 +270,11 @@ def update(
     solver = StateScratch(A, work, order, intended, other_slip, found, other_forces)
     scratch = UpdateScratch(
         basis, values, touching, sliding, load, b, weighed, slip_acceleration, expected, estimates, vectors, bytes,
-        integers, directions, phi, flats, chain, chain_matrix, chain_bytes, motions, products,
+        integers, directions, phi, flats, chain, chain_matrix, chain_bytes, motions, products, weighing,
     )  # fmt: skip
-    ground = GroundScratch(map_row, under, every, plane_of, link_of, solid_of, shift_variance, rate_offs, gap_offs)
+    ground = GroundScratch(
+        map_row, under, every, plane_of, link_of, solid_of, shift_variance, surfaces, rate_offs, gap_offs
+    )
     ahead = EngineOut(backed, event_times)
     lists = ListsOut(
         sequence_contacts, sequence_kinds, sequence_times, sequence_modes, events, pair_contacts, pair_couplings,
@@ -281,12 +285,21 @@ def update(
 
     # Ask how far the efforts of each limb explain its motion: trust.force_weight.
     errors = EffortErrors(
-        error_joint, error_unit, error_numbers, error_sign, error_last, error_normal, error_cross, error_estimate,
+        error_joint, error_unit, error_numbers, error_sign, error_swift, error_last, error_normal, error_cross, error_estimate,
         error_factor, error_row, error_work, error_share, error_push,
     )  # fmt: skip
     hang = HangMemory(hang_since, hang_idle, hang_sunk, hang_slow, hang_unseen)
     check_efforts(
-        given, problem, here, velocity, table, trust, check, EffortCorrection(active, applied, added), errors, hang
+        given,
+        problem,
+        here,
+        velocity,
+        table,
+        trust,
+        check,
+        EffortCorrection(active, applied, added, drives),
+        errors,
+        hang,
     )
     doubt_efforts(stop_doubted, weight)
     believed = believes(given, weight)
@@ -305,7 +318,7 @@ def update(
         OffsetMemory(offset_sums, offset_slow, offset_feet, offset_steps, offset_spin),
     )  # fmt: skip
     if trusted and gain > 0.0:
-        contact_motions(flat_rows.shape[0], L, half, motions, products)
+        weigh_motions(flat_rows.shape[0], L, half, flat_rows, doubt, weighing, motions, products)
     # Learn where the ground is; gaps are over that ground from here on.
     note_lowering(dt, believed or not floating_base, plane_of, closed, point_velocity, hang)
     moving = floating_base and velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2 > MOVES * MOVES
@@ -313,6 +326,10 @@ def update(
         settings, ground_settings, given, believed, weight, velocity, hang_idle, noise_sigma, stop_since, robot,
         problem, here, tracker, observer, solver, scratch, stance, footholds, ground,
     )  # fmt: skip
+    if believed:
+        surfaces[:] = surface_sigma
+    else:
+        known_surfaces(surface_sigma, map_contact, map_place, map_size, under, unrest, noise_sigma, surfaces)
     # Of states that are far apart, forces are those between them: they tell of the ground, and not of this state.
     if gain > 0.0 and dt * gain > SLOW:
         for i in range(weight.shape[0]):
@@ -335,7 +352,7 @@ def update(
         slipping, seen, smooth, spread, sliding,
     )  # fmt: skip
     # Follow the momentum, and believe in each contact as far as this state and those before it agree with it.
-    settled = follow_momentum(settings, given, problem, here, observer)
+    settled = follow_momentum(settings, given, problem, here, velocity, drives, observer)
     # Ask foot sensors, accelerations and commanded contacts; without them nothing is done.
     sensed = sense(
         SensorSettings(
@@ -354,17 +371,18 @@ def update(
         ),
     )  # fmt: skip
     decided = believe(
-        use, belief_settings, settings, given, believed, every, plane_of, stop_since, problem, here, tracker, observer,
+        use, belief_settings, settings, given, believed,
+        unexplained_part(active, error_numbers, table) if presses < 1.0 else 0.0, scale, surfaces, every, plane_of, stop_since, problem, here, tracker, observer,
         solver, scratch, belief, sensor_beside, sensed and sensors_decide, out,
     )  # fmt: skip
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     joint = use.decides and not believed and not decided and (sensors_decide or not sensed)
     code, mode_residual = decide(
-        use, joint, surface_sigma, hang_idle, stance, least_load, believed, settled, settings, given, decided,
+        use, joint, surfaces, hang_idle, stance, least_load, believed, settled, settings, given, decided,
         belief, weight, gripping, problem, here, tracker, mode, warm, solver, scratch, ground, out,
     )  # fmt: skip
     if not decided:
-        heed_tracker(surface_sigma, alone if joint else closed, weight, gap, gap_sigmas, travel, belief, out)
+        heed_tracker(surfaces, alone if joint else closed, weight, gap, gap_sigmas, travel, belief, out)
     heed_hanging(hang_idle, out)
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
     weigh(settings, given, weight, robot, problem, here, tracker, mode, scratch, out)
@@ -374,7 +392,7 @@ def update(
     bound_friction(dt, friction, weight, robot, problem, here, tracker, friction_table, friction_bounds, out)
     # Foretell each contact's next event, from the extrapolated state and the rhythm of the gait.
     foretell(settings, given, weight, robot, problem, here, tracker, lines, scratch, ahead, out)
-    remember(believed, surface_sigma, gap, gap_sigmas, ahead, belief, out)
+    remember(believed, surfaces, gap, gap_sigmas, ahead, belief, out)
     # Compare the course of the joints with the last stride; weigh what that, the state and the rhythm foretell.
     weigh_events(settings, given, weight, robot, problem, here, tracker, lines, scratch, course, skill, ahead, out)
     # Say when it comes as a density, by what was foretold of earlier events.

@@ -118,6 +118,7 @@ class UpdateScratch(NamedTuple):
     chain_bytes: Codes
     motions: Array  # (n, nv) and products (n, n), of contact_motions; where the actuation is known
     products: Array
+    weighing: Array  # (nv, nv), of weigh_motions
 
 
 class EngineOut(NamedTuple):

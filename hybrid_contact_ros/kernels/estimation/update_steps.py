@@ -214,16 +214,16 @@ def _withdraw(settings, weight, least, problem, here, tracker, mode, scratch):
 
 
 @kernel
-def follow_momentum(settings, given, problem, here, observer):
+def follow_momentum(settings, given, problem, here, velocity, drives, observer):
     """Let the momentum observer take this state; it starts anew without known actuation. Returns whether it has
     settled."""
     if settings.gain <= 0.0 or not given.trusted:
         observer.age[0] = -1.0
     else:
-        observe_momentum(settings.gain, given.dt, here.momentum, here.rate, problem.effort, observer)
+        observe_momentum(settings.gain, given.dt, here.momentum, here.rate, problem.effort, velocity, drives, observer)
         square = 0.0  # of all together: of noisy velocities single ones are off
-        for velocity in here.contact_velocity:
-            square += velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2
+        for u in here.contact_velocity:
+            square += u[0] ** 2 + u[1] ** 2 + u[2] ** 2
         if square < here.contact_velocity.shape[0] * MOVES * MOVES:
             begins_at_rest(settings.gain, observer)
     return has_settled(settings.gain, observer)
@@ -236,7 +236,7 @@ def observe(settled, robot, here, tracker, observer, solver, scratch, out):
     estimate = out.vectors[FORCE_ESTIMATE]
     if settled:
         observed_forces(
-            robot.normals, robot.tangents, tracker.closed, here.L, scratch.motions, scratch.products, observer,
+            robot.normals, robot.tangents, tracker.closed, scratch.weighing, scratch.motions, scratch.products, observer,
             scratch.integers[0], solver.A, scratch.vectors, estimate,
         )  # fmt: skip
     else:
