@@ -1,4 +1,5 @@
-"""Scale, bias and friction of the joints' efforts, and the inertia of their drives: the arrays of the kernel that learns them, and what it learned."""
+"""Scale, bias and friction of the joints' efforts, and the inertia of their drives: the arrays of the kernel that
+learns them, and what it learned."""
 
 from __future__ import annotations
 
@@ -62,7 +63,11 @@ def correction_and_errors(
     n, k = joint.size, KINDS * joint.size
     sigma = TORQUE_SIGMA if stands else TORQUE_SIGMA_ARM
     correction = EffortCorrection(
-        active=np.zeros(1, np.uint8), applied=np.zeros((KINDS, nv)), added=np.zeros(nv), drives=np.zeros(nv)
+        active=np.zeros(1, np.uint8),
+        applied=np.zeros((KINDS, nv)),
+        added=np.zeros(nv),
+        drives=np.zeros(nv),
+        unsure=np.zeros(nv),
     )
     errors = EffortErrors(
         joint=joint,

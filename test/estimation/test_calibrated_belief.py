@@ -181,11 +181,11 @@ def test_where_the_tracker_decides_its_status_moves_the_probability_and_never_to
     codes, truths = np.zeros((CODES, 4), np.uint8), np.zeros((2, 4), bool)
     out = PredictionOut(np.zeros((VECTORS, 4, 3)), np.zeros((NUMBERS, 4)), codes, truths)
     status, gap, sigmas = np.array([1, 0, 1, 0], np.uint8), np.zeros(4), np.full(4, 0.003)
-    heed_tracker(0.006, status, np.zeros(4), gap, sigmas, np.zeros((4, 3)), record, out)
+    heed_tracker(np.full(4, 0.006), status, np.zeros(4), gap, sigmas, np.zeros((4, 3)), record, out)
     found = out.numbers[PROBABILITY].copy()
     assert found[0] > 0.5 > 0.3 > found[1] > 0.05
     assert found[0] / (1 - found[0]) * found[1] / (1 - found[1]) == pytest.approx((0.3 / 0.7) ** 2)
     assert found[2] == 0.0 and found[3] == 1.0  # what is ruled out stays so
-    heed_tracker(0.006, status, np.array([1.0, 0.5, 1.0, 1.0]), gap, sigmas, np.zeros((4, 3)), record, out)
+    heed_tracker(np.full(4, 0.006), status, np.array([1.0, 0.5, 1.0, 1.0]), gap, sigmas, np.zeros((4, 3)), record, out)
     loaded = out.numbers[PROBABILITY]  # and the more, the more the efforts are believed that it goes by
     assert loaded[0] > 0.9 > found[0] and 0.0 < loaded[1] < found[1]

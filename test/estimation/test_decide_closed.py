@@ -32,7 +32,7 @@ def test_a_contact_that_is_believed_closes_unless_it_is_still_arriving(gap, rate
 def test_without_forces_belief_and_tracker_decide_together(was, alone, gap, belief, closes):
     closed, evidence = np.full(1, was, np.uint8), np.zeros(1)
     decide_together(
-        0.6, 0.4, 0.006, np.zeros(1, np.uint8), np.full(1, alone, np.uint8), np.zeros(1), np.array([gap]),
+        0.6, 0.4, np.full(1, 0.006), np.zeros(1, np.uint8), np.full(1, alone, np.uint8), np.zeros(1), np.array([gap]),
         np.array([0.003]), np.zeros((1, 3)),
         np.array([[belief, 0.0]]), closed, evidence,
     )  # fmt: skip
@@ -46,7 +46,7 @@ def test_a_contact_that_does_not_press_by_its_efforts_is_open_whatever_it_looks_
     decide_together(
         0.6,
         0.4,
-        0.006,
+        np.full(1, 0.006),
         ones,
         ones,
         np.zeros(1),
@@ -65,5 +65,7 @@ def test_what_is_still_above_the_ground_hangs_unless_the_base_moves_on_meanwhile
     travel[1:, 0] = 0.003, 0.03
     closed, evidence, believed = np.zeros(3, np.uint8), np.zeros(3), np.array([[0.97, 0.0]] * 3)
     none = np.zeros(3, np.uint8)
-    decide_together(0.6, 0.4, 0.006, none, none, np.zeros(3), gap, sigma, travel, believed, closed, evidence)
+    decide_together(
+        0.6, 0.4, np.full(3, 0.006), none, none, np.zeros(3), gap, sigma, travel, believed, closed, evidence
+    )
     assert closed.tolist() == [0, 0, 1]

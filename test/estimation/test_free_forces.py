@@ -29,8 +29,8 @@ class Forces:
     def step(self, residual: np.ndarray, lead: float = 0.0, wrong: float = 0.0) -> bool:
         return bool(
             free_forces(
-                lead, GAIN, DT, self.L, self.motions, self.products, residual, np.arange(self.m), wrong,
-                self.scale, self.memory, self._A, self._work, self._forces,
+                lead, GAIN, DT, self.L, self.motions, self.products, residual, np.arange(self.m),
+                wrong / self.scale, self.memory, self._A, self._work, self._forces,
             )
         )  # fmt: skip
 

@@ -35,7 +35,7 @@ def trust(bandwidth: float = 0.0) -> tuple[TrustTable, TrustMemory, TrustScratch
     one = np.zeros(1)
     table = TrustTable(
         bandwidth, 0.5, 0.06, 0.6, 0.9, 1.0, 1.0, np.zeros(3, np.int64), np.r_[np.full(6, -1), 0, 0].astype(np.int64),
-        np.ones(NV), np.zeros(3, np.uint8), False, 1.0,
+        np.ones(NV), np.zeros(3, np.uint8), False, 1.0, np.zeros(NV),
     )  # fmt: skip
     memory = TrustMemory(
         np.ones(5), np.zeros((3, NV)), np.zeros((2, NV)), np.zeros((2, NV)), np.zeros((2, NV)), np.zeros(NV),

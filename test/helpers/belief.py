@@ -34,8 +34,8 @@ class Belief:
         given = evidence(m, **state)
         contact_belief(
             *self.settings, r.members, dt, self.first, trusted, observed, given.touching, *given[5:14],
-            given.force_covariance, given.doubt, given.force_weight, given.stood, r.belief, r.kind, r.times, r.held, r.transition,
-            r.single, r.joint, r.L, r.x, self.beside, r.probability,
+            given.force_covariance, given.doubt, given.force_weight, given.stood, r.belief, r.kind, r.times, r.held,
+            r.transition, r.single, r.joint, r.L, r.x, self.beside, r.probability,
         )  # fmt: skip
         self.first = False
         return r.probability.copy()
@@ -45,7 +45,15 @@ def evidence(
     m: int, dt=1e-3, first=False, touching=1, stood=0, covariance=None, doubt=0.0, weight=1.0, **state
 ) -> likelihoods.BeliefInput:
     """A state of contacts that stand, but for what is given."""
-    values = {"gap": 0.0, "gap_sigmas": 1e-3, "surfaces": SURFACE, "rate": 0.0, "rate_sigmas": 0.02, "spread": 0.0, "slide": 0.0}
+    values = {
+        "gap": 0.0,
+        "gap_sigmas": 1e-3,
+        "surfaces": SURFACE,
+        "rate": 0.0,
+        "rate_sigmas": 0.02,
+        "spread": 0.0,
+        "slide": 0.0,
+    }
     values |= {"load": SHARE, "force": SHARE} | state
     arrays = {name: np.broadcast_to(np.asarray(values[name], float), m).copy() for name in MEASURED}
     return likelihoods.BeliefInput(

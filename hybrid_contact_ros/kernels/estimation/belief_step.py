@@ -75,13 +75,14 @@ class BeliefRecord(NamedTuple):
 
 @kernel
 def believe(
-    use, belief_settings, settings, given, believed, wrong, scale, surfaces, every, plane_of, stopped, problem, here, tracker, observer, solver,
-    scratch, belief, beside, sensed, out,
+    use, belief_settings, settings, given, believed, unsure, surfaces, every, plane_of, stopped, problem, here,
+    tracker, observer, solver, scratch, belief, beside, sensed, out,
 ):  # fmt: skip
     """Form the belief of this state, before a mode is solved for: nothing here depends on which contacts are thought to
     be closed, except the load of the last state's mode.
 
-    Args: use: BeliefUse. belief_settings: BeliefSettings. wrong, scale: of :func:`~.free_forces.free_forces`. plane_of: (m,) int64, negative for a joint limit.
+    Args: use: BeliefUse. belief_settings: BeliefSettings. unsure: of :func:`~.free_forces.free_forces`.
+        surfaces: (m,), m, of GroundScratch. plane_of: (m,) int64, negative for a joint limit.
         stopped: (m,), s since an impact stopped the contact, negative where none has. belief: in and out, BeliefRecord.
         beside: (m, COLUMNS), of :func:`~.sensor_likelihoods.sense`, and ``sensed``, whether foot sensors say enough
         without forces.
@@ -96,7 +97,7 @@ def believe(
     if observed:
         observed = free_forces(
             use.lead, settings.gain, given.dt, scratch.weighing, scratch.motions, scratch.products,
-            observer.residual, every, wrong, scale,
+            observer.residual, every, unsure,
             FreeForces(b.last, b.noise, b.force, b.covariance, b.doubt, b.inverse), solver.A, scratch.vectors,
             scratch.weighed[0],
         )  # fmt: skip
@@ -112,8 +113,9 @@ def believe(
         max(s.velocity_correlation, given.averaged), s.load_correlation, s.force_correlation, s.touchdown_rate,
         s.liftoff_rate, s.slip_rate, s.stick_rate, s.foresight, s.foresight_sigma, s.sigmas, b.members, given.dt,
         given.first, given.trusted, observed, b.touching, problem.gap, here.gap_sigmas, surfaces, here.gap_velocity,
-        here.velocity_sigmas, tracker.spread, here.slip_speed, b.load, b.force, b.covariance, b.doubt, b.weight, tracker.closed,
-        b.belief, b.kind, b.times, b.held, b.transition, b.single, b.joint, b.L, b.x, beside, b.probability,
+        here.velocity_sigmas, tracker.spread, here.slip_speed, b.load, b.force, b.covariance, b.doubt, b.weight,
+        tracker.closed, b.belief, b.kind, b.times, b.held, b.transition, b.single, b.joint, b.L, b.x, beside,
+        b.probability,
     )  # fmt: skip
     for i in range(b.load.shape[0]):
         course = belief_course(given.dt, given.first, b.probability[i, 0], i, b.slow)
@@ -201,8 +203,9 @@ def decide_together(
     """Close and open contacts by what belief and tracker say together, where forces tell nothing.
 
     Args:
-        surface: (m,), m, standard deviations of its height. idle: (m,) uint8, contacts of which efforts say that they do not
-            press (:mod:`.hanging`): these are open. alone: (m,) uint8, what the tracker says. weight: (m,), of efforts.
+        surface: (m,), m, standard deviations of its height. idle: (m,) uint8, contacts of which efforts say that they
+            do not press (:mod:`.hanging`): these are open. alone: (m,) uint8, what the tracker says. weight: (m,), of
+            efforts.
         gap, sigmas: (m,), m. travel: (m, 3), m, of the base since the contact is still.
         probability: (m, 2), its first column. closed: in and out (m,) uint8.
         evidence: out (m,), positive where it is against the status that the contact had before this state.

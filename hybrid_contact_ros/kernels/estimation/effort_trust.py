@@ -128,7 +128,7 @@ def check_efforts(given, problem, here, velocity, table, memory, scratch, correc
 
 @kernel
 def _filter(dt, effort, velocity, correction, here, table, memory, scratch):
-    """Two poles over r and over efforts as they were measured. Returns whether they have settled enough to tell anything."""
+    """Two poles over r and over efforts, as they were measured. Returns whether they have settled enough."""
     nv = effort.shape[0]
     anew = memory.begun[0] < 0.0 or not 0.0 < dt <= LONGEST_PAUSE
     step = 0.0 if anew else table.bandwidth * dt

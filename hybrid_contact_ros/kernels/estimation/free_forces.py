@@ -36,7 +36,7 @@ class FreeForces(NamedTuple):
 
 
 @kernel
-def free_forces(lead, gain, dt, L, motions, products, residual, every, wrong, scale, memory, A, work, forces):
+def free_forces(lead, gain, dt, L, motions, products, residual, every, unsure, memory, A, work, forces):
     """Find the forces f of all contacts for which |M⁻¹ (r − Jᵀf)| is least (:mod:`.observed_forces`), and write their
     normal parts with their covariance.
 
@@ -46,14 +46,13 @@ def free_forces(lead, gain, dt, L, motions, products, residual, every, wrong, sc
     all others. The covariance of f is (J M⁻² Jᵀ)⁻¹ times this. Where n ≥ nv, contact forces explain
     everything and nothing tells how wrong they are: there are none then.
 
-    Where the efforts are known to be ``wrong``, what they are wrong by comes to it: that part of it which contacts
-    could explain is not seen.
+    What the efforts are wrong by comes to it, as far as that is known (``unsure``): that part of it which contacts
+    could explain is not seen in the noise.
 
     Args:
         dt: s since the last state. L: of Measurement. motions, products: of UpdateScratch. residual: r (nv,).
-        every: (m,) int64, 0 … m − 1. wrong: standard deviation of the efforts' errors, in parts of the weight, by
-            ``scale`` (nv,), of TrustTable. memory: in and out, FreeForces. A: (≥ n, ≥ n), work: (2, ≥ max(n, nv)), forces:
-            (m, 3); scratch.
+        every: (m,) int64, 0 … m − 1. unsure: (nv,), N m (N), standard deviations of the efforts' errors. memory: in
+            and out, FreeForces. A: (≥ n, ≥ n), work: (2, ≥ max(n, nv)), forces: (m, 3); scratch.
 
     Returns:
         Whether there are forces.
@@ -97,13 +96,13 @@ def free_forces(lead, gain, dt, L, motions, products, residual, every, wrong, sc
             memory.covariance[i, j] = noise * total
             memory.covariance[j, i] = noise * total
     for i in range(m):
-        memory.doubt[i] = _doubt(i, n, wrong, scale, L, motions, A, inverse, response, shifted) if wrong > 0.0 else 0.0
+        memory.doubt[i] = _doubt(i, n, unsure, L, motions, A, inverse, response, shifted) if unsure.any() else 0.0
         memory.covariance[i, i] += memory.doubt[i]
     return True
 
 
 @kernel
-def _doubt(i, n, wrong, scale, L, motions, A, inverse, y, z):
+def _doubt(i, n, unsure, L, motions, A, inverse, y, z):
     """The variance (N²) that errors of the efforts give to the normal force of contact i: f = (J W² Jᵀ)⁻¹ J W² r."""
     nv = L.shape[0]
     for c in range(n):
@@ -116,6 +115,5 @@ def _doubt(i, n, wrong, scale, L, motions, A, inverse, y, z):
     cholesky_solve(nv, L, z)
     total = 0.0
     for k in range(nv):
-        if scale[k] > 0.0:
-            total += (wrong * z[k] / scale[k]) ** 2
+        total += (unsure[k] * z[k]) ** 2
     return total

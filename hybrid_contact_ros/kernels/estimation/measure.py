@@ -82,7 +82,7 @@ def measure(
     # Pinocchio:
     columns, placement,
     # correction:
-    active, applied, added, drives,
+    active, applied, added, drives, unsure,
     # feet:
     stood, pressed, pressed_weight, believed, stands, base,
     # state:
@@ -93,8 +93,8 @@ def measure(
     L, half, G, unforced, no_drift, contact_velocity, flat_velocity, gap_velocity, tangential, slip_speed,
     gap_sigmas, velocity_sigmas, momentum, rate,
 ):  # fmt: skip
-    """Correct the efforts, and the inertia of drives, as far as their errors are known, factor M, and write everything of the contacts that depends
-    on this state alone, but for the velocity of an uncertain base (:mod:`.standing_feet`).
+    """Correct efforts and mass as far as their errors are known, factor M, and write everything of the contacts that
+    depends on this state alone, but for the velocity of an uncertain base (:mod:`.standing_feet`).
 
     Args: the members of MeasureSettings, JointTree, BodyInertia, EffortCorrection, StandingFeet, MeasuredState and
         Measurement;
@@ -113,7 +113,7 @@ def measure(
     for k in range(drives.shape[0]):
         drives[k] = 0.0
     if active[0] and has_effort:
-        correct_efforts(velocity, effort, bias, mass, EffortCorrection(active, applied, added, drives))
+        correct_efforts(velocity, effort, bias, mass, EffortCorrection(active, applied, added, drives, unsure))
     if contact_space(mass, bias, flat_rows, no_drift, L, half, G, unforced) != _SOLVED:
         return NOT_DEFINITE
     contact_rates(tangents, rows, velocity, contact_velocity, gap_velocity, tangential, slip_speed)

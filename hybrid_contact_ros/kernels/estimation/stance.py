@@ -33,6 +33,7 @@ _FLIES = 0.3  # m/s
 _LIFTED = 0.0015  # m, above where it stood
 _SINKS = 0.15  # s: what moves later than this, and no faster than a base drifts, is the base; faster, it is the foot,
 # which sinks deeper under a load that grows
+_RISES = 0.001  # m/s, at which the ground under one foot seems to rise where the base is tilted by its drift
 _ABSENT = 0.5  # s: after a longer pause nothing is where it was
 _ALONG = 3.0  # positions along the surface may move by this many times as much as heights
 
@@ -147,7 +148,10 @@ def follow_stance(i, loads, gain, noise_of_rate, ground, given, problem, here, t
     if given.dt > 0.0 and rests:
         memory.stance_variance[i] += (_CREEP if loads > 0 else _CREEP_UNLOADED) * given.dt
         weight = memory.stance_variance[i] / (memory.stance_variance[i] + noise)
-        memory.stance_height[i] += weight * apart
+        step = weight * apart
+        if loads == 0 and memory.standing[i] > _SINKS:  # ground does not rise: what goes up is the foot
+            step = min(step, _RISES * given.dt)
+        memory.stance_height[i] += step
         if memory.standing[i] > _SINKS:
             most = DRIFT_SPEED * given.dt
             memory.touched_height[i] += min(max(weight * apart, -most), most)

@@ -16,7 +16,7 @@ from hybrid_contact_ros.kernels.estimation.belief_step import (
     remember,
 )
 from hybrid_contact_ros.kernels.estimation.contact_tracking import slips
-from hybrid_contact_ros.kernels.estimation.effort_errors import EffortCorrection, EffortErrors, unexplained_part
+from hybrid_contact_ros.kernels.estimation.effort_errors import EffortCorrection, EffortErrors, doubt_torques
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable, check_efforts
 from hybrid_contact_ros.kernels.estimation.event_density import DensityMemory, foretell_densities, learn_densities
 from hybrid_contact_ros.kernels.estimation.event_skill import EventSkill
@@ -114,7 +114,7 @@ def update(
     # trust scratch:
     trust_basis, trust_triangle, trust_part, trust_kept, trust_step, trust_left, trust_root, trust_load,
     # effort correction and errors:
-    active, applied, added, drives, error_joint, error_unit, error_numbers, error_sign, error_swift, error_last,
+    active, applied, added, drives, unsure, error_joint, error_unit, error_numbers, error_sign, error_swift, error_last,
     error_normal, error_cross, error_estimate, error_factor, error_row, error_work, error_share, error_push,
     # hanging:
     hang_since, hang_idle, hang_sunk, hang_slow, hang_unseen,
@@ -285,22 +285,12 @@ def update(
 
     # Ask how far the efforts of each limb explain its motion: trust.force_weight.
     errors = EffortErrors(
-        error_joint, error_unit, error_numbers, error_sign, error_swift, error_last, error_normal, error_cross, error_estimate,
-        error_factor, error_row, error_work, error_share, error_push,
+        error_joint, error_unit, error_numbers, error_sign, error_swift, error_last, error_normal, error_cross,
+        error_estimate, error_factor, error_row, error_work, error_share, error_push,
     )  # fmt: skip
     hang = HangMemory(hang_since, hang_idle, hang_sunk, hang_slow, hang_unseen)
-    check_efforts(
-        given,
-        problem,
-        here,
-        velocity,
-        table,
-        trust,
-        check,
-        EffortCorrection(active, applied, added, drives),
-        errors,
-        hang,
-    )
+    correction = EffortCorrection(active, applied, added, drives, unsure)
+    check_efforts(given, problem, here, velocity, table, trust, check, correction, errors, hang)
     doubt_efforts(stop_doubted, weight)
     believed = believes(given, weight)
     # Where no forces tell a contact, expect the ground as exactly as the last footholds were where they were expected.
@@ -370,10 +360,10 @@ def update(
             sensor_beside,
         ),
     )  # fmt: skip
+    doubt_torques(velocity, table, error_numbers, correction)
     decided = believe(
-        use, belief_settings, settings, given, believed,
-        unexplained_part(active, error_numbers, table) if presses < 1.0 else 0.0, scale, surfaces, every, plane_of, stop_since, problem, here, tracker, observer,
-        solver, scratch, belief, sensor_beside, sensed and sensors_decide, out,
+        use, belief_settings, settings, given, believed, unsure, surfaces, every, plane_of, stop_since, problem, here,
+        tracker, observer, solver, scratch, belief, sensor_beside, sensed and sensors_decide, out,
     )  # fmt: skip
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     joint = use.decides and not believed and not decided and (sensors_decide or not sensed)

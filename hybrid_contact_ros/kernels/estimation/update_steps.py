@@ -236,8 +236,8 @@ def observe(settled, robot, here, tracker, observer, solver, scratch, out):
     estimate = out.vectors[FORCE_ESTIMATE]
     if settled:
         observed_forces(
-            robot.normals, robot.tangents, tracker.closed, scratch.weighing, scratch.motions, scratch.products, observer,
-            scratch.integers[0], solver.A, scratch.vectors, estimate,
+            robot.normals, robot.tangents, tracker.closed, scratch.weighing, scratch.motions, scratch.products,
+            observer, scratch.integers[0], solver.A, scratch.vectors, estimate,
         )  # fmt: skip
     else:
         for i in range(estimate.shape[0]):
