@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from benchmarks.estimation_scores.faults import FAULTS, FRICTION, GYRO, SCALE, SPIKE, TILT, noisy
+from benchmarks.estimation_scores.faults import FAULTS, FRICTION, GYRO, ROTOR, SCALE, SPIKE, TILT, noisy
 from helpers.estimation import gait
 
 FIELDS = ("position", "quaternion", "linear", "angular", "q", "dq", "effort")
@@ -16,6 +16,7 @@ CHANGED = {
     "positions alone": ("q", "dq"),
     "IMU bias": ("quaternion", "angular"),
     "effort scale and friction": ("effort",),
+    "rotors": ("effort",),
     "drift 1 cm/s": ("position",),
     "plane 5 mm off": ("position",),
     "plane 5 mm off, the other way": ("position",),
@@ -52,6 +53,9 @@ def test_faults_are_as_large_as_they_say():
     most = np.abs(before.effort).max(axis=0)
     off = np.abs(after("effort scale and friction").effort - before.effort)
     assert (off <= SCALE * np.abs(before.effort) + FRICTION * most + 1e-12).all() and off.max() > 0.01 * most.max()
+    turning = after("rotors").effort - before.effort
+    rates = np.gradient(before.dq, before.time, axis=0)
+    assert turning == pytest.approx(np.quantile(np.abs(before.effort), 0.99, axis=0) / ROTOR * rates)
     assert np.array_equal(after("3 ms offset").linear[3:], before.linear[:-3])
     assert np.std(after("encoder noise").q - before.q) == pytest.approx(0.002, rel=0.05)
     assert np.std(noisy(gait()).recording.linear - before.linear) == pytest.approx(0.02, rel=0.05)
