@@ -86,7 +86,7 @@ class TrustConfig:
     full: float = leaf(0.6, "-", 0.0, 10.0, "efforts count fully while they leave less than this part unexplained")
     none: float = leaf(0.9, "-", 1e-3, 10.0, "efforts are ignored where they leave more than this part unexplained")
     correct: bool = leaf(
-        True, "-", None, None, "errors of efforts and the inertia of drives are learned and, where it helps, made up for"
+        True, "-", None, None, "errors of efforts and inertias of drives are learned and, where it helps, made up for"
     )
 
     def check(self) -> None:
