@@ -107,8 +107,8 @@ def correct_efforts(velocity, effort, bias, mass, correction):
     mass matrix."""
     applied, added = correction.applied, correction.added
     for k in range(effort.shape[0]):
-        correction.drives[k] = applied[3, k]
-        mass[k, k] += applied[3, k]
+        correction.drives[k] = applied[INERTIA, k]
+        mass[k, k] += applied[INERTIA, k]
         added[k] = applied[0, k] * effort[k] + applied[1, k]
         if applied[2, k] != 0.0:
             added[k] += applied[2, k] * smooth_sign(velocity[k])
@@ -320,6 +320,8 @@ def _solve(errors):
         errors.estimate[p] = 1.0
     for again in range(2):
         if not _least_squares(errors):
+            for p in range(size):
+                errors.estimate[p] = 0.0
             return False
         negative = False
         for p in range(inertias, size):

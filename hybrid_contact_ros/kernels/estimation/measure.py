@@ -40,7 +40,7 @@ class MeasuredState(NamedTuple):
     """The problem of the state; the first members are those of ``ProblemOut`` and ``RowsOut``."""
 
     configuration: Array  # q of the tree (nq,)
-    mass: Array  # M (nv, nv)
+    mass: Array  # in and out, M (nv, nv)
     bias: Array  # in and out, h − Sᵀτ (nv,)
     twist: Array  # (n, 12)
     rows: Array  # J (m, 3, nv)

@@ -1,0 +1,52 @@
+"""How wrong the efforts of an arm may be: what they left of its motion, and the friction of joints that stand still."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from hybrid_contact_ros.kernels.estimation.effort_errors import (
+    FORETOLD,
+    FRICTION,
+    JUDGED,
+    KINDS,
+    MEASURED,
+    doubt_torques,
+)
+
+LEVER = 0.2  # m
+
+
+def doubted(presses=0.04, active=False, measured=9.0, foretold=0.0, friction=0.0, speed=0.0, seconds=2.0):
+    """Standard deviations (N m) of two joints, of which the second one belongs to no limb, of a robot of 50 N."""
+    table = SimpleNamespace(
+        presses=presses, floor=0.06, share=1.0, scale=np.array([1.0 / (50.0 * LEVER), 0.0]), limb=np.array([0, -2])
+    )
+    numbers = np.zeros(10)
+    numbers[JUDGED], numbers[MEASURED], numbers[FORETOLD] = seconds, seconds * measured, seconds * foretold
+    applied = np.zeros((KINDS, 2))
+    applied[FRICTION] = friction
+    correction = SimpleNamespace(active=[int(active)], applied=applied, unsure=np.full(2, np.nan))
+    doubt_torques.py_func(np.full(2, speed), table, numbers, correction)
+    assert correction.unsure[1] == 0.0
+    return correction.unsure[0]
+
+
+def test_what_the_efforts_leave_of_the_motion_is_what_they_may_be_wrong_by():
+    floor = 0.06 * 0.04 * 50.0 * LEVER  # N m
+    assert doubted() == pytest.approx(3.0 * floor)
+    assert doubted(active=True, foretold=0.25) == pytest.approx(0.5 * floor)  # once they are corrected, what is left
+    assert doubted(measured=0.0) == 0.0
+
+
+def test_the_friction_of_a_joint_that_stands_still_is_between_none_and_all_of_it():
+    assert doubted(active=True, friction=-0.6) == pytest.approx(0.6 / math.sqrt(12.0))
+    assert doubted(active=True, friction=-0.6, speed=2.0) < 0.01
+    assert doubted(active=False, measured=0.0, friction=-0.6) == 0.0  # it is not made up for
+
+
+def test_nothing_is_doubted_of_robots_that_stand_and_before_anything_was_judged():
+    assert doubted(presses=1.0) == 0.0 and doubted(seconds=0.0) == 0.0
