@@ -10,16 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config import TrustConfig
-from hybrid_contact_ros.kernels.estimation.effort_errors import (
+from hybrid_contact_ros.kernels.estimation.effort_correction import (
     BIAS,
     FRICTION,
     INERTIA,
     KINDS,
-    MOST_JOINTS,
     SCALE,
+    EffortCorrection,
+)
+from hybrid_contact_ros.kernels.estimation.effort_errors import (
+    MOST_JOINTS,
     TORQUE_SIGMA,
     TORQUE_SIGMA_ARM,
-    EffortCorrection,
     EffortErrors,
 )
 from hybrid_contact_ros.kernels.estimation.lasting_push import no_push

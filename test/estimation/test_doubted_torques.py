@@ -8,14 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hybrid_contact_ros.kernels.estimation.effort_errors import (
-    FORETOLD,
-    FRICTION,
-    JUDGED,
-    KINDS,
-    MEASURED,
-    doubt_torques,
-)
+from hybrid_contact_ros.kernels.estimation.effort_correction import FRICTION, KINDS
+from hybrid_contact_ros.kernels.estimation.effort_errors import FORETOLD, JUDGED, MEASURED, doubt_torques
 
 LEVER = 0.2  # m
 

@@ -11,7 +11,7 @@ from estimator.test_effort_trust import CONFIG, MODEL, STEP, motion
 
 from hybrid_contact_ros import ContactEstimator, EstimatorConfig, RobotState
 from hybrid_contact_ros.estimator import Parts
-from hybrid_contact_ros.kernels.estimation.effort_errors import INERTIA
+from hybrid_contact_ros.kernels.estimation.effort_correction import INERTIA
 from hybrid_contact_ros.kernels.estimation.observed_forces import contact_motions, weigh_motions
 
 DRIVES = 0.05  # kg m²

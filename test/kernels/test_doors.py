@@ -10,6 +10,7 @@ from benchmarks.house import MANY_ARGUMENTS, functions
 from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
 from hybrid_contact_ros.kernels.estimation import belief_step as believing
 from hybrid_contact_ros.kernels.estimation import contact_belief as beliefs
+from hybrid_contact_ros.kernels.estimation import effort_correction as corrections
 from hybrid_contact_ros.kernels.estimation import effort_errors as errors
 from hybrid_contact_ros.kernels.estimation import effort_trust as trusts
 from hybrid_contact_ros.kernels.estimation import event_density as densities
@@ -80,7 +81,7 @@ DOORS = [
         measures.measure,
         [
             *(measures.MeasureSettings, "tangents", joints.JointTree, joints.BodyInertia, "columns", "placement"),
-            *(errors.EffortCorrection, feet.StandingFeet, measures.MeasuredState, "carried", measures.Measurement),
+            *(corrections.EffortCorrection, feet.StandingFeet, measures.MeasuredState, "carried", measures.Measurement),
         ],
     ),
     (
@@ -91,7 +92,11 @@ DOORS = [
             *(updates.RobotContacts, updates.UpdateProblem, measures.Measurement),
             *(updates.TrackerMemory, modes.StateOut, "warm", "lines", observers.ObserverMemory, logs.LogMemory),
             *(trusts.TrustTable, *prefixed("trust", trusts.TrustMemory), *prefixed("trust", trusts.TrustScratch)),
-            *(errors.EffortCorrection, *prefixed("error", errors.EffortErrors), *prefixed("hang", hanging.HangMemory)),
+            *(
+                corrections.EffortCorrection,
+                *prefixed("error", errors.EffortErrors),
+                *prefixed("hang", hanging.HangMemory),
+            ),
             *(noises.RateNoise, stops.FootStops, *prefixed("friction", frictions.FrictionTable)),
             *prefixed("friction", frictions.FrictionBounds),
             *(stances.StanceMemory, heights.GroundMap, *prefixed("belief", believing.BeliefRecord)),

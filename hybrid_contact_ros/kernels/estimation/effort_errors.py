@@ -25,26 +25,27 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_basis import left_entry, take_off
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
+from hybrid_contact_ros.kernels.estimation.effort_correction import (
+    BIAS,
+    FRICTION,
+    INERTIA,
+    KINDS,
+    SCALE,
+    smooth_sign,
+)
 from hybrid_contact_ros.kernels.estimation.lasting_push import PARTS, PUSH, learn_push
 from hybrid_contact_ros.kernels.estimation.missing_states import are_missing, usual_step
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 
-KINDS = 4
-SCALE, BIAS, FRICTION, INERTIA = range(KINDS)
-"""Rows of ``EffortCorrection.applied``."""
 MOST_JOINTS = 30
 """A robot with more joints in its limbs is not corrected: solving would take longer than a state has."""
 SCALE_SIGMA, TORQUE_SIGMA = 0.2, 0.02  # before anything was seen; torques over weight times the median lever,
 TORQUE_SIGMA_ARM = 0.05  # and those of an arm, whose gears have more friction
 _BRISK = 20.0  # rad/s² (m/s²), at which one deviation of a drive's inertia takes one deviation of a bias
-_SIGN_SPEED = 0.1  # rad/s (m/s): slower joints have a part of their friction
 _EITHER_WAY = 1.0 / 12.0  # of the square of a friction: the variance of what is between none and all of it
 _CORRELATED = 0.04  # s, over which what nothing explains keeps its sign: two time constants of the filters
 _TIMING = 0.001  # s, by which efforts and motion may be apart: what changes quickly says little
@@ -61,16 +62,6 @@ _PLAUSIBLE = 3.0  # deviations of the prior
 _PUSH_MEMORY = 1.0  # s of motion, over which a push lasts
 SECONDS, ASIDE, SOLVED_AT, MEASURED, FORETOLD, JUDGED, LEFT, USUAL, UNKNOWN, PUSHED = range(10)
 """Places in ``EffortErrors.numbers``."""
-
-
-class EffortCorrection(NamedTuple):
-    """What :func:`~.measure.measure` adds to the efforts."""
-
-    active: NDArray[np.uint8]  # (1,), whether anything is
-    applied: Array  # (KINDS, nv): scale less 1, bias and friction, N m (N), and inertia, kg m² (kg)
-    added: Array  # (nv,), N m (N), to the efforts of this state
-    drives: Array  # (nv,), kg m² (kg), their inertia: to the diagonal of the mass matrix of this state
-    unsure: Array  # (nv,), N m (N), of :func:`doubt_torques`
 
 
 class EffortErrors(NamedTuple):
@@ -93,27 +84,6 @@ class EffortErrors(NamedTuple):
     work: Array  # (nv,), scratch
     share: Array  # (n, n), scratch
     push: Array  # of :mod:`.lasting_push`
-
-
-@kernel
-def smooth_sign(speed):
-    """−1 to 1, and the sign of speeds (rad/s, m/s) that are large."""
-    return speed / math.sqrt(speed * speed + _SIGN_SPEED * _SIGN_SPEED)
-
-
-@kernel
-def correct_efforts(velocity, effort, bias, mass, correction):
-    """Add what is applied to the efforts of a state, and take it from ``bias``, h − Sᵀτ; add the drives' inertia to the
-    mass matrix."""
-    applied, added = correction.applied, correction.added
-    for k in range(effort.shape[0]):
-        correction.drives[k] = applied[INERTIA, k]
-        mass[k, k] += applied[INERTIA, k]
-        added[k] = applied[0, k] * effort[k] + applied[1, k]
-        if applied[2, k] != 0.0:
-            added[k] += applied[2, k] * smooth_sign(velocity[k])
-        effort[k] += added[k]
-        bias[k] -= added[k]
 
 
 @kernel

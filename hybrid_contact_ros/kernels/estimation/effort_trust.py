@@ -20,14 +20,8 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_basis import add_row, left_entry, take_off, take_off_rows
-from hybrid_contact_ros.kernels.estimation.effort_errors import (
-    BIAS,
-    FRICTION,
-    INERTIA,
-    SCALE,
-    follow_joints,
-    learn_errors,
-)
+from hybrid_contact_ros.kernels.estimation.effort_correction import BIAS, FRICTION, INERTIA, SCALE
+from hybrid_contact_ros.kernels.estimation.effort_errors import follow_joints, learn_errors
 from hybrid_contact_ros.kernels.estimation.hanging import forget_hanging, note_hanging, wait_for_efforts
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_quantities import contact_rates, write_rates
-from hybrid_contact_ros.kernels.estimation.effort_errors import EffortCorrection, correct_efforts
+from hybrid_contact_ros.kernels.estimation.effort_correction import EffortCorrection, correct_efforts
 from hybrid_contact_ros.kernels.estimation.records import Array
 from hybrid_contact_ros.kernels.estimation.standing_feet import MOVED, moved_speed, steady_base
 from hybrid_contact_ros.kernels.given import members

@@ -16,7 +16,8 @@ from hybrid_contact_ros.kernels.estimation.belief_step import (
     remember,
 )
 from hybrid_contact_ros.kernels.estimation.contact_tracking import slips
-from hybrid_contact_ros.kernels.estimation.effort_errors import EffortCorrection, EffortErrors, doubt_torques
+from hybrid_contact_ros.kernels.estimation.effort_correction import EffortCorrection
+from hybrid_contact_ros.kernels.estimation.effort_errors import EffortErrors, doubt_torques
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable, check_efforts
 from hybrid_contact_ros.kernels.estimation.event_density import DensityMemory, foretell_densities, learn_densities
 from hybrid_contact_ros.kernels.estimation.event_skill import EventSkill
