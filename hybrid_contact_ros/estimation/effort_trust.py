@@ -137,9 +137,7 @@ class EffortTrust:
             is_limit=is_limit,
             fixed=not model.floating_base,
             presses=presses,
-            doubt=np.where(scale > 0.0, floor / np.where(scale > 0.0, scale, 1.0) / _TREMBLES, 0.0)
-            if presses < 1.0
-            else np.zeros(nv),
+            doubt=np.divide(floor / _TREMBLES, scale, out=np.zeros(nv), where=(scale > 0.0) & (presses < 1.0)),
         )
         self.noise = RateNoise(
             noise_rates=np.zeros((KEPT, m)), noise_times=np.zeros(KEPT), noise_count=np.zeros(2, np.int64),

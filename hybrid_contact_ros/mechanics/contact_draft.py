@@ -106,7 +106,8 @@ def draft_links(urdf: Path, links: tuple[str, ...], floating_base: bool | None =
     if unknown:
         raise ValueError(f"no link {unknown[0]!r} in the URDF; it has {', '.join(limbs.bodies)}")
     floats = draft_contacts(urdf).floating_base if floating_base is None else floating_base
-    contacts = tuple(_Feet(limbs).contact(link) for link in links)
+    draft = _Feet(limbs)
+    contacts = tuple(draft.contact(link) for link in links)
     return Draft(floats, contacts, (), without_inertia(urdf, floats), limbs.turned)
 
 
@@ -120,8 +121,10 @@ def likely_feet(urdf: str | Path, links: Sequence[str]) -> tuple[tuple[str, ...]
     legs, _, limbs = standing(Limbs(read_urdf(urdf), _path(urdf)))
     if len(legs) < 2:
         return (), ()
-    touching = {limbs.branch(limbs.frames[link][0].parentJoint) for link in links if link in limbs.frames}
-    feet = {limb: _Feet(limbs).foot(limb).link for limb in legs}
+    moved_by = [limbs.frames[link][0].parentJoint for link in links if link in limbs.frames]
+    touching = {limbs.branch(joint) for joint in moved_by if joint > 0}  # not those on the root link
+    draft = _Feet(limbs)
+    feet = {limb: draft.foot(limb).link for limb in legs}
     return tuple(feet.values()), tuple(link for limb, link in feet.items() if limbs.branch(limb) not in touching)
 
 

@@ -21,7 +21,7 @@ FEET = ("sole", "foot", "toe")  # words in the names of links that a foot's fram
 _ALIKE = 0.02  # part of a limb's length by which limbs that are alike may differ between two joints
 _OUTWARD = 0.3  # part of its length that a limb reaches away from the middle of the robot, which lies between them
 _SPRAWLING = 3  # limbs, at least, that carry a robot without being under it
-_JOINTED = 3  # with the root link's, joints of such a limb at least
+_JOINTED = 2  # joints of such a limb at least: rotors surround a robot, too
 _ANGLES = 33  # of a joint, which are tried for the lowest one
 _WHOLE_TURN = np.pi  # rad; no joint is turned further for a posture
 
@@ -49,12 +49,12 @@ class Limbs:
         return [j for j in range(1, self.model.njoints) if j not in parents]
 
     def branch(self, limb: int) -> int:
-        """The joint at the root link that a limb hangs on."""
+        """The joint at the root link that a joint of a limb hangs on."""
         return self._chain(limb)[0]
 
     def length(self, limb: int) -> int:
         """How many joints a limb has."""
-        return len(self.model.supports[limb])
+        return len(self._chain(limb))
 
     def links(self, limb: int) -> list[str]:
         """The links that move with the last joint of a limb."""
@@ -91,7 +91,7 @@ class Limbs:
         groups: list[list[int]] = []
         for limb in self.ends():
             if self.is_wheel(limb) or self.length(limb) < _JOINTED:
-                continue  # rotors surround a robot, too
+                continue
             group = next((each for each in groups if self._are_alike(each[0], limb)), None)
             if group is None:
                 groups.append([limb])
@@ -101,10 +101,10 @@ class Limbs:
         return largest if len(largest) >= _SPRAWLING and self._surround(largest) else []
 
     def lowered(self, limbs: Sequence[int]) -> Limbs:
-        """The same robot with these limbs as low as their joints' limits allow, one joint after the other."""
+        """The same robot with these limbs as low as their joints' limits allow, one joint after the other, twice."""
         posture = pin.neutral(self.model)
         for limb in limbs:
-            for joint in (*self._chain(limb), *self._chain(limb)):
+            for joint in 2 * self._chain(limb):
                 if self.model.joints[joint].nq == 1:
                     posture[self.model.joints[joint].idx_q] = self._lowest_angle(limb, joint, posture)
         return Limbs(self._urdf, self._path, posture)

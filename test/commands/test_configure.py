@@ -148,15 +148,13 @@ def test_a_foot_without_a_shape_is_to_be_measured_and_check_says_so_until_it_is(
 
 def test_a_robot_on_wheels_is_refused_and_named_links_are_taken(tmp_path, capsys):
     """Four legs that end in joints without limits: no arm has four such wrists."""
-    origin = '<origin xyz="{}" rpy="0 0 0"/>'
     parts = [link("trunk")]
     for k, (x, y) in enumerate(((1, 1), (1, -1), (-1, 1), (-1, -1))):
         for name, kind, parent, child, at in (
             (f"hip{k}", "revolute", "trunk", f"leg{k}", f"{0.2 * x} {0.2 * y} 0"),
             (f"axle{k}", "continuous", f"leg{k}", f"end{k}", "0 0 -0.5"),
         ):
-            made = joint(name, parent, child, kind)
-            parts += [link(child), made.replace('<origin xyz="0 0.05 0.3" rpy="0.1 0.2 0.3"/>', origin.format(at))]
+            parts += [link(child), joint(name, parent, child, kind, at=at, turned="0 0 0")]
     urdf = tmp_path / "rover.urdf"
     urdf.write_text(robot(*parts))
     assert main(["configure", str(urdf)]) == 2

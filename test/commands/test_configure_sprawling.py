@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from helpers.mechanics_robots import link, robot
+from helpers.mechanics_robots import joint, link, robot
 from hybrid_contact_ros.cli import main
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.mechanics.example_data import example_urdf
@@ -17,14 +17,6 @@ BALL = '<collision><geometry><sphere radius="0.012"/></geometry></collision>'
 BOX = f'<collision><origin xyz="{SHANK / 2} 0 0"/><geometry><box size="{SHANK} 0.02 0.02"/></geometry></collision>'
 
 
-def joint(name: str, parent: str, child: str, xyz: str, yaw: float = 0.0, axis: str = "0 1 0", kind: str = "revolute"):
-    limit = '<limit lower="-1.2" upper="1.2" effort="5" velocity="5"/>'
-    return (
-        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
-        f'<origin xyz="{xyz}" rpy="0 0 {yaw}"/><axis xyz="{axis}"/>{limit if kind != "fixed" else ""}</joint>'
-    )
-
-
 def spider(legs: int, foot: str | None, spread: float = 2.0 * np.pi) -> str:
     """A body with legs all around, stretched out at zero: a ball on a link "k_end", or a shank with a box."""
     parts = [link("body")]
@@ -34,12 +26,12 @@ def spider(legs: int, foot: str | None, spread: float = 2.0 * np.pi) -> str:
         parts += [link(f"{k}_hip"), link(f"{k}_thigh")]
         shank = link(f"{k}_shank")
         parts.append(shank.replace("</link>", f"{BOX}</link>") if foot is None else shank)
-        parts.append(joint(f"{k}_a", "body", f"{k}_hip", at, yaw, "0 0 1"))
-        parts.append(joint(f"{k}_b", f"{k}_hip", f"{k}_thigh", "0.05 0 0"))
-        parts.append(joint(f"{k}_c", f"{k}_thigh", f"{k}_shank", "0.1 0 0"))
+        parts.append(joint(f"{k}_a", "body", f"{k}_hip", axis="0 0 1", at=at, turned=f"0 0 {yaw}"))
+        parts.append(joint(f"{k}_b", f"{k}_hip", f"{k}_thigh", at="0.05 0 0", turned="0 0 0"))
+        parts.append(joint(f"{k}_c", f"{k}_thigh", f"{k}_shank", at="0.1 0 0", turned="0 0 0"))
         if foot is not None:
             parts.append(f'<link name="{k}_{foot}">{BALL}</link>')
-            parts.append(joint(f"{k}_d", f"{k}_shank", f"{k}_{foot}", f"{SHANK} 0 0", kind="fixed"))
+            parts.append(joint(f"{k}_d", f"{k}_shank", f"{k}_{foot}", "fixed", at=f"{SHANK} 0 0", turned="0 0 0"))
     return robot(*parts)
 
 
@@ -85,3 +77,11 @@ def test_check_says_that_legs_are_left_out(tmp_path, capsys):
     assert main(["configure", str(urdf), "--contact", *ends, "--out", str(some)]) == 0
     assert main(["check", str(urdf), str(some)]) == 0
     assert "no contact on what look like feet, too: 4_end, 5_end" in capsys.readouterr().out
+
+
+def test_a_contact_on_the_root_link_is_on_no_leg(tmp_path, capsys):
+    urdf, out = tmp_path / "spider.urdf", tmp_path / "spider.yaml"
+    urdf.write_text(spider(3, "end"))
+    assert main(["configure", str(urdf), "--contact", "body", "1_end", "--out", str(out)]) == 0
+    assert main(["check", str(urdf), str(out)]) == 0
+    assert "no contact on what look like feet, too: 0_end, 2_end" in capsys.readouterr().out

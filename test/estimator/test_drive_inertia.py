@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from estimator.test_effort_errors import JOINTS, answered, nothing, unexplained
+from estimator.test_effort_errors import JOINTS, _mapping, answered, nothing, unexplained
 from estimator.test_effort_trust import CONFIG, MODEL, STEP, motion
 
 from hybrid_contact_ros import ContactEstimator, EstimatorConfig, RobotState
@@ -35,24 +35,20 @@ def driven(inertia: float) -> list[RobotState]:
     return found
 
 
-def without(word: str = "correct") -> ContactEstimator:
-    contacts = {leg: {"link": c.link, "points": list(c.points)} for leg, c in CONFIG.contacts.items()}
-    return ContactEstimator(MODEL, EstimatorConfig.from_mapping({"contacts": contacts, "trust": {word: False}}))
-
-
 def test_the_inertia_of_drives_is_found_and_made_up_for():
+    off = EstimatorConfig.from_mapping({**_mapping(), "trust": {"correct": False}})
     estimator, modes = answered(nothing, given=driven(DRIVES))
-    left, as_measured = answered(nothing, without(), given=driven(DRIVES))
+    left, as_measured = answered(nothing, ContactEstimator(MODEL, off), given=driven(DRIVES))
     _, right = answered(nothing, given=brisk())
     found = np.array([one.inertia for one in estimator.joint_errors()])
     assert np.median(found) == pytest.approx(DRIVES, rel=0.3)  # the prior is 0 ± 0.05
     assert unexplained(estimator) < 0.4 * unexplained(left)
 
-    def off(answers):
+    def apart(answers):
         pairs = zip(answers[-500:], right[-500:], strict=True)
         return np.sqrt(np.nanmean([np.square(a.force_estimate - b.force_estimate) for a, b in pairs]))
 
-    assert off(modes) < 0.5 * off(as_measured)
+    assert apart(modes) < 0.5 * apart(as_measured)
 
 
 def test_no_drive_has_less_inertia_than_none():

@@ -69,11 +69,14 @@ def link(name: str, mass: float | None = 1.0, inertia: float = 0.01) -> str:
     )
 
 
-def joint(name: str, parent: str, child: str, kind: str = "revolute", more: str = "", axis: str = "0 1 0") -> str:
+def joint(
+    name: str, parent: str, child: str, kind: str = "revolute", more: str = "", axis: str = "0 1 0",
+    at: str = "0 0.05 0.3", turned: str = "0.1 0.2 0.3",
+) -> str:  # fmt: skip
     limit = '<limit lower="-1" upper="2" effort="9" velocity="9"/>' if kind in ("revolute", "prismatic") else ""
     return (
         f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
-        f'<origin xyz="0 0.05 0.3" rpy="0.1 0.2 0.3"/><axis xyz="{axis}"/>{limit}{more}</joint>'
+        f'<origin xyz="{at}" rpy="{turned}"/><axis xyz="{axis}"/>{limit}{more}</joint>'
     )
 
 

@@ -211,11 +211,9 @@ def decide_together(
         evidence: out (m,), positive where it is against the status that the contact had before this state.
     """
     for i in range(closed.shape[0]):
-        p = (
-            0.0
-            if idle[i]
-            else together(surface[i], alone[i], weight[i], gap[i], sigmas[i], travel[i], probability[i, 0])
-        )
+        p = 0.0
+        if not idle[i]:
+            p = together(surface[i], alone[i], weight[i], gap[i], sigmas[i], travel[i], probability[i, 0])
         evidence[i] = max((1.0 - p if closed[i] else p) - _DOUBT, 0.0)
         closed[i] = p >= open_below if closed[i] else p > close_above
 

@@ -21,7 +21,7 @@ _SIGN_SPEED = 0.1  # rad/s (m/s): slower joints have a part of their friction
 
 
 class EffortCorrection(NamedTuple):
-    """What :func:`~.measure.measure` adds to the efforts."""
+    """What :func:`~.measure.measure` adds to the efforts and to the mass matrix."""
 
     active: NDArray[np.uint8]  # (1,), whether anything is
     applied: Array  # (KINDS, nv): scale less 1, bias and friction, N m (N), and inertia, kg m² (kg)
@@ -44,8 +44,8 @@ def correct_efforts(velocity, effort, bias, mass, correction):
     for k in range(effort.shape[0]):
         correction.drives[k] = applied[INERTIA, k]
         mass[k, k] += applied[INERTIA, k]
-        added[k] = applied[0, k] * effort[k] + applied[1, k]
-        if applied[2, k] != 0.0:
-            added[k] += applied[2, k] * smooth_sign(velocity[k])
+        added[k] = applied[SCALE, k] * effort[k] + applied[BIAS, k]
+        if applied[FRICTION, k] != 0.0:
+            added[k] += applied[FRICTION, k] * smooth_sign(velocity[k])
         effort[k] += added[k]
         bias[k] -= added[k]

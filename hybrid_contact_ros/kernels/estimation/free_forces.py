@@ -50,7 +50,7 @@ def free_forces(lead, gain, dt, L, motions, products, residual, every, unsure, m
     could explain is not seen in the noise.
 
     Args:
-        dt: s since the last state. L: of Measurement. motions, products: of UpdateScratch. residual: r (nv,).
+        dt: s since the last state. L, motions, products: of :func:`~.observed_forces.weigh_motions`. residual: r (nv,).
         every: (m,) int64, 0 … m − 1. unsure: (nv,), N m (N), standard deviations of the efforts' errors. memory: in
             and out, FreeForces. A: (≥ n, ≥ n), work: (2, ≥ max(n, nv)), forces: (m, 3); scratch.
 
@@ -95,8 +95,9 @@ def free_forces(lead, gain, dt, L, motions, products, residual, every, unsure, m
                 total += inverse[i, c] * inverse[j, c]
             memory.covariance[i, j] = noise * total
             memory.covariance[j, i] = noise * total
+    wrong = unsure.any()
     for i in range(m):
-        memory.doubt[i] = _doubt(i, n, unsure, L, motions, A, inverse, response, shifted) if unsure.any() else 0.0
+        memory.doubt[i] = _doubt(i, n, unsure, L, motions, A, inverse, response, shifted) if wrong else 0.0
         memory.covariance[i, i] += memory.doubt[i]
     return True
 
