@@ -45,6 +45,7 @@ _LEAN_AT = 1  # place in AHEAD of the errors that it is learned from
 _SOON = 0.01  # s: a forecast this near to its time has been told
 BELIEVED_SHARE = 0.5
 """Least share of forecasts that came true."""
+_SLIPS_SHARE = 0.75  # the same of slips, which take the place of liftoffs that are known
 FLOOR = 0.0005
 """s, of a standard deviation."""
 FIRST = (
@@ -121,6 +122,8 @@ def remember_forecasts(now, closed, load, weight, pace, skill):
             for kind in range(KINDS):
                 # A liftoff is told to be one when the foot has been open for some time (events_to_learn).
                 longest = 2.0 * _WINDOW if kind == 1 and not lifts else _WINDOW
+                if kind == SLIPS:
+                    longest = _SOON
                 if now > skill.pending[i, kind, source] + longest:
                     _learn_share(i, kind, source, 0.0, skill)
             said = skill.forecast[i, source]
@@ -166,13 +169,13 @@ def slip_comes_first(i, time, skill):
     """
     if math.isnan(skill.pending[i, SLIPS, TOLD]):
         skill.pending[i, SLIPS, TOLD] = time
-    return skill.share[i, SLIPS, TOLD] >= BELIEVED_SHARE
+    return skill.share[i, SLIPS, TOLD] >= _SLIPS_SHARE
 
 
 @kernel
 def learn_slip(i, time, skill):
     """Contact i began to slip, s after the origin."""
-    if abs(skill.pending[i, SLIPS, TOLD] - time) <= _WINDOW:
+    if abs(skill.pending[i, SLIPS, TOLD] - time) <= _SOON:
         _learn_share(i, SLIPS, TOLD, 1.0, skill)
 
 

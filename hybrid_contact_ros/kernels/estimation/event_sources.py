@@ -52,6 +52,7 @@ _SLIP = int(EventKind.SLIP)
 # The same of liftoffs by the load: where nothing else foretells one, and where something else does, which may deny it.
 _BELIEVED_ALONE, _BELIEVED_BESIDE = 0.65, 0.75
 _NEAR = 0.02  # s, of a touchdown that the state tells best
+_OWN = 0.25  # of the variance of the state's own bounds, which allow for more than its errors are
 _APART = 3.0  # standard deviations between sources that cannot both be right
 _SMOOTH = 0.012  # s, over which the foot's place on its path is averaged
 # Deviations: a foot that stands, but is called open, has neither been this far up nor comes down this fast with room to
@@ -159,7 +160,7 @@ def _liftoffs(i, given, course, skill):
 
 @kernel
 def _touchdowns(i, given, course, skill, told):
-    """What each source says of open contact i."""
+    """What each source says of open contact i; and in ``estimate``, how sure the state is of it."""
     said, path, lag = skill.forecast[i], skill.path[i], course.lag
     by_rhythm = told.backed[i] == _NONE
     stands = told.kind[i] == _TOUCHDOWN and not (given.lost and by_rhythm)
@@ -168,6 +169,7 @@ def _touchdowns(i, given, course, skill, told):
     falls = room and given.rate[i] < -_FALLS * given.rate_sigma[i]
     comes_down = path[3] > _RISEN * given.gap_sigma or falls
     said[STATE] = told.times[i, 0] if stands and comes_down else math.inf
+    skill.estimate[0] = (told.times[i, 0] - told.times[i, 1]) / max(given.sigmas, 0.5)
     said[STRIDE], _ = event_after(i, 0, given.now, course)
     said[PATH] = math.inf
     height, rate_then = height_then(i, given.now - lag[LAG], course) if lag[TRACKED] > 0.0 else (math.nan, math.nan)
@@ -215,6 +217,8 @@ def _square(i, lifts, source, h, skill):
 def _doubted(i, lifts, source, left, doubt, skill):
     """The same, times ``doubt`` for what goes by the last stride."""
     variance = _variance(i, lifts, source, left, skill)
+    if source == STATE and not lifts:  # a foot that slows down may touch or not, however well it was foretold before
+        return max(variance, _OWN * skill.estimate[0] * skill.estimate[0])
     return variance * doubt if source == STRIDE or (source == PATH and not lifts) else variance
 
 
@@ -262,7 +266,7 @@ def _together(i, lifts, horizon, doubt, skill):
         if variance < least:
             best, least = source, variance
     if near:
-        best, least = STATE, _variance(i, lifts, STATE, nearest, skill)
+        best, least = STATE, _doubted(i, lifts, STATE, nearest, doubt, skill)
     total = mean = 0.0
     for source in range(TOLD):
         if math.isinf(said[source]) or (source != best and not _heard(i, lifts, source, skill)):
