@@ -55,7 +55,7 @@ class Memory:
         self.tracker = tracker_memory(m)
         self.mode = state_out(nv, m, TANGENTS)
         self.warm = np.zeros(1, dtype=_CODES)  # whether the last mode was solved
-        self.lines = np.full((m, 2, 3), -1.0)
+        self.lines = np.full((m, 3, 3), -1.0)
         self.observer = observer_memory(nv)
         self.log = log_memory(m)
         # All three are forgotten at the first state.

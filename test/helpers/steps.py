@@ -70,7 +70,7 @@ class Predictor:
 
     def __init__(self, tolerances: ActivationConfig, config: PredictionConfig) -> None:
         self._tolerances, self._config = tolerances, config
-        self._lines, self._estimates = np.full((1, 2, 3), -1.0), np.zeros((2, 3))
+        self._lines, self._estimates = np.full((1, 3, 3), -1.0), np.zeros((2, 3))
 
     def update(
         self, expected: Array, gap: float = 0.0, rate: float = 0.0, closed: int = 0, slipping: int = 0,

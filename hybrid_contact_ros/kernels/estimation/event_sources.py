@@ -53,6 +53,10 @@ _SLIP = int(EventKind.SLIP)
 _BELIEVED_ALONE, _BELIEVED_BESIDE = 0.65, 0.75
 _NEAR = 0.02  # s, of a touchdown that the state tells best
 _OWN = 0.25  # of the variance of the state's own bounds, which allow for more than its errors are
+# s, for which rates of an open contact's gap have been followed by a line, and what it leaves of their noise
+_RATES_FOR, _RATES_NOISE = 0.02, 0.4
+_STRIKES = 5.0  # deviations of a rate: slower, what still rises or hovers does not come down for certain
+_AT = 1e-5  # m
 _APART = 3.0  # standard deviations between sources that cannot both be right
 _SMOOTH = 0.012  # s, over which the foot's place on its path is averaged
 # Deviations: a foot that stands, but is called open, has neither been this far up nor comes down this fast with room to
@@ -80,8 +84,10 @@ class EventsGiven(NamedTuple):
     expected: Array  # (m, 2, 3), s from now, by the rhythm
     load: Array  # (m,), N
     weight: Array  # (m,), of forces, 0 to 1
-    lines: Array  # (m, 2, 3), of loads and margins, as of ``follow_line``
+    lines: Array  # (m, 3, 3), of loads, margins, and rates of gaps while open, as of ``follow_line``
     gap_sigma: float  # m, of a gap by the sensors
+    gap_off: float  # m, to which the gaps of idle contacts are raised: where the ground is, nobody knows
+    idle: Codes  # (m,), of :mod:`.hanging`
     rate_sigma: Array  # (m,), m/s, of its rate
 
 
@@ -166,8 +172,18 @@ def _touchdowns(i, given, course, skill, told):
     stands = told.kind[i] == _TOUCHDOWN and not (given.lost and by_rhythm)
     path[3] = max(path[3], given.gap[i])
     room = given.gap[i] > given.gap_sigma or path[3] - given.gap[i] > _FALLS * given.gap_sigma
-    falls = room and given.rate[i] < -_FALLS * given.rate_sigma[i]
-    comes_down = path[3] > _RISEN * given.gap_sigma or falls
+    rate, noise = given.rate[i], given.rate_sigma[i]
+    settled = given.lines[i, 2, 2] > _RATES_FOR
+    if settled:
+        rate, noise = given.lines[i, 2, 0], _RATES_NOISE * noise
+    falls = room and rate < -_FALLS * noise
+    skill.estimate[1] = 1.0 if falls else 0.0
+    up = path[3] > _RISEN * given.gap_sigma
+    if settled:  # the parabola of now turns, and strikes at 2 φ / t + φ̇
+        left = told.times[i, 0]
+        up = up and left > 0.0 and 2.0 * given.gap[i] / left + rate > _STRIKES * given.rate_sigma[i]
+    comes_down = up or falls
+    comes_down = comes_down and not (given.idle[i] and given.gap[i] <= given.gap_off + _AT)
     said[STATE] = told.times[i, 0] if stands and comes_down else math.inf
     skill.estimate[0] = (told.times[i, 0] - told.times[i, 1]) / max(given.sigmas, 0.5)
     said[STRIDE], _ = event_after(i, 0, given.now, course)
@@ -253,7 +269,7 @@ def _together(i, lifts, horizon, doubt, skill):
     is the best source: a stone is not in any last stride.
     """
     said, best, least, nearest = skill.forecast[i], -1, math.inf, math.inf
-    near = not lifts and said[STATE] <= _NEAR  # whatever the state's record is
+    near = not lifts and said[STATE] <= _NEAR and skill.estimate[1] > 0.0  # whatever the state's record is
     for source in range(TOLD):
         if _heard(i, lifts, source, skill) or (near and source == STATE):
             nearest = min(nearest, said[source])

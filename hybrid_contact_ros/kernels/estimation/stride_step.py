@@ -22,7 +22,9 @@ _SLIP = int(EventKind.SLIP)
 
 
 @kernel
-def weigh_events(settings, given, weight, robot, problem, here, tracker, lines, scratch, course, skill, ahead, out):
+def weigh_events(
+    settings, given, weight, idle, robot, problem, here, tracker, lines, scratch, course, skill, ahead, out
+):  # fmt: skip
     """Replace the next touchdown or liftoff of each contact by what all sources say of it, with the times' bounds."""
     if course.place[USED] == 0:
         return
@@ -33,7 +35,8 @@ def weigh_events(settings, given, weight, robot, problem, here, tracker, lines, 
     weigh_sources(
         EventsGiven(
             now, given.dt, settings.sigmas, settings.horizon, lost, tracker.closed, problem.gap, here.gap_velocity,
-            scratch.expected, scratch.load, weight, lines, settings.gap_sigma, here.velocity_sigmas,
+            scratch.expected, scratch.load, weight, lines, settings.gap_sigma, settings.gap_off, idle,
+            here.velocity_sigmas,
         ),
         course, skill, EventsTold(out.codes[NEXT_EVENT], ahead.backed, ahead.event_times),
     )  # fmt: skip

@@ -376,7 +376,7 @@ def update(
         heed_tracker(surfaces, alone if joint else closed, weight, gap, gap_sigmas, travel, belief, out)
     heed_hanging(hang_idle, out)
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
-    weigh(settings, given, weight, robot, problem, here, tracker, mode, scratch, out)
+    weigh(settings, given, weight, robot, problem, here, tracker, mode, lines, scratch, out)
     # Estimate the forces a second time, from the momentum.
     observe(settled, robot, here, tracker, observer, solver, scratch, out)
     # Bound the friction of each contact by these forces.
@@ -385,7 +385,9 @@ def update(
     foretell(settings, given, weight, robot, problem, here, tracker, lines, scratch, ahead, out)
     remember(believed, surfaces, gap, gap_sigmas, ahead, belief, out)
     # Compare the course of the joints with the last stride; weigh what that, the state and the rhythm foretell.
-    weigh_events(settings, given, weight, robot, problem, here, tracker, lines, scratch, course, skill, ahead, out)
+    weigh_events(
+        settings, given, weight, hang_idle, robot, problem, here, tracker, lines, scratch, course, skill, ahead, out
+    )  # fmt: skip
     # Say when it comes as a density, by what was foretold of earlier events.
     foretell_densities(settings, given, problem, course, skill, ahead, density, out)
     # Follow the hybrid model through the modes after that.

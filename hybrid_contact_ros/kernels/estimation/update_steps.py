@@ -18,7 +18,7 @@ from hybrid_contact_ros.kernels.estimation.contact_tracking import (
     told_statuses,
     track_closed,
 )
-from hybrid_contact_ros.kernels.estimation.event_times import next_events
+from hybrid_contact_ros.kernels.estimation.event_times import SETTLED, follow_line, next_events
 from hybrid_contact_ros.kernels.estimation.ground import MOST_LOADED
 from hybrid_contact_ros.kernels.estimation.momentum_observer import (
     begins_at_rest,
@@ -169,9 +169,15 @@ def _differs(touching, closed, mode):
 
 
 @kernel
-def weigh(settings, given, weight, robot, problem, here, tracker, mode, scratch, out):
+def weigh(settings, given, weight, robot, problem, here, tracker, mode, lines, scratch, out):
     """Write the forces and accelerations of the mode, or those that hold without known actuation; between the two
-    accelerations where efforts have a weight between 0 and 1."""
+    accelerations where efforts have a weight between 0 and 1. Follows the lines (``follow_line``) of the rates of open
+    contacts' gaps: the last of ``lines`` (m, 3, 3), in and out."""
+    for i in range(weight.shape[0]):
+        if tracker.closed[i]:
+            lines[i, 2, 2] = -1.0
+        else:
+            follow_line(given.dt, LINE_TIME_CONSTANT, here.gap_velocity[i], lines[i, 2])
     forces, accelerations = scratch.weighed[0], scratch.weighed[1]
     least = 1.0 if given.trusted else 0.0
     for i in range(weight.shape[0]):
@@ -180,7 +186,7 @@ def weigh(settings, given, weight, robot, problem, here, tracker, mode, scratch,
             forces[i, k] = mode.forces[i * _WIDTH + k] if given.trusted else 0.0
             accelerations[i, k] = mode.accelerations[i * _WIDTH + k] if given.trusted else 0.0
     if least < 1.0:
-        _withdraw(settings, weight, least, problem, here, tracker, mode, scratch)
+        _withdraw(settings, weight, least, problem, here, tracker, mode, lines, scratch)
     contact_quantities(
         robot.normals, robot.tangents, robot.friction, here.tangential, here.slip_speed, forces, accelerations,
         out.vectors[FORCE_MODEL], out.numbers[FRICTION_MARGIN], scratch.slip_acceleration,
@@ -188,9 +194,10 @@ def weigh(settings, given, weight, robot, problem, here, tracker, mode, scratch,
 
 
 @kernel
-def _withdraw(settings, weight, least, problem, here, tracker, mode, scratch):
+def _withdraw(settings, weight, least, problem, here, tracker, mode, lines, scratch):
     """Move accelerations towards those without known actuation: free fall of a floating base with its joints locked
-    where no contact is closed, and none with. ``least``: weight of the acceleration of the robot as a whole."""
+    where no contact is closed, and none with. How fast an open contact's gap changes has shown its own after some
+    time: a robot on a crane does not fall. ``least``: weight of the acceleration of the robot as a whole."""
     accelerations, free = scratch.weighed[1], scratch.vectors[0]
     nv, closed = mode.acceleration.shape[0], 0
     for i in range(weight.shape[0]):
@@ -209,6 +216,8 @@ def _withdraw(settings, weight, least, problem, here, tracker, mode, scratch):
                 other = problem.drift[i, k]
                 for c in range(_BASE):
                     other += problem.rows[i, k, c] * free[c]
+            if k == 0 and lines[i, 2, 2] > SETTLED * LINE_TIME_CONSTANT:
+                other = lines[i, 2, 1]
             known = weight[i] * accelerations[i, k] if weight[i] > 0.0 else 0.0
             accelerations[i, k] = known + (1.0 - weight[i]) * other
 
