@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config_belief import BeliefConfig
+from hybrid_contact_ros.kernels.estimation.averaged_forces import AVERAGING
 from hybrid_contact_ros.kernels.estimation.belief_likelihoods import BeliefSettings
 from hybrid_contact_ros.kernels.estimation.belief_step import BeliefRecord, BeliefUse
 from hybrid_contact_ros.kernels.estimation.contact_belief import GROUP, STATES
@@ -49,8 +50,9 @@ def belief_settings(config: BeliefConfig, sigmas: float, weight: float, contacts
     )  # type: ignore[arg-type]  # fmt: skip
 
 
-def belief_use(config: BeliefConfig, links: Sequence[str], joints: int) -> BeliefUse:
-    """What is made of the belief, for a robot with contacts on these links and so many joints.
+def belief_use(config: BeliefConfig, links: Sequence[str], joints: int, level: float) -> BeliefUse:
+    """What is made of the belief, for a robot with contacts on these links and so many joints. ``level``: N, of
+    :func:`~.free_forces.free_forces`.
 
     A single body has no joints whose efforts could be wrong or right: all that moves it would be laid to its contacts.
     The forces of several points of one link cannot be told apart, and the belief in each of them is no better than its
@@ -59,6 +61,7 @@ def belief_use(config: BeliefConfig, links: Sequence[str], joints: int) -> Belie
     observes = joints > 0
     return BeliefUse(
         lead=float(config.force_lead),
+        level=level,
         close_above=float(config.close_above),
         open_below=float(config.open_below),
         decides=bool(config.decides) and len(set(links)) == len(links),
@@ -88,6 +91,8 @@ def belief_record(links: Sequence[str], nv: int) -> BeliefRecord:
         force=np.full(m, np.nan),
         covariance=np.zeros((m, m)),
         doubt=np.zeros(m),
+        averaged=np.zeros((2, nv)),
+        averaging=np.zeros(AVERAGING),
         inverse=np.zeros((m, 3 * m)),
         transition=np.zeros((GROUP, 3, 3)),
         single=np.zeros((GROUP, 3)),

@@ -18,7 +18,7 @@ from hybrid_contact_ros.estimation.memory import Memory, engine_out, lists_block
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.stream_offsets import note_spin
 from hybrid_contact_ros.estimation.stride_course import stride_course
-from hybrid_contact_ros.estimation.support import shared_weight, stands, suited
+from hybrid_contact_ros.estimation.support import force_level, shared_weight, stands, suited, weight
 from hybrid_contact_ros.kernels.bound import Bound
 from hybrid_contact_ros.kernels.estimation.belief_step import CALIBRATED
 from hybrid_contact_ros.kernels.estimation.measure import MeasureSettings, measure_given
@@ -150,7 +150,8 @@ class Engine:
         model, memory, robot, problem = self._model, self.memory, self._robot, self._problem
         config = suited(model, config)
         m, flat_rows, activation = model.contacts, self._problem.flat_rows, config.activation
-        shared = shared_weight(model)
+        shared, level, felt = shared_weight(model), force_level(model), not stands(model)
+        ground = ground_settings(config.ground, weight(model) if felt else shared, m, felt)
         belief = belief_settings(config.belief, config.prediction.bound_sigmas, shared, m)
         settings = MeasureSettings(
             float(activation.gap_sigma), float(activation.velocity_sigma),
@@ -168,8 +169,8 @@ class Engine:
         )  # fmt: skip
         self._measure = Bound(measure_given, before)
         given = Given(
-            *update_settings(model, config), *ground_settings(config.ground, shared, m),
-            *belief_use(config.belief, model.contact_frames, len(model.joint_names)),
+            *update_settings(model, config), *ground,
+            *belief_use(config.belief, model.contact_frames, len(model.joint_names), level),
             *belief, *robot, *problem,
             *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer, *memory.log,
             *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.correction,

@@ -18,13 +18,17 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.mechanics.model import RigidBodyModel
 
 Array = NDArray[np.float64]
+_NUGGET, _NUGGET_FELT = 1e-3, 3e-4  # m, of a foothold: feet press in and roll, the tip of an arm less so
+_PRESSES = 0.1  # of an arm's weight: efforts that are off by 10 % are off by half of that at its tip
 _FLAT = 0.05  # Points whose extent across their plane is below this part of the largest are those of a sole.
 
 
-def ground_settings(config: GroundConfig, weight: float, contacts: int) -> GroundSettings:
-    """The configuration as the update reads it; ``weight`` of all that moves, N."""
+def ground_settings(config: GroundConfig, weight: float, contacts: int, felt: bool) -> GroundSettings:
+    """The configuration as the update reads it; ``weight`` of all that moves, N. ``felt``: by an arm."""
     return GroundSettings(
         learn=bool(config.learn),
+        felt=felt,
+        nugget=_NUGGET_FELT if felt else _NUGGET,
         plane_sigma=float(config.plane_sigma),
         slope_sigma=float(config.slope_sigma),
         step_sigma=float(config.step_sigma),
@@ -35,7 +39,7 @@ def ground_settings(config: GroundConfig, weight: float, contacts: int) -> Groun
         still_speed=float(config.still_speed),
         still_time=float(config.still_time),
         still_time_unloaded=float(config.still_time_unloaded),
-        least_load=float(config.load_share * weight / max(contacts, 1)),
+        least_load=float(_PRESSES * weight if felt else config.load_share * weight / max(contacts, 1)),
     )
 
 

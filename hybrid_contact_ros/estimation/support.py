@@ -12,6 +12,7 @@ import pinocchio
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.config_belief import BeliefConfig
 from hybrid_contact_ros.config_engine import ActivationConfig
+from hybrid_contact_ros.config_ground import GroundConfig
 from hybrid_contact_ros.kernels.estimation.free_forces import MOST_CONTACTS
 
 if TYPE_CHECKING:
@@ -19,7 +20,11 @@ if TYPE_CHECKING:
 
 _GRAVITY = 9.81
 _PRESSES = 0.04  # of the weight of an arm: a contact that presses on purpose bears this, or more
+_KNOWN = 0.2  # of that: a force that is known to this is averaged no further
 _SURFACE = 0.002  # m, standard deviation of the height of what an arm touches
+_FLAT = 1e-4  # m, of the height of single places of it, where it is learned
+_STAYS = 2e-4  # m/sqrt(s), by which what is known of it fades
+_LEVEL = 0.003  # of its slope, rise over run
 _LASTS = 0.002  # s, least time over which errors of observed forces of an arm are correlated
 _LEAVES = 0.001  # m: the tip of an arm has left what it touched when it is this far above where it may touch
 _UPRIGHT = 0.5  # least vertical part of a rail's direction
@@ -57,28 +62,47 @@ def shared_weight(model: RigidBodyModel) -> float:
     return weight(model) if stands(model) else _PRESSES * weight(model) * max(model.contacts, 1)
 
 
+def force_level(model: RigidBodyModel) -> float:
+    """Standard deviation (N) to which forces of an arm's contacts are averaged; 0 for robots that stand: never."""
+    return 0.0 if stands(model) else _KNOWN * shared_weight(model) / max(model.contacts, 1)
+
+
 def suited(model: RigidBodyModel, config: EstimatorConfig) -> EstimatorConfig:
     """The configuration as the engine takes it: as it is for a robot that stands, with other defaults for an arm.
 
-    Efforts that are off by a newton or two would put a table under every place where the tip of an arm rests: no ground
-    is learned, and what the tip touches is where it was configured.
+    Efforts that are off by a newton or two would put a table under every place where the tip of an arm rests: what the
+    tip touches is where it was configured, and learned from where it presses for certain alone
+    (``kernels/estimation/felt_surface.py``).
     """
     if stands(model):
         return config
     return replace(
         config,
-        belief=_belief(model, config.belief),
-        ground=replace(config.ground, learn=False),
+        belief=_belief(model, config.belief, config.ground.learn),
+        ground=_ground(config.ground, config.belief),
         activation=_activation(config.activation),
     )
 
 
-def _belief(model: RigidBodyModel, config: BeliefConfig) -> BeliefConfig:
+def _ground(config: GroundConfig, belief: BeliefConfig) -> GroundConfig:
+    """A table's offset is known to ``_SURFACE``, or to the ``gap_sigma`` that was chosen, its slope to ``_LEVEL``, and
+    it stays where it is (``_STAYS``), unless those were chosen."""
+    common = GroundConfig()
+    surface = _SURFACE if belief.gap_sigma == BeliefConfig().gap_sigma else belief.gap_sigma
+    return replace(
+        config,
+        plane_sigma=surface if config.plane_sigma == common.plane_sigma else config.plane_sigma,
+        slope_sigma=_LEVEL if config.slope_sigma == common.slope_sigma else config.slope_sigma,
+        fading=_STAYS if config.fading == common.fading else config.fading,
+    )
+
+
+def _belief(model: RigidBodyModel, config: BeliefConfig, learns: bool) -> BeliefConfig:
     """Velocities of an arm's tip say nothing of its contacts. Where forces are observed, neither do those of the mode,
     which ask what would hold a closed contact: an arm that stops above the table needs some, too. What an arm touches
-    was measured when it was configured, and is no rough ground: ``gap_sigma`` is ``_SURFACE``, unless it was chosen.
-    Its force and its gap alone decide, and what is wrong in its force lasts: no state counts more than one of 2 ms
-    whose error is its own.
+    was measured when it was configured, and is no rough ground: the error of its height is that of the table as a whole
+    (:func:`_ground`) or, where none is learned, ``gap_sigma`` is ``_SURFACE``, unless it was chosen. Its force and its
+    gap alone decide. What is wrong in its force lasts: no state counts more than one of 2 ms whose error is its own.
     """
     observed = model.nv > 3 * model.contacts <= 3 * MOST_CONTACTS
     chosen = config.gap_sigma != BeliefConfig().gap_sigma
@@ -87,7 +111,7 @@ def _belief(model: RigidBodyModel, config: BeliefConfig) -> BeliefConfig:
         velocity_correlation=math.inf,
         force_correlation=max(config.force_correlation, _LASTS),
         load_correlation=math.inf if observed else config.load_correlation,
-        gap_sigma=config.gap_sigma if chosen else _SURFACE,
+        gap_sigma=_FLAT if learns else config.gap_sigma if chosen else _SURFACE,
     )
 
 

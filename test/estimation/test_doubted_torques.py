@@ -14,7 +14,7 @@ from hybrid_contact_ros.kernels.estimation.effort_errors import FORETOLD, JUDGED
 LEVER = 0.2  # m
 
 
-def doubted(presses=0.04, active=False, measured=9.0, foretold=0.0, friction=0.0, speed=0.0, seconds=2.0):
+def doubted(presses=0.04, active=False, measured=9.0, foretold=0.0, friction=0.0, speed=0.0, seconds=2.0, effort=0.0):
     """Standard deviations (N m) of two joints, of which the second one belongs to no limb, of a robot of 50 N."""
     table = SimpleNamespace(
         presses=presses, floor=0.06, share=1.0, scale=np.array([1.0 / (50.0 * LEVER), 0.0]), limb=np.array([0, -2])
@@ -24,15 +24,15 @@ def doubted(presses=0.04, active=False, measured=9.0, foretold=0.0, friction=0.0
     applied = np.zeros((KINDS, 2))
     applied[FRICTION] = friction
     correction = SimpleNamespace(active=[int(active)], applied=applied, unsure=np.full(2, np.nan))
-    doubt_torques.py_func(np.full(2, speed), table, numbers, correction)
+    doubt_torques.py_func(np.full(2, speed), np.full(2, effort), table, numbers, correction)
     assert correction.unsure[1] == 0.0
     return correction.unsure[0]
 
 
 def test_what_the_efforts_leave_of_the_motion_is_what_they_may_be_wrong_by():
     floor = 0.06 * 0.04 * 50.0 * LEVER  # N m
-    assert doubted() == pytest.approx(3.0 * floor)
-    assert doubted(active=True, foretold=0.25) == pytest.approx(0.5 * floor)  # once they are corrected, what is left
+    assert doubted(seconds=200.0) == pytest.approx(3.0 * floor, rel=1e-3)
+    assert doubted(active=True, foretold=0.25, seconds=200.0) == pytest.approx(0.5 * floor, rel=1e-3)  # corrected
     assert doubted(measured=0.0) == 0.0
 
 
@@ -42,5 +42,10 @@ def test_the_friction_of_a_joint_that_stands_still_is_between_none_and_all_of_it
     assert doubted(active=False, measured=0.0, friction=-0.6) == 0.0  # it is not made up for
 
 
-def test_nothing_is_doubted_of_robots_that_stand_and_before_anything_was_judged():
-    assert doubted(presses=1.0) == 0.0 and doubted(seconds=0.0) == 0.0
+def test_before_an_arm_has_moved_its_efforts_may_be_wrong_by_a_part_of_themselves():
+    first, later, last = (doubted(measured=0.0, effort=10.0, seconds=seconds) for seconds in (0.0, 0.2, 5.0))
+    assert first == pytest.approx(0.5) and later == pytest.approx(0.25) and last < 0.02
+
+
+def test_nothing_is_doubted_of_robots_that_stand():
+    assert doubted(presses=1.0, effort=10.0) == 0.0

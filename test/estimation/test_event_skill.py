@@ -6,7 +6,7 @@ import pytest
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.estimation.stride_course import event_skill, stride_course
 from hybrid_contact_ros.kernels.estimation.event_skill import STATE, STRIDE, TOLD, learn_skill, learn_slip
-from hybrid_contact_ros.kernels.estimation.event_sources import EventsGiven, EventsTold, weigh_sources
+from hybrid_contact_ros.kernels.estimation.event_sources import EventsGiven, EventsTold, together, weigh_sources
 from hybrid_contact_ros.kernels.estimation.stride_course import COUNT, LAG, LAG_VARIANCE, PLACE, TRACKED
 
 TOUCHDOWN, LIFTOFF, SLIP = int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF), int(EventKind.SLIP)
@@ -21,7 +21,19 @@ class Foot:
         self.course = stride_course(1, np.zeros(1), np.zeros(1), False, True)
         self.now = 0.0
 
-    def state(self, closed, expected=np.inf, found=np.nan, kind=0, lost=False, backed=True, gap=1.0, rate=-1.0):
+    def state(
+        self,
+        closed,
+        expected=np.inf,
+        found=np.nan,
+        kind=0,
+        lost=False,
+        backed=True,
+        gap=1.0,
+        rate=-1.0,
+        lines=None,
+        idle=0,
+    ):
         """(kind, time, earliest, latest) of the next event."""
         due = np.full((1, 2, 3), np.inf)
         due[0, int(closed)] = expected, expected - 0.004, expected + 0.004
@@ -32,9 +44,11 @@ class Foot:
         )
         one = np.ones(1)
         closed = np.array([closed], np.uint8)
+        lines = np.full((1, 3, 3), -1.0) if lines is None else lines
         given = EventsGiven(
             self.now, STEP, 2.0, 0.1, lost, closed, gap * one, rate * one, due, one, np.zeros(1),
-            np.zeros((1, 2, 3)), 0.001, 0.02 * one,
+            lines, 0.001, 0.008, np.array([idle], np.uint8),
+            0.02 * one,
         )  # fmt: skip
         weigh_sources(given, self.course, self.skill, told)
         self.now += STEP
@@ -114,7 +128,7 @@ def test_bounds_are_as_wide_as_what_was_told_missed():
 
 def test_a_slip_before_the_liftoff_is_told_where_slips_came_true():
     foot, at, heard = Foot(), {"expected": 0.05, "kind": SLIP}, []
-    for slips in (True, True, False, False, False):
+    for slips in (True, True, True, False, False, False):  # three of four and more have to come
         heard.append(foot.state(True, found=0.01, **at)[:2])
         assert foot.state(True, found=0.08, **at)[0] == LIFTOFF  # it comes after the liftoff
         if slips:
@@ -122,7 +136,45 @@ def test_a_slip_before_the_liftoff_is_told_where_slips_came_true():
         for _ in range(30):
             foot.state(True)
         foot.skill.pending[:, 1] = np.nan
-    assert heard == [(LIFTOFF, 0.05), *3 * [(SLIP, 0.01)], (LIFTOFF, 0.05)]
+    assert heard == [*3 * [(LIFTOFF, 0.05)], (SLIP, 0.01), *2 * [(LIFTOFF, 0.05)]]
+
+
+def hovering(rate, seconds=0.05):
+    """Lines of a contact whose gap has changed at this rate for some time."""
+    lines = np.full((1, 3, 3), -1.0)
+    lines[0, 2] = rate, 0.0, seconds
+    return lines
+
+
+def test_what_hovers_near_the_ground_is_not_said_to_touch_it():
+    foot, at = Foot(), {"kind": TOUCHDOWN, "found": 0.05}
+    foot.state(False, gap=0.03)  # it has been up
+    assert foot.state(False, gap=0.001, rate=-0.08, lines=hovering(-0.01), **at)[0] == 0
+    assert foot.state(False, gap=0.001, rate=-0.08, lines=hovering(-0.08), **at)[0] == TOUCHDOWN
+    assert foot.state(False, gap=0.001, rate=-0.08, **at)[0] == TOUCHDOWN  # no line is known
+
+
+def test_what_turns_far_up_and_will_strike_is_said_to_touch():
+    foot, at = Foot(), {"kind": TOUCHDOWN, "found": 0.05}
+    assert foot.state(False, gap=0.02, rate=0.0, lines=hovering(0.0), **at)[0] == TOUCHDOWN
+    foot = Foot()
+    assert foot.state(False, gap=0.0012, rate=0.0, lines=hovering(0.0), **at)[0] == 0  # at 5 cm/s, which noise is, too
+
+
+def test_where_the_ground_is_under_a_foot_that_hangs_lower_nobody_knows():
+    foot, at = Foot(), {"kind": TOUCHDOWN, "found": 0.04, "rate": -0.2, "lines": hovering(-0.2)}
+    assert foot.state(False, gap=0.008, idle=1, **at)[0] == 0  # raised to gap_off
+    assert foot.state(False, gap=0.009, idle=1, **at)[0] == TOUCHDOWN
+
+
+def test_a_parabola_that_hardly_comes_down_denies_no_other_source():
+    """A foot that slows down may turn or touch. By its record the state is the best source, by its bounds it is not."""
+    for own, told in ((0.002, 0.08), (0.06, 0.03)):
+        foot = Foot()
+        foot.skill.square[:, 0, STATE], foot.skill.events[:, 0, STATE] = 0.001**2, 8.0
+        foot.skill.forecast[0] = 0.08, 0.03, np.inf, np.nan
+        foot.skill.estimate[0] = own
+        assert together(0, 0, 0.1, 1.0, foot.skill)[0] == pytest.approx(told, abs=0.003)
 
 
 @pytest.mark.parametrize("others", [np.inf, 0.05])

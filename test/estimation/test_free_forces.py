@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hybrid_contact_ros.kernels.estimation.averaged_forces import AVERAGING
 from hybrid_contact_ros.kernels.estimation.free_forces import MOST_CONTACTS, FreeForces, free_forces
 
 GAIN, DT = 100.0, 1e-3
@@ -22,14 +23,21 @@ class Forces:
         self.motions = np.linalg.solve(self.mass, self.J.T).T.copy()
         self.products = self.motions @ self.motions.T
         self.memory = FreeForces(
-            np.zeros(nv), np.full(1, -1.0), np.zeros(m), np.zeros((m, m)), np.zeros(m), np.zeros((m, n))
+            np.zeros(nv),
+            np.full(1, -1.0),
+            np.zeros(m),
+            np.zeros((m, m)),
+            np.zeros(m),
+            np.zeros((2, nv)),
+            np.zeros(AVERAGING),
+            np.zeros((m, n)),
         )
         self._A, self._work, self._forces = np.zeros((2 * n, n)), np.zeros((2, max(n, nv))), np.zeros((m, 3))
 
-    def step(self, residual: np.ndarray, lead: float = 0.0, wrong: float = 0.0) -> bool:
+    def step(self, residual: np.ndarray, lead: float = 0.0, wrong: float = 0.0, level: float = 0.0) -> bool:
         return bool(
             free_forces(
-                lead, GAIN, DT, self.L, self.motions, self.products, residual, np.arange(self.m),
+                lead, level, GAIN, DT, self.L, self.motions, self.products, residual, np.arange(self.m),
                 wrong / self.scale, self.memory, self._A, self._work, self._forces,
             )
         )  # fmt: skip

@@ -368,7 +368,9 @@ def test_a_foot_that_is_held_still_in_the_air_stays_open_at_every_rate(go2, rate
 
 def test_a_plane_that_is_off_is_learned_as_a_plane_from_the_first_foothold():
     """Its first fit changes the variances that later heights are predicted with; the others are where it is."""
-    settings = GroundSettings(True, 0.001, 0.01, 0.0005, 0.0005, 0.12, 0.005, 0.001, 0.05, 0.012, 0.06, 1.0)
+    settings = GroundSettings(
+        True, False, 0.001, 0.001, 0.01, 0.0005, 0.0005, 0.12, 0.005, 0.001, 0.05, 0.012, 0.06, 1.0
+    )
     known, entry, group = ground_map(), np.full(2, -1), np.zeros(2, np.int64)
     forget(settings, known)
     add_foothold(group, known, entry, 0, np.zeros(3), 0.05, 1e-8)
@@ -380,7 +382,9 @@ def test_a_plane_that_is_off_is_learned_as_a_plane_from_the_first_foothold():
 def test_between_two_fits_heights_are_predicted_from_the_places_of_the_last_one():
     """A foot that stands is some millimetres elsewhere in each noisy state, and near footholds at different heights
     have large weights."""
-    settings = GroundSettings(True, 0.001, 0.01, 0.0005, 0.0005, 0.12, 0.005, 0.001, 0.05, 0.012, 0.06, 1.0)
+    settings = GroundSettings(
+        True, False, 0.001, 0.001, 0.01, 0.0005, 0.0005, 0.12, 0.005, 0.001, 0.05, 0.012, 0.06, 1.0
+    )
     known, entry, group = ground_map(), np.full(4, -1), np.zeros(4, np.int64)
     forget(settings, known)
     known.map_numbers[[STEP_VARIANCE, SLOPE_VARIANCE]] = 0.04**2, 0.36**2  # of a base that drifted

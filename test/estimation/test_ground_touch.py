@@ -41,7 +41,7 @@ class Ahead(NamedTuple):
 def touched(gaps: np.ndarray, loaded: np.ndarray) -> tuple[float, float]:
     """Where a foot with these gaps (m) touched, and the lead of that, once it stands; 50 N press where ``loaded``."""
     memory = stance_memory(1)
-    settings = ground_settings(EstimatorConfig().ground, 150.0, 4)
+    settings = ground_settings(EstimatorConfig().ground, 150.0, 4, False)
     rates = np.gradient(gaps, DT)
     for gap, rate, load in zip(gaps, rates, loaded, strict=True):
         memory.pressing[0] = 50.0 if load else 0.0
@@ -94,7 +94,7 @@ def test_where_a_foot_touched_goes_with_a_base_that_drifts():
 @pytest.mark.parametrize("speed", [0.02, 0.05, 0.2])  # m/s
 def test_a_foot_that_is_lifted_slowly_forgets_how_far_the_base_moved_on_while_it_stood(speed):
     memory = stance_memory(1)
-    settings = ground_settings(EstimatorConfig().ground, 150.0, 4)
+    settings = ground_settings(EstimatorConfig().ground, 150.0, 4, False)
     gaps = np.concatenate((np.zeros(200), speed * DT * np.arange(int(0.03 / (speed * DT)))))
     left = None
     for gap, rate in zip(gaps, np.gradient(gaps, DT), strict=True):
@@ -125,7 +125,7 @@ def test_what_moves_as_fast_as_the_base_is_carried_by_it(foot, far):
 def test_a_sole_stands_that_bears_twice_what_its_points_bear_at_least(newtons, stands):
     """Efforts that are wrong by 5 % of a robot on one leg lay that part of its weight on the sole that swings."""
     memory, m = stance_memory(4), 4
-    settings = ground_settings(EstimatorConfig().ground, 280.0, 8)
+    settings = ground_settings(EstimatorConfig().ground, 280.0, 8, False)
     assert settings.least_load == pytest.approx(5.25)
     memory.pressing[:] = newtons
     here = Here(np.zeros(m), np.zeros((m, 3)), np.full(m, 1e-3))

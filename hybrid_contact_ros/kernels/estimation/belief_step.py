@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.averaged_forces import SPAN
 from hybrid_contact_ros.kernels.estimation.contact_belief import contact_belief
 from hybrid_contact_ros.kernels.estimation.free_forces import FreeForces, free_forces
 from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled
@@ -28,6 +29,7 @@ _TRACKED, _LOADED = 1.5, 4.0  # logits that a status of the tracker is worth bes
 # one that has moved on by _STANDS meanwhile.
 _ABOVE, _MOVED, _SIGMAS = 6.0, 3.0, 3.0
 _STANDS = 0.01  # m
+_AS_OFTEN = 0.5  # of the time over which forces are averaged, errors of gaps last at least
 _TOUCHDOWN, _DEEP = int(EventKind.TOUCHDOWN), 3.0  # deviations
 # Logit that it is worth that something else than the contacts carries the robot, and the most that is believed else.
 _HELD_UP, _LOOKS = 6.0, 0.95
@@ -36,7 +38,8 @@ _HELD_UP, _LOOKS = 6.0, 0.95
 class BeliefUse(NamedTuple):
     """What is made of the belief."""
 
-    lead: float  # of :func:`~.free_forces.free_forces`
+    lead: float  # of :func:`~.free_forces.free_forces`, and level
+    level: float
     close_above: float  # a contact closes above this probability
     open_below: float  # and opens below this one
     decides: bool  # whether the belief decides which contacts are closed
@@ -65,6 +68,8 @@ class BeliefRecord(NamedTuple):
     force: Array  # (m,), N, NaN where none are observed
     covariance: Array  # (m, m)
     doubt: Array  # (m,), N²
+    averaged: Array  # (2, nv)
+    averaging: Array  # (AVERAGING,)
     inverse: Array  # (m, n)
     transition: Array  # (GROUP, 3, 3)
     single: Array  # (GROUP, 3)
@@ -96,21 +101,24 @@ def believe(
     observed = use.observes and has_settled(settings.gain, observer)
     if observed:
         observed = free_forces(
-            use.lead, settings.gain, given.dt, scratch.weighing, scratch.motions, scratch.products,
+            use.lead, use.level, settings.gain, given.dt, scratch.weighing, scratch.motions, scratch.products,
             observer.residual, every, unsure,
-            FreeForces(b.last, b.noise, b.force, b.covariance, b.doubt, b.inverse), solver.A, scratch.vectors,
-            scratch.weighed[0],
+            FreeForces(b.last, b.noise, b.force, b.covariance, b.doubt, b.averaged, b.averaging, b.inverse), solver.A,
+            scratch.vectors, scratch.weighed[0],
         )  # fmt: skip
     else:
         b.noise[0] = -1.0
+        b.averaging[SPAN] = 0.0
     if not observed:
         for i in range(b.force.shape[0]):
             b.force[i] = math.nan  # those of before tell nothing of this state
             b.doubt[i] = 0.0
     contact_belief(
         s.gap_sigma, s.swing_height, s.sunk, s.swing_speed, s.swing_slide, s.slip_speed, s.rest_speed, s.load_sigma,
-        s.load_limit, s.slip_sigma, s.slip_limit, s.force_part, s.share, s.outliers, s.gap_correlation,
-        max(s.velocity_correlation, given.averaged), s.load_correlation, s.force_correlation, s.touchdown_rate,
+        s.load_limit, s.slip_sigma, s.slip_limit, s.force_part, s.share, s.outliers,
+        max(s.gap_correlation, _AS_OFTEN * b.averaging[SPAN]), max(s.velocity_correlation, given.averaged),
+        s.load_correlation, max(s.force_correlation, b.averaging[SPAN]),
+        s.touchdown_rate,
         s.liftoff_rate, s.slip_rate, s.stick_rate, s.foresight, s.foresight_sigma, s.sigmas, b.members, given.dt,
         given.first, given.trusted, observed, b.touching, problem.gap, here.gap_sigmas, surfaces, here.gap_velocity,
         here.velocity_sigmas, tracker.spread, here.slip_speed, b.load, b.force, b.covariance, b.doubt, b.weight,

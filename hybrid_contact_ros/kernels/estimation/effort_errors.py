@@ -47,6 +47,7 @@ SCALE_SIGMA, TORQUE_SIGMA = 0.2, 0.02  # before anything was seen; torques over 
 TORQUE_SIGMA_ARM = 0.05  # and those of an arm, whose gears have more friction
 _BRISK = 20.0  # rad/s² (m/s²), at which one deviation of a drive's inertia takes one deviation of a bias
 _EITHER_WAY = 1.0 / 12.0  # of the square of a friction: the variance of what is between none and all of it
+_UNSEEN, _UNSEEN_FOR = 0.05, 0.2  # part of efforts that is an error before anything was seen, for so many s of motion
 _CORRELATED = 0.04  # s, over which what nothing explains keeps its sign: two time constants of the filters
 _TIMING = 0.001  # s, by which efforts and motion may be apart: what changes quickly says little
 _SPACING = 0.008  # s, between two samples: the low-pass has little news sooner
@@ -110,25 +111,28 @@ def follow_joints(dt, anew, bandwidth, velocity, scale, errors):
 
 
 @kernel
-def doubt_torques(velocity, table, numbers, correction):
+def doubt_torques(velocity, effort, table, numbers, correction):
     """Write by how much the efforts of an arm may be wrong in this state, N m (N), into ``unsure``; 0 of other robots,
     whose bases contradict wrong efforts.
 
-    That is what they left of its motion lately, corrected or not; and the friction of joints that stand still, where
-    that is made up for: it is anything between none and all of it.
+    That is what they left of its motion lately, corrected or not, and a part of the ``effort`` (nv,) until it has moved
+    for some time; and the friction of joints that stand still, where that is made up for: it is anything between none
+    and all of it.
     """
     for k in range(velocity.shape[0]):
         correction.unsure[k] = 0.0
-    if table.presses >= 1.0 or numbers[JUDGED] <= 0.0:
+    if table.presses >= 1.0:
         return
     square = numbers[FORETOLD] if correction.active[0] else numbers[MEASURED]
-    left = table.floor * table.share * table.presses * math.sqrt(square / numbers[JUDGED])
+    floor, unseen = table.floor * table.share * table.presses, _UNSEEN_FOR / (numbers[JUDGED] + _UNSEEN_FOR)
+    left = floor * math.sqrt(square / (numbers[JUDGED] + _UNSEEN_FOR))
     for k in range(velocity.shape[0]):
         if table.scale[k] > 0.0 and table.limb[k] >= 0:
             sign = smooth_sign(velocity[k])
             friction = correction.applied[FRICTION, k] if correction.active[0] else 0.0
             still = _EITHER_WAY * friction * friction * (1.0 - sign * sign)
-            correction.unsure[k] = math.sqrt((left / table.scale[k]) ** 2 + still)
+            before = (unseen * _UNSEEN * effort[k]) ** 2
+            correction.unsure[k] = math.sqrt((left / table.scale[k]) ** 2 + before + still)
 
 
 @kernel

@@ -115,7 +115,7 @@ def weigh_sources(given, course, skill, told):
             _liftoffs(i, given, course, skill)
         else:
             _touchdowns(i, given, course, skill, told)
-        found, spread = _together(i, lifts, given.horizon, doubt, skill)
+        found, spread = together(i, lifts, given.horizon, doubt, skill)
         skill.forecast[i, TOLD] = found
         skill.sigma[i] = math.nan
         wanted = _LIFTOFF if lifts else _TOUCHDOWN
@@ -260,7 +260,7 @@ def _heard(i, lifts, source, skill):
 
 
 @kernel
-def _together(i, lifts, horizon, doubt, skill):
+def together(i, lifts, horizon, doubt, skill):
     """The time (s) that sources make together, and its standard deviation; infinite where none says anything.
 
     The variance of those that go by the last stride is multiplied by ``doubt``, where the course is less like it.

@@ -15,8 +15,7 @@ from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.event_rhythm import agree, not_yet
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, TimeBounds
 
-SETTLED = 2.0
-"""A line is used once it is this many of its time constants old."""
+_SETTLED = 2.0  # A line is used once it is this many of its time constants old.
 _NONE, _TOUCHDOWN, _LIFTOFF = int(EventKind.NONE), int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
 _SLIP, _STICK = int(EventKind.SLIP), int(EventKind.STICK)
 # A line through the recent past is extended into the future by at most this many of its time constants.
@@ -176,7 +175,7 @@ def _next_of_open(i, bounds, problem, scratch, out):
     found, due = scratch.found, scratch.due
     gap, rate, acceleration = problem.gap[i], problem.rate[i], problem.accelerations[i, 0]
     line = out.lines[i, 2]
-    if line[2] > SETTLED * problem.time_constant and abs(rate - line[0]) < _NOISE * bounds.velocity_sigma[i]:
+    if line[2] > _SETTLED * problem.time_constant and abs(rate - line[0]) < _NOISE * bounds.velocity_sigma[i]:
         rate = line[0]
     touchdown_time(
         bounds.sigmas,
@@ -209,7 +208,7 @@ def _next_of_closed(i, bounds, problem, scratch, out):
     if trusted:
         follow_line(problem.dt, time_constant, problem.load[i], load)
         follow_line(problem.dt, time_constant, problem.margin[i], margin)
-        if load[2] > SETTLED * time_constant:
+        if load[2] > _SETTLED * time_constant:
             _decline(load[0], load[1], force_spread, found)
             if found[0] <= _REACH * time_constant:
                 _take_earlier(_LIFTOFF, i, found, kind, times)
@@ -220,7 +219,7 @@ def _next_of_closed(i, bounds, problem, scratch, out):
     if not trusted or problem.friction[i] <= 0.0:
         return
     lifts = times[i, 0] <= min(horizon, _REACH * time_constant)
-    if not lifts and not problem.slipping[i] and margin[2] > SETTLED * time_constant:
+    if not lifts and not problem.slipping[i] and margin[2] > _SETTLED * time_constant:
         _decline(margin[0], margin[1], force_spread, found)
         if found[0] <= _REACH * time_constant:
             _take_earlier(_SLIP, i, found, kind, times)

@@ -3,11 +3,13 @@ they are. Unlike the forces of a mode they do not presuppose which contacts touc
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.algebra.dense import backward_solve, cholesky_solve
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.averaged_forces import SPAN, average
 from hybrid_contact_ros.kernels.estimation.observed_forces import (
     REGULARISATION_OF_ALL,
     contact_response,
@@ -22,6 +24,7 @@ _SOLVED = int(Status.SOLVED)
 _NOISE_TIME = 0.02  # s, over which the noise is averaged: twice as long as the observer remembers an impact
 # The noise of one state counts for this part of itself where it is above the average: an impact shows at once.
 _PRESENT = 0.5
+_SPANS = 3.0  # time constants of an average, over which its noise is averaged
 
 
 class FreeForces(NamedTuple):
@@ -32,11 +35,13 @@ class FreeForces(NamedTuple):
     force: Array  # (m,), N
     covariance: Array  # (m, m), N²
     doubt: Array  # (m,), N², the part of the variance of each force that is of wrong efforts
+    averaged: Array  # (2, nv), N or N m: the average of the residual, and its last value before that
+    averaging: Array  # (AVERAGING,), of :mod:`.averaged_forces`
     inverse: Array  # (m, n), scratch: rows of the inverse factor of J M⁻² Jᵀ
 
 
 @kernel
-def free_forces(lead, gain, dt, L, motions, products, residual, every, unsure, memory, A, work, forces):
+def free_forces(lead, level, gain, dt, L, motions, products, residual, every, unsure, memory, A, work, forces):
     """Find the forces f of all contacts for which |M⁻¹ (r − Jᵀf)| is least (:mod:`.observed_forces`), and write their
     normal parts with their covariance.
 
@@ -46,13 +51,17 @@ def free_forces(lead, gain, dt, L, motions, products, residual, every, unsure, m
     all others. The covariance of f is (J M⁻² Jᵀ)⁻¹ times this. Where n ≥ nv, contact forces explain
     everything and nothing tells how wrong they are: there are none then.
 
+    Where a ``level`` is asked for, noisy residuals are averaged until forces are known to that
+    (:mod:`.averaged_forces`).
+
     What the efforts are wrong by comes to it, as far as that is known (``unsure``): that part of it which contacts
     could explain is not seen in the noise.
 
     Args:
-        dt: s since the last state. L, motions, products: of :func:`~.observed_forces.weigh_motions`. residual: r (nv,).
-        every: (m,) int64, 0 … m − 1. unsure: (nv,), N m (N), standard deviations of the efforts' errors. memory: in
-            and out, FreeForces. A: (≥ n, ≥ n), work: (2, ≥ max(n, nv)), forces: (m, 3); scratch.
+        level: N, standard deviation that is asked for; 0 for none. dt: s since the last state. L, motions, products:
+            of :func:`~.observed_forces.weigh_motions`. residual: r (nv,). every: (m,) int64, 0 … m − 1.
+        unsure: (nv,), N m (N), standard deviations of the efforts' errors. memory: in and out, FreeForces.
+        A: (≥ n, ≥ n), work: (2, ≥ max(n, nv)), forces: (m, 3); scratch.
 
     Returns:
         Whether there are forces.
@@ -67,18 +76,32 @@ def free_forces(lead, gain, dt, L, motions, products, residual, every, unsure, m
     for k in range(nv):
         shifted[k] = residual[k] + ahead * (residual[k] - memory.last[k])
         memory.last[k] = residual[k]
-    contact_response(n, L, motions, shifted, shifted, response)
-    energy = 0.0
-    for k in range(nv):
-        energy += shifted[k] * shifted[k]
-    if explaining_forces(_WIDTH, REGULARISATION_OF_ALL, products, response, every, A, shifted, forces) != _SOLVED:
+    if level > 0.0:
+        before, lever = memory.averaged[1], 0.0
+        for k in range(nv):
+            now = shifted[k]
+            shifted[k] -= before[k]
+            before[k] = now
+        change = _unexplained(n, L, motions, products, every, A, response, shifted, forces)
+        if change < 0.0:
+            return False
+        for i in range(m):  # of the last state
+            for c in range(n):
+                lever = max(lever, memory.inverse[i, c] * memory.inverse[i, c])
+        for k in range(nv):
+            shifted[k] = before[k]
+        average(
+            memory.noise[0] < 0.0, level, dt, change / free, math.sqrt(lever), shifted, memory.averaged[0],
+            memory.averaging,
+        )  # fmt: skip
+    energy = _unexplained(n, L, motions, products, every, A, response, shifted, forces)
+    if energy < 0.0:
         return False
-    for i in range(n):
-        energy -= response[i] * shifted[i]
-    noise = max(energy, 0.0) / free
+    noise = energy / free
     if memory.noise[0] < 0.0:
         memory.noise[0] = noise
-    memory.noise[0] += min(1.0, max(dt, 0.0) / _NOISE_TIME) * (noise - memory.noise[0])
+    recall = max(_NOISE_TIME, _SPANS * memory.averaging[SPAN])
+    memory.noise[0] += min(1.0, max(dt, 0.0) / recall) * (noise - memory.noise[0])
     noise = max(memory.noise[0], _PRESENT * noise)
     inverse = memory.inverse
     for i in range(m):
@@ -100,6 +123,21 @@ def free_forces(lead, gain, dt, L, motions, products, residual, every, unsure, m
         memory.doubt[i] = _doubt(i, n, unsure, L, motions, A, inverse, response, shifted) if wrong else 0.0
         memory.covariance[i, i] += memory.doubt[i]
     return True
+
+
+@kernel
+def _unexplained(n, L, motions, products, every, A, response, shifted, forces):
+    """Explain a generalised force, ``shifted`` (nv,), by contact forces, and return the square of M⁻¹ times the rest;
+    −1 where it cannot be done. ``forces``: out (m, 3). ``A``: out, the factor of :func:`explaining_forces`."""
+    contact_response(n, L, motions, shifted, shifted, response)
+    energy = 0.0
+    for k in range(L.shape[0]):
+        energy += shifted[k] * shifted[k]
+    if explaining_forces(_WIDTH, REGULARISATION_OF_ALL, products, response, every, A, shifted, forces) != _SOLVED:
+        return -1.0
+    for i in range(n):
+        energy -= response[i] * shifted[i]
+    return max(energy, 0.0)
 
 
 @kernel

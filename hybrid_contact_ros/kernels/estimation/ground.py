@@ -101,12 +101,7 @@ def learn_ground(
         for i in range(m):
             memory.unrest[i, :] = 0.0
             memory.pulling[i] = 0.0
-    for i in range(m):
-        along = 0.0
-        for k in range(3):
-            along += robot.normals[i, k] * problem.position[i, k]
-        for k in range(3):
-            ahead.under[i, k] = problem.position[i, k] - along * robot.normals[i, k]
+    lay_under(robot, problem, ahead)
     if given.first or given.dt > LONGEST_PAUSE:
         for i in range(m):
             if given.first or not is_where_it_stood(i, ground, given.dt, problem, here, memory, ahead):
@@ -141,10 +136,21 @@ def learn_ground(
         ahead.gap_offs[i] = settings.gap_off
         if ahead.plane_of[i] >= 0:
             note_unrest(i, settings, given.dt, weight[i], problem, here, tracker, memory, ahead)
-            _apply(i, loads, settings, ground, given, problem, here, tracker, memory, map, ahead)
+            apply_ground(i, loads, settings, ground, given, problem, here, tracker, memory, map, ahead)
             if idle[i] and problem.gap[i] < settings.gap_off:
                 memory.shift[i] += problem.gap[i] - settings.gap_off - _BEYOND
                 problem.gap[i] = settings.gap_off + _BEYOND
+
+
+@kernel
+def lay_under(robot, problem, ahead):
+    """Write the places (m, 3), m, of the contacts in their planes through the origin: ``under``."""
+    for i in range(problem.gap.shape[0]):
+        along = 0.0
+        for k in range(3):
+            along += robot.normals[i, k] * problem.position[i, k]
+        for k in range(3):
+            ahead.under[i, k] = problem.position[i, k] - along * robot.normals[i, k]
 
 
 @kernel
@@ -208,7 +214,7 @@ def _note_drift(loads, ground, dt, problem, tracker, memory, map):
 
 
 @kernel
-def _apply(i, loads, settings, ground, given, problem, here, tracker, memory, map, ahead):
+def apply_ground(i, loads, settings, ground, given, problem, here, tracker, memory, map, ahead):
     """Subtract the offset of contact i from its gap, so that a jump of the estimate flips nothing by itself.
 
     The offset of a contact that does not stand moves a closed one no higher than ``gap_on``, and an open one no lower

@@ -29,7 +29,6 @@ of how far they were from what was expected."""
 _LATELY = 12.0  # footholds that this is of
 _BEFORE = 4.0  # as many, which is what a height that nobody has touched counts for
 _MERGED = 0.03  # m: a foothold takes the place of those nearer than this
-_NUGGET = 0.001**2  # m², of each foothold: feet press in and roll
 _PRIOR_GROWTH = 2.0
 _APART = 0.06  # m, root mean square distance of footholds from their centre, from which on they tell of a slope
 _ADAPTATION = 0.3  # weight of one innovation in κ
@@ -41,6 +40,8 @@ class GroundSettings(NamedTuple):
     """Members of GroundConfig, with the load in N; see there."""
 
     learn: bool
+    felt: bool  # by an arm, whose tip presses (:mod:`.felt_surface`)
+    nugget: float  # m, of each foothold: feet press in and roll
     plane_sigma: float
     slope_sigma: float
     step_sigma: float
@@ -139,7 +140,9 @@ def _weigh(ground, group, map):
                     map.map_contact[j],
                 )  # fmt: skip
         age = numbers[TIME] - map.map_seen[i]
-        map.map_factor[i, i] += map.map_variance[i] + _NUGGET + ground.fading * ground.fading * age
+        map.map_factor[i, i] += (
+            map.map_variance[i] + ground.nugget * ground.nugget + ground.fading * ground.fading * age
+        )
         map.map_weights[i] = map.map_height[i]
         for k in range(3):
             map.map_fitted[i, k] = map.map_place[i, k]
@@ -167,7 +170,7 @@ def predict(ground, group, map, i, place, row):
     forward_solve(n, map.map_factor, row)
     for k in range(n):
         variance -= row[k] * row[k]
-    return height, max(variance, 0.0) + _NUGGET + numbers[BASE_VARIANCE]
+    return height, max(variance, 0.0) + ground.nugget * ground.nugget + numbers[BASE_VARIANCE]
 
 
 @kernel

@@ -21,6 +21,7 @@ from hybrid_contact_ros.kernels.estimation.effort_errors import EffortErrors, do
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable, check_efforts
 from hybrid_contact_ros.kernels.estimation.event_density import DensityMemory, foretell_densities, learn_densities
 from hybrid_contact_ros.kernels.estimation.event_skill import EventSkill
+from hybrid_contact_ros.kernels.estimation.felt_surface import feel_surface
 from hybrid_contact_ros.kernels.estimation.foot_stops import FootStops, doubt_efforts, hold_stopped
 from hybrid_contact_ros.kernels.estimation.friction_bounds import FrictionBounds, FrictionTable, bound_friction
 from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, learn_ground
@@ -79,11 +80,11 @@ def update(
     force_tolerance, acceleration_tolerance, grazing_speed, duration, coupling_tolerance, restitution_margin,
     mode_tolerance, flag_tolerance, floating_base,
     # ground settings:
-    learn, plane_sigma, slope_sigma, step_sigma, foot_sigma, correlation_length, base_drift, fading, still_speed,
-    still_time, still_time_unloaded, least_load,
+    learn, felt, nugget, plane_sigma, slope_sigma, step_sigma, foot_sigma, correlation_length, base_drift, fading,
+    still_speed, still_time, still_time_unloaded, least_load,
     # belief settings:
-    belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes, belief_slope, belief_offset,
-    belief_course,
+    belief_lead, belief_level, belief_close_above, belief_open_below, belief_decides, belief_observes, belief_slope,
+    belief_offset, belief_course,
     belief_gap_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed,
     belief_rest_speed, belief_load_sigma, belief_load_limit, belief_slip_sigma, belief_slip_limit, belief_force_part,
     belief_share, belief_outliers, belief_gap_correlation, belief_velocity_correlation, belief_load_correlation,
@@ -139,7 +140,8 @@ def update(
     # belief:
     belief_members, belief_belief, belief_kind, belief_times, belief_held, belief_load, belief_touching, belief_weight,
     belief_probability, belief_slow, belief_last, belief_noise, belief_force, belief_covariance, belief_doubt,
-    belief_inverse, belief_transition, belief_single, belief_joint, belief_L, belief_x,
+    belief_averaged, belief_averaging, belief_inverse, belief_transition, belief_single, belief_joint, belief_L,
+    belief_x,
     # sensors:
     sensor_outliers, sensor_correlation, sensor_shock_width, sensor_shock_most, sensor_command_lag,
     sensor_command_spread, sensor_command_share, sensor_part, sensor_weight,
@@ -201,8 +203,8 @@ def update(
         restitution_margin, mode_tolerance, flag_tolerance, floating_base,
     )  # fmt: skip
     ground_settings = GroundSettings(
-        learn, plane_sigma, slope_sigma, step_sigma, foot_sigma, correlation_length, base_drift, fading, still_speed,
-        still_time, still_time_unloaded, least_load,
+        learn, felt, nugget, plane_sigma, slope_sigma, step_sigma, foot_sigma, correlation_length, base_drift, fading,
+        still_speed, still_time, still_time_unloaded, least_load,
     )  # fmt: skip
     given = UpdateInput(dt, trusted, stamp, last_stamp, first, elapsed, averaged, flags_wanted, sequence_wanted)
     robot = RobotContacts(normals, tangents, friction, restitution)
@@ -245,13 +247,14 @@ def update(
         map_fitted, map_numbers,
     )  # fmt: skip
     use = BeliefUse(
-        belief_lead, belief_close_above, belief_open_below, belief_decides, belief_observes, belief_slope,
+        belief_lead, belief_level, belief_close_above, belief_open_below, belief_decides, belief_observes, belief_slope,
         belief_offset, belief_course,
     )  # fmt: skip
     belief = BeliefRecord(
         belief_members, belief_belief, belief_kind, belief_times, belief_held, belief_load, belief_touching,
         belief_weight, belief_probability, belief_slow, belief_last, belief_noise, belief_force, belief_covariance,
-        belief_doubt, belief_inverse, belief_transition, belief_single, belief_joint, belief_L, belief_x,
+        belief_doubt, belief_averaged, belief_averaging, belief_inverse, belief_transition, belief_single, belief_joint,
+        belief_L, belief_x,
     )  # fmt: skip
     course = StrideCourse(
         course_configuration, course_velocity, course_times, course_signals, course_heights, course_place, course_now,
@@ -313,10 +316,16 @@ def update(
     # Learn where the ground is; gaps are over that ground from here on.
     note_lowering(dt, believed or not floating_base, plane_of, closed, point_velocity, hang)
     moving = floating_base and velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2 > MOVES * MOVES
-    learn_ground(
-        settings, ground_settings, given, believed, weight, velocity, hang_idle, noise_sigma, stop_since, robot,
-        problem, here, tracker, observer, solver, scratch, stance, footholds, ground,
-    )  # fmt: skip
+    if learn and felt:
+        feel_surface(
+            settings, ground_settings, given, weight, belief_force, belief_covariance, problem, here, robot, tracker,
+            stance, footholds, ground,
+        )  # fmt: skip
+    else:
+        learn_ground(
+            settings, ground_settings, given, believed, weight, velocity, hang_idle, noise_sigma, stop_since, robot,
+            problem, here, tracker, observer, solver, scratch, stance, footholds, ground,
+        )  # fmt: skip
     if believed:
         surfaces[:] = surface_sigma
     else:
@@ -361,7 +370,7 @@ def update(
             sensor_beside,
         ),
     )  # fmt: skip
-    doubt_torques(velocity, table, error_numbers, correction)
+    doubt_torques(velocity, effort, table, error_numbers, correction)
     decided = believe(
         use, belief_settings, settings, given, believed, unsure, surfaces, every, plane_of, stop_since, problem, here,
         tracker, observer, solver, scratch, belief, sensor_beside, sensed and sensors_decide, out,

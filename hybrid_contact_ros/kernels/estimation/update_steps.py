@@ -18,7 +18,7 @@ from hybrid_contact_ros.kernels.estimation.contact_tracking import (
     told_statuses,
     track_closed,
 )
-from hybrid_contact_ros.kernels.estimation.event_times import SETTLED, follow_line, next_events
+from hybrid_contact_ros.kernels.estimation.event_times import follow_line, next_events
 from hybrid_contact_ros.kernels.estimation.ground import MOST_LOADED
 from hybrid_contact_ros.kernels.estimation.momentum_observer import (
     begins_at_rest,
@@ -61,6 +61,7 @@ SLIP_TIME_CONSTANT = 0.01
 """s, of the low-pass of the contact points' velocities, which tells stick from slip."""
 LINE_TIME_CONSTANT = 0.01
 """s, memory of the lines through load and friction margin: a few samples of a slow stream, a small part of a stride."""
+_SHOWN = 4.0  # time constants, after which a line has nine tenths of a slope
 ROLLOUT_CONTACTS = 62
 """The mask of a mode is a signed integer: more contacts have no rollout."""
 _WIDTH = 1 + TANGENTS
@@ -216,7 +217,7 @@ def _withdraw(settings, weight, least, problem, here, tracker, mode, lines, scra
                 other = problem.drift[i, k]
                 for c in range(_BASE):
                     other += problem.rows[i, k, c] * free[c]
-            if k == 0 and lines[i, 2, 2] > SETTLED * LINE_TIME_CONSTANT:
+            if k == 0 and lines[i, 2, 2] > _SHOWN * LINE_TIME_CONSTANT:
                 other = lines[i, 2, 1]
             known = weight[i] * accelerations[i, k] if weight[i] > 0.0 else 0.0
             accelerations[i, k] = known + (1.0 - weight[i]) * other
