@@ -6,7 +6,8 @@ import pytest
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.estimation.stride_course import event_skill, stride_course
 from hybrid_contact_ros.kernels.estimation.event_skill import STATE, STRIDE, TOLD, learn_skill, learn_slip
-from hybrid_contact_ros.kernels.estimation.event_sources import EventsGiven, EventsTold, together, weigh_sources
+from hybrid_contact_ros.kernels.estimation.event_sources import EventsGiven, EventsTold, weigh_sources
+from hybrid_contact_ros.kernels.estimation.events_together import together
 from hybrid_contact_ros.kernels.estimation.stride_course import COUNT, LAG, LAG_VARIANCE, PLACE, TRACKED
 
 TOUCHDOWN, LIFTOFF, SLIP = int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF), int(EventKind.SLIP)

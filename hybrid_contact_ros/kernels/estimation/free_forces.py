@@ -86,8 +86,10 @@ def free_forces(lead, level, gain, dt, L, motions, products, residual, every, un
         if change < 0.0:
             return False
         for i in range(m):  # of the last state
+            square = 0.0
             for c in range(n):
-                lever = max(lever, memory.inverse[i, c] * memory.inverse[i, c])
+                square += memory.inverse[i, c] * memory.inverse[i, c]
+            lever = max(lever, square)
         for k in range(nv):
             shifted[k] = before[k]
         average(
