@@ -20,7 +20,6 @@ _NONE, _TOUCHDOWN, _LIFTOFF = int(EventKind.NONE), int(EventKind.TOUCHDOWN), int
 _SLIP, _STICK = int(EventKind.SLIP), int(EventKind.STICK)
 # A line through the recent past is extended into the future by at most this many of its time constants.
 _REACH = 3.0
-_NOISE = 3.0  # deviations, within which a rate differs from its line by noise
 _ABRUPT = 100.0  # m/s²: a foot's acceleration does not change by more, unless it strikes something.
 
 
@@ -174,9 +173,6 @@ def _next_of_open(i, bounds, problem, scratch, out):
     """The touchdown of open contact i; whether nothing but the rhythm foretells it."""
     found, due = scratch.found, scratch.due
     gap, rate, acceleration = problem.gap[i], problem.rate[i], problem.accelerations[i, 0]
-    line = out.lines[i, 2]
-    if line[2] > _SETTLED * problem.time_constant and abs(rate - line[0]) < _NOISE * bounds.velocity_sigma[i]:
-        rate = line[0]
     touchdown_time(
         bounds.sigmas,
         bounds.gap_sigma[i],

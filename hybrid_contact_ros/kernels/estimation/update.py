@@ -391,7 +391,7 @@ def update(
     # Bound the friction of each contact by these forces.
     bound_friction(dt, friction, weight, robot, problem, here, tracker, friction_table, friction_bounds, out)
     # Foretell each contact's next event, from the extrapolated state and the rhythm of the gait.
-    foretell(settings, given, weight, robot, problem, here, tracker, lines, scratch, ahead, out)
+    foretell(settings, given, weight, robot, problem, here, tracker, noise_sigma, lines, scratch, ahead, out)
     remember(believed, surfaces, gap, gap_sigmas, ahead, belief, out)
     # Compare the course of the joints with the last stride; weigh what that, the state and the rhythm foretell.
     weigh_events(

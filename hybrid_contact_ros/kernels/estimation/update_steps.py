@@ -62,6 +62,8 @@ SLIP_TIME_CONSTANT = 0.01
 LINE_TIME_CONSTANT = 0.01
 """s, memory of the lines through load and friction margin: a few samples of a slow stream, a small part of a stride."""
 _SHOWN = 4.0  # time constants, after which a line has nine tenths of a slope
+# Part of a rate's deviation that its noise is at least; time constants of a line; deviations that noise makes.
+_NOISY, _FOLLOWED, _SIGMAS = 0.5, 2.0, 3.0
 ROLLOUT_CONTACTS = 62
 """The mask of a mode is a signed integer: more contacts have no rollout."""
 _WIDTH = 1 + TANGENTS
@@ -256,9 +258,15 @@ def observe(settled, robot, here, tracker, observer, solver, scratch, out):
 
 
 @kernel
-def foretell(settings, given, weight, robot, problem, here, tracker, lines, scratch, ahead, out):
-    """Write the next event of each contact."""
-    expected = scratch.expected
+def foretell(settings, given, weight, robot, problem, here, tracker, noise, lines, scratch, ahead, out):
+    """Write the next event of each contact. Where rates are noisy (``noise``, (m,), m/s), those of open contacts are
+    those of their lines, as far as the two differ by noise."""
+    expected, rates = scratch.expected, scratch.vectors[0][: weight.shape[0]]
+    for i in range(weight.shape[0]):
+        rates[i], line, sigma = here.gap_velocity[i], lines[i, 2], here.velocity_sigmas[i]
+        noisy = noise[i] > _NOISY * sigma and line[2] > _FOLLOWED * LINE_TIME_CONSTANT
+        if noisy and abs(rates[i] - line[0]) < _SIGMAS * sigma:
+            rates[i] = line[0]
     for i in range(expected.shape[0]):
         for side in range(2):
             for k in range(3):
@@ -266,7 +274,7 @@ def foretell(settings, given, weight, robot, problem, here, tracker, lines, scra
     next_events(
         settings.sigmas, here.gap_sigmas, here.velocity_sigmas, settings.acceleration_sigma, settings.force_sigma,
         settings.horizon, LINE_TIME_CONSTANT, weight, given.dt, tracker.closed, tracker.slipping,
-        robot.friction, problem.gap, here.gap_velocity, here.slip_speed, scratch.load, out.numbers[FRICTION_MARGIN],
+        robot.friction, problem.gap, rates, here.slip_speed, scratch.load, out.numbers[FRICTION_MARGIN],
         scratch.weighed[1], scratch.slip_acceleration, expected, scratch.estimates[0], scratch.estimates[1], lines,
         out.codes[NEXT_EVENT], ahead.backed, ahead.event_times,
     )  # fmt: skip
