@@ -150,8 +150,7 @@ class Engine:
         model, memory, robot, problem = self._model, self.memory, self._robot, self._problem
         config = suited(model, config)
         m, flat_rows, activation = model.contacts, self._problem.flat_rows, config.activation
-        shared, level, felt = shared_weight(model), force_level(model), not stands(model)
-        ground = ground_settings(config.ground, weight(model) if felt else shared, m, felt)
+        shared = shared_weight(model)
         belief = belief_settings(config.belief, config.prediction.bound_sigmas, shared, m)
         settings = MeasureSettings(
             float(activation.gap_sigma), float(activation.velocity_sigma),
@@ -169,10 +168,12 @@ class Engine:
         )  # fmt: skip
         self._measure = Bound(measure_given, before)
         given = Given(
-            *update_settings(model, config), *ground,
-            *belief_use(config.belief, model.contact_frames, len(model.joint_names), level),
+            *update_settings(model, config),
+            *ground_settings(config.ground, weight(model), m, felt=not stands(model)),
+            *belief_use(config.belief, model.contact_frames, len(model.joint_names), force_level(model)),
             *belief, *robot, *problem,
-            *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, *memory.observer, *memory.log,
+            *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, memory.rate_lines,
+            *memory.observer, *memory.log,
             *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.correction,
             *memory.trust.errors, *memory.trust.hang, *memory.trust.noise, *memory.stops,
             *friction_table(model, config, shared), *memory.friction, *memory.stance, *memory.footholds,

@@ -55,7 +55,8 @@ class Memory:
         self.tracker = tracker_memory(m)
         self.mode = state_out(nv, m, TANGENTS)
         self.warm = np.zeros(1, dtype=_CODES)  # whether the last mode was solved
-        self.lines = np.full((m, 3, 3), -1.0)
+        self.lines = np.full((m, 2, 3), -1.0)
+        self.rate_lines = np.full((m, 3), -1.0)
         self.observer = observer_memory(nv)
         self.log = log_memory(m)
         # All three are forgotten at the first state.
@@ -89,6 +90,7 @@ class Memory:
     def pause(self) -> None:
         """Forget what is worthless after a pause: the courses, the observer, and the mode to start from."""
         self.lines.fill(-1.0)
+        self.rate_lines.fill(-1.0)
         self.observer.age[0] = -1.0
         self.warm.fill(0)
         self.log.waiting.fill(0)

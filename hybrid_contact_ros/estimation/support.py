@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pinocchio
@@ -14,6 +14,8 @@ from hybrid_contact_ros.config_belief import BeliefConfig
 from hybrid_contact_ros.config_engine import ActivationConfig
 from hybrid_contact_ros.config_ground import GroundConfig
 from hybrid_contact_ros.kernels.estimation.free_forces import MOST_CONTACTS
+
+_Group = TypeVar("_Group", ActivationConfig, BeliefConfig, GroundConfig)
 
 if TYPE_CHECKING:
     from hybrid_contact_ros.mechanics.model import RigidBodyModel
@@ -64,7 +66,7 @@ def shared_weight(model: RigidBodyModel) -> float:
 
 def force_level(model: RigidBodyModel) -> float:
     """Standard deviation (N) to which forces of an arm's contacts are averaged; 0 for robots that stand: never."""
-    return 0.0 if stands(model) else _KNOWN * shared_weight(model) / max(model.contacts, 1)
+    return 0.0 if stands(model) else _KNOWN * (_PRESSES * weight(model))
 
 
 def suited(model: RigidBodyModel, config: EstimatorConfig) -> EstimatorConfig:
@@ -79,22 +81,21 @@ def suited(model: RigidBodyModel, config: EstimatorConfig) -> EstimatorConfig:
     return replace(
         config,
         belief=_belief(model, config.belief, config.ground.learn),
-        ground=_ground(config.ground, config.belief),
+        ground=_ground(config.ground, _unless_chosen(config.belief, gap_sigma=_SURFACE).gap_sigma),
         activation=_activation(config.activation),
     )
 
 
-def _ground(config: GroundConfig, belief: BeliefConfig) -> GroundConfig:
-    """A table's offset is known to ``_SURFACE``, or to the ``gap_sigma`` that was chosen, its slope to ``_LEVEL``, and
-    it stays where it is (``_STAYS``), unless those were chosen."""
-    common = GroundConfig()
-    surface = _SURFACE if belief.gap_sigma == BeliefConfig().gap_sigma else belief.gap_sigma
-    return replace(
-        config,
-        plane_sigma=surface if config.plane_sigma == common.plane_sigma else config.plane_sigma,
-        slope_sigma=_LEVEL if config.slope_sigma == common.slope_sigma else config.slope_sigma,
-        fading=_STAYS if config.fading == common.fading else config.fading,
-    )
+def _unless_chosen(config: _Group, **values: float) -> _Group:
+    """The group of parameters with these ``values`` where it has its defaults."""
+    common = type(config)()
+    changed: dict[str, Any] = {k: x for k, x in values.items() if getattr(config, k) == getattr(common, k)}
+    return replace(config, **changed)
+
+
+def _ground(config: GroundConfig, surface: float) -> GroundConfig:
+    """A table's offset is known to ``surface``, m, its slope to ``_LEVEL``, and it stays where it is (``_STAYS``)."""
+    return _unless_chosen(config, plane_sigma=surface, slope_sigma=_LEVEL, fading=_STAYS)
 
 
 def _belief(model: RigidBodyModel, config: BeliefConfig, learns: bool) -> BeliefConfig:
@@ -105,19 +106,15 @@ def _belief(model: RigidBodyModel, config: BeliefConfig, learns: bool) -> Belief
     gap alone decide. What is wrong in its force lasts: no state counts more than one of 2 ms whose error is its own.
     """
     observed = model.nv > 3 * model.contacts <= 3 * MOST_CONTACTS
-    chosen = config.gap_sigma != BeliefConfig().gap_sigma
     return replace(
-        config,
+        replace(config, gap_sigma=_FLAT) if learns else _unless_chosen(config, gap_sigma=_SURFACE),
         velocity_correlation=math.inf,
         force_correlation=max(config.force_correlation, _LASTS),
         load_correlation=math.inf if observed else config.load_correlation,
-        gap_sigma=_FLAT if learns else config.gap_sigma if chosen else _SURFACE,
     )
 
 
 def _activation(config: ActivationConfig) -> ActivationConfig:
     """Nothing carries an arm away from the plane that was configured: a smaller gap than that of a leg opens a contact,
     unless ``gap_off`` was chosen."""
-    if config.gap_off != ActivationConfig().gap_off:
-        return config
-    return replace(config, gap_off=max(config.gap_on, min(config.gap_off, config.gap_on + _LEAVES)))
+    return _unless_chosen(config, gap_off=max(config.gap_on, min(config.gap_off, config.gap_on + _LEAVES)))

@@ -32,7 +32,7 @@ class Foot:
         backed=True,
         gap=1.0,
         rate=-1.0,
-        lines=None,
+        line=None,
         idle=0,
     ):
         """(kind, time, earliest, latest) of the next event."""
@@ -45,10 +45,10 @@ class Foot:
         )
         one = np.ones(1)
         closed = np.array([closed], np.uint8)
-        lines = np.full((1, 3, 3), -1.0) if lines is None else lines
+        line = np.full((1, 3), -1.0) if line is None else line
         given = EventsGiven(
             self.now, STEP, 2.0, 0.1, lost, closed, gap * one, rate * one, due, one, np.zeros(1),
-            lines, 0.001, 0.008, np.array([idle], np.uint8),
+            np.zeros((1, 2, 3)), line, 0.001, 0.008, np.array([idle], np.uint8),
             0.02 * one,
         )  # fmt: skip
         weigh_sources(given, self.course, self.skill, told)
@@ -141,29 +141,27 @@ def test_a_slip_before_the_liftoff_is_told_where_slips_came_true():
 
 
 def hovering(rate, seconds=0.05):
-    """Lines of a contact whose gap has changed at this rate for some time."""
-    lines = np.full((1, 3, 3), -1.0)
-    lines[0, 2] = rate, 0.0, seconds
-    return lines
+    """The line of a contact whose gap has changed at this rate for some time."""
+    return np.array([[rate, 0.0, seconds]])
 
 
 def test_what_hovers_near_the_ground_is_not_said_to_touch_it():
     foot, at = Foot(), {"kind": TOUCHDOWN, "found": 0.05}
     foot.state(False, gap=0.03)  # it has been up
-    assert foot.state(False, gap=0.001, rate=-0.08, lines=hovering(-0.01), **at)[0] == 0
-    assert foot.state(False, gap=0.001, rate=-0.08, lines=hovering(-0.08), **at)[0] == TOUCHDOWN
+    assert foot.state(False, gap=0.001, rate=-0.08, line=hovering(-0.01), **at)[0] == 0
+    assert foot.state(False, gap=0.001, rate=-0.08, line=hovering(-0.08), **at)[0] == TOUCHDOWN
     assert foot.state(False, gap=0.001, rate=-0.08, **at)[0] == TOUCHDOWN  # no line is known
 
 
 def test_what_turns_far_up_and_will_strike_is_said_to_touch():
     foot, at = Foot(), {"kind": TOUCHDOWN, "found": 0.05}
-    assert foot.state(False, gap=0.02, rate=0.0, lines=hovering(0.0), **at)[0] == TOUCHDOWN
+    assert foot.state(False, gap=0.02, rate=0.0, line=hovering(0.0), **at)[0] == TOUCHDOWN
     foot = Foot()
-    assert foot.state(False, gap=0.0012, rate=0.0, lines=hovering(0.0), **at)[0] == 0  # at 5 cm/s, which noise is, too
+    assert foot.state(False, gap=0.0012, rate=0.0, line=hovering(0.0), **at)[0] == 0  # at 5 cm/s, which noise is, too
 
 
 def test_where_the_ground_is_under_a_foot_that_hangs_lower_nobody_knows():
-    foot, at = Foot(), {"kind": TOUCHDOWN, "found": 0.04, "rate": -0.2, "lines": hovering(-0.2)}
+    foot, at = Foot(), {"kind": TOUCHDOWN, "found": 0.04, "rate": -0.2, "line": hovering(-0.2)}
     assert foot.state(False, gap=0.008, idle=1, **at)[0] == 0  # raised to gap_off
     assert foot.state(False, gap=0.009, idle=1, **at)[0] == TOUCHDOWN
 
@@ -174,8 +172,7 @@ def test_a_parabola_that_hardly_comes_down_denies_no_other_source():
         foot = Foot()
         foot.skill.square[:, 0, STATE], foot.skill.events[:, 0, STATE] = 0.001**2, 8.0
         foot.skill.forecast[0] = 0.08, 0.03, np.inf, np.nan
-        foot.skill.estimate[0] = own
-        assert together(0, 0, 0.1, 1.0, foot.skill)[0] == pytest.approx(told, abs=0.003)
+        assert together(0, 0, 0.1, 1.0, own, False, foot.skill)[0] == pytest.approx(told, abs=0.003)
 
 
 @pytest.mark.parametrize("others", [np.inf, 0.05])

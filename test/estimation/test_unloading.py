@@ -27,7 +27,7 @@ class Feet:
         self.m, self.step, self.now = contacts, step, 0.0
         self.skill = event_skill(contacts)
         self.course = stride_course(contacts, np.zeros(1), np.zeros(1), False, True)
-        self.lines = np.full((contacts, 3, 3), -1.0)
+        self.lines = np.full((contacts, 2, 3), -1.0)
 
     def state(self, loads, weight=1.0, due=np.inf, lost=False):
         """Kind and time (s from now) of the first contact's next event; loads of 0 are open feet. ``due``: s from now,
@@ -44,7 +44,7 @@ class Feet:
         expected[:, 1] = due, due - 0.005, due + 0.005
         given = EventsGiven(
             self.now, self.step, 2.0, 0.1, lost, closed, np.ones(m), -np.ones(m), expected,
-            np.array(loads, np.float64), np.full(m, weight), self.lines, 0.001, 0.008,
+            np.array(loads, np.float64), np.full(m, weight), self.lines, np.full((m, 3), -1.0), 0.001, 0.008,
             np.zeros(m, np.uint8), np.full(m, 0.02),
         )  # fmt: skip
         weigh_sources(given, self.course, self.skill, told)

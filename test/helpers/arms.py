@@ -50,12 +50,17 @@ class Arm:
         frame = self._robot.getFrameId(ARMS[self.name][1])
         return pinocchio.computeFrameJacobian(self._robot, self._data, q, frame, pinocchio.LOCAL_WORLD_ALIGNED)[2]
 
+    def tip(self, q):
+        """Height of the tip, m."""
+        pinocchio.framesForwardKinematics(self._robot, self._data, q)
+        return self._data.oMf[self._robot.getFrameId(ARMS[self.name][1])].translation[2]
+
     def over(self, gap):
         """The posture nearest to the first one whose tip is ``gap`` (m) over the table."""
-        start, q = height(self.name, self.q), self.q.copy()
+        q, start = self.q, self.tip(self.q)
         for _ in range(8):
             J = self.row(q)
-            q = q + J * (start + gap - height(self.name, q)) / (J @ J)
+            q = q + J * (start + gap - self.tip(q)) / (J @ J)
         return q
 
     def state(self, q, v, a, presses=0.0):

@@ -10,7 +10,7 @@ from hybrid_contact_ros.estimation.answers import mode_sequence
 from hybrid_contact_ros.estimation.events import EventLog
 from hybrid_contact_ros.estimation.memory import lists_out, log_memory, observer_memory, tracker_memory, update_scratch
 from hybrid_contact_ros.kernels.estimation.contact_tracking import candidates, contact_statuses, slips
-from hybrid_contact_ros.kernels.estimation.event_times import next_events
+from hybrid_contact_ros.kernels.estimation.event_times import LINE_TIME_CONSTANT, next_events
 from hybrid_contact_ros.kernels.estimation.momentum_observer import (
     begins_at_rest,
     has_settled,
@@ -20,7 +20,7 @@ from hybrid_contact_ros.kernels.estimation.momentum_observer import (
 from hybrid_contact_ros.kernels.estimation.observed_forces import contact_motions
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
 from hybrid_contact_ros.kernels.estimation.told_events import tell_events
-from hybrid_contact_ros.kernels.estimation.update_steps import LINE_TIME_CONSTANT, SLIP_TIME_CONSTANT
+from hybrid_contact_ros.kernels.estimation.update_steps import SLIP_TIME_CONSTANT
 from hybrid_contact_ros.kernels.modes.records import mode_scratch
 from hybrid_contact_ros.mechanics.problem import ContactProblem
 from hybrid_contact_ros.modes.workspace import TOLERANCE, ModeWorkspace, mode_steps
@@ -70,7 +70,7 @@ class Predictor:
 
     def __init__(self, tolerances: ActivationConfig, config: PredictionConfig) -> None:
         self._tolerances, self._config = tolerances, config
-        self._lines, self._estimates = np.full((1, 3, 3), -1.0), np.zeros((2, 3))
+        self._lines, self._estimates = np.full((1, 2, 3), -1.0), np.zeros((2, 3))
 
     def update(
         self, expected: Array, gap: float = 0.0, rate: float = 0.0, closed: int = 0, slipping: int = 0,

@@ -90,7 +90,15 @@ DOORS = [
             *(updates.UpdateSettings, heights.GroundSettings, *prefixed("belief", believing.BeliefUse)),
             *prefixed("belief", likelihoods.BeliefSettings),
             *(updates.RobotContacts, updates.UpdateProblem, measures.Measurement),
-            *(updates.TrackerMemory, modes.StateOut, "warm", "lines", observers.ObserverMemory, logs.LogMemory),
+            *(
+                updates.TrackerMemory,
+                modes.StateOut,
+                "warm",
+                "lines",
+                "rate_lines",
+                observers.ObserverMemory,
+                logs.LogMemory,
+            ),
             *(trusts.TrustTable, *prefixed("trust", trusts.TrustMemory), *prefixed("trust", trusts.TrustScratch)),
             *(
                 corrections.EffortCorrection,

@@ -34,12 +34,13 @@ def average(first, level, dt, change, lever, residual, averaged, averaging):
         residual: in and out (nv,). averaged: in and out (nv,). averaging: in and out (AVERAGING,).
     """
     nv = residual.shape[0]
-    if first or not dt > 0.0:
-        if first:
-            averaging[SPAN], averaging[ROUGH] = 0.0, -1.0
+    if first:
+        averaging[SPAN], averaging[ROUGH] = 0.0, -1.0
         for k in range(nv):
-            if first:
-                averaged[k] = residual[k]
+            averaged[k] = residual[k]
+        return
+    if not dt > 0.0:
+        for k in range(nv):
             residual[k] = averaged[k]
         return
     noise = 0.5 * change  # two states differ by the noise of both

@@ -38,8 +38,8 @@ _HELD_UP, _LOOKS = 6.0, 0.95
 class BeliefUse(NamedTuple):
     """What is made of the belief."""
 
-    lead: float  # of :func:`~.free_forces.free_forces`, and level
-    level: float
+    lead: float  # of :func:`~.free_forces.free_forces`
+    level: float  # N, of the same
     close_above: float  # a contact closes above this probability
     open_below: float  # and opens below this one
     decides: bool  # whether the belief decides which contacts are closed
@@ -117,8 +117,7 @@ def believe(
         s.gap_sigma, s.swing_height, s.sunk, s.swing_speed, s.swing_slide, s.slip_speed, s.rest_speed, s.load_sigma,
         s.load_limit, s.slip_sigma, s.slip_limit, s.force_part, s.share, s.outliers,
         max(s.gap_correlation, _AS_OFTEN * b.averaging[SPAN]), max(s.velocity_correlation, given.averaged),
-        s.load_correlation, max(s.force_correlation, b.averaging[SPAN]),
-        s.touchdown_rate,
+        s.load_correlation, max(s.force_correlation, b.averaging[SPAN]), s.touchdown_rate,
         s.liftoff_rate, s.slip_rate, s.stick_rate, s.foresight, s.foresight_sigma, s.sigmas, b.members, given.dt,
         given.first, given.trusted, observed, b.touching, problem.gap, here.gap_sigmas, surfaces, here.gap_velocity,
         here.velocity_sigmas, tracker.spread, here.slip_speed, b.load, b.force, b.covariance, b.doubt, b.weight,

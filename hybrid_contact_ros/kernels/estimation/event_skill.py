@@ -121,9 +121,7 @@ def remember_forecasts(now, closed, load, weight, pace, skill):
         for source in range(SOURCES):
             for kind in range(KINDS):
                 # A liftoff is told to be one when the foot has been open for some time (events_to_learn).
-                longest = 2.0 * _WINDOW if kind == 1 and not lifts else _WINDOW
-                if kind == SLIPS:
-                    longest = _SOON
+                longest = 2.0 * _WINDOW if kind == 1 and not lifts else _SOON if kind == SLIPS else _WINDOW
                 if now > skill.pending[i, kind, source] + longest:
                     _learn_share(i, kind, source, 0.0, skill)
             said = skill.forecast[i, source]

@@ -33,6 +33,7 @@ from hybrid_contact_ros.kernels.estimation.event_skill import (
 )
 from hybrid_contact_ros.kernels.estimation.events_together import is_first, is_heard, together
 from hybrid_contact_ros.kernels.estimation.load_course import is_loaded_otherwise
+from hybrid_contact_ros.kernels.estimation.rate_lines import NOISE_LEFT, is_followed
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
 from hybrid_contact_ros.kernels.estimation.stride_course import DRIFT, LAG, LASTING, MISMATCH, TRACKED
 from hybrid_contact_ros.kernels.estimation.stride_events import (
@@ -46,8 +47,6 @@ from hybrid_contact_ros.kernels.estimation.unloading import liftoff_by_load, sti
 
 _NONE, _TOUCHDOWN, _LIFTOFF = int(EventKind.NONE), int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
 _SLIP = int(EventKind.SLIP)
-# s, for which rates of an open contact's gap have been followed by a line, and what it leaves of their noise
-_RATES_FOR, _RATES_NOISE = 0.02, 0.4
 _STRIKES = 5.0  # deviations of a rate: slower, what still rises or hovers does not come down for certain
 _AT = 1e-5  # m
 _SMOOTH = 0.012  # s, over which the foot's place on its path is averaged
@@ -75,7 +74,8 @@ class EventsGiven(NamedTuple):
     expected: Array  # (m, 2, 3), s from now, by the rhythm
     load: Array  # (m,), N
     weight: Array  # (m,), of forces, 0 to 1
-    lines: Array  # (m, 3, 3), of loads, margins, and rates of gaps while open, as of ``follow_line``
+    lines: Array  # (m, 2, 3), of loads and margins, as of ``follow_line``
+    rate_lines: Array  # (m, 3), of :mod:`.rate_lines`
     gap_sigma: float  # m, of a gap by the sensors
     gap_off: float  # m, to which the gaps of idle contacts are raised: where the ground is, nobody knows
     idle: Codes  # (m,), of :mod:`.hanging`
@@ -102,11 +102,12 @@ def weigh_sources(given, course, skill, told):
     doubt = max(1.0, course.lag[LASTING]) ** 2
     for i in range(closed.shape[0]):
         lifts = 1 if closed[i] else 0
+        own, falls = 0.0, False
         if lifts:
             _liftoffs(i, given, course, skill)
         else:
-            _touchdowns(i, given, course, skill, told)
-        found, spread = together(i, lifts, given.horizon, doubt, skill)
+            own, falls = _touchdowns(i, given, course, skill, told)
+        found, spread = together(i, lifts, given.horizon, doubt, own, falls, skill)
         skill.forecast[i, TOLD] = found
         skill.sigma[i] = math.nan
         wanted = _LIFTOFF if lifts else _TOUCHDOWN
@@ -157,32 +158,31 @@ def _liftoffs(i, given, course, skill):
 
 @kernel
 def _touchdowns(i, given, course, skill, told):
-    """What each source says of open contact i; and in ``estimate``, how sure the state is of it."""
+    """What each source says of open contact i; the state's own standard deviation, s, and whether the contact falls."""
     said, path, lag = skill.forecast[i], skill.path[i], course.lag
     by_rhythm = told.backed[i] == _NONE
     stands = told.kind[i] == _TOUCHDOWN and not (given.lost and by_rhythm)
     path[3] = max(path[3], given.gap[i])
     room = given.gap[i] > given.gap_sigma or path[3] - given.gap[i] > _FALLS * given.gap_sigma
     rate, noise = given.rate[i], given.rate_sigma[i]
-    settled = given.lines[i, 2, 2] > _RATES_FOR
+    settled = is_followed(given.rate_lines[i])
     if settled:
-        rate, noise = given.lines[i, 2, 0], _RATES_NOISE * noise
+        rate, noise = given.rate_lines[i, 0], NOISE_LEFT * noise
     falls = room and rate < -_FALLS * noise
-    skill.estimate[1] = 1.0 if falls else 0.0
     up = path[3] > _RISEN * given.gap_sigma
     if settled:  # the parabola of now turns, and strikes at 2 φ / t + φ̇
         left = told.times[i, 0]
         up = up and left > 0.0 and 2.0 * given.gap[i] / left + rate > _STRIKES * given.rate_sigma[i]
-    comes_down = up or falls
-    comes_down = comes_down and not (given.idle[i] and given.gap[i] <= given.gap_off + _AT)
+    hangs = given.idle[i] and given.gap[i] <= given.gap_off + _AT
+    comes_down = (up or falls) and not hangs
     said[STATE] = told.times[i, 0] if stands and comes_down else math.inf
-    skill.estimate[0] = (told.times[i, 0] - told.times[i, 1]) / max(given.sigmas, 0.5)
+    own = (told.times[i, 0] - told.times[i, 1]) / max(given.sigmas, 0.5)
     said[STRIDE], _ = event_after(i, 0, given.now, course)
     said[PATH] = math.inf
     height, rate_then = height_then(i, given.now - lag[LAG], course) if lag[TRACKED] > 0.0 else (math.nan, math.nan)
     if math.isnan(height):
         path[2] = 0.0
-        return
+        return own, falls
     beside, faster = given.gap[i] - height, given.rate[i] - (1.0 - lag[DRIFT]) * rate_then
     if path[2] == 0.0:
         path[0], path[1], path[2] = beside, faster, 1.0
@@ -197,3 +197,4 @@ def _touchdowns(i, given, course, skill, told):
         for source in (STRIDE, PATH):
             if said[source] < math.inf and is_heard(i, 0, source, skill):
                 said[STATE] = math.inf
+    return own, falls

@@ -15,7 +15,10 @@ from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.event_rhythm import agree, not_yet
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, TimeBounds
 
-_SETTLED = 2.0  # A line is used once it is this many of its time constants old.
+LINE_TIME_CONSTANT = 0.01
+"""s, memory of the lines: a few samples of a slow stream, a small part of a stride."""
+SETTLED = 2.0
+"""A line is used once it is this many of its time constants old."""
 _NONE, _TOUCHDOWN, _LIFTOFF = int(EventKind.NONE), int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
 _SLIP, _STICK = int(EventKind.SLIP), int(EventKind.STICK)
 # A line through the recent past is extended into the future by at most this many of its time constants.
@@ -52,7 +55,7 @@ class EventScratch(NamedTuple):
 class EventOut(NamedTuple):
     """The next event of every contact, and what is remembered to find it."""
 
-    lines: Array  # in and out (m, 3, 3), the lines (follow_line) of load and margin; the last is not this kernel's
+    lines: Array  # in and out (m, 2, 3), the lines (follow_line) of load and margin
     kind: Codes  # (m,) uint8, values of EventKind
     backed: Codes  # (m,) uint8, kind without the touchdowns that only the rhythm foretells
     times: Array  # (m, 3), time, earliest, latest, s; NaN for NONE
@@ -204,7 +207,7 @@ def _next_of_closed(i, bounds, problem, scratch, out):
     if trusted:
         follow_line(problem.dt, time_constant, problem.load[i], load)
         follow_line(problem.dt, time_constant, problem.margin[i], margin)
-        if load[2] > _SETTLED * time_constant:
+        if load[2] > SETTLED * time_constant:
             _decline(load[0], load[1], force_spread, found)
             if found[0] <= _REACH * time_constant:
                 _take_earlier(_LIFTOFF, i, found, kind, times)
@@ -215,7 +218,7 @@ def _next_of_closed(i, bounds, problem, scratch, out):
     if not trusted or problem.friction[i] <= 0.0:
         return
     lifts = times[i, 0] <= min(horizon, _REACH * time_constant)
-    if not lifts and not problem.slipping[i] and margin[2] > _SETTLED * time_constant:
+    if not lifts and not problem.slipping[i] and margin[2] > SETTLED * time_constant:
         _decline(margin[0], margin[1], force_spread, found)
         if found[0] <= _REACH * time_constant:
             _take_earlier(_SLIP, i, found, kind, times)

@@ -48,11 +48,11 @@ def _square(i, lifts, source, h, skill):
 
 
 @kernel
-def _doubted(i, lifts, source, left, doubt, skill):
-    """The same, times ``doubt`` for what goes by the last stride."""
+def _doubted(i, lifts, source, left, doubt, own, skill):
+    """The same, times ``doubt`` for what goes by the last stride, and no less than the state's ``own`` is worth."""
     variance = _variance(i, lifts, source, left, skill)
     if source == STATE and not lifts:  # a foot that slows down may touch or not, however well it was foretold before
-        return max(variance, _OWN * skill.estimate[0] * skill.estimate[0])
+        return max(variance, _OWN * own * own)
     return variance * doubt if source == STRIDE or (source == PATH and not lifts) else variance
 
 
@@ -78,16 +78,17 @@ def is_heard(i, lifts, source, skill):
 
 
 @kernel
-def together(i, lifts, horizon, doubt, skill):
+def together(i, lifts, horizon, doubt, own, falls, skill):
     """The time (s) that sources make together, and its standard deviation; infinite where none says anything.
 
     The variance of those that go by the last stride is multiplied by ``doubt``, where the course is less like it.
     Sources that are too far from the best one for both to be right are left out. All are judged by their errors at the
-    earliest of their times: one that says much later denies the others. Of a touchdown that is near, the state itself
-    is the best source: a stone is not in any last stride.
+    earliest of their times: one that says much later denies the others. Of a touchdown that is near, of a contact that
+    ``falls``, the state itself is the best source: a stone is not in any last stride. ``own``: the standard deviation
+    of a touchdown, s, by the state's bounds.
     """
     said, best, least, nearest = skill.forecast[i], -1, math.inf, math.inf
-    near = not lifts and said[STATE] <= _NEAR and skill.estimate[1] > 0.0  # whatever the state's record is
+    near = not lifts and said[STATE] <= _NEAR and falls  # whatever the state's record is
     for source in range(TOLD):
         if is_heard(i, lifts, source, skill) or (near and source == STATE):
             nearest = min(nearest, said[source])
@@ -96,16 +97,16 @@ def together(i, lifts, horizon, doubt, skill):
     for source in range(TOLD):
         if math.isinf(said[source]) or not is_heard(i, lifts, source, skill):
             continue
-        variance = _doubted(i, lifts, source, nearest, doubt, skill)
+        variance = _doubted(i, lifts, source, nearest, doubt, own, skill)
         if variance < least:
             best, least = source, variance
     if near:
-        best, least = STATE, _doubted(i, lifts, STATE, nearest, doubt, skill)
+        best, least = STATE, _doubted(i, lifts, STATE, nearest, doubt, own, skill)
     total = mean = 0.0
     for source in range(TOLD):
         if math.isinf(said[source]) or (source != best and not is_heard(i, lifts, source, skill)):
             continue
-        variance = _doubted(i, lifts, source, nearest, doubt, skill)
+        variance = _doubted(i, lifts, source, nearest, doubt, own, skill)
         apart = said[source] - said[best]
         if apart * apart > _APART * _APART * (variance + least):
             continue

@@ -23,7 +23,7 @@ _SLIP = int(EventKind.SLIP)
 
 @kernel
 def weigh_events(
-    settings, given, weight, idle, robot, problem, here, tracker, lines, scratch, course, skill, ahead, out
+    settings, given, weight, idle, robot, problem, here, tracker, rate_lines, lines, scratch, course, skill, ahead, out,
 ):  # fmt: skip
     """Replace the next touchdown or liftoff of each contact by what all sources say of it, with the times' bounds."""
     if course.place[USED] == 0:
@@ -35,7 +35,7 @@ def weigh_events(
     weigh_sources(
         EventsGiven(
             now, given.dt, settings.sigmas, settings.horizon, lost, tracker.closed, problem.gap, here.gap_velocity,
-            scratch.expected, scratch.load, weight, lines, settings.gap_sigma, settings.gap_off, idle,
+            scratch.expected, scratch.load, weight, lines, rate_lines, settings.gap_sigma, settings.gap_off, idle,
             here.velocity_sigmas,
         ),
         course, skill, EventsTold(out.codes[NEXT_EVENT], ahead.backed, ahead.event_times),

@@ -31,6 +31,7 @@ from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory, has_settled
 from hybrid_contact_ros.kernels.estimation.observed_forces import weigh_motions
 from hybrid_contact_ros.kernels.estimation.own_ground import known_surfaces
+from hybrid_contact_ros.kernels.estimation.rate_lines import follow_rates
 from hybrid_contact_ros.kernels.estimation.rate_noise import RateNoise, learn_rate_noise, tolerate_rate_noise
 from hybrid_contact_ros.kernels.estimation.sensor_likelihoods import SensorGiven, SensorMemory, SensorSettings, sense
 from hybrid_contact_ros.kernels.estimation.stance import MOVES, StanceMemory
@@ -102,7 +103,7 @@ def update(
     # mode memory:
     critical, jammed, moving, slip, state, forces, accelerations, acceleration, status, warm,
     # event memory:
-    lines,
+    lines, rate_lines,
     # observer memory:
     residual, integral, known, drives_before, age,
     # log memory:
@@ -184,9 +185,9 @@ def update(
 
     Args: the members of UpdateSettings, GroundSettings, BeliefUse and BeliefSettings (both prefixed with ``belief_``),
         RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last
-        mode was solved), ``lines`` of EventOut, ObserverMemory, LogMemory, TrustTable, TrustMemory and TrustScratch
-        (both with the prefix ``trust_``), EffortCorrection, EffortErrors (``error_``), HangMemory (``hang_``),
-        RateNoise, FootStops, FrictionTable and FrictionBounds (both with ``friction_``), StanceMemory,
+        mode was solved), ``lines`` of EventOut, ``rate_lines`` (m, 3), ObserverMemory, LogMemory, TrustTable, TrustMemory
+        and TrustScratch (both with the prefix ``trust_``), EffortCorrection, EffortErrors (``error_``), HangMemory
+        (``hang_``), RateNoise, FootStops, FrictionTable and FrictionBounds (both with ``friction_``), StanceMemory,
         GroundMap, BeliefRecord (with the prefix), SensorSettings, SensorGiven and
         SensorMemory (with the prefix ``sensor_``), OffsetMemory (``offset_``), StrideCourse, EventSkill and
         DensityMemory (with the prefixes ``course_``, ``skill_`` and ``density_``), StateScratch, UpdateScratch,
@@ -385,17 +386,21 @@ def update(
         heed_tracker(surfaces, alone if joint else closed, weight, gap, gap_sigmas, travel, belief, out)
     heed_hanging(hang_idle, out)
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
-    weigh(settings, given, weight, robot, problem, here, tracker, mode, lines, scratch, out)
+    follow_rates(dt, closed, gap_velocity, rate_lines)
+    weigh(settings, given, weight, robot, problem, here, tracker, mode, rate_lines, scratch, out)
     # Estimate the forces a second time, from the momentum.
     observe(settled, robot, here, tracker, observer, solver, scratch, out)
     # Bound the friction of each contact by these forces.
     bound_friction(dt, friction, weight, robot, problem, here, tracker, friction_table, friction_bounds, out)
     # Foretell each contact's next event, from the extrapolated state and the rhythm of the gait.
-    foretell(settings, given, weight, robot, problem, here, tracker, noise_sigma, lines, scratch, ahead, out)
+    foretell(
+        settings, given, weight, robot, problem, here, tracker, noise_sigma, rate_lines, lines, scratch, ahead, out
+    )  # fmt: skip
     remember(believed, surfaces, gap, gap_sigmas, ahead, belief, out)
     # Compare the course of the joints with the last stride; weigh what that, the state and the rhythm foretell.
     weigh_events(
-        settings, given, weight, hang_idle, robot, problem, here, tracker, lines, scratch, course, skill, ahead, out
+        settings, given, weight, hang_idle, robot, problem, here, tracker, rate_lines, lines, scratch, course, skill,
+        ahead, out,
     )  # fmt: skip
     # Say when it comes as a density, by what was foretold of earlier events.
     foretell_densities(settings, given, problem, course, skill, ahead, density, out)

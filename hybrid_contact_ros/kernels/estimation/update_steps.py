@@ -18,7 +18,7 @@ from hybrid_contact_ros.kernels.estimation.contact_tracking import (
     told_statuses,
     track_closed,
 )
-from hybrid_contact_ros.kernels.estimation.event_times import follow_line, next_events
+from hybrid_contact_ros.kernels.estimation.event_times import LINE_TIME_CONSTANT, next_events
 from hybrid_contact_ros.kernels.estimation.ground import MOST_LOADED
 from hybrid_contact_ros.kernels.estimation.momentum_observer import (
     begins_at_rest,
@@ -26,6 +26,7 @@ from hybrid_contact_ros.kernels.estimation.momentum_observer import (
     observe_momentum,
     observed_forces,
 )
+from hybrid_contact_ros.kernels.estimation.rate_lines import shows_slope, without_noise
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
 from hybrid_contact_ros.kernels.estimation.sole_loads import drop_unborne, keep_borne
 from hybrid_contact_ros.kernels.estimation.stance import MOVES
@@ -59,11 +60,6 @@ SLOW = 2.5
 """Time constants of the observer between two states, from which on its forces are not those of the second one."""
 SLIP_TIME_CONSTANT = 0.01
 """s, of the low-pass of the contact points' velocities, which tells stick from slip."""
-LINE_TIME_CONSTANT = 0.01
-"""s, memory of the lines through load and friction margin: a few samples of a slow stream, a small part of a stride."""
-_SHOWN = 4.0  # time constants, after which a line has nine tenths of a slope
-# Part of a rate's deviation that its noise is at least; time constants of a line; deviations that noise makes.
-_NOISY, _FOLLOWED, _SIGMAS = 0.5, 2.0, 3.0
 ROLLOUT_CONTACTS = 62
 """The mask of a mode is a signed integer: more contacts have no rollout."""
 _WIDTH = 1 + TANGENTS
@@ -172,15 +168,9 @@ def _differs(touching, closed, mode):
 
 
 @kernel
-def weigh(settings, given, weight, robot, problem, here, tracker, mode, lines, scratch, out):
+def weigh(settings, given, weight, robot, problem, here, tracker, mode, rate_lines, scratch, out):
     """Write the forces and accelerations of the mode, or those that hold without known actuation; between the two
-    accelerations where efforts have a weight between 0 and 1. Follows the lines (``follow_line``) of the rates of open
-    contacts' gaps: the last of ``lines`` (m, 3, 3), in and out."""
-    for i in range(weight.shape[0]):
-        if tracker.closed[i]:
-            lines[i, 2, 2] = -1.0
-        else:
-            follow_line(given.dt, LINE_TIME_CONSTANT, here.gap_velocity[i], lines[i, 2])
+    accelerations where efforts have a weight between 0 and 1. ``rate_lines``: (m, 3), of :mod:`.rate_lines`."""
     forces, accelerations = scratch.weighed[0], scratch.weighed[1]
     least = 1.0 if given.trusted else 0.0
     for i in range(weight.shape[0]):
@@ -189,7 +179,7 @@ def weigh(settings, given, weight, robot, problem, here, tracker, mode, lines, s
             forces[i, k] = mode.forces[i * _WIDTH + k] if given.trusted else 0.0
             accelerations[i, k] = mode.accelerations[i * _WIDTH + k] if given.trusted else 0.0
     if least < 1.0:
-        _withdraw(settings, weight, least, problem, here, tracker, mode, lines, scratch)
+        _withdraw(settings, weight, least, problem, here, tracker, mode, rate_lines, scratch)
     contact_quantities(
         robot.normals, robot.tangents, robot.friction, here.tangential, here.slip_speed, forces, accelerations,
         out.vectors[FORCE_MODEL], out.numbers[FRICTION_MARGIN], scratch.slip_acceleration,
@@ -197,7 +187,7 @@ def weigh(settings, given, weight, robot, problem, here, tracker, mode, lines, s
 
 
 @kernel
-def _withdraw(settings, weight, least, problem, here, tracker, mode, lines, scratch):
+def _withdraw(settings, weight, least, problem, here, tracker, mode, rate_lines, scratch):
     """Move accelerations towards those without known actuation: free fall of a floating base with its joints locked
     where no contact is closed, and none with. How fast an open contact's gap changes has shown its own after some
     time: a robot on a crane does not fall. ``least``: weight of the acceleration of the robot as a whole."""
@@ -219,8 +209,8 @@ def _withdraw(settings, weight, least, problem, here, tracker, mode, lines, scra
                 other = problem.drift[i, k]
                 for c in range(_BASE):
                     other += problem.rows[i, k, c] * free[c]
-            if k == 0 and lines[i, 2, 2] > _SHOWN * LINE_TIME_CONSTANT:
-                other = lines[i, 2, 1]
+            if k == 0 and shows_slope(rate_lines[i]):
+                other = rate_lines[i, 1]
             known = weight[i] * accelerations[i, k] if weight[i] > 0.0 else 0.0
             accelerations[i, k] = known + (1.0 - weight[i]) * other
 
@@ -258,15 +248,10 @@ def observe(settled, robot, here, tracker, observer, solver, scratch, out):
 
 
 @kernel
-def foretell(settings, given, weight, robot, problem, here, tracker, noise, lines, scratch, ahead, out):
-    """Write the next event of each contact. Where rates are noisy (``noise``, (m,), m/s), those of open contacts are
-    those of their lines, as far as the two differ by noise."""
+def foretell(settings, given, weight, robot, problem, here, tracker, noise, rate_lines, lines, scratch, ahead, out):
+    """Write the next event of each contact. ``noise``: (m,), m/s, of the rates, as it was measured."""
     expected, rates = scratch.expected, scratch.vectors[0][: weight.shape[0]]
-    for i in range(weight.shape[0]):
-        rates[i], line, sigma = here.gap_velocity[i], lines[i, 2], here.velocity_sigmas[i]
-        noisy = noise[i] > _NOISY * sigma and line[2] > _FOLLOWED * LINE_TIME_CONSTANT
-        if noisy and abs(rates[i] - line[0]) < _SIGMAS * sigma:
-            rates[i] = line[0]
+    without_noise(noise, here.velocity_sigmas, here.gap_velocity, rate_lines, rates)
     for i in range(expected.shape[0]):
         for side in range(2):
             for k in range(3):
