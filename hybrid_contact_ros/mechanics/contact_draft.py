@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.mechanics.coordinates import Coordinates
 from hybrid_contact_ros.mechanics.inertia import NoInertiaError, check_inertia
 from hybrid_contact_ros.mechanics.limbs import FEET, Limbs
+from hybrid_contact_ros.mechanics.reaching import reaching
 from hybrid_contact_ros.mechanics.standing import standing
 from hybrid_contact_ros.mechanics.urdf import FREE_FLYER, read_urdf
 
@@ -63,7 +64,8 @@ def draft_contacts(urdf: Path, floating_base: bool | None = None) -> Draft:
 
     A robot walks where two limbs or more begin at its root link and reach down to about the same depth, or end in links
     that are called feet, or where three limbs or more that are alike reach away from it on all sides. Anything else is
-    held by its base, and the last link of its longest limb is its contact.
+    held by its base, and its contacts are the tips of its longest limb and of those that are nearly as long as that
+    one: of both arms, or of the fingers of a hand.
 
     Args:
         urdf: its file; meshes are looked for beside it, and left out where they are not found.
@@ -81,7 +83,7 @@ def draft_contacts(urdf: Path, floating_base: bool | None = None) -> Draft:
     floats = len(legs) >= 2 if floating_base is None else floating_base
     if floats and not legs and not wheels:
         raise ValueError(f"no limb of {urdf} ends in a foot: name the links that touch with --contact LINK …")
-    touching = legs if floats else [max(ends, key=limbs.length)]
+    touching = legs if floats else reaching(limbs, wheels)
     if (not touching or touching[0] in wheels) and len(wheels) > 1:  # one that turns may be the wrist of an arm
         named = ", ".join(limbs.links(limb)[0] for limb in wheels)
         raise ValueError(
@@ -176,7 +178,8 @@ class _Feet:
 
     def tip(self, limb: int) -> DraftContact:
         """The contact at the end of an arm: the ball on its tool's link, or else the origin of its frame."""
-        moving = [name for name, (frame, _) in self.limbs.frames.items() if frame.parentJoint > 0]
+        chain = self.limbs.chain(limb)
+        moving = [name for name, (frame, _) in self.limbs.frames.items() if frame.parentJoint in chain]
         named = [link for word in _TIPS for link in moving if word in link.lower().split("_")]
         link = (named or self.limbs.links(limb)[-1:])[0]
         if any(radius > 0 for radius, _ in self.limbs.shapes.get(link, ())):

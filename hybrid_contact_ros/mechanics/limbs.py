@@ -50,11 +50,15 @@ class Limbs:
 
     def branch(self, limb: int) -> int:
         """The joint at the root link that a joint of a limb hangs on."""
-        return self._chain(limb)[0]
+        return self.chain(limb)[0]
 
     def length(self, limb: int) -> int:
         """How many joints a limb has."""
-        return len(self._chain(limb))
+        return len(self.chain(limb))
+
+    def chain(self, limb: int) -> list[int]:
+        """The joints from the root link to the end of a limb."""
+        return [int(j) for j in self.model.supports[limb] if j != 0]
 
     def links(self, limb: int) -> list[str]:
         """The links that move with the last joint of a limb."""
@@ -78,9 +82,10 @@ class Limbs:
         shapes = [float(points[:, 2].min()) - radius for radius, points in self.shapes.get(link, ())]
         return min(shapes, default=float(self.frames[link][1].translation[2]))
 
-    def span(self, limb: int) -> float:
-        """The length (m) of a limb that is stretched out, from its first joint on."""
-        return float(self._spans(limb).sum())
+    def span(self, limb: int, begin: int | None = None) -> float:
+        """The length (m) of a limb that is stretched out, from its first joint on, or from another of its joints."""
+        after = 0 if begin is None else self.chain(limb).index(begin)
+        return float(self._spans(limb)[after:].sum())
 
     def sprawling(self) -> list[int]:
         """The limbs of a robot that stands between its feet, as insects and spiders do: three or more that are alike,
@@ -104,18 +109,14 @@ class Limbs:
         """The same robot with these limbs as low as their joints' limits allow, one joint after the other, twice."""
         posture = pin.neutral(self.model)
         for limb in limbs:
-            for joint in 2 * self._chain(limb):
+            for joint in 2 * self.chain(limb):
                 if self.model.joints[joint].nq == 1:
                     posture[self.model.joints[joint].idx_q] = self._lowest_angle(limb, joint, posture)
         return Limbs(self._urdf, self._path, posture)
 
-    def _chain(self, limb: int) -> list[int]:
-        """The joints from the root link to the end of a limb."""
-        return [int(j) for j in self.model.supports[limb] if j != 0]
-
     def _spans(self, limb: int) -> Array:
         """The distances (m) between the joints of a limb, and from its last joint to its end."""
-        between = [np.linalg.norm(self.model.jointPlacements[j].translation) for j in self._chain(limb)[1:]]
+        between = [np.linalg.norm(self.model.jointPlacements[j].translation) for j in self.chain(limb)[1:]]
         return np.array([*between, np.linalg.norm(self._end(limb))])
 
     def _end(self, limb: int) -> Array:

@@ -27,11 +27,13 @@ LEGS = {
     "g1_description/urdf/g1_29dof_rev_1_0.urdf": ("left_ankle_roll_link", "right_ankle_roll_link"),
 }
 ARMS = {
-    "ur_description/urdf/ur5_robot.urdf": "tool0",
-    "panda_description/urdf/panda.urdf": "panda_hand_tcp",
-    "tiago_description/robots/tiago.urdf": "arm_tool_link",
-    "kinova_description/robots/kinova.urdf": "j2s6s200_link_finger_tip_1",
-    "z1_description/urdf/z1.urdf": "gripperMover",
+    "ur_description/urdf/ur5_robot.urdf": ["tool0"],
+    "panda_description/urdf/panda.urdf": ["panda_hand_tcp"],
+    "tiago_description/robots/tiago.urdf": ["arm_tool_link"],
+    "tiago_description/robots/tiago_dual.urdf": ["arm_left_tool_link", "arm_right_tool_link"],
+    "baxter_description/urdf/baxter.urdf": ["l_gripper_l_finger_tip", "r_gripper_l_finger_tip"],
+    "kinova_description/robots/kinova.urdf": ["j2s6s200_link_finger_tip_1"],
+    "z1_description/urdf/z1.urdf": ["gripperMover"],
 }
 
 
@@ -52,11 +54,11 @@ def test_a_robot_with_legs_is_drafted_with_its_feet(robot, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("robot", ARMS)
-def test_an_arm_is_drafted_with_its_tool_and_a_table(robot, tmp_path, capsys):
+def test_a_robot_with_arms_is_drafted_with_a_tool_of_each_and_a_table(robot, tmp_path, capsys):
     config = drafted(example_urdf(robot), tmp_path)
     assert "wheels" not in capsys.readouterr().err
     assert not config.floating_base and list(config.environments) == ["table"]
-    assert [contact.link for contact in config.contacts.values()] == [ARMS[robot]]
+    assert [contact.link for contact in config.contacts.values()] == ARMS[robot]
 
 
 def test_balls_and_soles_have_the_sizes_of_their_shapes(tmp_path):
@@ -99,8 +101,9 @@ def test_links_may_be_named(tmp_path, capsys):
 
 def test_a_link_whose_name_ros_would_take_apart_gets_another_name(tmp_path):
     config = drafted(example_urdf("allegro_hand_description/urdf/allegro_left_hand.urdf"), tmp_path)
-    ((name, contact),) = config.contacts.items()
-    assert "." in contact.link and name == contact.link.replace(".", "_")
+    assert len(config.contacts) == 4, "the tips of three fingers and a thumb"
+    for name, contact in config.contacts.items():
+        assert "." in contact.link and name == contact.link.replace(".", "_")
 
 
 def test_a_file_that_is_there_is_not_replaced(tmp_path, capsys):
