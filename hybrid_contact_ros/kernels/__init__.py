@@ -26,6 +26,7 @@ from pkgutil import iter_modules
 
 import numba
 
+from hybrid_contact_ros.kernels import disk_cache
 from hybrid_contact_ros.kernels.compiling import DEFERRED
 
 BELOW = {
@@ -90,6 +91,7 @@ MODULES = tuple(f"{folder}.{module.name}" for folder in BELOW for module in sort
 
 
 def _import_all() -> None:
+    disk_cache.KEYED.update(directory for directory in CACHE_DIRECTORIES.values() if directory is not None)
     before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
     try:
         for name in MODULES:

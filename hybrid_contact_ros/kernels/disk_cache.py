@@ -3,7 +3,8 @@
 One process at a time compiles a kernel; the others wait and then find it in the cache. Nodes that start together, and
 the helper process of a first start, share the work that way. Without a lock numba's index of a kernel could also end up
 naming the file of another signature, where two processes write at once. The operating system releases the lock of a
-process that dies.
+process that dies. Nor does it matter where the package lies: a checkout and what is installed from it share one
+another's machine code.
 """
 
 from __future__ import annotations
@@ -13,13 +14,34 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from numba.core.caching import FunctionCache
+from numba.core import config
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.runtime import rtsys
 
 try:
     import fcntl
 except ImportError:  # no POSIX: every process compiles for itself
     fcntl = None  # type: ignore[assignment]
+
+
+KEYED: set[str] = set()
+"""Directories whose names hold the hash of all sources that their machine code comes from."""
+
+
+_InChosenDirectory: Any = CompileResultCacheImpl._locator_classes[0]  # its name differs between versions of numba
+
+
+class _Locator(_InChosenDirectory):  # type: ignore[misc]
+    """numba's, which makes a folder for each place of a source; where the sources are in the directory's name, none."""
+
+    def __init__(self, py_func: Any, py_file: str) -> None:
+        super().__init__(py_func, py_file)
+        if config.CACHE_DIR in KEYED:  # type: ignore[attr-defined]
+            self._cache_path = config.CACHE_DIR  # type: ignore[attr-defined]
+
+
+class _Files(CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = [_Locator, *CompileResultCacheImpl._locator_classes]
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
@@ -29,6 +51,8 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     compile with, which takes longer than loading all kernels of a node. It does so again where it compiles. numba also
     stops at a file that is damaged, in every process from then on; here such a kernel is compiled and stored anew.
     """
+
+    _impl_class = _Files
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         rtsys.initialize(target_context)  # the functions that kernels which make arrays call; once a process

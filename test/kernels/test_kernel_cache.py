@@ -1,6 +1,7 @@
 """Where compiled kernels are kept, and that they can be frozen."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -39,6 +40,24 @@ def test_cache_falls_back_where_the_named_directory_cannot_be_made(tmp_path):
     blocked.write_text("not a directory")
     env = {"HYBRID_CONTACT_CACHE": str(blocked), "XDG_CACHE_HOME": str(tmp_path / "xdg"), "NUMBA_CACHE_DIR": ""}
     assert _cache_directory(**env).startswith(str(tmp_path / "xdg" / "hybrid_contact_ros"))
+
+
+def test_a_copy_of_the_package_elsewhere_shares_the_machine_code(tmp_path):
+    code = (
+        "import numpy as np\n"
+        "from hybrid_contact_ros.kernels.impacts import lemke\n"
+        "print(lemke.__file__, lemke.lcp_residual(np.eye(1), np.ones(1), np.zeros(1)))\n"
+    )
+    copy = tmp_path / "copy"
+    shutil.copytree(ROOT / "hybrid_contact_ros", copy / "hybrid_contact_ros")
+    found = []
+    for place in (ROOT, copy):
+        env = {**os.environ, "PYTHONPATH": str(place), "HYBRID_CONTACT_CACHE": str(tmp_path / "cache")}
+        run = [sys.executable, "-c", code]
+        said = subprocess.run(run, cwd=tmp_path, env=env, capture_output=True, text=True, check=True).stdout
+        assert said.startswith(str(place))
+        found.append({path: path.stat().st_mtime_ns for path in (tmp_path / "cache").rglob("*.nb?")})
+    assert found[0] and found[0] == found[1]
 
 
 def test_importing_the_kernels_leaves_numbas_cache_setting_alone():
