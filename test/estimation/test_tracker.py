@@ -173,6 +173,15 @@ def test_without_efforts_a_foot_that_speeds_up_is_no_noisier_along_the_surface_t
     assert low <= np.sqrt(tracker.memory.spread[0]) <= high
 
 
+@pytest.mark.parametrize(("stopped", "noisy"), [(0.02, True), (-1.0, False)])
+def test_a_leg_without_efforts_that_an_impact_stopped_may_give_way_while_its_foot_stands(stopped, noisy):
+    tracker = Tracker(TANGENTS, ActivationConfig(), weight=0.0, stopped=stopped)
+    tracker.memory.closed[:] = 1
+    for k in range(400):
+        tracker.near(1e-3, np.zeros(1), np.zeros(1), np.array([[np.sin(0.02 * k), 0.0, 0.0]]))  # m/s
+    assert (np.sqrt(tracker.memory.spread[0]) > 0.1) == noisy
+
+
 @pytest.mark.parametrize(("told", "near"), [(True, 1), (False, 0)])
 def test_above_gap_on_an_open_contact_at_rest_is_a_candidate_where_its_load_can_tell(told, near):
     config = ActivationConfig()

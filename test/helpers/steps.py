@@ -30,11 +30,19 @@ Array = NDArray[np.float64]
 
 
 class Tracker:
-    """Which contacts are closed and slide. ``weight``: of their efforts. ``rate_noise``: measured, m/s."""
+    """Which contacts are closed and slide. ``weight``: of their efforts. ``rate_noise``: measured, m/s. ``stopped``: s
+    since an impact stopped them; negative where none did."""
 
-    def __init__(self, tangents: Array, config: ActivationConfig, weight: float = 1.0, rate_noise: float = 0.0) -> None:
+    def __init__(
+        self,
+        tangents: Array,
+        config: ActivationConfig,
+        weight: float = 1.0,
+        rate_noise: float = 0.0,
+        stopped: float = -1.0,
+    ) -> None:
         m = len(tangents)
-        self.weight, self.rate_noise = np.full(m, weight), np.full(m, rate_noise)
+        self.weight, self.rate_noise, self.stopped = (np.full(m, each) for each in (weight, rate_noise, stopped))
         self.config, self._tangents, self.memory = config, tangents, tracker_memory(m)
         self.touching, self.status = np.zeros(m, np.uint8), np.ones(m, np.uint8)
         self.sliding = np.zeros((m, 2))
@@ -49,8 +57,8 @@ class Tracker:
         candidates(c.gap_on, off, True, c.velocity_tolerance, tolerance, memory.closed, gap, rate, self.touching)
         slips(
             c.slip_on, c.slip_off, SLIP_TIME_CONSTANT, c.velocity_sigma, self._tangents, dt, memory.closed,
-            self.weight, self.rate_noise, tangential, memory.slipping, memory.seen, memory.smooth, memory.spread,
-            self.sliding,
+            self.weight, self.rate_noise, self.stopped, tangential, memory.slipping, memory.seen, memory.smooth,
+            memory.spread, self.sliding,
         )  # fmt: skip
         return self.touching
 

@@ -15,6 +15,7 @@ BELIEVED = 0.5
 UNKNOWN = -1.0  # the evidence before the first state
 _IDLE = 1e-6  # A load below this part of force_on is the rounding of none.
 _SPREAD_GAIN = 0.1  # The noise is averaged over the inverse of this many times as many states as the velocity.
+_GIVES_WAY = 0.1  # s after an impact, in which a leg may give way that nothing is known of
 _SPREAD_MOST = 9.0  # A square is at most this many times what is known of it: a foot that is flung is not noisy.
 # A contact that just closed slips if its mean velocity exceeds this many of its standard deviations.
 _SLIP_SIGMAS = 4.0
@@ -59,7 +60,7 @@ def slips(
     # constants:
     slip_on, slip_off, time_constant, velocity_sigma, tangents,
     # problem:
-    dt, closed, weight, rate_noise, tangential,
+    dt, closed, weight, rate_noise, stopped, tangential,
     # memory:
     slipping, seen, smooth, spread,
     # out:
@@ -78,6 +79,8 @@ def slips(
         dt: since the last state, s. closed: (m,) uint8, of the state before. weight: (m,), of the contact's efforts.
         rate_noise: (m,), m/s, of the gap's rate as it was measured (:mod:`.rate_noise`): where efforts are not
             believed, a contact that speeds up may be a foot that has left, and only what is no larger is noise.
+        stopped: (m,), s, since an impact stopped the contact (:mod:`.foot_stops`), negative where none did: such a leg
+            may give way, and the foot be where it was.
         tangential: velocity along the surface (m, 3), m/s, world frame.
         slipping: in and out (m,) uint8. seen: in and out (m,), states in the average. smooth: in and out (m, 3), the
             average, m/s. For an open contact these are what they would be if it closed now.
@@ -99,8 +102,9 @@ def slips(
             speed += smooth[i, k] ** 2
         if closed[i]:
             least = spread[i] if weight[i] >= BELIEVED else rate_noise[i] * rate_noise[i]
-            most = _SPREAD_MOST * max(velocity_sigma * velocity_sigma, least)
-            spread[i] += (1.0 - lag) * _SPREAD_GAIN * (min(0.5 * apart, most) - spread[i])
+            gives_way = 0.0 <= stopped[i] <= _GIVES_WAY and weight[i] < BELIEVED
+            most = math.inf if gives_way else _SPREAD_MOST * max(velocity_sigma * velocity_sigma, least)
+            spread[i] = min(spread[i] + (1.0 - lag) * _SPREAD_GAIN * (min(0.5 * apart, most) - spread[i]), most)
         doubt = _SLIP_SIGMAS * math.sqrt(max(velocity_sigma * velocity_sigma, spread[i]) / (2.0 * seen[i] - 1.0))
         slipping[i] = 1 if math.sqrt(speed) > (slip_off if slipping[i] else max(slip_on, doubt)) else 0
         for k in range(2):

@@ -349,8 +349,8 @@ def update(
     )  # fmt: skip
     # Tell stick from slip of the contacts that were closed at the last state.
     slips(
-        slip_on, slip_off, SLIP_TIME_CONSTANT, velocity_sigma, tangents, dt, closed, weight, noise_sigma, tangential,
-        slipping, seen, smooth, spread, sliding,
+        slip_on, slip_off, SLIP_TIME_CONSTANT, velocity_sigma, tangents, dt, closed, weight, noise_sigma, stop_since,
+        tangential, slipping, seen, smooth, spread, sliding,
     )  # fmt: skip
     # Follow the momentum, and believe in each contact as far as this state and those before it agree with it.
     settled = follow_momentum(settings, given, problem, here, velocity, drives, observer)
