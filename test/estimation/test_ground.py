@@ -279,6 +279,14 @@ def test_all_points_of_a_flat_sole_that_rests_on_a_slope_stand():
     assert mode.closed.all() and np.ptp(mode.ground_offset) > 0.03
 
 
+def over_still_feet(model, q, speed):
+    """The velocity (nv,) of a base that moves forward at ``speed``, m/s, while all feet stay where they are."""
+    problem = model.problem(RobotState(0, q, np.zeros(model.nv)))
+    rows = np.vstack([problem.normal_jacobian, *problem.tangent_jacobian.swapaxes(0, 1)])
+    base = np.r_[speed, np.zeros(5)]
+    return np.r_[base, -np.linalg.solve(rows[:, 6:], rows[:, :6] @ base)]
+
+
 @pytest.mark.parametrize(("bend", "height"), [(0.25, 0.03), (0.7, 0.11)])  # rad, m
 def test_without_efforts_a_foot_stands_that_is_still_while_the_base_moves_on_and_not_at_the_apex_of_its_swing(
     go2, bend, height
@@ -290,10 +298,7 @@ def test_without_efforts_a_foot_stands_that_is_still_while_the_base_moves_on_and
     lifted = model.problem(RobotState(0, q, v)).gap[0]
     assert height < lifted < height + 0.03
     for k in range(250):
-        problem = model.problem(RobotState(k * STEP, q, np.zeros(model.nv)))
-        rows = np.vstack([problem.normal_jacobian, *problem.tangent_jacobian.swapaxes(0, 1)])
-        v[:6] = 0.15, 0.0, 0.0, 0.0, 0.0, 0.0
-        v[6:] = -np.linalg.solve(rows[:, 6:], rows[:, :6] @ v[:6])
+        v = over_still_feet(model, q, 0.15)
         mode = go2.update(RobotState(k * STEP, q, v), Parts.MODE).mode
         assert mode.closed[1:].all()
         if k == 50:
@@ -323,6 +328,21 @@ def test_without_efforts_a_robot_at_rest_stands_on_as_many_feet_as_keep_it_from_
         modes = at_rest(go2, lifts)
         assert modes[0].gap.max() > 0.03 and not modes[0].closed.all()
         assert modes[-1].closed.all()
+
+
+def test_without_efforts_a_robot_that_swayed_as_it_landed_stands_once_it_has_been_at_rest_for_longer(go2):
+    """On the blocks of above, its base moves 14 mm past its feet within 0.15 s, and then is at rest."""
+    model = go2.model
+    q = posed(model)
+    for k, name in enumerate(model.joint_names):
+        q[7 + k] -= 0.25 * (name in ("FL_calf_joint", "RR_calf_joint"))
+    q[2] -= model.problem(RobotState(0, q, np.zeros(model.nv))).gap.min()
+    for k in range(1000):
+        v = over_still_feet(model, q, 0.093 if k < 150 else 0.0)
+        mode = go2.update(RobotState(k * STEP, q, v), Parts.MODE).mode
+        assert k != 300 or not mode.closed.all(), "it may be a walk yet"
+        q = q + 1e-3 * np.r_[v[:3], 0.0, 0.0, 0.0, 0.0, v[6:]]
+    assert mode.closed.all()
 
 
 def test_without_efforts_a_foot_that_is_lifted_off_the_others_does_not_stand(go2):

@@ -29,6 +29,7 @@ _FURTHEST, _FURTHEST_UNLOADED = 0.3, 0.1  # m, from it
 _BEYOND = 1e-6  # m
 # m/s, of a foot that is lifted slowly; and m: so far within what it stands on is the centre of mass of a robot at rest
 _CREEPS, _BALANCE = 0.01, 0.01
+_SETTLES = 0.02  # m/s: what a base that landed moved until it was at rest, by the time since, is no more than this
 
 
 @kernel
@@ -112,7 +113,7 @@ def _is_needed(i, noise, ground, given, problem, here, places, memory, ahead):
             if creeps or memory.standing[j] < ground.still_time_unloaded:
                 return False
             for k in range(3):
-                if abs(memory.travel[j, k]) > STRAYED:
+                if abs(memory.travel[j, k]) > max(STRAYED, _SETTLES * memory.standing[j]):
                     return False
             lower = problem.gap[j] < problem.gap[i] - _BEYOND
             if memory.entry[j] < 0 and lower and ahead.plane_of[j] == ahead.plane_of[i]:
