@@ -21,6 +21,7 @@ def model_recording(
     states: Sequence[tuple[ArrayLike, ArrayLike]],
     effort: ArrayLike | None = None,
     touching: float = _TOUCHING,
+    closed: ArrayLike | None = None,
 ) -> Recording:
     """The recording of states that are exactly known, of a simulation (``[run.at(t) for t in times]``) or a plan.
 
@@ -28,17 +29,22 @@ def model_recording(
         model: the robot. urdf: its text, which the recording carries along.
         times: (n,) s. states: (q, v) at each of them, in the model's coordinates.
         effort: (n, driven joints) N m, or N; None: not measured.
-        touching: a contact is closed in truth where its gap (m) is smaller.
+        touching: a contact is closed in truth where its gap (m) to the configured ground is smaller.
+        closed: (n, contacts), whether each contact is closed in truth, in the model's order: by the contact forces of a
+            simulator whose ground is another than the configured one. None: by ``touching``.
 
     Raises:
-        ValueError: the numbers of states, times and efforts differ, or a state does not fit the model.
+        ValueError: the numbers of states, times, efforts and truths differ, or a state does not fit the model.
     """
     n = np.size(times)
     q, v = (np.array(part, dtype=np.float64) for part in zip(*states, strict=True))
     efforts = None if effort is None else np.asarray(effort, dtype=np.float64)
     if len(q) != n or (efforts is not None and len(efforts) != n):
         raise ValueError(f"there are {n} times, {len(q)} states and {n if efforts is None else len(efforts)} efforts")
-    closed = np.array([model.problem(RobotState(0, *state)).gap < touching for state in zip(q, v, strict=True)])
+    touches = np.array([model.problem(RobotState(0, *state)).gap < touching for state in zip(q, v, strict=True)])
+    truth = touches if closed is None else np.asarray(closed, dtype=bool)
+    if truth.shape != touches.shape:
+        raise ValueError(f"closed has shape {truth.shape} for {n} times and {len(model.contact_names)} contacts")
     floating = model.floating_base
     return Recording(
         np.asarray(times, dtype=np.float64),
@@ -52,6 +58,6 @@ def model_recording(
         effort=efforts,
         contacts=model.contact_names,
         frames=model.contact_frames,
-        closed=closed,
+        closed=truth,
         urdf=urdf,
     )

@@ -26,6 +26,17 @@ def test_contacts_are_closed_where_their_gap_is_nearly_nothing(cube):
     assert recording.position.shape == (3, 3) and recording.q.shape == (3, 0) and recording.effort is None
 
 
+def test_what_a_simulators_forces_say_takes_the_place_of_gaps_to_the_configured_ground(cube):
+    model, urdf = cube
+    states = [(model.neutral(), np.zeros(6))] * 2
+    touched = np.zeros((2, len(model.contact_names)))
+    touched[1, 3] = 1
+    recording = model_recording(model, urdf, [0.0, 0.1], states, closed=touched > 0)
+    assert recording.closed.dtype == bool and recording.closed.tolist() == (touched > 0).tolist()
+    with pytest.raises(ValueError, match=r"closed has shape \(2, 1\) for 2 times and \d+ contacts"):
+        model_recording(model, urdf, [0.0, 0.1], states, closed=touched[:, :1])
+
+
 def test_numbers_of_states_and_efforts_must_agree(cube):
     model, urdf = cube
     state = (model.neutral(), np.zeros(6))
