@@ -17,7 +17,16 @@ def test_a_contact_that_is_believed_closes_unless_it_is_still_arriving(gap, rate
     probability = np.array([[0.99, 0.0]])
     decide_closed(0.6, 0.4, 0.1, np.array([gap]), np.array([rate]), np.array([stopped]), probability, closed, evidence)
     assert bool(closed[0]) is closes
-    assert evidence[0] == pytest.approx(0.49 if closes else 0.0)
+    assert evidence[0] == pytest.approx(0.49), "it touched now, though it waits until it is slow"
+
+
+@pytest.mark.parametrize(("rate", "evidence"), [(-1.0, 0.0), (-0.05, 0.08)])
+def test_that_an_arriving_contact_may_have_touched_is_no_evidence_before_it_would_close(rate, evidence):
+    closed, found = np.zeros(1, np.uint8), np.zeros(1)
+    decide_closed(
+        0.6, 0.4, 0.1, np.array([0.006]), np.array([rate]), np.full(1, -1.0), np.array([[0.58, 0.0]]), closed, found
+    )
+    assert not closed[0] and found[0] == pytest.approx(evidence)
 
 
 @pytest.mark.parametrize(("was", "alone", "gap", "belief", "closes"), [

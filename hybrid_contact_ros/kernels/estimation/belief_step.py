@@ -254,7 +254,8 @@ def decide_closed(close_above, open_below, velocity_tolerance, gap, rate, stoppe
     Args:
         gap: φ (m,), m. rate: φ̇ (m,), m/s. stopped: (m,), s since an impact stopped the contact; negative without.
         probability: (m, 2), its first column. closed: in and out (m,) uint8.
-        evidence: out (m,), positive where the belief is against the status that the contact had before this state.
+        evidence: out (m,), positive where the belief is against the status that the contact had before this state: also
+            of a contact that would close, if it had not to wait, for that is when it touched.
     """
     for i in range(closed.shape[0]):
         p = probability[i, 0]
@@ -263,7 +264,7 @@ def decide_closed(close_above, open_below, velocity_tolerance, gap, rate, stoppe
             closed[i] = 0 if p < open_below else 1
         else:
             arriving = gap[i] > 0.0 and rate[i] < -velocity_tolerance and stopped[i] < 0.0
-            evidence[i] = 0.0 if arriving else max(p - _DOUBT, 0.0)
+            evidence[i] = 0.0 if arriving and p <= close_above else max(p - _DOUBT, 0.0)
             closed[i] = 1 if p > close_above and not arriving else 0
 
 
