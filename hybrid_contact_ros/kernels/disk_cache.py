@@ -41,7 +41,7 @@ class _Locator(_InChosenDirectory):  # type: ignore[misc]
 
 
 class _Files(CompileResultCacheImpl):  # type: ignore[misc]
-    _locator_classes = [_Locator, *CompileResultCacheImpl._locator_classes]
+    _locator_classes = [_Locator, *CompileResultCacheImpl._locator_classes]  # noqa: RUF012  (as numba has it)
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]

@@ -185,10 +185,10 @@ def update(
 
     Args: the members of UpdateSettings, GroundSettings, BeliefUse and BeliefSettings (both prefixed with ``belief_``),
         RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last
-        mode was solved), ``lines`` of EventOut, ``rate_lines`` (m, 3), ObserverMemory, LogMemory, TrustTable, TrustMemory
-        and TrustScratch (both with the prefix ``trust_``), EffortCorrection, EffortErrors (``error_``), HangMemory
-        (``hang_``), RateNoise, FootStops, FrictionTable and FrictionBounds (both with ``friction_``), StanceMemory,
-        GroundMap, BeliefRecord (with the prefix), SensorSettings, SensorGiven and
+        mode was solved), ``lines`` of EventOut, ``rate_lines`` (m, 3), ObserverMemory, LogMemory, TrustTable,
+        TrustMemory and TrustScratch (both with the prefix ``trust_``), EffortCorrection, EffortErrors (``error_``),
+        HangMemory (``hang_``), RateNoise, FootStops, FrictionTable and FrictionBounds (both with ``friction_``),
+        StanceMemory, GroundMap, BeliefRecord (with the prefix), SensorSettings, SensorGiven and
         SensorMemory (with the prefix ``sensor_``), OffsetMemory (``offset_``), StrideCourse, EventSkill and
         DensityMemory (with the prefixes ``course_``, ``skill_`` and ``density_``), StateScratch, UpdateScratch,
         GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix ``out_``.
