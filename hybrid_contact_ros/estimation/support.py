@@ -15,10 +15,10 @@ from hybrid_contact_ros.config_engine import ActivationConfig
 from hybrid_contact_ros.config_ground import GroundConfig
 from hybrid_contact_ros.kernels.estimation.free_forces import MOST_CONTACTS
 
-_Group = TypeVar("_Group", ActivationConfig, BeliefConfig, GroundConfig)
-
 if TYPE_CHECKING:
     from hybrid_contact_ros.mechanics.model import RigidBodyModel
+
+_Group = TypeVar("_Group", ActivationConfig, BeliefConfig, GroundConfig)
 
 _GRAVITY = 9.81
 _PRESSES = 0.04  # of the weight of an arm: a contact that presses on purpose bears this, or more

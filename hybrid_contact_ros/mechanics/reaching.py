@@ -11,8 +11,9 @@ _SPAN = 0.5  # part of the longest limb's span that a limb of its own has: finge
 
 
 def reaching(limbs: Limbs, wheels: Sequence[int]) -> list[int]:
-    """The ends of the longest limb and of those that are nearly its equals from where they leave it, as the arms of a
-    robot with a torso and the fingers of a hand; of a limb that forks, as into the fingers of a gripper, one end.
+    """The end of the longest limb, and after it those of limbs that are nearly its equals from where they leave it, as
+    the arms of a robot with a torso and the fingers of a hand; of a limb that forks, as into the fingers of a gripper,
+    one end.
 
     Args:
         limbs: at the neutral configuration; with a joint that moves.
@@ -27,4 +28,4 @@ def reaching(limbs: Limbs, wheels: Sequence[int]) -> list[int]:
         own = [joint for joint in limbs.chain(end) if joint not in shared]
         if len(own) >= _JOINTS and limbs.span(end, own[0]) >= _SPAN * limbs.span(chosen[0]):
             chosen.append(end)
-    return sorted(chosen)
+    return chosen

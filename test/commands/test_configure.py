@@ -168,3 +168,22 @@ def test_a_robot_on_wheels_is_refused_and_named_links_are_taken(tmp_path, capsys
 @pytest.mark.parametrize(("x", "text"), [(-3e-5, "-0.00003"), (0.0, "0.0"), (-1e-9, "0.0"), (0.05, "0.05"), (2, "2.0")])
 def test_numbers_are_numbers_to_every_reader_of_yaml(x, text):
     assert _number(x) == text and isinstance(yaml.safe_load(text), float)
+
+
+def test_wheels_at_the_end_of_the_longest_limbs_are_no_contacts_beside_arms(tmp_path, capsys):
+    """Two arms of three joints, which come first in the model, over two legs of four that end in wheels."""
+    parts = [link("trunk")]
+    for k, y in enumerate((0.2, -0.2)):
+        for limb, joints, step in ((f"arm{k}", 3, "0.3 0 0"), (f"leg{k}", 4, "0 0 -0.3")):
+            parent = "trunk"
+            for j in range(joints):
+                kind = "continuous" if limb.startswith("leg") and j == joints - 1 else "revolute"
+                at = f"0 {y} 0" if j == 0 else step
+                parts += [
+                    link(f"{limb}_{j}"),
+                    joint(f"{limb}_j{j}", parent, f"{limb}_{j}", kind, at=at, turned="0 0 0"),
+                ]
+                parent = f"{limb}_{j}"
+    (tmp_path / "rover.urdf").write_text(robot(*parts))
+    assert main(["configure", str(tmp_path / "rover.urdf")]) == 2
+    assert "end in wheels (leg0_3, leg1_3)" in capsys.readouterr().err

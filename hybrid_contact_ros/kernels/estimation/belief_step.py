@@ -264,8 +264,9 @@ def decide_closed(close_above, open_below, velocity_tolerance, gap, rate, stoppe
             closed[i] = 0 if p < open_below else 1
         else:
             arriving = gap[i] > 0.0 and rate[i] < -velocity_tolerance and stopped[i] < 0.0
-            evidence[i] = 0.0 if arriving and p <= close_above else max(p - _DOUBT, 0.0)
-            closed[i] = 1 if p > close_above and not arriving else 0
+            closes = p > close_above
+            evidence[i] = max(p - _DOUBT, 0.0) if closes or not arriving else 0.0
+            closed[i] = 1 if closes and not arriving else 0
 
 
 @kernel

@@ -101,9 +101,13 @@ def slips(
             smooth[i, k] += (tangential[i, k] - smooth[i, k]) / seen[i]
             speed += smooth[i, k] ** 2
         if closed[i]:
-            least = spread[i] if weight[i] >= BELIEVED else rate_noise[i] * rate_noise[i]
-            gives_way = 0.0 <= stopped[i] <= _GIVES_WAY and weight[i] < BELIEVED
-            most = math.inf if gives_way else _SPREAD_MOST * max(velocity_sigma * velocity_sigma, least)
+            if weight[i] >= BELIEVED:
+                least = spread[i]
+            elif 0.0 <= stopped[i] <= _GIVES_WAY:
+                least = math.inf
+            else:
+                least = rate_noise[i] * rate_noise[i]
+            most = _SPREAD_MOST * max(velocity_sigma * velocity_sigma, least)
             spread[i] = min(spread[i] + (1.0 - lag) * _SPREAD_GAIN * (min(0.5 * apart, most) - spread[i]), most)
         doubt = _SLIP_SIGMAS * math.sqrt(max(velocity_sigma * velocity_sigma, spread[i]) / (2.0 * seen[i] - 1.0))
         slipping[i] = 1 if math.sqrt(speed) > (slip_off if slipping[i] else max(slip_on, doubt)) else 0
