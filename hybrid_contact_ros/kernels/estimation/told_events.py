@@ -2,9 +2,11 @@
 
 A change of mode is a DETECTED event. A touchdown or a liftoff is dated back to when the evidence for it began. It
 happened between the last state that did not speak for it and the first that did: where the gap changes sign between the
-two, at the zero of the gap by linear interpolation, and otherwise half way. If the evidence had to add up over several
-states, a liftoff is at the first of them, where the load was gone. The bounds of the event are the last state without
-evidence and the state that tells it.
+two, at the zero of the gap by linear interpolation, and otherwise half way. A foot that had just reached the ground at
+the last state without evidence, or had been slowed down as no leg slows a foot down, touched then: an impact is seen in
+all that speaks for a contact some states later. If the evidence had to add up over several states, a liftoff is at the
+first of them, where the load was gone. The bounds of the event are the last state without evidence, or the one before
+the impact, and the state that tells it.
 
 A prediction is told when several states in a row agree on it, when it is no nearer than the next state, and when it is
 new or its time has left the bounds that were told last. A prediction that was told stands until the event comes or its
@@ -25,6 +27,10 @@ _TOUCHDOWN, _LIFTOFF = int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
 _SLIP, _STICK = int(EventKind.SLIP), int(EventKind.STICK)
 _STICKING, _SLIPPING = int(ContactStatus.STICKING), int(ContactStatus.SLIPPING)
 _AGREEING_STATES = 3  # that must foretell the same, in a row, before it is told
+_UNSEEN_NS = 2_000_000  # for so long, or one state, an impact may be no evidence
+# What slows a foot down is an impact where it takes this part of its speed, faster than this (m/s²), and more than so
+# many deviations of a rate.
+_STRUCK, _ABRUPT, _SIGMAS = 0.1, 40.0, 4.0
 _NEVER_NS = 2**63 - 1  # latest time of an event that may not happen
 _LATEST = 1e9  # s; a later time is never
 
@@ -40,6 +46,10 @@ class LogMemory(NamedTuple):
     calm_gap: Array  # (m,), m, at that state
     begun: Indices  # (m,), the first state with evidence; −1 where there is none
     begun_gap: Array  # (m,), m
+    last_gap: Array  # (m,), m, at the last state
+    last_rate: Array  # (m,), m/s, of the gap at the last state
+    above: Indices  # (m,), the last state before the open contact reached the ground or was struck; −1 for none
+    reached: Indices  # (m,), when it did
     agreed: Indices  # (m, 4), latest prediction: kind, earliest, latest, and how many states agree on it
     told: Indices  # (m, 3), prediction told last: kind (0 for none), earliest, latest
     waiting: Indices  # (m, COLUMNS), liftoffs that are not sure, as of events_to_learn; kind 0 for none
@@ -47,13 +57,16 @@ class LogMemory(NamedTuple):
 
 
 @kernel
-def tell_events(stamp, last_stamp, first, status, evidence, gap, kind, times, memory, events):
+def tell_events(
+    stamp, last_stamp, first, status, evidence, gap, rate, rate_sigmas, kind, times, memory, events
+):  # fmt: skip
     """Write the events of one state, the detected ones first.
 
     Args:
         stamp, last_stamp: ns, of this state and the one before it; ``first`` where there is none before.
         status: (m,) uint8, ContactStatus. evidence: (m,), positive where something speaks against the status before.
-        gap: φ (m,), m. kind: (m,) uint8, EventKind, times: (m, 3), s; of next_events. memory: in and out, LogMemory.
+        gap: φ (m,), m. rate: φ̇ (m,), m/s, with its deviations, ``rate_sigmas``. kind: (m,) uint8, EventKind, times:
+            (m, 3), s; of next_events. memory: in and out, LogMemory.
         events: out, (2 m, COLUMNS) int64.
 
     Returns:
@@ -61,6 +74,7 @@ def tell_events(stamp, last_stamp, first, status, evidence, gap, kind, times, me
     """
     count = 0
     for i in range(status.shape[0]):
+        _note_impact(i, stamp, last_stamp, first, gap, rate, rate_sigmas, memory)
         if not first and status[i] != memory.last_status[i]:
             _detect(i, stamp, last_stamp, status, gap, memory, events[count])
             memory.told[i, 0] = memory.told[i, 1] = memory.told[i, 2] = 0
@@ -80,6 +94,26 @@ def tell_events(stamp, last_stamp, first, status, evidence, gap, kind, times, me
             memory.begun_gap[i] = gap[i]
         memory.last_status[i] = status[i]
     return detected, count
+
+
+@kernel
+def _note_impact(i, stamp, last_stamp, first, gap, rate, rate_sigmas, memory):
+    """Note when open contact i reached the ground, by linear interpolation of its gap, or was struck: half way."""
+    before, fell = memory.last_gap[i], -memory.last_rate[i]
+    now, period = gap[i], stamp - last_stamp
+    memory.last_gap[i], memory.last_rate[i] = now, rate[i]
+    if first:
+        memory.above[i] = -1
+        return
+    part = -1.0
+    if before > 0.0 and now <= 0.0:
+        part = before / (before - now)
+    elif fell + rate[i] > max(_STRUCK * fell, _ABRUPT * 1e-9 * period, _SIGMAS * rate_sigmas[i]) and fell > 0.0:
+        part = 0.5
+    noted = memory.above[i] >= 0 and last_stamp - memory.reached[i] <= max(_UNSEEN_NS, period)
+    if part >= 0.0 and memory.last_status[i] < _STICKING and not noted:
+        memory.above[i] = last_stamp
+        memory.reached[i] = last_stamp + _whole(part * period)
 
 
 @kernel
@@ -104,6 +138,10 @@ def _detect(i, stamp, last_stamp, status, gap, memory, event):
         part = before / (before - now)
     event[2] = begin if added_up and is_open else earliest + _whole(part * (begin - earliest))
     event[3] = earliest
+    reached, unseen = memory.reached[i], max(_UNSEEN_NS, begin - earliest)
+    if not is_open and memory.above[i] >= 0 and earliest - unseen <= reached <= earliest:
+        event[2] = reached
+        event[3] = memory.above[i]
 
 
 @kernel

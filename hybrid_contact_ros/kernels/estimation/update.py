@@ -107,7 +107,7 @@ def update(
     # observer memory:
     residual, integral, known, drives_before, age,
     # log memory:
-    last_status, calm, calm_gap, begun, begun_gap, agreed, told, waiting, sure,
+    last_status, calm, calm_gap, begun, begun_gap, last_gap, last_rate, above, reached, agreed, told, waiting, sure,
     # trust table:
     bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit,
     fixed, presses, doubt,
@@ -218,7 +218,9 @@ def update(
     tracker = TrackerMemory(closed, slipping, evidence, seen, smooth, spread, alone, alone_evidence)
     mode = StateOut(critical, jammed, moving, slip, state, forces, accelerations, acceleration, status)
     observer = ObserverMemory(residual, integral, known, drives_before, age)
-    log = LogMemory(last_status, calm, calm_gap, begun, begun_gap, agreed, told, waiting, sure)
+    log = LogMemory(
+        last_status, calm, calm_gap, begun, begun_gap, last_gap, last_rate, above, reached, agreed, told, waiting, sure
+    )  # fmt: skip
     table = TrustTable(
         bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit, fixed, presses,
         doubt,
@@ -408,8 +410,9 @@ def update(
     steps, complete = follow(settings, given, believed, robot, problem, here, tracker, solver, scratch, ahead, lists)
     # Tell what is new.
     detected, told_events = tell_events(
-        stamp, last_stamp, first, out.codes[STATUS], evidence, gap, out.codes[NEXT_EVENT], density_times, log, events
-    )
+        stamp, last_stamp, first, out.codes[STATUS], evidence, gap, gap_velocity, noise_sigma, out.codes[NEXT_EVENT],
+        density_times, log, events,
+    )  # fmt: skip
     # Learn from what has come how good each of the forecasts was.
     known = events_to_learn(stamp, detected, events, waiting, sure)
     learn_events(known, sure, course, skill)
